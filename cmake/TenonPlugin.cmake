@@ -1,0 +1,42 @@
+# tenon_add_plugin: a device plugin, built the same way in this tree and outside of it, where
+# find_package(tenon) brings this file.
+
+set(TENON_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
+
+# tenon_add_plugin(NAME name SOURCES file... [LIBS library...])
+#
+# Makes the target tenon_plugin_<name>: plugins/libtenon_<name>.so under the build folder, which
+# exports tenon_plugin_query_v1 and nothing else.  In a build whose TENON_STATIC_PLUGINS lists it,
+# its objects become a part of libtenon.
+function(tenon_add_plugin)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;LIBS")
+  set(target tenon_plugin_${arg_NAME})
+  if(arg_NAME IN_LIST TENON_STATIC_PLUGINS)
+    add_library(${target} OBJECT ${arg_SOURCES})
+    target_compile_definitions(${target} PRIVATE TENON_PLUGIN_STATIC=1)
+  else()
+    add_library(${target} MODULE ${arg_SOURCES})
+    set_target_properties(
+      ${target}
+      PROPERTIES OUTPUT_NAME tenon_${arg_NAME}
+                 PREFIX lib
+                 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins
+                 LINK_DEPENDS ${TENON_PLUGIN_MAP})
+    target_link_options(${target} PRIVATE LINKER:--version-script=${TENON_PLUGIN_MAP})
+    if(NOT TENON_SANITIZE)
+      # The host hands over all that a plugin may call, so an undefined symbol is a mistake.
+      target_link_options(${target} PRIVATE LINKER:-z,defs)
+    endif()
+  endif()
+  set_target_properties(
+    ${target}
+    PROPERTIES CXX_VISIBILITY_PRESET hidden
+               VISIBILITY_INLINES_HIDDEN ON
+               POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_link_libraries(${target} PRIVATE tenon::sdk ${arg_LIBS})
+  if(TARGET tenon_compile_options)
+    target_link_libraries(${target} PRIVATE tenon_compile_options)
+  endif()
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon/plugins)
+endfunction()

@@ -1,0 +1,50 @@
+# How our own code is compiled.  Everything of ours links tenon_compile_options.
+
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+# -O2 reads well in a profile and keeps libtenon small; kernels that gain from -O3 ask for it.
+# Line tables are all that a backtrace needs, and cost a third of full debug information.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+find_program(TENON_CCACHE ccache)
+if(TENON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TENON_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENON_CCACHE})
+endif()
+
+add_library(tenon_compile_options INTERFACE)
+target_compile_options(tenon_compile_options INTERFACE -Wall -Wextra -Werror)
+if(NOT EMSCRIPTEN)
+  target_compile_options(tenon_compile_options INTERFACE -fno-plt -ffunction-sections
+                                                        -fdata-sections)
+  target_link_options(tenon_compile_options INTERFACE LINKER:--gc-sections LINKER:--as-needed)
+endif()
+
+# Sanitizers go into every object and every link of the build, third-party ones included.
+if(TENON_SANITIZE STREQUAL "address")
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(TENON_SANITIZE)
+  set(sanitize -fsanitize=${TENON_SANITIZE})
+endif()
+if(TENON_SANITIZE)
+  add_compile_options(${sanitize} -fno-omit-frame-pointer -O1)
+  add_link_options(${sanitize})
+endif()

@@ -1,0 +1,47 @@
+# libtenon: the core behind the C ABI.  tenon_core is an object library, so that tests and the
+# registry dump link the core itself while the shared library shows only tenon_*.
+
+file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.cc)
+list(FILTER core_sources EXCLUDE REGEX "_test\\.cc$|/core/testing/")
+file(GLOB capi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/src/*.cc)
+
+# The contract: what a program or a plugin outside this tree sees.
+add_library(tenon_headers INTERFACE)
+add_library(tenon::headers ALIAS tenon_headers)
+target_include_directories(
+  tenon_headers INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/capi/include>
+                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+if(NOT core_sources)
+  set(core_sources ${PROJECT_BINARY_DIR}/none.cc)
+  file(TOUCH ${core_sources})
+endif()
+if(NOT capi_sources)
+  set(capi_sources ${PROJECT_BINARY_DIR}/none.cc)
+  file(TOUCH ${capi_sources})
+endif()
+add_library(tenon_core OBJECT ${core_sources})
+target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
+target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
+if(NOT EMSCRIPTEN)
+  # libtenon is linked at start-up or opened once, and its current scope is read on every call.
+  target_compile_options(tenon_core PUBLIC -ftls-model=initial-exec)
+endif()
+
+if(TENON_STATIC_PLUGINS)
+  add_library(tenon STATIC ${capi_sources})
+  target_compile_definitions(tenon_core PUBLIC TENON_STATIC=1)
+else()
+  add_library(tenon SHARED ${capi_sources})
+  set_target_properties(tenon PROPERTIES VERSION ${PROJECT_VERSION}
+                                         SOVERSION ${PROJECT_VERSION_MAJOR})
+  set(map ${CMAKE_CURRENT_LIST_DIR}/libtenon.map)
+  target_link_options(tenon PRIVATE LINKER:--version-script=${map})
+  set_target_properties(tenon PROPERTIES LINK_DEPENDS ${map})
+  if(NOT TENON_SANITIZE)
+    target_link_options(tenon PRIVATE LINKER:-z,defs)
+  endif()
+endif()
+add_library(tenon::tenon ALIAS tenon)
+target_link_libraries(tenon PUBLIC tenon_headers PRIVATE tenon_core)
