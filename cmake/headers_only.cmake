@@ -15,5 +15,5 @@ function(tenon_header_only target folder probe)
 endfunction()
 
 tenon_header_only(tenon_fmt fmt format.h)
-target_compile_definitions(tenon_fmt INTERFACE FMT_HEADER_ONLY=1)
+target_compile_definitions(tenon_fmt INTERFACE FMT_HEADER_ONLY=)
 tenon_header_only(tenon_json nlohmann json.hpp)

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Unpacks the arm64 libraries that the plugins link into build/sysroot-arm64.
+#
+# apt runs with lists, cache and status of its own under build/, so that the system neither gains an
+# architecture nor changes otherwise.
+set -eu
+
+packages="libtbb-dev libtbb12 libtbbmalloc2 libhwy-dev libhwy1 libopenblas-serial-dev
+  libopenblas0-serial"
+sysroot=$PWD/build/sysroot-arm64
+stamp="$sysroot/packages"
+wanted=$(echo $packages)
+[ ! -e "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ] || exit 0
+
+echo "-- unpacking arm64 libraries into $sysroot" >&2
+apt=$PWD/build/apt-arm64
+rm -rf "$sysroot"
+mkdir -p "$sysroot" "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/debs"
+: >"$apt/status"
+cat >"$apt/apt.conf" <<CONF
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+APT::Sandbox::User "";
+Dir::State "$apt";
+Dir::State::lists "$apt/lists";
+Dir::State::status "$apt/status";
+Dir::Cache "$apt/cache";
+CONF
+export APT_CONFIG="$apt/apt.conf"
+apt-get update -qq
+(cd "$apt/debs" && rm -f ./*.deb && apt-get download -qq $packages)
+for deb in "$apt"/debs/*.deb; do
+  dpkg -x "$deb" "$sysroot"
+done
+rm -rf "$apt"
+echo "$wanted" >"$stamp"

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Measures what Tenon costs, beside what a user would pick instead
+#
+#   ./dev bench [NAME [ARGUMENTS]]
+#
+# Without a name: every bench in turn. `--json FILE` after a name also writes the figures there.
+. tools/dev/lib.sh
+
+# These settings of OpenBLAS, which some environments export, halve its speed and every peer's.
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
+
+setup --bench --peers
+configure release -DTENON_BENCHES=ON
+build release
+
+case ${1:-} in
+  "" | -*)
+    status=0
+    for bench in build/release/bin/bench_*; do
+      [ -x "$bench" ] || continue
+      "$bench" "$@" || status=1
+    done
+    exit $status
+    ;;
+esac
+name=$1
+shift
+if [ ! -x "build/release/bin/bench_$name" ]; then
+  echo "bench: there is no bench '$name'; there are:" >&2
+  ls build/release/bin | sed -n 's/^bench_/  /p' >&2
+  exit 2
+fi
+exec "build/release/bin/bench_$name" "$@"

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Builds a preset: release (the default), dev, asan, tsan, arm64, wasm
+#
+#   ./dev build [PRESET] [ARGUMENTS OF cmake --build]
+#
+# The results lie in build/PRESET: libtenon.so, plugins/ and bin/.
+. tools/dev/lib.sh
+
+preset=${1:-release}
+[ $# -eq 0 ] || shift
+case $preset in
+  release) setup ;;
+  arm64 | wasm) setup "--$preset" ;;
+  *) setup --test ;;
+esac
+configure "$preset"
+build "$preset" "$@"

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Checks what no test can: layers, headers, annotations, symbols, layouts, format, freshness, sizes
+#
+#   ./dev check [NAME...]
+#
+# Prints one line for each check, and every line at fault. Each check is a file in tools/check.
+. tools/dev/lib.sh
+
+setup --check
+exec /usr/bin/python3 tools/check/check.py "$@"

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Trains a convolutional network on Fashion-MNIST; prints the test accuracy it reached
+#
+#   ./dev demo [--device NAME] [--epochs N] [--batch N] [--seed N] [--save FILE] [--data FOLDER]
+#
+# Sets up, builds, and runs examples/c/fashion.c, which writes fashion.html.
+. tools/dev/lib.sh
+
+setup
+configure release
+build release
+exec build/release/bin/fashion "$@"

@@ -1,0 +1,34 @@
+# What the scripts of ./dev share; each one sources it first, from the top of the repository.
+
+set -eu
+
+# A script explains itself with the comment at its head.
+for argument; do
+  case $argument in
+    -h | --help)
+      sed -n '2,/^[^#]/{s/^# \{0,1\}//p;}' "$0"
+      exit 0
+      ;;
+    --) break ;;
+  esac
+done
+
+setup() {
+  sh tools/dev/setup.sh "$@"
+}
+
+# configure PRESET [-DNAME=VALUE...]: quiet unless it fails.
+configure() {
+  log=build/$1/configure.log
+  mkdir -p "build/$1"
+  if ! cmake --preset "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+}
+
+# build PRESET [ARGUMENTS OF cmake --build...]
+build() {
+  echo "-- building $1" >&2
+  cmake --build --preset "$@" --parallel "$(nproc)"
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Installs what is missing of the Debian packages that a part needs
+#
+#   ./dev setup [PART...]
+#
+# Without a part: what the demo needs. A part adds to that; the other commands name theirs by
+# themselves.
+#
+#   --test    googletest
+#   --check   clang, clang-format and python3
+#   --bench   Google Benchmark
+#   --peers   what the benches compare with: libtorch
+#   --arm64   a cross compiler, an emulator, and a sysroot under build/
+#   --wasm    Emscripten and Node
+#   --cuda    what the CUDA plugin needs
+#   --all     all of these but --cuda
+#
+# Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
+. tools/dev/lib.sh
+
+packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev libfmt-dev
+  nlohmann-json3-dev libcli11-dev zlib1g-dev dataset-fashion-mnist"
+arm64=
+[ "${1:-}" != --all ] || set -- --test --check --bench --peers --arm64 --wasm
+for part; do
+  case $part in
+    --test) packages="$packages libgtest-dev python3" ;;
+    --check) packages="$packages clang-14 clang-format-14 python3" ;;
+    --bench) packages="$packages libbenchmark-dev" ;;
+    --peers) packages="$packages libtorch-dev" ;;
+    --arm64)
+      packages="$packages g++-aarch64-linux-gnu qemu-user"
+      arm64=yes
+      ;;
+    --wasm) packages="$packages emscripten nodejs" ;;
+    --cuda)
+      echo "setup: the CUDA plugin is not part of Tenon yet, so --cuda has nothing to install" >&2
+      exit 2
+      ;;
+    *)
+      echo "setup: there is no part '$part'; ./dev setup --help lists them" >&2
+      exit 2
+      ;;
+  esac
+done
+
+# One query for all: this runs at the head of every command.
+installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' $packages 2>/dev/null || true)"
+missing=
+for package in $packages; do
+  case $installed in
+    *" installed:$package "*) ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+
+if [ -n "$missing" ]; then
+  install="apt-get install --yes --no-install-recommends$missing"
+  if [ "$(id -u)" -eq 0 ]; then
+    as_root="env DEBIAN_FRONTEND=noninteractive"
+  elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    as_root="sudo env DEBIAN_FRONTEND=noninteractive"
+  else
+    echo "setup: packages are missing; have an administrator run:" >&2
+    echo "  apt-get update && $install" >&2
+    exit 1
+  fi
+  echo "-- installing$missing" >&2
+  $as_root apt-get update -qq || echo "setup: apt-get update failed; trying with the lists at hand" >&2
+  if ! $as_root $install; then
+    echo "setup: this failed: $install" >&2
+    exit 1
+  fi
+fi
+
+[ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Builds and runs the tests; ends with the summary of ctest
+#
+#   ./dev test [--tier ci|full] [ARGUMENTS OF ctest]
+#
+#   ci    (the default) unit and C tests and examples; then unit and C tests of the core with the
+#         plugin ref under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer
+#   full  the sanitizers with every plugin; the C tests on arm64, emulated; the core with ref
+#         compiled to WebAssembly, in Node
+#
+# `./dev test -R tape` runs the tests whose names match.
+. tools/dev/lib.sh
+
+tier=ci
+case ${1:-} in
+  --tier)
+    tier=${2:-}
+    shift 2
+    ;;
+  --tier=*)
+    tier=${1#*=}
+    shift
+    ;;
+esac
+
+case $tier in
+  ci)
+    setup --test
+    presets="dev asan tsan"
+    sanitized="ref;null"
+    ;;
+  full)
+    setup --test --arm64 --wasm
+    presets="dev asan tsan arm64 wasm"
+    sanitized=
+    ;;
+  *)
+    echo "test: there is no tier '$tier'; the tiers are ci and full" >&2
+    exit 2
+    ;;
+esac
+
+# One run of ctest over all builds, so that its summary speaks for all of them.
+all=build/test-$tier
+mkdir -p "$all"
+: >"$all/CTestTestfile.cmake"
+for preset in $presets; do
+  case $preset in
+    asan | tsan) configure "$preset" "-DTENON_PLUGINS=$sanitized" ;;
+    *) configure "$preset" ;;
+  esac
+  build "$preset"
+  echo "subdirs(\"$PWD/build/$preset\")" >>"$all/CTestTestfile.cmake"
+done
+
+exec ctest --test-dir "$all" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@"
