@@ -1,0 +1,323 @@
+/* tenon/plugin.h - what a device plugin implements.
+ *
+ * A plugin is a shared library that exports one symbol, the query function declared at the end of
+ * this file, and imports none of ours. The host hands it a table of host calls and gets the
+ * plugin's identity, its calls (plugin_slots.def) and the list of kernels that it offers.
+ *
+ * The life of a plugin: query -> create an instance -> open devices -> allocate buffers, open
+ * streams, prepare kernels, launch them -> close everything in reverse. Libraries are never
+ * unmapped, so code and static data stay valid for good.
+ *
+ * Everything here is plain C data. No call may throw or exit. Structs that begin with `struct_size`
+ * may grow at their end: read no field beyond the size that you were given, and take the default of
+ * those that are missing. The others are frozen and carry reserved words, which are zero.
+ *
+ * Start from plugins/null, the template that `./dev new plugin NAME` copies.
+ */
+
+#ifndef TENON_PLUGIN_H_
+#define TENON_PLUGIN_H_
+
+#include <tenon/op_attrs_gen.h>
+#include <tenon/types.h>
+
+TENON_BEGIN_DECLS
+
+/* ---- handles of the plugin: the host never looks inside ----------------------------------------
+ */
+
+typedef struct tenon_instance_p tenon_instance_p;
+typedef struct tenon_device_p tenon_device_p;
+typedef struct tenon_buffer_p tenon_buffer_p;
+typedef struct tenon_stream_p tenon_stream_p;
+typedef struct tenon_event_p tenon_event_p;
+typedef struct tenon_kernel_p tenon_kernel_p;
+
+/* ---- features -----------------------------------------------------------------------------------
+ * A set of bits. A plugin says what it provides and what it needs of the host, the host likewise; a
+ * bit that the other side needs and does not know of refuses the plugin, with the bit in the
+ * message. */
+typedef uint64_t tenon_features;
+
+#define TENON_FEATURE_HOST_VISIBLE ((tenon_features)1 << 0)  /* `map` gives addresses. */
+#define TENON_FEATURE_HOST_BLOCKING ((tenon_features)1 << 1) /* `wait` may be called. */
+#define TENON_FEATURE_SYNCHRONOUS \
+  ((tenon_features)1 << 2) /* A launch has finished when it returns. */
+#define TENON_FEATURE_IMPORT_HOST ((tenon_features)1 << 3) /* `import_host` is there. */
+#define TENON_FEATURE_IEEE_DIV ((tenon_features)1 << 4) /* Division, square root within 0.5 ulp. \
+                                                         */
+#define TENON_FEATURE_IEEE_FMA ((tenon_features)1 << 5) /* fma rounds once. */
+#define TENON_FEATURE_FLUSH_TO_ZERO \
+  ((tenon_features)1 << 6)                               /* Subnormal results may become zero. */
+#define TENON_FEATURE_FAST_MATH ((tenon_features)1 << 7) /* Judged by the `relaxed` profile. */
+
+/* What a host of this header provides. */
+#define TENON_HOST_FEATURE_ERROR_RECORDS ((tenon_features)1 << 0)
+#define TENON_HOST_FEATURE_BROADCAST_VIEWS ((tenon_features)1 << 1)
+
+/* ---- the host's table ---------------------------------------------------------------------------
+ */
+
+enum { TENON_LOG_DEBUG = 0, TENON_LOG_INFO = 1, TENON_LOG_WARNING = 2, TENON_LOG_ERROR = 3 };
+
+/* What a plugin may ask of the host, from any thread. A pointer beyond `struct_size` is absent; the
+ * accessors of plugins/sdk check that. */
+typedef struct tenon_host {
+  uint32_t struct_size;
+  uint32_t reserved;
+  tenon_features provides;
+  tenon_features requires_of_plugin;
+
+  /* Makes an error that the plugin returns, or releases. Copies `message`. */
+  tenon_error* (*make_error)(tenon_code code, tenon_string message);
+  void (*release_error)(tenon_error* error);
+  tenon_code (*error_code)(const tenon_error* error);
+  tenon_string (*error_message)(const tenon_error* error);
+
+  /* Writes to the log of the context that `log_context` stands for (see tenon_instance_options). */
+  void (*log)(void* log_context, int32_t level, tenon_string message);
+} tenon_host;
+
+/* ---- devices ------------------------------------------------------------------------------------
+ */
+
+typedef struct tenon_instance_options {
+  uint32_t struct_size;
+  uint32_t threads;  /* At most this many threads compute at once; 0 for one each core. */
+  void* log_context; /* The first argument of the host's `log`. */
+  /* `n_options` pairs of text, as the program gave them to the context for this plugin. Refuse the
+   * keys that you do not know. */
+  const tenon_string* option_keys;
+  const tenon_string* option_values;
+  size_t n_options;
+} tenon_instance_options;
+
+enum { TENON_DEVICE_CPU = 0, TENON_DEVICE_GPU = 1, TENON_DEVICE_ACCELERATOR = 2 };
+
+/* The host sets struct_size and zeroes the rest. Strings live as long as the device. */
+typedef struct tenon_device_properties {
+  uint32_t struct_size;
+  int32_t kind;
+  tenon_string description; /* What a person calls it: the processor's or board's name. */
+  tenon_string vendor;
+  tenon_string driver;       /* The driver or the library, with its version; may be empty. */
+  tenon_features features;   /* Those of the plugin that this device has. */
+  uint64_t memory_bytes;     /* 0: unknown. */
+  uint64_t max_buffer_bytes; /* 0: no limit but memory. */
+  uint32_t compute_units;    /* Cores, multiprocessors; 0: unknown. */
+  uint32_t vector_bits;      /* Of the SIMD unit in use; 0: does not apply. */
+  uint8_t uuid[16];          /* Zeros: none. */
+} tenon_device_properties;
+
+typedef struct tenon_memory_statistics {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t allocated_bytes; /* Held by the host now. */
+  uint64_t peak_bytes;      /* The most that it ever was. */
+  uint64_t allocations;     /* Calls of `allocate` that succeeded. */
+} tenon_memory_statistics;
+
+/* ---- memory -------------------------------------------------------------------------------------
+ */
+
+/* A place to copy from or to: in a buffer, or, where `buffer` is NULL, at a host address. Frozen.
+ */
+typedef struct tenon_place {
+  tenon_buffer_p* buffer;
+  void* host;
+  uint64_t offset; /* Bytes, added to either. */
+  uint64_t reserved;
+} tenon_place;
+
+/* Copies `size` bytes; both places may be on the stream's device or the host. Frozen. */
+typedef struct tenon_copy {
+  tenon_place from;
+  tenon_place to;
+  uint64_t size;
+  uint64_t reserved;
+} tenon_copy;
+
+/* Fills `size` bytes with a pattern of 1, 2, 4 or 8 bytes that divides it. Frozen. */
+typedef struct tenon_fill {
+  tenon_buffer_p* buffer;
+  uint64_t offset;
+  uint64_t size;
+  uint64_t pattern;
+  uint32_t pattern_size;
+  uint32_t reserved;
+} tenon_fill;
+
+/* ---- kernels ------------------------------------------------------------------------------------
+ */
+
+/* How an operand's elements lie. */
+typedef uint16_t tenon_stride_class;
+enum {
+  TENON_STRIDES_DENSE = 0,   /* Row-major without gaps. */
+  TENON_STRIDES_UNIFORM = 1, /* One element stands for all: strides are zero, or it is by value. */
+  TENON_STRIDES_STRIDED = 2, /* Any strides, zero and negative ones too. */
+  TENON_STRIDES_ABSENT = 3   /* An optional operand that was not given. */
+};
+
+/* What `prepare` knows of an operand. Frozen. */
+typedef struct tenon_operand {
+  tenon_dtype dtype; /* TENON_DTYPE_NONE if absent. */
+  uint16_t rank;
+  tenon_stride_class strides;
+  const int64_t* sizes; /* Only for a line that says SHAPED; else NULL. */
+  uint64_t reserved;
+} tenon_operand;
+
+struct tenon_kernel;
+
+enum {
+  TENON_REQUEST_STRICT = 1 << 0, /* The bits depend on values, shapes, dtypes, attributes only. */
+  TENON_REQUEST_DETERMINISTIC = 1 << 1 /* Two runs give the same bits. STRICT implies it. */
+};
+
+/* What `prepare` is asked for. Valid during the call. */
+typedef struct tenon_kernel_request {
+  uint32_t struct_size;
+  uint32_t flags;
+  const struct tenon_kernel* line; /* The plugin's own line. */
+  const void* attrs;               /* `tenon_<op>_attrs`; for a custom op its bytes. */
+  size_t n_inputs;
+  size_t n_outputs;
+  const tenon_operand* inputs;
+  const tenon_operand* outputs;
+} tenon_kernel_request;
+
+enum {
+  /* Inputs may be STRIDED. Without it the host hands over DENSE and UNIFORM ones only. */
+  TENON_KERNEL_STRIDED_INPUTS = 1 << 0,
+  /* Output 0 may lie on an input of the same type and strides that nobody else uses. */
+  TENON_KERNEL_MAY_ALIAS = 1 << 1,
+  TENON_KERNEL_DETERMINISTIC = 1 << 2,
+  /* The host asks `workspace` before each launch. Without it there is none. */
+  TENON_KERNEL_WORKSPACE = 1 << 3
+};
+
+/* What a prepared kernel says of itself. The host sets struct_size and zeroes the rest. */
+typedef struct tenon_kernel_traits {
+  uint32_t struct_size;
+  uint32_t flags;
+} tenon_kernel_traits;
+
+/* One line of what a plugin offers: an op by id, or a custom op by id 0 and name. Lines of one op
+ * are asked from the top, and the first that does not refuse is taken. The signature's grammar:
+ *
+ *   signature  = operands "->" operands { " " class } [ " SHAPED" ]
+ *   operands   = [ operand { "," operand } ]
+ *   operand    = ( dtype | letter ) [ "?" | "*" ]     ?: may be absent   *: any number, the last
+ * one class      = letter ":" member { "," member } member     = dtype | "float" | "int" | "uint" |
+ * "any" dtype      = "bool" | "i8" .. "i64" | "u8" .. "u64" | "f16" | "bf16" | "f32" | "f64" letter
+ * = "A" .. "Z"
+ *
+ * `float` is f16 bf16 f32 f64, `int` i8 to i64 and u8 to u64, `uint` u8 to u64, `any` every dtype.
+ * A letter stands for the same dtype wherever it occurs. More than one blank counts as one.
+ *
+ * The host strides by the list's element_size, so the struct may grow. */
+typedef struct tenon_kernel {
+  uint32_t op;         /* TENON_OP_<name>, or 0. */
+  uint32_t attrs_size; /* sizeof(tenon_<op>_attrs) when the plugin was built; 0 for none. */
+  tenon_string signature;
+  tenon_string name; /* Of a custom op; else empty. */
+
+  /* Makes a kernel ready for these dtypes, ranks, stride classes and attributes, or refuses:
+   * returns NULL with *out_kernel NULL and, if it likes, a reason in *out_reason (static text). An
+   * error is for what went wrong. Sizes are unknown unless the signature says SHAPED. The host
+   * keeps the kernel and launches it many times, so all that is slow belongs here. */
+  tenon_error* (*prepare)(tenon_device_p* device, const tenon_kernel_request* request,
+                          tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                          tenon_string* out_reason);
+} tenon_kernel;
+
+/* ---- launches -----------------------------------------------------------------------------------
+ */
+
+/* An operand of a launch. Elementwise operands come already broadcast: every input has the rank and
+ * sizes of output 0, with stride 0 where it repeats. Frozen. */
+typedef struct tenon_view {
+  tenon_buffer_p* buffer; /* NULL: by value (`data` points to one element), or absent. */
+  uint64_t byte_offset;   /* Of the first element, within the buffer. */
+  /* The address of the first element if the device is HOST_VISIBLE or the operand is by value; else
+   * NULL. */
+  void* data;
+  const int64_t* sizes;   /* `rank` of them. */
+  const int64_t* strides; /* `rank` of them, in elements. */
+  tenon_dtype dtype;
+  uint16_t rank;
+  tenon_stride_class strides_class;
+  uint64_t reserved;
+} tenon_view;
+
+/* Where kernels report an index out of range. The first writer wins: it changes `state` from 0 to 1
+ * atomically and then writes the rest. Frozen. */
+typedef struct tenon_error_record {
+  uint32_t state;
+  uint32_t site;
+  int64_t index;
+  int64_t bound;
+} tenon_error_record;
+
+/* One launch. Valid during the call. */
+typedef struct tenon_launch {
+  uint32_t struct_size;
+  uint32_t site; /* What to write into the record. */
+  uint32_t n_inputs;
+  uint32_t n_outputs;
+  const tenon_view* inputs;
+  const tenon_view* outputs;
+  tenon_view workspace; /* dtype TENON_UINT8, rank 0; 64-byte aligned. */
+  uint64_t workspace_size;
+  tenon_buffer_p* record_buffer; /* The record's place for a device that is not HOST_VISIBLE, */
+  uint64_t record_offset;
+  tenon_error_record* record; /* and for one that is. */
+} tenon_launch;
+
+/* ---- the plugin ---------------------------------------------------------------------------------
+ */
+
+typedef struct tenon_plugin_calls {
+  uint32_t struct_size;
+  uint32_t reserved;
+#define TENON_SLOT(result, name, parameters) result(*name) parameters;
+#include <tenon/plugin_slots.def>
+} tenon_plugin_calls;
+
+typedef struct tenon_plugin {
+  uint32_t struct_size;
+  uint32_t reserved;
+  tenon_string name;    /* Devices are called NAME:0, NAME:1, ...; [a-z][a-z0-9_]*. */
+  tenon_string version; /* Of the plugin, for people. */
+  tenon_features provides;
+  tenon_features requires_of_host;
+
+  /* Makes an instance. Each context has one of its own. */
+  tenon_error* (*create)(const tenon_host* host, const tenon_instance_options* options,
+                         tenon_instance_p** out_instance);
+  const tenon_plugin_calls* calls;
+  const tenon_kernel* kernels;
+  size_t n_kernels;
+  size_t kernel_size; /* sizeof(tenon_kernel) when the plugin was built. */
+} tenon_plugin;
+
+/* The epoch is in the name: a host of another epoch looks for another symbol and finds none. */
+#define TENON_PLUGIN_SYMBOL "tenon_plugin_query_v1"
+
+/* The type of the one function that a plugin exports. It answers UNAVAILABLE, with a reason, where
+ * the plugin does not fit this machine, and runs only baseline instructions before that check. It
+ * may be called more than once and from any thread. */
+typedef tenon_error* (*tenon_plugin_query)(const tenon_host* host, const tenon_plugin** out_plugin);
+
+/* Declares the entry in its definition: TENON_PLUGIN_ENTRY(cpu)(const tenon_host* host, ...) { ...
+ * } A static build names each one apart. */
+#if defined(TENON_PLUGIN_STATIC)
+#define TENON_PLUGIN_ENTRY(plugin) TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_##plugin
+#else
+#define TENON_PLUGIN_ENTRY(plugin) TENON_EXTERN_C TENON_EXPORT tenon_error* tenon_plugin_query_v1
+#endif
+
+TENON_END_DECLS
+
+#endif /* TENON_PLUGIN_H_ */

@@ -1,0 +1,176 @@
+/* tenon/types.h - the words that every other header uses: strings, dtypes, codes, annotations.
+ *
+ * All of Tenon's headers are C99 and C++. They need nothing but the C library.
+ */
+
+#ifndef TENON_TYPES_H_
+#define TENON_TYPES_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- linkage --------------------------------------------------------------------------------- */
+
+#if defined(_WIN32)
+#define TENON_EXPORT __declspec(dllexport)
+#define TENON_IMPORT __declspec(dllimport)
+#else
+#define TENON_EXPORT __attribute__((visibility("default")))
+#define TENON_IMPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+#define TENON_EXTERN_C extern "C"
+#define TENON_BEGIN_DECLS extern "C" {
+#define TENON_END_DECLS }
+#else
+#define TENON_EXTERN_C extern
+#define TENON_BEGIN_DECLS
+#define TENON_END_DECLS
+#endif
+
+/* Marks every function that libtenon exports. */
+#if defined(TENON_BUILDING)
+#define TENON_API TENON_EXPORT
+#elif defined(TENON_STATIC)
+#define TENON_API
+#else
+#define TENON_API TENON_IMPORT
+#endif
+
+/* ---- annotations ------------------------------------------------------------------------------
+ * They say who owns what, for the reader and for the generators, which read them from clang's
+ * syntax tree. A compiler sees nothing.
+ *
+ *   TENON_OWNED       the caller owns what is returned or written here and releases it
+ *   TENON_BORROWED    the callee uses it during the call only
+ *   TENON_NULLABLE    may be NULL
+ *   TENON_COUNT(n)    points to `n` elements, where n is another parameter or field
+ *   TENON_THREADS(x)  `any`, or `one_at_a_time` for the objects that only one call may use at once
+ */
+#if defined(TENON_ANNOTATE)
+#define TENON_NOTE_(text) __attribute__((annotate(text)))
+#else
+#define TENON_NOTE_(text)
+#endif
+#define TENON_OWNED TENON_NOTE_("owned")
+#define TENON_BORROWED TENON_NOTE_("borrowed")
+#define TENON_NULLABLE TENON_NOTE_("nullable")
+#define TENON_COUNT(n) TENON_NOTE_("count:" #n)
+#define TENON_THREADS(x) TENON_NOTE_("threads:" #x)
+
+TENON_BEGIN_DECLS
+
+/* ---- strings --------------------------------------------------------------------------------- */
+
+/* UTF-8 text that someone else keeps alive. What Tenon returns has a zero byte behind its end, so
+ * that `data` also prints as a C string; what is passed in needs none. */
+typedef struct tenon_string {
+  const char* data;
+  size_t size;
+} tenon_string;
+
+/* A string from a literal, in an initialiser. */
+#define TENON_STR(literal) \
+  { (literal), sizeof(literal) - 1 }
+
+/* A string from text that ends with a zero byte; NULL gives the empty string. */
+static inline tenon_string tenon_str(const char* text) {
+  tenon_string string;
+  string.data = text;
+  string.size = text ? strlen(text) : 0;
+  return string;
+}
+
+/* ---- element types ----------------------------------------------------------------------------
+ */
+
+/* An element type: its code, the bits of one lane, the number of lanes. */
+typedef uint32_t tenon_dtype;
+
+#define TENON_DTYPE(code, bits, lanes) \
+  ((tenon_dtype)((uint32_t)(code) | ((uint32_t)(bits) << 8) | ((uint32_t)(lanes) << 16)))
+#define TENON_DTYPE_CODE(dtype) ((dtype)&0xffu)
+#define TENON_DTYPE_BITS(dtype) (((dtype) >> 8) & 0xffu)
+#define TENON_DTYPE_LANES(dtype) ((dtype) >> 16)
+
+/* Codes are those of DLPack. */
+enum {
+  TENON_CODE_INT = 0,
+  TENON_CODE_UINT = 1,
+  TENON_CODE_FLOAT = 2,
+  TENON_CODE_BFLOAT = 4,
+  TENON_CODE_BOOL = 6
+};
+
+#define TENON_DTYPE_NONE ((tenon_dtype)0) /* "Not given": each use says what then holds. */
+#define TENON_BOOL TENON_DTYPE(TENON_CODE_BOOL, 8, 1)
+#define TENON_INT8 TENON_DTYPE(TENON_CODE_INT, 8, 1)
+#define TENON_INT16 TENON_DTYPE(TENON_CODE_INT, 16, 1)
+#define TENON_INT32 TENON_DTYPE(TENON_CODE_INT, 32, 1)
+#define TENON_INT64 TENON_DTYPE(TENON_CODE_INT, 64, 1)
+#define TENON_UINT8 TENON_DTYPE(TENON_CODE_UINT, 8, 1)
+#define TENON_UINT16 TENON_DTYPE(TENON_CODE_UINT, 16, 1)
+#define TENON_UINT32 TENON_DTYPE(TENON_CODE_UINT, 32, 1)
+#define TENON_UINT64 TENON_DTYPE(TENON_CODE_UINT, 64, 1)
+#define TENON_FLOAT16 TENON_DTYPE(TENON_CODE_FLOAT, 16, 1)
+#define TENON_BFLOAT16 TENON_DTYPE(TENON_CODE_BFLOAT, 16, 1)
+#define TENON_FLOAT32 TENON_DTYPE(TENON_CODE_FLOAT, 32, 1)
+#define TENON_FLOAT64 TENON_DTYPE(TENON_CODE_FLOAT, 64, 1)
+
+/* A tensor has at most this many axes. */
+#define TENON_MAX_RANK 16
+
+/* ---- codes of errors --------------------------------------------------------------------------
+ * A code that this header does not know is to be read as TENON_INTERNAL. */
+typedef int32_t tenon_code;
+enum {
+  TENON_OK = 0,
+  TENON_INVALID_ARGUMENT = 1,    /* The call is wrong: a type, a shape, an attribute, a handle. */
+  TENON_OUT_OF_RANGE = 2,        /* A value is: an index outside its axis. */
+  TENON_NOT_FOUND = 3,           /* No such device, op, file or name. */
+  TENON_UNIMPLEMENTED = 4,       /* Valid, and not offered by this op, dtype or device. */
+  TENON_UNAVAILABLE = 5,         /* Not on this machine, or not now. */
+  TENON_OUT_OF_MEMORY = 6,       /* The device's memory or its limit is used up. */
+  TENON_CANCELLED = 7,           /* Somebody cancelled the context or the scope. */
+  TENON_FAILED_PRECONDITION = 8, /* The object is in a state that forbids this: a used-up tape. */
+  TENON_DATA_LOSS = 9,           /* A file is truncated or lies about itself. */
+  TENON_DEVICE_LOST = 10,        /* The device is gone until it is opened anew. */
+  TENON_INTERNAL = 11            /* A defect of Tenon or of a plugin. */
+};
+
+/* ---- handles ----------------------------------------------------------------------------------
+ * Opaque, counted. `_retain` adds an owner, `_release` takes one away; both accept NULL and may be
+ * called from any thread. */
+typedef struct tenon_error tenon_error;
+typedef struct tenon_context tenon_context;
+typedef struct tenon_scope tenon_scope;
+typedef struct tenon_device tenon_device;
+typedef struct tenon_tensor tenon_tensor;
+typedef struct tenon_variable tenon_variable;
+typedef struct tenon_generator tenon_generator;
+typedef struct tenon_tape tenon_tape;
+typedef struct tenon_value tenon_value; /* A tensor or a variable: what can be differentiated by. */
+
+/* ---- callbacks --------------------------------------------------------------------------------
+ * A callback is a function, a payload that it receives first, and a destructor that runs exactly
+ * once, when Tenon needs the callback no more: also when the call that was given it fails. */
+
+/* Runs when something has finished; `error` is NULL on success and is borrowed. */
+typedef struct tenon_done_callback {
+  void (*function)(void* payload, const tenon_error* error);
+  void* payload;
+  void (*destroy)(void* payload); /* May be NULL. */
+} tenon_done_callback;
+
+/* Frees memory that was lent. */
+typedef struct tenon_deleter {
+  void (*function)(void* payload); /* May be NULL: nothing to do. */
+  void* payload;
+} tenon_deleter;
+
+TENON_END_DECLS
+
+#endif /* TENON_TYPES_H_ */

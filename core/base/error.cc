@@ -1,0 +1,103 @@
+#include "core/base/error.h"
+
+#define FMT_HEADER_ONLY
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include "core/base/shape.h"
+
+namespace tenon {
+
+std::string_view name_of(Code code) {
+  switch (code) {
+    case Code::kOk:
+      return "OK";
+    case Code::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case Code::kOutOfRange:
+      return "OUT_OF_RANGE";
+    case Code::kNotFound:
+      return "NOT_FOUND";
+    case Code::kUnimplemented:
+      return "UNIMPLEMENTED";
+    case Code::kUnavailable:
+      return "UNAVAILABLE";
+    case Code::kOutOfMemory:
+      return "OUT_OF_MEMORY";
+    case Code::kCancelled:
+      return "CANCELLED";
+    case Code::kFailedPrecondition:
+      return "FAILED_PRECONDITION";
+    case Code::kDataLoss:
+      return "DATA_LOSS";
+    case Code::kDeviceLost:
+      return "DEVICE_LOST";
+    case Code::kInternal:
+      break;
+  }
+  return "INTERNAL";
+}
+
+void Error::set_op(std::string_view name) {
+  if (!info_.op.empty()) return;
+  info_.op = name;
+  info_.message = std::string(name) + ": " + info_.message;
+}
+
+void Error::set_argument(std::string_view name) {
+  if (info_.argument.empty()) info_.argument = name;
+}
+
+void Error::set_device(std::string_view name) {
+  if (info_.device.empty()) info_.device = name;
+}
+
+void Error::set_location(std::string_view location) {
+  if (info_.location.empty()) info_.location = location;
+}
+
+std::string to_string(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
+
+std::string to_string(const TensorType& type) {
+  return std::string(name_of(type.dtype)) + to_string(type.shape);
+}
+
+void FormatArg::append_to(std::string& out) const {
+  switch (kind_) {
+    case Kind::kInt:
+      out += fmt::format("{}", int_);
+      return;
+    case Kind::kUint:
+      out += fmt::format("{}", static_cast<uint64_t>(int_));
+      return;
+    case Kind::kDouble:
+      out += fmt::format("{}", double_);
+      return;
+    case Kind::kDims:
+      out += to_string(*dims_);
+      return;
+    case Kind::kType:
+      out += to_string(*type_);
+      return;
+    case Kind::kText:
+    case Kind::kDType:
+      out += text_;
+      return;
+  }
+}
+
+std::string format(std::string_view pattern, std::initializer_list<FormatArg> args) {
+  fmt::dynamic_format_arg_store<fmt::format_context> store;
+  for (const FormatArg& arg : args) {
+    std::string text;
+    arg.append_to(text);
+    store.push_back(text);
+  }
+  return fmt::vformat(fmt::string_view(pattern.data(), pattern.size()), store);
+}
+
+void fail(Code code, std::string_view pattern, std::initializer_list<FormatArg> args) {
+  throw Error(code, format(pattern, args));
+}
+
+}  // namespace tenon

@@ -1,0 +1,125 @@
+// The one exception of the core, for what a user can get wrong, and the words to throw it with.
+
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/dtype.h"
+
+namespace tenon {
+
+class Dims;
+struct TensorType;
+
+enum class Code : int32_t {
+  kOk = TENON_OK,
+  kInvalidArgument = TENON_INVALID_ARGUMENT,
+  kOutOfRange = TENON_OUT_OF_RANGE,
+  kNotFound = TENON_NOT_FOUND,
+  kUnimplemented = TENON_UNIMPLEMENTED,
+  kUnavailable = TENON_UNAVAILABLE,
+  kOutOfMemory = TENON_OUT_OF_MEMORY,
+  kCancelled = TENON_CANCELLED,
+  kFailedPrecondition = TENON_FAILED_PRECONDITION,
+  kDataLoss = TENON_DATA_LOSS,
+  kDeviceLost = TENON_DEVICE_LOST,
+  kInternal = TENON_INTERNAL,
+};
+
+std::string_view name_of(Code code);
+
+// What went wrong, as data: the message stands alone, the fields say where.
+struct ErrorInfo {
+  Code code = Code::kInternal;
+  std::string message;
+  std::string op;        // The op, if one was called.
+  std::string argument;  // The parameter at fault, if it is one.
+  std::string device;    // The device, if it took part.
+  std::string location;  // The user's source line, if a binding gave it.
+  std::shared_ptr<const ErrorInfo> cause;
+};
+
+class Error final : public std::exception {
+ public:
+  explicit Error(ErrorInfo info) : info_(std::move(info)) {}
+  Error(Code code, std::string message) {
+    info_.code = code;
+    info_.message = std::move(message);
+  }
+
+  const char* what() const noexcept override { return info_.message.c_str(); }
+  Code code() const { return info_.code; }
+  const ErrorInfo& info() const { return info_; }
+
+  // Names the op, in the message too, unless an inner op did.
+  void set_op(std::string_view name);
+  void set_argument(std::string_view name);
+  void set_device(std::string_view name);
+  void set_location(std::string_view location);
+
+ private:
+  ErrorInfo info_;
+};
+
+// One value in a message. Borrows what it is made from.
+class FormatArg {
+ public:
+  enum class Kind : uint8_t { kInt, kUint, kDouble, kText, kDType, kDims, kType };
+
+  FormatArg(bool v) : kind_(Kind::kText), text_(v ? "true" : "false") {}
+  FormatArg(int v) : kind_(Kind::kInt), int_(v) {}
+  FormatArg(long v) : kind_(Kind::kInt), int_(v) {}
+  FormatArg(long long v) : kind_(Kind::kInt), int_(v) {}
+  FormatArg(unsigned v) : kind_(Kind::kUint), int_(static_cast<int64_t>(v)) {}
+  FormatArg(unsigned long v) : kind_(Kind::kUint), int_(static_cast<int64_t>(v)) {}
+  FormatArg(unsigned long long v) : kind_(Kind::kUint), int_(static_cast<int64_t>(v)) {}
+  FormatArg(double v) : kind_(Kind::kDouble), double_(v) {}
+  FormatArg(const char* v) : kind_(Kind::kText), text_(v) {}
+  FormatArg(std::string_view v) : kind_(Kind::kText), text_(v) {}
+  FormatArg(const std::string& v) : kind_(Kind::kText), text_(v) {}
+  FormatArg(DType v) : kind_(Kind::kText), text_(name_of(v)) {}
+  FormatArg(const Dims& v) : kind_(Kind::kDims), dims_(&v) {}
+  FormatArg(const TensorType& v) : kind_(Kind::kType), type_(&v) {}
+
+  void append_to(std::string& out) const;
+
+ private:
+  Kind kind_;
+  union {
+    int64_t int_;
+    double double_;
+    std::string_view text_;
+    const Dims* dims_;
+    const TensorType* type_;
+  };
+};
+
+// Replaces each {} of `pattern` by the next argument: types print as f32[2,3], shapes as [2,3].
+std::string format(std::string_view pattern, std::initializer_list<FormatArg> args);
+
+[[noreturn]] void fail(Code code, std::string_view pattern,
+                       std::initializer_list<FormatArg> args = {});
+
+// Throws INVALID_ARGUMENT unless `ok`. Patterns that speak of an op begin with the constraint's
+// label: "C1: x must be floating point, but is {}".
+template <class... Args>
+inline void require(bool ok, std::string_view pattern, const Args&... args) {
+  if (!ok) [[unlikely]]
+    fail(Code::kInvalidArgument, pattern, {FormatArg(args)...});
+}
+
+template <class... Args>
+inline void require_code(bool ok, Code code, std::string_view pattern, const Args&... args) {
+  if (!ok) [[unlikely]]
+    fail(code, pattern, {FormatArg(args)...});
+}
+
+std::string to_string(const Dims& dims);
+std::string to_string(const TensorType& type);
+
+}  // namespace tenon

@@ -1,0 +1,91 @@
+// Intrusive counted references: the lifetime of everything behind a C handle.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace tenon {
+
+// What an object behind a handle is. Every handle is checked against it, which catches a wrong cast
+// always and a released handle in debug builds (see object.cc).
+enum class Kind : uint32_t {
+  kDead = 0xdeadbeef,
+  kTensor = 0x7e500001,
+  kVariable,
+  kGenerator,
+  kContext,
+  kScope,
+  kTape,
+  kDevice,
+  kError,
+  kOther,
+};
+
+class Object {
+ public:
+  explicit Object(Kind kind) : kind_(kind) {}
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  Kind kind() const { return kind_; }
+  void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
+  uint32_t owners() const { return count_.load(std::memory_order_acquire); }
+
+  // True if the caller was the last owner. A sole owner needs no atomic subtraction: nobody else is
+  // left who could change the count.
+  bool drop() const {
+    if (count_.load(std::memory_order_acquire) == 1) return true;
+    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+ protected:
+  ~Object() { kind_ = Kind::kDead; }
+
+ private:
+  mutable std::atomic<uint32_t> count_{1};
+  Kind kind_;
+};
+
+// A reference to a T that has retain() and release(). A new object is born with one owner: adopt
+// it.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}
+  static Ref adopt(T* object) {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
+  static Ref share(T* object) {
+    if (object) object->retain();
+    return adopt(object);
+  }
+  Ref(const Ref& other) : object_(other.object_) {
+    if (object_) object_->retain();
+  }
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_) object_->release();
+  }
+
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  T* leak() { return std::exchange(object_, nullptr); }
+  void reset() { *this = Ref(); }
+  friend bool operator==(const Ref& a, const Ref& b) { return a.object_ == b.object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+}  // namespace tenon

@@ -1,0 +1,69 @@
+#include "core/base/shape.h"
+
+#include "core/base/error.h"
+
+namespace tenon {
+
+void fail_rank(size_t rank) {
+  fail(Code::kInvalidArgument, "rank {} is more than the {} axes that a tensor can have",
+       {rank, kMaxRank});
+}
+
+void Dims::push_back(int64_t value) { insert(rank_, value); }
+
+void Dims::insert(size_t at, int64_t value) {
+  if (rank_ == kMaxRank) fail_rank(rank_ + 1);
+  for (size_t i = rank_; i > at; --i) data_[i] = data_[i - 1];
+  data_[at] = value;
+  ++rank_;
+}
+
+void Dims::erase(size_t at) {
+  for (size_t i = at; i + 1 < rank_; ++i) data_[i] = data_[i + 1];
+  --rank_;
+}
+
+void check_size(const TensorType& type) {
+  constexpr int64_t kLimit = int64_t{1} << 62;
+  int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
+  bool is_empty = false;
+  for (const int64_t size : type.shape) {
+    require(size >= 0, "a size is negative: {}", type);
+    is_empty = is_empty || size == 0;
+  }
+  if (is_empty) return;
+  for (const int64_t size : type.shape) {
+    require(size <= kLimit / bytes, "{} has more bytes than an int64 counts", type);
+    bytes *= size;
+  }
+}
+
+Dims dense_strides(const Dims& shape) {
+  Dims strides;
+  strides.set_rank(shape.rank());
+  int64_t step = 1;
+  for (size_t i = shape.rank(); i-- > 0;) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+  return strides;
+}
+
+bool is_dense(const Dims& shape, const Dims& strides) {
+  int64_t step = 1;
+  for (size_t i = shape.rank(); i-- > 0;) {
+    if (shape[i] == 0) return true;
+    if (shape[i] != 1 && strides[i] != step) return false;
+    step *= shape[i];
+  }
+  return true;
+}
+
+bool is_uniform(const Dims& shape, const Dims& strides) {
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (strides[i] != 0 && shape[i] != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace tenon

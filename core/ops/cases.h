@@ -1,0 +1,116 @@
+// Cases of an op: inputs, and what must come out. They are not part of libtenon: the dump program
+// writes them for the kit, and core's own tests run them.
+
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "core/base/attrs.h"
+#include "core/base/shape.h"
+
+namespace tenon {
+
+// A tensor as a case writes it down: its values, or the range that they are drawn from.
+struct CaseTensor {
+  enum class Fill : uint8_t { kValues, kUniform, kAbsent };
+  TensorType type;
+  Fill fill = Fill::kValues;
+  bool scalar = false;         // An inline scalar (tenon_scalar_*).
+  std::vector<double> values;  // Row-major; integers up to 2^53 are exact.
+  double low = -1, high = 1;   // kUniform; integers are drawn from [low, high).
+};
+
+// One case. With `error`, the call must fail with a message that holds that text ("C2"); else, with
+// `expect`, the outputs must be those, within the op's class or the given bounds; else they must be
+// what the reference plugin gives.
+template <class A>
+struct Case {
+  const char* name = "";
+  A attrs = {};
+  std::vector<CaseTensor> inputs;
+  std::vector<CaseTensor> expect;
+  const char* error = "";
+  double rtol = -1, atol = -1;  // Below zero: the op's class decides.
+  bool check_gradient = true;   // False where a kink or a tie is what the case is about.
+  size_t n_outputs = 1;         // Given for ops with several.
+};
+
+template <class A>
+using Cases = std::vector<Case<A>>;
+
+struct AnyCase {
+  std::string name;
+  OwnedAttrs attrs;
+  std::vector<CaseTensor> inputs;
+  std::vector<CaseTensor> expect;
+  std::string error;
+  double rtol = -1, atol = -1;
+  bool check_gradient = true;
+  size_t n_outputs = 1;
+};
+
+template <class A>
+std::vector<AnyCase> erase_cases(const Cases<A>& cases) {
+  std::vector<AnyCase> result;
+  for (const Case<A>& c : cases) {
+    result.push_back({c.name, OwnedAttrs(any_attrs(c.attrs)), c.inputs, c.expect, c.error, c.rtol,
+                      c.atol, c.check_gradient, c.n_outputs});
+  }
+  return result;
+}
+
+// How op files write tensors: f32({1, 2, 3}) has one axis, f32({2, 2}, {1, 2, 3, 4}) two,
+// f32({}, {5}) none.
+namespace ops {
+
+inline CaseTensor values(DType dtype, Dims shape, std::initializer_list<double> v) {
+  return {.type = TensorType(dtype, shape), .values = v};
+}
+
+#define TENON_CASE_TENSOR(name, dtype)                                  \
+  inline CaseTensor name(std::initializer_list<double> v) {             \
+    return values(dtype, Dims{static_cast<int64_t>(v.size())}, v);      \
+  }                                                                     \
+  inline CaseTensor name(Dims shape, std::initializer_list<double> v) { \
+    return values(dtype, shape, v);                                     \
+  }
+TENON_CASE_TENSOR(boolean, DType::kBool)
+TENON_CASE_TENSOR(i8, DType::kI8)
+TENON_CASE_TENSOR(i16, DType::kI16)
+TENON_CASE_TENSOR(i32, DType::kI32)
+TENON_CASE_TENSOR(i64, DType::kI64)
+TENON_CASE_TENSOR(u8, DType::kU8)
+TENON_CASE_TENSOR(u16, DType::kU16)
+TENON_CASE_TENSOR(u32, DType::kU32)
+TENON_CASE_TENSOR(u64, DType::kU64)
+TENON_CASE_TENSOR(f16, DType::kF16)
+TENON_CASE_TENSOR(bf16, DType::kBF16)
+TENON_CASE_TENSOR(f32, DType::kF32)
+TENON_CASE_TENSOR(f64, DType::kF64)
+#undef TENON_CASE_TENSOR
+
+// Drawn evenly from [low, high); by default float32 from [-1, 1).
+inline CaseTensor uniform(Dims shape, double low = -1, double high = 1, DType dtype = DType::kF32) {
+  return {.type = TensorType(dtype, shape),
+          .fill = CaseTensor::Fill::kUniform,
+          .low = low,
+          .high = high};
+}
+
+inline CaseTensor scalar(double value) {
+  CaseTensor t{.type = TensorType(DType::kF32, {}), .scalar = true, .values = {value}};
+  return t;
+}
+
+inline CaseTensor scalar_int(double value) {
+  CaseTensor t{.type = TensorType(DType::kI64, {}), .scalar = true, .values = {value}};
+  return t;
+}
+
+inline CaseTensor absent() { return {.fill = CaseTensor::Fill::kAbsent}; }
+
+}  // namespace ops
+}  // namespace tenon

@@ -1,0 +1,115 @@
+// How define<Attrs>() turns what an op's file says into an OpDef. Nothing here is of interest to
+// who writes an op.
+
+#pragma once
+
+#include "core/ops/op.h"
+
+namespace tenon::ops {
+namespace detail {
+
+template <class A>
+const A& as(const void* attrs) {
+  return *static_cast<const A*>(attrs);
+}
+
+template <class Function>
+void (*erase(Function function))() {
+  return reinterpret_cast<void (*)()>(function);
+}
+
+template <class A>
+void fill_masks(OpDef& op, const Definition<A>& d) {
+  constexpr uint64_t kAllBits = ~uint64_t{0};
+  switch (d.saves) {
+    case Saves::kNothing:
+      return;
+    case Saves::kInputs:
+      op.saved_inputs = kAllBits;
+      return;
+    case Saves::kOutputs:
+      op.saved_outputs = kAllBits;
+      return;
+    case Saves::kInputsAndOutputs:
+      op.saved_inputs = op.saved_outputs = kAllBits;
+      return;
+    case Saves::kFirstInput:
+      op.saved_inputs = 1;
+      return;
+    case Saves::kSecondInput:
+      op.saved_inputs = 2;
+      return;
+    case Saves::kSome:
+      op.saved_inputs = d.saved_inputs;
+      op.saved_outputs = d.saved_outputs;
+      return;
+  }
+}
+
+}  // namespace detail
+
+template <class A>
+OpDef define(const Definition<A>& d) {
+  using detail::as;
+  OpDef op;
+  op.name = d.name;
+  op.attrs = &attrs_type<A>();
+  op.elementwise = d.elementwise;
+  op.promotes = d.promotes;
+  op.saves = d.saves;
+  op.numeric = d.numeric;
+  op.no_gradient = d.no_gradient;
+  detail::fill_masks(op, d);
+  for (const InputDef& input : d.inputs) {
+    if (input.kind != InputKind::kOptional) ++op.min_inputs;
+    ++op.max_inputs;
+    op.variadic = input.kind == InputKind::kVariadic;
+  }
+
+  op.raw_infer = detail::erase(d.infer);
+  op.infer = [](const OpDef& self, const void* attrs, TypeSpan in) {
+    const auto infer = reinterpret_cast<TensorTypes (*)(const A&, TypeSpan)>(self.raw_infer);
+    return infer(as<A>(attrs), in);
+  };
+  if (d.vjp) {
+    op.raw_vjp = detail::erase(d.vjp);
+    op.vjp = [](const OpDef& self, const void* attrs, const VjpArgs& args) {
+      const auto vjp = reinterpret_cast<Tensors (*)(const A&, const VjpArgs&)>(self.raw_vjp);
+      return vjp(as<A>(attrs), args);
+    };
+  }
+  if (d.decompose) {
+    op.raw_decompose = detail::erase(d.decompose);
+    op.decompose = [](const OpDef& self, const void* attrs, TensorSpan in) {
+      const auto decompose =
+          reinterpret_cast<Tensors (*)(const A&, TensorSpan)>(self.raw_decompose);
+      return decompose(as<A>(attrs), in);
+    };
+  }
+  if (d.view) {
+    op.is_view = true;
+    op.raw_view = detail::erase(d.view);
+    op.view = [](const OpDef& self, const void* attrs, size_t index, const TensorType& type,
+                 const TensorType& in_type, const StridedLayout& in, StridedLayout& out) {
+      const auto view =
+          reinterpret_cast<bool (*)(const A&, size_t, const TensorType&, const TensorType&,
+                                    const StridedLayout&, StridedLayout&)>(self.raw_view);
+      return view(as<A>(attrs), index, type, in_type, in, out);
+    };
+  }
+  op.differentiable = op.no_gradient.empty();
+
+#if defined(TENON_WITH_DOCS)
+  op.doc = {d.summary,   d.formula, d.details, d.inputs,        d.outputs,
+            d.attrs_doc, d.onnx,    "",        d.sparse_output, d.since};
+  if (d.cases) {
+    op.raw_cases = detail::erase(d.cases);
+    op.cases = [](const OpDef& self) {
+      return erase_cases(reinterpret_cast<Cases<A> (*)()>(self.raw_cases)());
+    };
+  }
+#endif
+  return op;
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,321 @@
+// Ops as functions and operators, so that derivatives and decompositions read as the formulas that
+// they are. Each is one apply() in the scope of the call under way.
+//
+// The attribute structs here belong to families that formulas name; the ops' own files use them
+// too.
+
+#pragma once
+
+#include <initializer_list>
+
+#include "core/ops/op.h"
+#include "core/ops/registry.h"
+
+namespace tenon {
+
+// ---- attributes that families share
+// ---------------------------------------------------------------
+
+struct ReduceAttrs {
+  Ints axes;              // The axes to reduce, negative ones from the end; empty for all.
+  bool keepdims = false;  // Whether reduced axes stay, with size 1.
+  TENON_ATTRS(axes, keepdims)
+};
+using Along = ReduceAttrs;
+
+struct ArgReduceAttrs {
+  int64_t axis = 0;       // The axis to search along; a negative one counts from the end.
+  bool keepdims = false;  // Whether the axis stays, with size 1.
+  TENON_ATTRS(axis, keepdims)
+};
+
+struct AxisAttrs {
+  int64_t axis = 0;  // The axis; a negative one counts from the end.
+  TENON_ATTRS(axis)
+};
+
+struct LastAxisAttrs {
+  int64_t axis = -1;  // The axis; a negative one counts from the end.
+  TENON_ATTRS(axis)
+};
+
+struct ShapeAttrs {
+  Ints shape;  // The sizes.
+  TENON_ATTRS(shape)
+};
+
+struct AxesAttrs {
+  Ints axes;  // The axes, negative ones from the end.
+  TENON_ATTRS(axes)
+};
+
+struct FillAttrs {
+  Ints shape;                  // The sizes.
+  DType dtype = DType::kNone;  // Of the result; none takes that of the value.
+  TENON_ATTRS(shape, dtype)
+};
+
+struct IotaAttrs {
+  Ints shape;                 // The sizes.
+  DType dtype = DType::kI64;  // Of the result.
+  int64_t axis = 0;           // The axis along which the numbers count.
+  TENON_ATTRS(shape, dtype, axis)
+};
+
+struct OneHotAttrs {
+  int64_t depth = 0;          // The number of classes.
+  int64_t axis = -1;          // Where the new axis goes; a negative one counts from the end.
+  DType dtype = DType::kF32;  // Of the result.
+  TENON_ATTRS(depth, axis, dtype)
+};
+
+struct TransposeAttrs {
+  Ints perm;  // Output axis i is input axis perm[i]; empty reverses the axes.
+  TENON_ATTRS(perm)
+};
+
+struct SliceAttrs {
+  Ints starts;  // The first index along each axis of `axes`; negative ones count from the end.
+  Ints ends;    // One past the last; clamped, so that a large one means the end.
+  Ints axes;    // The axes; empty for the first ones.
+  Ints steps;   // Empty for ones; negative ones walk backwards; zero is an error.
+  TENON_ATTRS(starts, ends, axes, steps)
+};
+
+struct SplitAttrs {
+  int64_t axis = 0;         // The axis to cut; a negative one counts from the end.
+  int64_t num_outputs = 0;  // How many equal parts, the last one smaller; 0 takes `split`.
+  Ints split;               // The size of each part.
+  TENON_ATTRS(axis, num_outputs, split)
+};
+
+struct CastAttrs {
+  DType to = DType::kNone;  // The dtype of the result.
+  TENON_ATTRS(to)
+};
+
+struct BitcastAttrs {
+  DType dtype = DType::kNone;  // Of the result.
+  TENON_ATTRS(dtype)
+};
+
+enum class PadMode : int32_t { kConstant };
+EnumInfo enum_info(PadMode);
+
+struct PadAttrs {
+  Ints pads;                          // Elements added before each axis, then after each.
+  PadMode mode = PadMode::kConstant;  // What the added elements are.
+  TENON_ATTRS(pads, mode)
+};
+
+enum class ScatterReduction : int32_t { kNone, kAdd, kMul, kMin, kMax };
+EnumInfo enum_info(ScatterReduction);
+
+struct ScatterElementsAttrs {
+  int64_t axis = 0;                                      // The axis that indices count along.
+  ScatterReduction reduction = ScatterReduction::kNone;  // How updates meet what is there.
+  TENON_ATTRS(axis, reduction)
+};
+
+struct ScatterNdAttrs {
+  ScatterReduction reduction = ScatterReduction::kNone;  // How updates meet what is there.
+  TENON_ATTRS(reduction)
+};
+
+struct MatmulAttrs {
+  bool transpose_a = false;  // Swap the last two axes of a first.
+  bool transpose_b = false;  // Swap the last two axes of b first.
+  TENON_ATTRS(transpose_a, transpose_b)
+};
+
+struct ConvAttrs {
+  Ints strides;       // Per spatial axis; empty for ones.
+  Ints pads;          // Before each spatial axis, then after each; empty for zeros.
+  Ints dilations;     // Of the filter, per spatial axis; empty for ones.
+  int64_t group = 1;  // Channels are cut into this many independent groups.
+  Ints lhs_dilation;  // Of the input, per spatial axis; empty for ones.
+  TENON_ATTRS(strides, pads, dilations, group, lhs_dilation)
+};
+
+// conv_backward_input and conv_backward_filter: those of the forward call, and the sizes that it
+// does not tell.
+struct ConvBackwardAttrs {
+  Ints shape;  // Of the result: the input's sizes, or the filter's.
+  Ints strides;
+  Ints pads;
+  Ints dilations;
+  int64_t group = 1;
+  Ints lhs_dilation;
+  TENON_ATTRS(shape, strides, pads, dilations, group, lhs_dilation)
+};
+
+struct PoolAttrs {
+  Ints kernel_shape;       // The window's size per spatial axis.
+  Ints strides;            // Empty for ones.
+  Ints pads;               // Before each spatial axis, then after each; empty for zeros.
+  Ints dilations;          // Empty for ones.
+  bool ceil_mode = false;  // Whether windows that hang over the end count.
+  TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode)
+};
+
+struct AvgPoolAttrs {
+  Ints kernel_shape;               // The window's size per spatial axis.
+  Ints strides;                    // Empty for ones.
+  Ints pads;                       // Before each spatial axis, then after each; empty for zeros.
+  Ints dilations;                  // Empty for ones.
+  bool ceil_mode = false;          // Whether windows that hang over the end count.
+  bool count_include_pad = false;  // Whether padding counts as elements.
+  TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode, count_include_pad)
+};
+
+// ---- calls
+// ----------------------------------------------------------------------------------------
+
+// Calls an op in the current scope with attributes of its own struct.
+Tensors call_op(OpId id, AnyAttrs attrs, TensorSpan inputs);
+
+template <class A>
+Tensor call1(OpId id, const A& attrs, std::initializer_list<Tensor> inputs) {
+  return std::move(call_op(id, any_attrs(attrs), {inputs.begin(), inputs.size()})[0]);
+}
+
+#define TENON_FORMULA_UNARY(name) \
+  inline Tensor name(const Tensor& x) { return call1(OpId::k_##name, NoAttrs{}, {x}); }
+#define TENON_FORMULA_BINARY(name)                       \
+  inline Tensor name(const Tensor& a, const Tensor& b) { \
+    return call1(OpId::k_##name, NoAttrs{}, {a, b});     \
+  }
+
+TENON_FORMULA_UNARY(neg)
+TENON_FORMULA_UNARY(abs)
+TENON_FORMULA_UNARY(sign)
+TENON_FORMULA_UNARY(reciprocal)
+TENON_FORMULA_UNARY(sqrt)
+TENON_FORMULA_UNARY(rsqrt)
+TENON_FORMULA_UNARY(exp)
+TENON_FORMULA_UNARY(exp2)
+TENON_FORMULA_UNARY(expm1)
+TENON_FORMULA_UNARY(log)
+TENON_FORMULA_UNARY(log1p)
+TENON_FORMULA_UNARY(sin)
+TENON_FORMULA_UNARY(cos)
+TENON_FORMULA_UNARY(sinh)
+TENON_FORMULA_UNARY(cosh)
+TENON_FORMULA_UNARY(tanh)
+TENON_FORMULA_UNARY(erf)
+TENON_FORMULA_UNARY(sigmoid)
+TENON_FORMULA_UNARY(floor)
+TENON_FORMULA_UNARY(ceil)
+TENON_FORMULA_UNARY(round)
+TENON_FORMULA_UNARY(trunc)
+TENON_FORMULA_UNARY(isnan)
+TENON_FORMULA_UNARY(isinf)
+TENON_FORMULA_UNARY(isfinite)
+TENON_FORMULA_UNARY(logical_not)
+TENON_FORMULA_UNARY(bitwise_not)
+TENON_FORMULA_UNARY(square)
+TENON_FORMULA_UNARY(identity)
+TENON_FORMULA_UNARY(stop_gradient)
+TENON_FORMULA_UNARY(copy)
+TENON_FORMULA_UNARY(relu)
+TENON_FORMULA_UNARY(softplus)
+
+TENON_FORMULA_BINARY(add)
+TENON_FORMULA_BINARY(sub)
+TENON_FORMULA_BINARY(mul)
+TENON_FORMULA_BINARY(div)
+TENON_FORMULA_BINARY(floor_div)
+TENON_FORMULA_BINARY(mod)
+TENON_FORMULA_BINARY(fmod)
+TENON_FORMULA_BINARY(pow)
+TENON_FORMULA_BINARY(maximum)
+TENON_FORMULA_BINARY(minimum)
+TENON_FORMULA_BINARY(copysign)
+TENON_FORMULA_BINARY(equal)
+TENON_FORMULA_BINARY(not_equal)
+TENON_FORMULA_BINARY(less)
+TENON_FORMULA_BINARY(less_equal)
+TENON_FORMULA_BINARY(greater)
+TENON_FORMULA_BINARY(greater_equal)
+TENON_FORMULA_BINARY(logical_and)
+TENON_FORMULA_BINARY(logical_or)
+TENON_FORMULA_BINARY(logical_xor)
+TENON_FORMULA_BINARY(bitwise_and)
+TENON_FORMULA_BINARY(bitwise_or)
+TENON_FORMULA_BINARY(bitwise_xor)
+TENON_FORMULA_BINARY(shift_left)
+TENON_FORMULA_BINARY(shift_right)
+
+#undef TENON_FORMULA_UNARY
+#undef TENON_FORMULA_BINARY
+
+inline Tensor operator-(const Tensor& x) { return neg(x); }
+#define TENON_FORMULA_OPERATOR(symbol, name)                                                   \
+  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); }       \
+  inline Tensor operator symbol(const Tensor& a, double b) { return name(a, make_scalar(b)); } \
+  inline Tensor operator symbol(double a, const Tensor& b) { return name(make_scalar(a), b); }
+TENON_FORMULA_OPERATOR(+, add)
+TENON_FORMULA_OPERATOR(-, sub)
+TENON_FORMULA_OPERATOR(*, mul)
+TENON_FORMULA_OPERATOR(/, div)
+#undef TENON_FORMULA_OPERATOR
+// Comparisons with a number: greater(x, number(0)). An int64 number also suits integer tensors.
+inline Tensor number(double value) { return make_scalar(value); }
+inline Tensor integer(int64_t value) { return make_scalar(value); }
+
+Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y);
+Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max);
+Tensor sum(const Tensor& x, const Along& along = {});
+Tensor prod(const Tensor& x, const Along& along = {});
+Tensor max(const Tensor& x, const Along& along = {});
+Tensor min(const Tensor& x, const Along& along = {});
+Tensor mean(const Tensor& x, const Along& along = {});
+Tensor cast(const Tensor& x, DType to);
+Tensor bitcast(const Tensor& x, DType dtype);
+Tensor reshape(const Tensor& x, const Dims& shape);
+Tensor transpose(const Tensor& x, const Ints& perm = {});
+Tensor broadcast_to(const Tensor& x, const Dims& shape);
+Tensor expand_dims(const Tensor& x, const Ints& axes);
+Tensor squeeze(const Tensor& x, const Ints& axes);
+Tensor flip(const Tensor& x, const Ints& axes);
+Tensor slice(const Tensor& x, const SliceAttrs& attrs);
+Tensor pad(const Tensor& x, const Ints& pads);  // With zeros.
+Tensor concat(TensorSpan parts, int64_t axis);
+Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis);
+Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype, int64_t axis = -1);
+Tensor fill(const Tensor& value, const Dims& shape, DType dtype);
+Tensor iota(const Dims& shape, DType dtype, int64_t axis);
+Tensor matmul(const Tensor& a, const Tensor& b, const MatmulAttrs& attrs = {});
+Tensor softmax(const Tensor& x, int64_t axis);
+Tensor log_softmax(const Tensor& x, int64_t axis);
+
+// ---- helpers of formulas
+// --------------------------------------------------------------------------
+
+Tensor zeros(const TensorType& type);
+Tensor ones(const TensorType& type);
+// A tensor of x's floating dtype with one value, as a weak scalar.
+inline Tensor scalar_like(const Tensor&, double value) { return make_scalar(value); }
+
+// The transpose of broadcasting: sums `x` over the axes along which `type` was repeated, and gives
+// exactly that shape.
+Tensor sum_to(const Tensor& x, const TensorType& type);
+
+// ---- constraints
+// ----------------------------------------------------------------------------------
+
+// -rank <= axis < rank, else an error that begins with the label. Gives the axis from the front.
+int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
+                     std::string_view input = "x");
+int64_t require_axis(int64_t axis, size_t rank, std::string_view label);
+
+// The axes of `axes`, from the front and without repetition, as a mask; all if it is empty.
+uint32_t require_axes(const Ints& axes, const TensorType& x, std::string_view label);
+
+// The shape that both broadcast to, else an error that begins with the label.
+Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_view label);
+
+// The shape without the axes of the mask, or with size 1 there.
+Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims);
+
+}  // namespace tenon

@@ -1,0 +1,80 @@
+// A tensor: a type, strides, and a share of some storage; or an inline scalar. Its value never
+// changes. `Tensor` is the counted reference by which the core passes it around.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/base/pool.h"
+#include "core/base/ref.h"
+#include "core/base/shape.h"
+#include "core/base/small_vector.h"
+#include "core/tensor/storage.h"
+
+namespace tenon {
+
+class Context;
+
+class TensorImpl final : public Object, public Pooled<TensorImpl> {
+ public:
+  TensorImpl() : Object(Kind::kTensor) {}
+
+  void release() const {
+    if (drop()) delete this;
+  }
+
+  const Dims& shape() const { return type.shape; }
+  size_t rank() const { return type.shape.rank(); }
+  bool is_scalar_value() const { return !storage; }
+  std::byte* data() const {  // The first element, where the host sees the storage.
+    return storage->data + offset * static_cast<int64_t>(size_of(type.dtype));
+  }
+
+  TensorType type;
+  Dims strides;        // In elements.
+  int64_t offset = 0;  // Of the first element, in elements.
+  Ref<Storage> storage;
+  // Without storage: the value, as an int64 or a double, whichever the weak dtype says.
+  union {
+    int64_t int_value = 0;
+    double float_value;
+  };
+  // The node that the first tape to record this tensor gave it; see core/autograd/tape.h. Written
+  // before anyone else can see the tensor, never after.
+  uint64_t tape_serial = 0;
+  uint32_t tape_node = 0;
+  bool donated = false;
+};
+
+using Tensor = Ref<TensorImpl>;
+using Tensors = SmallVector<Tensor, 3>;
+
+// The inputs of an op, borrowed. An entry is NULL where an optional input was not given.
+using Inputs = std::span<TensorImpl* const>;
+
+// The inputs as formulas pass them.
+using TensorSpan = std::span<const Tensor>;
+
+// 0-d tensors with an inline value and a weak dtype.
+Tensor make_scalar(double value);
+Tensor make_scalar(int64_t value);
+Tensor make_scalar_bool(bool value);
+
+// Writes the inline value as one element of `dtype`, which it adopts; `to` has 8 bytes.
+void write_scalar(const TensorImpl& scalar, DType dtype, void* to);
+
+// A tensor with other sizes and strides over the same storage.
+Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& strides,
+                 int64_t offset);
+
+// Half types to float and back, ties to even.
+float half_to_float(uint16_t bits);
+uint16_t float_to_half(float value);
+float bfloat16_to_float(uint16_t bits);
+uint16_t float_to_bfloat16(float value);
+// From double in one rounding.
+uint16_t double_to_half(double value);
+uint16_t double_to_bfloat16(double value);
+
+}  // namespace tenon
