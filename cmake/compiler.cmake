@@ -32,6 +32,9 @@ endif()
 
 add_library(tenon_compile_options INTERFACE)
 target_compile_options(tenon_compile_options INTERFACE -Wall -Wextra -Werror)
+# Designated initialisers leave out the fields whose default is meant.
+target_compile_options(tenon_compile_options
+                       INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>)
 if(NOT EMSCRIPTEN)
   target_compile_options(tenon_compile_options INTERFACE -fno-plt -ffunction-sections
                                                         -fdata-sections)

@@ -24,6 +24,10 @@ add_library(tenon_core OBJECT ${core_sources})
 target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
+if(TENON_TESTS)
+  # The documents and cases of ops, which tests and ./dev gen read; no user's libtenon holds them.
+  target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
+endif()
 if(NOT EMSCRIPTEN)
   # libtenon is linked at start-up or opened once, and its current scope is read on every call.
   target_compile_options(tenon_core PUBLIC -ftls-model=initial-exec)

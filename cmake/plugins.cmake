@@ -13,12 +13,16 @@ target_include_directories(
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/plugins ${PROJECT_BINARY_DIR}/tenon)
 file(CREATE_LINK ../plugins ${PROJECT_BINARY_DIR}/tenon/plugins SYMBOLIC)
 
+add_custom_target(tenon_plugins)
 file(GLOB plugin_lists CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*/CMakeLists.txt)
 foreach(list IN LISTS plugin_lists)
   cmake_path(GET list PARENT_PATH folder)
   cmake_path(GET folder FILENAME name)
   if(NOT TENON_PLUGINS OR name IN_LIST TENON_PLUGINS)
     add_subdirectory(${folder})
+    if(TARGET tenon_plugin_${name})
+      add_dependencies(tenon_plugins tenon_plugin_${name})
+    endif()
   endif()
 endforeach()
 

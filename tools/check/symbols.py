@@ -1,0 +1,64 @@
+"""libtenon exports tenon_* alone, imports the C and C++ runtimes alone and is small; a plugin exports
+its entry alone and imports no symbol of ours. Looks at what users run: the release build."""
+
+import os
+import tempfile
+
+import repository
+
+BUILD = repository.ROOT / "build" / "release"
+RUNTIMES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2",
+            "ld-linux-aarch64.so.1"}
+ENTRY = "tenon_plugin_query_v1"
+STRIPPED_LIMIT = 3_000_000
+
+
+def build():
+    """Builds libtenon and the plugins, and nothing else."""
+    steps = [["cmake", "--preset", "release"],
+             ["cmake", "--build", "build/release", "--target", "tenon", "tenon_plugins",
+              "--parallel", str(os.cpu_count())]]
+    for step in steps:
+        status, output = repository.command(*step)
+        if status:
+            return output.splitlines()[-20:]
+    return []
+
+
+def symbols(path, which):
+    """Names in the dynamic symbol table: `which` is --defined-only or --undefined-only."""
+    _, output = repository.command("nm", "--dynamic", "--format=just-symbols", which, path)
+    return [line.split("@")[0] for line in output.split()]
+
+
+def needed(path):
+    _, output = repository.command("readelf", "--dynamic", "--wide", path)
+    return [line.split("[")[1].rstrip("]") for line in output.splitlines() if "(NEEDED)" in line]
+
+
+def stripped_size(path):
+    with tempfile.NamedTemporaryFile() as file:
+        repository.command("strip", "-o", file.name, path)
+        return os.path.getsize(file.name)
+
+
+def run():
+    faults = build()
+    if faults:
+        return "the build failed", faults
+    library = BUILD / "libtenon.so"
+    exported = symbols(library, "--defined-only")
+    faults += [f"libtenon exports {name}" for name in exported if not name.startswith("tenon_")]
+    faults += [f"libtenon needs {name}" for name in needed(library) if name not in RUNTIMES]
+    size = stripped_size(library)
+    if size >= STRIPPED_LIMIT:
+        faults.append(f"libtenon has {size} bytes stripped, the limit is {STRIPPED_LIMIT}")
+    plugins = sorted((BUILD / "plugins").glob("libtenon_*.so"))
+    for plugin in plugins:
+        found = symbols(plugin, "--defined-only")
+        if found != [ENTRY]:
+            faults.append(f"{plugin.name} exports {' '.join(found) or 'nothing'}, not {ENTRY}")
+        faults += [f"{plugin.name} imports {name}" for name in symbols(plugin, "--undefined-only")
+                   if name.startswith("tenon_")]
+    details = f"libtenon exports {len(exported)}, {size / 1e6:.2f} MB; {len(plugins)} plugins"
+    return details, faults

@@ -1,0 +1,173 @@
+"""The headers of the C ABI as data: capi/abi/api.json.
+
+clang parses the headers; its syntax tree has every declaration and where each comment and annotation
+stands, and their text is then read from the headers themselves.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+INCLUDE = ROOT / "capi" / "include"
+ANNOTATION = re.compile(r"TENON_(OWNED|BORROWED|NULLABLE|(?:COUNT|THREADS)\(\s*([^)]*?)\s*\))")
+
+
+def headers():
+    """The headers to read: all but those that the registry gives, which hold no exported symbol."""
+    paths = sorted((INCLUDE / "tenon").glob("*.h"))
+    return [path for path in paths if not path.stem.endswith("_gen")]
+
+
+def syntax_tree():
+    source = "".join(f"#include <tenon/{path.name}>\n" for path in headers())
+    command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-DTENON_ANNOTATE",
+               f"-I{INCLUDE}", "-Xclang", "-ast-dump=json", "-fparse-all-comments", "-"]
+    done = subprocess.run(command, input=source, text=True, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+class Reader:
+    """Walks the tree in order: a location leaves out the file that equals the one printed last."""
+
+    def __init__(self):
+        self.file = ""
+        self.texts = {}
+        self.api = {"functions": [], "structs": [], "enums": [], "handles": [], "types": []}
+        self.opaque = []
+
+    def place(self, location):
+        """Follows one location and returns (file, offset) of where a reader sees it."""
+        if "expansionLoc" in location:
+            self.place(location["spellingLoc"])
+            return self.place(location["expansionLoc"])
+        self.file = location.get("file", self.file)
+        return self.file, location.get("offset")
+
+    def follow(self, node):
+        """Follows the locations of `node` itself: where it is named, begins and ends."""
+        here = self.place(node.get("loc", {}))
+        span = node.get("range", {})
+        begin = self.place(span.get("begin", {}))
+        end = self.place(span.get("end", {}))
+        return here, begin, end
+
+    def text(self, file):
+        if file not in self.texts:
+            self.texts[file] = pathlib.Path(file).read_bytes()
+        return self.texts[file]
+
+    def visit(self, node):
+        """Returns what one declaration says, with its children's notes and comment."""
+        here, begin, end = self.follow(node)
+        found = {"node": node, "file": here[0], "notes": [], "doc": "", "children": []}
+        if node.get("kind") == "AnnotateAttr":
+            rest = self.text(begin[0])[begin[1]:begin[1] + 120].decode()
+            found["note"] = note_of(ANNOTATION.match(rest))
+        if node.get("kind") == "FullComment":
+            found["comment"] = clean(self.text(begin[0])[begin[1]:end[1] + 1].decode())
+        for inner in node.get("inner", []):
+            child = self.visit(inner)
+            if child.get("note"):
+                found["notes"].append(child["note"])
+            elif "comment" in child:
+                found["doc"] = child["comment"]
+            elif inner.get("kind"):
+                found["children"].append(child)
+        return found
+
+    def read(self, tree):
+        for node in tree["inner"]:
+            found = self.visit(node)
+            if pathlib.Path(found["file"]).parent == INCLUDE / "tenon":
+                self.declare(found)
+        defined = {struct["name"] for struct in self.api["structs"]}
+        self.api["handles"] = [name for name in self.opaque if name not in defined]
+        return self.api
+
+    def declare(self, found):
+        node = found["node"]
+        base = {"name": node.get("name", ""), "header": "tenon/" + pathlib.Path(found["file"]).name}
+        doc = {"doc": found["doc"]} if found["doc"] else {}
+        children = found["children"]
+        if node["kind"] == "FunctionDecl" and node.get("storageClass") != "static":
+            parameters = [item(c) for c in children if c["node"]["kind"] == "ParmVarDecl"]
+            result = {"type": node["type"]["qualType"].split("(")[0].strip()}
+            if found["notes"]:
+                result["notes"] = found["notes"]
+            self.api["functions"].append(
+                {**base, "returns": result, "parameters": parameters, **doc})
+        elif node["kind"] == "RecordDecl" and node.get("completeDefinition"):
+            fields = [item(c) for c in children if c["node"]["kind"] == "FieldDecl"]
+            self.api["structs"].append({**base, "fields": fields, **doc})
+        elif node["kind"] == "RecordDecl" and base["name"] not in self.opaque:
+            self.opaque.append(base["name"])
+        elif node["kind"] == "EnumDecl":
+            self.api["enums"].append({**base, "constants": constants(children), **doc})
+        elif node["kind"] == "TypedefDecl" and "struct " not in node["type"]["qualType"]:
+            self.api["types"].append({**base, "type": node["type"]["qualType"], **doc})
+
+
+def item(found):
+    """A parameter or a field."""
+    result = {"name": found["node"].get("name", ""), "type": found["node"]["type"]["qualType"]}
+    if found["notes"]:
+        result["notes"] = found["notes"]
+    if found["doc"] and found["node"]["kind"] == "FieldDecl":
+        result["doc"] = found["doc"]
+    return result
+
+
+def constants(children):
+    result = []
+    following = 0
+    for child in children:
+        if child["node"]["kind"] != "EnumConstantDecl":
+            continue
+        value = constant_value(child["node"])
+        following = (following if value is None else value)
+        entry = {"name": child["node"]["name"], "value": following}
+        if child["doc"]:
+            entry["doc"] = child["doc"]
+        result.append(entry)
+        following += 1
+    return result
+
+
+def constant_value(node):
+    """The value that the compiler computed for an enumerator, or None where none is written."""
+    for inner in node.get("inner", []):
+        if inner.get("kind") == "ConstantExpr":
+            return int(inner["value"])
+    return None
+
+
+def note_of(match):
+    """TENON_OWNED gives "owned", TENON_COUNT(n) gives "count:n"."""
+    if not match:
+        return None
+    word = match.group(1).split("(")[0].lower()
+    return f"{word}:{match.group(2)}" if match.group(2) is not None else word
+
+
+def clean(comment):
+    """The text of a comment without its frame."""
+    lines = [re.sub(r"^\s*\* ?", "", line).rstrip() for line in comment.split("\n")]
+    lines = [line for line in lines if not line.startswith("----")]
+    text = "\n".join(lines).strip()
+    return text.removesuffix("*/").removesuffix("*").strip()
+
+
+def read_api():
+    return Reader().read(syntax_tree())
+
+
+def to_json(title, data):
+    """JSON whose first line says where it comes from."""
+    body = json.dumps(data, indent=1, ensure_ascii=False)
+    return f'{{"title": "{title} Generated by ./dev gen.",\n{body[2:]}\n'
+
+
+def generate(api):
+    return {"capi/abi/api.json": to_json("The C ABI, for generators of bindings.", api)}
