@@ -130,22 +130,22 @@ typedef struct tenon_place {
 } tenon_place;
 
 /* Copies `size` bytes; both places may be on the stream's device or the host. Frozen. */
-typedef struct tenon_copy {
+typedef struct tenon_copy_region {
   tenon_place from;
   tenon_place to;
   uint64_t size;
   uint64_t reserved;
-} tenon_copy;
+} tenon_copy_region;
 
 /* Fills `size` bytes with a pattern of 1, 2, 4 or 8 bytes that divides it. Frozen. */
-typedef struct tenon_fill {
+typedef struct tenon_fill_region {
   tenon_buffer_p* buffer;
   uint64_t offset;
   uint64_t size;
   uint64_t pattern;
   uint32_t pattern_size;
   uint32_t reserved;
-} tenon_fill;
+} tenon_fill_region;
 
 /* ---- kernels ------------------------------------------------------------------------------------
  */
