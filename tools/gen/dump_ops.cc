@@ -1,0 +1,144 @@
+// Writes the registry of ops as JSON to the standard output: the source of every generated function
+// and page. `./dev gen` runs it.
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/ops/registry.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Lists the attributes with their types and defaults.
+class AttrLister final : public AttrVisitor {
+ public:
+  explicit AttrLister(Json& enums) : enums_(enums) {}
+
+  void on_int(std::string_view name, int64_t value) override { add(name, "int", value); }
+  void on_float(std::string_view name, double value) override { add(name, "float", value); }
+  void on_bool(std::string_view name, bool value) override { add(name, "bool", value); }
+  void on_dtype(std::string_view name, DType value) override {
+    add(name, "dtype", name_of(value));
+  }
+  void on_enum(std::string_view name, int32_t value, const EnumInfo& info) override {
+    add(name, "enum", info.values[static_cast<size_t>(value)]);
+    attrs_.back()["enum"] = info.name;
+    enums_[info.name] = info.values;
+  }
+  void on_ints(std::string_view name, std::span<const int64_t> value) override {
+    add(name, "ints", value);
+  }
+
+  Json take() { return std::move(attrs_); }
+
+ private:
+  void add(std::string_view name, const char* type, const Json& value) {
+    attrs_.push_back({{"name", name}, {"type", type}, {"default", value}});
+  }
+
+  Json attrs_ = Json::array();
+  Json& enums_;
+};
+
+Json attrs_of(const OpDef& op, Json& enums) {
+  if (op.attrs->c_size == 0) return Json::array();
+  AttrLister lister(enums);
+  void* defaults = ::operator new(op.attrs->size, std::align_val_t(op.attrs->align));
+  op.attrs->init(defaults);
+  op.attrs->visit(defaults, lister);
+  op.attrs->destroy(defaults);
+  ::operator delete(defaults, std::align_val_t(op.attrs->align));
+  Json attrs = lister.take();
+  for (Json& attr : attrs) {
+    for (const auto& [name, doc] : op.doc.attrs) {
+      if (attr["name"] == name) attr["doc"] = doc;
+    }
+  }
+  return attrs;
+}
+
+const char* name_of(InputKind kind) {
+  switch (kind) {
+    case InputKind::kRequired:
+      return "required";
+    case InputKind::kOptional:
+      return "optional";
+    case InputKind::kVariadic:
+      return "variadic";
+  }
+  return "";
+}
+
+const char* name_of(Numeric numeric) {
+  switch (numeric) {
+    case Numeric::kExact:
+      return "exact";
+    case Numeric::kRounded:
+      return "rounded";
+    case Numeric::kDivision:
+      return "division";
+    case Numeric::kTranscendental:
+      return "transcendental";
+    case Numeric::kAccumulation:
+      return "accumulation";
+    case Numeric::kComposite:
+      return "composite";
+  }
+  return "";
+}
+
+const char* name_of(Promotes promotes) {
+  switch (promotes) {
+    case Promotes::kNothing:
+      return "nothing";
+    case Promotes::kAll:
+      return "all";
+    case Promotes::kAllButFirst:
+      return "all_but_first";
+  }
+  return "";
+}
+
+Json describe(const OpDef& op, Json& enums) {
+  Json inputs = Json::array();
+  for (const InputDef& input : op.doc.inputs) {
+    inputs.push_back({{"name", input.name}, {"kind", name_of(input.kind)}, {"doc", input.doc}});
+  }
+  Json outputs = Json::array();
+  for (const OutputDef& output : op.doc.outputs) {
+    outputs.push_back({{"name", output.name}, {"doc", output.doc}});
+  }
+  return {
+      {"id", op.id},
+      {"name", op.name},
+      {"summary", op.doc.summary},
+      {"formula", op.doc.formula},
+      {"details", op.doc.details},
+      {"inputs", inputs},
+      {"outputs", outputs},
+      {"attrs", attrs_of(op, enums)},
+      {"elementwise", op.elementwise},
+      {"view", op.is_view},
+      {"composite", op.decompose != nullptr},
+      {"derivative", op.vjp != nullptr},
+      {"no_gradient", op.no_gradient},
+      {"promotes", name_of(op.promotes)},
+      {"numeric", name_of(op.numeric)},
+      {"onnx", op.doc.onnx},
+      {"since", std::to_string(op.doc.since.major) + "." + std::to_string(op.doc.since.minor)},
+  };
+}
+
+}  // namespace
+}  // namespace tenon
+
+int main() {
+  using tenon::Json;
+  Json enums = Json::object();
+  Json ops = Json::array();
+  for (const tenon::OpDef& op : tenon::all_ops()) ops.push_back(tenon::describe(op, enums));
+  std::cout << Json({{"enums", enums}, {"ops", ops}}).dump() << '\n';
+}

@@ -1,0 +1,51 @@
+"""What the generators share: how the registry's words are written in C, and small readings of it."""
+
+DTYPES = {"none": "TENON_DTYPE_NONE", "bool": "TENON_BOOL", "i8": "TENON_INT8",
+          "i16": "TENON_INT16", "i32": "TENON_INT32", "i64": "TENON_INT64", "u8": "TENON_UINT8",
+          "u16": "TENON_UINT16", "u32": "TENON_UINT32", "u64": "TENON_UINT64",
+          "f16": "TENON_FLOAT16", "bf16": "TENON_BFLOAT16", "f32": "TENON_FLOAT32",
+          "f64": "TENON_FLOAT64"}
+
+
+def c_dtype(name):
+    return DTYPES[name]
+
+
+def c_enumerator(enum, value):
+    return f"TENON_{enum}_{value}".upper()
+
+
+def sentence(text):
+    """A phrase of the registry as a sentence of its own."""
+    text = text.strip()
+    if not text:
+        return text
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
+
+
+def input_doc(entry):
+    note = {"optional": "; may be NULL", "variadic": ", one or more"}.get(entry["kind"], "")
+    return entry["doc"] + note
+
+
+def attr_doc(attr):
+    """What an attribute means, with its default."""
+    return f"{sentence(attr.get('doc', ''))} Default: {default_text(attr)}.".strip()
+
+
+def default_text(attr):
+    value = attr["default"]
+    if attr["type"] == "bool":
+        return "true" if value else "false"
+    if attr["type"] == "ints":
+        return "[" + ", ".join(map(str, value)) + "]"
+    if attr["type"] == "float":
+        return f"{value:g}"
+    return str(value)
+
+
+def hanging(line):
+    """How far the lines below a `@param name ...` line are indented."""
+    if not line.startswith("@param "):
+        return 0
+    return len("@param ") + len(line.split()[1]) + 1
