@@ -18,6 +18,7 @@
 #ifndef TENON_PLUGIN_H_
 #define TENON_PLUGIN_H_
 
+#include <tenon/features.h>
 #include <tenon/op_attrs_gen.h>
 #include <tenon/types.h>
 
@@ -33,32 +34,8 @@ typedef struct tenon_stream_p tenon_stream_p;
 typedef struct tenon_event_p tenon_event_p;
 typedef struct tenon_kernel_p tenon_kernel_p;
 
-/* ---- features -----------------------------------------------------------------------------------
- * A set of bits. A plugin says what it provides and what it needs of the host, the host likewise; a
- * bit that the other side needs and does not know of refuses the plugin, with the bit in the
- * message. */
-typedef uint64_t tenon_features;
-
-#define TENON_FEATURE_HOST_VISIBLE ((tenon_features)1 << 0)  /* `map` gives addresses. */
-#define TENON_FEATURE_HOST_BLOCKING ((tenon_features)1 << 1) /* `wait` may be called. */
-#define TENON_FEATURE_SYNCHRONOUS \
-  ((tenon_features)1 << 2) /* A launch has finished when it returns. */
-#define TENON_FEATURE_IMPORT_HOST ((tenon_features)1 << 3) /* `import_host` is there. */
-#define TENON_FEATURE_IEEE_DIV ((tenon_features)1 << 4) /* Division, square root within 0.5 ulp. \
-                                                         */
-#define TENON_FEATURE_IEEE_FMA ((tenon_features)1 << 5) /* fma rounds once. */
-#define TENON_FEATURE_FLUSH_TO_ZERO \
-  ((tenon_features)1 << 6)                               /* Subnormal results may become zero. */
-#define TENON_FEATURE_FAST_MATH ((tenon_features)1 << 7) /* Judged by the `relaxed` profile. */
-
-/* What a host of this header provides. */
-#define TENON_HOST_FEATURE_ERROR_RECORDS ((tenon_features)1 << 0)
-#define TENON_HOST_FEATURE_BROADCAST_VIEWS ((tenon_features)1 << 1)
-
 /* ---- the host's table ---------------------------------------------------------------------------
  */
-
-enum { TENON_LOG_DEBUG = 0, TENON_LOG_INFO = 1, TENON_LOG_WARNING = 2, TENON_LOG_ERROR = 3 };
 
 /* What a plugin may ask of the host, from any thread. A pointer beyond `struct_size` is absent; the
  * accessors of plugins/sdk check that. */
@@ -91,8 +68,6 @@ typedef struct tenon_instance_options {
   const tenon_string* option_values;
   size_t n_options;
 } tenon_instance_options;
-
-enum { TENON_DEVICE_CPU = 0, TENON_DEVICE_GPU = 1, TENON_DEVICE_ACCELERATOR = 2 };
 
 /* The host sets struct_size and zeroes the rest. Strings live as long as the device. */
 typedef struct tenon_device_properties {
