@@ -20,9 +20,7 @@ class AttrLister final : public AttrVisitor {
   void on_int(std::string_view name, int64_t value) override { add(name, "int", value); }
   void on_float(std::string_view name, double value) override { add(name, "float", value); }
   void on_bool(std::string_view name, bool value) override { add(name, "bool", value); }
-  void on_dtype(std::string_view name, DType value) override {
-    add(name, "dtype", name_of(value));
-  }
+  void on_dtype(std::string_view name, DType value) override { add(name, "dtype", name_of(value)); }
   void on_enum(std::string_view name, int32_t value, const EnumInfo& info) override {
     add(name, "enum", info.values[static_cast<size_t>(value)]);
     attrs_.back()["enum"] = info.name;

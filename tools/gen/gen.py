@@ -15,6 +15,7 @@ import gen_cpp
 import gen_docs
 import gen_layouts
 import gen_ops_h
+import registry
 
 ROOT = gen_api.ROOT
 # Folders in which every file is generated, so that one that is no longer written is deleted.
@@ -30,8 +31,10 @@ def read_ops():
                               stderr=subprocess.STDOUT)
         if done.returncode:
             sys.exit(done.stdout[-6000:])
-    return json.loads(subprocess.run([ROOT / "build/dev/bin/dump_ops"], stdout=subprocess.PIPE,
-                                     check=True).stdout)
+    dumped = subprocess.run([ROOT / "build/dev/bin/dump_ops"], stdout=subprocess.PIPE, check=True)
+    ops = json.loads(dumped.stdout)
+    registry.document_attrs(ops)
+    return ops
 
 
 def stale(files):
@@ -60,18 +63,15 @@ def write(files):
 
 def main():
     check = sys.argv[1:] == ["--check"]
-    registry = read_ops()
+    ops = read_ops()
     files = {}
     for generator in (gen_ops_h, gen_cpp, gen_docs):
-        files.update(generator.generate(registry))
+        files.update(generator.generate(ops))
     if not check:
         write(files)  # The headers below include some of these.
 
     api = gen_api.read_api()
-    api["attrs"] = gen_ops_h.attr_structs(registry)
-    more = {**gen_layouts.generate(api)}
-    api.pop("attrs")
-    more.update(gen_api.generate(api))
+    more = {**gen_api.generate(api), **gen_layouts.generate(api, gen_ops_h.attr_structs(ops))}
     if not check:
         write(more)
     files.update(more)

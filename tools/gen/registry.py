@@ -1,5 +1,12 @@
 """What the generators share: how the registry's words are written in C, and small readings of it."""
 
+import pathlib
+import re
+
+OPS = pathlib.Path(__file__).resolve().parent.parent.parent / "core" / "ops"
+STRUCT = re.compile(r"struct \w+ \{\n((?:(?!\n\};).)*?)\n\s*TENON_ATTRS\(([^)]*)\)", re.DOTALL)
+FIELD = re.compile(r"(\w+)(?: = [^;]*|\{[^;]*\})?;\s*// (.*)")
+
 DTYPES = {"none": "TENON_DTYPE_NONE", "bool": "TENON_BOOL", "i8": "TENON_INT8",
           "i16": "TENON_INT16", "i32": "TENON_INT32", "i64": "TENON_INT64", "u8": "TENON_UINT8",
           "u16": "TENON_UINT16", "u32": "TENON_UINT32", "u64": "TENON_UINT64",
@@ -49,3 +56,23 @@ def hanging(line):
     if not line.startswith("@param "):
         return 0
     return len("@param ") + len(line.split()[1]) + 1
+
+
+def document_attrs(ops):
+    """Gives each attribute that the registry does not explain the comment at its field.
+
+    An op is matched with a struct of attributes by its file, or by its list of names.
+    """
+    by_file, by_names = {}, {}
+    for path in [OPS / "formulas.h", *sorted(OPS.glob("*.h")), *sorted(OPS.glob("*.cc"))]:
+        for body, listed in STRUCT.findall(path.read_text()):
+            names = tuple(name.strip() for name in listed.split(",") if name.strip())
+            docs = dict(FIELD.findall(re.sub(r"\n\s*// ", " ", body)))
+            by_names.setdefault(names, docs)
+            by_file[path.stem, names] = docs
+    for op in ops["ops"]:
+        names = tuple(attr["name"] for attr in op["attrs"])
+        docs = by_file.get((op["name"], names)) or by_names.get(names, {})
+        for attr in op["attrs"]:
+            if not attr.get("doc"):
+                attr["doc"] = docs.get(attr["name"], "")
