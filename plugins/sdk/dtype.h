@@ -1,0 +1,213 @@
+// The dtypes as C++ types: float16 and bfloat16, bool as a byte, and the step from a tenon_dtype at
+// run time to a type at compile time.
+
+#pragma once
+
+#include <tenon/types.h>
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+namespace tenon_sdk {
+
+namespace detail {
+
+inline uint32_t bits_of(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+inline float float_of(uint32_t bits) {
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// Rounds to the float whose last bit is 1 wherever that is inexact. Rounding the result once more,
+// to a type with at least two bits less, then gives what rounding `x` itself would have given.
+template <class Wide>
+float round_to_odd(Wide x) {
+  const float nearest = static_cast<float>(x);
+  const uint32_t bits = bits_of(nearest);
+  if (static_cast<Wide>(nearest) == x || x != x || (bits & 1) != 0) return nearest;
+  const bool above = std::fabs(static_cast<Wide>(nearest)) > std::fabs(x);
+  return float_of(above ? bits - 1 : bits + 1);
+}
+
+}  // namespace detail
+
+// Ties go to even, and every NaN becomes a quiet one.
+inline uint16_t half_bits(float x) {
+  const uint32_t bits = detail::bits_of(x);
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  uint32_t magnitude = bits & 0x7fffffffu;
+  uint32_t half;
+  if (magnitude > 0x7f800000u) {
+    half = 0x7e00u;
+  } else if (magnitude >= 0x477ff000u) {  // From 65520 on the nearest is infinity.
+    half = 0x7c00u;
+  } else if (magnitude < 0x38800000u) {
+    // Below 2^-14 the results are multiples of 2^-24, the spacing of floats beside a half: the
+    // addition rounds.
+    half = detail::bits_of(detail::float_of(magnitude) + 0.5f) - detail::bits_of(0.5f);
+  } else {
+    magnitude += 0xfffu + ((magnitude >> 13) & 1);
+    half = (magnitude - 0x38000000u) >> 13;
+  }
+  return static_cast<uint16_t>(sign | half);
+}
+
+inline float half_value(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1fu;
+  const uint32_t fraction = bits & 0x3ffu;
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  if (exponent == 31) return detail::float_of(sign | 0x7f800000u | (fraction << 13));
+  return detail::float_of(sign | ((exponent + 112) << 23) | (fraction << 13));
+}
+
+inline uint16_t bfloat16_bits(float x) {
+  const uint32_t bits = detail::bits_of(x);
+  if (x != x) return static_cast<uint16_t>((bits >> 16) | 0x40u);
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
+}
+
+inline float bfloat16_value(uint16_t bits) {
+  return detail::float_of(static_cast<uint32_t>(bits) << 16);
+}
+
+// One of the two 16-bit floats. Converting from a wider float rounds once.
+template <uint16_t (*to_bits)(float), float (*to_float)(uint16_t)>
+struct SmallFloat {
+  uint16_t bits = 0;
+
+  SmallFloat() = default;
+  explicit SmallFloat(float x) : bits(to_bits(x)) {}
+  template <class Wide>
+  requires(std::is_same_v<Wide, double> ||
+           std::is_same_v<Wide, long double>) explicit SmallFloat(Wide x)
+      : bits(to_bits(detail::round_to_odd(x))) {}
+  // A long double holds every 64-bit integer where it is wider than a double.
+  template <class Int>
+  requires(std::is_integral_v<Int>) explicit SmallFloat(Int x)
+      : SmallFloat(static_cast<long double>(x)) {}
+
+  operator float() const { return to_float(bits); }
+};
+using Half = SmallFloat<half_bits, half_value>;
+using BFloat16 = SmallFloat<bfloat16_bits, bfloat16_value>;
+
+// A byte that counts as true unless it is zero: reading another value as `bool` is undefined.
+struct Bool {
+  uint8_t byte = 0;
+
+  Bool() = default;
+  explicit Bool(bool value) : byte(value ? 1 : 0) {}
+  operator bool() const { return byte != 0; }
+};
+
+template <class T>
+inline constexpr tenon_dtype kDTypeOf = TENON_DTYPE_NONE;
+template <>
+inline constexpr tenon_dtype kDTypeOf<Bool> = TENON_BOOL;
+template <>
+inline constexpr tenon_dtype kDTypeOf<int8_t> = TENON_INT8;
+template <>
+inline constexpr tenon_dtype kDTypeOf<int16_t> = TENON_INT16;
+template <>
+inline constexpr tenon_dtype kDTypeOf<int32_t> = TENON_INT32;
+template <>
+inline constexpr tenon_dtype kDTypeOf<int64_t> = TENON_INT64;
+template <>
+inline constexpr tenon_dtype kDTypeOf<uint8_t> = TENON_UINT8;
+template <>
+inline constexpr tenon_dtype kDTypeOf<uint16_t> = TENON_UINT16;
+template <>
+inline constexpr tenon_dtype kDTypeOf<uint32_t> = TENON_UINT32;
+template <>
+inline constexpr tenon_dtype kDTypeOf<uint64_t> = TENON_UINT64;
+template <>
+inline constexpr tenon_dtype kDTypeOf<Half> = TENON_FLOAT16;
+template <>
+inline constexpr tenon_dtype kDTypeOf<BFloat16> = TENON_BFLOAT16;
+template <>
+inline constexpr tenon_dtype kDTypeOf<float> = TENON_FLOAT32;
+template <>
+inline constexpr tenon_dtype kDTypeOf<double> = TENON_FLOAT64;
+
+inline size_t size_of(tenon_dtype dtype) {
+  return static_cast<size_t>(TENON_DTYPE_BITS(dtype)) * TENON_DTYPE_LANES(dtype) / 8;
+}
+
+template <class T>
+inline constexpr bool kIsFloat =
+    std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+inline constexpr bool kIsInt = std::is_integral_v<T>;
+
+template <class... T>
+struct Types {};
+using Floats = Types<Half, BFloat16, float, double>;
+using Ints = Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
+using Numbers = Types<Half, BFloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                      uint16_t, uint32_t, uint64_t>;
+using Any = Types<Bool, Half, BFloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                  uint16_t, uint32_t, uint64_t>;
+
+template <class T>
+struct Type {
+  using type = T;
+};
+
+namespace detail {
+template <class Result, class F>
+Result dispatch(Types<>, tenon_dtype, F&&) {
+  return Result();
+}
+template <class Result, class T, class... Rest, class F>
+Result dispatch(Types<T, Rest...>, tenon_dtype dtype, F&& f) {
+  if (dtype == kDTypeOf<T>) return f(Type<T>{});
+  return dispatch<Result>(Types<Rest...>{}, dtype, f);
+}
+template <class T, class... Rest>
+Type<T> first_of(Types<T, Rest...>);
+}  // namespace detail
+
+// Calls f(Type<T>{}) for the T of a list that `dtype` stands for, and returns what it gives: a
+// default result if the list has none.
+//
+//   dispatch<Floats>(dtype, [&]<class T>(Type<T>) { ... });
+template <class List, class F>
+auto dispatch(tenon_dtype dtype, F&& f) {
+  using Result = decltype(f(decltype(detail::first_of(List{})){}));
+  return detail::dispatch<Result>(List{}, dtype, f);
+}
+
+// An element that is moved but not looked at.
+template <size_t size>
+struct Raw {
+  unsigned char bytes[size] = {};
+};
+
+// Calls f(Type<Raw<n>>{}) for the size of the dtype's elements.
+template <class F>
+auto dispatch_size(tenon_dtype dtype, F&& f) {
+  switch (size_of(dtype)) {
+    case 1:
+      return f(Type<Raw<1>>{});
+    case 2:
+      return f(Type<Raw<2>>{});
+    case 4:
+      return f(Type<Raw<4>>{});
+    case 8:
+      return f(Type<Raw<8>>{});
+    default:
+      return decltype(f(Type<Raw<1>>{}))();
+  }
+}
+
+}  // namespace tenon_sdk

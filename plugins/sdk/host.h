@@ -1,0 +1,54 @@
+// What a plugin asks of the host, and what both sides do with structs that grow.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+
+namespace tenon_sdk {
+
+// Whether a struct that begins with struct_size is long enough to hold a field.
+#define TENON_SDK_HAS(object, field) \
+  ((object).struct_size >=           \
+   (offsetof(std::decay_t<decltype(object)>, field) + sizeof((object).field)))
+
+inline tenon_string to_c(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view text(tenon_string string) { return {string.data, string.size}; }
+
+// Hands `filled` to a caller who may know a shorter struct: writes no further than the caller
+// allows, and notes how much that was.
+template <class Struct>
+void fill_struct(Struct* out, Struct filled) {
+  const size_t size = std::min<size_t>(out->struct_size, sizeof(Struct));
+  filled.struct_size = static_cast<uint32_t>(size);
+  std::memcpy(static_cast<void*>(out), &filled, size);
+}
+
+// The host's table. Copies are cheap; the table outlives the plugin's instances.
+class Host {
+ public:
+  explicit Host(const tenon_host* table) : table_(table) {}
+
+  // Never NULL, so that `return host.error(...)` fails. Every host has make_error.
+  tenon_error* error(tenon_code code, std::string_view message) const {
+    return table_->make_error(code, to_c(message));
+  }
+  void release(tenon_error* error) const {
+    if (TENON_SDK_HAS(*table_, release_error)) table_->release_error(error);
+  }
+  tenon_code code(const tenon_error* error) const {
+    return TENON_SDK_HAS(*table_, error_code) ? table_->error_code(error) : TENON_INTERNAL;
+  }
+  void log(void* log_context, int32_t level, std::string_view message) const {
+    if (TENON_SDK_HAS(*table_, log)) table_->log(log_context, level, to_c(message));
+  }
+
+ private:
+  const tenon_host* table_;
+};
+
+}  // namespace tenon_sdk

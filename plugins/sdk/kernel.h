@@ -1,0 +1,157 @@
+// Kernels as C++ objects, and the functions that prepare them.
+//
+// A plugin writes `Prepared prepare_x(const Request&)`, names it in its kernels.def, and makes its
+// list with TENON_SDK_KERNEL. plugins/null shows all of it.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "plugins/sdk/dtype.h"
+#include "plugins/sdk/host.h"
+#include "plugins/sdk/view.h"
+
+namespace tenon_sdk {
+
+// A prepared kernel. Launches of a SYNCHRONOUS device may run at once on several threads, so a
+// kernel does not change after it is made.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const = 0;
+  virtual uint64_t workspace(const tenon_launch&) const { return 0; }
+};
+using KernelPtr = std::unique_ptr<Kernel>;
+
+inline tenon_kernel_p* to_c(Kernel* kernel) { return reinterpret_cast<tenon_kernel_p*>(kernel); }
+inline Kernel* from_c(tenon_kernel_p* kernel) { return reinterpret_cast<Kernel*>(kernel); }
+
+// A copy of a list of attributes. The host's list is gone when `prepare` returns.
+using List = std::vector<int64_t>;
+inline List list(const int64_t* values, size_t n) { return List(values, values + n); }
+// The same for a list whose being empty means that all of its `n` values are `value`.
+inline List list_or(const int64_t* values, size_t n_values, size_t n, int64_t value) {
+  return n_values == 0 ? List(n, value) : list(values, n_values);
+}
+
+// What prepare is asked for.
+class Request {
+ public:
+  Request(tenon_device_p* device, const tenon_kernel_request& request)
+      : device_(device), request_(request) {}
+
+  tenon_device_p* device() const { return device_; }
+  uint32_t op() const { return request_.line->op; }
+  bool strict() const { return (request_.flags & TENON_REQUEST_STRICT) != 0; }
+  size_t n_inputs() const { return request_.n_inputs; }
+  size_t n_outputs() const { return request_.n_outputs; }
+  const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
+  const tenon_operand& output(size_t i) const { return request_.outputs[i]; }
+
+  bool all_dense() const {
+    return std::all_of(request_.inputs, request_.inputs + request_.n_inputs, [](const auto& in) {
+      return in.strides == TENON_STRIDES_DENSE || in.strides == TENON_STRIDES_ABSENT;
+    });
+  }
+
+  // The attributes. A host that is older than this plugin sends a shorter struct, and `attrs` comes
+  // with the defaults of what it lacks. Lists belong to the host: copy them with `list`.
+  template <class Attrs>
+  Attrs attrs(Attrs attrs = {}) const {
+    if (request_.attrs == nullptr) return attrs;
+    uint32_t given;
+    std::memcpy(&given, request_.attrs, sizeof given);
+    std::memcpy(static_cast<void*>(&attrs), request_.attrs, std::min<size_t>(given, sizeof attrs));
+    return attrs;
+  }
+
+ private:
+  tenon_device_p* device_;
+  const tenon_kernel_request& request_;
+};
+
+// The answer of a prepare function: a kernel, a refusal with its reason, or an error. By default a
+// refusal, so that `dispatch` refuses dtypes that its list lacks.
+struct Prepared {
+  KernelPtr kernel;
+  uint32_t traits = 0;
+  tenon_string reason = TENON_STR("this dtype is not offered");
+  tenon_error* error = nullptr;
+};
+
+template <size_t size>
+Prepared refuse(const char (&reason)[size]) {
+  return {.reason = {reason, size - 1}};
+}
+
+namespace detail {
+
+template <class Function>
+class FunctionKernel final : public Kernel {
+ public:
+  explicit FunctionKernel(Function function) : function_(std::move(function)) {}
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    if constexpr (std::is_void_v<decltype(function_(launch))>) {
+      function_(launch);
+      return nullptr;
+    } else {
+      return function_(launch);
+    }
+  }
+
+ private:
+  Function function_;
+};
+
+}  // namespace detail
+
+// A kernel from a function that takes the launch; what it captures is the kernel's state.
+template <class Function>
+Prepared kernel(uint32_t traits, Function function) {
+  using Made = detail::FunctionKernel<Function>;
+  return {.kernel = std::make_unique<Made>(std::move(function)), .traits = traits};
+}
+
+// What the host calls: `function` in the shape of tenon_kernel.prepare.
+template <Prepared (*function)(const Request&)>
+tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
+                     tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                     tenon_string* out_reason) {
+  *out_kernel = nullptr;
+  try {
+    Prepared prepared = function(Request(device, *request));
+    if (prepared.error != nullptr) return prepared.error;
+    if (prepared.kernel == nullptr) {
+      *out_reason = prepared.reason;
+      return nullptr;
+    }
+    fill_struct(out_traits, tenon_kernel_traits{.struct_size = 0, .flags = prepared.traits});
+    *out_kernel = to_c(prepared.kernel.release());
+    return nullptr;
+  } catch (...) {  // Only std::bad_alloc: all else comes back as an error.
+    *out_reason = TENON_STR("there is no memory to prepare the kernel");
+    return nullptr;
+  }
+}
+
+// The size of an op's attributes: 0 for an op without any, whose struct is never defined.
+template <class Attrs, class = void>
+inline constexpr uint32_t kAttrsSize = 0;
+template <class Attrs>
+inline constexpr uint32_t kAttrsSize<Attrs, std::void_t<decltype(sizeof(Attrs))>> = sizeof(Attrs);
+
+// A line of kernels.def as an element of the plugin's list.
+#define TENON_SDK_KERNEL(op, signature, function)                                          \
+  {                                                                                        \
+    TENON_OP_##op, tenon_sdk::kAttrsSize<struct tenon_##op##_attrs>, TENON_STR(signature), \
+        TENON_STR(""), tenon_sdk::prepare<function>                                        \
+  }
+
+}  // namespace tenon_sdk

@@ -1,0 +1,157 @@
+// Views: walking over operands of any strides, and reporting indices that are out of range.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <array>
+
+namespace tenon_sdk {
+
+inline int64_t count(size_t rank, const int64_t* sizes) {
+  int64_t n = 1;
+  for (size_t i = 0; i < rank; ++i) n *= sizes[i];
+  return n;
+}
+inline int64_t count(const tenon_view& view) { return count(view.rank, view.sizes); }
+
+inline bool is_present(const tenon_view& view) { return view.dtype != TENON_DTYPE_NONE; }
+
+// The view's first element.
+template <class T>
+T* data(const tenon_view& view) {
+  return static_cast<T*>(view.data);
+}
+
+// The view's strides as Walk takes them: NULL where one element stands for all.
+inline const int64_t* strides_of(const tenon_view& view) {
+  return view.strides_class == TENON_STRIDES_UNIFORM ? nullptr : view.strides;
+}
+
+// A negative axis counts from the end.
+inline size_t from_front(int64_t axis, size_t rank) {
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+}
+
+// Row-major strides without gaps.
+struct DenseStrides {
+  int64_t values[TENON_MAX_RANK];
+
+  DenseStrides(size_t rank, const int64_t* sizes) {
+    int64_t stride = 1;
+    for (size_t i = rank; i-- > 0;) {
+      values[i] = stride;
+      stride *= sizes[i];
+    }
+  }
+  explicit DenseStrides(const tenon_view& view) : DenseStrides(view.rank, view.sizes) {}
+};
+
+// Goes over N operands of one shape in row-major order. Axes that all operands cross without a gap
+// are merged first, so that a dense walk is one row.
+template <size_t N>
+class Walk {
+ public:
+  using Offsets = std::array<int64_t, N>;  // In elements, one for each operand.
+
+  // NULL for strides means zeros: the operand's first element each time.
+  Walk(size_t rank, const int64_t* sizes, const std::array<const int64_t*, N>& strides) {
+    for (size_t axis = 0; axis < rank; ++axis) {
+      if (sizes[axis] == 0) empty_ = true;
+      if (sizes[axis] == 1) continue;
+      Offsets step;
+      for (size_t k = 0; k < N; ++k) step[k] = strides[k] ? strides[k][axis] : 0;
+      push(sizes[axis], step);
+    }
+    if (rank_ == 0) push(1, Offsets{});
+  }
+
+  // Calls row(n, offsets, steps): element j of operand k lies at offsets[k] + j * steps[k].
+  template <class Row>
+  void rows(Row&& row) const {
+    if (empty_) return;
+    const size_t last = rank_ - 1;
+    int64_t at[TENON_MAX_RANK + 1] = {};
+    Offsets offsets{};
+    while (true) {
+      row(sizes_[last], static_cast<const Offsets&>(offsets), steps_[last]);
+      size_t axis = last;
+      while (true) {
+        if (axis-- == 0) return;
+        for (size_t k = 0; k < N; ++k) offsets[k] += steps_[axis][k];
+        if (++at[axis] < sizes_[axis]) break;
+        for (size_t k = 0; k < N; ++k) offsets[k] -= steps_[axis][k] * sizes_[axis];
+        at[axis] = 0;
+      }
+    }
+  }
+
+  // Calls element(offsets) for each element.
+  template <class Element>
+  void elements(Element&& element) const {
+    rows([&](int64_t n, Offsets offsets, const Offsets& steps) {
+      for (int64_t j = 0; j < n; ++j) {
+        element(static_cast<const Offsets&>(offsets));
+        for (size_t k = 0; k < N; ++k) offsets[k] += steps[k];
+      }
+    });
+  }
+
+ private:
+  void push(int64_t size, const Offsets& step) {
+    if (rank_ > 0) {
+      bool merges = true;
+      for (size_t k = 0; k < N; ++k) merges = merges && steps_[rank_ - 1][k] == step[k] * size;
+      if (merges) {
+        sizes_[rank_ - 1] *= size;
+        steps_[rank_ - 1] = step;
+        return;
+      }
+    }
+    sizes_[rank_] = size;
+    steps_[rank_++] = step;
+  }
+
+  bool empty_ = false;
+  size_t rank_ = 0;
+  int64_t sizes_[TENON_MAX_RANK + 1];
+  Offsets steps_[TENON_MAX_RANK + 1];
+};
+
+// An index from the front, or -1 if it is outside [-bound, bound).
+inline int64_t wrap(int64_t index, int64_t bound) {
+  if (index < 0) index += bound;
+  return index >= 0 && index < bound ? index : -1;
+}
+
+// Notes an index out of range in the launch's error record. The first one stays.
+inline void report_value_error(const tenon_launch& launch, int64_t index, int64_t bound) {
+  tenon_error_record* record = launch.record;
+  if (record == nullptr) return;
+  uint32_t untouched = 0;
+  // A builtin: the C++ library that comes with Emscripten has no std::atomic_ref.
+  if (!__atomic_compare_exchange_n(&record->state, &untouched, 1u, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED)) {
+    return;
+  }
+  record->site = launch.site;
+  record->index = index;
+  record->bound = bound;
+}
+
+// Reads indices of either type.
+class IndexReader {
+ public:
+  explicit IndexReader(const tenon_view& view)
+      : data_(view.data), wide_(view.dtype == TENON_INT64) {}
+  int64_t operator[](int64_t offset) const {
+    return wide_ ? static_cast<const int64_t*>(data_)[offset]
+                 : static_cast<const int32_t*>(data_)[offset];
+  }
+
+ private:
+  const void* data_;
+  bool wide_;
+};
+
+}  // namespace tenon_sdk
