@@ -1,0 +1,254 @@
+// Functions of two elements. Both come in the same dtype, broadcast to the shape of the output.
+
+#include <cmath>
+
+#include "plugins/ref/elementwise.h"
+
+namespace tenon_ref {
+namespace {
+
+using tenon_sdk::dispatch;
+
+template <class W>
+using Function = W (*)(W, W);
+
+// ---- integers: W is int64 or uint64, and the result wraps when it is narrowed
+
+template <class W>
+W divide(W a, W b) {
+  if (b == 0) return 0;
+  // The only quotient that overflows: the most negative number's own negative is itself.
+  if constexpr (std::is_signed_v<W>) {
+    if (b == -1) return static_cast<W>(0 - static_cast<uint64_t>(a));
+  }
+  return a / b;
+}
+
+template <class W>
+W remainder(W a, W b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<W>) {
+    if (b == -1) return 0;
+  }
+  return a % b;
+}
+
+// Whether the exact quotient is negative and not an integer, so that floor and truncation differ.
+template <class W>
+bool floor_is_below(W a, W b) {
+  return remainder(a, b) != 0 && (a < 0) != (b < 0);
+}
+
+// Integers have no fractions to give a negative power.
+template <class W>
+W power(W base, W exponent) {
+  if constexpr (std::is_signed_v<W>) {
+    if (exponent < 0) {
+      if (base == 1) return 1;
+      if (base == -1) return exponent % 2 == 0 ? 1 : -1;
+      return 0;
+    }
+  }
+  uint64_t result = 1;
+  uint64_t square = static_cast<uint64_t>(base);
+  for (uint64_t rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1) {
+    if ((rest & 1) != 0) result *= square;
+    square *= square;
+  }
+  return static_cast<W>(result);
+}
+
+template <class W>
+Function<W> int_function(uint32_t op) {
+  switch (op) {
+    case TENON_OP_add:
+      return [](W a, W b) {
+        return static_cast<W>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+      };
+    case TENON_OP_sub:
+      return [](W a, W b) {
+        return static_cast<W>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+      };
+    case TENON_OP_mul:
+      return [](W a, W b) {
+        return static_cast<W>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      };
+    case TENON_OP_div:
+      return [](W a, W b) { return divide(a, b); };
+    case TENON_OP_floor_div:
+      return [](W a, W b) { return static_cast<W>(divide(a, b) - (floor_is_below(a, b) ? 1 : 0)); };
+    case TENON_OP_mod:
+      return
+          [](W a, W b) { return static_cast<W>(remainder(a, b) + (floor_is_below(a, b) ? b : 0)); };
+    case TENON_OP_fmod:
+      return [](W a, W b) { return remainder(a, b); };
+    case TENON_OP_pow:
+      return [](W a, W b) { return power(a, b); };
+    case TENON_OP_maximum:
+      return [](W a, W b) { return a < b ? b : a; };
+    case TENON_OP_minimum:
+      return [](W a, W b) { return b < a ? b : a; };
+    case TENON_OP_bitwise_and:
+      return [](W a, W b) { return a & b; };
+    case TENON_OP_bitwise_or:
+      return [](W a, W b) { return a | b; };
+    case TENON_OP_bitwise_xor:
+      return [](W a, W b) { return a ^ b; };
+    // A negative distance counts as beyond the width, like a large one.
+    case TENON_OP_shift_left:
+      return [](W a, W b) {
+        const bool beyond = static_cast<uint64_t>(b) > 63;
+        return static_cast<W>(beyond ? 0 : static_cast<uint64_t>(a) << b);
+      };
+    case TENON_OP_shift_right:
+      return [](W a, W b) {
+        const bool beyond = static_cast<uint64_t>(b) > 63;
+        return static_cast<W>(beyond ? (a < 0 ? -1 : 0) : a >> b);
+      };
+    default:
+      return nullptr;
+  }
+}
+
+// ---- floats
+
+// The remainder with the divisor's sign.
+template <class W>
+W floor_mod(W a, W b) {
+  const W truncated = std::fmod(a, b);
+  if (truncated == 0) return std::copysign(truncated, b);
+  return (truncated < 0) != (b < 0) ? truncated + b : truncated;
+}
+
+// The floor of the exact quotient, which a / b may have rounded up to an integer.
+template <class W>
+W floor_divide(W a, W b) {
+  const W quotient = a / b;
+  if (b == 0 || std::isnan(quotient) || std::isinf(quotient)) return quotient;
+  const W truncated = std::fmod(a, b);
+  W whole = (a - truncated) / b;
+  if (truncated != 0 && (truncated < 0) != (b < 0)) whole -= 1;
+  return whole == 0 ? std::copysign(whole, quotient) : std::nearbyint(whole);
+}
+
+template <class W>
+Function<W> exact_function(uint32_t op) {
+  switch (op) {
+    case TENON_OP_add:
+      return [](W a, W b) { return a + b; };
+    case TENON_OP_sub:
+      return [](W a, W b) { return a - b; };
+    case TENON_OP_mul:
+      return [](W a, W b) { return a * b; };
+    case TENON_OP_div:
+      return [](W a, W b) { return a / b; };
+    case TENON_OP_floor_div:
+      return [](W a, W b) { return floor_divide(a, b); };
+    case TENON_OP_mod:
+      return [](W a, W b) { return floor_mod(a, b); };
+    case TENON_OP_fmod:
+      return [](W a, W b) { return std::fmod(a, b); };
+    case TENON_OP_maximum:
+      return [](W a, W b) { return std::isnan(a) || b < a ? a : b; };
+    case TENON_OP_minimum:
+      return [](W a, W b) { return std::isnan(a) || a < b ? a : b; };
+    case TENON_OP_copysign:
+      return [](W a, W b) { return std::copysign(a, b); };
+    default:
+      return nullptr;
+  }
+}
+
+template <class W>
+Function<W> wide_function(uint32_t op) {
+  switch (op) {
+    case TENON_OP_pow:
+      return [](W a, W b) { return std::pow(a, b); };
+    case TENON_OP_atan2:
+      return [](W a, W b) { return std::atan2(a, b); };
+    default:
+      return nullptr;
+  }
+}
+
+template <class T>
+Prepared float_kernel(uint32_t op) {
+  if (const auto exact = exact_function<Exact<T>>(op)) return map_kernel<T, T>(exact);
+  return map_kernel<T, T>(wide_function<Wide<T>>(op));
+}
+
+// ---- comparisons
+
+template <class W>
+bool (*compare_function(uint32_t op))(W, W) {
+  switch (op) {
+    case TENON_OP_equal:
+      return [](W a, W b) { return a == b; };
+    case TENON_OP_not_equal:
+      return [](W a, W b) { return a != b; };
+    case TENON_OP_less:
+      return [](W a, W b) { return a < b; };
+    case TENON_OP_less_equal:
+      return [](W a, W b) { return a <= b; };
+    case TENON_OP_greater:
+      return [](W a, W b) { return a > b; };
+    case TENON_OP_greater_equal:
+      return [](W a, W b) { return a >= b; };
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Prepared prepare_arithmetic(const Request& request) {
+  const uint32_t op = request.op();
+  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    if constexpr (kIsFloat<T>) {
+      return float_kernel<T>(op);
+    } else {
+      return map_kernel<T, T>(int_function<Exact<T>>(op));
+    }
+  });
+}
+
+Prepared prepare_float_binary(const Request& request) {
+  const uint32_t op = request.op();
+  return dispatch<tenon_sdk::Floats>(request.input(0).dtype,
+                                     [&]<class T>(Type<T>) { return float_kernel<T>(op); });
+}
+
+Prepared prepare_compare(const Request& request) {
+  const uint32_t op = request.op();
+  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return map_kernel<Bool, T>(compare_function<Exact<T>>(op));
+  });
+}
+
+Prepared prepare_logical(const Request& request) {
+  using W = uint64_t;  // 0 or 1.
+  switch (request.op()) {
+    case TENON_OP_logical_not:
+      return map_kernel<Bool, Bool>(+[](W x) { return x ^ 1; });
+    case TENON_OP_logical_and:
+      return map_kernel<Bool, Bool>(+[](W a, W b) { return a & b; });
+    case TENON_OP_logical_or:
+      return map_kernel<Bool, Bool>(+[](W a, W b) { return a | b; });
+    case TENON_OP_logical_xor:
+      return map_kernel<Bool, Bool>(+[](W a, W b) { return a ^ b; });
+    default:
+      return tenon_sdk::refuse("not a logical op");
+  }
+}
+
+// The bitwise ops and the shifts.
+Prepared prepare_bitwise(const Request& request) {
+  const uint32_t op = request.op();
+  if (request.input(0).dtype == TENON_BOOL)
+    return map_kernel<Bool, Bool>(int_function<uint64_t>(op));
+  return dispatch<tenon_sdk::Ints>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return map_kernel<T, T>(int_function<Exact<T>>(op));
+  });
+}
+
+}  // namespace tenon_ref

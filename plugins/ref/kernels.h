@@ -1,0 +1,73 @@
+// The functions that kernels.def names, one for each family, and the traits that all of them have.
+
+#pragma once
+
+#include "plugins/sdk/kernel.h"
+
+namespace tenon_ref {
+
+using tenon_sdk::Prepared;
+using tenon_sdk::Request;
+
+inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
+// For loops that read an element of each input and then write the element at the same place.
+inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
+
+// unary.cc
+Prepared prepare_unary(const Request& request);
+Prepared prepare_float_unary(const Request& request);
+Prepared prepare_predicate(const Request& request);
+
+// binary.cc
+Prepared prepare_arithmetic(const Request& request);
+Prepared prepare_float_binary(const Request& request);
+Prepared prepare_compare(const Request& request);
+Prepared prepare_logical(const Request& request);
+Prepared prepare_bitwise(const Request& request);
+
+// ternary.cc
+Prepared prepare_clip(const Request& request);
+Prepared prepare_fma(const Request& request);
+Prepared prepare_where(const Request& request);
+
+// create.cc
+Prepared prepare_fill(const Request& request);
+Prepared prepare_iota(const Request& request);
+
+// random.cc
+Prepared prepare_rng_bits(const Request& request);
+
+// copy_cast.cc
+Prepared prepare_copy(const Request& request);
+Prepared prepare_cast(const Request& request);
+
+// move.cc
+Prepared prepare_concat(const Request& request);
+Prepared prepare_pad(const Request& request);
+
+// index.cc
+Prepared prepare_gather(const Request& request);
+Prepared prepare_gather_elements(const Request& request);
+Prepared prepare_gather_nd(const Request& request);
+Prepared prepare_scatter_elements(const Request& request);
+Prepared prepare_scatter_nd(const Request& request);
+
+// reduce.cc
+Prepared prepare_reduce(const Request& request);
+Prepared prepare_arg_reduce(const Request& request);
+
+// scan.cc
+Prepared prepare_cumsum(const Request& request);
+
+// matmul.cc
+Prepared prepare_matmul(const Request& request);
+
+// conv.cc
+Prepared prepare_conv(const Request& request);
+Prepared prepare_conv_backward_filter(const Request& request);
+
+// pool.cc
+Prepared prepare_max_pool(const Request& request);
+Prepared prepare_window_sum(const Request& request);
+
+}  // namespace tenon_ref

@@ -1,0 +1,85 @@
+// Which types the loops compute in, and how values get there and back.
+//
+// A build for binary128 makes Wide<double> and Exact<double> __float128 and gives it the functions
+// of <cmath>; nothing else depends on them.
+
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "plugins/sdk/dtype.h"
+
+namespace tenon_ref {
+
+using tenon_sdk::BFloat16;
+using tenon_sdk::Bool;
+using tenon_sdk::Half;
+using tenon_sdk::kIsFloat;
+using tenon_sdk::Type;
+
+namespace detail {
+
+template <class T>
+struct Computing {  // Integers and bool.
+  using Exact = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+  using Wide = uint64_t;  // Wraps, without the undefined overflow of a signed type.
+};
+template <>
+struct Computing<Half> {
+  using Exact = double;
+  using Wide = double;
+};
+template <>
+struct Computing<BFloat16> {
+  using Exact = double;
+  using Wide = double;
+};
+template <>
+struct Computing<float> {
+  using Exact = double;
+  using Wide = double;
+};
+template <>
+struct Computing<double> {
+  using Exact = double;
+  using Wide = long double;
+};
+
+}  // namespace detail
+
+// For what NUMERICS calls exact or rounded. Addition, subtraction, multiplication, division and
+// square root of float32 and the halves come out as if they were rounded once, since double has
+// more than twice their bits; for float64 any wider type would round twice.
+template <class T>
+using Exact = typename detail::Computing<T>::Exact;
+
+// For sums, products and transcendental functions: one width up.
+template <class T>
+using Wide = typename detail::Computing<T>::Wide;
+
+// Exact, except that a signed integer counts as its sign-extended bits for Wide.
+template <class W, class T>
+W widen(T x) {
+  if constexpr (std::is_same_v<T, Bool>) {
+    return static_cast<W>(x.byte != 0 ? 1 : 0);
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<W>(x);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return x;
+  } else {
+    return static_cast<W>(static_cast<float>(x));
+  }
+}
+
+// Rounds once to a float, wraps to an integer.
+template <class T, class W>
+T narrow(W x) {
+  if constexpr (std::is_same_v<T, Bool>) {
+    return Bool(x != 0);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+}  // namespace tenon_ref

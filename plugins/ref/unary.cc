@@ -1,0 +1,151 @@
+// Functions of one element.
+
+#include <cmath>
+
+#include "plugins/ref/elementwise.h"
+
+namespace tenon_ref {
+namespace {
+
+using tenon_sdk::dispatch;
+
+template <class W>
+using Function = W (*)(W);
+
+// neg, abs and sign of integers; the most negative one is its own negative.
+template <class W>
+Function<W> int_function(uint32_t op) {
+  switch (op) {
+    case TENON_OP_neg:
+      return [](W x) { return static_cast<W>(0 - static_cast<uint64_t>(x)); };
+    case TENON_OP_abs:
+      return [](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; };
+    case TENON_OP_sign:
+      return [](W x) { return static_cast<W>((x > 0) - (x < 0)); };
+    case TENON_OP_bitwise_not:
+      return [](W x) { return static_cast<W>(~x); };
+    default:
+      return nullptr;
+  }
+}
+
+// Functions whose results are exact or the nearest there is.
+template <class W>
+Function<W> exact_function(uint32_t op) {
+  switch (op) {
+    case TENON_OP_neg:
+      return [](W x) { return -x; };
+    case TENON_OP_abs:
+      return [](W x) { return std::fabs(x); };
+    case TENON_OP_sign:
+      return [](W x) { return std::isnan(x) ? x : static_cast<W>((x > 0) - (x < 0)); };
+    case TENON_OP_reciprocal:
+      return [](W x) { return 1 / x; };
+    case TENON_OP_sqrt:
+      return [](W x) { return std::sqrt(x); };
+    case TENON_OP_floor:
+      return [](W x) { return std::floor(x); };
+    case TENON_OP_ceil:
+      return [](W x) { return std::ceil(x); };
+    case TENON_OP_round:  // Halves go to the even neighbour.
+      return [](W x) { return std::nearbyint(x); };
+    case TENON_OP_trunc:
+      return [](W x) { return std::trunc(x); };
+    default:
+      return nullptr;
+  }
+}
+
+template <class W>
+W sigmoid(W x) {
+  // The exponential is at most one either way, so it never overflows.
+  const W e = std::exp(-std::fabs(x));
+  return x < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+
+template <class W>
+Function<W> wide_function(uint32_t op) {
+  switch (op) {
+    case TENON_OP_rsqrt:
+      return [](W x) { return 1 / std::sqrt(x); };
+    case TENON_OP_exp:
+      return [](W x) { return std::exp(x); };
+    case TENON_OP_exp2:
+      return [](W x) { return std::exp2(x); };
+    case TENON_OP_expm1:
+      return [](W x) { return std::expm1(x); };
+    case TENON_OP_log:
+      return [](W x) { return std::log(x); };
+    case TENON_OP_log2:
+      return [](W x) { return std::log2(x); };
+    case TENON_OP_log10:
+      return [](W x) { return std::log10(x); };
+    case TENON_OP_log1p:
+      return [](W x) { return std::log1p(x); };
+    case TENON_OP_sin:
+      return [](W x) { return std::sin(x); };
+    case TENON_OP_cos:
+      return [](W x) { return std::cos(x); };
+    case TENON_OP_tan:
+      return [](W x) { return std::tan(x); };
+    case TENON_OP_asin:
+      return [](W x) { return std::asin(x); };
+    case TENON_OP_acos:
+      return [](W x) { return std::acos(x); };
+    case TENON_OP_atan:
+      return [](W x) { return std::atan(x); };
+    case TENON_OP_sinh:
+      return [](W x) { return std::sinh(x); };
+    case TENON_OP_cosh:
+      return [](W x) { return std::cosh(x); };
+    case TENON_OP_tanh:
+      return [](W x) { return std::tanh(x); };
+    case TENON_OP_asinh:
+      return [](W x) { return std::asinh(x); };
+    case TENON_OP_acosh:
+      return [](W x) { return std::acosh(x); };
+    case TENON_OP_atanh:
+      return [](W x) { return std::atanh(x); };
+    case TENON_OP_erf:
+      return [](W x) { return std::erf(x); };
+    case TENON_OP_sigmoid:
+      return [](W x) { return sigmoid(x); };
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+// neg, abs, sign and bitwise_not: of floats, integers, and, for the last, bool.
+Prepared prepare_unary(const Request& request) {
+  const uint32_t op = request.op();
+  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    if constexpr (kIsFloat<T>) {
+      return map_kernel<T, T>(exact_function<Exact<T>>(op));
+    } else if constexpr (std::is_same_v<T, Bool>) {
+      return map_kernel<T, T>(+[](uint64_t x) { return x == 0; });
+    } else {
+      return map_kernel<T, T>(int_function<Exact<T>>(op));
+    }
+  });
+}
+
+Prepared prepare_float_unary(const Request& request) {
+  const uint32_t op = request.op();
+  return dispatch<tenon_sdk::Floats>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    if (const auto exact = exact_function<Exact<T>>(op)) return map_kernel<T, T>(exact);
+    return map_kernel<T, T>(wide_function<Wide<T>>(op));
+  });
+}
+
+// isnan and isinf.
+Prepared prepare_predicate(const Request& request) {
+  bool (*const f)(double) = request.op() == TENON_OP_isnan
+                                ? +[](double x) { return std::isnan(x); }
+                                : +[](double x) { return std::isinf(x); };
+  return dispatch<tenon_sdk::Floats>(request.input(0).dtype,
+                                     [&]<class T>(Type<T>) { return map_kernel<Bool, T>(f); });
+}
+
+}  // namespace tenon_ref
