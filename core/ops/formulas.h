@@ -111,6 +111,11 @@ struct PadAttrs {
 enum class ScatterReduction : int32_t { kNone, kAdd, kMul, kMin, kMax };
 EnumInfo enum_info(ScatterReduction);
 
+struct GatherNdAttrs {
+  int64_t batch_dims = 0;  // How many leading axes x and indices share.
+  TENON_ATTRS(batch_dims)
+};
+
 struct ScatterElementsAttrs {
   int64_t axis = 0;                                      // The axis that indices count along.
   ScatterReduction reduction = ScatterReduction::kNone;  // How updates meet what is there.
@@ -120,6 +125,27 @@ struct ScatterElementsAttrs {
 struct ScatterNdAttrs {
   ScatterReduction reduction = ScatterReduction::kNone;  // How updates meet what is there.
   TENON_ATTRS(reduction)
+};
+
+struct CumsumAttrs {
+  int64_t axis = 0;        // The axis to walk along; a negative one counts from the end.
+  bool exclusive = false;  // Whether element i leaves out x[i].
+  bool reverse = false;    // Whether to walk from the end.
+  TENON_ATTRS(axis, exclusive, reverse)
+};
+
+struct RngBitsAttrs {
+  Ints shape;                 // The sizes of the draw.
+  DType dtype = DType::kU32;  // u32, or u64 for two words each.
+  TENON_ATTRS(shape, dtype)
+};
+
+struct RandomUniformAttrs {
+  Ints shape;                 // The sizes of the draw.
+  DType dtype = DType::kF32;  // Of the draw; floating point.
+  double low = 0;             // The lower bound, which may be drawn.
+  double high = 1;            // The upper bound, which is not.
+  TENON_ATTRS(shape, dtype, low, high)
 };
 
 struct MatmulAttrs {
@@ -280,14 +306,24 @@ Tensor squeeze(const Tensor& x, const Ints& axes);
 Tensor flip(const Tensor& x, const Ints& axes);
 Tensor slice(const Tensor& x, const SliceAttrs& attrs);
 Tensor pad(const Tensor& x, const Ints& pads);  // With zeros.
+Tensor pad(const Tensor& x, const Tensor& value, const Ints& pads);
+Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs);
 Tensor concat(TensorSpan parts, int64_t axis);
 Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis);
+Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
+Tensor gather_nd(const Tensor& x, const Tensor& indices);
+Tensor scatter_elements(const Tensor& x, const Tensor& indices, const Tensor& updates,
+                        const ScatterElementsAttrs& attrs);
+Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates,
+                  ScatterReduction reduction);
 Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype, int64_t axis = -1);
 Tensor fill(const Tensor& value, const Dims& shape, DType dtype);
 Tensor iota(const Dims& shape, DType dtype, int64_t axis);
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulAttrs& attrs = {});
 Tensor softmax(const Tensor& x, int64_t axis);
 Tensor log_softmax(const Tensor& x, int64_t axis);
+Tensors rng_bits(const Tensor& state, const Dims& shape, DType dtype);  // The bits, the new state.
+Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype);  // In [0, 1).
 
 // ---- helpers of formulas
 // --------------------------------------------------------------------------
@@ -297,9 +333,37 @@ Tensor ones(const TensorType& type);
 // A tensor of x's floating dtype with one value, as a weak scalar.
 inline Tensor scalar_like(const Tensor&, double value) { return make_scalar(value); }
 
+// A weak scalar that suits `dtype`: of its kind, be it bool, integer or floating.
+Tensor number_of(DType dtype, int64_t value);
+
 // The transpose of broadcasting: sums `x` over the axes along which `type` was repeated, and gives
 // exactly that shape.
 Tensor sum_to(const Tensor& x, const TensorType& type);
+
+// The transpose of a sum: repeats `g` along the axes of `x` that the mask says were reduced.
+Tensor spread(const Tensor& g, const TensorType& x, uint32_t mask);
+
+// Runs `body` on x widened to float32 if it is half, and gives the result in x's dtype: what sums
+// many elements must not do so in 11 bits.
+template <class Body>
+Tensor in_wide(const Tensor& x, const Body& body) {
+  const DType dtype = x->type.dtype;
+  return size_of(dtype) >= 4 ? body(x) : cast(body(cast(x, DType::kF32)), dtype);
+}
+
+// The dtype to compute in: float32 for the half types, else the same.
+inline DType wide_dtype(DType dtype) { return size_of(dtype) < 4 ? DType::kF32 : dtype; }
+
+// x itself if it has that dtype or, as a scalar, takes it; else a cast.
+inline Tensor to_dtype(const Tensor& x, DType dtype) {
+  return x->type.weak || x->type.dtype == dtype ? x : cast(x, dtype);
+}
+
+// Whether optional input i was given.
+inline bool has(TensorSpan in, size_t i) { return i < in.size() && in[i]; }
+
+inline Dims to_dims(const Ints& values) { return Dims(values.span()); }
+inline Ints to_ints(const Dims& dims) { return Ints(std::span<const int64_t>(dims)); }
 
 // ---- constraints
 // ----------------------------------------------------------------------------------
@@ -308,14 +372,22 @@ Tensor sum_to(const Tensor& x, const TensorType& type);
 int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
                      std::string_view input = "x");
 int64_t require_axis(int64_t axis, size_t rank, std::string_view label);
+// The same where inference has checked it.
+inline int64_t from_front(int64_t axis, size_t rank) {
+  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+}
 
 // The axes of `axes`, from the front and without repetition, as a mask; all if it is empty.
 uint32_t require_axes(const Ints& axes, const TensorType& x, std::string_view label);
+uint32_t axes_mask(const Ints& axes, size_t rank);  // The same where inference has checked it.
 
 // The shape that both broadcast to, else an error that begins with the label.
 Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_view label);
 
 // The shape without the axes of the mask, or with size 1 there.
 Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims);
+
+// The type of a result whose sizes come from attributes, which may say anything.
+TensorType require_sizes(DType dtype, const Ints& shape, std::string_view label);
 
 }  // namespace tenon

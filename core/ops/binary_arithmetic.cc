@@ -1,0 +1,464 @@
+// Elementwise ops of two inputs: arithmetic, extremes, powers.
+//
+// Constraints of all of them:
+//   C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
+//   C2  a and b broadcast.
+//   y has their common dtype and the shape that they broadcast to.
+
+#include <limits>
+
+#include "core/ops/elementwise.h"
+
+namespace tenon::ops {
+namespace {
+
+using None = NoAttrs;
+
+constexpr double kLn2 = 0.693147180559945309417;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Cases that every member passes: shapes, and what is refused.
+Cases<None> with_shared(Cases<None> cases) {
+  const Cases<None> shared = {
+      {.name = "no_elements", .inputs = {uniform({0, 3}, 0.5, 2), uniform({3}, 0.5, 2)}},
+      {.name = "both_are_broadcast", .inputs = {uniform({2, 1, 3}, 0.5, 2), uniform({4, 1}, 2, 3)}},
+      {.name = "bool_is_not_numeric", .inputs = {boolean({1}), boolean({1})}, .error = "C1"},
+      {.name = "shapes_that_do_not_broadcast",
+       .inputs = {uniform({2, 3}), uniform({2})},
+       .error = "C2"},
+  };
+  cases.insert(cases.end(), shared.begin(), shared.end());
+  return cases;
+}
+
+// g where the condition holds, else 0. A select, so that what is not taken leaves no NaN behind.
+Tensor only_where(const Tensor& condition, const Tensor& g) {
+  return where(condition, g, number(0));
+}
+
+// Which of the two was taken; both by half where they are equal.
+Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const Tensor&)) {
+  const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
+  const Tensor tied = only_where(equal(a, b), 0.5 * g);
+  return gradients(
+      v, [&] { return where(wins(a, b), g, tied); }, [&] { return where(wins(b, a), g, tied); });
+}
+
+// The powers are taken where they are defined and replaced elsewhere, so that 0 * infinity does not
+// arise: a power of 0 has no slope in a, and b has none where a is not above 0.
+Tensors pow_vjp(const None&, const VjpArgs& v) {
+  const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
+  return gradients(
+      v,
+      [&] {
+        const Tensor flat = equal(b, number(0));
+        const Tensor slope = b * pow(a, where(flat, number(1), b - 1.0));
+        return only_where(logical_not(flat), g * slope);
+      },
+      [&] {
+        const Tensor defined = greater(a, number(0));
+        const Tensor base = where(defined, a, number(1));
+        return only_where(defined, g * pow(base, b) * log(base));
+      });
+}
+
+// The larger one stays outside of exp(), which cannot overflow then. Equal ones are taken apart,
+// for infinities have no difference.
+Tensors logaddexp_decompose(const None&, TensorSpan in) {
+  const Tensor &a = in[0], &b = in[1];
+  const Tensor apart = maximum(a, b) + log1p(exp(-abs(a - b)));
+  return {where(equal(a, b), a + kLn2, apart)};
+}
+
+Tensors logaddexp_vjp(const None&, const VjpArgs& v) {
+  const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
+  const Tensor difference = where(equal(a, b), number(0), a - b);
+  return gradients(
+      v, [&] { return g * sigmoid(difference); }, [&] { return g * sigmoid(-difference); });
+}
+
+}  // namespace
+
+OpDef add_def() {
+  return define_binary({
+      .name = "add",
+      .summary = "The sum of two tensors.",
+      .formula = "y = a + b",
+      .details = "Integers wrap.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor& g = v.cotangent(0);
+        return gradients(
+            v, [&] { return g; }, [&] { return g; });
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({1, 2, 3}), f32({10, 20, 30})},
+                 .expect = {f32({11, 22, 33})}},
+                {.name = "broadcast",
+                 .inputs = {f32({2, 1}, {1, 2}), f32({10, 20, 30})},
+                 .expect = {f32({2, 3}, {11, 21, 31, 12, 22, 32})}},
+                {.name = "integers_wrap",
+                 .inputs = {i8({127, -128}), i8({1, -1})},
+                 .expect = {i8({-128, 127})}},
+                {.name = "promotes", .inputs = {i8({1}), i32({1000})}, .expect = {i32({1001})}},
+                {.name = "scalar_takes_its_partners_dtype",
+                 .inputs = {f64({1, 2}), scalar(0.5)},
+                 .expect = {f64({1.5, 2.5})}},
+                {.name = "rank_0",
+                 .inputs = {f32({}, {1}), f32({}, {2})},
+                 .expect = {f32({}, {3})}},
+            });
+          },
+      .numeric = Numeric::kRounded,
+      .onnx = "Add",
+  });
+}
+
+OpDef sub_def() {
+  return define_binary({
+      .name = "sub",
+      .summary = "The difference of two tensors.",
+      .formula = "y = a - b",
+      .details = "Integers wrap.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor& g = v.cotangent(0);
+        return gradients(
+            v, [&] { return g; }, [&] { return -g; });
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({1, 2, 3}), f32({10, 0.5, 3})},
+                 .expect = {f32({-9, 1.5, 0})}},
+                {.name = "unsigned_wraps", .inputs = {u8({0}), u8({1})}, .expect = {u8({255})}},
+            });
+          },
+      .numeric = Numeric::kRounded,
+      .onnx = "Sub",
+  });
+}
+
+OpDef mul_def() {
+  return define_binary({
+      .name = "mul",
+      .summary = "The product of two tensors, element by element.",
+      .formula = "y = a * b",
+      .details = "Integers wrap.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor& g = v.cotangent(0);
+        return gradients(
+            v, [&] { return g * v.input(1); }, [&] { return g * v.input(0); });
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({1, 2, 3}), f32({10, -0.5, 0})},
+                 .expect = {f32({10, -1, 0})}},
+                {.name = "integers_wrap",
+                 .inputs = {i8({64, -128}), i8({2, -1})},
+                 .expect = {i8({-128, -128})}},
+            });
+          },
+      .saves = Saves::kInputs,
+      .numeric = Numeric::kRounded,
+      .onnx = "Mul",
+  });
+}
+
+OpDef div_def() {
+  return define_binary({
+      .name = "div",
+      .summary = "The quotient of two tensors; that of integers without its fraction.",
+      .formula = "y = a / b",
+      .details = "Integers truncate toward zero, give 0 where b is 0, and the least one divided by "
+                 "-1 wraps.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor slope = v.cotangent(0) / v.input(1);
+        return gradients(
+            v, [&] { return slope; }, [&] { return -(slope * v.output(0)); });
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({1, -3, 1}), f32({4, 2, 3})},
+                 .expect = {f32({0.25, -1.5, 0.333333333})}},
+                {.name = "integers_truncate",
+                 .inputs = {i32({7, -7, 7, -7}), i32({2, 2, -2, -2})},
+                 .expect = {i32({3, -3, -3, 3})}},
+                {.name = "integer_by_zero_is_zero",
+                 .inputs = {i32({7, -7}), i32({0, 0})},
+                 .expect = {i32({0, 0})}},
+                {.name = "least_integer_wraps",
+                 .inputs = {i8({-128}), i8({-1})},
+                 .expect = {i8({-128})}},
+                {.name = "float_by_zero_is_infinite",
+                 .inputs = {f32({1, -1}), f32({0, 0})},
+                 .expect = {f32({kInf, -kInf})},
+                 .check_gradient = false},
+            });
+          },
+      .saves = Saves::kSome,
+      .saved_inputs = 2,
+      .saved_outputs = 1,
+      .numeric = Numeric::kDivision,
+      .onnx = "Div",
+  });
+}
+
+OpDef floor_div_def() {
+  return define_binary({
+      .name = "floor_div",
+      .summary = "The largest whole number that is not above the quotient.",
+      .formula = "y = floor(a / b)",
+      .details = "Integers by zero give 0. The derivative is 0 everywhere.",
+      .infer = infer_numeric,
+      .vjp = no_slope,
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({7, -7, 7, -7}), f32({2, 2, -2, -2})},
+                 .expect = {f32({3, -4, -4, 3})},
+                 .check_gradient = false},
+                {.name = "integers_floor",
+                 .inputs = {i32({7, -7, 7, -7, 5}), i32({2, 2, -2, -2, 0})},
+                 .expect = {i32({3, -4, -4, 3, 0})}},
+            });
+          },
+      .numeric = Numeric::kDivision,
+      .sparse_output = true,
+  });
+}
+
+OpDef mod_def() {
+  return define_binary({
+      .name = "mod",
+      .summary = "The remainder of floor_div; it has b's sign.",
+      .formula = "y = a - b * floor(a / b)",
+      .details = "Integers by zero give 0, floats NaN.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor& g = v.cotangent(0);
+        return gradients(
+            v, [&] { return g; }, [&] { return -(g * floor_div(v.input(0), v.input(1))); });
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({7, -7, 7, -7}), f32({4, 4, -4, -4})},
+                 .expect = {f32({3, 1, -1, -3})}},
+                {.name = "integers",
+                 .inputs = {i32({7, -7, 7, -7, 5}), i32({4, 4, -4, -4, 0})},
+                 .expect = {i32({3, 1, -1, -3, 0})}},
+            });
+          },
+      .saves = Saves::kInputs,
+      .numeric = Numeric::kRounded,
+      .onnx = "Mod",
+  });
+}
+
+OpDef fmod_def() {
+  return define_binary({
+      .name = "fmod",
+      .summary = "The remainder of a division without its fraction; it has a's sign.",
+      .formula = "y = a - b * trunc(a / b)",
+      .details = "Integers by zero give 0, floats NaN. The remainder of floats is exact.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor& g = v.cotangent(0);
+        return gradients(
+            v, [&] { return g; }, [&] { return -(g * trunc(v.input(0) / v.input(1))); });
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({7, -7, 7, -7}), f32({4, 4, -4, -4})},
+                 .expect = {f32({3, -3, 3, -3})}},
+                {.name = "integers",
+                 .inputs = {i32({7, -7, 7, -7, 5}), i32({4, 4, -4, -4, 0})},
+                 .expect = {i32({3, -3, 3, -3, 0})}},
+            });
+          },
+      .saves = Saves::kInputs,
+  });
+}
+
+OpDef pow_def() {
+  return define_binary({
+      .name = "pow",
+      .summary = "a to the power of b.",
+      .formula = "y = a^b",
+      .details = "Anything to the power of 0 is 1. An integer to a negative power is the "
+                 "reciprocal without "
+                 "its fraction: 0 but for 1 and -1, and 0 for 0. The gradient of b is 0 where a is "
+                 "not above 0.",
+      .infer = infer_numeric,
+      .vjp = pow_vjp,
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({2, 4, 3, 10}), f32({3, 0.5, 0, -1})},
+                 .expect = {f32({8, 2, 1, 0.1})}},
+                {.name = "negative_base",
+                 .inputs = {f32({-2, -2}), f32({3, 2})},
+                 .expect = {f32({-8, 4})},
+                 .check_gradient = false},
+                {.name = "integers_wrap",
+                 .inputs = {i32({3, -2, 2, 0}), i32({4, 3, 32, 0})},
+                 .expect = {i32({81, -8, 0, 1})}},
+                {.name = "integer_to_a_negative_power",
+                 .inputs = {i32({2, 1, -1, -1, 0}), i32({-1, -5, -2, -3, -1})},
+                 .expect = {i32({0, 1, 1, -1, 0})}},
+            });
+          },
+      .saves = Saves::kInputs,
+      .numeric = Numeric::kTranscendental,
+      .onnx = "Pow",
+  });
+}
+
+OpDef maximum_def() {
+  return define_binary({
+      .name = "maximum",
+      .summary = "The larger of two tensors, element by element.",
+      .formula = "y = max(a, b)",
+      .details = "NaN if either is NaN. Where they are equal, each takes half of the gradient.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) { return extreme_gradients(v, greater); },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({1, -2, 5}), f32({0, 3, 4})},
+                 .expect = {f32({1, 3, 5})}},
+                {.name = "integers",
+                 .inputs = {i64({1, -9}), i64({2, -8})},
+                 .expect = {i64({2, -8})}},
+            });
+          },
+      .saves = Saves::kInputs,
+      .onnx = "Max",
+  });
+}
+
+OpDef minimum_def() {
+  return define_binary({
+      .name = "minimum",
+      .summary = "The smaller of two tensors, element by element.",
+      .formula = "y = min(a, b)",
+      .details = "NaN if either is NaN. Where they are equal, each takes half of the gradient.",
+      .infer = infer_numeric,
+      .vjp = [](const None&, const VjpArgs& v) { return extreme_gradients(v, less); },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({1, -2, 5}), f32({0, 3, 4})},
+                 .expect = {f32({0, -2, 4})}},
+                {.name = "integers",
+                 .inputs = {i64({1, -9}), i64({2, -8})},
+                 .expect = {i64({1, -9})}},
+            });
+          },
+      .saves = Saves::kInputs,
+      .onnx = "Min",
+  });
+}
+
+OpDef atan2_def() {
+  return define_binary({
+      .name = "atan2",
+      .summary = "The angle of the point (b, a), in [-pi, pi].",
+      .formula = "y = atan(a / b), in the quadrant that the signs of a and b say",
+      .infer = infer_floating,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor &a = v.input(0), &b = v.input(1);
+        const Tensor slope = v.cotangent(0) / (a * a + b * b);
+        return gradients(
+            v, [&] { return slope * b; }, [&] { return -(slope * a); });
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "quadrants",
+                 .inputs = {f32({1, 1, -1, -1}), f32({1, -1, -1, 1})},
+                 .expect = {f32({0.785398163, 2.35619449, -2.35619449, -0.785398163})}},
+                {.name = "zeros_keep_their_sign",
+                 .inputs = {f32({0, -0.0, 0, -0.0}), f32({1, 1, -1, -1})},
+                 .expect = {f32({0, -0.0, 3.14159265, -3.14159265})},
+                 .check_gradient = false},
+            });
+          },
+      .saves = Saves::kInputs,
+      .numeric = Numeric::kTranscendental,
+  });
+}
+
+OpDef copysign_def() {
+  return define_binary({
+      .name = "copysign",
+      .summary = "a with the sign of b.",
+      .formula = "y = |a| if the sign bit of b is clear, else -|a|",
+      .details = "The gradient of b is 0.",
+      .infer = infer_floating,
+      .vjp = [](const None&, const VjpArgs& v) -> Tensors {
+        const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
+        return {
+            v.needs(0) ? sum_to(g * sign(a) * copysign(number(1), b), v.input_type(0)) : Tensor(),
+            Tensor()};
+      },
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({1, -2, 3, -4}), f32({-1, 5, -0.0, -7})},
+                 .expect = {f32({-1, 2, -3, -4})},
+                 .check_gradient = false},
+            });
+          },
+      .saves = Saves::kInputs,
+  });
+}
+
+OpDef logaddexp_def() {
+  return define_binary({
+      .name = "logaddexp",
+      .summary = "The logarithm of the sum of two exponentials, without overflow.",
+      .formula = "y = ln(e^a + e^b)",
+      .infer = infer_floating,
+      .vjp = logaddexp_vjp,
+      .decompose = logaddexp_decompose,
+      .cases =
+          [] {
+            return with_shared({
+                {.name = "example",
+                 .inputs = {f32({0, 1, -2}), f32({0, 2, 3})},
+                 .expect = {f32({0.693147181, 2.31326169, 3.00671535})}},
+                {.name = "large_values_do_not_overflow",
+                 .inputs = {f32({1000, -1000}), f32({1000, 0})},
+                 .expect = {f32({1000.69315, 0})}},
+                {.name = "infinities",
+                 .inputs = {f32({-kInf, kInf, -kInf}), f32({-kInf, kInf, 1})},
+                 .expect = {f32({-kInf, kInf, 1})},
+                 .check_gradient = false},
+            });
+          },
+      .saves = Saves::kInputs,
+      .numeric = Numeric::kComposite,
+  });
+}
+
+}  // namespace tenon::ops

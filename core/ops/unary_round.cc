@@ -1,0 +1,194 @@
+// Elementwise ops of one input: rounding, tests for NaN and infinity, logical and bitwise not.
+//
+// Constraints:
+//   C1  x is floating point (logical_not: bool; bitwise_not: an integer or bool).
+//   y has x's shape, and x's dtype; that of the tests is bool.
+
+#include <limits>
+
+#include "core/ops/elementwise.h"
+
+namespace tenon::ops {
+namespace {
+
+using None = NoAttrs;
+
+OpDef rounding(Definition<NoAttrs> d) {
+  d.infer = infer_floating;
+  d.vjp = no_slope;
+  d.sparse_output = true;
+  return define_unary(std::move(d));
+}
+
+OpDef test(Definition<NoAttrs> d) {
+  d.infer = infer_floating_to_bool;
+  d.sparse_output = true;
+  d.no_gradient = "its result is bool";
+  return define_unary(std::move(d));
+}
+
+Cases<None> rounding_cases(CaseTensor expect) {
+  return {
+      {.name = "example",
+       .inputs = {f32({-1.5, -0.5, 0.5, 1.5, 2.5, 2.75})},
+       .expect = {expect},
+       .check_gradient = false},
+      {.name = "numbers_without_fraction_stay",
+       .inputs = {f32({-16777216, 3, 1e30})},
+       .expect = {f32({-16777216, 3, 1e30})},
+       .check_gradient = false},
+      {.name = "integer_is_not_floating", .inputs = {i32({1})}, .error = "C1"},
+  };
+}
+
+Cases<None> test_cases(CaseTensor expect) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  return {
+      {.name = "example", .inputs = {f32({0, kInf, -kInf, kNaN})}, .expect = {expect}},
+      {.name = "integer_is_not_floating", .inputs = {i32({1})}, .error = "C1"},
+  };
+}
+
+// x - x is 0 for finite numbers and NaN for all others.
+Tensors isfinite_decompose(const None&, TensorSpan in) {
+  return {logical_not(isnan(in[0] - in[0]))};
+}
+
+}  // namespace
+
+OpDef floor_def() {
+  return rounding({
+      .name = "floor",
+      .summary = "The largest whole number that is not above each element.",
+      .formula = "y = floor(x)",
+      .details = "The derivative is 0 everywhere.",
+      .cases =
+          [] {
+            return rounding_cases(f32({-2, -1, 0, 1, 2, 2}));
+          },
+      .onnx = "Floor",
+  });
+}
+
+OpDef ceil_def() {
+  return rounding({
+      .name = "ceil",
+      .summary = "The smallest whole number that is not below each element.",
+      .formula = "y = ceil(x)",
+      .details = "The derivative is 0 everywhere.",
+      .cases =
+          [] {
+            return rounding_cases(f32({-1, -0.0, 1, 2, 3, 3}));
+          },
+      .onnx = "Ceil",
+  });
+}
+
+OpDef round_def() {
+  return rounding({
+      .name = "round",
+      .summary = "The whole number nearest to each element.",
+      .formula = "y = round(x)",
+      .details = "Halfway cases go to the even neighbour. The derivative is 0 everywhere.",
+      .cases =
+          [] {
+            return rounding_cases(f32({-2, -0.0, 0, 2, 2, 3}));
+          },
+      .onnx = "Round",
+  });
+}
+
+OpDef trunc_def() {
+  return rounding({
+      .name = "trunc",
+      .summary = "Each element without its fraction.",
+      .formula = "y = sign(x) * floor(|x|)",
+      .details = "The derivative is 0 everywhere.",
+      .cases =
+          [] {
+            return rounding_cases(f32({-1, -0.0, 0, 1, 2, 2}));
+          },
+  });
+}
+
+OpDef isnan_def() {
+  return test({
+      .name = "isnan",
+      .summary = "Whether each element is not a number.",
+      .formula = "y = x is NaN",
+      .cases =
+          [] {
+            return test_cases(boolean({0, 0, 0, 1}));
+          },
+      .onnx = "IsNaN",
+  });
+}
+
+OpDef isinf_def() {
+  return test({
+      .name = "isinf",
+      .summary = "Whether each element is infinite.",
+      .formula = "y = |x| is infinity",
+      .cases =
+          [] {
+            return test_cases(boolean({0, 1, 1, 0}));
+          },
+      .onnx = "IsInf",
+  });
+}
+
+OpDef isfinite_def() {
+  return test({
+      .name = "isfinite",
+      .summary = "Whether each element is neither infinite nor NaN.",
+      .formula = "y = |x| < infinity",
+      .decompose = isfinite_decompose,
+      .cases =
+          [] {
+            return test_cases(boolean({1, 0, 0, 0}));
+          },
+  });
+}
+
+OpDef logical_not_def() {
+  return define_unary({
+      .name = "logical_not",
+      .summary = "Whether each element is false.",
+      .formula = "y = not x",
+      .infer = infer_bool,
+      .cases =
+          [] {
+            return Cases<None>{
+                {.name = "example", .inputs = {boolean({0, 1})}, .expect = {boolean({1, 0})}},
+                {.name = "integer_is_not_bool", .inputs = {u8({1})}, .error = "C1"},
+            };
+          },
+      .sparse_output = true,
+      .no_gradient = "its result is bool",
+      .onnx = "Not",
+  });
+}
+
+OpDef bitwise_not_def() {
+  return define_unary({
+      .name = "bitwise_not",
+      .summary = "Each element with every bit turned over.",
+      .formula = "y = ~x",
+      .details = "On bool it is logical_not.",
+      .infer = infer_integer_or_bool,
+      .cases =
+          [] {
+            return Cases<None>{
+                {.name = "example", .inputs = {i32({0, 5, -1})}, .expect = {i32({-1, -6, 0})}},
+                {.name = "unsigned", .inputs = {u8({0, 15})}, .expect = {u8({255, 240})}},
+                {.name = "bool", .inputs = {boolean({0, 1})}, .expect = {boolean({1, 0})}},
+                {.name = "float_has_no_bits", .inputs = {f32({1})}, .error = "C1"},
+            };
+          },
+      .no_gradient = "its result is an integer",
+      .onnx = "BitwiseNot",
+  });
+}
+
+}  // namespace tenon::ops
