@@ -38,51 +38,58 @@ def read_ops():
 
 
 def stale(files):
-    """The paths in `files` whose content on disk differs, and files that nobody writes."""
-    found = []
-    for path, text in files.items():
-        file = ROOT / path
-        if not file.exists() or file.read_text() != text:
-            found.append(path)
-    return found
+    """The paths whose content on disk differs from what was generated."""
+    return [path for path, text in files.items()
+            if not (ROOT / path).exists() or (ROOT / path).read_text() != text]
 
 
 def leftovers(files):
-    return [str(path.relative_to(ROOT)) for folder in OWNED
-            for path in sorted((ROOT / folder).glob("*"))
-            if str(path.relative_to(ROOT)) not in files]
+    """Files in folders of ours alone that nothing writes any more."""
+    paths = [str(path.relative_to(ROOT)) for folder in OWNED
+             for path in sorted((ROOT / folder).glob("*"))]
+    return [path for path in paths if path not in files]
 
 
 def write(files):
     for path in stale(files):
-        file = ROOT / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(files[path])
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(files[path])
         print(f"wrote {path}")
 
 
-def main():
-    check = sys.argv[1:] == ["--check"]
-    ops = read_ops()
-    files = {}
-    for generator in (gen_ops_h, gen_cpp, gen_docs):
-        files.update(generator.generate(ops))
-    if not check:
-        write(files)  # The headers below include some of these.
+def from_registry(ops):
+    return {path: text for generator in (gen_ops_h, gen_cpp, gen_docs)
+            for path, text in generator.generate(ops).items()}
 
+
+def from_headers(ops):
     api = gen_api.read_api()
-    more = {**gen_api.generate(api), **gen_layouts.generate(api, gen_ops_h.attr_structs(ops))}
-    if not check:
-        write(more)
-    files.update(more)
+    return {**gen_api.generate(api), **gen_layouts.generate(api, gen_ops_h.attr_structs(ops))}
 
-    if check:
-        wrong = [f"{path}: not fresh" for path in stale(files)]
-        wrong += [f"{path}: nothing writes it any more" for path in leftovers(files)]
+
+def check(ops):
+    """Returns what ./dev gen would change. Stale headers say nothing about what is made from them."""
+    files = from_registry(ops)
+    wrong = stale(files)
+    if not wrong:
+        files.update(from_headers(ops))
+        wrong = stale(files)
+    return [f"{path}: not fresh" for path in wrong] + [
+        f"{path}: nothing writes it any more" for path in leftovers(files)]
+
+
+def main():
+    ops = read_ops()
+    if sys.argv[1:] == ["--check"]:
+        wrong = check(ops)
         print("\n".join(wrong))
         sys.exit(1 if wrong else 0)
-    for path in leftovers(files):
-        pathlib.Path(ROOT / path).unlink()
+    files = from_registry(ops)
+    write(files)
+    more = from_headers(ops)
+    write(more)
+    for path in leftovers({**files, **more}):
+        (ROOT / path).unlink()
         print(f"deleted {path}")
 
 
