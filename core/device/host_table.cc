@@ -1,0 +1,53 @@
+// What a plugin may ask of the host. It may do so from any thread, and nothing here throws.
+
+#include "core/base/error_object.h"
+#include "core/device/plugin_library.h"
+
+namespace tenon {
+namespace {
+
+std::string_view view_of(tenon_string text) {
+  return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+
+tenon_error* host_make_error(tenon_code code, tenon_string message) {
+  return make_error(code_from_c(code), view_of(message));
+}
+
+void host_release_error(tenon_error* error) { release_error(error); }
+
+tenon_code host_error_code(const tenon_error* error) {
+  return error ? static_cast<tenon_code>(error->info.code) : TENON_OK;
+}
+
+tenon_string host_error_message(const tenon_error* error) {
+  if (!error) return TENON_STR("");
+  return {error->info.message.data(), error->info.message.size()};
+}
+
+void host_log(void* log_context, int32_t level, tenon_string message) {
+  if (!log_context) return;
+  try {
+    log_to_context(*static_cast<const Context*>(log_context), level, view_of(message));
+  } catch (...) {
+    // A line of a log is no reason to fail what it speaks of.
+  }
+}
+
+constexpr tenon_host kHost = {
+    .struct_size = sizeof(tenon_host),
+    .reserved = 0,
+    .provides = TENON_HOST_FEATURE_ERROR_RECORDS | TENON_HOST_FEATURE_BROADCAST_VIEWS,
+    .requires_of_plugin = 0,
+    .make_error = host_make_error,
+    .release_error = host_release_error,
+    .error_code = host_error_code,
+    .error_message = host_error_message,
+    .log = host_log,
+};
+
+}  // namespace
+
+const tenon_host& host_table() { return kHost; }
+
+}  // namespace tenon

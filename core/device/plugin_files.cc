@@ -1,0 +1,162 @@
+#include "core/device/plugin_files.h"
+
+#include "core/base/error.h"
+
+#if defined(__EMSCRIPTEN__) || defined(_WIN32)
+
+namespace tenon {
+
+std::string name_in_file_name(std::string_view) { return {}; }
+
+std::vector<std::string> find_plugin_files(std::span<const std::string>) { return {}; }
+
+tenon_plugin_query map_plugin_file(const std::string&) {
+  fail(Code::kUnimplemented, "this build loads no plugins; it holds those that it was built with");
+}
+
+}  // namespace tenon
+
+#else
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+#include "core/device/elf_check.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kPrefix = "libtenon_";
+#if defined(__APPLE__)
+constexpr std::string_view kSuffix = ".dylib";
+#else
+constexpr std::string_view kSuffix = ".so";
+#endif
+constexpr int kEpochsToName = 64;  // How far ahead an epoch is still told by its number.
+
+bool is_privileged() {
+#if defined(__linux__)
+  return getauxval(AT_SECURE) != 0;
+#else
+  return geteuid() != getuid() || getegid() != getgid();
+#endif
+}
+
+// Files found so far. Two paths to one file count once.
+class Files {
+ public:
+  void add(const std::string& path) {
+    struct stat status;
+    const bool exists = stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) return add_folder(path);
+    if (exists) {
+      const auto identity = std::make_pair(status.st_dev, status.st_ino);
+      if (std::find(seen_.begin(), seen_.end(), identity) != seen_.end()) return;
+      seen_.push_back(identity);
+    }
+    paths_.push_back(path);  // A missing one too: the report of candidates says so.
+  }
+
+  void add_folder(const std::string& folder) {
+    DIR* directory = opendir(folder.c_str());
+    if (!directory) return;
+    std::vector<std::string> names;
+    while (const dirent* entry = readdir(directory)) {
+      if (!name_in_file_name(entry->d_name).empty()) names.emplace_back(entry->d_name);
+    }
+    closedir(directory);
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      const std::string path = folder + "/" + name;
+      struct stat status;
+      if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) add(path);
+    }
+  }
+
+  // Entries that are not absolute would depend on the working directory, so they are passed over.
+  void add_list(std::string_view list) {
+    while (!list.empty()) {
+      const size_t end = std::min(list.find(':'), list.size());
+      if (list[0] == '/') add(std::string(list.substr(0, end)));
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
+  }
+
+  std::vector<std::string> take() { return std::move(paths_); }
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<std::pair<dev_t, ino_t> > seen_;
+};
+
+// tenon/plugins in the folder of the file that holds this function: libtenon.
+std::string install_folder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&install_folder), &info) == 0 || !info.dli_fname) return {};
+  char* resolved = realpath(info.dli_fname, nullptr);
+  if (!resolved) return {};
+  std::string path = resolved;
+  std::free(resolved);
+  path.resize(path.rfind('/') + 1);
+  return path + "tenon/plugins";
+}
+
+}  // namespace
+
+std::string name_in_file_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  if (path.size() <= kPrefix.size() + kSuffix.size()) return {};
+  if (path.substr(0, kPrefix.size()) != kPrefix) return {};
+  if (path.substr(path.size() - kSuffix.size()) != kSuffix) return {};
+  path.remove_prefix(kPrefix.size());
+  path.remove_suffix(kSuffix.size());
+  return std::string(path);
+}
+
+std::vector<std::string> find_plugin_files(std::span<const std::string> paths) {
+  Files files;
+  for (const std::string& path : paths) {
+    if (!path.empty()) files.add(path);
+  }
+  const char* list = is_privileged() ? nullptr : std::getenv("TENON_PLUGIN_PATH");
+  if (list) files.add_list(list);
+  const std::string folder = install_folder();
+  if (!folder.empty()) files.add_folder(folder);
+  return files.take();
+}
+
+tenon_plugin_query map_plugin_file(const std::string& path) {
+  const FileVerdict verdict = check_shared_object(path);
+  require_code(verdict.code == Code::kOk, verdict.code, "{}", verdict.reason);
+
+  // A path without a slash would be looked for where the loader looks for libraries.
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* why = dlerror();
+    fail(Code::kUnavailable, "cannot be loaded: {}", {why ? why : "for no reason given"});
+  }
+  if (void* entry = dlsym(library, TENON_PLUGIN_SYMBOL)) {
+    return reinterpret_cast<tenon_plugin_query>(entry);
+  }
+  for (int epoch = 0; epoch < kEpochsToName; ++epoch) {
+    const std::string symbol = format("tenon_plugin_query_v{}", {epoch});
+    require_code(dlsym(library, symbol.c_str()) == nullptr, Code::kUnavailable,
+                 "is of another epoch: it exports {}, and this host looks for " TENON_PLUGIN_SYMBOL,
+                 symbol);
+  }
+  fail(Code::kInvalidArgument, "is not a plugin: it does not export " TENON_PLUGIN_SYMBOL);
+}
+
+}  // namespace tenon
+
+#endif

@@ -1,0 +1,154 @@
+#include "core/device/plugin_library.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "core/base/error_object.h"
+#include "core/device/elf_check.h"
+#include "core/device/plugin_files.h"
+#include "core/device/static_plugins.h"
+
+namespace tenon {
+namespace {
+
+constexpr const char* kPluginFeatures[] = {"HOST_VISIBLE",  "HOST_BLOCKING", "SYNCHRONOUS",
+                                           "IMPORT_HOST",   "IEEE_DIV",      "IEEE_FMA",
+                                           "FLUSH_TO_ZERO", "FAST_MATH"};
+constexpr const char* kHostFeatures[] = {"ERROR_RECORDS", "BROADCAST_VIEWS"};
+
+std::string names_of(tenon_features features, std::span<const char* const> names) {
+  std::string text;
+  for (size_t bit = 0; bit < 64; ++bit) {
+    if (!(features >> bit & 1)) continue;
+    if (!text.empty()) text += ", ";
+    text += bit < names.size() ? std::string(names[bit]) : format("bit {}", {bit});
+  }
+  return text;
+}
+
+bool is_name(std::string_view name) {
+  if (name.empty() || name[0] < 'a' || name[0] > 'z') return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool is_valid(const tenon_string& text) { return text.data != nullptr || text.size == 0; }
+
+std::string_view view_of(const tenon_string& text) {
+  return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+
+tenon_error* unimplemented(const char* call) {
+  return make_error(Code::kUnimplemented, format("the plugin has no `{}`", {call}));
+}
+
+// A feature that stands for a call comes with it.
+void check_claims(const tenon_plugin& plugin) {
+  complete_calls(*plugin.calls);
+  tenon_plugin_calls calls = {};
+  std::memcpy(&calls, plugin.calls, std::min<size_t>(plugin.calls->struct_size, sizeof calls));
+  const auto claims = [&](tenon_features feature) { return (plugin.provides & feature) != 0; };
+  require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE),
+          "it claims HOST_VISIBLE and has no `map`");
+  require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
+          "it claims HOST_BLOCKING and has no `wait`");
+  require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
+          "it claims IMPORT_HOST and has no `import_host`");
+}
+
+// Throws what makes `plugin` unfit to be used.
+void check_plugin(const tenon_plugin& plugin) {
+  constexpr size_t kSmallest = offsetof(tenon_plugin, kernel_size) + sizeof(size_t);
+  require(plugin.struct_size >= kSmallest, "its description has {} bytes, less than {}",
+          plugin.struct_size, kSmallest);
+  require(is_valid(plugin.name) && is_name(view_of(plugin.name)),
+          "its name {} is not of the form [a-z][a-z0-9_]*", view_of(plugin.name));
+  require(is_valid(plugin.version), "its version is NULL");
+  require(plugin.create != nullptr && plugin.calls != nullptr, "it has no `create` or no calls");
+  require(plugin.n_kernels == 0 || plugin.kernels != nullptr, "its list of kernels is NULL");
+  require(plugin.n_kernels == 0 ||
+              plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
+          "its kernels have {} bytes each, which is too few", plugin.kernel_size);
+
+  const tenon_host& host = host_table();
+  const tenon_features of_host = plugin.requires_of_host & ~host.provides;
+  require_code(of_host == 0, Code::kUnavailable, "it needs of the host what this one lacks: {}",
+               host_feature_names(of_host));
+  const tenon_features of_plugin = host.requires_of_plugin & ~plugin.provides;
+  require_code(of_plugin == 0, Code::kUnavailable, "it lacks what the host needs: {}",
+               plugin_feature_names(of_plugin));
+  check_claims(plugin);
+}
+
+}  // namespace
+
+std::string plugin_feature_names(tenon_features features) {
+  return names_of(features, kPluginFeatures);
+}
+
+std::string host_feature_names(tenon_features features) {
+  return names_of(features, kHostFeatures);
+}
+
+PluginCandidate plugin_file(const std::string& path) {
+  PluginCandidate candidate;
+  candidate.path = path;
+  candidate.name = name_in_file_name(path);
+  return candidate;
+}
+
+std::vector<PluginCandidate> discover_plugins(std::span<const std::string> paths) {
+  std::vector<PluginCandidate> candidates;
+#if defined(TENON_STATIC)
+  for (const StaticPlugin* row = tenon_static_plugins; row->name; ++row) {
+    PluginCandidate candidate;
+    candidate.name = row->name;
+    candidate.query = row->query;
+    candidates.push_back(std::move(candidate));
+  }
+#endif
+  for (const std::string& file : find_plugin_files(paths)) candidates.push_back(plugin_file(file));
+  return candidates;
+}
+
+void load_plugin(PluginCandidate& candidate) {
+  if (candidate.state != PluginCandidate::State::kNotTried) return;
+  try {
+    const tenon_plugin_query query =
+        candidate.query ? candidate.query : map_plugin_file(candidate.path);
+    const tenon_plugin* plugin = nullptr;
+    if (tenon_error* error = query(&host_table(), &plugin)) throw take_error(error);
+    require_code(plugin != nullptr, Code::kInternal,
+                 "its query function gave neither a plugin nor an error");
+    check_plugin(*plugin);
+    candidate.plugin = plugin;
+    candidate.name = view_of(plugin->name);
+    candidate.version = view_of(plugin->version);
+    candidate.state = PluginCandidate::State::kLoaded;
+  } catch (const Error& error) {
+    candidate.state = PluginCandidate::State::kRefused;
+    candidate.code = error.code();
+    candidate.reason = error.what();
+  }
+}
+
+tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
+  tenon_plugin_calls calls = {};
+  std::memcpy(&calls, &given, std::min<size_t>(given.struct_size, sizeof calls));
+  calls.struct_size = sizeof calls;
+  if (!calls.map) calls.map = [](tenon_buffer_p*) -> void* { return nullptr; };
+  if (!calls.wait) calls.wait = [](tenon_stream_p*) { return unimplemented("wait"); };
+  if (!calls.import_host) {
+    calls.import_host = [](tenon_device_p*, void*, uint64_t, tenon_buffer_p**) {
+      return unimplemented("import_host");
+    };
+  }
+#define TENON_SLOT(result, name, parameters) \
+  require(calls.name != nullptr, "it has no `{}`, which is required", #name);
+#include <tenon/plugin_slots.def>
+  return calls;
+}
+
+}  // namespace tenon
