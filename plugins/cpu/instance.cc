@@ -1,0 +1,50 @@
+// What the device says of itself.
+
+#include <sys/sysinfo.h>
+
+#include <fstream>
+#include <thread>
+
+#include "plugins/cpu/kernels.h"
+#include "plugins/cpu/simd/dispatch.h"
+
+namespace tenon_cpu {
+namespace {
+
+// The processor's name as Linux tells it, or the architecture's.
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+#if defined(__aarch64__)
+  return "arm64";
+#else
+  return "x86-64";
+#endif
+}
+
+}  // namespace
+
+Instance::Instance(const tenon_host* host, const tenon_instance_options& options)
+    : tenon_sdk::Instance(host, options), pool(options.threads) {}
+
+tenon_device_properties Instance::describe() const {
+  static const std::string name = processor_name();
+  struct sysinfo system {};
+  sysinfo(&system);
+  return {
+      .kind = TENON_DEVICE_CPU,
+      .description = {name.data(), name.size()},
+      .vendor = TENON_STR(""),
+      .driver = TENON_STR(""),
+      .features = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA,
+      .memory_bytes = uint64_t{system.totalram} * system.mem_unit,
+      .compute_units = pool.threads(),
+      .vector_bits = vector_bits()};
+}
+
+}  // namespace tenon_cpu

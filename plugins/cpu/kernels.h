@@ -1,0 +1,69 @@
+// What every kernel of the plugin uses. Read next: kernels.def, the list of them, and
+// kernels/elementwise.h, through which half of them run.
+
+#pragma once
+
+#include "plugins/cpu/parallel.h"
+#include "plugins/sdk/host_device.h"
+#include "plugins/sdk/kernel.h"
+
+namespace tenon_cpu {
+
+using tenon_sdk::BFloat16;
+using tenon_sdk::Bool;
+using tenon_sdk::count;
+using tenon_sdk::data;
+using tenon_sdk::dispatch;
+using tenon_sdk::dispatch_size;
+using tenon_sdk::Half;
+using tenon_sdk::is_present;
+using tenon_sdk::kernel;
+using tenon_sdk::List;
+using tenon_sdk::list;
+using tenon_sdk::list_or;
+using tenon_sdk::Prepared;
+using tenon_sdk::refuse;
+using tenon_sdk::Request;
+using tenon_sdk::size_of;
+using tenon_sdk::Type;
+
+// One context's use of the plugin, and its threads.
+class Instance final : public tenon_sdk::Instance {
+ public:
+  Instance(const tenon_host* host, const tenon_instance_options& options);
+  tenon_device_properties describe() const override;
+
+  const Pool pool;
+};
+
+inline const Pool& pool_of(const Request& request) {
+  return static_cast<const Instance&>(tenon_sdk::from_c(request.device()).instance).pool;
+}
+
+// Every kernel takes any layout and gives the same bits each time.
+inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
+// For those that read the elements at a place before they write there.
+inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
+
+inline bool is_half(tenon_dtype dtype) { return dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16; }
+inline bool is_float(tenon_dtype dtype) {
+  return TENON_DTYPE_CODE(dtype) == TENON_CODE_FLOAT || is_half(dtype);
+}
+// The dtype in which elements are computed.
+inline tenon_dtype compute_dtype(tenon_dtype dtype) {
+  return is_half(dtype) ? TENON_FLOAT32 : dtype;
+}
+
+inline bool has_input(const Request& request, size_t i) {
+  return i < request.n_inputs() && request.input(i).strides != TENON_STRIDES_ABSENT;
+}
+inline bool has_input(const tenon_launch& launch, size_t i) {
+  return i < launch.n_inputs && is_present(launch.inputs[i]);
+}
+
+// The functions that kernels.def names.
+#define TENON_KERNEL(op, signature, prepare) Prepared prepare(const Request& request);
+#include "plugins/cpu/kernels.def"
+#undef TENON_KERNEL
+
+}  // namespace tenon_cpu

@@ -1,0 +1,56 @@
+// How elementwise kernels run.
+//
+// A span is the loop of one op and dtype over elements that lie side by side, or of which one
+// stands for all. elementwise.cc brings every layout into spans: it merges axes, gathers what has
+// strides into tiles, and converts halves, which compute in float32. The loop that computes is thus
+// the same for every layout, and so are the bits.
+
+#pragma once
+
+#include "plugins/cpu/kernels.h"
+
+namespace tenon_cpu {
+
+constexpr size_t kMaxSpanInputs = 3;
+
+// Constants from an op's attributes.
+struct SpanParams {
+  double alpha = 0;
+};
+
+// Computes out[k] from in[i][k * step[i]] for k of [0, n); step is 1, or 0 where one element stands
+// for all. `out` may be an input whose step is 1.
+using Span = void (*)(const void* const* in, const size_t* step, void* out, size_t n,
+                      const SpanParams& params);
+
+// How much work an element is, which decides from which size on threads pay.
+enum class Cost : uint8_t { kLight, kHeavy };
+
+struct SpanEntry {
+  uint32_t op;
+  tenon_dtype dtype;  // Of the last input, as it is computed.
+  Span span;
+  Cost cost = Cost::kLight;
+};
+
+struct SpanTable {
+  const SpanEntry* entries;
+  size_t n;
+};
+
+// Each file of spans has its table.
+SpanTable arithmetic_spans();
+
+// The entry for an op and a dtype, or NULL.
+const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
+
+// A kernel that runs a span, whatever the layout of the operands; halves of inputs and output are
+// converted from and to float32 on the way.
+Prepared make_elementwise(const Request& request, Span span, Cost cost = Cost::kLight,
+                          const SpanParams& params = {});
+
+// Converts `n` elements between a half and float32.
+void widen_half(tenon_dtype half, const void* from, float* to, size_t n);
+void narrow_half(tenon_dtype half, const float* from, void* to, size_t n);
+
+}  // namespace tenon_cpu

@@ -1,0 +1,60 @@
+// Compiled without the thread sanitizer, which cannot see into oneTBB; see parallel.cc.
+
+#include "plugins/cpu/parallel_raw.h"
+
+#if defined(TENON_CPU_TBB)
+#include <tbb/blocked_range.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+
+namespace tenon_cpu {
+
+struct Arena {
+  explicit Arena(int threads) : arena(threads), threads(static_cast<unsigned>(threads)) {}
+  tbb::task_arena arena;  // Starts its threads with the first loop.
+  unsigned threads;
+};
+
+Arena* make_arena(unsigned threads) {
+  const int most = tbb::info::default_concurrency();
+  const int wanted = threads == 0 ? most : static_cast<int>(threads);
+  return wanted <= 1 ? nullptr : new Arena(wanted);
+}
+
+void release_arena(Arena* arena) { delete arena; }
+
+unsigned arena_threads(const Arena* arena) { return arena == nullptr ? 1 : arena->threads; }
+
+// Isolated, so that a thread that waits for its loop does not begin another caller's task, whose
+// scratch memory and locks it may hold already.
+void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t), void* data) {
+  arena->arena.execute([&] {
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<int64_t>(0, n, 1),
+          [&](const tbb::blocked_range<int64_t>& range) {
+            for (int64_t i = range.begin(); i < range.end(); ++i) function(data, i);
+          },
+          tbb::simple_partitioner());
+    });
+  });
+}
+
+}  // namespace tenon_cpu
+
+#else
+
+namespace tenon_cpu {
+
+Arena* make_arena(unsigned) { return nullptr; }
+void release_arena(Arena*) {}
+unsigned arena_threads(const Arena*) { return 1; }
+void raw_parallel_for(Arena*, int64_t n, void (*function)(void*, int64_t), void* data) {
+  for (int64_t i = 0; i < n; ++i) function(data, i);
+}
+
+}  // namespace tenon_cpu
+
+#endif

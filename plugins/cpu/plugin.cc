@@ -1,0 +1,65 @@
+// The CPU plugin: what it is, what it can run, and its table of calls.
+//
+// Read this file, then kernels.def for the kernels and kernels/ for their loops. Memory and streams
+// are those of plugins/sdk/host_device.h. This file alone is compiled for the oldest processor of
+// its kind, so that it can say no on one.
+
+#include <tenon/plugin.h>
+
+#include <iterator>
+
+#include "plugins/cpu/kernels.h"
+
+namespace tenon_cpu {
+namespace {
+
+constexpr tenon_features kFeatures =
+    tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA;
+
+constexpr tenon_kernel kKernels[] = {
+#define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),
+#include "plugins/cpu/kernels.def"
+#undef TENON_KERNEL
+};
+
+constexpr tenon_plugin_calls kCalls = {
+    .struct_size = sizeof(tenon_plugin_calls),
+#define TENON_SLOT(result, name, parameters) .name = tenon_sdk::host_device::name,
+#include <tenon/plugin_slots.def>
+};
+
+constexpr tenon_plugin kPlugin = {
+    .struct_size = sizeof(tenon_plugin),
+    .name = TENON_STR("cpu"),
+    .version = TENON_STR("0.1.0"),
+    .provides = kFeatures,
+    .requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS,
+    .create = tenon_sdk::host_device::create<Instance>,
+    .calls = &kCalls,
+    .kernels = kKernels,
+    .n_kernels = std::size(kKernels),
+    .kernel_size = sizeof(tenon_kernel),
+};
+
+bool has_required_simd() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+}  // namespace tenon_cpu
+
+TENON_PLUGIN_ENTRY(cpu)(const tenon_host* host, const tenon_plugin** out_plugin) {
+  *out_plugin = nullptr;
+  if (!tenon_cpu::has_required_simd()) {
+    return host->make_error(TENON_UNAVAILABLE,
+                            TENON_STR("cpu: this processor lacks AVX2, FMA, F16C or BMI2"));
+  }
+  *out_plugin = &tenon_cpu::kPlugin;
+  return nullptr;
+}

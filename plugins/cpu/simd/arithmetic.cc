@@ -1,0 +1,116 @@
+// Spans of the arithmetic ops on floats, and of the activations that need no more.
+
+#include "plugins/cpu/kernels/elementwise.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "plugins/cpu/simd/arithmetic.cc"
+#include <hwy/foreach_target.h>  // Must come before highway.h.
+#include <hwy/highway.h>
+
+#include "plugins/cpu/simd/dispatch.h"
+#include "plugins/cpu/simd/span-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon_cpu {
+namespace HWY_NAMESPACE {
+
+#define TENON_CPU_FUNCTION1(name, expression)                                  \
+  struct name {                                                                \
+    template <class D, class V>                                                \
+    HWY_INLINE V operator()([[maybe_unused]] D d, V x,                         \
+                            [[maybe_unused]] const SpanParams& params) const { \
+      return expression;                                                       \
+    }                                                                          \
+  };
+#define TENON_CPU_FUNCTION2(name, expression)                                          \
+  struct name {                                                                        \
+    template <class D, class V>                                                        \
+    HWY_INLINE V operator()([[maybe_unused]] D d, V a, V b, const SpanParams&) const { \
+      return expression;                                                               \
+    }                                                                                  \
+  };
+#define TENON_CPU_FUNCTION3(name, expression)                                               \
+  struct name {                                                                             \
+    template <class D, class V>                                                             \
+    HWY_INLINE V operator()([[maybe_unused]] D d, V a, V b, V c, const SpanParams&) const { \
+      return expression;                                                                    \
+    }                                                                                       \
+  };
+
+// NaN in either operand gives NaN; of equal ones the second is taken.
+template <class V>
+HWY_INLINE V larger(V a, V b) {
+  return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(b, a)), a, b);
+}
+template <class V>
+HWY_INLINE V smaller(V a, V b) {
+  return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
+}
+
+TENON_CPU_FUNCTION2(Add, hn::Add(a, b))
+TENON_CPU_FUNCTION2(Sub, hn::Sub(a, b))
+TENON_CPU_FUNCTION2(Mul, hn::Mul(a, b))
+TENON_CPU_FUNCTION2(Div, hn::Div(a, b))
+TENON_CPU_FUNCTION2(Maximum, larger(a, b))
+TENON_CPU_FUNCTION2(Minimum, smaller(a, b))
+TENON_CPU_FUNCTION2(CopySign, hn::CopySign(a, b))
+TENON_CPU_FUNCTION3(Fma, hn::MulAdd(a, b, c))
+TENON_CPU_FUNCTION3(Clip, smaller(larger(a, b), c))
+
+TENON_CPU_FUNCTION1(Neg, hn::Neg(x))
+TENON_CPU_FUNCTION1(Abs, hn::Abs(x))
+TENON_CPU_FUNCTION1(Square, hn::Mul(x, x))
+TENON_CPU_FUNCTION1(Reciprocal, hn::Div(hn::Set(d, 1), x))
+TENON_CPU_FUNCTION1(Sqrt, hn::Sqrt(x))
+TENON_CPU_FUNCTION1(Floor, hn::Floor(x))
+TENON_CPU_FUNCTION1(Ceil, hn::Ceil(x))
+TENON_CPU_FUNCTION1(Round, hn::Round(x))
+TENON_CPU_FUNCTION1(Trunc, hn::Trunc(x))
+
+// -0 becomes 0, and NaN stays.
+TENON_CPU_FUNCTION1(Sign, hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Zero(d)),
+                                         hn::CopySign(hn::Set(d, 1), x), hn::Add(x, hn::Zero(d))))
+// NaN stays, and -0 becomes 0.
+TENON_CPU_FUNCTION1(Relu, hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), x))
+TENON_CPU_FUNCTION1(LeakyRelu,
+                    hn::IfThenElse(hn::Lt(x, hn::Zero(d)),
+                                   hn::Mul(x, hn::Set(d, static_cast<hn::TFromD<D>>(params.alpha))),
+                                   x))
+
+constexpr SpanEntry kArithmetic[] = {
+    TENON_CPU_SPANS(binary, add, Add, kLight),
+    TENON_CPU_SPANS(binary, sub, Sub, kLight),
+    TENON_CPU_SPANS(binary, mul, Mul, kLight),
+    TENON_CPU_SPANS(binary, div, Div, kLight),
+    TENON_CPU_SPANS(binary, maximum, Maximum, kLight),
+    TENON_CPU_SPANS(binary, minimum, Minimum, kLight),
+    TENON_CPU_SPANS(binary, copysign, CopySign, kLight),
+    TENON_CPU_SPANS(ternary, fma, Fma, kLight),
+    TENON_CPU_SPANS(ternary, clip, Clip, kLight),
+    TENON_CPU_SPANS(unary, neg, Neg, kLight),
+    TENON_CPU_SPANS(unary, abs, Abs, kLight),
+    TENON_CPU_SPANS(unary, square, Square, kLight),
+    TENON_CPU_SPANS(unary, reciprocal, Reciprocal, kLight),
+    TENON_CPU_SPANS(unary, sqrt, Sqrt, kLight),
+    TENON_CPU_SPANS(unary, floor, Floor, kLight),
+    TENON_CPU_SPANS(unary, ceil, Ceil, kLight),
+    TENON_CPU_SPANS(unary, round, Round, kLight),
+    TENON_CPU_SPANS(unary, trunc, Trunc, kLight),
+    TENON_CPU_SPANS(unary, sign, Sign, kLight),
+    TENON_CPU_SPANS(unary, relu, Relu, kLight),
+    TENON_CPU_SPANS(unary, leaky_relu, LeakyRelu, kLight),
+};
+
+SpanTable arithmetic_table() { return {kArithmetic, sizeof(kArithmetic) / sizeof(SpanEntry)}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon_cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon_cpu {
+
+SpanTable arithmetic_spans() { return TENON_CPU_CHOOSE(arithmetic_table()); }
+
+}  // namespace tenon_cpu
+#endif

@@ -1,0 +1,23 @@
+// Picks, once for each table, the widest vectors that this processor has.
+//
+// The whole plugin is compiled for AVX2 with FMA, or for NEON, which plugin.cc checks for; AVX-512
+// comes on top. All of them have a fused multiply-add, so results do not depend on the choice.
+
+#pragma once
+
+#include <hwy/detect_targets.h>
+
+#if defined(__x86_64__) && !defined(HWY_COMPILE_ONLY_STATIC)
+#define TENON_CPU_CHOOSE(name) (tenon_cpu::has_avx512() ? N_AVX3::name : N_AVX2::name)
+#else
+#define TENON_CPU_CHOOSE(name) HWY_STATIC_DISPATCH(name)
+#endif
+
+namespace tenon_cpu {
+
+bool has_avx512();
+
+// The width of the vectors in use.
+unsigned vector_bits();
+
+}  // namespace tenon_cpu
