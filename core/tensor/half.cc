@@ -1,0 +1,72 @@
+// float16 and bfloat16 by their bits. Conversions round once, ties to even.
+
+#include <cmath>
+#include <cstring>
+
+#include "core/tensor/tensor.h"
+
+namespace tenon {
+namespace {
+
+uint32_t bits_of(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+float float_of(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// A float that rounds to a type of fewer bits as `value` itself would: of the two floats around a
+// value that is none, the one whose last bit is set.
+float round_to_odd(double value) {
+  const auto nearest = static_cast<float>(value);
+  const auto back = static_cast<double>(nearest);
+  const uint32_t bits = bits_of(nearest);
+  if (back == value || value != value || (bits & 1) != 0) return nearest;
+  return float_of(std::fabs(back) > std::fabs(value) ? bits - 1 : bits + 1);
+}
+
+}  // namespace
+
+float half_to_float(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1f;
+  const uint32_t fraction = bits & 0x3ff;
+  if (exponent == 0x1f) return float_of(sign | 0x7f800000 | fraction << 13);
+  if (exponent != 0) return float_of(sign | (exponent + 112) << 23 | fraction << 13);
+  const float magnitude = std::ldexp(static_cast<float>(fraction), -24);
+  return sign ? -magnitude : magnitude;
+}
+
+uint16_t float_to_half(float value) {
+  const uint32_t bits = bits_of(value);
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00;   // NaN.
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // From 65520 on the nearest is infinity.
+  if (magnitude < 0x38800000) {
+    // Subnormal results are multiples of 2^-24, which is the spacing of floats just above 0.5.
+    const float shifted = float_of(magnitude) + 0.5f;
+    return sign | static_cast<uint16_t>(bits_of(shifted) - bits_of(0.5f));
+  }
+  const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
+  return sign | static_cast<uint16_t>((rounded - 0x38000000) >> 13);
+}
+
+float bfloat16_to_float(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
+
+uint16_t float_to_bfloat16(float value) {
+  const uint32_t bits = bits_of(value);
+  if (value != value) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+uint16_t double_to_half(double value) { return float_to_half(round_to_odd(value)); }
+
+uint16_t double_to_bfloat16(double value) { return float_to_bfloat16(round_to_odd(value)); }
+
+}  // namespace tenon
