@@ -1,0 +1,132 @@
+// adam: a step down the decaying mean of gradients, divided by how large they have been of late.
+
+#include <cmath>
+
+#include "core/ops/optimizer.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  double beta1 = 0.9;     // How much of the mean stays.
+  double beta2 = 0.999;   // How much of the mean of squares stays.
+  double epsilon = 1e-8;  // Added to the root of the latter.
+  TENON_ATTRS(beta1, beta2, epsilon)
+};
+
+enum Input { kP, kG, kM, kV, kStep, kLr };
+
+// Constraints.
+//   C1 to C3  As require_step in optimizer.h has them.
+//   C4  step is numeric and 0-d.
+//   C5  0 <= beta1 < 1 and 0 <= beta2 < 1.
+//   C6  epsilon is not negative.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  require_step(in, {"g", "m", "v"}, kLr);
+  require(is_numeric(in[kStep].dtype) && in[kStep].rank() == 0,
+          "C4: step must be a 0-d number, but is {}", in[kStep]);
+  require_decay(attrs.beta1, "beta1", "C5");
+  require_decay(attrs.beta2, "beta2", "C5");
+  require_epsilon(attrs.epsilon, "C6");
+  const TensorType& p = in[kP];
+  return {p, p, p};
+}
+
+// 1 - beta^step: what a mean that began with zeros lacks. expm1 keeps the digits that the
+// difference would lose while beta^step is close to 1.
+Tensor weight(double beta, const Tensor& step) { return -expm1(std::log(beta) * step); }
+
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const Tensors w = widened(in, 4);
+  const Tensor &p = w[kP], &g = w[kG];
+  const Tensor step = cast(in[kStep], p->type.dtype);
+  const Tensor lr = to_dtype(in[kLr], p->type.dtype);
+  const Tensor m = attrs.beta1 * w[kM] + (1 - attrs.beta1) * g;
+  const Tensor v = attrs.beta2 * w[kV] + (1 - attrs.beta2) * (g * g);
+  const Tensor rate = lr / weight(attrs.beta1, step);
+  const Tensor size = sqrt(v / weight(attrs.beta2, step)) + attrs.epsilon;
+  return narrowed({p - rate * m / size, m, v}, in[kP]->type.dtype);
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor p = f32({1, 2}), g = f32({2, -4}), none = f32({0, 0}), first = i64({}, {1});
+  return {
+      // The first step is as long as the rate, whatever the gradient's size.
+      {.name = "example",
+       .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0},
+       .inputs = {p, g, none, none, first, scalar(0.5)},
+       .expect = {f32({0.5, 2.5}), f32({1, -2}), f32({1, 4})},
+       .n_outputs = 3},
+      {.name = "first_step_by_default",
+       .inputs = {p, g, none, none, first, scalar(0.001)},
+       .expect = {f32({0.999, 2.001}), f32({0.2, -0.4}), f32({0.004, 0.016})},
+       .n_outputs = 3},
+      {.name = "second_step",
+       .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0},
+       .inputs = {f32({1}), f32({2}), f32({1}), f32({1}), i64({}, {2}), scalar(0.75)},
+       .expect = {f32({0.25}), f32({1.5}), f32({1.75})},
+       .n_outputs = 3},
+      {.name = "epsilon",
+       .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 2},
+       .inputs = {p, g, none, none, first, scalar(0.5)},
+       .expect = {f32({0.75, 2.3333333333333335}), f32({1, -2}), f32({1, 4})},
+       .n_outputs = 3},
+      {.name = "no_memory",
+       .attrs = {.beta1 = 0, .beta2 = 0, .epsilon = 0},
+       .inputs = {p, g, p, p, i32({}, {7}), f32({}, {0.5})},
+       .expect = {f32({0.5, 2.5}), f32({2, -4}), f32({4, 16})},
+       .n_outputs = 3},
+      {.name = "half",
+       .attrs = {.beta1 = 0.5, .beta2 = 0.75},
+       .inputs = {f16({1}), f16({2}), f16({0}), f16({0}), first, f32({}, {0.5})},
+       .expect = {f16({0.5}), f16({1}), f16({1})},
+       .n_outputs = 3},
+      {.name = "integers",
+       .inputs = {i32({1}), i32({1}), i32({1}), i32({1}), first, f32({}, {1})},
+       .error = "C1"},
+      {.name = "moment_differs", .inputs = {p, g, f32({1}), none, first, scalar(1)}, .error = "C2"},
+      {.name = "rate_has_an_axis", .inputs = {p, g, none, none, first, f32({1})}, .error = "C3"},
+      {.name = "step_has_an_axis",
+       .inputs = {p, g, none, none, i64({1}), scalar(1)},
+       .error = "C4"},
+      {.name = "beta_of_one",
+       .attrs = {.beta2 = 1},
+       .inputs = {p, g, none, none, first, scalar(1)},
+       .error = "C5"},
+      {.name = "negative_epsilon",
+       .attrs = {.epsilon = -1},
+       .inputs = {p, g, none, none, first, scalar(1)},
+       .error = "C6"},
+  };
+}
+
+}  // namespace
+
+OpDef adam_def() {
+  return define<Attrs>({
+      .name = "adam",
+      .summary = "A step down the decaying mean of gradients, divided by how large they have been.",
+      .formula = "new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; "
+                 "new_p = p - lr * (new_m / (1 - beta1^step)) / "
+                 "(sqrt(new_v / (1 - beta2^step)) + epsilon)",
+      .inputs = {{"p", "the parameter"},
+                 {"g", "its gradient"},
+                 {"m", "the decaying mean of gradients, zeros before the first step"},
+                 {"v", "the decaying mean of their squares, zeros before the first step"},
+                 {"step", "the number of this step, 0-d; the first is 1"},
+                 {"lr", "the learning rate, 0-d"}},
+      .outputs = {{"new_p", "the parameter after the step"},
+                  {"new_m", "the decaying mean of gradients"},
+                  {"new_v", "the decaying mean of their squares"}},
+      .attrs_doc = {{"beta1", "How much of the mean stays."},
+                    {"beta2", "How much of the mean of squares stays."},
+                    {"epsilon", "Added to the root of the latter."}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+      .numeric = Numeric::kComposite,
+      .no_gradient = kNoStepGradient,
+  });
+}
+
+}  // namespace tenon::ops

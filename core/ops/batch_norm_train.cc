@@ -1,0 +1,188 @@
+// batch_norm_train: each channel moved and scaled by the statistics of this very batch, which are
+// also mixed into running ones for batch_norm to use later.
+
+#include "core/ops/norm.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  double epsilon = 1e-5;  // Added to the variance.
+  double momentum = 0.9;  // How much of the running statistics stays.
+  TENON_ATTRS(epsilon, momentum)
+};
+
+enum Input { kX, kScale, kBias, kMean, kVar };
+enum Output { kY, kRunningMean, kRunningVar, kSavedMean, kSavedInvStd };
+
+Ints all_but_channels(size_t rank) {
+  Ints axes{0};
+  for (size_t i = 2; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+// One value for each channel as x broadcasts it, in the dtype that the op computes in.
+Tensor by_channel(const Tensor& values, const TensorType& x) {
+  Dims shape;
+  for (size_t i = 0; i < x.rank(); ++i) shape.push_back(i == 1 ? x.shape[1] : 1);
+  return reshape(to_dtype(values, wide_dtype(x.dtype)), shape);
+}
+
+// Constraints.
+//   C1  All inputs are floating point.
+//   C2  x has a batch and channels, and each channel has an element.
+//   C3  scale, bias, mean and var have one element for each channel.
+//   C4  epsilon is not negative.
+//   C5  type(y) = type(x); the running statistics have the types of mean and var; the saved ones
+//       are float32 where x is half, else of the dtype of x.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType& x = in[kX];
+  require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
+  require(x.rank() >= 2 && (x.shape[1] == 0 || count(x.shape) > 0),
+          "C2: x must have a batch and channels with elements, but is {}", x);
+  constexpr const char* kNames[] = {"x", "scale", "bias", "mean", "var"};
+  for (size_t i = kScale; i <= kVar; ++i) {
+    require(is_floating(in[i].dtype), "C1: {} must be floating point, but is {}", kNames[i], in[i]);
+    require(in[i].rank() == 1 && in[i].shape[0] == x.shape[1],
+            "C3: {} must have one element for each of {} channels, but is {}", kNames[i],
+            x.shape[1], in[i]);
+  }
+  require(attrs.epsilon >= 0, "C4: epsilon must not be negative, but is {}", attrs.epsilon);
+  const TensorType saved(wide_dtype(x.dtype), {x.shape[1]});
+  return {x, in[kMean], in[kVar], saved, saved};  // C5
+}
+
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const TensorType& type = in[kX]->type;
+  const Tensor x = to_dtype(in[kX], wide_dtype(type.dtype));
+  const Statistics s = statistics(x, all_but_channels(type.rank()), attrs.epsilon);
+  const Tensor scale = by_channel(in[kScale], type), bias = by_channel(in[kBias], type);
+  const Tensor y = s.centered * (s.inv_std * scale) + bias;
+
+  const Dims channels{type.shape[1]};
+  const Tensor mean = reshape(s.mean, channels), variance = reshape(s.variance, channels);
+  const auto mixed = [&](const Tensor& running, const Tensor& batch) {
+    const Tensor kept = attrs.momentum * to_dtype(running, batch->type.dtype);
+    return to_dtype(kept + (1 - attrs.momentum) * batch, running->type.dtype);
+  };
+  return {to_dtype(y, type.dtype), mixed(in[kMean], mean), mixed(in[kVar], variance), mean,
+          reshape(s.inv_std, channels)};
+}
+
+// Written with the saved statistics alone, so that a second derivative finds its way through them.
+Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
+  const TensorType& type = v.input_type(kX);
+  const DType wide = wide_dtype(type.dtype);
+  const Ints axes = all_but_channels(type.rank());
+  const Tensor x = to_dtype(v.input(kX), wide), dy = to_dtype(v.cotangent(kY), wide);
+  const Tensor inv_std = by_channel(v.output(kSavedInvStd), type);
+  const Tensor z = (x - by_channel(v.output(kSavedMean), type)) * inv_std;
+
+  const auto reached = [&](Output output) {
+    return v.has_cotangent(output) ? by_channel(v.cotangent(output), type) : Tensor();
+  };
+  const double share = 1 - attrs.momentum;
+  Tensor dmean = reached(kSavedMean), dinv_std = reached(kSavedInvStd);
+  if (const Tensor d = reached(kRunningMean)) dmean = dmean ? dmean + share * d : share * d;
+  if (const Tensor d = reached(kRunningVar)) {
+    // inv_std = (variance + epsilon)^(-1/2), so a change of the variance is one of inv_std.
+    const Tensor through = (-2 * share) * d / (inv_std * inv_std * inv_std);
+    dinv_std = dinv_std ? dinv_std + through : through;
+  }
+
+  Tensors grads(5, Tensor());
+  if (v.needs(kX)) {
+    const Tensor dz = dy * by_channel(v.input(kScale), type);
+    grads[kX] = to_dtype(statistics_dx(z, inv_std, axes, dz, dmean, dinv_std), type.dtype);
+  }
+  if (v.needs(kScale)) {
+    grads[kScale] = to_dtype(sum(dy * z, {.axes = axes}), v.input_type(kScale).dtype);
+  }
+  if (v.needs(kBias)) grads[kBias] = to_dtype(sum(dy, {.axes = axes}), v.input_type(kBias).dtype);
+  if (v.needs(kMean)) grads[kMean] = attrs.momentum * v.cotangent(kRunningMean);
+  if (v.needs(kVar)) grads[kVar] = attrs.momentum * v.cotangent(kRunningVar);
+  return grads;
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor x = f32({2, 2}, {1, 2, 3, 6});
+  const CaseTensor scale = f32({1, 10}), bias = f32({0, 5}), mean = f32({0, 10}), var = f32({1, 2});
+  return {
+      {.name = "example",
+       .attrs = {.epsilon = 0},
+       .inputs = {x, scale, bias, mean, var},
+       .expect = {f32({2, 2}, {-1, -5, 1, 15}), f32({0.2, 9.4}), f32({1, 2.2}), f32({2, 4}),
+                  f32({1, 0.5})},
+       .n_outputs = 5},
+      {.name = "epsilon",
+       .attrs = {.epsilon = 3},
+       .inputs = {f32({2, 1}, {1, 3}), f32({1}), f32({0}), f32({0}), f32({1})},
+       .expect = {f32({2, 1}, {-0.5, 0.5}), f32({0.2}), f32({1}), f32({2}), f32({0.5})},
+       .n_outputs = 5},
+      {.name = "momentum",
+       .attrs = {.epsilon = 0, .momentum = 0.5},
+       .inputs = {x, scale, bias, mean, var},
+       .expect = {f32({2, 2}, {-1, -5, 1, 15}), f32({1, 7}), f32({1, 3}), f32({2, 4}),
+                  f32({1, 0.5})},
+       .n_outputs = 5},
+      {.name = "spatial_axes",
+       .inputs = {uniform({3, 2, 4, 2}), uniform({2}, 0.5, 2), uniform({2}), uniform({2}),
+                  uniform({2}, 0.5, 2)},
+       .n_outputs = 5},
+      {.name = "result_alone",
+       .inputs = {uniform({4, 2}), uniform({2}), uniform({2}), uniform({2}), uniform({2}, 0.5, 2)}},
+      {.name = "far_from_zero",
+       .attrs = {.epsilon = 0},
+       .inputs = {f32({2, 1}, {10000, 10002}), f32({1}), f32({0}), f32({0}), f32({1})},
+       .expect = {f32({2, 1}, {-1, 1})}},
+      {.name = "half_with_float32_statistics",
+       .attrs = {.epsilon = 0},
+       .inputs = {f16({2, 1}, {1, 3}), f32({1}), f32({0}), f32({0}), f32({1})},
+       .expect = {f16({2, 1}, {-1, 1}), f32({0.2}), f32({1}), f32({2}), f32({1})},
+       .n_outputs = 5},
+      {.name = "integers",
+       .inputs = {i32({1, 1}, {1}), f32({1}), f32({1}), f32({1}), f32({1})},
+       .error = "C1"},
+      {.name = "empty_batch", .inputs = {uniform({0, 2}), scale, bias, mean, var}, .error = "C2"},
+      {.name = "channels_differ", .inputs = {x, scale, bias, mean, f32({1})}, .error = "C3"},
+      {.name = "negative_epsilon",
+       .attrs = {.epsilon = -1},
+       .inputs = {x, scale, bias, mean, var},
+       .error = "C4"},
+  };
+}
+
+}  // namespace
+
+OpDef batch_norm_train_def() {
+  return define<Attrs>({
+      .name = "batch_norm_train",
+      .summary = "Each channel moved and scaled by the statistics of this batch, which are also "
+                 "mixed into running ones.",
+      .formula = "y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; "
+                 "running = running * momentum + batch * (1 - momentum)",
+      .details = "Variances are those of the population. Half types are computed in float32.",
+      .inputs = {{"x", "batch, channels, then any axes"},
+                 {"scale", "one element for each channel"},
+                 {"bias", "one element for each channel"},
+                 {"mean", "the running mean of each channel"},
+                 {"var", "the running variance of each channel"}},
+      .outputs = {{"y", "of the type of x"},
+                  {"running_mean", "the new running mean"},
+                  {"running_var", "the new running variance"},
+                  {"saved_mean", "the mean of this batch"},
+                  {"saved_inv_std", "1 / sqrt(batch_var + epsilon)"}},
+      .attrs_doc = {{"epsilon", "Added to the variance."},
+                    {"momentum", "How much of the running statistics stays."}},
+      .infer = infer,
+      .vjp = vjp,
+      .decompose = decompose,
+      .cases = cases,
+      .saves = Saves::kSome,
+      .saved_inputs = 1u << kX | 1u << kScale,
+      .saved_outputs = 1u << kSavedMean | 1u << kSavedInvStd,
+      .numeric = Numeric::kComposite,
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,68 @@
+// bce_with_logits: the cross entropy of yes-or-no questions, from logits.
+
+#include "core/ops/loss.h"
+
+namespace tenon::ops {
+namespace {
+
+// Constraints C1 and C2: infer_elementwise_loss in loss.h.
+
+// softplus(x) - x * target, added up so that the large terms cancel before the small one comes.
+Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
+  const Tensor &x = in[0], &target = in[1];
+  const Tensor losses = (maximum(x, number(0)) - x * target) + log1p(exp(-abs(x)));
+  return {reduce_losses(losses, attrs.reduction)};
+}
+
+Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
+  const Tensor &x = v.input(0), &target = v.input(1);
+  const Tensor each = unreduce_losses(v.cotangent(0), count(x->shape()), attrs.reduction);
+  Tensors grads(2, Tensor());
+  if (v.needs(0)) grads[0] = each * (sigmoid(x) - target);
+  if (v.needs(1)) grads[1] = each * -x;
+  return grads;
+}
+
+Cases<LossAttrs> cases() {
+  const CaseTensor x = f32({0, 1, -2}), target = f32({1, 0, 0.5});
+  return {
+      {.name = "example", .inputs = {x, target}, .expect = {f32({}, {1.0444456297305144})}},
+      {.name = "sum",
+       .attrs = {.reduction = Reduction::kSum},
+       .inputs = {x, target},
+       .expect = {f32({}, {3.1333368791915432})}},
+      {.name = "none",
+       .attrs = {.reduction = Reduction::kNone},
+       .inputs = {x, target},
+       .expect = {f32({0.6931471805599453, 1.3132616875182228, 1.1269280110429727})}},
+      {.name = "large_logits",
+       .attrs = {.reduction = Reduction::kNone},
+       .inputs = {f32({1000, -1000, 1000, 20}), f32({1, 0, 0, 1})},
+       .expect = {f32({0, 0, 1000, 2.0611536181902037e-9})}},
+      {.name = "two_axes", .inputs = {uniform({2, 3}, -4, 4), uniform({2, 3}, 0, 1)}},
+      {.name = "integers", .inputs = {i32({1}), i32({1})}, .error = "C1"},
+      {.name = "target_would_broadcast", .inputs = {uniform({3, 1}), uniform({3})}, .error = "C2"},
+  };
+}
+
+}  // namespace
+
+OpDef bce_with_logits_def() {
+  return define<LossAttrs>({
+      .name = "bce_with_logits",
+      .summary = "The cross entropy of yes-or-no questions, from logits.",
+      .formula = "loss = mean(-target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)))",
+      .inputs = {{"x", "the logits"}, {"target", "the probabilities that the answer is yes"}},
+      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .attrs_doc = {{"reduction", kReductionDoc}},
+      .infer = infer_elementwise_loss,
+      .vjp = vjp,
+      .decompose = decompose,
+      .cases = cases,
+      .saves = Saves::kInputs,
+      .promotes = Promotes::kAll,
+      .numeric = Numeric::kComposite,
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,69 @@
+// The geometry that convolutions and pooling share: a window that walks over each spatial axis of a
+// tensor laid out as batch, channels, then one to three spatial axes.
+
+#pragma once
+
+#include "core/ops/formulas.h"
+
+namespace tenon {
+
+// How a window walks along one axis. Element `tap` of window `i` lies over element
+// (i * stride + tap * dilation - pad_begin) / lhs_dilation of the input if that is a whole number
+// inside it, and over a zero otherwise. Negative padding crops.
+struct WindowAxis {
+  int64_t size = 1;  // Elements of the window.
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t lhs_dilation = 1;
+  int64_t pad_begin = 0;
+  int64_t pad_end = 0;
+
+  // How much of the axis a window covers, holes included.
+  int64_t extent() const { return (size - 1) * dilation + 1; }
+};
+
+using Window = SmallVector<WindowAxis, 3>;
+
+inline constexpr size_t kSpatial = 2;  // The first spatial axis.
+
+// What inference of convolutions checks, by the labels that all three share.
+//   C2  x has one to three spatial axes, and w as many.
+//   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
+//       axis; pads is empty or has two.
+//   C4  group divides the output channels, and x has group times the channels of w.
+//   C5  w has elements, and its window fits into each padded axis.
+// Gives the shape of the result.
+Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs);
+
+// The same for pooling.
+//   C2  x has one to three spatial axes.
+//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
+//       or have the same; pads is empty or has two for each, none negative.
+//   C4  The window fits into each padded axis.
+Dims require_pool(const Dims& x, const PoolAttrs& attrs);
+
+// Fails unless each window holds an element of x and not padding alone.
+void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_view label);
+
+// The windows of a call that has passed.
+Window conv_window(const Dims& w, const ConvAttrs& attrs);
+Window pool_window(const PoolAttrs& attrs);
+
+// The attributes of a convolution, as those of its derivatives, and back.
+ConvBackwardAttrs backward_of(const ConvAttrs& attrs, const Dims& shape);
+ConvAttrs forward_of(const ConvBackwardAttrs& attrs);
+
+// ---- calls
+
+Tensor conv(const Tensor& x, const Tensor& w, const ConvAttrs& attrs);
+// The derivatives of conv(x, w) where dy is that of its result and `shape` that of x, or of w.
+Tensor conv_backward_input(const Tensor& dy, const Tensor& w, const Dims& shape,
+                           const ConvAttrs& attrs);
+Tensor conv_backward_filter(const Tensor& x, const Tensor& dy, const Dims& shape,
+                            const ConvAttrs& attrs);
+
+Tensor window_sum(const Tensor& x, const PoolAttrs& attrs);
+// The transpose of window_sum: adds each element of dy to all that its window holds.
+Tensor window_spread(const Tensor& dy, const Dims& shape, const PoolAttrs& attrs);
+
+}  // namespace tenon

@@ -1,0 +1,55 @@
+// embedding: rows of a table, looked up by number.
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+namespace {
+
+// Constraints.
+//   C1  table has two axes.
+//   C2  indices is i32 or i64.
+//   C3  y has the sizes of indices, then that of a row.
+TensorTypes infer(const NoAttrs&, TypeSpan in) {
+  const TensorType &table = in[0], &indices = in[1];
+  require(table.rank() == 2, "C1: table must have two axes, but is {}", table);
+  require(indices.dtype == DType::kI32 || indices.dtype == DType::kI64,
+          "C2: indices must be i32 or i64, but is {}", indices.dtype);
+  TensorType y(table.dtype, indices.shape);
+  y.shape.push_back(table.shape[1]);
+  return {y};  // C3
+}
+
+Tensors decompose(const NoAttrs&, TensorSpan in) { return {gather(in[0], in[1], 0)}; }
+
+Cases<NoAttrs> cases() {
+  const CaseTensor table = f32({3, 2}, {1, 2, 3, 4, 5, 6});
+  return {
+      {.name = "example", .inputs = {table, i64({2, 0})}, .expect = {f32({2, 2}, {5, 6, 1, 2})}},
+      {.name = "a_row_twice",
+       .inputs = {table, i32({2, 2}, {1, 1, 0, -1})},
+       .expect = {f32({2, 2, 2}, {3, 4, 3, 4, 1, 2, 5, 6})}},
+      {.name = "one_row", .inputs = {table, i64({}, {1})}, .expect = {f32({3, 4})}},
+      {.name = "no_rows", .inputs = {table, i64({0}, {})}, .expect = {f32({0, 2}, {})}},
+      {.name = "table_is_a_vector", .inputs = {f32({1, 2}), i64({0})}, .error = "C1"},
+      {.name = "floating_indices", .inputs = {table, f32({0})}, .error = "C2"},
+  };
+}
+
+}  // namespace
+
+OpDef embedding_def() {
+  return define<NoAttrs>({
+      .name = "embedding",
+      .summary = "Rows of a table, looked up by number.",
+      .formula = "y[..., j] = table[indices[...], j]",
+      .details = "An index outside the table gives zeros and an error, as gather does.",
+      .inputs = {{"table", "a row for each thing there is"}, {"indices", "the numbers of rows"}},
+      .outputs = {{"y", "the rows"}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+      .numeric = Numeric::kExact,
+  });
+}
+
+}  // namespace tenon::ops

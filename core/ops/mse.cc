@@ -1,0 +1,64 @@
+// mse: the mean of squared differences.
+
+#include "core/ops/loss.h"
+
+namespace tenon::ops {
+namespace {
+
+// Constraints C1 and C2: infer_elementwise_loss in loss.h.
+
+Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
+  const Tensor difference = in[0] - in[1];
+  return {reduce_losses(difference * difference, attrs.reduction)};
+}
+
+Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
+  const Tensor difference = v.input(0) - v.input(1);
+  const Tensor each =
+      unreduce_losses(v.cotangent(0), count(v.input_type(0).shape), attrs.reduction);
+  const Tensor dx = (2.0 * each) * difference;
+  return {dx, v.needs(1) ? -dx : Tensor()};
+}
+
+Cases<LossAttrs> cases() {
+  const CaseTensor x = f32({2, 2}, {1, 2, 3, 4}), target = f32({2, 2}, {1, 0, 4, 1});
+  return {
+      {.name = "example", .inputs = {x, target}, .expect = {f32({}, {3.5})}},
+      {.name = "sum",
+       .attrs = {.reduction = Reduction::kSum},
+       .inputs = {x, target},
+       .expect = {f32({}, {14})}},
+      {.name = "none",
+       .attrs = {.reduction = Reduction::kNone},
+       .inputs = {x, target},
+       .expect = {f32({2, 2}, {0, 4, 1, 9})}},
+      {.name = "sum_of_nothing",
+       .attrs = {.reduction = Reduction::kSum},
+       .inputs = {f32({0}, {}), f32({0}, {})},
+       .expect = {f32({}, {0})}},
+      {.name = "integers", .inputs = {i32({1}), i32({1})}, .error = "C1"},
+      {.name = "target_would_broadcast", .inputs = {uniform({3, 1}), uniform({3})}, .error = "C2"},
+  };
+}
+
+}  // namespace
+
+OpDef mse_def() {
+  return define<LossAttrs>({
+      .name = "mse",
+      .summary = "The mean of squared differences.",
+      .formula = "loss = mean((x - target)^2)",
+      .inputs = {{"x", "what was predicted"}, {"target", "what it should have been"}},
+      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .attrs_doc = {{"reduction", kReductionDoc}},
+      .infer = infer_elementwise_loss,
+      .vjp = vjp,
+      .decompose = decompose,
+      .cases = cases,
+      .saves = Saves::kInputs,
+      .promotes = Promotes::kAll,
+      .numeric = Numeric::kComposite,
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,38 @@
+#include "core/ops/optimizer.h"
+
+namespace tenon {
+
+void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t lr) {
+  const TensorType& p = in[0];
+  require(is_floating(p.dtype), "C1: p must be floating point, but is {}", p.dtype);
+  size_t i = 1;
+  for (const char* name : names) {
+    require(in[i].dtype == p.dtype && in[i].shape == p.shape,
+            "C2: {} must have the type of p: {}, but is {}", name, p, in[i]);
+    ++i;
+  }
+  require(is_floating(in[lr].dtype) && in[lr].rank() == 0,
+          "C3: lr must be floating point and 0-d, but is {}", in[lr]);
+}
+
+void require_decay(double value, const char* name, std::string_view label) {
+  require(value >= 0 && value < 1, "{}: {} must lie in [0, 1), but is {}", label, name, value);
+}
+
+void require_epsilon(double value, std::string_view label) {
+  require(value >= 0, "{}: epsilon must not be negative, but is {}", label, value);
+}
+
+Tensors widened(TensorSpan in, size_t n) {
+  const DType wide = wide_dtype(in[0]->type.dtype);
+  Tensors result;
+  for (size_t i = 0; i < n; ++i) result.push_back(to_dtype(in[i], wide));
+  return result;
+}
+
+Tensors narrowed(Tensors results, DType dtype) {
+  for (Tensor& result : results) result = to_dtype(result, dtype);
+  return results;
+}
+
+}  // namespace tenon
