@@ -119,17 +119,23 @@ void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) 
   }
 }
 
+// Hides from Tiled that an operand is a half.
+tenon_dtype unconverted(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
+
 // Operands of any strides and dtypes, tile by tile.
 class Tiled final : public tenon_sdk::Kernel {
  public:
-  Tiled(const Request& request, Span span, Cost cost, const SpanParams& params)
+  Tiled(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
       : span_(span),
         grain_(kGrain[static_cast<size_t>(cost)]),
         pool_(pool_of(request)),
         params_(params),
         n_inputs_(request.n_inputs()),
-        out_dtype_(request.output(0).dtype) {
-    for (size_t i = 0; i < n_inputs_; ++i) dtype_[i] = request.input(i).dtype;
+        out_dtype_(converts ? request.output(0).dtype : unconverted(request.output(0).dtype)) {
+    for (size_t i = 0; i < n_inputs_; ++i) {
+      const tenon_dtype dtype = request.input(i).dtype;
+      dtype_[i] = converts ? dtype : unconverted(dtype);
+    }
   }
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -229,6 +235,25 @@ class Tiled final : public tenon_sdk::Kernel {
   tenon_dtype out_dtype_;
 };
 
+Prepared make(const Request& request, Span span, Cost cost, const SpanParams& params,
+              bool converts) {
+  const tenon_operand& out = request.output(0);
+  bool flat = !(converts && is_half(out.dtype));
+  bool same_size = true;
+  for (size_t i = 0; i < request.n_inputs(); ++i) {
+    const tenon_operand& in = request.input(i);
+    flat = flat && in.strides != TENON_STRIDES_STRIDED && !(converts && is_half(in.dtype));
+    same_size = same_size && size_of(in.dtype) == size_of(out.dtype);
+  }
+  Prepared prepared{.traits = same_size ? kElementwise : kTraits};
+  if (flat) {
+    prepared.kernel = std::make_unique<Flat>(request, span, cost, params);
+  } else {
+    prepared.kernel = std::make_unique<Tiled>(request, span, cost, params, converts);
+  }
+  return prepared;
+}
+
 }  // namespace
 
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype) {
@@ -242,21 +267,11 @@ const SpanEntry* find_span(uint32_t op, tenon_dtype dtype) {
 }
 
 Prepared make_elementwise(const Request& request, Span span, Cost cost, const SpanParams& params) {
-  bool flat = !is_half(request.output(0).dtype);
-  bool same_size = true;
-  for (size_t i = 0; i < request.n_inputs(); ++i) {
-    const tenon_operand& in = request.input(i);
-    flat = flat && in.strides != TENON_STRIDES_STRIDED && !is_half(in.dtype);
-    same_size = same_size && size_of(in.dtype) == size_of(request.output(0).dtype);
-  }
-  Prepared prepared;
-  if (flat) {
-    prepared.kernel = std::make_unique<Flat>(request, span, cost, params);
-  } else {
-    prepared.kernel = std::make_unique<Tiled>(request, span, cost, params);
-  }
-  prepared.traits = same_size ? kElementwise : kTraits;
-  return prepared;
+  return make(request, span, cost, params, true);
+}
+
+Prepared make_moving(const Request& request, Span span) {
+  return make(request, span, Cost::kLight, {}, false);
 }
 
 // The ops whose spans stand in a table and that have no attributes.

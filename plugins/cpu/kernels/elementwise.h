@@ -49,6 +49,9 @@ const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
 Prepared make_elementwise(const Request& request, Span span, Cost cost = Cost::kLight,
                           const SpanParams& params = {});
 
+// The same without conversions: the span knows the dtypes as they are.
+Prepared make_moving(const Request& request, Span span);
+
 // Converts `n` elements between a half and float32.
 void widen_half(tenon_dtype half, const void* from, float* to, size_t n);
 void narrow_half(tenon_dtype half, const float* from, void* to, size_t n);
