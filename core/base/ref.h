@@ -40,6 +40,9 @@ class Object {
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
+  // Gives an object whose last owner is gone one more.
+  void revive() const { count_.store(1, std::memory_order_relaxed); }
+
  protected:
   ~Object() { kind_ = Kind::kDead; }
 

@@ -16,6 +16,9 @@ namespace tenon {
 
 class Context;
 
+// A tensor that its owner gives up: the next call may write into its storage.
+enum class Donation : uint8_t { kNone, kOffered, kConsumed };
+
 class TensorImpl final : public Object, public Pooled<TensorImpl> {
  public:
   TensorImpl() : Object(Kind::kTensor) {}
@@ -44,7 +47,14 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   // before anyone else can see the tensor, never after.
   uint64_t tape_serial = 0;
   uint32_t tape_node = 0;
-  bool donated = false;
+  // What further tapes know it by; 0 until one asks. Never used twice.
+  uint64_t identity() const { return identity_.load(std::memory_order_acquire); }
+  uint64_t give_identity() const;
+  Donation donation = Donation::kNone;
+  bool dense = true;  // Row-major without gaps.
+
+ private:
+  mutable std::atomic<uint64_t> identity_{0};
 };
 
 using Tensor = Ref<TensorImpl>;

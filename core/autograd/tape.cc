@@ -1,0 +1,245 @@
+// Recording. tape_gradient.cc plays back.
+
+#include "core/autograd/tape.h"
+
+#include <bit>
+
+#include "core/base/error.h"
+#include "core/dispatch/composites.h"
+
+namespace tenon {
+
+Tape::Tape(Ref<Scope> scope, TapeOptions options)
+    : Interpreter(Kind::kTape, apply_on, destroy),
+      scope_(std::move(scope)),
+      options_(options),
+      serial_(scope_->context().next_serial()) {
+  scope_->push(*this);
+}
+
+Tape::~Tape() = default;
+
+void Tape::destroy(const Interpreter& self) {
+  auto& tape = const_cast<Tape&>(static_cast<const Tape&>(self));
+  if (std::exchange(tape.on_scope_, false)) {
+    tape.recording_ = false;
+    if (tape.scope_->remove_last(tape)) return;
+  }
+  delete &tape;
+}
+
+void Tape::stop() {
+  if (!on_scope_) return;
+  on_scope_ = false;
+  recording_ = false;
+  scope_->remove(*this);
+}
+
+void Tape::resume() {
+  require_code(on_scope_, Code::kFailedPrecondition, "the tape has been stopped or used up");
+  recording_ = true;
+}
+
+void Tape::use_up() {
+  used_up_ = true;
+  stop();
+  forget();
+}
+
+void Tape::forget() {
+  records_.clear();
+  node_record_.clear();
+  input_nodes_.clear();
+  type_words_.clear();
+  saved_.clear();
+  by_identity_.clear();
+  watched_tensors_.clear();
+  watched_variables_.clear();
+  variable_index_.clear();
+}
+
+void Tape::reset() {
+  forget();
+  serial_ = scope_->context().next_serial();  // What was recorded before is unknown from now on.
+  used_up_ = false;
+  if (!on_scope_) {
+    scope_->push(*this);
+    on_scope_ = true;
+  }
+  recording_ = true;
+}
+
+// ---- nodes ----
+
+Tape::Node Tape::node_of(const TensorImpl& x) const {
+  if (x.tape_serial == serial_) return x.tape_node;
+  const uint64_t identity = x.identity();
+  if (identity == 0) return 0;
+  const auto at = by_identity_.find(identity);
+  return at == by_identity_.end() ? 0 : at->second;
+}
+
+bool Tape::watches_any(Inputs inputs) const {
+  for (const TensorImpl* x : inputs) {
+    if (x && node_of(*x) != 0) return true;
+  }
+  return false;
+}
+
+// A tensor that nobody else has seen yet carries its node itself; others go through a table.
+void Tape::bind(TensorImpl& x, Node node, bool fresh) {
+  if (fresh && x.tape_serial == 0) {
+    x.tape_serial = serial_;
+    x.tape_node = node;
+  } else {
+    by_identity_[x.give_identity()] = node;
+  }
+}
+
+Tape::Node Tape::new_leaf() {
+  Record& record = records_.emplace_back();
+  record.n_outputs = 1;
+  node_record_.push_back(static_cast<uint32_t>(records_.size() - 1));
+  record.first_output = static_cast<Node>(node_record_.size());
+  return record.first_output;
+}
+
+void Tape::check_usable() const {
+  require_code(!used_up_, Code::kFailedPrecondition,
+               "the tape was used up by an earlier gradient: make it persistent to ask twice");
+}
+
+void Tape::watch(const Source& source) {
+  check_usable();
+  if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
+    const TensorType& type = (*variable)->type();
+    require(is_floating(type.dtype), "only floating values can be watched, but this is {}", type);
+    if (variable_index_.try_emplace(variable->get(), watched_variables_.size()).second) {
+      watched_variables_.push_back({*variable, {}});
+    }
+    return;
+  }
+  const Tensor& x = std::get<Tensor>(source);
+  require(x->donation == Donation::kNone, "a donated tensor cannot be watched");
+  require(is_floating(x->type.dtype), "only floating values can be watched, but this is {}",
+          x->type);
+  if (node_of(*x) != 0) return;
+  bind(*x, new_leaf(), false);
+  watched_tensors_.push_back(x);
+}
+
+std::vector<Source> Tape::watched() const {
+  std::vector<Source> all(watched_tensors_.begin(), watched_tensors_.end());
+  for (const WatchedVariable& watched : watched_variables_) all.emplace_back(watched.variable);
+  return all;
+}
+
+void Tape::on_read(Variable& variable, TensorImpl& value) {
+  if (!recording_ || !is_floating(value.type.dtype)) return;
+  auto at = variable_index_.find(&variable);
+  if (at == variable_index_.end()) {
+    if (!options_.watch_trainable || !variable.trainable()) return;
+    at = variable_index_.emplace(&variable, watched_variables_.size()).first;
+    watched_variables_.push_back({Ref<Variable>::share(&variable), {}});
+  }
+  const Node node = new_leaf();
+  watched_variables_[at->second].reads.push_back(node);
+  bind(value, node, true);
+}
+
+void tapes_on_read(Scope& scope, Variable& variable, TensorImpl& value) {
+  each_tape(scope, [&](Tape& tape) { tape.on_read(variable, value); });
+}
+
+// ---- records ----
+
+Tensors Tape::apply_below(const Call& call) {
+  Scope& scope = *scope_;
+  Interpreter* top = scope.innermost();
+  return top ? top->apply(scope, call) : eager(scope, call);
+}
+
+Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
+  Tape& tape = static_cast<Tape&>(self);
+  if (!tape.recording_ || !tape.watches_any(call.inputs)) {
+    Scope::Below below(scope, tape);
+    return tape.apply_below(call);
+  }
+  const OpDef& op = call.op;
+  // Parts record themselves. Where the device runs the op whole, one record recomputes the parts.
+  const bool in_parts = !op.vjp && op.decompose && op.differentiable;
+  if (in_parts && !has_kernel(scope, call)) return composites(scope).call(call);
+
+  Tensors outputs;
+  {
+    Scope::Below below(scope, tape);
+    outputs = tape.apply_below(call);
+  }
+  bool any_floating = false;
+  for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y->type.dtype);
+  if (!any_floating) return outputs;  // Nothing can be differentiated by it.
+
+  Record& record = tape.new_record(call.inputs, call.types, outputs,
+                                   in_parts ? ~uint64_t{0} : op.saved_inputs, op.saved_outputs);
+  record.op = &op;
+  record.attrs = OwnedAttrs(call.attrs);
+  record.recompute = in_parts;
+  return outputs;
+}
+
+void Tape::record_custom(Inputs inputs, const Tensors& outputs,
+                         const std::shared_ptr<const CustomVjp>& vjp) {
+  if (!recording_ || !watches_any(inputs)) return;
+  SmallVector<const TensorType*, 6> types;
+  for (const TensorImpl* x : inputs) types.push_back(&x->type);
+  constexpr uint64_t kAll = ~uint64_t{0};
+  new_record(inputs, {types.data(), types.size()}, outputs, kAll, kAll).custom = vjp;
+}
+
+Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& outputs,
+                               uint64_t kept_inputs, uint64_t kept_outputs) {
+  Record& record = records_.emplace_back();
+  record.n_inputs = static_cast<uint32_t>(inputs.size());
+  record.n_outputs = static_cast<uint32_t>(outputs.size());
+  record.nodes_at = static_cast<uint32_t>(input_nodes_.size());
+  record.types_at = static_cast<uint32_t>(type_words_.size());
+  record.saved_at = static_cast<uint32_t>(saved_.size());
+  record.kept_inputs = kept_inputs;
+  record.kept_outputs = kept_outputs;
+  record.first_output = static_cast<Node>(node_record_.size()) + 1;
+
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    input_nodes_.push_back(inputs[i] ? node_of(*inputs[i]) : 0);
+    write_type(types[i]);
+    if (kept_inputs >> std::min<size_t>(i, 63) & 1) saved_.push_back(Tensor::share(inputs[i]));
+  }
+  const auto index = static_cast<uint32_t>(records_.size() - 1);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    TensorImpl& y = *outputs[i];
+    node_record_.push_back(index);
+    if (is_floating(y.type.dtype)) {
+      bind(y, record.first_output + static_cast<Node>(i), y.owners() == 1);
+    }
+    write_type(y.type);
+    if (kept_outputs >> std::min<size_t>(i, 63) & 1) saved_.push_back(outputs[i]);
+  }
+  return record;
+}
+
+void Tape::write_type(const TensorType& type) {
+  type_words_.push_back(static_cast<int64_t>(type.dtype) | static_cast<int64_t>(type.rank()) << 8 |
+                        static_cast<int64_t>(type.weak) << 16);
+  for (const int64_t size : type.shape) type_words_.push_back(size);
+}
+
+TensorType Tape::read_type(uint32_t& at) const {
+  const int64_t word = type_words_[at++];
+  TensorType type;
+  type.dtype = static_cast<DType>(word & 0xff);
+  type.weak = word >> 16 & 1;
+  type.shape.set_rank(static_cast<size_t>(word >> 8 & 0xff));
+  for (size_t axis = 0; axis < type.rank(); ++axis) type.shape[axis] = type_words_[at++];
+  return type;
+}
+
+}  // namespace tenon

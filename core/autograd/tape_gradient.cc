@@ -1,0 +1,266 @@
+// Playing a tape back.
+
+#include <algorithm>
+
+#include "core/autograd/tape.h"
+#include "core/base/error.h"
+#include "core/ops/formulas.h"
+
+namespace tenon {
+
+// What a derivative sees of its record. Everything is copied out of the tape, which may grow while
+// the derivative runs.
+class Tape::Args final : public VjpArgs {
+ public:
+  Args(const Tape& tape, const Record& record, const std::vector<Tensor>& cotangents,
+       const std::vector<bool>& reached) {
+    uint32_t type_at = record.types_at;
+    size_t saved_at = record.saved_at;
+    for (uint32_t i = 0; i < record.n_inputs; ++i) {
+      nodes_.push_back(tape.input_nodes_[record.nodes_at + i]);
+      needs_.push_back(nodes_.back() != 0 && reached[nodes_.back()]);
+      input_types_.push_back(tape.read_type(type_at));
+      const bool kept = record.kept_inputs >> std::min<uint32_t>(i, 63) & 1;
+      inputs_.push_back(kept ? tape.saved_[saved_at++] : Tensor());
+    }
+    for (uint32_t i = 0; i < record.n_outputs; ++i) {
+      output_types_.push_back(tape.read_type(type_at));
+      const bool kept = record.kept_outputs >> std::min<uint32_t>(i, 63) & 1;
+      outputs_.push_back(kept ? tape.saved_[saved_at++] : Tensor());
+      cotangents_.push_back(cotangents[record.first_output + i]);
+    }
+  }
+
+  const Tensor& input(size_t i) const override { return kept(inputs_[i]); }
+  const Tensor& output(size_t i) const override { return kept(outputs_[i]); }
+  const TensorType& input_type(size_t i) const override { return input_types_[i]; }
+  const TensorType& output_type(size_t i) const override { return output_types_[i]; }
+  const Tensor& cotangent(size_t i) const override {
+    if (!cotangents_[i]) cotangents_[i] = zeros(output_types_[i]);
+    return cotangents_[i];
+  }
+  bool has_cotangent(size_t i) const override { return static_cast<bool>(cotangents_[i]); }
+  bool needs(size_t input) const override { return needs_[input]; }
+  size_t n_inputs() const override { return input_types_.size(); }
+  size_t n_outputs() const override { return output_types_.size(); }
+
+  Node node(size_t i) const { return nodes_[i]; }
+  const Tensors& inputs() const { return inputs_; }
+
+ private:
+  static const Tensor& kept(const Tensor& x) {
+    require_code(static_cast<bool>(x), Code::kInternal,
+                 "the derivative reads a value that the op does not save");
+    return x;
+  }
+
+  SmallVector<Node, 4> nodes_;
+  SmallVector<bool, 4> needs_;
+  SmallVector<TensorType, 3> input_types_;
+  SmallVector<TensorType, 2> output_types_;
+  Tensors inputs_;
+  Tensors outputs_;
+  mutable Tensors cotangents_;
+};
+
+std::vector<Tape::Node> Tape::nodes_of(const Source& source) const {
+  if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
+    const auto at = variable_index_.find(variable->get());
+    return at == variable_index_.end() ? std::vector<Node>() : watched_variables_[at->second].reads;
+  }
+  const Node node = node_of(*std::get<Tensor>(source));
+  return node ? std::vector<Node>{node} : std::vector<Node>();
+}
+
+// The nodes that depend on some source. Others need no cotangent.
+std::vector<bool> Tape::mark_reached(const std::vector<std::vector<Node>>& sources) const {
+  std::vector<bool> reached(node_record_.size() + 1, false);
+  for (const auto& nodes : sources) {
+    for (const Node node : nodes) reached[node] = true;
+  }
+  for (const Record& record : records_) {
+    bool any = false;
+    for (uint32_t i = 0; i < record.n_inputs && !any; ++i) {
+      any = reached[input_nodes_[record.nodes_at + i]];
+    }
+    if (!any) continue;
+    for (uint32_t i = 0; i < record.n_outputs; ++i) reached[record.first_output + i] = true;
+  }
+  return reached;
+}
+
+Tensors Tape::derivative(const Record& record, Args& args) {
+  if (record.custom) return (*record.custom)(args);
+  const OpDef& op = *record.op;
+  if (op.vjp) return op.vjp(op, record.attrs.view().data, args);
+  if (!record.recompute) {
+    fail(Code::kUnimplemented, "no gradient{}{}",
+         {op.no_gradient.empty() ? "" : ": ", op.no_gradient});
+  }
+  // The parts are run again under a tape of their own. Tapes further out see all of it.
+  auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
+  std::vector<Source> sources;
+  Tensors inputs;
+  for (size_t i = 0; i < args.n_inputs(); ++i) {
+    Tensor x = args.inputs()[i];
+    if (x && x->type.weak) x = with_dtype(*scope_, *x, args.input_type(i).dtype);
+    if (args.needs(i)) {
+      inner->watch(x);
+      sources.emplace_back(x);
+    }
+    inputs.push_back(std::move(x));
+  }
+  const Tensors outputs = op.decompose(op, record.attrs.view().data, inputs);
+  Tensors targets, cotangents;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!args.has_cotangent(i)) continue;
+    targets.push_back(outputs[i]);
+    cotangents.push_back(args.cotangent(i));
+  }
+  Tensors found = inner->gradient(targets, cotangents, sources);
+  Tensors result;
+  size_t next = 0;
+  for (size_t i = 0; i < args.n_inputs(); ++i) {
+    result.push_back(args.needs(i) ? std::move(found[next++]) : Tensor());
+  }
+  return result;
+}
+
+Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
+                        std::span<const Source> sources, GradientOptions options, bool keep) {
+  std::vector<std::vector<Node>> source_nodes;
+  for (const Source& source : sources) source_nodes.push_back(nodes_of(source));
+  const std::vector<bool> reached = mark_reached(source_nodes);
+  std::vector<Tensor> gradients(node_record_.size() + 1);
+
+  const auto add_to = [&](Node node, const Tensor& g) {
+    Tensor& sum = gradients[node];
+    sum = sum ? add(sum, g) : g;
+  };
+  size_t last = 0;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const Node node = node_of(*targets[i]);
+    if (node == 0 || !reached[node]) continue;
+    const bool given = i < cotangents.size() && cotangents[i];
+    add_to(node, given ? cotangents[i] : ones(targets[i]->type));
+    last = std::max<size_t>(last, node_record_[node - 1] + 1);
+  }
+
+  for (size_t r = last; r-- > 0;) {
+    if (records_[r].n_inputs == 0) continue;
+    const Record record = records_[r];  // A copy: a persistent tape may grow below.
+    bool any = false;
+    for (uint32_t i = 0; i < record.n_outputs; ++i) {
+      any = any || gradients[record.first_output + i];
+    }
+    if (any && reached[record.first_output]) {
+      scope_->check_cancelled();
+      Args args(*this, record, gradients, reached);
+      Tensors input_gradients;
+      try {
+        input_gradients = derivative(record, args);
+      } catch (Error& error) {
+        if (record.op) error.set_op(record.op->name);
+        throw;
+      }
+      for (size_t i = 0; i < input_gradients.size(); ++i) {
+        if (input_gradients[i] && args.needs(i)) add_to(args.node(i), input_gradients[i]);
+      }
+    }
+    if (keep) continue;
+    // What only this record kept can go before the next one allocates.
+    const size_t saved_end = r + 1 < records_.size() ? records_[r + 1].saved_at : saved_.size();
+    for (size_t i = record.saved_at; i < saved_end; ++i) saved_[i].reset();
+  }
+
+  Tensors results;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    Tensor total;
+    for (const Node node : source_nodes[i]) {
+      if (!gradients[node]) continue;
+      total = total ? add(total, gradients[node]) : gradients[node];
+    }
+    const auto* variable = std::get_if<Ref<Variable>>(&sources[i]);
+    TensorType type = variable ? (*variable)->type() : std::get<Tensor>(sources[i])->type;
+    type.weak = false;
+    if (!total && !options.unreached_as_null) total = zeros(type);
+    if (total && total->type.dtype != type.dtype) total = cast(total, type.dtype);
+    results.push_back(std::move(total));
+  }
+  return results;
+}
+
+Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
+                       std::span<const Source> sources, GradientOptions options) {
+  check_usable();
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const TensorType& type = targets[i]->type;
+    require(is_floating(type.dtype), "target {} must be floating, but is {}", i, type);
+    if (i >= cotangents.size() || !cotangents[i]) continue;
+    require(cotangents[i]->type == type, "cotangent {} must be {} as its target, but is {}", i,
+            type, cotangents[i]->type);
+  }
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto* variable = std::get_if<Ref<Variable>>(&sources[i]);
+    const TensorType& type = variable ? (*variable)->type() : std::get<Tensor>(sources[i])->type;
+    require(is_floating(type.dtype), "source {} must be floating, but is {}", i, type);
+  }
+  if (options_.persistent) return play_back(targets, cotangents, sources, options, true);
+
+  recording_ = false;
+  try {
+    Tensors results = play_back(targets, cotangents, sources, options, false);
+    use_up();
+    return results;
+  } catch (...) {
+    use_up();
+    throw;
+  }
+}
+
+Tensor Tape::gradient(const Tensor& target, const Tensor& source) {
+  const Source sources[] = {source};
+  return std::move(gradient({&target, 1}, {}, sources)[0]);
+}
+
+Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
+                       GradientOptions options) {
+  check_usable();
+  require(is_floating(target->type.dtype), "the target must be floating, but is {}", target->type);
+  const bool was_recording = recording_;
+  if (!options_.persistent) recording_ = false;
+  const int64_t n = count(target->shape());
+  // Row k of an identity, in the target's shape, gives row k of the result.
+  std::vector<Tensors> rows;
+  for (int64_t k = 0; k < n; ++k) {
+    const Tensor index = fill(integer(k), Dims{}, DType::kI64);
+    const Tensor seed =
+        reshape(one_hot(index, n, target->type.dtype), target->shape());
+    rows.push_back(play_back({&target, 1}, {&seed, 1}, sources, options, true));
+  }
+  Tensors results;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto* variable = std::get_if<Ref<Variable>>(&sources[i]);
+    TensorType type = variable ? (*variable)->type() : std::get<Tensor>(sources[i])->type;
+    type.weak = false;
+    Dims shape = target->shape();
+    for (const int64_t size : type.shape) shape.push_back(size);
+    if (n > 0 && !rows[0][i]) {  // Unreached, and wanted as NULL.
+      results.emplace_back();
+      continue;
+    }
+    type.shape = shape;
+    if (n == 0) {
+      results.push_back(zeros(type));
+      continue;
+    }
+    Tensors parts;
+    for (const Tensors& row : rows) parts.push_back(expand_dims(row[i], {0}));
+    results.push_back(reshape(concat(parts, 0), shape));
+  }
+  recording_ = was_recording;
+  if (!options_.persistent) use_up();
+  return results;
+}
+
+}  // namespace tenon

@@ -1,0 +1,29 @@
+// tenon_error: an error as a plugin makes it and a user gets it.
+
+#pragma once
+
+#include <string_view>
+
+#include "core/base/error.h"
+
+struct tenon_error {
+  tenon::ErrorInfo info;
+  bool is_static = false;  // Never freed: reporting that memory ran out must not allocate.
+  tenon_error* cause = nullptr;  // The handle of info.cause, made when it is asked for.
+};
+
+namespace tenon {
+
+// Never throws: where memory runs out, gives the static error.
+tenon_error* make_error(const ErrorInfo& info) noexcept;
+tenon_error* make_error(Code code, std::string_view message) noexcept;
+tenon_error* out_of_memory_error() noexcept;
+void release_error(tenon_error* error) noexcept;
+
+// The exception that stands for `error`, which it releases.
+Error take_error(tenon_error* error);
+
+// The code if it is one that is known here, else INTERNAL.
+Code code_from_c(tenon_code code);
+
+}  // namespace tenon

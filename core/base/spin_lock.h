@@ -1,0 +1,23 @@
+// A lock for a handful of instructions. Nothing that can block or throw runs while it is held.
+
+#pragma once
+
+#include <atomic>
+
+namespace tenon {
+
+class SpinLock {
+ public:
+  void lock() {
+    while (locked_.exchange(true, std::memory_order_acquire)) {
+      while (locked_.load(std::memory_order_relaxed)) {
+      }
+    }
+  }
+  void unlock() { locked_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> locked_{false};
+};
+
+}  // namespace tenon

@@ -1,0 +1,217 @@
+#include "core/device/allocator.h"
+
+#include <tenon/types.h>
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/device/device.h"
+
+namespace tenon {
+namespace {
+
+// Classes of 64 bytes up to 1024, then four to each doubling: at most a quarter is wasted.
+constexpr uint64_t kStep = 64;
+constexpr size_t kSmallClasses = 16;
+constexpr int kSmallBits = 10;  // 1024 = 2^10.
+
+}  // namespace
+
+size_t Allocator::class_of(uint64_t bytes) {
+  if (bytes <= kStep * kSmallClasses) return bytes == 0 ? 0 : (bytes - 1) / kStep;
+  const int top = 63 - std::countl_zero(bytes - 1);  // 2^top < bytes <= 2^(top + 1).
+  const uint64_t quarter = uint64_t{1} << (top - 2);
+  const uint64_t quarters = (bytes - (uint64_t{1} << top) + quarter - 1) / quarter;  // 1 to 4.
+  return kSmallClasses + static_cast<size_t>(top - kSmallBits) * 4 + quarters - 1;
+}
+
+uint64_t Allocator::class_bytes(size_t size_class) {
+  if (size_class < kSmallClasses) return (size_class + 1) * kStep;
+  const size_t rest = size_class - kSmallClasses;
+  const auto top = static_cast<int>(rest / 4) + kSmallBits;
+  return (uint64_t{1} << top) + (rest % 4 + 1) * (uint64_t{1} << (top - 2));
+}
+
+Allocator::~Allocator() { trim(); }
+
+Ref<Storage> Allocator::allocate(uint64_t bytes) {
+  if (bytes > uint64_t{1} << 62) fail_out_of_memory(bytes, "more than a device can address");
+  const size_t size_class = class_of(bytes);
+  Storage* storage;
+  {
+    std::lock_guard guard(lock_);
+    storage = free_[size_class];
+    if (storage) [[likely]] {
+      free_[size_class] = storage->next_free;
+      went_live(bytes);
+      ++live_of_class_[size_class];
+    }
+  }
+  if (!storage) [[unlikely]]
+    storage = make(bytes, size_class);
+  storage->reuse();
+  storage->size = bytes;
+  return Ref<Storage>::adopt(storage);
+}
+
+// Counts one more live storage. The lock is held. While any is live the context stays: tensors may
+// outlast the program's own handle to it.
+void Allocator::went_live(uint64_t bytes) {
+  if (statistics_.live_count++ == 0) device_.retain();
+  statistics_.live_bytes += bytes;
+  statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
+}
+
+Storage* Allocator::make(uint64_t bytes, size_t size_class) {
+  const uint64_t capacity = class_bytes(size_class);
+  if (limit_ != 0 && statistics().reserved_bytes + capacity > limit_) {
+    trim();
+    if (statistics().reserved_bytes + capacity > limit_) {
+      fail_out_of_memory(bytes, "over the limit");
+    }
+  }
+  const tenon_plugin_calls& calls = device_.calls();
+  tenon_buffer_p* buffer = nullptr;
+  tenon_error* error = calls.allocate(device_.handle(), capacity, &buffer);
+  if (error) {
+    device_.discard(error);
+    trim();
+    error = calls.allocate(device_.handle(), capacity, &buffer);
+  }
+  if (error) {
+    device_.discard(error);
+    fail_out_of_memory(bytes, "the device has no more");
+  }
+  auto* storage = new Storage(recycle);
+  storage->device = &device_;
+  storage->buffer = buffer;
+  storage->capacity = capacity;
+  if (device_.host_visible()) storage->data = static_cast<std::byte*>(calls.map(buffer));
+
+  std::lock_guard guard(lock_);
+  statistics_.reserved_bytes += capacity;
+  ++statistics_.plugin_allocations;
+  ++live_of_class_[size_class];
+  went_live(bytes);
+  return storage;
+}
+
+void Allocator::recycle(Storage* storage) {
+  Allocator& self = storage->device->allocator();
+  const size_t size_class = class_of(storage->capacity);
+  storage->poison = nullptr;
+  bool last;
+  {
+    std::lock_guard guard(self.lock_);
+    storage->next_free = self.free_[size_class];
+    self.free_[size_class] = storage;
+    --self.live_of_class_[size_class];
+    self.statistics_.live_bytes -= storage->size;
+    last = --self.statistics_.live_count == 0;
+  }
+  if (last) self.device_.release();  // May end the context, and this allocator with it.
+}
+
+Ref<Storage> Allocator::import(void* data, uint64_t bytes, const tenon_deleter& deleter) {
+  const tenon_plugin_calls& calls = device_.calls();
+  if (!device_.has(TENON_FEATURE_IMPORT_HOST) || bytes == 0) return nullptr;
+  tenon_buffer_p* buffer = nullptr;
+  if (tenon_error* error = calls.import_host(device_.handle(), data, bytes, &buffer)) {
+    device_.discard(error);
+    return nullptr;
+  }
+  auto* storage = new Storage(release_import);
+  storage->device = &device_;
+  storage->buffer = buffer;
+  storage->size = storage->capacity = bytes;
+  storage->imported = true;
+  storage->import_payload = deleter.payload;
+  storage->import_release = deleter.function;
+  if (device_.host_visible()) storage->data = static_cast<std::byte*>(data);
+  std::lock_guard guard(lock_);
+  went_live(bytes);
+  return Ref<Storage>::adopt(storage);
+}
+
+void Allocator::release_import(Storage* storage) {
+  Device& device = *storage->device;
+  Allocator& self = device.allocator();
+  device.calls().release(storage->buffer);
+  const auto release = storage->import_release;
+  void* const payload = storage->import_payload;
+  bool last;
+  {
+    std::lock_guard guard(self.lock_);
+    self.statistics_.live_bytes -= storage->size;
+    last = --self.statistics_.live_count == 0;
+  }
+  delete storage;
+  if (release) release(payload);
+  if (last) device.release();
+}
+
+uint64_t Allocator::trim() {
+  std::array<Storage*, kClasses> taken{};
+  uint64_t bytes = 0;
+  {
+    std::lock_guard guard(lock_);
+    std::swap(taken, free_);
+    for (Storage* head : taken) {
+      for (const Storage* s = head; s; s = s->next_free) bytes += s->capacity;
+    }
+    statistics_.reserved_bytes -= bytes;
+  }
+  for (Storage* head : taken) {
+    while (head) {
+      Storage* next = head->next_free;
+      device_.calls().release(head->buffer);
+      delete head;
+      head = next;
+    }
+  }
+  return bytes;
+}
+
+MemoryStatistics Allocator::statistics() const {
+  std::lock_guard guard(lock_);
+  return statistics_;
+}
+
+void Allocator::reset_peak() {
+  std::lock_guard guard(lock_);
+  statistics_.peak_bytes = statistics_.live_bytes;
+}
+
+void Allocator::fail_out_of_memory(uint64_t bytes, const char* why) {
+  struct Holder {
+    uint64_t each;
+    uint32_t n;
+  };
+  std::vector<Holder> holders;
+  MemoryStatistics now;
+  {
+    std::lock_guard guard(lock_);
+    now = statistics_;
+    for (size_t c = 0; c < kClasses; ++c) {
+      if (live_of_class_[c]) holders.push_back({class_bytes(c), live_of_class_[c]});
+    }
+  }
+  std::sort(holders.begin(), holders.end(),
+            [](const Holder& a, const Holder& b) { return a.each * a.n > b.each * b.n; });
+  std::string text;
+  for (size_t i = 0; i < std::min<size_t>(holders.size(), 4); ++i) {
+    text += format("{}{} x {} bytes", {i ? ", " : "", holders[i].n, holders[i].each});
+  }
+  Error error(Code::kOutOfMemory,
+              format("{}: cannot allocate {} bytes ({}): {} bytes are live, {} reserved, limit {}; "
+                     "the largest holders: {}",
+                     {device_.name(), bytes, why, now.live_bytes, now.reserved_bytes,
+                      limit_ ? format("{}", {limit_}) : std::string("none"),
+                      text.empty() ? std::string("none") : text}));
+  error.set_device(device_.name());
+  throw error;
+}
+
+}  // namespace tenon

@@ -1,0 +1,137 @@
+#include "core/device/kernel_table.h"
+
+#include <atomic>
+
+#include "core/base/error.h"
+#include "core/device/device.h"
+
+namespace tenon {
+namespace {
+
+// Beyond this many, kernels of SHAPED lines are forgotten and prepared anew when asked for.
+constexpr size_t kMostShaped = 1024;
+
+}  // namespace
+
+void KernelTable::load(const tenon_plugin& plugin) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(plugin.kernels);
+  for (size_t i = 0; i < plugin.n_kernels; ++i) {
+    const auto* line = reinterpret_cast<const tenon_kernel*>(bytes + i * plugin.kernel_size);
+    Line parsed{line, Signature::parse({line->signature.data, line->signature.size})};
+    if (line->op == 0) {
+      custom_lines_[std::string(line->name.data, line->name.size)].push_back(std::move(parsed));
+      continue;
+    }
+    if (parsed.signature.shaped()) {
+      if (shaped_.size() <= line->op) shaped_.resize(line->op + 1, false);
+      shaped_[line->op] = true;
+    }
+    lines_[line->op].push_back(std::move(parsed));
+  }
+}
+
+bool KernelTable::has_lines(uint32_t op, std::string_view custom_name) const {
+  if (!custom_name.empty()) return custom_lines_.contains(std::string(custom_name));
+  return lines_.contains(op);
+}
+
+Ref<const PreparedKernel> KernelTable::find(const KernelKey& key, std::string_view custom_name,
+                                            std::span<const OperandInfo> inputs,
+                                            std::span<const TensorType> outputs) {
+  const uint64_t hash = key.hash();
+  std::lock_guard guard(mutex_);
+  const auto [first, last] = entries_.equal_range(hash);
+  for (auto at = first; at != last; ++at) {
+    const KernelKey& other = at->second.key;
+    if (other.op == key.op && other.flags == key.flags && other.words == key.words &&
+        other.attrs == key.attrs) {
+      return at->second.kernel;
+    }
+  }
+  const bool shaped = is_shaped(key.op);
+  if (shaped && shaped_entries_ == kMostShaped) {
+    std::erase_if(entries_, [&](const auto& entry) { return is_shaped(entry.second.key.op); });
+    shaped_entries_ = 0;
+  }
+  Entry entry{key, OwnedAttrs(key.attrs), prepare(key, custom_name, inputs, outputs)};
+  entry.key.attrs = entry.attrs.view();
+  shaped_entries_ += shaped;
+  return entries_.emplace(hash, std::move(entry))->second.kernel;
+}
+
+Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string_view custom_name,
+                                               std::span<const OperandInfo> inputs,
+                                               std::span<const TensorType> outputs) {
+  const tenon_plugin_calls& calls = device_.calls();
+  auto none = [&](std::string reason) {
+    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(calls, nullptr, 0));
+    kernel->reason = std::move(reason);
+    return Ref<const PreparedKernel>::adopt(kernel.leak());
+  };
+  const std::vector<Line>* lines = nullptr;
+  if (!custom_name.empty()) {
+    const auto at = custom_lines_.find(std::string(custom_name));
+    if (at != custom_lines_.end()) lines = &at->second;
+  } else if (const auto at = lines_.find(key.op); at != lines_.end()) {
+    lines = &at->second;
+  }
+  if (!lines) return none("has no kernel for this op");
+
+  std::vector<DType> in_dtypes, out_dtypes;
+  std::vector<tenon_operand> in_operands, out_operands;
+  for (const OperandInfo& input : inputs) {
+    in_dtypes.push_back(input.dtype);
+    in_operands.push_back(
+        {to_c(input.dtype), static_cast<uint16_t>(input.rank), input.strides, nullptr, 0});
+  }
+  for (const TensorType& type : outputs) {
+    out_dtypes.push_back(type.dtype);
+    out_operands.push_back({to_c(type.dtype), static_cast<uint16_t>(type.rank()),
+                            TENON_STRIDES_DENSE, nullptr, 0});
+  }
+  std::vector<std::max_align_t> c_attrs;
+  if (!key.attrs.empty()) {
+    c_attrs.resize(key.attrs.type->c_size / sizeof(std::max_align_t) + 1);
+    key.attrs.type->to_c(key.attrs.data, c_attrs.data());
+  }
+
+  std::string reason = "has no kernel for these dtypes";
+  for (const Line& line : *lines) {
+    if (!line.signature.matches(in_dtypes, out_dtypes)) continue;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      in_operands[i].sizes = line.signature.shaped() ? inputs[i].sizes : nullptr;
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      out_operands[i].sizes = line.signature.shaped() ? outputs[i].shape.data() : nullptr;
+    }
+    const tenon_kernel_request request = {
+        .struct_size = sizeof(tenon_kernel_request),
+        .flags = key.flags,
+        .line = line.line,
+        .attrs = c_attrs.empty() ? nullptr : c_attrs.data(),
+        .n_inputs = in_operands.size(),
+        .n_outputs = out_operands.size(),
+        .inputs = in_operands.data(),
+        .outputs = out_operands.data(),
+    };
+    tenon_kernel_p* handle = nullptr;
+    tenon_kernel_traits traits = {.struct_size = sizeof(tenon_kernel_traits), .flags = 0};
+    tenon_string why = {nullptr, 0};
+    if (tenon_error* error =
+            line.line->prepare(device_.handle(), &request, &handle, &traits, &why)) {
+      device_.raise(error);
+    }
+    if (handle) {
+      return Ref<const PreparedKernel>::adopt(new PreparedKernel(calls, handle, traits.flags));
+    }
+    if (why.size) reason = std::string(why.data, why.size);
+  }
+  return none(std::move(reason));
+}
+
+void KernelTable::clear() {
+  std::lock_guard guard(mutex_);
+  entries_.clear();
+}
+
+}  // namespace tenon

@@ -1,0 +1,128 @@
+// The kernels of a device: which line of the plugin serves a call, and the states that `prepare`
+// made of them.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/attrs.h"
+#include "core/base/ref.h"
+#include "core/base/shape.h"
+#include "core/device/signature.h"
+
+namespace tenon {
+
+class Device;
+
+// What tells one prepared kernel from another: a word for each input (dtype, rank, stride class),
+// and the sizes where a line of the op is SHAPED.
+using KernelWords = SmallVector<int64_t, 8>;
+
+struct KernelKey {
+  uint32_t op = 0;
+  uint32_t flags = 0;  // TENON_REQUEST_*.
+  KernelWords words;
+  AnyAttrs attrs;
+
+  uint64_t hash() const {
+    uint64_t h = detail::mix(op, flags);
+    for (const int64_t word : words) h = detail::mix(h, static_cast<uint64_t>(word));
+    return attrs.empty() ? h : detail::mix(h, attrs.hash());
+  }
+};
+
+inline int64_t kernel_word(DType dtype, size_t rank, tenon_stride_class strides) {
+  return static_cast<int64_t>(dtype) | static_cast<int64_t>(rank) << 8 |
+         static_cast<int64_t>(strides) << 16;
+}
+
+// An operand as `prepare` is asked about it.
+struct OperandInfo {
+  DType dtype = DType::kNone;  // kNone: absent.
+  uint32_t rank = 0;
+  const int64_t* sizes = nullptr;
+  tenon_stride_class strides = TENON_STRIDES_DENSE;
+};
+
+// A kernel that is ready to be launched, or the fact that there is none.
+class PreparedKernel {
+ public:
+  PreparedKernel(const tenon_plugin_calls& calls, tenon_kernel_p* handle, uint32_t traits)
+      : calls_(calls), handle_(handle), traits_(traits) {}
+  ~PreparedKernel() {
+    if (handle_) calls_.release_kernel(handle_);
+  }
+  PreparedKernel(const PreparedKernel&) = delete;
+
+  bool exists() const { return handle_ != nullptr; }
+  tenon_kernel_p* handle() const { return handle_; }
+  bool takes_strides() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
+  bool may_alias() const { return traits_ & TENON_KERNEL_MAY_ALIAS; }
+  bool wants_workspace() const { return traits_ & TENON_KERNEL_WORKSPACE; }
+
+  void retain() const { owners_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const {
+    if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  std::string reason;  // Why there is none: what each line said.
+
+ private:
+  mutable std::atomic<uint32_t> owners_{1};
+  const tenon_plugin_calls& calls_;
+  tenon_kernel_p* handle_;
+  uint32_t traits_;
+};
+
+class KernelTable {
+ public:
+  explicit KernelTable(Device& device) : device_(device) {}
+
+  // Reads the plugin's lines. Throws if a signature cannot be parsed.
+  void load(const tenon_plugin& plugin);
+
+  // True if some line of the op is SHAPED, so that keys of it hold the sizes.
+  bool is_shaped(uint32_t op) const { return op < shaped_.size() && shaped_[op]; }
+  bool has_lines(uint32_t op, std::string_view custom_name) const;
+
+  // Finds or prepares. From any thread.
+  Ref<const PreparedKernel> find(const KernelKey& key, std::string_view custom_name,
+                                 std::span<const OperandInfo> inputs,
+                                 std::span<const TensorType> outputs);
+
+  // Releases every kernel, before the device is closed.
+  void clear();
+
+ private:
+  struct Line {
+    const tenon_kernel* line;
+    Signature signature;
+  };
+  struct Entry {
+    KernelKey key;  // Its attrs point into `attrs`.
+    OwnedAttrs attrs;
+    Ref<const PreparedKernel> kernel;
+  };
+
+  Ref<const PreparedKernel> prepare(const KernelKey& key, std::string_view custom_name,
+                                    std::span<const OperandInfo> inputs,
+                                    std::span<const TensorType> outputs);
+
+  Device& device_;
+  std::unordered_map<uint32_t, std::vector<Line>> lines_;
+  std::unordered_map<std::string, std::vector<Line>> custom_lines_;
+  std::vector<bool> shaped_;
+  std::mutex mutex_;
+  std::unordered_multimap<uint64_t, Entry> entries_;
+  size_t shaped_entries_ = 0;
+};
+
+}  // namespace tenon

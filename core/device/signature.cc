@@ -1,0 +1,153 @@
+#include "core/device/signature.h"
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+constexpr uint16_t bit(DType d) { return static_cast<uint16_t>(1u << static_cast<unsigned>(d)); }
+
+uint16_t set_of(bool (*predicate)(DType)) {
+  uint16_t set = 0;
+  for (size_t i = 1; i < kDTypeCount; ++i) {
+    if (predicate(static_cast<DType>(i))) set |= bit(static_cast<DType>(i));
+  }
+  return set;
+}
+
+// The dtypes that a member of a class names; 0 if it names none.
+uint16_t member(std::string_view word) {
+  if (word == "any") return set_of([](DType) { return true; });
+  if (word == "float") return set_of(is_floating);
+  if (word == "int") return set_of(is_integer);
+  if (word == "uint") return set_of(is_unsigned_integer);
+  const DType dtype = dtype_from_name(word);
+  return dtype == DType::kNone ? 0 : bit(dtype);
+}
+
+}  // namespace
+
+class SignatureParser {
+ public:
+  explicit SignatureParser(std::string_view text) : text_(text) {}
+
+  Signature parse() {
+    Signature s;
+    operands(s.inputs_);
+    expect("->");
+    operands(s.outputs_);
+    while (skip_blanks(), at_ < text_.size()) {
+      const std::string_view word = take_word();
+      if (word == "SHAPED") {
+        s.shaped_ = true;
+      } else if (word.size() == 1 && is_letter(word[0])) {
+        expect(":");
+        classes_[word[0] - 'A'] = members();
+      } else {
+        stop("a class or SHAPED");
+      }
+    }
+    for (auto* operands : {&s.inputs_, &s.outputs_}) {
+      for (Signature::Operand& operand : *operands) {
+        if (operand.letter < 0) continue;
+        operand.dtypes = classes_[static_cast<size_t>(operand.letter)];
+        if (operand.dtypes == 0) stop("a class for every letter");
+      }
+    }
+    return s;
+  }
+
+ private:
+  static bool is_letter(char c) { return c >= 'A' && c <= 'Z'; }
+  static bool is_word(char c) {
+    return is_letter(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+
+  bool take(std::string_view token) {
+    if (text_.substr(at_, token.size()) != token) return false;
+    at_ += token.size();
+    return true;
+  }
+
+  void expect(std::string_view token) {
+    if (!take(token)) stop(token);
+  }
+
+  std::string_view take_word() {
+    const size_t from = at_;
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    if (at_ == from) stop("a word");
+    return text_.substr(from, at_ - from);
+  }
+
+  void operands(std::vector<Signature::Operand>& out) {
+    skip_blanks();
+    if (at_ == text_.size() || !is_word(text_[at_])) return;
+    do {
+      const std::string_view word = take_word();
+      Signature::Operand operand;
+      if (word.size() == 1 && is_letter(word[0])) {
+        operand.letter = static_cast<int8_t>(word[0] - 'A');
+      } else {
+        operand.dtypes = member(word);
+        if (operand.dtypes == 0) stop("a dtype or a letter");
+      }
+      operand.optional = take("?");
+      operand.variadic = take("*");
+      out.push_back(operand);
+    } while (take(","));
+  }
+
+  uint16_t members() {
+    uint16_t set = 0;
+    do {
+      const uint16_t one = member(take_word());
+      if (one == 0) stop("a dtype, float, int, uint or any");
+      set |= one;
+    } while (take(","));
+    return set;
+  }
+
+  [[noreturn]] void stop(std::string_view expected) const {
+    fail(Code::kInvalidArgument, "signature \"{}\": expected {} at position {}",
+         {text_, expected, at_});
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  uint16_t classes_[26] = {};
+};
+
+Signature Signature::parse(std::string_view text) { return SignatureParser(text).parse(); }
+
+bool Signature::match(const std::vector<Operand>& operands, std::span<const DType> dtypes,
+                      DType (&bound)[26]) {
+  size_t at = 0;
+  for (const DType dtype : dtypes) {
+    if (at == operands.size()) return false;
+    const Operand& operand = operands[at];
+    if (!operand.variadic) ++at;
+    if (dtype == DType::kNone) {
+      if (!operand.optional) return false;
+      continue;
+    }
+    if (!(operand.dtypes & bit(dtype))) return false;
+    if (operand.letter < 0) continue;
+    DType& same = bound[operand.letter];
+    if (same != DType::kNone && same != dtype) return false;
+    same = dtype;
+  }
+  while (at < operands.size() && (operands[at].optional || operands[at].variadic)) ++at;
+  return at == operands.size();
+}
+
+bool Signature::matches(std::span<const DType> inputs, std::span<const DType> outputs) const {
+  DType bound[26] = {};
+  return match(inputs_, inputs, bound) && match(outputs_, outputs, bound);
+}
+
+}  // namespace tenon

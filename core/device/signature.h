@@ -1,0 +1,41 @@
+// The signatures of kernel lines (the grammar is in tenon/plugin.h), parsed once when a device is
+// opened and matched when a call misses the cache.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace tenon {
+
+class Signature {
+ public:
+  // Throws INVALID_ARGUMENT with what is wrong and where.
+  static Signature parse(std::string_view text);
+
+  // kNone stands for an absent operand.
+  bool matches(std::span<const DType> inputs, std::span<const DType> outputs) const;
+  bool shaped() const { return shaped_; }
+
+ private:
+  friend class SignatureParser;
+  struct Operand {
+    uint16_t dtypes = 0;  // Bit i: dtype i is allowed.
+    int8_t letter = -1;   // Operands with the same letter have the same dtype.
+    bool optional = false;
+    bool variadic = false;
+  };
+
+  static bool match(const std::vector<Operand>& operands, std::span<const DType> dtypes,
+                    DType (&bound)[26]);
+
+  std::vector<Operand> inputs_;
+  std::vector<Operand> outputs_;
+  bool shaped_ = false;
+};
+
+}  // namespace tenon

@@ -1,0 +1,29 @@
+#include "core/dispatch/composites.h"
+
+#include <cassert>
+
+#include "core/dispatch/dispatch.h"
+
+namespace tenon {
+
+Tensors Composites::call(const Call& call) {
+  Tensors inputs;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    TensorImpl* x = call.inputs[i];
+    if (x && x->type.weak) {
+      // The parts must not give a scalar another dtype than the whole did.
+      inputs.push_back(with_dtype(scope_, *x, call.types[i].dtype));
+    } else {
+      inputs.push_back(Tensor::share(x));
+    }
+  }
+  Tensors outputs = call.op.decompose(call.op, call.attrs.data, inputs);
+#if !defined(NDEBUG)
+  const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
+  assert(outputs.size() == types.size());
+  for (size_t i = 0; i < outputs.size(); ++i) assert(outputs[i]->type == types[i]);
+#endif
+  return outputs;
+}
+
+}  // namespace tenon

@@ -1,0 +1,233 @@
+#include "core/dispatch/context.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+
+#include "core/base/error_object.h"
+#include "core/dispatch/scope.h"
+#include "core/ops/op.h"
+#include "core/ops/registry.h"
+
+namespace tenon {
+
+// A loaded plugin, its instance, and the devices that are open.
+struct Context::Plugin {
+  const tenon_plugin* plugin = nullptr;
+  tenon_plugin_calls calls = {};
+  tenon_instance_p* instance = nullptr;
+  std::vector<std::unique_ptr<Device>> devices;
+
+  ~Plugin() {
+    devices.clear();
+    if (instance) calls.destroy(instance);
+  }
+};
+
+Context::Context(ContextOptions options)
+    : Object(Kind::kContext), options_(std::move(options)) {
+  if (options_.numeric_policy == NumericPolicy::kStrict) request_flags_ |= TENON_REQUEST_STRICT;
+  if (options_.deterministic) request_flags_ |= TENON_REQUEST_DETERMINISTIC;
+  default_scope_.reset(new Scope(*this, Scope::Default{}));
+}
+
+Context::~Context() = default;
+
+void Context::release() const {
+  if (drop()) delete this;
+}
+
+void retain_context(const Context& context) { context.retain(); }
+void release_context(const Context& context) { context.release(); }
+void log_to_context(const Context& context, int32_t level, std::string_view message) {
+  context.log(level, message);
+}
+
+void Context::log(int32_t level, std::string_view message) const {
+  if (level < options_.log_level) return;
+  if (options_.log) {
+    options_.log(level, message);
+  } else {
+    std::fprintf(stderr, "tenon: %.*s\n", static_cast<int>(message.size()), message.data());
+  }
+}
+
+void Context::discover() {
+  if (discovered_) return;
+  discovered_ = true;
+  candidates_ = discover_plugins(options_.plugin_paths);
+}
+
+Context::Plugin* Context::open(PluginCandidate& candidate) {
+  if (candidate.state != PluginCandidate::State::kNotTried) return nullptr;
+  tenon::load_plugin(candidate);
+  if (candidate.state != PluginCandidate::State::kLoaded) return nullptr;
+
+  auto refuse = [&](std::string reason) {
+    candidate.state = PluginCandidate::State::kRefused;
+    candidate.reason = std::move(reason);
+    return nullptr;
+  };
+  const tenon_plugin& found = *candidate.plugin;
+  const std::string_view name(found.name.data, found.name.size);
+  for (const auto& other : plugins_) {
+    if (std::string_view(other->plugin->name.data, other->plugin->name.size) == name) {
+      return refuse(format("a plugin named {} is loaded already", {name}));
+    }
+  }
+  auto plugin = std::make_unique<Plugin>();
+  plugin->plugin = &found;
+  plugin->calls = complete_calls(*found.calls);
+
+  std::vector<tenon_string> keys, values;
+  for (const PluginOption& option : options_.plugin_options) {
+    if (option.plugin != name) continue;
+    keys.push_back({option.key.data(), option.key.size()});
+    values.push_back({option.value.data(), option.value.size()});
+  }
+  const tenon_instance_options instance_options = {
+      .struct_size = sizeof(tenon_instance_options),
+      .threads = options_.threads,
+      .log_context = this,
+      .option_keys = keys.data(),
+      .option_values = values.data(),
+      .n_options = keys.size(),
+  };
+  try {
+    if (tenon_error* error = found.create(&host_table(), &instance_options, &plugin->instance)) {
+      throw take_error(error);
+    }
+    size_t n = 0;
+    if (tenon_error* error = plugin->calls.count_devices(plugin->instance, &n)) {
+      throw take_error(error);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      plugin->devices.push_back(std::make_unique<Device>(*this, found, plugin->calls,
+                                                         plugin->instance, i,
+                                                         options_.memory_limit_bytes));
+    }
+  } catch (const Error& error) {
+    return refuse(error.what());
+  }
+  plugins_.push_back(std::move(plugin));
+  return plugins_.back().get();
+}
+
+Device* Context::find_open(std::string_view name, size_t index) {
+  for (const auto& plugin : plugins_) {
+    if (std::string_view(plugin->plugin->name.data, plugin->plugin->name.size) != name) continue;
+    return index < plugin->devices.size() ? plugin->devices[index].get() : nullptr;
+  }
+  return nullptr;
+}
+
+Device& Context::device(std::string_view name) {
+  std::lock_guard guard(mutex_);
+  if (name == "best") {
+    const std::vector<Device*> all = devices();
+    for (Device* device : all) {
+      if (device->properties().kind != TENON_DEVICE_CPU) return *device;
+    }
+    if (!all.empty()) return *all[0];
+  }
+  std::string_view plugin = name;
+  size_t index = 0;
+  bool well_formed = !name.empty();
+  if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
+    plugin = name.substr(0, colon);
+    const std::string_view digits = name.substr(colon + 1);
+    well_formed = !plugin.empty() && !digits.empty() && digits.size() <= 4;
+    for (const char c : digits) {
+      well_formed = well_formed && c >= '0' && c <= '9';
+      index = index * 10 + static_cast<size_t>(c - '0');
+    }
+  }
+  if (well_formed) {
+    if (Device* device = find_open(plugin, index)) return *device;
+    discover();
+    for (PluginCandidate& candidate : candidates_) {
+      if (candidate.name == plugin) open(candidate);
+    }
+    if (Device* device = find_open(plugin, index)) return *device;
+  }
+  fail(Code::kNotFound, "there is no device \"{}\"; {}", {name, list_devices()});
+}
+
+std::string Context::list_devices() {
+  std::string text;
+  for (Device* device : devices()) {
+    text += (text.empty() ? "the devices are " : ", ") + device->name();
+  }
+  if (text.empty()) text = "there are no devices";
+  for (const PluginCandidate& candidate : candidates_) {
+    if (candidate.state == PluginCandidate::State::kRefused) {
+      text += format("; {}: {}", {candidate.name, candidate.reason});
+    }
+  }
+  return text;
+}
+
+std::vector<Device*> Context::devices() {
+  std::lock_guard guard(mutex_);
+  discover();
+  for (PluginCandidate& candidate : candidates_) open(candidate);
+  std::vector<Device*> all;
+  for (const auto& plugin : plugins_) {
+    for (const auto& device : plugin->devices) all.push_back(device.get());
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Device* a, const Device* b) {
+    const bool a_cpu = a->name().starts_with("cpu:"), b_cpu = b->name().starts_with("cpu:");
+    return a_cpu != b_cpu ? a_cpu : a->name() < b->name();
+  });
+  return all;
+}
+
+void Context::load_plugin(const std::string& path) {
+  std::lock_guard guard(mutex_);
+  discover();
+  candidates_.push_back(plugin_file(path));
+  open(candidates_.back());
+  const PluginCandidate& candidate = candidates_.back();
+  require_code(candidate.state == PluginCandidate::State::kLoaded, Code::kUnavailable, "{}: {}",
+               candidate.path, candidate.reason);
+}
+
+std::vector<PluginCandidate> Context::candidates() const {
+  std::lock_guard guard(mutex_);
+  return candidates_;
+}
+
+const OpDef& Context::add_op(std::unique_ptr<OpDef> op) {
+  std::lock_guard guard(ops_mutex_);
+  bool taken = tenon::find_op(op->name) != nullptr;
+  for (const auto& other : custom_ops_) taken = taken || other->name == op->name;
+  require(!taken, "an op named {} exists already", op->name);
+  op->id = (uint32_t{1} << 31) + static_cast<uint32_t>(custom_ops_.size());
+  custom_ops_.push_back(std::move(op));
+  return *custom_ops_.back();
+}
+
+const OpDef* Context::find_op(uint32_t id) const {
+  if (const OpDef* op = tenon::find_op(id)) return op;
+  std::lock_guard guard(ops_mutex_);
+  const size_t index = id - (uint32_t{1} << 31);
+  return index < custom_ops_.size() ? custom_ops_[index].get() : nullptr;
+}
+
+const OpDef* Context::find_op(std::string_view name) const {
+  if (const OpDef* op = tenon::find_op(name)) return op;
+  std::lock_guard guard(ops_mutex_);
+  for (const auto& op : custom_ops_) {
+    if (op->name == name) return op.get();
+  }
+  return nullptr;
+}
+
+bool Context::first_time(const std::string& what) {
+  std::lock_guard guard(mutex_);
+  if (std::find(warned_.begin(), warned_.end(), what) != warned_.end()) return false;
+  warned_.push_back(what);
+  return true;
+}
+
+}  // namespace tenon

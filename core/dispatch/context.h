@@ -1,0 +1,116 @@
+// A context owns the devices, the plugin instances and the defaults of one program or library. Two
+// contexts in one process do not touch each other.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/ref.h"
+#include "core/device/callback_queue.h"
+#include "core/device/device.h"
+#include "core/device/plugin_library.h"
+
+namespace tenon {
+
+class Scope;
+struct OpDef;
+
+enum class NumericPolicy : int32_t { kStrict, kFast };
+enum class FallbackPolicy : int32_t { kWarn, kStrict, kAuto };
+
+struct PluginOption {
+  std::string plugin;  // The plugin that it is for.
+  std::string key;
+  std::string value;
+};
+
+struct ContextOptions {
+  std::function<void(int32_t level, std::string_view message)> log;  // Empty: to stderr.
+  int32_t log_level = TENON_LOG_WARNING;  // The least that is passed on.
+  std::vector<std::string> plugin_paths;  // Files, or folders that hold plugins.
+  std::vector<PluginOption> plugin_options;
+  uint64_t memory_limit_bytes = 0;  // Of each device; 0 for none.
+  uint32_t threads = 0;             // Of each device that computes on the host; 0 for all cores.
+  bool deterministic = false;
+  NumericPolicy numeric_policy = NumericPolicy::kStrict;
+  FallbackPolicy fallback_policy = FallbackPolicy::kWarn;
+};
+
+class Context final : public Object {
+ public:
+  explicit Context(ContextOptions options);
+
+  void release() const;
+
+  Scope& default_scope() { return *default_scope_; }
+  const ContextOptions& options() const { return options_; }
+  void log(int32_t level, std::string_view message) const;
+
+  // "cpu:1", or "cpu" for cpu:0; "best" is the first that is no CPU, else cpu:0. Loads the plugin of
+  // that name if need be. NOT_FOUND lists what there is.
+  Device& device(std::string_view name);
+
+  // Loads every plugin that there is and opens all their devices, in the order of their names, cpu
+  // first.
+  std::vector<Device*> devices();
+
+  // Loads one more plugin and opens its devices.
+  void load_plugin(const std::string& path);
+
+  // Every file that was looked at, and what came of it.
+  std::vector<PluginCandidate> candidates() const;
+
+  CallbackQueue& callbacks() { return callbacks_; }
+
+  // Calls under way fail with CANCELLED at their next check; later calls run.
+  void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t cancels() const { return cancels_.load(std::memory_order_relaxed); }
+
+  // Numbers that are never used twice: of tapes.
+  uint64_t next_serial() { return serial_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Custom ops. Throws if the name is taken; gives the op its number, from 2^31.
+  const OpDef& add_op(std::unique_ptr<OpDef> op);
+  // Built-in ones too; NULL if there is none.
+  const OpDef* find_op(uint32_t id) const;
+  const OpDef* find_op(std::string_view name) const;
+
+  // TENON_REQUEST_* as the policies say.
+  uint32_t request_flags() const { return request_flags_; }
+
+  // True the first time that it is asked of `what`: for warnings that are given once.
+  bool first_time(const std::string& what);
+
+ private:
+  struct Plugin;
+  ~Context();
+
+  void discover();
+  Plugin* open(PluginCandidate& candidate);
+  Device* find_open(std::string_view plugin, size_t index);
+  std::string list_devices();
+
+  ContextOptions options_;
+  uint32_t request_flags_ = 0;
+  mutable std::recursive_mutex mutex_;
+  bool discovered_ = false;
+  std::vector<PluginCandidate> candidates_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
+  std::vector<std::string> warned_;
+  std::atomic<uint64_t> cancels_{0};
+  std::atomic<uint64_t> serial_{1};
+  mutable std::mutex ops_mutex_;
+  std::vector<std::unique_ptr<OpDef>> custom_ops_;
+  CallbackQueue callbacks_;
+  std::unique_ptr<Scope> default_scope_;  // The last member: it goes before the devices.
+};
+
+}  // namespace tenon

@@ -1,0 +1,147 @@
+// The heart of Tenon. Every operation, from every language and inside every transformation, is one
+// call of apply().
+//
+// What a call does depends on the innermost interpreter of the scope that it is given:
+//
+//   Eager    runs a kernel now.               Always at the bottom.
+//   Tape     does as below, and remembers.    While a tape is recording.
+//   Tracer   writes a node, computes nothing. While a function is traced.
+//
+// An op needs no code here. It says what it is in core/ops/<op>.cc; launch.cc says how a kernel is
+// found and started.
+
+#include "core/dispatch/dispatch.h"
+
+#include "core/base/error.h"
+#include "core/dispatch/composites.h"
+#include "core/dispatch/launch.h"
+#include "core/dispatch/operands.h"
+#include "core/ops/formulas.h"
+
+namespace tenon {
+namespace {
+
+[[noreturn]] void fail_in(Scope& scope, const OpDef& op, Error& error) {
+  error.set_op(op.name);
+  error.set_location(scope.location());
+  throw error;
+}
+
+// Offered tensors are used up by the call that succeeds with them.
+void consume_donations(Inputs inputs) {
+  for (TensorImpl* x : inputs) {
+    if (x && x->donation == Donation::kOffered) [[unlikely]]
+      consume(*x);
+  }
+}
+
+// Views share their input's storage; where no strides can say what they show, the input is made
+// dense first.
+Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
+  Tensor base = Tensor::share(call.inputs[0]);
+  if (base->is_scalar_value()) base = with_dtype(scope, *base, call.types[0].dtype);
+  Tensors outputs;
+  for (size_t i = 0; i < types.size(); ++i) {
+    StridedLayout layout;
+    const auto lay = [&] {
+      return call.op.view(call.op, call.attrs.data, i, types[i], base->type,
+                          {base->strides, base->offset}, layout);
+    };
+    if (!lay()) {
+      base = dense(scope, base);
+      const bool ok = lay();
+      require_code(ok, Code::kInternal, "no view of a dense tensor");
+    }
+    outputs.push_back(make_view(*base, types[i], layout.strides, layout.offset));
+  }
+  return outputs;
+}
+
+// By the context's policy, an op that its device lacks runs on the CPU.
+Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::string& reason) {
+  Context& context = scope.context();
+  const FallbackPolicy policy = context.options().fallback_policy;
+  const bool on_cpu = device.properties().kind == TENON_DEVICE_CPU;
+  require_code(!on_cpu && policy != FallbackPolicy::kStrict, Code::kUnimplemented, "{} {}",
+               device.name(), reason);
+  Device& cpu = context.device("cpu");
+  if (policy == FallbackPolicy::kWarn &&
+      context.first_time(format("{} {}", {device.name(), call.op.name}))) {
+    context.log(TENON_LOG_WARNING,
+                format("{}: {} {}; it runs on {}, with copies each way",
+                       {call.op.name, device.name(), reason, cpu.name()}));
+  }
+  Tensors copies;
+  SmallVector<TensorImpl*, 6> inputs;
+  for (TensorImpl* x : call.inputs) {
+    Tensor copy = Tensor::share(x);
+    if (x && !x->is_scalar_value()) copy = to_device(scope, copy, cpu);
+    inputs.push_back(copy.get());
+    copies.push_back(std::move(copy));
+  }
+  Tensors outputs = eager(scope, {call.op, call.attrs, inputs, call.types});
+  for (Tensor& y : outputs) y = to_device(scope, y, device);
+  return outputs;
+}
+
+}  // namespace
+
+Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs) {
+  try {
+    scope.check_cancelled();
+    const Operands operands(op, inputs);
+    const Call call = {op, attrs, operands.inputs(), operands.types()};
+    Interpreter* top = scope.innermost();
+    Tensors outputs = top ? top->apply(scope, call) : eager(scope, call);
+    consume_donations(inputs);
+    return outputs;
+  } catch (Error& error) {
+    fail_in(scope, op, error);
+  }
+}
+
+Tensors eager(Scope& scope, const Call& call) {
+  // All errors of type, shape and attribute are thrown here, before memory is touched.
+  const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
+  if (call.op.is_view) return views(scope, call, types);
+
+  Device& device = common_device(scope, call.inputs);
+  Launcher launcher(scope, device, call, types);
+  if (launcher.kernel().exists()) [[likely]]
+    return launcher.run();
+  if (call.op.decompose) return composites(scope).call(call);
+  return fall_back(scope, call, device, launcher.kernel().reason);
+}
+
+bool has_kernel(Scope& scope, const Call& call) {
+  if (call.op.is_view) return true;
+  const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
+  return Launcher(scope, common_device(scope, call.inputs), call, types).kernel().exists();
+}
+
+Device& common_device(Scope& scope, Inputs inputs) {
+  Device* device = nullptr;
+  for (const TensorImpl* x : inputs) {
+    if (!x || x->is_scalar_value()) continue;
+    Device* own = x->storage->device;
+    if (!device) {
+      device = own;
+      if (&own->context() != &scope.context()) [[unlikely]] {
+        fail(Code::kInvalidArgument, "an input belongs to another context than the scope");
+      }
+    } else if (device != own) [[unlikely]] {
+      fail(Code::kInvalidArgument,
+           "the inputs lie on {} and on {}: copy one of them to the other's device",
+           {device->name(), own->name()});
+    }
+  }
+  return device ? *device : scope.device();
+}
+
+Tensors call_op(OpId id, AnyAttrs attrs, TensorSpan inputs) {
+  SmallVector<TensorImpl*, 6> borrowed;
+  for (const Tensor& x : inputs) borrowed.push_back(x.get());
+  return apply(current_scope(), op_def(id), attrs, borrowed);
+}
+
+}  // namespace tenon

@@ -1,0 +1,44 @@
+// The heart of Tenon: every operation is one apply(). Read dispatch.cc.
+
+#pragma once
+
+#include "core/dispatch/interpreter.h"
+#include "core/dispatch/scope.h"
+#include "core/ops/op.h"
+
+namespace tenon {
+
+// Applies an op in a scope: promotes, then hands the call to the innermost interpreter. Throws what
+// the user got wrong, with the op's name; then nothing has happened.
+Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs);
+
+// Runs a call now, whatever records.
+Tensors eager(Scope& scope, const Call& call);
+
+// The device that the tensors among `inputs` lie on, or the scope's if there are none. Two are an
+// error that names both.
+Device& common_device(Scope& scope, Inputs inputs);
+
+// A new dense tensor on a device, with unspecified content.
+Tensor allocate(Device& device, const TensorType& type);
+
+// The same value with row-major strides without gaps; itself if it has them.
+Tensor dense(Scope& scope, const Tensor& x);
+
+// A tensor on `device` of the same value, which is copied unless it is there already. Not recorded.
+Tensor to_device(Scope& scope, const Tensor& x, Device& device);
+
+// An inline scalar as an ordinary 0-d tensor on the scope's device.
+Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype);
+
+// Ends a donated handle: its storage is the callee's.
+void consume(TensorImpl& x);
+
+// Tensors from host memory, row-major, and back. `bytes` must be what the type takes.
+Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);
+void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes);
+
+// True if the device has a kernel for the call, which eager() would launch.
+bool has_kernel(Scope& scope, const Call& call);
+
+}  // namespace tenon

@@ -1,0 +1,195 @@
+#include "core/dispatch/launch.h"
+
+#include <cstring>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+
+namespace tenon {
+
+Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorTypes& types)
+    : scope_(scope), device_(device), call_(call), types_(types) {
+  const size_t n = call.inputs.size();
+  for (size_t i = 0; i < n; ++i) lay_out(i);
+
+  KernelKey key;
+  key.op = call.op.id;
+  key.flags = scope.context().request_flags();
+  key.attrs = call.attrs;
+  const bool shaped = device.kernels().is_shaped(call.op.id);
+  for (const OperandInfo& info : infos_) {
+    key.words.push_back(kernel_word(info.dtype, info.rank, info.strides));
+    if (!shaped) continue;
+    for (size_t axis = 0; axis < info.rank; ++axis) key.words.push_back(info.sizes[axis]);
+  }
+  kernel_ = scope.find_kernel(device, call.op, key, infos_, types);
+}
+
+void Launcher::lay_out(size_t i) {
+  const TensorImpl* x = call_.inputs[i];
+  tensors_.push_back(x);
+  if (!x) {
+    infos_.push_back({DType::kNone, 0, nullptr, TENON_STRIDES_ABSENT});
+    layouts_.emplace_back();
+    return;
+  }
+  const DType dtype = call_.types[i].dtype;
+  const Dims& shape = x->shape();
+  const bool repeats = call_.op.elementwise && !(shape == types_[0].shape);
+  if (!repeats) [[likely]] {
+    const tenon_stride_class strides = x->is_scalar_value() ? TENON_STRIDES_UNIFORM
+                                       : x->dense           ? TENON_STRIDES_DENSE
+                                       : is_uniform(shape, x->strides) ? TENON_STRIDES_UNIFORM
+                                                                       : TENON_STRIDES_STRIDED;
+    infos_.push_back({dtype, static_cast<uint32_t>(shape.rank()), shape.data(), strides});
+    layouts_.emplace_back().strides = x->strides.data();
+    return;
+  }
+  const Dims& to = types_[0].shape;
+  Layout& layout = layouts_.emplace_back();
+  Dims& strides = layout.repeated;
+  strides.set_rank(to.rank());
+  const size_t added = to.rank() - shape.rank();
+  bool uniform = true;
+  for (size_t axis = 0; axis < to.rank(); ++axis) {
+    const bool repeated = axis < added || shape[axis - added] == 1;
+    strides[axis] = repeated ? 0 : x->strides[axis - added];
+    uniform = uniform && strides[axis] == 0;
+  }
+  infos_.push_back({dtype, static_cast<uint32_t>(to.rank()), to.data(),
+                    uniform ? TENON_STRIDES_UNIFORM : TENON_STRIDES_STRIDED});
+}
+
+// For a kernel that takes no strides: what is strided becomes a dense copy, broadcast in full.
+void Launcher::make_dense() {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (infos_[i].strides != TENON_STRIDES_STRIDED) continue;
+    held_kernel_ = Ref<const PreparedKernel>::share(kernel_);  // The copies' kernels come by here.
+    TensorType type = tensors_[i]->type;
+    Dims strides = tensors_[i]->strides;
+    if (!layouts_[i].strides) {
+      type.shape = types_[0].shape;
+      strides = layouts_[i].repeated;
+    }
+    Tensor copy = dense(scope_, make_view(*tensors_[i], type, strides, tensors_[i]->offset));
+    tensors_[i] = copy.get();
+    layouts_[i].strides = copy->strides.data();
+    infos_[i].strides = TENON_STRIDES_DENSE;
+    held_.push_back(std::move(copy));
+  }
+}
+
+Tensors Launcher::outputs() {
+  Tensors outputs;
+  for (const TensorType& type : types_) {
+    if (kernel_->may_alias() && outputs.empty()) {
+      for (TensorImpl* x : call_.inputs) {
+        // Nobody else may see the storage, and the caller has said that it will not look again.
+        if (x && x->donation == Donation::kOffered && x->dense && x->offset == 0 &&
+            x->type == type && x->owners() == 1 && x->storage->owners() == 1 &&
+            !x->storage->imported) [[unlikely]] {
+          outputs.push_back(make_view(*x, type, x->strides, 0));
+          break;
+        }
+      }
+      if (!outputs.empty()) continue;
+    }
+    outputs.push_back(allocate(device_, type));
+  }
+  return outputs;
+}
+
+Tensors Launcher::run() {
+  if (!kernel_->takes_strides()) make_dense();
+  Tensors results = outputs();
+
+  const size_t n = tensors_.size();
+  SmallVector<tenon_view, 8> views;
+  SmallVector<uint64_t, 4> scalars(n, 0);
+  for (size_t i = 0; i < n; ++i) {
+    const TensorImpl* x = tensors_[i];
+    const OperandInfo& info = infos_[i];
+    tenon_view& view = views.emplace_back();
+    if (!x) {
+      view.strides_class = TENON_STRIDES_ABSENT;
+      continue;
+    }
+    view.sizes = info.sizes;
+    view.strides = layouts_[i].strides ? layouts_[i].strides : layouts_[i].repeated.data();
+    view.dtype = to_c(info.dtype);
+    view.rank = static_cast<uint16_t>(info.rank);
+    view.strides_class = info.strides;
+    if (x->is_scalar_value()) {
+      write_scalar(*x, info.dtype, &scalars[i]);
+      view.data = &scalars[i];
+      continue;
+    }
+    view.buffer = x->storage->buffer;
+    view.byte_offset = static_cast<uint64_t>(x->offset) * size_of(info.dtype);
+    if (x->storage->data) view.data = x->data();
+  }
+  for (const Tensor& y : results) {
+    views.push_back({.buffer = y->storage->buffer,
+                     .byte_offset = 0,
+                     .data = y->storage->data,
+                     .sizes = y->shape().data(),
+                     .strides = y->strides.data(),
+                     .dtype = to_c(y->type.dtype),
+                     .rank = static_cast<uint16_t>(y->rank()),
+                     .strides_class = TENON_STRIDES_DENSE,
+                     .reserved = 0});
+  }
+  tenon_launch arguments = {
+      .struct_size = sizeof(tenon_launch),
+      .site = call_.op.id,
+      .n_inputs = static_cast<uint32_t>(n),
+      .n_outputs = static_cast<uint32_t>(results.size()),
+      .inputs = views.data(),
+      .outputs = views.data() + n,
+      .workspace = {},
+      .workspace_size = 0,
+      .record_buffer = nullptr,
+      .record_offset = 0,
+      .record = &scope_.error_record(),
+  };
+  launch(arguments);
+  return results;
+}
+
+void Launcher::launch(tenon_launch& launch) {
+  Ref<Storage> workspace;
+  if (kernel_->wants_workspace()) {
+    launch.workspace_size = device_.calls().workspace(kernel_->handle(), &launch);
+    if (launch.workspace_size) {
+      workspace = device_.allocator().allocate(launch.workspace_size);
+      launch.workspace.buffer = workspace->buffer;
+      launch.workspace.data = workspace->data;
+      launch.workspace.dtype = TENON_UINT8;
+    }
+  }
+  tenon_stream_p* stream = scope_.stream(device_);
+  if (device_.synchronous()) [[likely]] {
+    device_.check(device_.calls().launch(kernel_->handle(), stream, &launch));
+    if (scope_.error_record().state != 0) [[unlikely]]
+      fail_value();
+    return;
+  }
+  std::lock_guard guard(device_.stream_mutex());
+  device_.check(device_.calls().launch(kernel_->handle(), stream, &launch));
+}
+
+void Launcher::fail_value() {
+  const tenon_error_record record = scope_.error_record();
+  scope_.error_record() = {};
+  const bool negative = record.index < 0;
+  Error error(Code::kOutOfRange,
+              format("{}: index {} is outside [{}, {})",
+                     {call_.op.index_rule, record.index, negative ? -record.bound : 0,
+                      negative ? 0 : record.bound}));
+  error.set_device(device_.name());
+  throw error;
+}
+
+}  // namespace tenon

@@ -1,0 +1,115 @@
+#include "core/dispatch/operands.h"
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+
+namespace tenon {
+namespace {
+
+const TensorType kAbsent;
+
+void check_arity(const OpDef& op, size_t n) {
+  const bool ok = n >= op.min_inputs && (op.variadic || n <= op.max_inputs);
+  if (ok) [[likely]]
+    return;
+  if (op.variadic) {
+    fail(Code::kInvalidArgument, "takes at least {} inputs, but got {}", {op.min_inputs + 0u, n});
+  }
+  if (op.min_inputs == op.max_inputs) {
+    fail(Code::kInvalidArgument, "takes {} inputs, but got {}", {op.min_inputs + 0u, n});
+  }
+  fail(Code::kInvalidArgument, "takes {} to {} inputs, but got {}",
+       {op.min_inputs + 0u, op.max_inputs + 0u, n});
+}
+
+}  // namespace
+
+DType default_dtype(const TensorImpl& scalar) { return scalar.type.dtype; }
+
+Operands::Operands(const OpDef& op, Inputs inputs) {
+  check_arity(op, inputs.size());
+  bool needs_promotion = false;
+  DType first = DType::kNone;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TensorImpl* x = inputs[i];
+    if (!x) [[unlikely]] {
+      require(i < 32 && op.optional_inputs >> i & 1, "input {} is NULL", i);
+      inputs_.push_back(nullptr);
+      types_.push_back(&kAbsent);
+      continue;
+    }
+    require(x->donation != Donation::kConsumed,
+            "input {} was donated to an earlier call and cannot be used again", i);
+    inputs_.push_back(x);
+    types_.push_back(&x->type);
+    if (first == DType::kNone) first = x->type.dtype;
+    needs_promotion = needs_promotion || x->type.weak || x->type.dtype != first;
+  }
+  if (needs_promotion) [[unlikely]]
+    promote(op, inputs);
+}
+
+void Operands::adopt(size_t i, DType dtype) {
+  TensorType* type = nullptr;
+  if (n_adopted_ < std::size(adopted_)) {
+    type = &adopted_[n_adopted_++];
+  } else {
+    type = more_adopted_.emplace_back(std::make_unique<TensorType>()).get();
+  }
+  *type = *types_[i];
+  type->dtype = dtype;
+  type->weak = false;
+  types_[i] = type;
+}
+
+void Operands::promote(const OpDef& op, Inputs inputs) {
+  const size_t from = op.promotes == Promotes::kAllButFirst ? 1 : 0;
+  const bool all = op.promotes != Promotes::kNothing;
+
+  // The dtype of the tensors, and of the scalars if there are none.
+  DType common = DType::kNone, scalars = DType::kNone, first_floating = DType::kNone;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    const TensorType& type = inputs[i]->type;
+    if (!type.weak && is_floating(type.dtype) && first_floating == DType::kNone) {
+      first_floating = type.dtype;
+    }
+    if (!all || i < from) continue;
+    if (type.weak) {
+      if (scalars == DType::kNone || is_floating(type.dtype)) scalars = type.dtype;
+      continue;
+    }
+    const DType joined = common == DType::kNone ? type.dtype : tenon::promote(common, type.dtype);
+    require(joined != DType::kNone,
+            "the inputs' dtypes {} and {} have no common one: convert one of them with cast",
+            common, type.dtype);
+    common = joined;
+  }
+
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    const TensorType& type = inputs[i]->type;
+    if (!all || i < from) {
+      if (!type.weak) continue;
+      const bool floats = is_floating(type.dtype) && first_floating != DType::kNone;
+      adopt(i, floats ? first_floating : default_dtype(*inputs[i]));
+      continue;
+    }
+    if (type.weak) {
+      const DType to = common != DType::kNone ? common : scalars;
+      const bool fits = is_floating(to) ? type.dtype != DType::kBool
+                        : to == DType::kBool ? type.dtype == DType::kBool
+                                             : type.dtype == DType::kI64;
+      require(fits, "input {}: a {} scalar does not fit {} tensors: convert them with cast", i,
+              is_floating(type.dtype) ? "floating" : name_of(type.dtype), to);
+      adopt(i, to);
+    } else if (type.dtype != common) {
+      casts_.push_back(cast(Tensor::share(inputs[i]), common));
+      inputs_[i] = casts_.back().get();
+      types_[i] = &casts_.back()->type;
+    }
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,37 @@
+// What happens to the inputs of a call before anyone sees it: arity, donated and foreign handles,
+// scalars that adopt a dtype, promotion.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/dispatch/interpreter.h"
+#include "core/dispatch/scope.h"
+
+namespace tenon {
+
+class Operands {
+ public:
+  Operands(const OpDef& op, Inputs inputs);
+
+  Inputs inputs() const { return {inputs_.data(), inputs_.size()}; }
+  TypeSpan types() const { return {types_.data(), types_.size()}; }
+
+ private:
+  void promote(const OpDef& op, Inputs inputs);
+  void adopt(size_t i, DType dtype);
+
+  SmallVector<TensorImpl*, 6> inputs_;
+  SmallVector<const TensorType*, 6> types_;
+  // What promotion made; unused in the common case.
+  SmallVector<Tensor, 1> casts_;
+  TensorType adopted_[2];
+  size_t n_adopted_ = 0;
+  std::vector<std::unique_ptr<TensorType>> more_adopted_;
+};
+
+// The dtype that an inline scalar has when no tensor gives it one.
+DType default_dtype(const TensorImpl& scalar);
+
+}  // namespace tenon

@@ -1,0 +1,140 @@
+#include "core/dispatch/scope.h"
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+constinit thread_local Scope* current = nullptr;
+
+// An address that is this thread's alone.
+constinit thread_local char thread_mark = 0;
+
+}  // namespace
+
+Scope& current_scope() { return *current; }
+
+Scope::Scope(Context& context, Device* device)
+    : Object(Kind::kScope),
+      context_(context),
+      is_default_(false),
+      device_(device),
+      kernels_(std::make_unique<std::array<CachedKernel, kCached>>()) {
+  context_.retain();
+}
+
+Scope::Scope(Context& context, Default)
+    : Object(Kind::kScope),
+      context_(context),
+      is_default_(true),
+      device_(nullptr),
+      kernels_(std::make_unique<std::array<CachedKernel, kCached>>()) {}
+
+Scope::~Scope() {
+  kernels_.reset();
+  for (const auto& [device, stream] : streams_) device->calls().close_stream(stream);
+  if (!is_default_) context_.release();
+}
+
+Device& Scope::device() {
+  if (!device_) [[unlikely]]
+    device_ = &context_.device("cpu");
+  return *device_;
+}
+
+void Scope::push(Interpreter& interpreter) {
+  interpreter.outer_ = top_;
+  top_ = &interpreter;
+  if (below_ == 0) innermost_ = top_;
+}
+
+void Scope::remove(Interpreter& interpreter) {
+  // While a call runs below some interpreter the chain must hold; it is mended when that ends.
+  if (below_ > 0) {
+    interpreter.retain();
+    removed_.push_back(&interpreter);
+    has_removed_ = true;
+    return;
+  }
+  Interpreter** at = &top_;
+  while (*at && *at != &interpreter) at = &(*at)->outer_;
+  if (*at) *at = interpreter.outer_;
+  innermost_ = top_;
+}
+
+bool Scope::remove_last(Interpreter& interpreter) {
+  const bool deferred = below_ > 0;
+  if (deferred) interpreter.revive();
+  remove(interpreter);
+  if (deferred) interpreter.release();
+  return deferred;
+}
+
+Scope::Enter::Enter(Scope& scope) : scope_(scope), outer_(current) {
+  const void* user = scope.user_.load(std::memory_order_relaxed);
+  outermost_ = user == nullptr;
+  if (outermost_) {
+    scope.user_.store(&thread_mark, std::memory_order_relaxed);
+    scope.seen_cancels_ =
+        scope.cancels_.load(std::memory_order_relaxed) + scope.context_.cancels();
+  } else {
+    require_code(user == &thread_mark, Code::kFailedPrecondition,
+                 "the scope is in use on another thread: give each thread a scope of its own");
+  }
+  current = &scope;
+}
+
+Scope::Enter::~Enter() {
+  if (outermost_) scope_.user_.store(nullptr, std::memory_order_relaxed);
+  current = outer_;
+}
+
+void Scope::unlink_removed() {
+  has_removed_ = false;
+  const auto removed = std::move(removed_);
+  removed_.clear();
+  for (Interpreter* interpreter : removed) {
+    remove(*interpreter);
+    interpreter->release();
+  }
+}
+
+void Scope::fail_cancelled() { fail(Code::kCancelled, "cancelled"); }
+
+tenon_stream_p* Scope::stream(Device& device) {
+  if (!device.synchronous()) return device.default_stream();
+  for (const auto& [known, stream] : streams_) {
+    if (known == &device) return stream;
+  }
+  streams_.push_back({&device, device.open_stream()});
+  return streams_.back().second;
+}
+
+void Scope::wait() {
+  for (const auto& [device, stream] : streams_) device->wait(stream);
+  if (device_ && !device_->synchronous()) {
+    std::lock_guard guard(device_->stream_mutex());
+    device_->wait(device_->default_stream());
+  }
+}
+
+const PreparedKernel* Scope::find_kernel(Device& device, const OpDef& op, const KernelKey& key,
+                                         std::span<const OperandInfo> inputs,
+                                         std::span<const TensorType> outputs) {
+  const uint64_t hash = key.hash();
+  CachedKernel& slot = (*kernels_)[hash % kCached];
+  if (slot.hash == hash && slot.device == &device && slot.key.op == key.op &&
+      slot.key.words == key.words && slot.key.attrs == key.attrs) [[likely]] {
+    return slot.kernel.get();
+  }
+  const std::string_view custom = op.id >> 31 ? std::string_view(op.name) : std::string_view();
+  slot.kernel = device.kernels().find(key, custom, inputs, outputs);
+  slot.hash = hash;
+  slot.device = &device;
+  slot.key = key;
+  slot.attrs = OwnedAttrs(key.attrs);
+  slot.key.attrs = slot.attrs.view();
+  return slot.kernel.get();
+}
+
+}  // namespace tenon

@@ -1,0 +1,162 @@
+// A scope: where calls happen. It holds the current device, the stack of interpreters, and what makes
+// repeated calls cheap. One thread at a time uses it; nothing in it is locked.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/device/device.h"
+#include "core/dispatch/context.h"
+#include "core/dispatch/interpreter.h"
+
+namespace tenon {
+
+class Scope final : public Object {
+ public:
+  // NULL for the device: "cpu", looked up when it is first needed.
+  explicit Scope(Context& context, Device* device = nullptr);
+  ~Scope();
+
+  // A handle to a context's default scope, which the context owns, keeps the context.
+  void retain() const { is_default_ ? context_.retain() : Object::retain(); }
+  void release() const {
+    if (is_default_) {
+      context_.release();
+    } else if (drop()) {
+      delete this;
+    }
+  }
+
+  Context& context() const { return context_; }
+  Device& device();
+  void set_device(Device& device) { device_ = &device; }
+
+  // The user's source line, for messages; empty for none.
+  void set_location(std::string location) { location_ = std::move(location); }
+  const std::string& location() const { return location_; }
+
+  // ---- interpreters ----
+  Interpreter* innermost() const { return innermost_; }
+  void push(Interpreter& interpreter);
+  // Takes it off wherever it stands.
+  void remove(Interpreter& interpreter);
+  // The same for one whose last handle is gone. True if calls are under way below it: it is then
+  // destroyed when they are done.
+  bool remove_last(Interpreter& interpreter);
+
+  // While it lives, calls go to the interpreters outside of `interpreter`.
+  class Below {
+   public:
+    Below(Scope& scope, const Interpreter& interpreter)
+        : scope_(scope), saved_(scope.innermost_) {
+      scope.innermost_ = interpreter.outer_;
+      ++scope.below_;
+    }
+    ~Below() {
+      scope_.innermost_ = saved_;
+      if (--scope_.below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
+    }
+    Below(const Below&) = delete;
+
+   private:
+    Scope& scope_;
+    Interpreter* saved_;
+  };
+
+  // While it lives, nothing records.
+  class Unrecorded {
+   public:
+    explicit Unrecorded(Scope& scope) : scope_(scope), saved_(scope.innermost_) {
+      scope.innermost_ = nullptr;
+      ++scope.below_;
+    }
+    ~Unrecorded() {
+      scope_.innermost_ = saved_;
+      if (--scope_.below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
+    }
+    Unrecorded(const Unrecorded&) = delete;
+
+   private:
+    Scope& scope_;
+    Interpreter* saved_;
+  };
+
+  // ---- entry ----
+  // Every call of the C ABI that computes holds one: it makes the scope current on this thread, and
+  // refuses a second thread.
+  class Enter {
+   public:
+    explicit Enter(Scope& scope);
+    ~Enter();
+    Enter(const Enter&) = delete;
+
+   private:
+    Scope& scope_;
+    Scope* outer_;
+    bool outermost_;
+  };
+
+  void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
+  // Throws CANCELLED if somebody cancelled the scope or its context since the outermost entry.
+  void check_cancelled() const {
+    if (seen_cancels_ != cancels_.load(std::memory_order_relaxed) + context_.cancels()) [[unlikely]]
+      fail_cancelled();
+  }
+
+  // ---- devices ----
+  // This scope's stream of a synchronous device, or the device's own.
+  tenon_stream_p* stream(Device& device);
+  // Blocks until all that the scope enqueued has finished.
+  void wait();
+  tenon_error_record& error_record() { return record_; }
+
+  // ---- kernels ----
+  // Prepared kernels that this scope used, found without a lock.
+  const PreparedKernel* find_kernel(Device& device, const OpDef& op, const KernelKey& key,
+                                    std::span<const OperandInfo> inputs,
+                                    std::span<const TensorType> outputs);
+
+ private:
+  static constexpr size_t kCached = 512;
+  struct CachedKernel {
+    uint64_t hash = 0;
+    const Device* device = nullptr;
+    KernelKey key;
+    OwnedAttrs attrs;
+    Ref<const PreparedKernel> kernel;
+  };
+
+  [[noreturn]] static void fail_cancelled();
+  void unlink_removed();
+
+  friend class Context;
+  struct Default {};
+  Scope(Context& context, Default);  // Does not keep the context, which owns it.
+
+  Context& context_;
+  bool is_default_;
+  Device* device_;
+  std::string location_;
+  Interpreter* top_ = nullptr;        // The stack, innermost first.
+  Interpreter* innermost_ = nullptr;  // Where calls go now: top_, or further out below one.
+  int below_ = 0;
+  bool has_removed_ = false;
+  SmallVector<Interpreter*, 4> removed_;
+  std::atomic<const void*> user_{nullptr};  // The thread that is inside, if one is.
+  std::atomic<uint64_t> cancels_{0};
+  uint64_t seen_cancels_ = 0;
+  SmallVector<std::pair<Device*, tenon_stream_p*>, 4> streams_;
+  tenon_error_record record_ = {};
+  std::unique_ptr<std::array<CachedKernel, kCached>> kernels_;
+};
+
+// The scope of the call under way on this thread. There always is one where the core computes.
+Scope& current_scope();
+
+}  // namespace tenon

@@ -1,0 +1,111 @@
+// Where bytes move: allocation of outputs, dense copies, host memory, other devices.
+
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+
+namespace tenon {
+namespace {
+
+uint64_t bytes_of(const TensorType& type) {
+  return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
+}
+
+// Enqueues a copy and, on an asynchronous device, waits for it.
+void copy_bytes(Scope& scope, Device& device, const tenon_copy_region& copy) {
+  if (copy.size == 0) return;
+  tenon_stream_p* stream = scope.stream(device);
+  if (device.synchronous()) {
+    device.check(device.calls().copy(stream, &copy));
+    return;
+  }
+  std::lock_guard guard(device.stream_mutex());
+  device.check(device.calls().copy(stream, &copy));
+  device.wait(stream);
+}
+
+}  // namespace
+
+Tensor allocate(Device& device, const TensorType& type) {
+  Tensor y = Tensor::adopt(new TensorImpl);
+  y->type = type;
+  y->strides = dense_strides(type.shape);
+  y->storage = device.allocator().allocate(bytes_of(type));
+  return y;
+}
+
+Tensor dense(Scope& scope, const Tensor& x) {
+  if (x->is_scalar_value()) return with_dtype(scope, *x, x->type.dtype);
+  if (x->dense) return x;
+  Scope::Unrecorded unrecorded(scope);
+  TensorImpl* input = x.get();
+  return std::move(apply(scope, op_def(OpId::k_copy), any_attrs(NoAttrs{}), {&input, 1})[0]);
+}
+
+Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype) {
+  uint64_t bits = 0;
+  write_scalar(scalar, dtype, &bits);
+  return from_host(scope, scope.device(), TensorType(dtype, Dims{}), &bits);
+}
+
+Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data) {
+  check_size(type);
+  Tensor y = allocate(device, type);
+  const uint64_t size = bytes_of(type);
+  if (device.synchronous() && device.host_visible()) {
+    if (size) std::memcpy(y->storage->data, data, size);
+    return y;
+  }
+  copy_bytes(scope, device,
+             {.from = {nullptr, const_cast<void*>(data), 0, 0},
+              .to = {y->storage->buffer, nullptr, 0, 0},
+              .size = size,
+              .reserved = 0});
+  return y;
+}
+
+void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes) {
+  require(bytes == bytes_of(x->type), "{} has {} bytes, but the buffer has {}", x->type,
+          bytes_of(x->type), bytes);
+  if (x->is_scalar_value()) {
+    uint64_t bits = 0;
+    write_scalar(*x, x->type.dtype, &bits);
+    std::memcpy(data, &bits, bytes);
+    return;
+  }
+  const Tensor source = dense(scope, x);
+  Device& device = *source->storage->device;
+  if (device.synchronous() && device.host_visible()) {
+    if (bytes) std::memcpy(data, source->data(), bytes);
+    return;
+  }
+  copy_bytes(scope, device,
+             {.from = {source->storage->buffer, nullptr,
+                       static_cast<uint64_t>(source->offset) * size_of(source->type.dtype), 0},
+              .to = {nullptr, data, 0, 0},
+              .size = bytes,
+              .reserved = 0});
+}
+
+Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
+  if (x->is_scalar_value() || x->storage->device == &device) return x;
+  const Tensor source = dense(scope, x);
+  const Device& from = *source->storage->device;
+  if (from.synchronous() && from.host_visible()) {
+    return from_host(scope, device, source->type, source->data());
+  }
+  std::vector<std::byte> bytes(bytes_of(source->type));
+  to_host(scope, source, bytes.data(), bytes.size());
+  return from_host(scope, device, source->type, bytes.data());
+}
+
+void consume(TensorImpl& x) {
+  x.donation = Donation::kConsumed;
+  x.storage.reset();
+}
+
+}  // namespace tenon
