@@ -172,8 +172,10 @@ def body(op):
 def wrap(line):
     if len(line) + 2 <= WIDTH:
         return "  " + line
-    head, _, rest = line.partition("tenon_call(")
-    return fill(f"  {head}tenon_call(", rest.removesuffix(");").split(", "), ");")
+    opening = "{" if line.startswith("return {") else "tenon_call("
+    closing = "};" if opening == "{" else "));"
+    head, _, rest = line.partition(opening)
+    return fill(f"  {head}{opening}", rest.removesuffix(closing).split(", "), closing)
 
 
 def manual(op):

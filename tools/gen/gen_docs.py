@@ -51,12 +51,16 @@ def source_of(name):
 
 
 def rules_of(path):
-    """The numbered constraints in the comments of an op's file: [(label, text)]."""
+    """The numbered constraints in the comments of an op's file: [[label, text]].
+
+    Rules that ops share stand in a header, which the text then links.
+    """
     rules = []
     for line in path.read_text().splitlines():
-        found = re.match(r"//\s+(C\d+)\s+(.*)", line)
+        found = re.match(r"//\s+(C\d+(?: to C\d+)?)\s+(.*)", line)
         if found:
-            rules.append([found.group(1), found.group(2)])
+            text = re.sub(r"\b\w+\.h\b", r"[\g<0>](../../core/ops/\g<0>)", found.group(2))
+            rules.append([found.group(1), text])
         elif rules and not rules[-1][1].endswith(".") and re.match(r"//\s{3,}\S", line):
             rules[-1][1] += " " + line[2:].strip()
     return rules

@@ -52,10 +52,11 @@ def default_text(attr):
 
 
 def hanging(line):
-    """How far the lines below a `@param name ...` line are indented."""
-    if not line.startswith("@param "):
-        return 0
-    return len("@param ") + len(line.split()[1]) + 1
+    """How far what is wrapped of a line is indented: under a parameter's text, beyond a formula's."""
+    if line.startswith("@param "):
+        return len("@param ") + len(line.split()[1]) + 1
+    indent = len(line) - len(line.lstrip())
+    return indent + 4 if indent else 0
 
 
 def document_attrs(ops):
