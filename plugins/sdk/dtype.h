@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <tenon/types.h>
+#include <tenon/plugin.h>
 
 #include <cmath>
 #include <cstring>

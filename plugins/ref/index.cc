@@ -1,0 +1,241 @@
+// Gathers and scatters. An index outside of its axis gathers zero or scatters nothing, and is
+// reported; a negative one counts from the end.
+
+#include "plugins/ref/kernels.h"
+#include "plugins/ref/scalar.h"
+#include "plugins/sdk/view.h"
+
+namespace tenon_ref {
+namespace {
+
+using tenon_sdk::data;
+using tenon_sdk::IndexReader;
+using tenon_sdk::strides_of;
+using tenon_sdk::Walk;
+
+// The index from the front, or -1, which is reported.
+int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
+  const int64_t found = tenon_sdk::wrap(index, bound);
+  if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
+  return found;
+}
+
+// The strides of a view, to change.
+struct Strides {
+  int64_t values[TENON_MAX_RANK] = {};
+
+  explicit Strides(const tenon_view& view) {
+    for (size_t i = 0; i < view.rank; ++i) values[i] = view.strides[i];
+  }
+};
+
+// The tuples that index the *_nd ops: the last axis of `indices` holds one, for the axes of `x`
+// from `first` on.
+struct Tuples {
+  const tenon_launch& launch;
+  const tenon_view& x;
+  size_t first;
+  IndexReader index{launch.inputs[1]};
+  size_t rank = launch.inputs[1].rank - size_t{1};  // Of the axes before the last.
+  size_t size = static_cast<size_t>(launch.inputs[1].sizes[rank]);
+  size_t rest = x.rank - first - size;  // Axes of x that are taken whole.
+
+  // Adds where the tuple at `at` points to in a view with x's sizes and these strides. False if it
+  // points outside; only its first such index is reported.
+  bool add_offset(int64_t at, const int64_t* strides, int64_t& offset) const {
+    for (size_t j = 0; j < size; ++j) {
+      const int64_t step = launch.inputs[1].strides[rank] * static_cast<int64_t>(j);
+      const int64_t i = checked(launch, index[at + step], x.sizes[first + j]);
+      if (i < 0) return false;
+      offset += i * strides[first + j];
+    }
+    return true;
+  }
+};
+
+// y = x, before updates are scattered into it.
+template <class T>
+void copy_first(const tenon_launch& launch) {
+  const tenon_view& in = launch.inputs[0];
+  const tenon_view& out = launch.outputs[0];
+  const T* x = data<const T>(in);
+  T* y = data<T>(out);
+  const Walk<2> walk(out.rank, out.sizes, {strides_of(in), out.strides});
+  walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
+}
+
+template <class T>
+using Update = T (*)(T old, T update);
+
+// How an update meets what is there. NULL for what bool does not have.
+template <class T>
+Update<T> update_function(int32_t reduction) {
+  // Integers wrap here, and are compared by their own order.
+  using W = std::conditional_t<kIsFloat<T>, Exact<T>, Wide<T>>;
+  using C = Exact<T>;
+  if (reduction == TENON_SCATTER_REDUCTION_NONE) return [](T, T update) { return update; };
+  if constexpr (!std::is_same_v<T, Bool>) {
+    switch (reduction) {
+      case TENON_SCATTER_REDUCTION_ADD:
+        return [](T old, T update) { return narrow<T>(widen<W>(old) + widen<W>(update)); };
+      case TENON_SCATTER_REDUCTION_MUL:
+        return [](T old, T update) { return narrow<T>(widen<W>(old) * widen<W>(update)); };
+      // NaN stays NaN.
+      case TENON_SCATTER_REDUCTION_MIN:
+        return [](T old, T update) {
+          const C a = widen<C>(old), b = widen<C>(update);
+          return a != a || a < b ? old : update;
+        };
+      case TENON_SCATTER_REDUCTION_MAX:
+        return [](T old, T update) {
+          const C a = widen<C>(old), b = widen<C>(update);
+          return a != a || b < a ? old : update;
+        };
+    }
+  }
+  return nullptr;
+}
+
+// Calls make(update) with the function for the reduction, for the C++ type of `dtype`.
+template <class Make>
+Prepared scatter_kernel(tenon_dtype dtype, int32_t reduction, Make&& make) {
+  return tenon_sdk::dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Prepared {
+    const Update<T> update = update_function<T>(reduction);
+    if (update == nullptr) return tenon_sdk::refuse("no such reduction for this dtype");
+    return make(update);
+  });
+}
+
+}  // namespace
+
+Prepared prepare_gather(const Request& request) {
+  const auto rank = request.input(0).rank;
+  const size_t axis = tenon_sdk::from_front(request.attrs<tenon_gather_attrs>().axis, rank);
+  return tenon_sdk::dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [axis](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& indices = launch.inputs[1];
+      const T* x = data<const T>(in);
+      T* y = data<T>(launch.outputs[0]);  // Dense, and written in order.
+      const IndexReader index(indices);
+      const size_t behind = axis + 1;
+      const Walk<1> outer(axis, in.sizes, {in.strides});
+      const Walk<1> picks(indices.rank, indices.sizes, {strides_of(indices)});
+      const Walk<1> inner(in.rank - behind, in.sizes + behind, {in.strides + behind});
+      if (tenon_sdk::count(launch.outputs[0]) == 0) return;
+      outer.elements([&](const auto& out) {
+        picks.elements([&](const auto& pick) {
+          const int64_t i = checked(launch, index[pick[0]], in.sizes[axis]);
+          inner.elements([&](const auto& at) {
+            *y++ = i < 0 ? T{} : x[out[0] + i * in.strides[axis] + at[0]];
+          });
+        });
+      });
+    });
+  });
+}
+
+Prepared prepare_gather_elements(const Request& request) {
+  const auto rank = request.input(0).rank;
+  const size_t axis =
+      tenon_sdk::from_front(request.attrs<tenon_gather_elements_attrs>().axis, rank);
+  return tenon_sdk::dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [axis](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& indices = launch.inputs[1];
+      const T* x = data<const T>(in);
+      T* y = data<T>(launch.outputs[0]);
+      const IndexReader index(indices);
+      Strides others(in);  // Where the indices lead, but for the axis that they count along.
+      others.values[axis] = 0;
+      const Walk<2> walk(indices.rank, indices.sizes, {strides_of(indices), others.values});
+      walk.elements([&](const auto& at) {
+        const int64_t i = checked(launch, index[at[0]], in.sizes[axis]);
+        *y++ = i < 0 ? T{} : x[at[1] + i * in.strides[axis]];
+      });
+    });
+  });
+}
+
+Prepared prepare_gather_nd(const Request& request) {
+  const auto batch = static_cast<size_t>(request.attrs<tenon_gather_nd_attrs>().batch_dims);
+  return tenon_sdk::dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [batch](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& indices = launch.inputs[1];
+      const Tuples tuples{launch, in, batch};
+      const T* x = data<const T>(in);
+      T* y = data<T>(launch.outputs[0]);
+      int64_t in_batch[TENON_MAX_RANK] = {};  // Of x, along the axes of `indices`.
+      for (size_t axis = 0; axis < batch; ++axis) in_batch[axis] = in.strides[axis];
+      const size_t whole = in.rank - tuples.rest;
+      const Walk<2> outer(tuples.rank, indices.sizes, {strides_of(indices), in_batch});
+      const Walk<1> inner(tuples.rest, in.sizes + whole, {in.strides + whole});
+      if (tenon_sdk::count(launch.outputs[0]) == 0) return;
+      outer.elements([&](const auto& tuple) {
+        int64_t from = tuple[1];
+        const bool inside = tuples.add_offset(tuple[0], in.strides, from);
+        inner.elements([&](const auto& at) { *y++ = inside ? x[from + at[0]] : T{}; });
+      });
+    });
+  });
+}
+
+Prepared prepare_scatter_elements(const Request& request) {
+  const auto attrs = request.attrs<tenon_scatter_elements_attrs>();
+  const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
+  const auto make = [axis]<class T>(Update<T> update) {
+    return tenon_sdk::kernel(kTraits, [axis, update](const tenon_launch& launch) {
+      copy_first<T>(launch);
+      const tenon_view& indices = launch.inputs[1];
+      const tenon_view& updates = launch.inputs[2];
+      const tenon_view& out = launch.outputs[0];
+      const T* u = data<const T>(updates);
+      T* y = data<T>(out);
+      const IndexReader index(indices);
+      Strides others(out);
+      others.values[axis] = 0;
+      const Walk<3> walk(indices.rank, indices.sizes,
+                         {strides_of(indices), strides_of(updates), others.values});
+      walk.elements([&](const auto& at) {
+        const int64_t i = checked(launch, index[at[0]], out.sizes[axis]);
+        if (i < 0) return;
+        T& to = y[at[2] + i * out.strides[axis]];
+        to = update(to, u[at[1]]);
+      });
+    });
+  };
+  return scatter_kernel(request.input(0).dtype, attrs.reduction, make);
+}
+
+Prepared prepare_scatter_nd(const Request& request) {
+  const auto make = []<class T>(Update<T> update) {
+    return tenon_sdk::kernel(kTraits, [update](const tenon_launch& launch) {
+      copy_first<T>(launch);
+      const tenon_view& indices = launch.inputs[1];
+      const tenon_view& updates = launch.inputs[2];
+      const tenon_view& out = launch.outputs[0];
+      const Tuples tuples{launch, out, 0};
+      const T* u = data<const T>(updates);
+      T* y = data<T>(out);
+      const size_t whole = tuples.size;
+      const int64_t* update_strides = updates.strides;
+      const Walk<2> outer(tuples.rank, indices.sizes, {strides_of(indices), update_strides});
+      const Walk<2> inner(tuples.rest, out.sizes + whole,
+                          {update_strides + tuples.rank, out.strides + whole});
+      if (tenon_sdk::count(updates) == 0) return;
+      outer.elements([&](const auto& tuple) {
+        int64_t to = 0;
+        if (!tuples.add_offset(tuple[0], out.strides, to)) return;
+        inner.elements([&](const auto& at) {
+          T& target = y[to + at[1]];
+          target = update(target, u[tuple[1] + at[0]]);
+        });
+      });
+    });
+  };
+  const int32_t reduction = request.attrs<tenon_scatter_nd_attrs>().reduction;
+  return scatter_kernel(request.input(0).dtype, reduction, make);
+}
+
+}  // namespace tenon_ref

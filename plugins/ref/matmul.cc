@@ -1,0 +1,60 @@
+// matmul: [..., m, k] times [..., k, n]. The batch axes of both come broadcast to those of the
+// output.
+
+#include "plugins/ref/kernels.h"
+#include "plugins/ref/scalar.h"
+#include "plugins/sdk/view.h"
+
+namespace tenon_ref {
+namespace {
+
+// The last two axes of an operand, swapped if its attribute says so.
+struct Matrix {
+  int64_t columns;
+  int64_t row_stride;
+  int64_t column_stride;
+
+  Matrix(const tenon_view& view, bool transposed) {
+    const size_t row = view.rank - (transposed ? 1 : 2), column = view.rank - (transposed ? 2 : 1);
+    columns = view.sizes[column];
+    row_stride = view.strides[row];
+    column_stride = view.strides[column];
+  }
+};
+
+}  // namespace
+
+Prepared prepare_matmul(const Request& request) {
+  const auto attrs = request.attrs<tenon_matmul_attrs>();
+  const bool transpose_a = attrs.transpose_a, transpose_b = attrs.transpose_b;
+  return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [transpose_a, transpose_b](const tenon_launch& launch) {
+      const tenon_view& out = launch.outputs[0];
+      const Matrix a(launch.inputs[0], transpose_a);
+      const Matrix b(launch.inputs[1], transpose_b);
+      const size_t batch = out.rank - size_t{2};
+      const int64_t rows = out.sizes[batch], columns = out.sizes[batch + 1];
+      if (tenon_sdk::count(out) == 0) return;
+      T* y = tenon_sdk::data<T>(out);  // Dense, and written in order.
+      const tenon_sdk::Walk<2> matrices(batch, out.sizes,
+                                        {launch.inputs[0].strides, launch.inputs[1].strides});
+      matrices.elements([&](const auto& at) {
+        for (int64_t row = 0; row < rows; ++row) {
+          for (int64_t column = 0; column < columns; ++column) {
+            const T* left = tenon_sdk::data<const T>(launch.inputs[0]) + at[0] + row * a.row_stride;
+            const T* right =
+                tenon_sdk::data<const T>(launch.inputs[1]) + at[1] + column * b.column_stride;
+            Wide<T> sum = 0;
+            for (int64_t k = 0; k < a.columns; ++k) {
+              sum += widen<Wide<T>>(left[k * a.column_stride]) *
+                     widen<Wide<T>>(right[k * b.row_stride]);
+            }
+            *y++ = narrow<T>(sum);
+          }
+        }
+      });
+    });
+  });
+}
+
+}  // namespace tenon_ref

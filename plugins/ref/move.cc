@@ -1,0 +1,70 @@
+// concat and pad: elements move, nothing is computed.
+
+#include "plugins/ref/kernels.h"
+#include "plugins/sdk/view.h"
+
+namespace tenon_ref {
+namespace {
+
+using tenon_sdk::data;
+using tenon_sdk::is_present;
+using tenon_sdk::Type;
+using tenon_sdk::Walk;
+
+}  // namespace
+
+Prepared prepare_concat(const Request& request) {
+  const auto rank = request.output(0).rank;
+  const size_t axis = tenon_sdk::from_front(request.attrs<tenon_concat_attrs>().axis, rank);
+  return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [axis](const tenon_launch& launch) {
+      const tenon_view& out = launch.outputs[0];
+      T* y = data<T>(out);
+      for (uint32_t i = 0; i < launch.n_inputs; ++i) {
+        const tenon_view& in = launch.inputs[i];
+        const T* x = data<const T>(in);
+        const Walk<2> walk(in.rank, in.sizes, {tenon_sdk::strides_of(in), out.strides});
+        walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
+        if (tenon_sdk::count(in) > 0) y += in.sizes[axis] * out.strides[axis];
+      }
+    });
+  });
+}
+
+// A negative pad takes elements away. Without a value the padding is zero.
+Prepared prepare_pad(const Request& request) {
+  const auto attrs = request.attrs<tenon_pad_attrs>();
+  if (attrs.mode != TENON_PAD_MODE_CONSTANT) return tenon_sdk::refuse("only constant padding");
+  const tenon_sdk::List pads = tenon_sdk::list(attrs.pads, attrs.n_pads);
+  return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [pads](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& out = launch.outputs[0];
+      const bool has_value = launch.n_inputs > 1 && is_present(launch.inputs[1]);
+      const T value = has_value ? *data<const T>(launch.inputs[1]) : T{};
+      T* y = data<T>(out);
+      const int64_t n = tenon_sdk::count(out);
+      for (int64_t i = 0; i < n; ++i) y[i] = value;
+
+      // What remains of x: along each axis the elements from `first` on, which y holds from
+      // first + before on.
+      int64_t sizes[TENON_MAX_RANK];
+      int64_t from = 0, to = 0;
+      for (size_t axis = 0; axis < in.rank; ++axis) {
+        const int64_t before = pads[axis];
+        const int64_t first = std::max<int64_t>(0, -before);
+        const int64_t end = std::min(in.sizes[axis], out.sizes[axis] - before);
+        sizes[axis] = std::max<int64_t>(0, end - first);
+        from += first * in.strides[axis];
+        to += (first + before) * out.strides[axis];
+      }
+      if (tenon_sdk::count(in.rank, sizes) == 0) return;
+      const T* x = data<const T>(in) + from;
+      y += to;
+      const Walk<2> walk(in.rank, sizes, {tenon_sdk::strides_of(in), out.strides});
+      walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
+    });
+  });
+}
+
+}  // namespace tenon_ref

@@ -1,0 +1,93 @@
+// The window that convolutions and pooling move over up to three spatial axes.
+//
+// A tensor is [n, channels, spatial...]. With fewer than three spatial axes the missing ones come
+// first, with size 1, so that every loop is written for three.
+
+#pragma once
+
+#include "plugins/sdk/kernel.h"
+
+namespace tenon_ref {
+
+inline constexpr size_t kSpatial = 3;
+
+struct Spatial {
+  int64_t at[kSpatial];
+};
+
+// A view as [n, channels, three spatial axes].
+struct Planes {
+  int64_t batch;
+  int64_t channels;
+  int64_t batch_stride;
+  int64_t channel_stride;
+  Spatial sizes = {{1, 1, 1}};
+  Spatial strides = {{0, 0, 0}};
+
+  explicit Planes(const tenon_view& view)
+      : batch(view.sizes[0]),
+        channels(view.sizes[1]),
+        batch_stride(view.strides[0]),
+        channel_stride(view.strides[1]) {
+    const size_t missing = kSpatial + 2 - view.rank;
+    for (size_t i = missing; i < kSpatial; ++i) {
+      sizes.at[i] = view.sizes[i - missing + 2];
+      strides.at[i] = view.strides[i - missing + 2];
+    }
+  }
+
+  // Of an element, in elements from the view's first.
+  int64_t offset(int64_t n, int64_t channel, const Spatial& p) const {
+    return n * batch_stride + channel * channel_stride + p.at[0] * strides.at[0] +
+           p.at[1] * strides.at[1] + p.at[2] * strides.at[2];
+  }
+};
+
+// Calls each(p) for every place in a block of these sizes, the last axis fastest.
+template <class Each>
+void for_each_place(const Spatial& sizes, Each&& each) {
+  for (int64_t i = 0; i < sizes.at[0]; ++i) {
+    for (int64_t j = 0; j < sizes.at[1]; ++j) {
+      for (int64_t k = 0; k < sizes.at[2]; ++k) each(Spatial{{i, j, k}});
+    }
+  }
+}
+
+// How the window moves.
+struct Window {
+  Spatial steps = {{1, 1, 1}};
+  Spatial pads = {{0, 0, 0}};  // Before the first element; the output's size tells the rest.
+  Spatial dilations = {{1, 1, 1}};
+  Spatial lhs_dilations = {{1, 1, 1}};
+
+  // From the attributes of an op on tensors of this rank.
+  template <class Attrs>
+  Window(const Attrs& attrs, size_t rank) {
+    set(steps, attrs.strides, attrs.n_strides, rank);
+    set(dilations, attrs.dilations, attrs.n_dilations, rank);
+    // The first half of the pads are those before.
+    set(pads, attrs.pads, attrs.n_pads / 2, rank);
+    if constexpr (requires { attrs.lhs_dilation; }) {
+      set(lhs_dilations, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
+    }
+  }
+
+  // Finds the element of x, whose spatial sizes are given, that tap k of the window at output place
+  // p lies on. False if it lies on padding, or between the elements of a dilated x.
+  bool find(const Spatial& p, const Spatial& k, const Spatial& sizes, Spatial& found) const {
+    for (size_t i = 0; i < kSpatial; ++i) {
+      const int64_t dilated = p.at[i] * steps.at[i] + k.at[i] * dilations.at[i] - pads.at[i];
+      if (dilated < 0 || dilated % lhs_dilations.at[i] != 0) return false;
+      found.at[i] = dilated / lhs_dilations.at[i];
+      if (found.at[i] >= sizes.at[i]) return false;
+    }
+    return true;
+  }
+
+  static void set(Spatial& to, const int64_t* values, size_t n_values, size_t rank) {
+    const size_t missing = kSpatial + 2 - rank;
+    for (size_t i = 0; i < n_values; ++i) to.at[missing + i] = values[i];
+  }
+};
+
+}  // namespace tenon_ref
