@@ -19,7 +19,7 @@ def has(item, *words):
     return any(note.split(":")[0] in words for note in item.get("notes", []))
 
 
-def faults_of_parameter(parameter, names, handles):
+def faults_of_parameter(parameter, names):
     kind = parameter["type"]
     name = parameter["name"]
     if not name:
@@ -29,7 +29,7 @@ def faults_of_parameter(parameter, names, handles):
     faults = []
     out = name.startswith("out_")
     base = re.sub(r"[\s*]|\bconst\b|\bstruct\b", "", kind)
-    if kind.count("*") == 2 and out and base in handles | {"void", "char"}:
+    if kind.count("*") == 2 and out and not re.fullmatch(SCALARS, base):
         if not has(parameter, "owned", "borrowed"):
             faults.append(f"{name}: TENON_OWNED or TENON_BORROWED is missing")
     elif kind.count("*") >= 2 and not has(parameter, "count"):
@@ -47,11 +47,11 @@ def faults_of_parameter(parameter, names, handles):
     return faults
 
 
-def faults_of(function, handles):
+def faults_of(function):
     parameters = function["parameters"]
     names = {parameter["name"] for parameter in parameters}
     faults = [fault for parameter in parameters
-              for fault in faults_of_parameter(parameter, names, handles)]
+              for fault in faults_of_parameter(parameter, names)]
     returns = function["returns"]
     if "*" in returns["type"] and not has(returns, "owned", "borrowed"):
         faults.append("returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
@@ -68,9 +68,8 @@ def faults_of(function, handles):
 
 def run():
     api = gen_api.read_api()
-    handles = set(api["handles"])
     faults = []
     for function in api["functions"]:
-        for fault in faults_of(function, handles):
+        for fault in faults_of(function):
             faults.append(f"capi/include/{function['header']}: {function['name']}: {fault}")
     return f"{len(api['functions'])} functions", faults

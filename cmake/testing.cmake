@@ -1,0 +1,47 @@
+# How tests are added, each registered with ctest under a label for its kind: unit, c, example.
+# Names start with TENON_TEST_PREFIX, so that one ctest run over several builds tells them apart.
+
+enable_testing()
+include(GoogleTest)
+
+set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins)
+if(TENON_SANITIZE)
+  list(APPEND TENON_TEST_ENVIRONMENT
+       ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:check_initialization_order=1
+       UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1)
+endif()
+
+# tenon_register_test(name LABEL label [DEPENDS target...] COMMAND command...)
+# A command that ctest runs; a target's name stands for the file it builds.
+function(tenon_register_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "COMMAND;ENVIRONMENT")
+  add_test(NAME ${TENON_TEST_PREFIX}${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(
+    ${TENON_TEST_PREFIX}${name}
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300
+               ENVIRONMENT "${TENON_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
+endfunction()
+
+# tenon_add_gtest(target SOURCES file... [LIBS library...])
+# A googletest program, each of its tests one test of ctest.
+function(tenon_add_gtest target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  find_package(GTest REQUIRED)
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE ${arg_LIBS} tenon_compile_options GTest::gtest_main)
+  gtest_discover_tests(
+    ${target}
+    TEST_PREFIX "${TENON_TEST_PREFIX}"
+    DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "${TENON_TEST_ENVIRONMENT}")
+endfunction()
+
+# tenon_add_c_test(name SOURCES file...)
+# A C99 program that sees what a user sees and passes by returning 0.
+function(tenon_add_c_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${name} PRIVATE -pedantic)
+  target_link_libraries(${name} PRIVATE tenon tenon_compile_options)
+endfunction()
