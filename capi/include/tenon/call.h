@@ -1,0 +1,80 @@
+/* tenon/call.h - the one function through which every op is called.
+ *
+ * tenon/ops_gen.h wraps it for each op: tenon_add(scope, a, b, &c).
+ */
+
+#ifndef TENON_CALL_H_
+#define TENON_CALL_H_
+
+#include <tenon/op_attrs_gen.h>
+#include <tenon/types.h>
+
+TENON_BEGIN_DECLS
+
+/**
+ * Calls an op.
+ *
+ * Without a tape the op runs now, on the device where its inputs lie, or on the scope's where it
+ * has none. With one it runs the same and is recorded. Types, shapes and attributes are checked
+ * before anything is computed.
+ *
+ * @param scope        Where.
+ * @param op           TENON_OP_<name>, or the number of a custom op.
+ * @param attrs        `tenon_<op>_attrs` with its struct_size set; NULL for the defaults.
+ * @param inputs       `n_inputs` tensors; NULL for an optional one that is not given.
+ * @param n_inputs     How many. Optional ones at the end may be left out.
+ * @param out_outputs  Receives `n_outputs` tensors. All NULL if the call fails.
+ * @param n_outputs    How many: as many as the op gives, or fewer, and the rest is dropped.
+ *
+ * @return NULL, or an error for the caller to free, whose message begins with the op's name:
+ *   - TENON_NOT_FOUND if there is no such op.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated to an earlier
+ * call or is of another context, the inputs lie on more than one device, their number, dtypes or
+ *     shapes break one of the op's constraints, an attribute does, or the op has fewer outputs.
+ *   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may.
+ *   - TENON_OUT_OF_RANGE if an index is outside of its axis.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile.
+ *   - TENON_FAILED_PRECONDITION if the scope is in use on another thread.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_call(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), uint32_t op,
+    const void* attrs TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* const* inputs TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_inputs),
+    size_t n_inputs, tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs),
+    size_t n_outputs);
+
+/**
+ * Gives the number of an op by its name. Any thread.
+ *
+ * @param context  Whose custom ops count too; NULL for none.
+ * @param name     The name: "add".
+ * @param out_op   Receives the number; 0 if the call fails.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_NOT_FOUND if there is no such op.
+ *   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_op` is NULL.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_op_find(
+    tenon_context* context TENON_NULLABLE TENON_THREADS(any), tenon_string name, uint32_t* out_op);
+
+/**
+ * Gives the name of an op by its number. Any thread.
+ *
+ * @param context  Whose custom ops count too; NULL for none.
+ * @param op       The number.
+ *
+ * @return Text that lives as long as the context; empty if there is no such op.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API tenon_string tenon_op_name(tenon_context* context TENON_NULLABLE TENON_THREADS(any),
+                                     uint32_t op);
+
+TENON_END_DECLS
+
+#endif /* TENON_CALL_H_ */

@@ -1,0 +1,31 @@
+/* tenon/tenon.h - all that a program needs.
+ *
+ * A context owns devices, a scope is where calls happen, a tensor is what they take and give:
+ *
+ *   tenon_context_create(NULL, &context);                      context.h, error.h
+ *   tenon_scope* scope = tenon_context_default_scope(context); scope.h, device.h
+ *   tenon_tensor_from_data(scope, TENON_FLOAT32, ..., &x);     tensor.h, dlpack.h
+ *   tenon_softmax(scope, x, NULL, &y);                         ops_gen.h, call.h, custom.h
+ *   tenon_tape_gradient(scope, tape, ...);                     tape.h, variable.h, generator.h
+ *   tenon_safetensors_save(scope, path, ...);                  io.h
+ */
+
+#ifndef TENON_TENON_H_
+#define TENON_TENON_H_
+
+#include <tenon/call.h>
+#include <tenon/context.h>
+#include <tenon/custom.h>
+#include <tenon/device.h>
+#include <tenon/dlpack.h>
+#include <tenon/error.h>
+#include <tenon/generator.h>
+#include <tenon/io.h>
+#include <tenon/ops_gen.h>
+#include <tenon/scope.h>
+#include <tenon/tape.h>
+#include <tenon/tensor.h>
+#include <tenon/types.h>
+#include <tenon/variable.h>
+
+#endif /* TENON_TENON_H_ */
