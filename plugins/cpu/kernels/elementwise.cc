@@ -257,7 +257,8 @@ Prepared make(const Request& request, Span span, Cost cost, const SpanParams& pa
 }  // namespace
 
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype) {
-  for (const SpanTable& table : {arithmetic_spans()}) {
+  for (const SpanTable& table : {arithmetic_spans(), exponentials_spans(), logarithms_spans(),
+                                 hyperbolic_spans(), trigonometry_spans(), power_spans()}) {
     for (size_t i = 0; i < table.n; ++i) {
       const SpanEntry& entry = table.entries[i];
       if (entry.op == op && entry.dtype == dtype) return &entry;
@@ -286,6 +287,18 @@ Prepared prepare_leaky_relu(const Request& request) {
   const SpanEntry* entry = find_span(request.op(), compute_dtype(request.input(0).dtype));
   return make_elementwise(request, entry->span, entry->cost,
                           {.alpha = request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha});
+}
+
+Prepared prepare_elu(const Request& request) {
+  const SpanEntry* entry = find_span(request.op(), compute_dtype(request.input(0).dtype));
+  return make_elementwise(request, entry->span, entry->cost,
+                          {.alpha = request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha});
+}
+
+Prepared prepare_gelu(const Request& request) {
+  if (!request.attrs<tenon_gelu_attrs>().approximate) return prepare_elementwise(request);
+  return make_elementwise(request, gelu_tanh_span(compute_dtype(request.input(0).dtype)),
+                          Cost::kHeavy);
 }
 
 }  // namespace tenon_cpu

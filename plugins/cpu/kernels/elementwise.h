@@ -40,6 +40,12 @@ struct SpanTable {
 
 // Each file of spans has its table.
 SpanTable arithmetic_spans();
+SpanTable exponentials_spans();
+SpanTable hyperbolic_spans();
+SpanTable logarithms_spans();
+SpanTable power_spans();
+SpanTable trigonometry_spans();
+Span gelu_tanh_span(tenon_dtype dtype);  // gelu's other form.
 
 // The entry for an op and a dtype, or NULL.
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);

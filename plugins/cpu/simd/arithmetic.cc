@@ -8,34 +8,12 @@
 #include <hwy/highway.h>
 
 #include "plugins/cpu/simd/dispatch.h"
+#include "plugins/cpu/simd/functions-inl.h"
 #include "plugins/cpu/simd/span-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon_cpu {
 namespace HWY_NAMESPACE {
-
-#define TENON_CPU_FUNCTION1(name, expression)                                  \
-  struct name {                                                                \
-    template <class D, class V>                                                \
-    HWY_INLINE V operator()([[maybe_unused]] D d, V x,                         \
-                            [[maybe_unused]] const SpanParams& params) const { \
-      return expression;                                                       \
-    }                                                                          \
-  };
-#define TENON_CPU_FUNCTION2(name, expression)                                          \
-  struct name {                                                                        \
-    template <class D, class V>                                                        \
-    HWY_INLINE V operator()([[maybe_unused]] D d, V a, V b, const SpanParams&) const { \
-      return expression;                                                               \
-    }                                                                                  \
-  };
-#define TENON_CPU_FUNCTION3(name, expression)                                               \
-  struct name {                                                                             \
-    template <class D, class V>                                                             \
-    HWY_INLINE V operator()([[maybe_unused]] D d, V a, V b, V c, const SpanParams&) const { \
-      return expression;                                                                    \
-    }                                                                                       \
-  };
 
 // NaN in either operand gives NaN; of equal ones the second is taken.
 template <class V>
