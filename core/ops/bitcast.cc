@@ -1,0 +1,116 @@
+// bitcast: the same bits, read as another dtype.
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+namespace {
+
+using Attrs = BitcastAttrs;
+
+// Constraints.
+//   C1  dtype is given, and is bool only where x is.
+//   C2  where the widths differ, x has an axis, and the bytes of its last axis are a whole number
+//   of
+//       elements of dtype.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType& x = in[0];
+  require(attrs.dtype != DType::kNone, "C1: dtype must be given");
+  require(attrs.dtype != DType::kBool || x.dtype == DType::kBool,
+          "C1: bits of {} are no bool: compare them with 0 instead", x.dtype);
+  TensorType y(attrs.dtype, x.shape);
+  const auto from = static_cast<int64_t>(size_of(x.dtype));
+  const auto to = static_cast<int64_t>(size_of(attrs.dtype));
+  if (from == to) return {y};
+  require(x.rank() > 0, "C2: {} has no axis that could change its size", x);
+  int64_t& last = y.shape[x.rank() - 1];
+  require(last * from % to == 0, "C2: the last axis of {} is no whole number of {}", x,
+          attrs.dtype);
+  last = last * from / to;
+  return {y};
+}
+
+// Strides and offset count elements, which change their width.
+bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
+          const StridedLayout& in, StridedLayout& out) {
+  const auto from = static_cast<int64_t>(size_of(in_type.dtype));
+  const auto to = static_cast<int64_t>(size_of(type.dtype));
+  out = in;
+  if (from == to || count(type.shape) == 0) return true;
+  const size_t last = type.rank() - 1;
+  if (in.strides[last] != 1 && in_type.shape[last] != 1) return false;
+  const auto rescale = [&](int64_t& elements) {
+    const bool ok = elements * from % to == 0;
+    elements = elements * from / to;
+    return ok;
+  };
+  bool ok = rescale(out.offset);
+  for (size_t i = 0; i < last; ++i) ok = rescale(out.strides[i]) && ok;
+  out.strides[last] = 1;
+  return ok;
+}
+
+Cases<Attrs> cases() {
+  return {
+      {.name = "example",
+       .attrs = {.dtype = DType::kU32},
+       .inputs = {f32({1, -2, 0})},
+       .expect = {u32({0x3f800000, 0xc0000000, 0})}},
+      {.name = "to_float",
+       .attrs = {.dtype = DType::kF16},
+       .inputs = {u16({0x3c00, 0xc000})},
+       .expect = {f16({1, -2})}},
+      {.name = "sign", .attrs = {.dtype = DType::kI8}, .inputs = {u8({255})}, .expect = {i8({-1})}},
+      {.name = "narrower",
+       .attrs = {.dtype = DType::kU16},
+       .inputs = {u32({1, 2}, {0x00020001, 0x00040003})},
+       .expect = {u16({1, 4}, {1, 2, 3, 4})}},
+      {.name = "wider",
+       .attrs = {.dtype = DType::kU32},
+       .inputs = {u16({2, 2}, {1, 2, 3, 4})},
+       .expect = {u32({2, 1}, {0x00020001, 0x00040003})}},
+      {.name = "bool_to_bytes",
+       .attrs = {.dtype = DType::kU8},
+       .inputs = {boolean({1, 0})},
+       .expect = {u8({1, 0})}},
+      {.name = "rank_0",
+       .attrs = {.dtype = DType::kI32},
+       .inputs = {f32({}, {1})},
+       .expect = {i32({}, {0x3f800000})}},
+      {.name = "no_elements",
+       .attrs = {.dtype = DType::kI16},
+       .inputs = {uniform({2, 0})},
+       .expect = {i16({2, 0}, {})}},
+      {.name = "no_dtype", .inputs = {f32({1})}, .error = "C1"},
+      {.name = "to_bool", .attrs = {.dtype = DType::kBool}, .inputs = {u8({1})}, .error = "C1"},
+      {.name = "rank_0_to_another_width",
+       .attrs = {.dtype = DType::kI16},
+       .inputs = {f32({}, {1})},
+       .error = "C2"},
+      {.name = "last_axis_does_not_fit",
+       .attrs = {.dtype = DType::kI64},
+       .inputs = {uniform({2, 3})},
+       .error = "C2"},
+  };
+}
+
+}  // namespace
+
+OpDef bitcast_def() {
+  return define<Attrs>({
+      .name = "bitcast",
+      .summary = "The same bits, read as another dtype.",
+      .formula = "y = the elements whose bytes are those of x",
+      .details = "Where the widths differ, the last axis changes its size; its bytes are in the "
+                 "order of the "
+                 "little end first.",
+      .inputs = {{"x", "the input"}},
+      .outputs = {{"y", "a view of x's bytes"}},
+      .attrs_doc = {{"dtype", "The dtype of the result."}},
+      .infer = infer,
+      .view = view,
+      .cases = cases,
+      .no_gradient = "bits are not numbers",
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,41 @@
+// What reductions share: their type rule.
+
+#pragma once
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+
+// Constraints.
+//   C1  x has a dtype that the op reduces; each op says which.
+//   C2  -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
+inline TensorTypes infer_reduced(const ReduceAttrs& attrs, const TensorType& x) {
+  const uint32_t mask = require_axes(attrs.axes, x, "C2");
+  return {TensorType(x.dtype, reduced_shape(x.shape, mask, attrs.keepdims))};
+}
+
+inline TensorTypes infer_reduced_floating(const ReduceAttrs& attrs, TypeSpan in) {
+  require(is_floating(in[0].dtype), "C1: x must be floating point, but is {}", in[0].dtype);
+  return infer_reduced(attrs, in[0]);
+}
+
+// How many elements become one.
+inline int64_t count_reduced(const Ints& axes, const Dims& shape) {
+  const uint32_t mask = axes_mask(axes, shape.rank());
+  int64_t n = 1;
+  for (size_t i = 0; i < shape.rank(); ++i) n *= mask >> i & 1 ? shape[i] : 1;
+  return n;
+}
+
+// Adds what the documents of all reductions say alike.
+template <class Attrs>
+OpDef define_reduction(Definition<Attrs> d) {
+  d.inputs = {{"x", "the input"}};
+  d.outputs = {{"y", "the result for each place along the other axes"}};
+  d.attrs_doc.insert(d.attrs_doc.begin(),
+                     {{"axes", "The axes to reduce, negative ones from the end; empty for all."},
+                      {"keepdims", "Whether reduced axes stay, with size 1."}});
+  return define(d);
+}
+
+}  // namespace tenon::ops

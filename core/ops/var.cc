@@ -1,0 +1,93 @@
+// var: the mean squared distance from the mean.
+
+#include <algorithm>
+
+#include "core/ops/reduce.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  Ints axes;              // The axes to reduce, negative ones from the end; empty for all.
+  bool keepdims = false;  // Whether reduced axes stay, with size 1.
+  double correction = 0;  // Taken from the number of elements that the sum is divided by.
+  TENON_ATTRS(axes, keepdims, correction)
+};
+
+// Constraints.
+//   C1  x is floating point.
+//   C2  the axes are x's; see reduce.h.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  return infer_reduced_floating({.axes = attrs.axes, .keepdims = attrs.keepdims}, in);
+}
+
+double divisor(const Attrs& attrs, const Dims& shape) {
+  return std::max(0.0, static_cast<double>(count_reduced(attrs.axes, shape)) - attrs.correction);
+}
+
+Tensor centred(const Attrs& attrs, const Tensor& x) {
+  return x - mean(x, {.axes = attrs.axes, .keepdims = true});
+}
+
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const double n = divisor(attrs, in[0]->shape());
+  return {in_wide(in[0], [&](const Tensor& x) {
+    const Tensor squares = square(centred(attrs, x));
+    return sum(squares, {.axes = attrs.axes, .keepdims = attrs.keepdims}) / n;
+  })};
+}
+
+// The mean moves too, but the distances from it sum to zero, so that it has no part in the slope.
+Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
+  const TensorType& type = v.input_type(0);
+  const double n = divisor(attrs, type.shape);
+  const Tensor g = spread(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));
+  return {in_wide(v.input(0), [&](const Tensor& x) {
+    return cast(g, x->type.dtype) * centred(attrs, x) * (2.0 / n);
+  })};
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor x = f32({2, 2}, {1, 3, 2, 8});
+  return {
+      {.name = "example", .inputs = {f32({1, 2, 3, 4})}, .expect = {f32({}, {1.25})}},
+      {.name = "rows", .attrs = {.axes = {-1}}, .inputs = {x}, .expect = {f32({1, 9})}},
+      {.name = "keepdims",
+       .attrs = {.axes = {0}, .keepdims = true},
+       .inputs = {x},
+       .expect = {f32({1, 2}, {0.25, 6.25})}},
+      {.name = "correction",
+       .attrs = {.correction = 1},
+       .inputs = {f32({1, 2, 3, 6})},
+       .expect = {f32({}, {4.66666667})}},
+      {.name = "large_mean",
+       .inputs = {f32({16777212, 16777214})},
+       .expect = {f32({}, {1})},
+       .check_gradient = false},
+      {.name = "rank_0", .inputs = {f64({}, {3})}, .expect = {f64({}, {0})}},
+      {.name = "no_results", .attrs = {.axes = {0}}, .inputs = {uniform({3, 0})}},
+      {.name = "integer_is_not_floating", .inputs = {i32({1})}, .error = "C1"},
+      {.name = "axis_out_of_range", .attrs = {.axes = {2}}, .inputs = {x}, .error = "C2"},
+  };
+}
+
+}  // namespace
+
+OpDef var_def() {
+  return define_reduction<Attrs>({
+      .name = "var",
+      .summary = "The variance of elements along some axes.",
+      .formula = "y = sum((x[i] - mean(x))^2) / (n - correction)",
+      .details = "The divisor is never below 0. f16 and bf16 are computed in f32.",
+      .attrs_doc = {{"correction",
+                     "Taken from the number of elements that the sum is divided by."}},
+      .infer = infer,
+      .vjp = vjp,
+      .decompose = decompose,
+      .cases = cases,
+      .saves = Saves::kFirstInput,
+      .numeric = Numeric::kComposite,
+  });
+}
+
+}  // namespace tenon::ops
