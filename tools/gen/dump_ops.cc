@@ -107,7 +107,8 @@ Json describe(const OpDef& op, Json& enums) {
   }
   Json outputs = Json::array();
   for (const OutputDef& output : op.doc.outputs) {
-    outputs.push_back({{"name", output.name}, {"doc", output.doc}});
+    outputs.push_back(
+        {{"name", output.name}, {"variadic", output.variadic}, {"doc", output.doc}});
   }
   return {
       {"id", op.id},

@@ -51,6 +51,7 @@ inline std::vector<tenon_tensor*> handles(std::span<const Tensor> tensors) {
 
 TYPES = {"int": "int64_t", "float": "double", "bool": "bool", "dtype": "DType",
          "ints": "std::vector<int64_t>"}
+MANY = "std::vector<Tensor>"
 
 
 def pascal(name):
@@ -109,8 +110,8 @@ def attrs(op):
 
 
 def outputs_type(op):
-    if any(output.get("variadic") for output in op["outputs"]):
-        return "std::vector<Tensor>"
+    if any(output["variadic"] for output in op["outputs"]):
+        return MANY
     return "Tensor" if len(op["outputs"]) == 1 else f"{pascal(op['name'])}Outputs"
 
 
@@ -127,7 +128,7 @@ def parameters(op):
     for entry in op["inputs"]:
         kind = "std::span<const Tensor> " if entry["kind"] == "variadic" else "const Tensor& "
         result.append(kind + entry["name"] + (" = {}" if entry["kind"] == "optional" else ""))
-    if outputs_type(op) == "std::vector<Tensor>":
+    if outputs_type(op) == MANY:
         result.append("size_t n_outputs")
     if op["attrs"]:
         result.append(f"const {attrs_type(op)}& attrs = {{}}")
@@ -137,36 +138,34 @@ def parameters(op):
 def body(op):
     lines = []
     inputs, outputs = op["inputs"], op["outputs"]
-    if len(inputs) == 1 and inputs[0]["kind"] == "variadic":
-        lines.append(f"const std::vector<tenon_tensor*> inputs = "
-                     f"detail::handles({inputs[0]['name']});")
-        given = "inputs.data(), inputs.size()"
-    elif inputs:
-        names = ", ".join(f"{entry['name']}.get()" for entry in inputs)
-        lines.append(f"tenon_tensor* const inputs[] = {{{names}}};")
-        given = f"inputs, {len(inputs)}"
-    else:
+    if not inputs:
         given = "nullptr, 0"
+    elif inputs[-1]["kind"] == "variadic":
+        lines.append(f"const std::vector<tenon_tensor*> given = "
+                     f"detail::handles({inputs[0]['name']});")
+        given = "given.data(), given.size()"
+    else:
+        names = ", ".join(f"{entry['name']}.get()" for entry in inputs)
+        lines.append(f"tenon_tensor* const given[] = {{{names}}};")
+        given = f"given, {len(inputs)}"
+    attrs = "nullptr"
     if op["attrs"]:
         lines.append(f"const tenon_{op['name']}_attrs c_attrs = attrs.c();")
-    given_attrs = "&c_attrs" if op["attrs"] else "nullptr"
-    many = outputs_type(op) == "std::vector<Tensor>"
-    if many:
-        lines.append("std::vector<tenon_tensor*> outputs(n_outputs);")
-        taken = "outputs.data(), outputs.size()"
+        attrs = "&c_attrs"
+    if outputs_type(op) == MANY:
+        lines.append("std::vector<tenon_tensor*> taken(n_outputs);")
+        taken = "taken.data(), taken.size()"
+        after = [f"{MANY} outputs;",
+                 "for (tenon_tensor* output : taken) outputs.push_back(Tensor::adopt(output));",
+                 "return outputs;"]
     else:
-        lines.append(f"tenon_tensor* outputs[{len(outputs)}] = {{}};")
-        taken = f"outputs, {len(outputs)}"
-    lines.append(f"check(tenon_call(current_scope(), TENON_OP_{op['name']}, {given_attrs}, "
-                 f"{given}, {taken}));")
-    if many:
-        lines += ["std::vector<Tensor> results;",
-                  "for (tenon_tensor* output : outputs) "
-                  "results.push_back(Tensor::adopt(output));", "return results;"]
-    else:
-        made = ", ".join(f"Tensor::adopt(outputs[{i}])" for i in range(len(outputs)))
-        lines.append(f"return {made};" if len(outputs) == 1 else f"return {{{made}}};")
-    return lines
+        lines.append(f"tenon_tensor* taken[{len(outputs)}] = {{}};")
+        taken = f"taken, {len(outputs)}"
+        made = ", ".join(f"Tensor::adopt(taken[{i}])" for i in range(len(outputs)))
+        after = [f"return {made};" if len(outputs) == 1 else f"return {{{made}}};"]
+    lines.append(f"check(tenon_call(current_scope(), TENON_OP_{op['name']}, {attrs}, {given}, "
+                 f"{taken}));")
+    return lines + after
 
 
 def wrap(line):

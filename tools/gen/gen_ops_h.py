@@ -161,7 +161,7 @@ def manual(op):
     for output in op["outputs"]:
         wanted = "" if len(op["outputs"]) == 1 else " NULL if it is not wanted."
         rows.append(f"@param out_{output['name']} {registry.sentence(output['doc'])}{wanted}")
-        if output.get("variadic"):
+        if output["variadic"]:
             rows.append(f"@param n_{output['name']} How many.")
     parts.append("\n".join(rows))
     parts.append("@return NULL, or an error for the caller to free.")
@@ -183,7 +183,7 @@ def parameters(op):
         result.append(f"const tenon_{op['name']}_attrs* attrs TENON_NULLABLE")
     for output in op["outputs"]:
         name = output["name"]
-        if output.get("variadic"):
+        if output["variadic"]:
             result += [f"tenon_tensor** out_{name} TENON_OWNED TENON_COUNT(n_{name})",
                        f"size_t n_{name}"]
         else:
@@ -194,34 +194,30 @@ def parameters(op):
 
 def body(op):
     """The statements of the wrapper: gather the inputs, call, hand out the outputs."""
-    lines = []
     inputs, outputs = op["inputs"], op["outputs"]
-    if len(inputs) == 1 and inputs[0]["kind"] == "variadic":
-        given = f"{inputs[0]['name']}, n_{inputs[0]['name']}"
-    elif not inputs:
+    declarations, before, after = [], [], []
+    if not inputs:
         given = "NULL, 0"
+    elif inputs[-1]["kind"] == "variadic":
+        assert len(inputs) == 1, op["name"]
+        given = f"{inputs[0]['name']}, n_{inputs[0]['name']}"
     else:
-        assert all(entry["kind"] != "variadic" for entry in inputs), op["name"]
-        lines.append(f"tenon_tensor* inputs[{len(inputs)}];")
-        given = f"inputs, {len(inputs)}"
+        declarations.append(f"tenon_tensor* given[{len(inputs)}];")
+        before = [f"given[{i}] = {entry['name']};" for i, entry in enumerate(inputs)]
+        given = f"given, {len(inputs)}"
+    result = "return"
     if len(outputs) == 1:
         name = outputs[0]["name"]
-        taken = f"out_{name}, " + (f"n_{name}" if outputs[0].get("variadic") else "1")
+        taken = f"out_{name}, " + (f"n_{name}" if outputs[0]["variadic"] else "1")
     else:
-        lines += [f"tenon_tensor* outputs[{len(outputs)}];", "tenon_error* error;"]
-        taken = f"outputs, {len(outputs)}"
-    if given.startswith("inputs,"):
-        lines += [f"inputs[{i}] = {entry['name']};" for i, entry in enumerate(inputs)]
+        declarations += [f"tenon_tensor* taken[{len(outputs)}];", "tenon_error* error;"]
+        taken = f"taken, {len(outputs)}"
+        result = "error ="
+        after = [f"tenon_ops_give_(taken[{i}], out_{output['name']});"
+                 for i, output in enumerate(outputs)] + ["return error;"]
     attrs = "attrs" if op["attrs"] else "NULL"
-    call = f"tenon_call(scope, TENON_OP_{op['name']}, {attrs}, {given}, {taken});"
-    if len(outputs) == 1:
-        lines.append(f"return {call}")
-    else:
-        lines.append(f"error = {call}")
-        lines += [f"tenon_ops_give_(outputs[{i}], out_{output['name']});"
-                  for i, output in enumerate(outputs)]
-        lines.append("return error;")
-    return lines
+    call = f"{result} tenon_call(scope, TENON_OP_{op['name']}, {attrs}, {given}, {taken});"
+    return declarations + before + [call] + after
 
 
 def fill(head, pieces, tail, width=WIDTH):
