@@ -1,0 +1,322 @@
+// Drives a plugin as the host does, but without the core: opens the library, prepares a kernel,
+// launches it on tensors that a test writes down as literals.
+//
+//   Plugin plugin(TENON_PLUGIN_FILE);
+//   const Launched y = plugin.run(TENON_OP_add, nullptr, {f32({1, 2}), f32({3, 4})}, {f32({2},
+//   {})}); EXPECT_EQ(y[0].numbers(), (Numbers{4, 6}));
+
+#pragma once
+
+#include <dlfcn.h>
+#include <tenon/plugin.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "plugins/sdk/dtype.h"
+#include "plugins/sdk/host.h"
+#include "plugins/sdk/kernel.h"
+#include "plugins/sdk/view.h"
+
+namespace tenon_sdk::testing {
+
+using Numbers = std::vector<double>;
+
+// Elements in memory and a view of them, at first a dense one.
+struct Tensor {
+  tenon_dtype dtype = TENON_DTYPE_NONE;
+  List sizes;
+  List strides;
+  int64_t offset = 0;  // Of the first element, in elements.
+  std::vector<std::byte> bytes;
+  bool by_value = false;
+
+  // Another view of the same elements.
+  Tensor as(List new_sizes, List new_strides, int64_t new_offset = 0) const {
+    Tensor view = *this;
+    view.sizes = std::move(new_sizes);
+    view.strides = std::move(new_strides);
+    view.offset = new_offset;
+    return view;
+  }
+
+  // All elements, of a type that need not be exact for 64-bit integers.
+  Numbers numbers() const {
+    Numbers result;
+    dispatch<Any>(dtype, [&]<class T>(Type<T>) {
+      for (const T& element : elements<T>()) result.push_back(static_cast<double>(element));
+      return 0;
+    });
+    return result;
+  }
+
+  template <class T>
+  std::vector<T> elements() const {
+    std::vector<T> result(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(static_cast<void*>(result.data()), bytes.data(), bytes.size());
+    return result;
+  }
+};
+
+// An operand that is absent.
+inline Tensor none() { return {}; }
+
+// A dense tensor; missing values are zeros.
+template <class T, class Value>
+Tensor tensor(List sizes, std::initializer_list<Value> values) {
+  Tensor made;
+  made.dtype = kDTypeOf<T>;
+  const DenseStrides dense(sizes.size(), sizes.data());
+  made.strides.assign(dense.values, dense.values + sizes.size());
+  std::vector<T> elements;
+  for (const Value value : values) elements.push_back(static_cast<T>(value));
+  elements.resize(static_cast<size_t>(count(sizes.size(), sizes.data())));
+  made.bytes.resize(elements.size() * sizeof(T));
+  if (!elements.empty()) std::memcpy(made.bytes.data(), elements.data(), made.bytes.size());
+  made.sizes = std::move(sizes);
+  return made;
+}
+
+#define TENON_SDK_TENSOR(name, type, value)                                 \
+  inline Tensor name(List sizes, std::initializer_list<value> values) {     \
+    return tensor<type>(std::move(sizes), values);                          \
+  }                                                                         \
+  inline Tensor name(std::initializer_list<value> values) {                 \
+    return tensor<type>(List{static_cast<int64_t>(values.size())}, values); \
+  }
+TENON_SDK_TENSOR(boolean, Bool, bool)
+TENON_SDK_TENSOR(i8, int8_t, int8_t)
+TENON_SDK_TENSOR(i32, int32_t, int32_t)
+TENON_SDK_TENSOR(i64, int64_t, int64_t)
+TENON_SDK_TENSOR(u8, uint8_t, uint8_t)
+TENON_SDK_TENSOR(u32, uint32_t, uint32_t)
+TENON_SDK_TENSOR(u64, uint64_t, uint64_t)
+TENON_SDK_TENSOR(f16, Half, float)
+TENON_SDK_TENSOR(bf16, BFloat16, float)
+TENON_SDK_TENSOR(f32, float, float)
+TENON_SDK_TENSOR(f64, double, double)
+#undef TENON_SDK_TENSOR
+
+// The same tensor as a launch parameter: one element without a buffer.
+inline Tensor by_value(Tensor scalar) {
+  scalar.by_value = true;
+  return scalar;
+}
+
+// What became of a launch.
+struct Launched {
+  std::vector<Tensor> outputs;
+  std::string refusal;  // Why no kernel was prepared; the outputs are empty then.
+  uint32_t traits = 0;
+  tenon_error_record record = {};
+  bool overran = false;  // Bytes beside an output were written.
+
+  const Tensor& operator[](size_t i) const { return outputs.at(i); }
+};
+
+// An error as the table below makes it.
+struct Error {
+  tenon_code code;
+  std::string message;
+};
+
+// The code of an error, which is released; TENON_OK for NULL.
+inline tenon_code code_of(tenon_error* error) {
+  if (error == nullptr) return TENON_OK;
+  const std::unique_ptr<Error> owned(reinterpret_cast<Error*>(error));
+  return owned->code;
+}
+
+// One instance of a plugin with its first device and a stream. What fails ends the test program: a
+// plugin that cannot get so far has no behaviour to test.
+class Plugin {
+ public:
+  explicit Plugin(const char* file) {
+    void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    require(library != nullptr, "cannot open the library");
+    void* const symbol = dlsym(library, TENON_PLUGIN_SYMBOL);
+    require(symbol != nullptr, "no entry point");
+    const auto query = reinterpret_cast<tenon_plugin_query>(symbol);
+    require(query(&kHost, &plugin_));
+    tenon_instance_options options = {};
+    options.struct_size = sizeof options;
+    require(plugin_->create(&kHost, &options, &instance_));
+    require(calls().open_device(instance_, 0, &device_));
+    require(calls().open_stream(device_, &stream_));
+  }
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+  ~Plugin() {
+    calls().close_stream(stream_);
+    calls().close_device(device_);
+    calls().destroy(instance_);
+  }
+
+  const tenon_plugin& description() const { return *plugin_; }
+  const tenon_plugin_calls& calls() const { return *plugin_->calls; }
+  tenon_device_p* device() const { return device_; }
+  tenon_stream_p* stream() const { return stream_; }
+
+  // Launches the first of the op's kernels that does not refuse. Signatures are not looked at, so
+  // give dtypes that they allow. `outputs` tells dtypes and sizes.
+  Launched run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
+               const std::vector<Tensor>& outputs) const {
+    Launched launched;
+    const std::vector<tenon_operand> in = operands(inputs), out = operands(outputs);
+    tenon_kernel_request request = {};
+    request.struct_size = sizeof request;
+    request.attrs = attrs;
+    request.n_inputs = in.size();
+    request.n_outputs = out.size();
+    request.inputs = in.data();
+    request.outputs = out.data();
+    tenon_kernel_traits traits = {};
+    traits.struct_size = sizeof traits;
+    tenon_kernel_p* kernel = nullptr;
+    launched.refusal = "no line for this op";
+    for (size_t i = 0; i < plugin_->n_kernels && kernel == nullptr; ++i) {
+      request.line = &plugin_->kernels[i];
+      if (request.line->op != op) continue;
+      tenon_string reason = {};
+      require(request.line->prepare(device_, &request, &kernel, &traits, &reason));
+      launched.refusal = kernel != nullptr ? "" : std::string(text(reason));
+    }
+    if (kernel == nullptr) return launched;
+    launched.traits = traits.flags;
+    launch(kernel, inputs, outputs, launched);
+    calls().release_kernel(kernel);
+    return launched;
+  }
+
+ private:
+  static constexpr size_t kGuard = 64;
+
+  static tenon_error* make_error(tenon_code code, tenon_string message) {
+    return reinterpret_cast<tenon_error*>(new Error{code, std::string(text(message))});
+  }
+  static void release_error(tenon_error* error) { delete reinterpret_cast<Error*>(error); }
+  static tenon_code error_code(const tenon_error* error) {
+    return reinterpret_cast<const Error*>(error)->code;
+  }
+  static tenon_string error_message(const tenon_error* error) {
+    return to_c(reinterpret_cast<const Error*>(error)->message);
+  }
+  static void log(void*, int32_t, tenon_string) {}
+
+  static constexpr tenon_host kHost = {
+      .struct_size = sizeof(tenon_host),
+      .provides = TENON_HOST_FEATURE_ERROR_RECORDS | TENON_HOST_FEATURE_BROADCAST_VIEWS,
+      .make_error = make_error,
+      .release_error = release_error,
+      .error_code = error_code,
+      .error_message = error_message,
+      .log = log,
+  };
+
+  static void require(bool ok, const char* what) {
+    if (ok) return;
+    const char* why = dlerror();
+    std::fprintf(stderr, "%s: %s\n", what, why != nullptr ? why : "");
+    std::exit(1);
+  }
+  static void require(tenon_error* error) {
+    if (error == nullptr) return;
+    std::fprintf(stderr, "error %d: %s\n", error_code(error), error_message(error).data);
+    std::exit(1);
+  }
+
+  static tenon_stride_class class_of(const Tensor& tensor) {
+    if (tensor.dtype == TENON_DTYPE_NONE) return TENON_STRIDES_ABSENT;
+    bool dense = true, uniform = true;
+    const DenseStrides row_major(tensor.sizes.size(), tensor.sizes.data());
+    for (size_t i = 0; i < tensor.sizes.size(); ++i) {
+      dense = dense && tensor.strides[i] == row_major.values[i];
+      uniform = uniform && tensor.strides[i] == 0;
+    }
+    if (tensor.by_value || (uniform && !tensor.sizes.empty())) return TENON_STRIDES_UNIFORM;
+    return dense ? TENON_STRIDES_DENSE : TENON_STRIDES_STRIDED;
+  }
+
+  static std::vector<tenon_operand> operands(const std::vector<Tensor>& tensors) {
+    std::vector<tenon_operand> result;
+    for (const Tensor& tensor : tensors) {
+      tenon_operand operand = {};
+      operand.dtype = tensor.dtype;
+      operand.rank = static_cast<uint16_t>(tensor.sizes.size());
+      operand.strides = class_of(tensor);
+      result.push_back(operand);
+    }
+    return result;
+  }
+
+  // A view of a tensor, whose elements go into a buffer between guard bytes.
+  tenon_view view_of(const Tensor& tensor, bool is_output) const {
+    tenon_view view = {};
+    view.dtype = tensor.dtype;
+    view.rank = static_cast<uint16_t>(tensor.sizes.size());
+    view.sizes = tensor.sizes.data();
+    view.strides = tensor.strides.data();
+    view.strides_class = class_of(tensor);
+    if (tensor.dtype == TENON_DTYPE_NONE) return view;
+    const auto first = static_cast<uint64_t>(tensor.offset) * size_of(tensor.dtype);
+    if (tensor.by_value) {
+      view.data = const_cast<std::byte*>(tensor.bytes.data());
+      return view;
+    }
+    const size_t size = tensor.bytes.size();
+    require(calls().allocate(device_, size + 2 * kGuard, &view.buffer));
+    auto* memory = static_cast<std::byte*>(calls().map(view.buffer));
+    std::memset(memory, 0xcd, size + 2 * kGuard);
+    if (!is_output && size > 0) std::memcpy(memory + kGuard, tensor.bytes.data(), size);
+    view.byte_offset = kGuard + first;
+    view.data = memory + view.byte_offset;
+    return view;
+  }
+
+  static bool guards_hold(const std::byte* memory, size_t size) {
+    for (size_t i = 0; i < kGuard; ++i) {
+      if (memory[i] != std::byte{0xcd} || memory[kGuard + size + i] != std::byte{0xcd})
+        return false;
+    }
+    return true;
+  }
+
+  void launch(tenon_kernel_p* kernel, const std::vector<Tensor>& inputs,
+              const std::vector<Tensor>& outputs, Launched& launched) const {
+    std::vector<tenon_view> in, out;
+    for (const Tensor& tensor : inputs) in.push_back(view_of(tensor, false));
+    for (const Tensor& tensor : outputs) out.push_back(view_of(tensor, true));
+    tenon_launch launch = {};
+    launch.struct_size = sizeof launch;
+    launch.site = 7;
+    launch.n_inputs = static_cast<uint32_t>(in.size());
+    launch.n_outputs = static_cast<uint32_t>(out.size());
+    launch.inputs = in.data();
+    launch.outputs = out.data();
+    launch.record = &launched.record;
+    require(calls().launch(kernel, stream_, &launch));
+    require(calls().wait(stream_));
+
+    launched.outputs = outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto* memory = static_cast<const std::byte*>(calls().map(out[i].buffer));
+      std::vector<std::byte>& bytes = launched.outputs[i].bytes;
+      launched.overran = launched.overran || !guards_hold(memory, bytes.size());
+      if (!bytes.empty()) std::memcpy(bytes.data(), memory + kGuard, bytes.size());
+    }
+    for (const tenon_view& view : in) {
+      if (view.buffer != nullptr) calls().release(view.buffer);
+    }
+    for (const tenon_view& view : out) calls().release(view.buffer);
+  }
+
+  const tenon_plugin* plugin_ = nullptr;
+  tenon_instance_p* instance_ = nullptr;
+  tenon_device_p* device_ = nullptr;
+  tenon_stream_p* stream_ = nullptr;
+};
+
+}  // namespace tenon_sdk::testing
