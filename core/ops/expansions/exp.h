@@ -1,0 +1,63 @@
+// exp, exp2, expm1, and the exponential with a shifted exponent that others are made of.
+//
+// The argument is n ln 2 + r with |r| <= ln 2 / 2, and the result 2^n (1 + r + r^2 p(r)). The upper
+// part of ln 2 has so few bits that n times it is exact; what is left of it matters less than half
+// a unit of r's last place, a third of one of the result's. The sum in parentheses adds half a unit
+// and p a tenth: below 1 ulp in all.
+
+#pragma once
+
+#include "core/ops/expansions/coefficients.h"
+#include "core/ops/expansions/value.h"
+
+namespace tenon::expansions {
+
+// exp(x) = 2^n (1 + tail), for an x that has been clamped.
+template <class V>
+struct Exponential {
+  V n;
+  V tail;
+};
+
+template <class V>
+Exponential<V> split_exponential(const V& x) {
+  const V n = round(x * 0x1.71547652b82fep+0);
+  const V high = x - n * pick<V>(0x1.62e4p-1, 0x1.62e42fefa38p-1);
+  const V r = high - n * pick<V>(0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45);
+  return {n, r + r * r * polynomial(r, kExp<typename V::Scalar>)};
+}
+
+// exp(x) 2^shift, without overflow on the way. The bounds lie well beyond those of the result.
+template <class V>
+V shifted_exp(const V& x, int shift) {
+  const Exponential<V> e = split_exponential(clamp(x, pick<V>(-106, -748), pick<V>(90, 712)));
+  return scale(1.0 + e.tail, to_int(e.n) + shift);
+}
+
+template <class V>
+V exp(const V& x) {
+  return shifted_exp(x, 0);
+}
+
+// Powers of whole numbers are exact, since r is zero there.
+template <class V>
+V exp2(const V& x) {
+  const V bounded = clamp(x, pick<V>(-152, -1077), pick<V>(129, 1025));
+  const V n = round(bounded);
+  const V r = bounded - n;
+  return scale(1.0 + r * polynomial(r, kExp2<typename V::Scalar>), to_int(n));
+}
+
+// 2^n (tail + (1 - 2^-n)): the difference in parentheses is exact until it rounds to 1. For n = 0
+// this is the tail itself, whose relative error is below 1 ulp because its leading term r is the
+// argument. For other n the sum is at least 0.29 and the tail's error counts as of so much.
+template <class V>
+V expm1(const V& x) {
+  const Exponential<V> e = split_exponential(clamp(x, pick<V>(-18, -38), pick<V>(90, 712)));
+  const typename V::Int n = to_int(e.n);
+  const V gap = where(e.n > pick<V>(25, 54), V(1.0), 1.0 - power_of_two<V>(0 - n));
+  const V y = scale(e.tail + gap, n);
+  return where(abs(x) < FormatOf<V>::kTiny, x, y);
+}
+
+}  // namespace tenon::expansions

@@ -1,0 +1,119 @@
+// log, log2, log10, log1p, and the parts of them that the inverse hyperbolics use.
+//
+// The argument is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and f is exact. With
+// s = f / (2 + f), log(1 + f) = 2 s + s z p(z), z = s^2, which is taken as
+//
+//   log(1 + f) = f - lost,   lost = f^2 / 2 - s (f^2 / 2 + z p(z))
+//
+// so that the exact f leads: lost is at most a fifth of f, its own errors (the quotient's 2.5 ulp
+// among them) count as much less, and the sum stays below 1 ulp. k ln 2 is added in two parts, the
+// upper one exact.
+
+#pragma once
+
+#include "core/ops/expansions/coefficients.h"
+#include "core/ops/expansions/value.h"
+
+namespace tenon::expansions {
+
+// x = 2^exponent (1 + f).
+template <class V>
+struct BinaryParts {
+  V exponent;
+  V f;
+};
+
+// Of a positive finite x, subnormal or not; of any other, something finite.
+template <class V>
+BinaryParts<V> binary_parts(const V& x) {
+  constexpr int kBits = FormatOf<V>::kMantissaBits;
+  const typename V::Bool subnormal = x < FormatOf<V>::kMinNormal;
+  const V normal = where(subnormal, x * pick<V>(0x1p24, 0x1p53), x);
+  const typename V::Int bits = as_int(normal);
+  const int64_t kRootOfHalf = kIsFloat32<V> ? 0x3f3504f3 : 0x3fe6a09e667f3bcd;
+  const typename V::Int k = (bits - kRootOfHalf) >> kBits;
+  const V mantissa = as_float(bits - (k << kBits));
+  const V moved = where(subnormal, V(pick<V>(24, 53)), V(0.0));
+  return {to_float(k) - moved, mantissa - 1.0};
+}
+
+// f - log(1 + f).
+template <class V>
+V lost_by_log(const V& f) {
+  const V s = f / (2.0 + f);
+  const V z = s * s;
+  const V half_square = 0.5 * f * f;
+  return half_square - s * (half_square + z * polynomial(z, kLog<typename V::Scalar>));
+}
+
+// log(2^exponent (1 + f)) + correction, for a correction that is small beside the rest.
+template <class V>
+V log_of(const BinaryParts<V>& x, const V& correction) {
+  const V low = x.exponent * pick<V>(0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45) + correction;
+  const V high = x.exponent * pick<V>(0x1.62e4p-1, 0x1.62e42fefa38p-1);
+  return high - ((lost_by_log(x.f) - low) - x.f);
+}
+
+// Replaces what a formula gives where the logarithm of x is an infinity or NaN.
+template <class V>
+V with_log_limits(const V& x, const V& y) {
+  const V below = where(x == 0.0, V(-kInfinity), V(kNan));
+  return where(x < kInfinity, where(x > 0.0, y, below), x);
+}
+
+template <class V>
+V log(const V& x) {
+  return with_log_limits(x, log_of(binary_parts(x), V(0.0)));
+}
+
+// A base b for logarithms. The upper parts have so few bits that their products are exact.
+struct LogBase {
+  double of_two_high, of_two_low;  // log_b(2): times an exponent.
+  double of_e_high, of_e_low;      // log_b(e): times an upper half.
+};
+
+template <class V>
+V log_in_base(const V& x, const LogBase& base) {
+  const BinaryParts<V> parts = binary_parts(x);
+  const V high = high_half(parts.f);
+  const V low = (parts.f - high) - lost_by_log(parts.f);
+  const Sum<V> lead = exact_sum(parts.exponent * base.of_two_high, high * base.of_e_high);
+  const V rest = low * (base.of_e_high + base.of_e_low) + high * base.of_e_low;
+  const V y = lead.high + (lead.low + (rest + parts.exponent * base.of_two_low));
+  return with_log_limits(x, y);
+}
+
+template <class V>
+V log2(const V& x) {
+  return log_in_base(x, kIsFloat32<V> ? LogBase{1, 0, 0x1.714p+0, 0x1.47652b82fe177p-12}
+                                      : LogBase{1, 0, 0x1.715476p+0, 0x1.4ae0bf85ddf44p-26});
+}
+
+template <class V>
+V log10(const V& x) {
+  return log_in_base(x, kIsFloat32<V> ? LogBase{0x1.344p-2, 0x1.3509f79fef312p-18, 0x1.bcap-2,
+                                                0x1.7b1526e50e32ap-14}
+                                      : LogBase{0x1.34413509f78p-2, 0x1.fef311f12b358p-46,
+                                                0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28});
+}
+
+// log(1 + x) + times_two ln 2. The rounding of u = 1 + x is made up for by its error over u; near
+// zero, where u has the exponent 0, x takes the place of u - 1.
+template <class V>
+V shifted_log1p(const V& x, const V& times_two) {
+  const V u = 1.0 + x;
+  BinaryParts<V> parts = binary_parts(u);
+  const typename V::Bool near_zero = parts.exponent == 0.0;
+  const V error = where(x > 1.0, 1.0 - (u - x), x - (u - 1.0));
+  const V correction = where(near_zero, V(0.0), error / u);
+  parts = {parts.exponent + times_two, where(near_zero, x, parts.f)};
+  const V y = with_log_limits(u, log_of(parts, correction));
+  return where(abs(x) < FormatOf<V>::kTiny, x, y);
+}
+
+template <class V>
+V log1p(const V& x) {
+  return shifted_log1p(x, V(0.0));
+}
+
+}  // namespace tenon::expansions

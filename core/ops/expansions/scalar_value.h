@@ -1,0 +1,170 @@
+// The value type of one number: the plainest V that value.h describes, and the one that the tests
+// run. A policy says how division and square root round, and sees every instruction.
+
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace tenon::expansions {
+
+// Division and square root as the processor has them; nothing is counted.
+struct PlainPolicy {
+  static void count() {}
+  template <class T>
+  static T divide(T a, T b) {
+    return a / b;
+  }
+  template <class T>
+  static T square_root(T x) {
+    return std::sqrt(x);
+  }
+};
+
+template <class To, class From>
+To same_bits(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+template <class T, class Policy>
+class ScalarValue;
+
+template <class Policy>
+struct ScalarBool {
+  bool v;
+
+  friend ScalarBool operator&(ScalarBool a, ScalarBool b) { return made(a.v && b.v); }
+  friend ScalarBool operator|(ScalarBool a, ScalarBool b) { return made(a.v || b.v); }
+  friend ScalarBool operator!(ScalarBool a) { return made(!a.v); }
+
+  static ScalarBool made(bool v) {
+    Policy::count();
+    return {v};
+  }
+};
+
+// The integers beside T: Bits is as wide, signed or unsigned. Arithmetic goes through the unsigned
+// type, where wrapping around is defined.
+template <class T, class Bits, class Policy>
+class ScalarInteger {
+ public:
+  using Bool = ScalarBool<Policy>;
+  using Constant = std::conditional_t<std::is_signed_v<Bits>, int64_t, uint64_t>;
+  using Wrapping = std::make_unsigned_t<Bits>;
+
+  ScalarInteger(Constant v) : v_(static_cast<Bits>(v)) {}
+  Bits value() const { return v_; }
+
+  friend ScalarInteger operator+(ScalarInteger a, ScalarInteger b) { return made(a.w() + b.w()); }
+  friend ScalarInteger operator-(ScalarInteger a, ScalarInteger b) { return made(a.w() - b.w()); }
+  friend ScalarInteger operator*(ScalarInteger a, ScalarInteger b) { return made(a.w() * b.w()); }
+  friend ScalarInteger operator&(ScalarInteger a, ScalarInteger b) { return made(a.w() & b.w()); }
+  friend ScalarInteger operator|(ScalarInteger a, ScalarInteger b) { return made(a.w() | b.w()); }
+  friend ScalarInteger operator^(ScalarInteger a, ScalarInteger b) { return made(a.w() ^ b.w()); }
+  friend ScalarInteger operator<<(ScalarInteger a, int n) { return made(a.w() << n); }
+  friend ScalarInteger operator>>(ScalarInteger a, int n) { return made(a.v_ >> n); }
+  friend ScalarInteger operator<<(ScalarInteger a, ScalarInteger n) { return made(a.w() << n.v_); }
+  friend ScalarInteger operator>>(ScalarInteger a, ScalarInteger n) { return made(a.v_ >> n.v_); }
+  friend Bool operator!=(ScalarInteger a, ScalarInteger b) { return Bool::made(a.v_ != b.v_); }
+  friend Bool operator<(ScalarInteger a, ScalarInteger b) { return Bool::made(a.v_ < b.v_); }
+
+  friend ScalarInteger where(Bool c, ScalarInteger a, ScalarInteger b) {
+    return made(c.v ? a.v_ : b.v_);
+  }
+
+  template <class Any>
+  static ScalarInteger made(Any v) {
+    Policy::count();
+    return ScalarInteger(static_cast<Constant>(static_cast<Bits>(v)));
+  }
+
+ private:
+  Wrapping w() const { return static_cast<Wrapping>(v_); }
+
+  Bits v_;
+};
+
+template <class T, class Policy = PlainPolicy>
+class ScalarValue {
+ public:
+  using Scalar = T;
+  using Signed = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  using Int = ScalarInteger<T, Signed, Policy>;
+  using UInt = ScalarInteger<T, std::make_unsigned_t<Signed>, Policy>;
+  using Bool = ScalarBool<Policy>;
+
+  ScalarValue(double v) : v_(static_cast<T>(v)) {}
+  T value() const { return v_; }
+
+  friend ScalarValue operator+(ScalarValue a, ScalarValue b) { return made(a.v_ + b.v_); }
+  friend ScalarValue operator-(ScalarValue a, ScalarValue b) { return made(a.v_ - b.v_); }
+  friend ScalarValue operator*(ScalarValue a, ScalarValue b) { return made(a.v_ * b.v_); }
+  friend ScalarValue operator/(ScalarValue a, ScalarValue b) {
+    return made(Policy::divide(a.v_, b.v_));
+  }
+  friend ScalarValue operator-(ScalarValue a) { return made(-a.v_); }
+  friend Bool operator==(ScalarValue a, ScalarValue b) { return Bool::made(a.v_ == b.v_); }
+  friend Bool operator!=(ScalarValue a, ScalarValue b) { return Bool::made(a.v_ != b.v_); }
+  friend Bool operator<(ScalarValue a, ScalarValue b) { return Bool::made(a.v_ < b.v_); }
+  friend Bool operator<=(ScalarValue a, ScalarValue b) { return Bool::made(a.v_ <= b.v_); }
+  friend Bool operator>(ScalarValue a, ScalarValue b) { return Bool::made(a.v_ > b.v_); }
+  friend Bool operator>=(ScalarValue a, ScalarValue b) { return Bool::made(a.v_ >= b.v_); }
+
+  friend ScalarValue abs(ScalarValue a) { return made(std::fabs(a.v_)); }
+  friend ScalarValue sqrt(ScalarValue a) { return made(Policy::square_root(a.v_)); }
+  friend ScalarValue where(Bool c, ScalarValue a, ScalarValue b) { return made(c.v ? a.v_ : b.v_); }
+
+  friend Int as_int(ScalarValue a) { return Int::made(same_bits<Signed>(a.v_)); }
+  friend Int to_int(ScalarValue a) {
+    constexpr T kLimit = sizeof(T) == 4 ? T(0x1p31) : T(0x1p63);
+    const bool in_range = a.v_ > -kLimit && a.v_ < kLimit;
+    return Int::made(in_range ? static_cast<Signed>(a.v_) : 0);
+  }
+
+  // Adding and taking away the power of two from which on all numbers are whole rounds, ties to
+  // even, and spares the tests a call into the C library.
+  friend ScalarValue round(ScalarValue a) {
+    constexpr T kAllWhole = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);
+    const T magnitude = std::fabs(a.v_);
+    if (!(magnitude < kAllWhole)) return made(a.v_);
+    return made(std::copysign((magnitude + kAllWhole) - kAllWhole, a.v_));
+  }
+
+  static ScalarValue made(T v) {
+    Policy::count();
+    ScalarValue value(0);
+    value.v_ = v;
+    return value;
+  }
+
+ private:
+  T v_;
+};
+
+template <class T, class Bits, class P>
+ScalarValue<T, P> as_float(ScalarInteger<T, Bits, P> a) {
+  return ScalarValue<T, P>::made(same_bits<T>(a.value()));
+}
+
+template <class T, class Bits, class P>
+ScalarValue<T, P> to_float(ScalarInteger<T, Bits, P> a) {
+  return ScalarValue<T, P>::made(static_cast<T>(a.value()));
+}
+
+template <class T, class Bits, class P>
+auto as_uint(ScalarInteger<T, Bits, P> a) {
+  return ScalarInteger<T, std::make_unsigned_t<Bits>, P>::made(a.value());
+}
+
+template <class T, class Bits, class P>
+auto as_int(ScalarInteger<T, Bits, P> a) {
+  return ScalarInteger<T, std::make_signed_t<Bits>, P>::made(a.value());
+}
+
+}  // namespace tenon::expansions

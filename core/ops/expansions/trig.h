@@ -1,0 +1,84 @@
+// sin, cos and tan, for every finite argument.
+//
+// After the reduction (trig_reduction.h) the angle is at most pi/4 and comes in two parts, of which
+// the lower enters by the derivative. The polynomials add at most a fifth (tan: a quarter) to a
+// leading term that is exact, so that sin and cos stay below 1 ulp and tan below 1.5.
+
+#pragma once
+
+#include "core/ops/expansions/coefficients.h"
+#include "core/ops/expansions/trig_reduction.h"
+#include "core/ops/expansions/value.h"
+
+namespace tenon::expansions {
+
+template <class V>
+V sine_of(const Sum<V>& angle) {
+  const V z = angle.high * angle.high;
+  const V tail = angle.high * (z * polynomial(z, kSin<typename V::Scalar>));
+  return angle.high + (tail + angle.low * (1.0 - 0.5 * z));
+}
+
+// What 1 - z / 2 loses by rounding is exact and goes into the tail.
+template <class V>
+V cosine_of(const Sum<V>& angle) {
+  const V z = angle.high * angle.high;
+  const Sum<V> lead = exact_sum(V(1.0), -0.5 * z);
+  const V tail = z * (z * polynomial(z, kCos<typename V::Scalar>));
+  return lead.high + (lead.low + (tail - angle.high * angle.low));
+}
+
+template <class V>
+V nan_unless_finite(const V& magnitude, const V& y) {
+  return where(magnitude < kInfinity, y, V(kNan));
+}
+
+// y with its sign changed if that of x or `bit`, which is a sign bit or zero, says so.
+template <class V>
+V with_sign_flipped(const V& y, const typename V::Int& bit) {
+  return as_float(as_int(y) ^ bit);
+}
+
+// sin(angle + quadrant pi/2) for a quadrant that counts modulo 4: sin, cos, -sin, -cos.
+template <class V>
+V sine_in_quadrant(const typename V::UInt& quadrant, const Sum<V>& angle) {
+  const auto is_cosine = (quadrant & 1) != 0;
+  const V y = where(is_cosine, cosine_of(angle), sine_of(angle));
+  constexpr int kToSignBit = 8 * sizeof(typename V::Scalar) - 2;
+  return with_sign_flipped(y, as_int((quadrant & 2) << kToSignBit));
+}
+
+template <class V>
+V sin(const V& x) {
+  const V a = abs(x);
+  const Reduction<V> reduced = PiReducer<V>::reduce(a);
+  const V y = sine_in_quadrant(reduced.quadrant, reduced.angle);
+  return nan_unless_finite(a, with_sign_flipped(y, sign_bit(x)));
+}
+
+template <class V>
+V cos(const V& x) {
+  const V a = abs(x);
+  const Reduction<V> reduced = PiReducer<V>::reduce(a);
+  return nan_unless_finite(a, sine_in_quadrant(reduced.quadrant + 1, reduced.angle));
+}
+
+// tan(angle), or -1 / tan(angle) in every other quadrant. The tangent is had in two parts, and the
+// quotient q = -1 / t, which may be off by 2.5 ulp, corrected by what q t misses from -1.
+template <class V>
+V tan(const V& x) {
+  const V a = abs(x);
+  const Reduction<V> reduced = PiReducer<V>::reduce(a);
+  const V angle = reduced.angle.high, z = angle * angle;
+  const V tail = angle * (z * polynomial(z, kTan<typename V::Scalar>));
+  const V slope = 1.0 + (angle + tail) * (angle + tail);
+  const Sum<V> t = exact_sum(angle, tail + reduced.angle.low * slope);
+
+  const V q = -1.0 / t.high;
+  const V product = q * t.high;
+  const V missing = (1.0 + product) + (product_error(q, t.high, product) + q * t.low);
+  const V y = where((reduced.quadrant & 1) != 0, q + q * missing, t.high);
+  return nan_unless_finite(a, with_sign_flipped(y, sign_bit(x)));
+}
+
+}  // namespace tenon::expansions

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Derives the polynomials of core/ops/expansions and prints coefficients.h.
+
+Each polynomial is the weighted minimax fit of one smooth function, found by Remez' exchange on a
+dense Chebyshev grid in 40 digits and rounded to the dtype at the end. The weight is the share that
+the polynomial has in its function's result, so that the deviation printed beside each row is the
+relative error of the result that the truncated polynomial alone accounts for.
+
+Run it with a Python that has mpmath:
+
+    python3 tools/coefficients/generate.py > core/ops/expansions/coefficients.h
+"""
+
+import math
+import struct
+import sys
+from dataclasses import dataclass
+from typing import Callable
+
+from mpmath import mp, mpf
+
+mp.dps = 40
+
+
+@dataclass
+class Fit:
+    """One polynomial: what it approximates, where, and how many coefficients it takes."""
+
+    name: str
+    doc: str
+    function: Callable
+    weight: Callable
+    interval: tuple
+    terms: dict  # dtype -> number of coefficients
+    high: dict = None  # dtype -> upper end, where it depends on the dtype
+
+
+def odd(f):
+    """The tail p of f(x) = x + x z p(z) with z = x^2, and the share x^3 / f(x) that it has."""
+
+    def tail(z):
+        x = mp.sqrt(z)
+        return (f(x) - x) / (x * z)
+
+    def share(z):
+        x = mp.sqrt(z)
+        return x * z / f(x)
+
+    return tail, share
+
+
+def atanh_series(s):
+    return mp.log((1 + s) / (1 - s))
+
+
+def fits():
+    log2_half = mp.log(2) / 2 * mpf("1.0005")
+    log_end = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.001")
+    quarter_pi = (mp.pi / 4) ** 2 * mpf("1.0001")
+    return [
+        Fit("kExp", "exp(r) = 1 + r + r^2 p(r); also good for expm1",
+            lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.expm1(r),
+            (-log2_half, log2_half), {"float": 6, "double": 11}),
+        Fit("kExp2", "exp2(r) = 1 + r p(r)",
+            lambda r: (mp.power(2, r) - 1) / r, lambda r: r / mp.power(2, r),
+            (mpf("-0.5005"), mpf("0.5005")), {"float": 7, "double": 11}),
+        Fit("kLog", "log((1 + s) / (1 - s)) = 2 s + s z p(z), z = s^2",
+            lambda z: (atanh_series(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
+            lambda z: mp.sqrt(z) * z / atanh_series(mp.sqrt(z)),
+            (mpf(0), log_end), {"float": 3, "double": 7}),
+        Fit("kLogTail", "log((1 + s) / (1 - s)) = 2/3 s (3 + z + z^2 p(z)), z = s^2",
+            lambda z: (atanh_series(mp.sqrt(z)) / mp.sqrt(z) * 3 / 2 - 3 - z) / z**2,
+            lambda z: mp.sqrt(z) * z**2 / atanh_series(mp.sqrt(z)),
+            (mpf(0), log_end), {"float": 3, "double": 7}),
+        Fit("kSin", "sin(r) = r + r z p(z), z = r^2", *odd(mp.sin), (mpf(0), quarter_pi),
+            {"float": 3, "double": 6}),
+        Fit("kCos", "cos(r) = 1 - z / 2 + z^2 p(z), z = r^2",
+            lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2,
+            lambda z: z**2 / mp.cos(mp.sqrt(z)),
+            (mpf(0), quarter_pi), {"float": 3, "double": 6}),
+        Fit("kTan", "tan(r) = r + r z p(z), z = r^2", *odd(mp.tan), (mpf(0), quarter_pi),
+            {"float": 7, "double": 15}),
+        Fit("kAsin", "asin(x) = x + x z p(z), z = x^2, |x| <= 1/2", *odd(mp.asin),
+            (mpf(0), mpf("0.25")), {"float": 5, "double": 13}),
+        Fit("kAtan", "atan(x) = x + x z p(z), z = x^2, |x| <= 1", *odd(mp.atan),
+            (mpf(0), mpf(1)), {"float": 9, "double": 20}),
+        Fit("kSinh", "sinh(x) = x + x z p(z), z = x^2, |x| <= 1", *odd(mp.sinh),
+            (mpf(0), mpf(1)), {"float": 4, "double": 7}),
+        Fit("kTanh", "tanh(x) = x + x z p(z), z = x^2, |x| <= 5/8", *odd(mp.tanh),
+            (mpf(0), mpf("0.391")), {"float": 5, "double": 11}),
+        Fit("kAtanh", "atanh(x) = x + x z p(z), z = x^2, |x| <= 1/2", *odd(mp.atanh),
+            (mpf(0), mpf("0.25")), {"float": 6, "double": 13}),
+        Fit("kErf", "erf(x) = x + x p(z), z = x^2, |x| <= 1",
+            lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1,
+            lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)),
+            (mpf(0), mpf(1)), {"float": 7, "double": 12}),
+        Fit("kLogErfc", "log(erfc(1 + t)) = p(t), t in [0, 3] (float), [0, 5] (double)",
+            lambda t: mp.log(mp.erfc(1 + t)), lambda t: mp.erfc(1 + t) / mp.erf(1 + t),
+            (mpf(0), None), {"float": 7, "double": 19}, {"float": mpf(3), "double": mpf(5)}),
+    ]
+
+
+class Grid:
+    """A function and its weight at the midpoints of a Chebyshev grid.
+
+    Midpoints, because a function may read 0 / 0 at an end of its interval.
+    """
+
+    def __init__(self, fit, dtype, size):
+        low = fit.interval[0]
+        high = fit.high[dtype] if fit.high else fit.interval[1]
+        self.x = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (2 * i + 1) / (2 * size))
+                  for i in range(size)]
+        self.f = [fit.function(x) for x in self.x]
+        self.w = [abs(fit.weight(x)) for x in self.x]
+
+    def deviation(self, coefficients):
+        return [(mp.polyval(coefficients[::-1], x) - y) * w
+                for x, y, w in zip(self.x, self.f, self.w)]
+
+    def worst(self, coefficients):
+        return max(abs(d) for d in self.deviation(coefficients))
+
+
+def rounded_minimax(fit, dtype):
+    """Coefficients of the dtype, lowest first, and the largest weighted deviation.
+
+    The lowest, whose rounding matters most, are rounded one by one, and the others fitted again
+    around them to make up for it.
+    """
+    n = fit.terms[dtype]
+    grid = Grid(fit, dtype, 40 * n)
+    best = [to_dtype(c, dtype) for c in minimax(grid, [], n)]
+    fixed = []
+    while len(fixed) < min(n - 1, 4):
+        fixed.append(to_dtype(minimax(grid, fixed, n)[len(fixed)], dtype))
+        candidate = [to_dtype(c, dtype) for c in minimax(grid, fixed, n)]
+        best = min(best, candidate, key=grid.worst)
+    return best, grid.worst(best)
+
+
+def minimax(grid, fixed, n):
+    """The n coefficients of the best fit among those that begin with `fixed`."""
+    free = n - len(fixed)
+    size = len(grid.x)
+    at = [round((size - 1) * (1 - math.cos(math.pi * i / free)) / 2) for i in range(free + 1)]
+    for _ in range(20):
+        system = mp.matrix(free + 1, free + 1)
+        right = mp.matrix(free + 1, 1)
+        for row, i in enumerate(at):
+            x = grid.x[i]
+            for column in range(free):
+                system[row, column] = x ** (len(fixed) + column)
+            system[row, free] = (-1) ** row / grid.w[i]
+            right[row] = grid.f[i] - sum(c * x**k for k, c in enumerate(fixed))
+        solution = mp.lu_solve(system, right)
+        coefficients = fixed + [solution[i] for i in range(free)]
+        deviation = grid.deviation(coefficients)
+        peaks = alternating_peaks(deviation)
+        level = abs(solution[free])
+        if len(peaks) < free + 1 or max(abs(d) for d in deviation) < level * mpf("1.01"):
+            return coefficients
+        exchanged = choose(peaks, deviation, free + 1)
+        if exchanged == at:
+            return coefficients
+        at = exchanged
+    return coefficients
+
+
+def alternating_peaks(deviation):
+    """The index of the largest deviation in each run of one sign."""
+    peaks = [0]
+    for i, d in enumerate(deviation):
+        if (d > 0) == (deviation[peaks[-1]] > 0):
+            if abs(d) > abs(deviation[peaks[-1]]):
+                peaks[-1] = i
+        else:
+            peaks.append(i)
+    return peaks
+
+
+def choose(peaks, deviation, count):
+    """Drops surplus peaks from the ends, the smaller one first."""
+    peaks = list(peaks)
+    while len(peaks) > count:
+        peaks.pop(0 if abs(deviation[peaks[0]]) < abs(deviation[peaks[-1]]) else -1)
+    return peaks
+
+
+def to_dtype(value, dtype):
+    as_double = float(value)
+    return mpf(struct.unpack("f", struct.pack("f", as_double))[0] if dtype == "float" else as_double)
+
+
+def two_over_pi(bits_per_word, words, leading_zeros):
+    """Words of 2/pi written with `leading_zeros` digits in front of the binary point."""
+    digits = bits_per_word * words
+    with mp.workprec(digits + 64):
+        scaled = int(mp.floor(2 / mp.pi * mpf(2) ** (digits - leading_zeros)))
+    mask = (1 << bits_per_word) - 1
+    return [(scaled >> (bits_per_word * i)) & mask for i in reversed(range(words))]
+
+
+def print_array(name, dtype, element, entries):
+    print("template <>")
+    print(f"inline constexpr std::array<{element}, {len(entries)}> {name}<{dtype}>{{")
+    lines, line = [], "   "
+    for entry in entries:
+        if len(line) + len(entry) + 2 > 100:
+            lines.append(line)
+            line = "   "
+        line += f" {entry},"
+    print("\n".join(lines + [line.rstrip(",") + "};"]))
+
+
+HEAD = """\
+// The numbers of the expansions: minimax polynomials, lowest coefficient first, and the digits of
+// 2/pi.
+//
+// Generated by tools/coefficients/generate.py, which says how; do not edit.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+// clang-format off
+namespace tenon::expansions {
+"""
+
+
+def main():
+    print(HEAD)
+    for fit in fits():
+        print(f"// {fit.doc}")
+        print("template <class Scalar>")
+        print(f"inline constexpr std::array<double, 0> {fit.name}{{}};")
+        for dtype in ("float", "double"):
+            coefficients, worst = rounded_minimax(fit, dtype)
+            print(f"// Off by at most 2^{float(mp.log(worst, 2)):.1f}.")
+            print_array(fit.name, dtype, "double", [float(c).hex() for c in coefficients])
+            print(f"{fit.name} {dtype}: 2^{float(mp.log(worst, 2)):.1f}", file=sys.stderr)
+        print()
+
+    print("// The binary digits of 2/pi in whole words, behind as many zeros as the reduction wants.")
+    print("template <class Scalar>")
+    print("inline constexpr std::array<uint32_t, 0> kTwoOverPi{};")
+    print_array("kTwoOverPi", "float", "uint32_t",
+                [f"0x{w:08x}" for w in two_over_pi(32, 7, 26)])
+    print_array("kTwoOverPi", "double", "uint64_t",
+                [f"0x{w:016x}" for w in two_over_pi(64, 19, 55)])
+    print("\n}  // namespace tenon::expansions")
+
+
+if __name__ == "__main__":
+    main()
