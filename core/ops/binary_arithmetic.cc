@@ -8,6 +8,9 @@
 #include <limits>
 
 #include "core/ops/elementwise.h"
+#include "core/ops/expansion_value.h"
+#include "core/ops/expansions/inverse_trig.h"
+#include "core/ops/expansions/pow.h"
 
 namespace tenon::ops {
 namespace {
@@ -60,6 +63,13 @@ Tensors pow_vjp(const None&, const VjpArgs& v) {
         const Tensor base = where(defined, a, number(1));
         return only_where(defined, g * pow(base, b) * log(base));
       });
+}
+
+Tensors pow_decompose(const None&, TensorSpan in) {
+  const DType dtype = in[0]->type.dtype;
+  require_code(is_floating(dtype), Code::kUnimplemented,
+               "powers of {} need a kernel, which this device lacks", dtype);
+  return expand([](const auto& a, const auto& b) { return expansions::pow(a, b); }, in[0], in[1]);
 }
 
 // The larger one stays outside of exp(), which cannot overflow then. Equal ones are taken apart,
@@ -306,6 +316,7 @@ OpDef pow_def() {
                  "not above 0.",
       .infer = infer_numeric,
       .vjp = pow_vjp,
+      .decompose = pow_decompose,
       .cases =
           [] {
             return with_shared({
@@ -390,6 +401,7 @@ OpDef atan2_def() {
         return gradients(
             v, [&] { return slope * b; }, [&] { return -(slope * a); });
       },
+      .decompose = TENON_EXPAND_BINARY(atan2),
       .cases =
           [] {
             return with_shared({

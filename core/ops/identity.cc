@@ -22,6 +22,7 @@ Cases<NoAttrs> cases() {
       {.name = "bool", .inputs = {boolean({1, 0})}, .expect = {boolean({1, 0})}},
       {.name = "rank_0", .inputs = {i64({}, {7})}, .expect = {i64({}, {7})}},
       {.name = "no_elements", .inputs = {uniform({0, 2})}, .expect = {f32({0, 2}, {})}},
+      {.name = "no_input", .error = "takes 1 inputs"},
   };
 }
 

@@ -5,6 +5,12 @@
 //   y has x's dtype and shape.
 
 #include "core/ops/elementwise.h"
+#include "core/ops/expansion_value.h"
+#include "core/ops/expansions/activation.h"
+#include "core/ops/expansions/erf.h"
+#include "core/ops/expansions/exp.h"
+#include "core/ops/expansions/log.h"
+#include "core/ops/expansions/root.h"
 
 namespace tenon::ops {
 namespace {
@@ -159,6 +165,7 @@ OpDef rsqrt_def() {
         const Tensor& y = v.output(0);
         return {-0.5 * v.cotangent(0) * (y * y * y)};
       },
+      .decompose = TENON_EXPAND_UNARY(rsqrt),
       .cases =
           [] {
             return Cases<None>{
@@ -201,6 +208,7 @@ OpDef exp_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * v.output(0)};
       },
+      .decompose = TENON_EXPAND_UNARY(exp),
       .cases =
           [] {
             return Cases<None>{
@@ -224,6 +232,7 @@ OpDef exp2_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * v.output(0) * kLn2};
       },
+      .decompose = TENON_EXPAND_UNARY(exp2),
       .cases =
           [] {
             return Cases<None>{
@@ -245,6 +254,7 @@ OpDef expm1_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * (v.output(0) + 1.0)};
       },
+      .decompose = TENON_EXPAND_UNARY(expm1),
       .cases =
           [] {
             return Cases<None>{
@@ -265,6 +275,7 @@ OpDef log_def() {
       .formula = "y = ln(x)",
       .details = "-infinity at both zeros, NaN below.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors { return {v.cotangent(0) / v.input(0)}; },
+      .decompose = TENON_EXPAND_UNARY(log),
       .cases =
           [] {
             return Cases<None>{
@@ -287,6 +298,7 @@ OpDef log2_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) / (v.input(0) * kLn2)};
       },
+      .decompose = TENON_EXPAND_UNARY(log2),
       .cases =
           [] {
             return Cases<None>{
@@ -308,6 +320,7 @@ OpDef log10_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) / (v.input(0) * kLn10)};
       },
+      .decompose = TENON_EXPAND_UNARY(log10),
       .cases =
           [] {
             return Cases<None>{
@@ -329,6 +342,7 @@ OpDef log1p_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) / (v.input(0) + 1.0)};
       },
+      .decompose = TENON_EXPAND_UNARY(log1p),
       .cases =
           [] {
             return Cases<None>{
@@ -351,6 +365,7 @@ OpDef erf_def() {
         const Tensor& x = v.input(0);
         return {v.cotangent(0) * (kTwoOverSqrtPi * exp(-(x * x)))};
       },
+      .decompose = TENON_EXPAND_UNARY(erf),
       .cases =
           [] {
             return Cases<None>{
@@ -374,6 +389,7 @@ OpDef sigmoid_def() {
         const Tensor& y = v.output(0);
         return {v.cotangent(0) * y * (1.0 - y)};
       },
+      .decompose = TENON_EXPAND_UNARY(sigmoid),
       .cases =
           [] {
             return Cases<None>{

@@ -5,6 +5,10 @@
 //   y has x's dtype and shape.
 
 #include "core/ops/elementwise.h"
+#include "core/ops/expansion_value.h"
+#include "core/ops/expansions/hyperbolic.h"
+#include "core/ops/expansions/inverse_trig.h"
+#include "core/ops/expansions/trig.h"
 
 namespace tenon::ops {
 namespace {
@@ -41,6 +45,7 @@ OpDef sin_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * cos(v.input(0))};
       },
+      .decompose = TENON_EXPAND_UNARY(sin),
       .cases =
           [] {
             return example(f32({0, 1, -2, 1e6}), f32({0, 0.841470985, -0.909297427, -0.349993502}));
@@ -59,6 +64,7 @@ OpDef cos_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {-(v.cotangent(0) * sin(v.input(0)))};
       },
+      .decompose = TENON_EXPAND_UNARY(cos),
       .cases =
           [] {
             return example(f32({0, 1, -2, 1e6}), f32({1, 0.540302306, -0.416146837, 0.936752128}));
@@ -76,6 +82,7 @@ OpDef tan_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * (1.0 + square(v.output(0)))};
       },
+      .decompose = TENON_EXPAND_UNARY(tan),
       .cases =
           [] {
             return example(f32({0, 1, -0.5}), f32({0, 1.55740772, -0.54630249}));
@@ -94,6 +101,7 @@ OpDef asin_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * rsqrt(one_minus_square(v.input(0)))};
       },
+      .decompose = TENON_EXPAND_UNARY(asin),
       .cases =
           [] {
             return example(f32({0, 0.5, -0.75}), f32({0, 0.523598776, -0.848062079}));
@@ -112,6 +120,7 @@ OpDef acos_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {-(v.cotangent(0) * rsqrt(one_minus_square(v.input(0))))};
       },
+      .decompose = TENON_EXPAND_UNARY(acos),
       .cases =
           [] {
             return example(f32({0, 0.5, -0.75}), f32({1.57079633, 1.04719755, 2.41885841}));
@@ -129,6 +138,7 @@ OpDef atan_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) / (1.0 + square(v.input(0)))};
       },
+      .decompose = TENON_EXPAND_UNARY(atan),
       .cases =
           [] {
             return example(f32({0, 1, -3}), f32({0, 0.785398163, -1.24904577}));
@@ -146,6 +156,7 @@ OpDef sinh_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * cosh(v.input(0))};
       },
+      .decompose = TENON_EXPAND_UNARY(sinh),
       .cases =
           [] {
             return example(f32({0, 1, -2}), f32({0, 1.17520119, -3.62686041}));
@@ -163,6 +174,7 @@ OpDef cosh_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * sinh(v.input(0))};
       },
+      .decompose = TENON_EXPAND_UNARY(cosh),
       .cases =
           [] {
             return example(f32({0, 1, -2}), f32({1, 1.54308063, 3.76219569}));
@@ -180,6 +192,7 @@ OpDef tanh_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * one_minus_square(v.output(0))};
       },
+      .decompose = TENON_EXPAND_UNARY(tanh),
       .cases =
           [] {
             return example(f32({0, 1, -0.5}), f32({0, 0.761594156, -0.462117157}));
@@ -197,6 +210,7 @@ OpDef asinh_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * rsqrt(1.0 + square(v.input(0)))};
       },
+      .decompose = TENON_EXPAND_UNARY(asinh),
       .cases =
           [] {
             return example(f32({0, 1, -2}), f32({0, 0.881373587, -1.44363548}));
@@ -215,6 +229,7 @@ OpDef acosh_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * rsqrt(-one_minus_square(v.input(0)))};
       },
+      .decompose = TENON_EXPAND_UNARY(acosh),
       .cases =
           [] {
             return example(f32({1.5, 2}), f32({0.962423650, 1.31695790}));
@@ -233,6 +248,7 @@ OpDef atanh_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) / one_minus_square(v.input(0))};
       },
+      .decompose = TENON_EXPAND_UNARY(atanh),
       .cases =
           [] {
             return example(f32({0, 0.5, -0.75}), f32({0, 0.549306144, -0.972955075}));
