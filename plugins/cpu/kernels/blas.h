@@ -1,0 +1,20 @@
+// OpenBLAS, for the products where it is faster than the tiles of multiply.h.
+
+#pragma once
+
+#include "plugins/cpu/kernels/multiply.h"
+
+namespace tenon_cpu {
+
+// Whether a product of this shape goes to OpenBLAS: a matter of the shape and the machine alone, so
+// that all layouts of a shape go the same way.
+bool blas_takes(int64_t m, int64_t n, int64_t k);
+
+// c = a b. Copies an operand whose rows are not side by side, since OpenBLAS gives other bits for
+// transposed ones.
+void blas_multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<float>& a,
+                   const Matrix<float>& b, float* c);
+void blas_multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<double>& a,
+                   const Matrix<double>& b, double* c);
+
+}  // namespace tenon_cpu

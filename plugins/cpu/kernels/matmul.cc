@@ -1,0 +1,167 @@
+// matmul: batches of matrix products of any layout.
+
+#include "plugins/cpu/kernels/axes.h"
+#include "plugins/cpu/kernels/blas.h"
+#include "plugins/cpu/kernels/elementwise.h"
+#include "plugins/cpu/kernels/multiply.h"
+
+namespace tenon_cpu {
+namespace {
+
+// The shape of a launch: the last two axes of either operand, and the batch axes before them.
+struct Product {
+  int64_t batches, m, n, k;
+
+  Product(const tenon_launch& launch, bool transpose_a) {
+    const tenon_view& a = launch.inputs[0];
+    const tenon_view& out = launch.outputs[0];
+    const size_t rank = out.rank;
+    m = out.sizes[rank - 2];
+    n = out.sizes[rank - 1];
+    k = a.sizes[transpose_a ? rank - 2 : rank - 1];
+    batches = count(rank - 2, out.sizes);
+  }
+};
+
+// The matrix of one batch. An axis of one element may have any stride, so it takes a handy one.
+template <class T>
+Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& out, int64_t batch) {
+  const size_t rank = view.rank;
+  const T* from = data<const T>(view);
+  for (size_t axis = rank - 2; axis-- > 0; batch /= out.sizes[axis]) {
+    from += batch % out.sizes[axis] * stride_of(view, axis);
+  }
+  Matrix<T> matrix{from, stride_of(view, rank - 2), stride_of(view, rank - 1)};
+  int64_t columns = view.sizes[rank - 1];
+  if (transposed) {
+    std::swap(matrix.row, matrix.column);
+    columns = view.sizes[rank - 2];
+  }
+  if (columns == 1) matrix.column = 1;
+  return matrix;
+}
+
+template <class T>
+class Matmul final : public tenon_sdk::Kernel {
+ public:
+  Matmul(const Request& request, const tenon_matmul_attrs& attrs)
+      : pool_(pool_of(request)), transpose_a_(attrs.transpose_a), transpose_b_(attrs.transpose_b) {}
+
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    const Product product(launch, transpose_a_);
+    // Many small products go to threads whole; few large ones are cut.
+    const bool is_cut = product.batches < 2 * static_cast<int64_t>(pool_.threads());
+    const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
+    const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
+    pool_.parallel_ranges(product.batches, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t batch = begin; batch < end; ++batch)
+        multiply_batch(launch, product, batch, is_cut);
+    });
+    return nullptr;
+  }
+
+ private:
+  void multiply_batch(const tenon_launch& launch, const Product& product, int64_t batch,
+                      bool is_cut) const {
+    const tenon_view& out = launch.outputs[0];
+    const auto [batches, m, n, k] = product;
+    const Matrix<T> a = matrix_of<T>(launch.inputs[0], transpose_a_, out, batch);
+    const Matrix<T> b = matrix_of<T>(launch.inputs[1], transpose_b_, out, batch);
+    T* c = data<T>(out) + batch * m * n;
+    if (blas_takes(m, n, k)) {
+      blas_multiply(pool_, m, n, k, a, b, c);
+    } else if (is_cut) {
+      multiply(pool_, m, n, k, a, b, c, n, false);
+    } else if (m != 0 && n != 0) {
+      if (k == 0) {
+        std::fill_n(c, m * n, T{0});
+      } else {
+        multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false);
+      }
+    }
+  }
+
+  const Pool& pool_;
+  bool transpose_a_, transpose_b_;
+};
+
+// Halves are widened whole, multiplied in float32 and rounded once.
+template <class T>
+void half_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, bool transpose_b) {
+  const Product product(launch, transpose_a);
+  const auto [batches, m, n, k] = product;
+  const tenon_view& out = launch.outputs[0];
+  const auto widen = [](const Matrix<T>& from, int64_t rows, int64_t columns, float* to) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        to[i * columns + j] = from.data[i * from.row + j * from.column];
+      }
+    }
+  };
+  std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)),
+      c(static_cast<size_t>(m * n));
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    widen(matrix_of<T>(launch.inputs[0], transpose_a, out, batch), m, k, a.data());
+    widen(matrix_of<T>(launch.inputs[1], transpose_b, out, batch), k, n, b.data());
+    multiply(pool, m, n, k, Matrix<float>{a.data(), k, 1}, Matrix<float>{b.data(), n, 1}, c.data(),
+             n, false);
+    narrow_half(tenon_sdk::kDTypeOf<T>, c.data(), data<T>(out) + batch * m * n,
+                static_cast<size_t>(m * n));
+  }
+}
+
+// Integers wrap, so their order does not matter, and neither does their sign.
+template <class T>
+void int_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, bool transpose_b) {
+  const Product product(launch, transpose_a);
+  const auto [batches, m, n, k] = product;
+  const tenon_view& out = launch.outputs[0];
+  const int64_t grain = std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, n * k));
+  const int64_t rows = m, columns = n, depth = k;
+  pool.parallel_ranges(batches * m, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const Matrix<T> a = matrix_of<T>(launch.inputs[0], transpose_a, out, row / rows);
+      const Matrix<T> b = matrix_of<T>(launch.inputs[1], transpose_b, out, row / rows);
+      T* to = data<T>(out) + row * columns;
+      std::fill_n(to, columns, T{0});
+      for (int64_t i = 0; i < depth; ++i) {
+        const uint64_t left = a.data[row % rows * a.row + i * a.column];
+        for (int64_t j = 0; j < columns; ++j) {
+          to[j] = static_cast<T>(to[j] + left * b.data[i * b.row + j * b.column]);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Prepared prepare_matmul(const Request& request) {
+  const auto attrs = request.attrs<tenon_matmul_attrs>();
+  const tenon_dtype dtype = request.input(0).dtype;
+  switch (dtype) {
+    case TENON_FLOAT32:
+      return {.kernel = std::make_unique<Matmul<float>>(request, attrs), .traits = kTraits};
+    case TENON_FLOAT64:
+      return {.kernel = std::make_unique<Matmul<double>>(request, attrs), .traits = kTraits};
+  }
+  const auto plain = [&](auto function) {
+    return kernel(kTraits, [=, pool = &pool_of(request)](const tenon_launch& launch) {
+      function(*pool, launch, attrs.transpose_a, attrs.transpose_b);
+    });
+  };
+  if (dtype == TENON_FLOAT16) return plain(half_matmul<Half>);
+  if (dtype == TENON_BFLOAT16) return plain(half_matmul<BFloat16>);
+  switch (size_of(dtype)) {
+    case 1:
+      return plain(int_matmul<uint8_t>);
+    case 2:
+      return plain(int_matmul<uint16_t>);
+    case 4:
+      return plain(int_matmul<uint32_t>);
+    default:
+      return plain(int_matmul<uint64_t>);
+  }
+}
+
+}  // namespace tenon_cpu

@@ -1,0 +1,204 @@
+// The matrix product that matmul, convolutions and LSTM cells share.
+//
+// c[i, j] starts from 0 (or from what is there) and takes a[i, k] b[k, j] for ascending k, each by
+// one fused multiply-add. Blocks, packing, threads and vector widths change nothing about that, so
+// every layout of the operands gives the same bits.
+//
+// Around the register tile of simd/multiply.cc: b is packed in blocks of kBlockK rows that stay in
+// the second-level cache, as panels as wide as the tile; a in panels as high as the tile.
+
+#pragma once
+
+#include <cstring>
+#include <new>
+
+#include "plugins/cpu/kernels.h"
+
+namespace tenon_cpu {
+
+// Computes `m` by `n` elements of c, at most a whole tile, from `k` columns of a panel of a and `k`
+// rows of a panel of b.
+template <class T>
+struct TileArgs {
+  int64_t k;
+  const T* a;
+  int64_t a_row, a_k;  // Between rows of a panel, and between its columns.
+  const T* b;
+  int64_t b_k;  // Between rows of a panel of b, whose columns lie side by side.
+  T* c;
+  int64_t c_row;
+  int64_t m, n;
+  bool add;  // To what is in c.
+};
+
+template <class T>
+struct MultiplyTiles {
+  int64_t rows, columns;                    // Of a tile.
+  void (*packed)(const TileArgs<T>& args);  // a_row is 1 and a_k is `rows`.
+  void (*direct)(const TileArgs<T>& args);  // Any strides of a; m is `rows`.
+  // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
+  void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
+                    int64_t columns);
+};
+
+template <class T>
+const MultiplyTiles<T>& multiply_tiles();
+template <>
+const MultiplyTiles<float>& multiply_tiles<float>();
+template <>
+const MultiplyTiles<double>& multiply_tiles<double>();
+
+// Memory of the calling thread, kept for its next kernel. Only one holder at a time for each
+// `slot`.
+std::byte* thread_scratch(int slot, size_t size);
+
+template <class T>
+T* scratch_of(int slot, int64_t n) {
+  return reinterpret_cast<T*>(thread_scratch(slot, static_cast<size_t>(n) * sizeof(T)));
+}
+enum ScratchSlot { kScratchA, kScratchB, kScratchC, kScratchConv, kScratchSlots };
+
+// A matrix in memory.
+template <class T>
+struct Matrix {
+  const T* data;
+  int64_t row, column;  // Strides.
+
+  // Copies rows [k0, k1) of columns [n0, n1) into panels of `width` columns, the last one filled up
+  // with zeros.
+  void pack(const MultiplyTiles<T>& tiles, int64_t k0, int64_t k1, int64_t n0, int64_t n1,
+            T* to) const {
+    const int64_t width = tiles.columns;
+    for (int64_t n = n0; n < n1; n += width, to += width * (k1 - k0)) {
+      const int64_t used = std::min(width, n1 - n);
+      const T* from = data + k0 * row + n * column;
+      if (used < width) std::fill_n(to, width * (k1 - k0), T{0});
+      if (row == 1 && column != 1) {
+        tiles.transpose(from, column, to, width, used, k1 - k0);
+        continue;
+      }
+      for (int64_t k = 0; k < k1 - k0; ++k) {
+        T* line = to + k * width;
+        if (column == 1) {
+          std::memcpy(line, from + k * row, static_cast<size_t>(used) * sizeof(T));
+        } else {
+          for (int64_t j = 0; j < used; ++j) line[j] = from[k * row + j * column];
+        }
+      }
+    }
+  }
+  // Whether tiles can read it where it is.
+  bool is_ready() const { return column == 1; }
+  const T* at(int64_t k, int64_t n) const { return data + k * row + n; }
+  int64_t row_stride() const { return row; }
+};
+
+constexpr int64_t kBlockK = 256;
+constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
+constexpr int64_t kBlockN = 512;
+
+// Rows [m0, m1) of columns [n0, n1). `B` is a Matrix or packs itself in some other way.
+template <class T, class B>
+void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
+                   const B& b, T* c, int64_t c_row, bool add) {
+  const MultiplyTiles<T>& tiles = multiply_tiles<T>();
+  const int64_t mr = tiles.rows, nr = tiles.columns;
+  // Packing pays when what is packed is used often enough.
+  const bool packs_a = n1 - n0 > 4 * nr;
+  const bool packs_b = !b.is_ready() || m1 - m0 > 4 * mr;
+  T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k, kBlockK));
+  const int64_t block_n = std::min(kBlockN, (n1 - n0 + nr - 1) / nr * nr);
+  T* const packed_b = scratch_of<T>(kScratchB, block_n * std::min(k, kBlockK));
+
+  for (int64_t nb = n0; nb < n1; nb += kBlockN) {
+    const int64_t ne = std::min(nb + kBlockN, n1);
+    for (int64_t kb = 0; kb < k; kb += kBlockK) {
+      const int64_t ke = std::min(kb + kBlockK, k);
+      const int64_t kn = ke - kb;
+      // Tiles read whole panels, so one that is cut off is packed in any case.
+      const int64_t ready_end = packs_b ? nb : nb + (ne - nb) / nr * nr;
+      if (ready_end < ne) {
+        b.pack(tiles, kb, ke, ready_end, ne, packed_b + (ready_end - nb) * kn);
+      }
+      for (int64_t mb = m0; mb < m1; mb += kBlockM) {
+        const int64_t me = std::min(mb + kBlockM, m1);
+        const int64_t direct_end = packs_a ? mb : mb + (me - mb) / mr * mr;
+        for (int64_t m = direct_end; m < me; m += mr) {
+          T* to = packed_a + (m - mb) * kn;
+          const T* from = a.data + m * a.row + kb * a.column;
+          const int64_t used = std::min(mr, me - m);
+          if (used < mr) std::fill_n(to, mr * kn, T{0});
+          if (a.column == 1) {
+            tiles.transpose(from, a.row, to, mr, used, kn);
+          } else {
+            for (int64_t j = 0; j < kn; ++j) {
+              for (int64_t i = 0; i < used; ++i) to[j * mr + i] = from[i * a.row + j * a.column];
+            }
+          }
+        }
+        for (int64_t n = nb; n < ne; n += nr) {
+          TileArgs<T> args{
+              .k = kn, .c_row = c_row, .n = std::min(nr, ne - n), .add = add || kb > 0};
+          const bool is_ready = n < ready_end;
+          if (is_ready) {
+            args.b = b.at(kb, n);
+            args.b_k = b.row_stride();
+          } else {
+            args.b = packed_b + (n - nb) * kn;
+            args.b_k = nr;
+          }
+          for (int64_t m = mb; m < me; m += mr) {
+            args.c = c + m * c_row + n;
+            args.m = std::min(mr, me - m);
+            if (m < direct_end) {
+              args.a = a.data + m * a.row + kb * a.column;
+              args.a_row = a.row;
+              args.a_k = a.column;
+              tiles.direct(args);
+            } else {
+              args.a = packed_a + (m - mb) * kn;
+              args.a_row = 1;
+              args.a_k = mr;
+              tiles.packed(args);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// c = a b, or c += a b, on the pool's threads where that pays.
+template <class T, class B>
+void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const B& b,
+              T* c, int64_t c_row, bool add) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    if (!add) {
+      for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * c_row, n, T{0});
+    }
+    return;
+  }
+  const MultiplyTiles<T>& tiles = multiply_tiles<T>();
+  constexpr double kWorthTwo = 1 << 20;  // Multiply-adds that take longer than waking a thread.
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  int64_t parts = pool.threads() == 1
+                      ? 1
+                      : static_cast<int64_t>(std::min(work / kWorthTwo, 2.0 * pool.threads()));
+  if (parts <= 1) return multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, c_row, add);
+
+  // The longer side is cut, into whole tiles.
+  const bool cuts_rows = m > n;
+  const int64_t side = cuts_rows ? m : n, tile = cuts_rows ? tiles.rows : tiles.columns;
+  const int64_t step = std::max(tile, (side / parts + tile - 1) / tile * tile);
+  pool.parallel_for((side + step - 1) / step, [&](int64_t part) {
+    const int64_t begin = part * step, end = std::min(begin + step, side);
+    if (cuts_rows) {
+      multiply_part(begin, end, int64_t{0}, n, k, a, b, c, c_row, add);
+    } else {
+      multiply_part(int64_t{0}, m, begin, end, k, a, b, c, c_row, add);
+    }
+  });
+}
+
+}  // namespace tenon_cpu

@@ -1,0 +1,182 @@
+// sum, prod, max, min, mean, any and all over any axes of any layout; reduce.h fixes the order.
+
+#include "plugins/cpu/kernels/reduce.h"
+
+#include "plugins/cpu/kernels/axes.h"
+#include "plugins/cpu/kernels/elementwise.h"
+
+namespace tenon_cpu {
+namespace {
+
+// Elements below which a task is not worth handing over, and columns that a task takes at most.
+constexpr int64_t kGrain = 64 * 1024;
+constexpr int64_t kColumns = 2048;
+
+template <class T, class Accumulator>
+class Reduce final : public tenon_sdk::Kernel {
+ public:
+  Reduce(const Request& request, const Reducer& reducer, List axes, bool is_mean)
+      : pool_(pool_of(request)),
+        reducer_(reducer),
+        mask_(axes_mask(axes, request.input(0).rank)),
+        is_mean_(is_mean) {}
+
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    LoopAxes reduced, kept;
+    split_axes(launch.inputs[0], mask_, reduced, kept);
+    const T* x = data<const T>(launch.inputs[0]);
+    const int64_t n_out = kept.count();
+    const int64_t n = reduced.count();
+    if (n_out == 0) return nullptr;
+    if constexpr (std::is_same_v<T, Accumulator>) {
+      run(x, reduced, kept, data<T>(launch.outputs[0]));
+      divide(data<T>(launch.outputs[0]), n_out, n);
+    } else {
+      std::vector<Accumulator> out(static_cast<size_t>(n_out));
+      run(x, reduced, kept, out.data());
+      divide(out.data(), n_out, n);
+      narrow_half(tenon_sdk::kDTypeOf<T>, out.data(), launch.outputs[0].data,
+                  static_cast<size_t>(n_out));
+    }
+    return nullptr;
+  }
+
+ private:
+  void run(const T* x, const LoopAxes& reduced, const LoopAxes& kept, Accumulator* out) const {
+    const int64_t n_out = kept.count();
+    const int64_t n = reduced.count();
+    if (n == 0) return reducer_.fill_identity(out, static_cast<size_t>(n_out));
+    const int64_t n_blocks = (n + kReduceBlock - 1) / kReduceBlock;
+    // Columns side by side are reduced together, where the rows are not side by side themselves.
+    const bool by_columns = kept.rank > 0 && kept.inner_stride() == 1 &&
+                            (reduced.rank == 0 || reduced.inner_stride() != 1);
+    const int64_t width = by_columns && std::is_same_v<T, Accumulator> ? kept.inner_size() : 1;
+
+    // Partial results: [block][output], the first block's in place.
+    std::vector<Accumulator> partial(static_cast<size_t>((n_blocks - 1) * n_out));
+    const auto result = [&](int64_t block, int64_t at) {
+      return block == 0 ? out + at : partial.data() + (block - 1) * n_out + at;
+    };
+    const int64_t chunks = (width + kColumns - 1) / kColumns;
+    const int64_t tasks = n_out / width * chunks * n_blocks;
+    const int64_t task_size = std::min(n, kReduceBlock) * std::min(width, kColumns);
+    pool_.parallel_ranges(
+        tasks, std::max<int64_t>(1, kGrain / task_size), [&](int64_t begin, int64_t end) {
+          Scratch scratch;
+          for (int64_t task = begin; task < end; ++task) {
+            const int64_t block = task % n_blocks;
+            const int64_t at =
+                task / n_blocks / chunks * width + task / n_blocks % chunks * kColumns;
+            const int64_t first = block * kReduceBlock;
+            const int64_t last = std::min(first + kReduceBlock, n);
+            const T* from = x + kept.offset(at);
+            if (width > 1) {
+              const int64_t row_end = at / width * width + width;
+              columns(from, reduced, first, last, std::min(kColumns, row_end - at), scratch,
+                      result(block, at));
+            } else {
+              rows(from, reduced, first, last, scratch, result(block, at));
+            }
+          }
+        });
+    for (int64_t block = 1; block < n_blocks; ++block) {
+      reducer_.combine(out, result(block, 0), static_cast<size_t>(n_out));
+    }
+  }
+
+  struct Scratch {
+    alignas(64) T packed[kReduceBlock];
+    alignas(64) Accumulator widened[std::is_same_v<T, Accumulator> ? 1 : kReduceBlock];
+    int64_t offsets[kReduceBlock];
+  };
+
+  void columns(const T* x, const LoopAxes& reduced, int64_t first, int64_t last, int64_t width,
+               Scratch& scratch, Accumulator* out) const {
+    const int64_t stride = reduced.inner_stride();
+    int64_t* to = scratch.offsets;
+    reduced.runs(first, last, [&](int64_t offset, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) *to++ = offset + i * stride;
+    });
+    reducer_.columns(x, scratch.offsets, static_cast<size_t>(last - first),
+                     static_cast<size_t>(width), out);
+  }
+
+  void rows(const T* x, const LoopAxes& reduced, int64_t first, int64_t last, Scratch& scratch,
+            Accumulator* out) const {
+    const size_t n = static_cast<size_t>(last - first);
+    const T* from = x + first;
+    if (reduced.rank > 1 || reduced.inner_stride() != 1) {
+      pack(x, reduced, first, last, scratch.packed);
+      from = scratch.packed;
+    }
+    if constexpr (std::is_same_v<T, Accumulator>) {
+      reducer_.block(from, n, out);
+    } else {
+      widen_half(tenon_sdk::kDTypeOf<T>, from, scratch.widened, n);
+      reducer_.block(scratch.widened, n, out);
+    }
+  }
+
+  void divide(Accumulator* out, int64_t n_out, int64_t n) const {
+    if (!is_mean_) return;
+    for (int64_t i = 0; i < n_out; ++i)
+      out[i] = static_cast<Accumulator>(out[i] / static_cast<Accumulator>(n));
+  }
+
+  const Pool& pool_;
+  const Reducer& reducer_;
+  uint32_t mask_;
+  bool is_mean_;
+};
+
+Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
+  const auto attrs = request.attrs<tenon_sum_attrs>();  // The other reductions have the same.
+  const tenon_dtype dtype = request.input(0).dtype;
+  const Reducer* reducer = find_reducer(op, compute_dtype(dtype));
+  if (reducer == nullptr) return refuse("this reduction has no loop for this dtype");
+  const auto make = [&]<class T, class Accumulator>(Type<T>, Type<Accumulator>) -> Prepared {
+    return {.kernel = std::make_unique<Reduce<T, Accumulator>>(
+                request, *reducer, list(attrs.axes, attrs.n_axes), is_mean),
+            .traits = kTraits};
+  };
+  switch (dtype) {
+    case TENON_FLOAT16:
+      return make(Type<Half>(), Type<float>());
+    case TENON_BFLOAT16:
+      return make(Type<BFloat16>(), Type<float>());
+    case TENON_FLOAT32:
+      return make(Type<float>(), Type<float>());
+    case TENON_FLOAT64:
+      return make(Type<double>(), Type<double>());
+  }
+  // Of the others only the size matters here: the reducer knows the rest.
+  switch (size_of(dtype)) {
+    case 1:
+      return make(Type<uint8_t>(), Type<uint8_t>());
+    case 2:
+      return make(Type<uint16_t>(), Type<uint16_t>());
+    case 4:
+      return make(Type<uint32_t>(), Type<uint32_t>());
+    default:
+      return make(Type<uint64_t>(), Type<uint64_t>());
+  }
+}
+
+}  // namespace
+
+const Reducer* find_reducer(uint32_t op, tenon_dtype dtype) {
+  for (const ReducerTable& table : {float_reducers(), int_reducers()}) {
+    for (size_t i = 0; i < table.n; ++i) {
+      if (table.entries[i].op == op && table.entries[i].dtype == dtype) return &table.entries[i];
+    }
+  }
+  return nullptr;
+}
+
+Prepared prepare_reduce(const Request& request) {
+  return prepare_for(request, request.op(), false);
+}
+
+Prepared prepare_mean(const Request& request) { return prepare_for(request, TENON_OP_sum, true); }
+
+}  // namespace tenon_cpu

@@ -1,0 +1,43 @@
+// The order in which reductions take their elements, which is the same for every layout, thread
+// count and vector width.
+//
+// The elements that one result is made of are numbered in row-major order over the reduced axes. A
+// block is kReduceBlock of them in a row. In a block, element i joins partial result i mod
+// kReduceLanes<T>; the partial results start from the identity and are combined as a tree, j with
+// j + lanes / 2, then j with j + lanes / 4, and so on; the blocks' results are combined one after
+// another.
+
+#pragma once
+
+#include "plugins/cpu/kernels.h"
+
+namespace tenon_cpu {
+
+constexpr int64_t kReduceBlock = 4096;
+template <class T>
+constexpr size_t kReduceLanes = 256 / sizeof(T);
+
+struct Reducer {
+  uint32_t op;
+  tenon_dtype dtype;
+
+  // Reduces a block of `n` elements side by side.
+  void (*block)(const void* x, size_t n, void* out);
+  // Reduces each of `width` columns. The rows of the block begin at `offsets`, in elements.
+  void (*columns)(const void* x, const int64_t* offsets, size_t n_rows, size_t width, void* out);
+  // to[i] = to[i] with from[i]
+  void (*combine)(void* to, const void* from, size_t n);
+  // The result of no elements.
+  void (*fill_identity)(void* out, size_t n);
+};
+
+struct ReducerTable {
+  const Reducer* entries;
+  size_t n;
+};
+ReducerTable float_reducers();  // simd/reduce.cc
+ReducerTable int_reducers();    // kernels/int_reduce.cc
+
+const Reducer* find_reducer(uint32_t op, tenon_dtype dtype);
+
+}  // namespace tenon_cpu

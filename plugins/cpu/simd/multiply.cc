@@ -1,0 +1,205 @@
+// The register tiles of the matrix product: as many accumulators as the processor has registers
+// for, so that the loads of a column of a and a row of b feed as many multiply-adds as possible.
+
+#include "plugins/cpu/kernels/multiply.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "plugins/cpu/simd/multiply.cc"
+#include <hwy/foreach_target.h>  // Must come before highway.h.
+#include <hwy/highway.h>
+
+#include "plugins/cpu/kernels/elementwise.h"
+#include "plugins/cpu/simd/dispatch.h"
+#include "plugins/cpu/simd/span-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon_cpu {
+namespace HWY_NAMESPACE {
+
+// Of 32 vector registers 24 accumulate, two hold a row of b and one an element of a; of 16, twelve.
+#if HWY_TARGET == HWY_AVX3
+constexpr size_t kTileRows = 12;
+#elif HWY_TARGET == HWY_AVX2
+constexpr size_t kTileRows = 6;
+#else
+constexpr size_t kTileRows = 8;
+#endif
+constexpr size_t kTileVectors = 2;
+
+template <class T>
+constexpr size_t kTileColumns = kTileVectors* hn::MaxLanes(hn::ScalableTag<T>());
+
+template <class T, size_t kRows, size_t kVectors, bool kPacked>
+void tile(const TileArgs<T>& args) {
+  const hn::ScalableTag<T> d;
+  constexpr size_t kStep = hn::MaxLanes(d);
+  using V = hn::Vec<decltype(d)>;
+  const size_t n = static_cast<size_t>(args.n);
+  const size_t last = n - (kVectors - 1) * kStep;  // Elements of the last vector of a row.
+
+  V sum[kRows][kVectors];
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kRows; ++i) {
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
+    if (args.add && static_cast<int64_t>(i) < args.m) {
+      const T* from = args.c + static_cast<int64_t>(i) * args.c_row;
+      HWY_UNROLL(16)
+      for (size_t v = 0; v < kVectors; ++v) {
+        sum[i][v] = v + 1 == kVectors && last < kStep ? load_some(d, from + v * kStep, last)
+                                                      : hn::LoadU(d, from + v * kStep);
+      }
+    }
+  }
+
+  const T* b = args.b;
+  const int64_t a_row = kPacked ? 1 : args.a_row;
+  const int64_t a_k = kPacked ? static_cast<int64_t>(kTileRows) : args.a_k;
+  // Three rows share a pointer, so that the rows' addresses fit the registers there are.
+  constexpr size_t kGroups = (kRows + 2) / 3;
+  const T* a[kGroups];
+  HWY_UNROLL(16)
+  for (size_t g = 0; g < kGroups; ++g) a[g] = args.a + static_cast<int64_t>(3 * g) * a_row;
+
+  for (int64_t k = args.k; k > 0; --k) {
+    V row[kVectors];
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kStep);
+    b += args.b_k;
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kRows; ++i) {
+      const V left = hn::Set(d, a[i / 3][static_cast<int64_t>(i % 3) * a_row]);
+      HWY_UNROLL(16)
+      for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(left, row[v], sum[i][v]);
+    }
+    HWY_UNROLL(16)
+    for (size_t g = 0; g < kGroups; ++g) a[g] += a_k;
+  }
+
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kRows; ++i) {
+    if (static_cast<int64_t>(i) >= args.m) return;
+    T* to = args.c + static_cast<int64_t>(i) * args.c_row;
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) {
+      if (v + 1 == kVectors && last < kStep) {
+        store_some(sum[i][v], d, to + v * kStep, last);
+      } else {
+        hn::StoreU(sum[i][v], d, to + v * kStep);
+      }
+    }
+  }
+}
+
+// Rows beyond m are zeros in the panel and are computed but not written; fewer rows at once waste
+// less of that.
+template <class T, size_t kVectors>
+void packed_rows(const TileArgs<T>& args) {
+  if (args.m == 1) return tile<T, 1, kVectors, true>(args);
+  if (args.m == 2) return tile<T, 2, kVectors, true>(args);
+  if (args.m <= 4) return tile<T, 4, kVectors, true>(args);
+  if constexpr (kTileRows > 8) {
+    if (args.m <= 8) return tile<T, 8, kVectors, true>(args);
+  }
+  tile<T, kTileRows, kVectors, true>(args);
+}
+
+template <class T>
+void packed_tile(const TileArgs<T>& args) {
+  const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
+  return is_narrow ? packed_rows<T, 1>(args) : packed_rows<T, kTileVectors>(args);
+}
+
+template <class T>
+void direct_tile(const TileArgs<T>& args) {
+  const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
+  return is_narrow ? tile<T, kTileRows, 1, false>(args)
+                   : tile<T, kTileRows, kTileVectors, false>(args);
+}
+
+// Squares of 16-byte vectors are turned in registers.
+HWY_INLINE void transpose_square(const float* from, int64_t from_row, float* to, int64_t to_row) {
+  const hn::Full128<float> d;
+  const hn::Full128<double> pairs;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + from_row);
+  const auto r2 = hn::LoadU(d, from + 2 * from_row), r3 = hn::LoadU(d, from + 3 * from_row);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + to_row);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * to_row);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * to_row);
+}
+HWY_INLINE void transpose_square(const double* from, int64_t from_row, double* to, int64_t to_row) {
+  const hn::Full128<double> d;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + from_row);
+  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, to + to_row);
+}
+
+template <class T>
+void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
+               int64_t columns) {
+  constexpr int64_t kSide = 16 / sizeof(T);
+  int64_t i = 0;
+  for (; i + kSide <= rows; i += kSide) {
+    int64_t j = 0;
+    for (; j + kSide <= columns; j += kSide) {
+      transpose_square(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+    }
+    for (; j < columns; ++j) {
+      for (int64_t r = i; r < i + kSide; ++r) to[j * to_row + r] = from[r * from_row + j];
+    }
+  }
+  for (; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) to[j * to_row + i] = from[i * from_row + j];
+  }
+}
+
+template <class T>
+constexpr MultiplyTiles<T> kTiles = {kTileRows, kTileColumns<T>, packed_tile<T>, direct_tile<T>,
+                                     transpose<T>};
+
+template <class T>
+const MultiplyTiles<T>& tiles() {
+  return kTiles<T>;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon_cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon_cpu {
+
+template <>
+const MultiplyTiles<float>& multiply_tiles<float>() {
+  return TENON_CPU_CHOOSE(tiles<float>());
+}
+template <>
+const MultiplyTiles<double>& multiply_tiles<double>() {
+  return TENON_CPU_CHOOSE(tiles<double>());
+}
+
+std::byte* thread_scratch(int slot, size_t size) {
+  struct Block {
+    std::byte* data = nullptr;
+    size_t size = 0;
+    ~Block() { ::operator delete (data, std::align_val_t{64}); }
+  };
+  static thread_local Block blocks[kScratchSlots];
+  Block& block = blocks[slot];
+  if (block.size < size) {
+    ::operator delete (block.data, std::align_val_t{64});
+    block.data = nullptr;
+    block.size = 0;
+    block.data = static_cast<std::byte*>(::operator new (size, std::align_val_t{64}));
+    block.size = size;
+  }
+  return block.data;
+}
+
+}  // namespace tenon_cpu
+#endif
