@@ -6,8 +6,8 @@
 //   log(1 + f) = f - lost,   lost = f^2 / 2 - s (f^2 / 2 + z p(z))
 //
 // so that the exact f leads: lost is at most a fifth of f, its own errors (the quotient's 2.5 ulp
-// among them) count as much less, and the sum stays below 1 ulp. k ln 2 is added in two parts, the
-// upper one exact.
+// among them) count as much less, and the sum stays at about 1 ulp. k ln 2 is added in two parts,
+// the upper one exact.
 
 #pragma once
 

@@ -7,7 +7,7 @@
 //
 // where s, the parentheses, log2 and the product with y are each carried as an upper half of a
 // mantissa and a remainder, so that products of upper halves are exact and what remains is good to
-// V's precision times 2^-11 (2^-25). The rest is exp2: below 1 ulp together with what the exponent
+// V's precision times 2^-11 (2^-25). The rest is exp2: about 1 ulp together with what the exponent
 // misses.
 
 #pragma once
