@@ -188,8 +188,10 @@ def choose(peaks, deviation, count):
 
 
 def to_dtype(value, dtype):
-    as_double = float(value)
-    return mpf(struct.unpack("f", struct.pack("f", as_double))[0] if dtype == "float" else as_double)
+    rounded = float(value)
+    if dtype == "float":
+        rounded = struct.unpack("f", struct.pack("f", rounded))[0]
+    return mpf(rounded)
 
 
 def two_over_pi(bits_per_word, words, leading_zeros):
@@ -242,7 +244,8 @@ def main():
             print(f"{fit.name} {dtype}: 2^{float(mp.log(worst, 2)):.1f}", file=sys.stderr)
         print()
 
-    print("// The binary digits of 2/pi in whole words, behind as many zeros as the reduction wants.")
+    print("// The binary digits of 2/pi in whole words, behind as many zeros as the reduction "
+          "wants.")
     print("template <class Scalar>")
     print("inline constexpr std::array<uint32_t, 0> kTwoOverPi{};")
     print_array("kTwoOverPi", "float", "uint32_t",
