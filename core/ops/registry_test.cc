@@ -1,0 +1,103 @@
+#include "core/ops/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace tenon {
+namespace {
+
+// The fields of an attribute struct, by name, each as text.
+class Fields final : public AttrVisitor {
+ public:
+  explicit Fields(AnyAttrs attrs) {
+    if (!attrs.empty()) attrs.type->visit(attrs.data, *this);
+  }
+  void on_int(std::string_view name, int64_t v) override { add(name, std::to_string(v)); }
+  void on_float(std::string_view name, double v) override { add(name, std::to_string(v)); }
+  void on_bool(std::string_view name, bool v) override { add(name, v ? "true" : "false"); }
+  void on_dtype(std::string_view name, DType v) override { add(name, std::string(name_of(v))); }
+  void on_enum(std::string_view name, int32_t v, const EnumInfo&) override {
+    add(name, std::to_string(v));
+  }
+  void on_ints(std::string_view name, std::span<const int64_t> v) override {
+    add(name, to_string(Dims(v)));
+  }
+  std::vector<std::pair<std::string, std::string>> all;
+
+ private:
+  void add(std::string_view name, std::string value) { all.emplace_back(name, std::move(value)); }
+};
+
+OwnedAttrs defaults_of(const OpDef& op) {
+  std::vector<std::max_align_t> memory(op.attrs->size / sizeof(std::max_align_t) + 1);
+  op.attrs->init(memory.data());
+  OwnedAttrs result(AnyAttrs{op.attrs, memory.data()});
+  op.attrs->destroy(memory.data());
+  return result;
+}
+
+TEST(Registry, FindsEveryOpByNumberAndByName) {
+  for (const OpDef& op : all_ops()) {
+    EXPECT_EQ(find_op(op.id), &op) << op.name;
+    EXPECT_EQ(find_op(op.name), &op) << op.name;
+  }
+  EXPECT_EQ(find_op("no_such_op"), nullptr);
+  EXPECT_EQ(find_op(uint32_t{0}), nullptr);
+}
+
+TEST(Registry, DocumentsEveryInputOutputAndAttribute) {
+  for (const OpDef& op : all_ops()) {
+    SCOPED_TRACE(op.name);
+    EXPECT_TRUE(op.doc.summary.size() > 1 && op.doc.summary.back() == '.') << op.doc.summary;
+    EXPECT_FALSE(op.doc.outputs.empty());
+    for (const InputDef& input : op.doc.inputs) EXPECT_STRNE(input.doc, "") << input.name;
+    for (const OutputDef& output : op.doc.outputs) EXPECT_STRNE(output.doc, "") << output.name;
+    const OwnedAttrs defaults = defaults_of(op);
+    const Fields fields(defaults.view());
+    ASSERT_EQ(op.doc.attrs.size(), fields.all.size());
+    for (size_t i = 0; i < fields.all.size(); ++i) {
+      EXPECT_EQ(op.doc.attrs[i].first, fields.all[i].first);
+      EXPECT_FALSE(op.doc.attrs[i].second.empty()) << op.doc.attrs[i].first;
+    }
+  }
+}
+
+TEST(Registry, HasCasesForEveryOpAttributeAndKindOfEnd) {
+  for (const OpDef& op : all_ops()) {
+    SCOPED_TRACE(op.name);
+    ASSERT_TRUE(op.cases);
+    const std::vector<AnyCase> cases = op.cases(op);
+    std::set<std::string> names, moved;
+    bool fails = false, succeeds = false;
+    const OwnedAttrs defaults = defaults_of(op);
+    const Fields unset(defaults.view());
+    for (const AnyCase& c : cases) {
+      EXPECT_TRUE(names.insert(c.name).second) << c.name << " is the name of two cases";
+      (c.error.empty() ? succeeds : fails) = true;
+      if (!c.error.empty()) continue;
+      const Fields set(c.attrs.view());
+      for (size_t i = 0; i < set.all.size(); ++i) {
+        if (set.all[i].second != unset.all[i].second) moved.insert(set.all[i].first);
+      }
+    }
+    EXPECT_TRUE(succeeds);
+    EXPECT_TRUE(fails || op.doc.inputs.empty()) << "no case fails";
+    for (const auto& [name, value] : unset.all) {
+      // A dtype or an enumeration with a single value may have nowhere to move.
+      if (name == "mode") continue;
+      EXPECT_TRUE(moved.count(name)) << "no case sets " << name;
+    }
+  }
+}
+
+TEST(Registry, SaysWhyAnOpHasNoDerivative) {
+  for (const OpDef& op : all_ops()) {
+    const bool has_derivative = op.vjp || op.decompose;
+    EXPECT_TRUE(op.differentiable == op.no_gradient.empty()) << op.name;
+    EXPECT_TRUE(has_derivative || !op.no_gradient.empty()) << op.name;
+  }
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,60 @@
+// A case of an op as something to run: its tensors on a device, as written, widened to float64 or
+// laid out with gaps, and its derivatives beside finite differences.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/testing/test.h"
+
+namespace tenon::testing {
+
+class OpProblem {
+ public:
+  // Draws what the case does not write down, the same on every run.
+  OpProblem(const OpDef& op, const AnyCase& c);
+
+  // The same problem with every floating input in float64.
+  OpProblem widened() const;
+
+  const OpDef& op() const { return *op_; }
+  size_t n_elements() const;
+  bool is_finite() const;
+
+  // In the scope under way. Absent inputs are empty.
+  Tensors inputs() const;
+  // Views with a gap after each element of the last axis, and one before the first.
+  Tensors inputs_with_gaps() const;
+  Tensors call(const Tensors& inputs) const;
+  Tensors call() const { return call(inputs()); }
+
+  // What the op's derivatives say of a random direction, and what differences of its values say;
+  // the empty string if they agree. In float64: call it on a widened problem.
+  std::string check_gradient() const;
+  // The same of the derivative's own derivative.
+  std::string check_second_order() const;
+
+ private:
+  using Values = std::vector<double>;
+  struct Input {
+    CaseTensor::Fill fill;
+    bool scalar;
+    TensorType type;
+    Values values;
+  };
+
+  Tensor make_input(const Input& input) const;
+  // Moves input i by `step` times `direction`.
+  OpProblem moved(size_t i, const Values& direction, double step) const;
+  bool is_differentiable_input(size_t i) const;
+  // Random numbers for each output in float64; empty ones for the rest.
+  std::vector<Values> random_cotangents() const;
+
+  const OpDef* op_;
+  OwnedAttrs attrs_;
+  std::string name_;
+  std::vector<Input> inputs_;
+};
+
+}  // namespace tenon::testing
