@@ -1,6 +1,6 @@
 // any and all: whether conditions hold somewhere, or everywhere.
 
-#include "core/ops/reduce.h"
+#include "core/ops/reduction.h"
 
 namespace tenon::ops {
 namespace {
@@ -9,7 +9,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is bool.
-//   C2  the axes are x's; see reduce.h.
+//   C2  the axes are x's; see reduction.h.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(in[0].dtype == DType::kBool, "C1: x must be bool, but is {}: compare it with 0 first",
           in[0].dtype);

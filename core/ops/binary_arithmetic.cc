@@ -7,10 +7,10 @@
 
 #include <limits>
 
-#include "core/ops/elementwise.h"
 #include "core/ops/expansion_value.h"
 #include "core/ops/expansions/inverse_trig.h"
 #include "core/ops/expansions/pow.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // clip: elements kept within bounds.
 
-#include "core/ops/elementwise.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

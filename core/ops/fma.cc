@@ -1,6 +1,6 @@
 // fma: a product and a sum, rounded once where the device can.
 
-#include "core/ops/elementwise.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // identity and stop_gradient: the input itself, with and without its history.
 
-#include "core/ops/elementwise.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

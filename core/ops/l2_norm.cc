@@ -1,6 +1,6 @@
 // l2_norm: the Euclidean length of elements along some axes.
 
-#include "core/ops/reduce.h"
+#include "core/ops/reduction.h"
 
 namespace tenon::ops {
 namespace {
@@ -9,7 +9,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduce.h.
+//   C2  the axes are x's; see reduction.h.
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {in_wide(in[0], [&](const Tensor& x) { return sqrt(sum(square(x), attrs)); })};

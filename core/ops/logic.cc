@@ -5,7 +5,7 @@
 //   C2  a and b broadcast.
 //   y has their common dtype and the shape that they broadcast to.
 
-#include "core/ops/elementwise.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/ops/reduce.h"
+#include "core/ops/reduction.h"
 
 namespace tenon::ops {
 namespace {
@@ -13,7 +13,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduce.h.
+//   C2  the axes are x's; see reduction.h.
 
 // The largest element stays outside of exp(). An infinite one must not meet itself in a difference;
 // left inside, it gives the infinite result by itself.

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/ops/reduce.h"
+#include "core/ops/reduction.h"
 
 namespace tenon::ops {
 namespace {
@@ -11,7 +11,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduce.h.
+//   C2  the axes are x's; see reduction.h.
 
 double divisor(const Attrs& attrs, const Dims& shape) {
   return static_cast<double>(count_reduced(attrs.axes, shape));

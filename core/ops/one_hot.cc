@@ -37,6 +37,14 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {cast(equal(expand_dims(index, {axis}), classes), attrs.dtype)};
 }
 
+// A row of zeros with a one.
+CaseTensor one_among(int64_t n, size_t place) {
+  CaseTensor row = u8({1, n}, {});
+  row.values.assign(static_cast<size_t>(n), 0);
+  row.values[place] = 1;
+  return row;
+}
+
 Cases<Attrs> cases() {
   return {
       {.name = "example",
@@ -59,9 +67,10 @@ Cases<Attrs> cases() {
        .attrs = {.depth = 2},
        .inputs = {i64({2, -3})},
        .expect = {f32({2, 2}, {0, 0, 0, 0})}},
-      {.name = "small_indices_of_many_classes",
+      {.name = "more_classes_than_the_indices_can_name",
        .attrs = {.depth = 258, .dtype = DType::kU8},
-       .inputs = {u8({})}},
+       .inputs = {u8({1})},
+       .expect = {one_among(258, 1)}},
       {.name = "rank_0", .attrs = {.depth = 2}, .inputs = {i64({}, {1})}, .expect = {f32({0, 1})}},
       {.name = "no_classes",
        .attrs = {.depth = 0},

@@ -1,6 +1,6 @@
 // random_bernoulli: coins that fall true with a given probability.
 
-#include "core/ops/random.h"
+#include "core/ops/random_draws.h"
 
 namespace tenon::ops {
 namespace {

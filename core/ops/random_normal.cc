@@ -1,6 +1,6 @@
 // random_normal: numbers drawn from a bell curve.
 
-#include "core/ops/random.h"
+#include "core/ops/random_draws.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // random_uniform: numbers drawn evenly between two bounds.
 
-#include "core/ops/random.h"
+#include "core/ops/random_draws.h"
 
 namespace tenon::ops {
 namespace {

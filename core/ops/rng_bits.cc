@@ -1,6 +1,6 @@
 // rng_bits: random words from a counter, the source of all other draws.
 
-#include "core/ops/random.h"
+#include "core/ops/random_draws.h"
 
 namespace tenon::ops {
 namespace {

@@ -4,13 +4,13 @@
 //   C1  x is floating point (neg, abs, sign and square: numeric).
 //   y has x's dtype and shape.
 
-#include "core/ops/elementwise.h"
 #include "core/ops/expansion_value.h"
 #include "core/ops/expansions/activation.h"
 #include "core/ops/expansions/erf.h"
 #include "core/ops/expansions/exp.h"
 #include "core/ops/expansions/log.h"
 #include "core/ops/expansions/root.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

@@ -4,11 +4,11 @@
 //   C1  x is floating point.
 //   y has x's dtype and shape.
 
-#include "core/ops/elementwise.h"
 #include "core/ops/expansion_value.h"
 #include "core/ops/expansions/hyperbolic.h"
 #include "core/ops/expansions/inverse_trig.h"
 #include "core/ops/expansions/trig.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

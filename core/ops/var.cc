@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ops/reduce.h"
+#include "core/ops/reduction.h"
 
 namespace tenon::ops {
 namespace {
@@ -16,7 +16,7 @@ struct Attrs {
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduce.h.
+//   C2  the axes are x's; see reduction.h.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_reduced_floating({.axes = attrs.axes, .keepdims = attrs.keepdims}, in);
 }

@@ -1,4 +1,4 @@
-#include "core/ops/elementwise.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

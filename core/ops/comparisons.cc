@@ -8,7 +8,7 @@
 
 #include <limits>
 
-#include "core/ops/elementwise.h"
+#include "core/ops/type_rules.h"
 
 namespace tenon::ops {
 namespace {

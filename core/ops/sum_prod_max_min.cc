@@ -1,9 +1,9 @@
 // sum, prod, max and min: many elements as one.
 
-#include "core/ops/reduce.h"
-
 #include <bit>
 #include <limits>
+
+#include "core/ops/reduction.h"
 
 namespace tenon::ops {
 namespace {
@@ -12,7 +12,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints of all of them:
 //   C1  x is numeric.
-//   C2  the axes are x's; see reduce.h.
+//   C2  the axes are x's; see reduction.h.
 // and of max and min:
 //   C3  none of the reduced axes is empty, unless the result is.
 
