@@ -1,0 +1,72 @@
+// Three kernels, each in one of the ways that there are to write one.
+//
+// A prepare function knows dtypes, ranks, how the operands lie and the attributes, but no sizes: it
+// chooses or compiles code. What it returns is kept and launched many times, also by several
+// threads at once where the device is SYNCHRONOUS.
+
+#include "kernels.h"
+
+#include "plugins/sdk/view.h"
+
+namespace tenon_null {
+
+using tenon_sdk::data;
+using tenon_sdk::Prepared;
+using tenon_sdk::Request;
+using tenon_sdk::Type;
+
+// copy takes inputs of any strides, which is how the host makes any tensor dense, so it says
+// STRIDED_INPUTS. Elements are moved, not looked at: four types serve all dtypes.
+Prepared prepare_copy(const Request& request) {
+  constexpr uint32_t traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
+  return tenon_sdk::dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(traits, [](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& out = launch.outputs[0];
+      const T* x = data<const T>(in);
+      T* y = data<T>(out);
+      const tenon_sdk::Walk<2> walk(out.rank, out.sizes, {tenon_sdk::strides_of(in), out.strides});
+      walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
+    });
+  });
+}
+
+// The value is a tensor of one element or comes by value; `data` points to it either way, here
+// where the memory is HOST_VISIBLE. Elsewhere a view without a buffer is by value.
+Prepared prepare_fill(const Request& request) {
+  return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(TENON_KERNEL_DETERMINISTIC, [](const tenon_launch& launch) {
+      const T value = *data<const T>(launch.inputs[0]);
+      T* y = data<T>(launch.outputs[0]);
+      const int64_t n = tenon_sdk::count(launch.outputs[0]);
+      for (int64_t i = 0; i < n; ++i) y[i] = value;
+    });
+  });
+}
+
+namespace {
+
+// A kernel with more to it is a class: its members are what prepare found out.
+class Add final : public tenon_sdk::Kernel {
+ public:
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    const float* a = data<const float>(launch.inputs[0]);
+    const float* b = data<const float>(launch.inputs[1]);
+    float* y = data<float>(launch.outputs[0]);
+    const int64_t n = tenon_sdk::count(launch.outputs[0]);
+    for (int64_t i = 0; i < n; ++i) y[i] = a[i] + b[i];
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+// It takes no strides, so it gets operands that are DENSE or UNIFORM. It refuses the latter, and
+// the host makes them dense with copy.
+Prepared prepare_add(const Request& request) {
+  if (!request.all_dense()) return tenon_sdk::refuse("add: inputs must be dense");
+  return {.kernel = std::make_unique<Add>(),
+          .traits = TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_MAY_ALIAS};
+}
+
+}  // namespace tenon_null
