@@ -44,13 +44,30 @@ class Pool {
     int64_t step = (n + most - 1) / most;
     if (step < grain) step = grain;
     step = (step + 63) / 64 * 64;  // Ranges begin on cache lines, whatever the dtype.
+    run_ranges(n, step, body);
+  }
+
+  // The same for tasks that are many elements each.
+  template <class Body>
+  void parallel_tasks(int64_t n, int64_t grain, const Body& body) const {
+    if (n <= grain || arena_ == nullptr) {
+      if (n > 0) body(int64_t{0}, n);
+      return;
+    }
+    const int64_t most = int64_t{4} * threads();
+    const int64_t step = (n + most - 1) / most;
+    run_ranges(n, step < grain ? grain : step, body);
+  }
+
+ private:
+  template <class Body>
+  void run_ranges(int64_t n, int64_t step, const Body& body) const {
     parallel_for((n + step - 1) / step, [&](int64_t task) {
       const int64_t begin = task * step;
       body(begin, begin + step < n ? begin + step : n);
     });
   }
 
- private:
   void run(int64_t n, void (*function)(void*, int64_t), void* data) const;
 
   Arena* arena_;

@@ -56,10 +56,10 @@ class Copy final : public tenon_sdk::Kernel {
                       std::min(kSquare, rows - row), columns);
     };
     const int64_t band_size = kSquare * columns;
-    pool_.parallel_ranges(matrices * bands, std::max<int64_t>(1, 128 * 1024 / band_size),
-                          [&](int64_t begin, int64_t end) {
-                            for (int64_t task = begin; task < end; ++task) copy_band(task);
-                          });
+    pool_.parallel_tasks(matrices * bands, std::max<int64_t>(1, 128 * 1024 / band_size),
+                         [&](int64_t begin, int64_t end) {
+                           for (int64_t task = begin; task < end; ++task) copy_band(task);
+                         });
     return nullptr;
   }
 

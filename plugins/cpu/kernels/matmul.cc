@@ -1,9 +1,7 @@
 // matmul: batches of matrix products of any layout.
 
-#include "plugins/cpu/kernels/axes.h"
 #include "plugins/cpu/kernels/blas.h"
-#include "plugins/cpu/kernels/elementwise.h"
-#include "plugins/cpu/kernels/multiply.h"
+#include "plugins/cpu/kernels/through_float.h"
 
 namespace tenon_cpu {
 namespace {
@@ -42,72 +40,36 @@ Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& o
 }
 
 template <class T>
-class Matmul final : public tenon_sdk::Kernel {
- public:
-  Matmul(const Request& request, const tenon_matmul_attrs& attrs)
-      : pool_(pool_of(request)), transpose_a_(attrs.transpose_a), transpose_b_(attrs.transpose_b) {}
-
-  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
-    const Product product(launch, transpose_a_);
-    // Many small products go to threads whole; few large ones are cut.
-    const bool is_cut = product.batches < 2 * static_cast<int64_t>(pool_.threads());
-    const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
-    const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
-    pool_.parallel_ranges(product.batches, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t batch = begin; batch < end; ++batch)
-        multiply_batch(launch, product, batch, is_cut);
-    });
-    return nullptr;
-  }
-
- private:
-  void multiply_batch(const tenon_launch& launch, const Product& product, int64_t batch,
-                      bool is_cut) const {
-    const tenon_view& out = launch.outputs[0];
-    const auto [batches, m, n, k] = product;
-    const Matrix<T> a = matrix_of<T>(launch.inputs[0], transpose_a_, out, batch);
-    const Matrix<T> b = matrix_of<T>(launch.inputs[1], transpose_b_, out, batch);
-    T* c = data<T>(out) + batch * m * n;
-    if (blas_takes(m, n, k)) {
-      blas_multiply(pool_, m, n, k, a, b, c);
-    } else if (is_cut) {
-      multiply(pool_, m, n, k, a, b, c, n, false);
-    } else if (m != 0 && n != 0) {
-      if (k == 0) {
-        std::fill_n(c, m * n, T{0});
-      } else {
-        multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false);
-      }
-    }
-  }
-
-  const Pool& pool_;
-  bool transpose_a_, transpose_b_;
-};
-
-// Halves are widened whole, multiplied in float32 and rounded once.
-template <class T>
-void half_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, bool transpose_b) {
-  const Product product(launch, transpose_a);
-  const auto [batches, m, n, k] = product;
+void multiply_batch(const Pool& pool, const tenon_launch& launch, const tenon_matmul_attrs& attrs,
+                    int64_t batch, bool is_cut) {
   const tenon_view& out = launch.outputs[0];
-  const auto widen = [](const Matrix<T>& from, int64_t rows, int64_t columns, float* to) {
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) {
-        to[i * columns + j] = from.data[i * from.row + j * from.column];
-      }
-    }
-  };
-  std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)),
-      c(static_cast<size_t>(m * n));
-  for (int64_t batch = 0; batch < batches; ++batch) {
-    widen(matrix_of<T>(launch.inputs[0], transpose_a, out, batch), m, k, a.data());
-    widen(matrix_of<T>(launch.inputs[1], transpose_b, out, batch), k, n, b.data());
-    multiply(pool, m, n, k, Matrix<float>{a.data(), k, 1}, Matrix<float>{b.data(), n, 1}, c.data(),
-             n, false);
-    narrow_half(tenon_sdk::kDTypeOf<T>, c.data(), data<T>(out) + batch * m * n,
-                static_cast<size_t>(m * n));
+  const auto [batches, m, n, k] = Product(launch, attrs.transpose_a);
+  const Matrix<T> a = matrix_of<T>(launch.inputs[0], attrs.transpose_a, out, batch);
+  const Matrix<T> b = matrix_of<T>(launch.inputs[1], attrs.transpose_b, out, batch);
+  T* c = data<T>(out) + batch * m * n;
+  if (blas_takes(m, n, k)) {
+    blas_multiply(pool, m, n, k, a, b, c);
+  } else if (is_cut) {
+    multiply(pool, m, n, k, a, b, c, n, false);
+  } else if (k == 0) {
+    std::fill_n(c, m * n, T{0});
+  } else if (m != 0 && n != 0) {
+    multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false);
   }
+}
+
+template <class T>
+void float_matmul(const Pool& pool, const tenon_launch& launch, const tenon_matmul_attrs& attrs) {
+  const Product product(launch, attrs.transpose_a);
+  // Many small products go to threads whole; few large ones are cut.
+  const bool is_cut = product.batches < 2 * static_cast<int64_t>(pool.threads());
+  const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
+  const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
+  pool.parallel_tasks(product.batches, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t batch = begin; batch < end; ++batch) {
+      multiply_batch<T>(pool, launch, attrs, batch, is_cut);
+    }
+  });
 }
 
 // Integers wrap, so their order does not matter, and neither does their sign.
@@ -118,7 +80,7 @@ void int_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, 
   const tenon_view& out = launch.outputs[0];
   const int64_t grain = std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, n * k));
   const int64_t rows = m, columns = n, depth = k;
-  pool.parallel_ranges(batches * m, grain, [&](int64_t begin, int64_t end) {
+  pool.parallel_tasks(batches * m, grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const Matrix<T> a = matrix_of<T>(launch.inputs[0], transpose_a, out, row / rows);
       const Matrix<T> b = matrix_of<T>(launch.inputs[1], transpose_b, out, row / rows);
@@ -138,29 +100,27 @@ void int_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, 
 
 Prepared prepare_matmul(const Request& request) {
   const auto attrs = request.attrs<tenon_matmul_attrs>();
+  const Pool* pool = &pool_of(request);
   const tenon_dtype dtype = request.input(0).dtype;
-  switch (dtype) {
-    case TENON_FLOAT32:
-      return {.kernel = std::make_unique<Matmul<float>>(request, attrs), .traits = kTraits};
-    case TENON_FLOAT64:
-      return {.kernel = std::make_unique<Matmul<double>>(request, attrs), .traits = kTraits};
+  if (is_float(dtype)) {
+    return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+      float_matmul<T>(*pool, launch, attrs);
+    });
   }
-  const auto plain = [&](auto function) {
-    return kernel(kTraits, [=, pool = &pool_of(request)](const tenon_launch& launch) {
-      function(*pool, launch, attrs.transpose_a, attrs.transpose_b);
+  const auto of_size = [&]<class T>(Type<T>) {
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      int_matmul<T>(*pool, launch, attrs.transpose_a, attrs.transpose_b);
     });
   };
-  if (dtype == TENON_FLOAT16) return plain(half_matmul<Half>);
-  if (dtype == TENON_BFLOAT16) return plain(half_matmul<BFloat16>);
   switch (size_of(dtype)) {
     case 1:
-      return plain(int_matmul<uint8_t>);
+      return of_size(Type<uint8_t>());
     case 2:
-      return plain(int_matmul<uint16_t>);
+      return of_size(Type<uint16_t>());
     case 4:
-      return plain(int_matmul<uint32_t>);
+      return of_size(Type<uint32_t>());
     default:
-      return plain(int_matmul<uint64_t>);
+      return of_size(Type<uint64_t>());
   }
 }
 

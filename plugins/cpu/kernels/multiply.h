@@ -24,7 +24,8 @@ struct TileArgs {
   const T* a;
   int64_t a_row, a_k;  // Between rows of a panel, and between its columns.
   const T* b;
-  int64_t b_k;  // Between rows of a panel of b, whose columns lie side by side.
+  int64_t b_k;               // Between rows of a panel of b, whose columns lie side by side.
+  const int64_t* b_offsets;  // Instead of b_k, for `gathered`: where each row of b begins.
   T* c;
   int64_t c_row;
   int64_t m, n;
@@ -33,9 +34,10 @@ struct TileArgs {
 
 template <class T>
 struct MultiplyTiles {
-  int64_t rows, columns;                    // Of a tile.
-  void (*packed)(const TileArgs<T>& args);  // a_row is 1 and a_k is `rows`.
-  void (*direct)(const TileArgs<T>& args);  // Any strides of a; m is `rows`.
+  int64_t rows, columns;                      // Of a tile.
+  void (*packed)(const TileArgs<T>& args);    // a_row is 1 and a_k is `rows`.
+  void (*direct)(const TileArgs<T>& args);    // Any strides of a; m is `rows`.
+  void (*gathered)(const TileArgs<T>& args);  // As packed, but b_offsets says where b's rows are.
   // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
   void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t columns);

@@ -60,7 +60,7 @@ class Reduce final : public tenon_sdk::Kernel {
     const int64_t chunks = (width + kColumns - 1) / kColumns;
     const int64_t tasks = n_out / width * chunks * n_blocks;
     const int64_t task_size = std::min(n, kReduceBlock) * std::min(width, kColumns);
-    pool_.parallel_ranges(
+    pool_.parallel_tasks(
         tasks, std::max<int64_t>(1, kGrain / task_size), [&](int64_t begin, int64_t end) {
           Scratch scratch;
           for (int64_t task = begin; task < end; ++task) {

@@ -26,10 +26,13 @@ constexpr size_t kTileRows = 8;
 #endif
 constexpr size_t kTileVectors = 2;
 
+// How a tile reads its operands; see MultiplyTiles.
+enum class Reads { kPacked, kDirect, kGathered };
+
 template <class T>
 constexpr size_t kTileColumns = kTileVectors* hn::MaxLanes(hn::ScalableTag<T>());
 
-template <class T, size_t kRows, size_t kVectors, bool kPacked>
+template <class T, size_t kRows, size_t kVectors, Reads kReads>
 void tile(const TileArgs<T>& args) {
   const hn::ScalableTag<T> d;
   constexpr size_t kStep = hn::MaxLanes(d);
@@ -53,6 +56,7 @@ void tile(const TileArgs<T>& args) {
   }
 
   const T* b = args.b;
+  constexpr bool kPacked = kReads != Reads::kDirect;
   const int64_t a_row = kPacked ? 1 : args.a_row;
   const int64_t a_k = kPacked ? static_cast<int64_t>(kTileRows) : args.a_k;
   // Three rows share a pointer, so that the rows' addresses fit the registers there are.
@@ -61,11 +65,12 @@ void tile(const TileArgs<T>& args) {
   HWY_UNROLL(16)
   for (size_t g = 0; g < kGroups; ++g) a[g] = args.a + static_cast<int64_t>(3 * g) * a_row;
 
-  for (int64_t k = args.k; k > 0; --k) {
+  for (int64_t k = 0; k < args.k; ++k) {
+    if constexpr (kReads == Reads::kGathered) b = args.b + args.b_offsets[k];
     V row[kVectors];
     HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kStep);
-    b += args.b_k;
+    if constexpr (kReads != Reads::kGathered) b += args.b_k;
     HWY_UNROLL(16)
     for (size_t i = 0; i < kRows; ++i) {
       const V left = hn::Set(d, a[i / 3][static_cast<int64_t>(i % 3) * a_row]);
@@ -93,28 +98,28 @@ void tile(const TileArgs<T>& args) {
 
 // Rows beyond m are zeros in the panel and are computed but not written; fewer rows at once waste
 // less of that.
-template <class T, size_t kVectors>
+template <class T, size_t kVectors, Reads kReads>
 void packed_rows(const TileArgs<T>& args) {
-  if (args.m == 1) return tile<T, 1, kVectors, true>(args);
-  if (args.m == 2) return tile<T, 2, kVectors, true>(args);
-  if (args.m <= 4) return tile<T, 4, kVectors, true>(args);
+  if (args.m == 1) return tile<T, 1, kVectors, kReads>(args);
+  if (args.m == 2) return tile<T, 2, kVectors, kReads>(args);
+  if (args.m <= 4) return tile<T, 4, kVectors, kReads>(args);
   if constexpr (kTileRows > 8) {
-    if (args.m <= 8) return tile<T, 8, kVectors, true>(args);
+    if (args.m <= 8) return tile<T, 8, kVectors, kReads>(args);
   }
-  tile<T, kTileRows, kVectors, true>(args);
+  tile<T, kTileRows, kVectors, kReads>(args);
 }
 
-template <class T>
+template <class T, Reads kReads>
 void packed_tile(const TileArgs<T>& args) {
   const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
-  return is_narrow ? packed_rows<T, 1>(args) : packed_rows<T, kTileVectors>(args);
+  return is_narrow ? packed_rows<T, 1, kReads>(args) : packed_rows<T, kTileVectors, kReads>(args);
 }
 
 template <class T>
 void direct_tile(const TileArgs<T>& args) {
   const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
-  return is_narrow ? tile<T, kTileRows, 1, false>(args)
-                   : tile<T, kTileRows, kTileVectors, false>(args);
+  return is_narrow ? tile<T, kTileRows, 1, Reads::kDirect>(args)
+                   : tile<T, kTileRows, kTileVectors, Reads::kDirect>(args);
 }
 
 // Squares of 16-byte vectors are turned in registers.
@@ -159,7 +164,11 @@ void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
 }
 
 template <class T>
-constexpr MultiplyTiles<T> kTiles = {kTileRows, kTileColumns<T>, packed_tile<T>, direct_tile<T>,
+constexpr MultiplyTiles<T> kTiles = {kTileRows,
+                                     kTileColumns<T>,
+                                     packed_tile<T, Reads::kPacked>,
+                                     direct_tile<T>,
+                                     packed_tile<T, Reads::kGathered>,
                                      transpose<T>};
 
 template <class T>
