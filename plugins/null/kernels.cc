@@ -49,23 +49,31 @@ namespace {
 // A kernel with more to it is a class: its members are what prepare found out.
 class Add final : public tenon_sdk::Kernel {
  public:
+  Add(int64_t step_a, int64_t step_b) : step_a_(step_a), step_b_(step_b) {}
+
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
     const float* a = data<const float>(launch.inputs[0]);
     const float* b = data<const float>(launch.inputs[1]);
     float* y = data<float>(launch.outputs[0]);
     const int64_t n = tenon_sdk::count(launch.outputs[0]);
-    for (int64_t i = 0; i < n; ++i) y[i] = a[i] + b[i];
+    for (int64_t i = 0; i < n; ++i) y[i] = a[i * step_a_] + b[i * step_b_];
     return nullptr;
   }
+
+ private:
+  const int64_t step_a_, step_b_;
 };
 
 }  // namespace
 
-// It takes no strides, so it gets operands that are DENSE or UNIFORM. It refuses the latter, and
-// the host makes them dense with copy.
+// It does not say STRIDED_INPUTS, so the host copies operands that are STRIDED. What is left is
+// DENSE, or UNIFORM: a scalar, or one element that broadcasting repeats. A kernel that refused
+// those would leave them to another line or to the op's decomposition.
 Prepared prepare_add(const Request& request) {
-  if (!request.all_dense()) return tenon_sdk::refuse("add: inputs must be dense");
-  return {.kernel = std::make_unique<Add>(),
+  const auto step = [&](size_t i) {
+    return request.input(i).strides == TENON_STRIDES_UNIFORM ? 0 : 1;
+  };
+  return {.kernel = std::make_unique<Add>(step(0), step(1)),
           .traits = TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_MAY_ALIAS};
 }
 

@@ -55,12 +55,6 @@ class Request {
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_operand& output(size_t i) const { return request_.outputs[i]; }
 
-  bool all_dense() const {
-    return std::all_of(request_.inputs, request_.inputs + request_.n_inputs, [](const auto& in) {
-      return in.strides == TENON_STRIDES_DENSE || in.strides == TENON_STRIDES_ABSENT;
-    });
-  }
-
   // The attributes. A host that is older than this plugin sends a shorter struct, and `attrs` comes
   // with the defaults of what it lacks. Lists belong to the host: copy them with `list`.
   template <class Attrs>
