@@ -35,7 +35,7 @@ using Source = std::variant<Tensor, Ref<Variable>>;
 // The derivative of a call that is no op: given the cotangents of the outputs, those of the inputs.
 using CustomVjp = std::function<Tensors(const VjpArgs& args)>;
 
-class Tape final : public Interpreter {
+class Tape final : public Interpreter, public Pooled<Tape> {
  public:
   // Starts recording: pushes itself onto the scope.
   Tape(Ref<Scope> scope, TapeOptions options);

@@ -6,8 +6,6 @@
 namespace tenon::detail {
 namespace {
 
-constexpr int kMostKept = 4096;  // Of one type and thread.
-
 // Empties the lists of its thread when the thread ends. What is freed later goes straight back.
 struct Sweeper {
   std::vector<FreeBlocks*> lists;

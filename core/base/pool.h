@@ -1,9 +1,14 @@
-// Fixed-size memory for objects that an eager call makes: a free list for each thread, so that a
-// handle costs neither a lock nor a call of the allocator.
+// Fixed-size memory for objects behind handles: a free list for each thread, so that a handle costs
+// neither a lock nor a call of the allocator.
+//
+// The last freed block is the next used, while it is in the cache. In debug builds it is the other
+// way round, and some freed blocks are held back, so that a handle that was released is still told
+// by the mark that ~Object left (see ref.h).
 
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tenon {
 
@@ -23,18 +28,43 @@ inline constexpr bool kPoolObjects = true;
 namespace detail {
 
 struct FreeBlock {
+  uint64_t untouched;  // Holds the mark.
   FreeBlock* next;
 };
+
+#if defined(NDEBUG)
+inline constexpr bool kHoldFreed = false;
+#else
+inline constexpr bool kHoldFreed = true;
+#endif
+inline constexpr int kMostKept = 4096;  // Freed blocks of one type and thread,
+inline constexpr int kHeldBack = 256;   // of which debug builds do not use the last.
 
 // One for each thread and type. Constant-initialised and trivially destroyed, so that reaching it
 // is one load; `pool_refill` registers what empties it at the thread's end.
 struct FreeBlocks {
   FreeBlock* head = nullptr;
+  FreeBlock* tail = nullptr;  // In debug builds only.
   int room = 0;  // How many more it may keep; 0 until the thread's first refill and after its end.
   size_t block_size = 0;
 };
 
 void* pool_refill(FreeBlocks& blocks, size_t size);
+
+inline bool may_use(const FreeBlocks& blocks) {
+  return !kHoldFreed || blocks.room < kMostKept - kHeldBack;
+}
+
+inline void keep(FreeBlocks& blocks, FreeBlock* block) {
+  if (kHoldFreed && blocks.head) {
+    block->next = nullptr;
+    blocks.tail->next = block;
+  } else {
+    block->next = blocks.head;
+    blocks.head = block;
+  }
+  if (kHoldFreed) blocks.tail = block;
+}
 
 }  // namespace detail
 
@@ -45,7 +75,8 @@ class Pooled {
   static void* operator new(size_t size) {
     if constexpr (kPoolObjects) {
       detail::FreeBlocks& blocks = blocks_;
-      if (detail::FreeBlock* block = blocks.head) [[likely]] {
+      detail::FreeBlock* block = blocks.head;
+      if (block && detail::may_use(blocks)) [[likely]] {
         blocks.head = block->next;
         ++blocks.room;
         return block;
@@ -59,9 +90,7 @@ class Pooled {
     if constexpr (kPoolObjects) {
       detail::FreeBlocks& blocks = blocks_;
       if (blocks.room > 0) [[likely]] {
-        auto* block = static_cast<detail::FreeBlock*>(object);
-        block->next = blocks.head;
-        blocks.head = block;
+        detail::keep(blocks, static_cast<detail::FreeBlock*>(object));
         --blocks.room;
         return;
       }

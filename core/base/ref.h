@@ -9,7 +9,7 @@
 namespace tenon {
 
 // What an object behind a handle is. Every handle is checked against it, which catches a wrong cast
-// always and a released handle in debug builds (see object.cc).
+// always and a released handle in debug builds (see pool.h).
 enum class Kind : uint32_t {
   kDead = 0xdeadbeef,
   kTensor = 0x7e500001,
@@ -19,8 +19,8 @@ enum class Kind : uint32_t {
   kScope,
   kTape,
   kDevice,
-  kError,
-  kOther,
+  kSafetensors,
+  kVariableGradients,
 };
 
 class Object {
@@ -44,7 +44,8 @@ class Object {
   void revive() const { count_.store(1, std::memory_order_relaxed); }
 
  protected:
-  ~Object() { kind_ = Kind::kDead; }
+  // Volatile, since a compiler may leave out what is written to an object at its end.
+  ~Object() { *const_cast<volatile Kind*>(&kind_) = Kind::kDead; }
 
  private:
   mutable std::atomic<uint32_t> count_{1};

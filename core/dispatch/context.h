@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/pool.h"
 #include "core/base/ref.h"
 #include "core/device/callback_queue.h"
 #include "core/device/device.h"
@@ -44,7 +45,7 @@ struct ContextOptions {
   FallbackPolicy fallback_policy = FallbackPolicy::kWarn;
 };
 
-class Context final : public Object {
+class Context final : public Object, public Pooled<Context> {
  public:
   explicit Context(ContextOptions options);
 

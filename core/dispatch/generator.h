@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-class Generator final : public Object {
+class Generator final : public Object, public Pooled<Generator> {
  public:
   Generator(Scope& scope, uint64_t seed);
 

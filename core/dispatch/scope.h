@@ -17,7 +17,7 @@
 
 namespace tenon {
 
-class Scope final : public Object {
+class Scope final : public Object, public Pooled<Scope> {
  public:
   // NULL for the device: "cpu", looked up when it is first needed.
   explicit Scope(Context& context, Device* device = nullptr);

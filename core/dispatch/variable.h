@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-class Variable final : public Object {
+class Variable final : public Object, public Pooled<Variable> {
  public:
   // The value's dtype and shape are the variable's for good.
   Variable(Ref<Context> context, Tensor value, std::string name, bool trainable);
