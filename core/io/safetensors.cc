@@ -1,0 +1,81 @@
+#include "core/io/safetensors.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+[[noreturn]] void rethrow_with_path(const Error& error, const std::string& path) {
+  ErrorInfo info = error.info();
+  info.message = path + ": " + info.message;
+  throw Error(std::move(info));
+}
+
+}  // namespace
+
+Ref<Safetensors> Safetensors::open(const std::string& path) {
+  auto file = Ref<Safetensors>::adopt(new Safetensors);
+  file->path_ = path;
+  errno = 0;
+  file->file_.open(path, std::ios::binary | std::ios::ate);
+  if (!file->file_) {
+    fail(errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kUnavailable, "{}: {}",
+         {path, std::strerror(errno)});
+  }
+  const std::streamoff size = file->file_.tellg();
+  try {
+    require_code(size >= 0, Code::kUnavailable, "its size cannot be told");
+    file->header_ = SafetensorsHeader::parse(
+        static_cast<uint64_t>(size),
+        [&](uint64_t offset, void* to, uint64_t n) { file->read_bytes(offset, to, n); });
+  } catch (const Error& error) {
+    rethrow_with_path(error, path);
+  }
+  return file;
+}
+
+Ref<Safetensors> Safetensors::open_memory(std::string bytes) {
+  auto file = Ref<Safetensors>::adopt(new Safetensors);
+  file->bytes_ = std::move(bytes);
+  file->header_ = SafetensorsHeader::parse(
+      file->bytes_.size(),
+      [&](uint64_t offset, void* to, uint64_t n) { file->read_bytes(offset, to, n); });
+  return file;
+}
+
+const StoredTensor& Safetensors::find(std::string_view name) const {
+  std::string names;
+  for (const StoredTensor& tensor : header_.tensors) {
+    if (tensor.name == name) return tensor;
+    names += (names.empty() ? "" : ", ") + tensor.name;
+  }
+  fail(Code::kNotFound, "{}there is no tensor \"{}\"; there are: {}",
+       {path_.empty() ? path_ : path_ + ": ", name, names});
+}
+
+void Safetensors::read(const StoredTensor& tensor, void* to) const {
+  try {
+    read_bytes(tensor.begin, to, tensor.size);
+  } catch (const Error& error) {
+    rethrow_with_path(error, path_);
+  }
+}
+
+void Safetensors::read_bytes(uint64_t offset, void* to, uint64_t size) const {
+  if (size == 0) return;
+  if (path_.empty()) {
+    std::memcpy(to, bytes_.data() + offset, size);  // The header was held against their number.
+    return;
+  }
+  std::lock_guard guard(mutex_);
+  file_.clear();
+  file_.seekg(static_cast<std::streamoff>(offset));
+  file_.read(static_cast<char*>(to), static_cast<std::streamsize>(size));
+  require_code(file_.gcount() == static_cast<std::streamsize>(size), Code::kDataLoss,
+               "bytes {} to {} cannot be read", offset, offset + size);
+}
+
+}  // namespace tenon

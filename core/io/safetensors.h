@@ -1,0 +1,90 @@
+// Named tensors in the file format safetensors: the size of a header, the header in JSON, the
+// elements of all tensors one behind the other.
+//
+// A file is hostile until it is proven otherwise: nothing in the header is believed before it was
+// held against the size of the file and against the rest of the header.
+
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/pool.h"
+#include "core/base/ref.h"
+#include "core/base/shape.h"
+
+namespace tenon {
+
+using Metadata = std::map<std::string, std::string>;
+
+// A tensor in a file: what it is and where its elements lie.
+struct StoredTensor {
+  std::string name;
+  TensorType type;
+  uint64_t begin = 0;  // Bytes, from the start of the file.
+  uint64_t size = 0;
+};
+
+// The header of a file of `size` bytes, of which `read` gives any part.
+using ReadBytes = std::function<void(uint64_t offset, void* to, uint64_t size)>;
+struct SafetensorsHeader {
+  std::vector<StoredTensor> tensors;  // In the order of their elements.
+  Metadata metadata;
+
+  static SafetensorsHeader parse(uint64_t size, const ReadBytes& read);
+};
+
+// An open file.
+class Safetensors final : public Object, public Pooled<Safetensors> {
+ public:
+  static Ref<Safetensors> open(const std::string& path);
+  static Ref<Safetensors> open_memory(std::string bytes);
+
+  void release() const {
+    if (drop()) delete this;
+  }
+
+  std::span<const StoredTensor> tensors() const { return header_.tensors; }
+  const Metadata& metadata() const { return header_.metadata; }
+  // Throws NOT_FOUND with the names that there are.
+  const StoredTensor& find(std::string_view name) const;
+  // Copies the elements of a tensor; from any thread.
+  void read(const StoredTensor& tensor, void* to) const;
+
+ private:
+  Safetensors() : Object(Kind::kSafetensors) {}
+
+  void read_bytes(uint64_t offset, void* to, uint64_t size) const;
+
+  std::string path_;   // Empty for one in memory,
+  std::string bytes_;  // which lies here.
+  mutable std::mutex mutex_;
+  mutable std::ifstream file_;
+  SafetensorsHeader header_;
+};
+
+// A tensor to be written: `read` copies its elements, row-major, to host memory.
+struct TensorToStore {
+  std::string name;
+  TensorType type;
+  std::function<void(void* to, uint64_t size)> read;
+};
+
+// Writes a file in its canonical form: tensors by the size of their elements, larger first, then by
+// name; the elements aligned to 8 bytes. `write` receives the file's bytes in order.
+using WriteBytes = std::function<void(const void* data, uint64_t size)>;
+void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metadata,
+                       const WriteBytes& write);
+
+// The same into a file, which takes its name when it is whole.
+void save_safetensors(const std::string& path, std::vector<TensorToStore> tensors,
+                      const Metadata& metadata);
+
+}  // namespace tenon

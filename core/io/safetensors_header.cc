@@ -1,0 +1,165 @@
+// The header: parsing and checking it.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/io/safetensors.h"
+#include "core/io/safetensors_dtypes.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kPrefix = 8;  // The header's size, as a little-endian u64.
+constexpr uint64_t kMostHeader = 100'000'000;
+constexpr int kDeepest = 3;  // The file, a tensor, its shape.
+constexpr const char* kMetadata = "__metadata__";
+
+template <class... Args>
+void check(bool ok, std::string_view pattern, const Args&... args) {
+  require_code(ok, Code::kDataLoss, pattern, args...);
+}
+
+uint64_t read_prefix(const ReadBytes& read) {
+  unsigned char bytes[kPrefix];
+  read(0, bytes, kPrefix);
+  uint64_t size = 0;
+  for (size_t i = 0; i < kPrefix; ++i) size |= static_cast<uint64_t>(bytes[i]) << (8 * i);
+  return size;
+}
+
+// JSON in which no object has a key twice: readers would differ in what such a file says.
+Json parse_json(const std::string& text) {
+  std::vector<std::set<std::string>> keys;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    using Event = Json::parse_event_t;
+    if (event == Event::object_start || event == Event::array_start) {
+      check(depth < kDeepest, "its header is nested too deep");
+    }
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      check(keys.back().insert(key).second, "its header has the key \"{}\" twice", key);
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, watch);
+  } catch (const Json::parse_error& error) {
+    fail(Code::kDataLoss, "its header is no JSON: {}", {error.what()});
+  }
+}
+
+const Json& field(const std::string& name, const Json& entry, const char* key) {
+  const auto at = entry.find(key);
+  check(at != entry.end(), "tensor \"{}\" has no {}", name, key);
+  return *at;
+}
+
+TensorType read_type(const std::string& name, const Json& entry) {
+  const Json& dtype = field(name, entry, "dtype");
+  check(dtype.is_string(), "the dtype of tensor \"{}\" is no text", name);
+  const auto& dtype_name = dtype.get_ref<const std::string&>();
+  TensorType type;
+  type.dtype = dtype_from_safetensors(dtype_name);
+  require_code(type.dtype != DType::kNone, Code::kUnimplemented,
+               "the dtype {} of tensor \"{}\" is unknown here", dtype_name, name);
+
+  const Json& shape = field(name, entry, "shape");
+  check(shape.is_array(), "the shape of tensor \"{}\" is no list", name);
+  require_code(shape.size() <= kMaxRank, Code::kUnimplemented,
+               "tensor \"{}\" has {} axes, more than the {} that a tensor can have", name,
+               shape.size(), kMaxRank);
+  for (const Json& size : shape) {
+    check(size.is_number_unsigned() && size.get<uint64_t>() <= uint64_t{1} << 62,
+          "the shape of tensor \"{}\" holds {}, which is no size", name, size.dump());
+    type.shape.push_back(static_cast<int64_t>(size.get<uint64_t>()));
+  }
+  try {
+    check_size(type);
+  } catch (const Error& error) {
+    fail(Code::kDataLoss, "tensor \"{}\": {}", {name, error.what()});
+  }
+  return type;
+}
+
+StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t data_size) {
+  check(entry.is_object(), "tensor \"{}\" is no object", name);
+  StoredTensor tensor{.name = name, .type = read_type(name, entry)};
+  const Json& offsets = field(name, entry, "data_offsets");
+  check(offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
+            offsets[1].is_number_unsigned(),
+        "the data_offsets of tensor \"{}\" are not two numbers", name);
+  const auto begin = offsets[0].get<uint64_t>();
+  const auto end = offsets[1].get<uint64_t>();
+  check(begin <= end && end <= data_size,
+        "tensor \"{}\" lies at bytes {} to {}, but the file has {}", name, begin, end, data_size);
+  tensor.begin = begin;
+  tensor.size = end - begin;
+  const uint64_t needed =
+      static_cast<uint64_t>(count(tensor.type.shape)) * size_of(tensor.type.dtype);
+  check(tensor.size == needed, "tensor \"{}\" is {} with {} bytes, but has {}", name, tensor.type,
+        needed, tensor.size);
+  return tensor;
+}
+
+Metadata read_metadata(const Json& entries) {
+  check(entries.is_object(), "its {} is no object", kMetadata);
+  Metadata metadata;
+  for (const auto& [key, value] : entries.items()) {
+    check(value.is_string(), "the value of \"{}\" in its {} is no text", key, kMetadata);
+    metadata[key] = value.get<std::string>();
+  }
+  return metadata;
+}
+
+// Every byte belongs to one tensor.
+void check_places(const std::vector<StoredTensor>& tensors, uint64_t data_size) {
+  uint64_t end = 0;
+  for (const StoredTensor& tensor : tensors) {
+    check(tensor.begin >= end, "tensor \"{}\" overlaps the one before it, at byte {}", tensor.name,
+          tensor.begin);
+    check(tensor.begin == end, "bytes {} to {} belong to no tensor", end, tensor.begin);
+    end = tensor.begin + tensor.size;
+  }
+  check(end == data_size, "bytes {} to {} belong to no tensor", end, data_size);
+}
+
+}  // namespace
+
+SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read) {
+  check(size >= kPrefix, "{} bytes are less than the size of a header takes", size);
+  const uint64_t header_size = read_prefix(read);
+  check(header_size <= kMostHeader, "a header of {} bytes is more than the {} that are allowed",
+        header_size, kMostHeader);
+  check(header_size <= size - kPrefix, "its header ends at byte {} of {}", kPrefix + header_size,
+        size);
+  std::string text(header_size, '\0');
+  read(kPrefix, text.data(), header_size);
+  check(!text.empty() && text[0] == '{', "its header does not begin with a brace");
+
+  const uint64_t data_size = size - kPrefix - header_size;
+  const Json json = parse_json(text);
+  SafetensorsHeader header;
+  for (const auto& [name, entry] : json.items()) {
+    if (name == kMetadata) {
+      header.metadata = read_metadata(entry);
+    } else {
+      header.tensors.push_back(read_tensor(name, entry, data_size));
+    }
+  }
+  std::sort(header.tensors.begin(), header.tensors.end(),
+            [](const StoredTensor& a, const StoredTensor& b) {
+              if (a.begin != b.begin) return a.begin < b.begin;
+              return a.size != b.size ? a.size < b.size : a.name < b.name;
+            });
+  check_places(header.tensors, data_size);
+  for (StoredTensor& tensor : header.tensors) tensor.begin += kPrefix + header_size;
+  return header;
+}
+
+}  // namespace tenon

@@ -1,0 +1,145 @@
+#include "core/io/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+TensorToStore to_store(const std::string& name, DType dtype, const Dims& shape,
+                       const std::string& bytes) {
+  return {name, TensorType(dtype, shape),
+          [bytes](void* to, uint64_t size) { bytes.copy(static_cast<char*>(to), size); }};
+}
+
+std::string written(std::vector<TensorToStore> tensors, const Metadata& metadata = {}) {
+  std::string file;
+  write_safetensors(std::move(tensors), metadata, [&](const void* data, uint64_t size) {
+    file.append(static_cast<const char*>(data), size);
+  });
+  return file;
+}
+
+std::string file_with(const std::string& header, const std::string& data) {
+  std::string file(8, '\0');
+  for (size_t i = 0; i < 8; ++i) file[i] = static_cast<char>(header.size() >> (8 * i));
+  return file + header + data;
+}
+
+// The message with which a file is refused.
+std::string refusal(const std::string& file) {
+  try {
+    Safetensors::open_memory(file);
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.code() == Code::kDataLoss || error.code() == Code::kUnimplemented);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Safetensors, WritesLargeElementsFirstThenByName) {
+  const std::string file =
+      written({to_store("b", DType::kU8, {2}, "xy"), to_store("a", DType::kF32, {1}, "1234"),
+               to_store("c", DType::kU8, {}, "z")},
+              {{"made_by", "a test"}});
+
+  const std::string header = R"({"__metadata__":{"made_by":"a test"},)"
+                             R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                             R"("b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},)"
+                             R"("c":{"dtype":"U8","shape":[],"data_offsets":[6,7]}})";
+  const std::string padded = header + std::string((8 - header.size() % 8) % 8, ' ');
+  EXPECT_EQ(file, file_with(padded, "1234xyz"));
+}
+
+TEST(Safetensors, ReadsWhatItWrote) {
+  const auto file = Safetensors::open_memory(written(
+      {to_store("x", DType::kI16, {2, 1}, "abcd"), to_store("none", DType::kF64, {0, 3}, "")},
+      {{"key", "value"}}));
+
+  ASSERT_EQ(file->tensors().size(), 2u);
+  const StoredTensor& x = file->find("x");
+  char bytes[4];
+  file->read(x, bytes);
+  EXPECT_EQ(std::string(bytes, 4), "abcd");
+  EXPECT_EQ(x.type, TensorType(DType::kI16, {2, 1}));
+  EXPECT_EQ(file->find("none").type, TensorType(DType::kF64, {0, 3}));
+  EXPECT_EQ(file->metadata().at("key"), "value");
+}
+
+TEST(Safetensors, NamesTheTensorsThereAre) {
+  const auto file = Safetensors::open_memory(written({to_store("x", DType::kU8, {1}, "a")}));
+
+  EXPECT_THROW(
+      try { file->find("y"); } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::kNotFound);
+        EXPECT_STREQ(error.what(), "there is no tensor \"y\"; there are: x");
+        throw;
+      },
+      Error);
+}
+
+TEST(Safetensors, RefusesEveryTruncation) {
+  const std::string file = written({to_store("x", DType::kU8, {3}, "abc")});
+
+  for (size_t size = 0; size < file.size(); ++size) {
+    EXPECT_NE(refusal(file.substr(0, size)), "accepted") << size;
+  }
+  EXPECT_EQ(refusal(file), "accepted");
+}
+
+TEST(Safetensors, RefusesHeadersThatLie) {
+  const auto with = [](const std::string& header) { return refusal(file_with(header, "abcd")); };
+  const std::string x = R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})";
+
+  EXPECT_EQ(with(x), "accepted");
+  EXPECT_EQ(with(""), "its header does not begin with a brace");
+  EXPECT_EQ(with(" " + x), "its header does not begin with a brace");
+  EXPECT_NE(with("{\"x\":").find("its header is no JSON"), std::string::npos);
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"x":3})"),
+            "its header has the key \"x\" twice");
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[5],"data_offsets":[0,5]}})"),
+            "tensor \"x\" lies at bytes 0 to 5, but the file has 4");
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})"),
+            "tensor \"x\" lies at bytes 4 to 0, but the file has 4");
+  EXPECT_EQ(with(R"({"x":{"dtype":"I16","shape":[4],"data_offsets":[0,4]}})"),
+            "tensor \"x\" is i16[4] with 8 bytes, but has 4");
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})"),
+            "bytes 3 to 4 belong to no tensor");
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+                 R"("y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})"),
+            "tensor \"y\" overlaps the one before it, at byte 1");
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})"),
+            "the shape of tensor \"x\" holds -4, which is no size");
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4.0],"data_offsets":[0,4]}})"),
+            "the shape of tensor \"x\" holds 4.0, which is no size");
+  EXPECT_NE(with(R"({"x":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]}})"),
+            "accepted");
+  EXPECT_EQ(with(R"({"x":{"dtype":"C128","shape":[4],"data_offsets":[0,4]}})"),
+            "the dtype C128 of tensor \"x\" is unknown here");
+  EXPECT_EQ(with(R"({"x":{"shape":[4],"data_offsets":[0,4]}})"), "tensor \"x\" has no dtype");
+  EXPECT_EQ(with(R"({"x":[]})"), "tensor \"x\" is no object");
+  EXPECT_EQ(with(R"({"__metadata__":{"a":1}})"),
+            "the value of \"a\" in its __metadata__ is no text");
+  EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[[[[4]]]],"data_offsets":[0,4]}})"),
+            "its header is nested too deep");
+}
+
+TEST(Safetensors, RefusesAHeaderLargerThanTheFile) {
+  std::string file = file_with("{}", "");
+  file[7] = '\x7f';
+  EXPECT_NE(refusal(file).find("is more than the 100000000 that are allowed"), std::string::npos);
+  file[7] = '\0';
+  file[1] = '\x01';
+  EXPECT_EQ(refusal(file), "its header ends at byte 266 of 10");
+}
+
+TEST(Safetensors, RefusesToWriteNamesThatCannotBeTold) {
+  const auto x = to_store("x", DType::kU8, {1}, "a");
+  EXPECT_THROW(written({x, x}), Error);
+  EXPECT_THROW(written({to_store("__metadata__", DType::kU8, {1}, "a")}), Error);
+  EXPECT_THROW(written({to_store("\xff", DType::kU8, {1}, "a")}), Error);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,111 @@
+// Writing: the header, then the elements.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/io/safetensors.h"
+#include "core/io/safetensors_dtypes.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr uint64_t kAlignment = 8;
+constexpr const char* kMetadata = "__metadata__";
+
+uint64_t bytes_of(const TensorType& type) {
+  return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
+}
+
+void sort_and_check(std::vector<TensorToStore>& tensors) {
+  std::sort(tensors.begin(), tensors.end(), [](const TensorToStore& a, const TensorToStore& b) {
+    const size_t size_a = size_of(a.type.dtype), size_b = size_of(b.type.dtype);
+    return size_a != size_b ? size_a > size_b : a.name < b.name;
+  });
+  std::vector<std::string_view> names;
+  for (const TensorToStore& tensor : tensors) names.push_back(tensor.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  require(twice == names.end(), "the name \"{}\" occurs twice",
+          twice == names.end() ? std::string_view() : *twice);
+  require(!std::binary_search(names.begin(), names.end(), kMetadata), "the name {} is reserved",
+          kMetadata);
+}
+
+std::string header_of(const std::vector<TensorToStore>& tensors, const Metadata& metadata) {
+  Json json = Json::object();
+  if (!metadata.empty()) json[kMetadata] = metadata;
+  uint64_t end = 0;
+  for (const TensorToStore& tensor : tensors) {
+    const uint64_t begin = end;
+    end += bytes_of(tensor.type);
+    Json shape = Json::array();
+    for (const int64_t size : tensor.type.shape) shape.push_back(size);
+    // Assigned one by one: ordered_json looks a key up by walking all of them.
+    json.get_ref<Json::object_t&>().emplace_back(
+        tensor.name, Json{{"dtype", std::string(safetensors_name(tensor.type.dtype))},
+                          {"shape", std::move(shape)},
+                          {"data_offsets", {begin, end}}});
+  }
+  std::string text;
+  try {
+    text = json.dump();
+  } catch (const Json::type_error&) {
+    fail(Code::kInvalidArgument, "a name or the metadata is not UTF-8");
+  }
+  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metadata,
+                       const WriteBytes& write) {
+  sort_and_check(tensors);
+  const std::string header = header_of(tensors, metadata);
+  unsigned char prefix[8];
+  for (size_t i = 0; i < sizeof prefix; ++i) {
+    prefix[i] = static_cast<unsigned char>(header.size() >> (8 * i));
+  }
+  write(prefix, sizeof prefix);
+  write(header.data(), header.size());
+  std::vector<char> bytes;
+  for (const TensorToStore& tensor : tensors) {
+    bytes.resize(bytes_of(tensor.type));
+    tensor.read(bytes.data(), bytes.size());
+    write(bytes.data(), bytes.size());
+  }
+}
+
+void save_safetensors(const std::string& path, std::vector<TensorToStore> tensors,
+                      const Metadata& metadata) {
+  const std::string partial = path + ".partial";
+  const auto give_up = [&](const char* what) {
+    const int error = errno;
+    std::remove(partial.c_str());
+    fail(error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kUnavailable,
+         "{}: cannot be {}: {}", {path, what, std::strerror(error)});
+  };
+  errno = 0;
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  if (!file) give_up("written");
+  try {
+    write_safetensors(std::move(tensors), metadata, [&](const void* data, uint64_t size) {
+      file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    });
+  } catch (...) {
+    file.close();
+    std::remove(partial.c_str());
+    throw;
+  }
+  file.close();
+  if (!file) give_up("written");
+  if (std::rename(partial.c_str(), path.c_str()) != 0) give_up("replaced");
+}
+
+}  // namespace tenon
