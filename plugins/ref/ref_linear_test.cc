@@ -130,6 +130,14 @@ TEST(RefMatmul, RepeatsABatchOfStrideZero) {
   EXPECT_NUMBERS(call(TENON_OP_matmul, {a, b}, i8({2, 1, 1}, {})), 50, 110);
 }
 
+TEST(RefMatmul, TransposesABatchThatRepeats) {
+  auto attrs = make_attrs<tenon_matmul_attrs>();
+  attrs.transpose_a = attrs.transpose_b = true;
+  const Tensor a = f32({2, 2, 1}, {1, 2, 3, 4}), b = f32({3, 2}, {1, 0, 0, 1, 1, 1});
+  EXPECT_NUMBERS(call(TENON_OP_matmul, {a, b.as({2, 3, 2}, {0, 2, 1})}, f32({2, 1, 3}, {}), &attrs),
+                 1, 2, 3, 3, 4, 7);
+}
+
 TEST(RefMatmul, SumsOfNothingAreZeroAndIntegersWrap) {
   EXPECT_NUMBERS(call(TENON_OP_matmul, {f32({1, 0}, {}), f32({0, 2}, {})}, f32({1, 2}, {})), 0, 0);
   EXPECT_TRUE(
@@ -210,7 +218,7 @@ TEST(RefPool, MaxPoolSaysWhereTheMaximumWas) {
   EXPECT_NUMBERS(y[1], 0, 1, 9, 10);
 }
 
-TEST(RefPool, MaxPoolTakesTheFirstOfTiesAndReachesTheLimits) {
+TEST(RefPool, MaxPoolTakesTheFirstOfTiesAndOfNansAndReachesTheLimits) {
   auto attrs = make_attrs<tenon_max_pool_attrs>();
   const List kernel = {2}, pads = {1, 1};
   SET_LIST(attrs, kernel_shape, kernel);
@@ -219,6 +227,9 @@ TEST(RefPool, MaxPoolTakesTheFirstOfTiesAndReachesTheLimits) {
                          {i8({1, 1, 3}, {}), i64({1, 1, 3}, {})}, &attrs);
   EXPECT_NUMBERS(y[0], -128, -128, -128);
   EXPECT_NUMBERS(y[1], 0, 0, 1);
+  const Launched nan = run(TENON_OP_max_pool, {f32({1, 1, 2}, {kNaN, kNaN})},
+                           {f32({1, 1, 3}, {}), i64({1, 1, 3}, {})}, &attrs);
+  EXPECT_NUMBERS(nan[1], 0, 0, 1);
 }
 
 TEST(RefPool, WindowSumCountsPaddingAsZero) {

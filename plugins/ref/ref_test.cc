@@ -101,6 +101,7 @@ TEST(RefBinary, ShiftsBeyondTheWidthGiveZeroOrTheSign) {
   EXPECT_NUMBERS(call(TENON_OP_shift_left, {a, b}, out), -128, 0, -6, 0, 0);
   EXPECT_NUMBERS(call(TENON_OP_shift_right, {a, b}, out), 0, 0, -2, -1, 0);
   EXPECT_NUMBERS(call(TENON_OP_shift_right, {u8({255}), u8({9})}, u8({1}, {})), 0);
+  EXPECT_NUMBERS(call(TENON_OP_shift_left, {i64({3}), i64({64})}, i64({1}, {})), 0);
 }
 
 TEST(RefBinary, FloatFloorDivisionFollowsTheArrayApi) {
@@ -108,6 +109,7 @@ TEST(RefBinary, FloatFloorDivisionFollowsTheArrayApi) {
   const Tensor a = f32({-7, 7, 1, -1, inf, 1, 0}), b = f32({2, -2, inf, inf, 2, 0, -5});
   EXPECT_NUMBERS(call(TENON_OP_floor_div, {a, b}, f32({7}, {})), -4, -4, 0, -1, kInf, kInf, -0.0);
   EXPECT_NUMBERS(call(TENON_OP_mod, {a, b}, f32({7}, {})), 1, -1, 1, kInf, kNaN, kNaN, -0.0);
+  EXPECT_NUMBERS(call(TENON_OP_floor_div, {f32({-0.0f}), f32({5})}, f32({1}, {})), -0.0);
 }
 
 TEST(RefBinary, ExtremesPropagateNan) {
@@ -191,6 +193,7 @@ TEST(RefCast, FloatsToIntegersTruncateAndSaturate) {
   const Tensor x = f32({-1.9f, 1.9f, 300, -300, kNaN, inf});
   EXPECT_NUMBERS(call(TENON_OP_cast, {x}, i8({6}, {})), -1, 1, 127, -128, 0, 127);
   EXPECT_NUMBERS(call(TENON_OP_cast, {x}, u8({6}, {})), 0, 1, 255, 0, 0, 255);
+  EXPECT_NUMBERS(call(TENON_OP_cast, {x}, i32({6}, {})), -1, 1, 300, -300, 0, 2147483647);
   EXPECT_NUMBERS(call(TENON_OP_cast, {x}, boolean({6}, {})), 1, 1, 1, 1, 1, 1);
   const Tensor wide = call(TENON_OP_cast, {f64({1e300, -1e300})}, i64({2}, {}));
   EXPECT_EQ(wide.elements<int64_t>(), (std::vector<int64_t>{std::numeric_limits<int64_t>::max(),
@@ -271,6 +274,8 @@ TEST(RefMove, ConcatJoinsAlongAnyAxis) {
   attrs.axis = -1;
   const Tensor a = i8({2, 1}, {1, 4}), nothing = i8({2, 0}, {}), b = i8({2, 2}, {2, 3, 5, 6});
   EXPECT_NUMBERS(call(TENON_OP_concat, {a, nothing, b}, i8({2, 3}, {}), &attrs), 1, 2, 3, 4, 5, 6);
+  attrs.axis = 0;
+  EXPECT_NUMBERS(call(TENON_OP_concat, {b, b}, i8({4, 2}, {}), &attrs), 2, 3, 5, 6, 2, 3, 5, 6);
 }
 
 TEST(RefMove, PadAddsAndANegativePadCrops) {
