@@ -26,6 +26,10 @@ struct Matrix {
 
 Prepared prepare_matmul(const Request& request) {
   const auto attrs = request.attrs<tenon_matmul_attrs>();
+  const uint16_t rank = request.output(0).rank;
+  if (rank < 2 || request.input(0).rank != rank || request.input(1).rank != rank) {
+    return tenon_sdk::refuse("matmul: operands and result must have one rank, two or more");
+  }
   const bool transpose_a = attrs.transpose_a, transpose_b = attrs.transpose_b;
   return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [transpose_a, transpose_b](const tenon_launch& launch) {
