@@ -96,6 +96,8 @@ const char* name_of(Promotes promotes) {
       return "all";
     case Promotes::kAllButFirst:
       return "all_but_first";
+    case Promotes::kToOutput:
+      return "to_output";
   }
   return "";
 }

@@ -58,13 +58,13 @@ def write(files):
 
 
 def from_registry(ops):
-    return {path: text for generator in (gen_ops_h, gen_cpp, gen_docs)
+    return {path: text for generator in (registry, gen_ops_h, gen_cpp, gen_docs)
             for path, text in generator.generate(ops).items()}
 
 
-def from_headers(ops):
+def from_headers():
     api = gen_api.read_api()
-    return {**gen_api.generate(api), **gen_layouts.generate(api, gen_ops_h.attr_structs(ops))}
+    return {**gen_api.generate(api), **gen_layouts.generate(api)}
 
 
 def check(ops):
@@ -72,7 +72,7 @@ def check(ops):
     files = from_registry(ops)
     wrong = stale(files)
     if not wrong:
-        files.update(from_headers(ops))
+        files.update(from_headers())
         wrong = stale(files)
     return [f"{path}: not fresh" for path in wrong] + [
         f"{path}: nothing writes it any more" for path in leftovers(files)]
@@ -82,11 +82,11 @@ def main():
     ops = read_ops()
     if sys.argv[1:] == ["--check"]:
         wrong = check(ops)
-        print("\n".join(wrong))
+        print(*wrong, sep="\n", end="\n" if wrong else "")
         sys.exit(1 if wrong else 0)
     files = from_registry(ops)
     write(files)
-    more = from_headers(ops)
+    more = from_headers()
     write(more)
     for path in leftovers({**files, **more}):
         (ROOT / path).unlink()

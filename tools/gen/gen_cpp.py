@@ -21,7 +21,7 @@ HEAD = """\
 #include <span>
 #include <vector>
 
-#include <tenon/tenon.h>
+#include <tenon/tensor.hpp>
 
 namespace tenon {
 """

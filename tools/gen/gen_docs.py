@@ -22,6 +22,7 @@ NUMERICS = {
 PROMOTION = {
     "all": "The inputs are promoted to their common dtype.",
     "all_but_first": "The inputs but the first are promoted to their common dtype.",
+    "to_output": "The inputs take the dtype of the output.",
 }
 
 

@@ -89,9 +89,9 @@ def test(wide, narrow):
     return head + "".join(line + "\n" for line in lines) + TEST_TAIL
 
 
-def generate(api, attr_structs):
+def generate(api):
     structs = [(struct["name"], [field["name"] for field in struct["fields"]])
-               for struct in api["structs"] + attr_structs]
+               for struct in api["structs"]]
     found = {target: layouts(structs, target) for target in TARGETS}
     files = {f"capi/abi/layouts/{target}.json":
              to_json(f"Layouts of the C ABI's structs on {target}: size, alignment, and each "

@@ -101,14 +101,6 @@ def attrs_header(ops):
     return ATTRS_HEAD + numbers + enums(ops) + structs + ATTRS_TAIL
 
 
-def attr_structs(ops):
-    """The attribute structs as api.json has structs, for their layouts."""
-    return [{"name": f"tenon_{op['name']}_attrs",
-             "fields": [{"name": "struct_size"}] + [{"name": name} for attr in op["attrs"]
-                                                    for _, name in members(attr)]}
-            for op in ops["ops"] if op["attrs"]]
-
-
 # ---- ops_gen.h
 
 OPS_HEAD = """\
