@@ -34,8 +34,10 @@ Prepared prepare_matmul(const Request& request) {
   return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [transpose_a, transpose_b](const tenon_launch& launch) {
       const tenon_view& out = launch.outputs[0];
-      const Matrix a(launch.inputs[0], transpose_a);
-      const Matrix b(launch.inputs[1], transpose_b);
+      const Matrix matrix_a(launch.inputs[0], transpose_a);
+      const Matrix matrix_b(launch.inputs[1], transpose_b);
+      const T* a = tenon_sdk::data<const T>(launch.inputs[0]);
+      const T* b = tenon_sdk::data<const T>(launch.inputs[1]);
       const size_t batch = out.rank - size_t{2};
       const int64_t rows = out.sizes[batch], columns = out.sizes[batch + 1];
       if (tenon_sdk::count(out) == 0) return;
@@ -45,13 +47,12 @@ Prepared prepare_matmul(const Request& request) {
       matrices.elements([&](const auto& at) {
         for (int64_t row = 0; row < rows; ++row) {
           for (int64_t column = 0; column < columns; ++column) {
-            const T* left = tenon_sdk::data<const T>(launch.inputs[0]) + at[0] + row * a.row_stride;
-            const T* right =
-                tenon_sdk::data<const T>(launch.inputs[1]) + at[1] + column * b.column_stride;
+            const int64_t left = at[0] + row * matrix_a.row_stride;
+            const int64_t right = at[1] + column * matrix_b.column_stride;
             Wide<T> sum = 0;
-            for (int64_t k = 0; k < a.columns; ++k) {
-              sum += widen<Wide<T>>(left[k * a.column_stride]) *
-                     widen<Wide<T>>(right[k * b.row_stride]);
+            for (int64_t k = 0; k < matrix_a.columns; ++k) {
+              sum += widen<Wide<T>>(a[left + k * matrix_a.column_stride]) *
+                     widen<Wide<T>>(b[right + k * matrix_b.row_stride]);
             }
             *y++ = narrow<T>(sum);
           }

@@ -134,7 +134,7 @@ inline tenon_code code_of(tenon_error* error) {
 // plugin that cannot get so far has no behaviour to test.
 class Plugin {
  public:
-  explicit Plugin(const char* file) {
+  explicit Plugin(const char* file, uint32_t threads = 0) {
     void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     require(library != nullptr, "cannot open the library");
     void* const symbol = dlsym(library, TENON_PLUGIN_SYMBOL);
@@ -143,6 +143,7 @@ class Plugin {
     require(query(&kHost, &plugin_));
     tenon_instance_options options = {};
     options.struct_size = sizeof options;
+    options.threads = threads;
     require(plugin_->create(&kHost, &options, &instance_));
     require(calls().open_device(instance_, 0, &device_));
     require(calls().open_stream(device_, &stream_));
@@ -272,7 +273,8 @@ class Plugin {
     std::memset(memory, 0xcd, size + 2 * kGuard);
     if (!is_output && size > 0) std::memcpy(memory + kGuard, tensor.bytes.data(), size);
     view.byte_offset = kGuard + first;
-    view.data = memory + view.byte_offset;
+    // An empty tensor has no first element, so nobody may rely on its address.
+    view.data = size > 0 ? memory + view.byte_offset : nullptr;
     return view;
   }
 
