@@ -234,8 +234,7 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
   std::vector<Tensors> rows;
   for (int64_t k = 0; k < n; ++k) {
     const Tensor index = fill(integer(k), Dims{}, DType::kI64);
-    const Tensor seed =
-        reshape(one_hot(index, n, target->type.dtype), target->shape());
+    const Tensor seed = reshape(one_hot(index, n, target->type.dtype), target->shape());
     rows.push_back(play_back({&target, 1}, {&seed, 1}, sources, options, true));
   }
   Tensors results;

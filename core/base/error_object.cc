@@ -12,7 +12,9 @@ tenon_error* out_of_memory_error() noexcept {
 
 tenon_error* make_error(const ErrorInfo& info) noexcept {
   try {
-    return new tenon_error{info};
+    auto* error = new tenon_error{info};
+    if (info.cause) error->cause = make_error(*info.cause);
+    return error;
   } catch (...) {
     return out_of_memory_error();
   }
@@ -28,6 +30,7 @@ tenon_error* make_error(Code code, std::string_view message) noexcept {
 
 void release_error(tenon_error* error) noexcept {
   if (!error || error->is_static) return;
+  if (error->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   release_error(error->cause);
   delete error;
 }

@@ -2,14 +2,17 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string_view>
 
 #include "core/base/error.h"
 
 struct tenon_error {
   tenon::ErrorInfo info;
-  bool is_static = false;  // Never freed: reporting that memory ran out must not allocate.
-  tenon_error* cause = nullptr;  // The handle of info.cause, made when it is asked for.
+  bool is_static = false;        // Never freed: reporting that memory ran out must not allocate.
+  tenon_error* cause = nullptr;  // The handle of info.cause.
+  std::atomic<uint32_t> owners{1};
 };
 
 namespace tenon {

@@ -19,7 +19,7 @@ void CallbackQueue::push(std::function<void()> callback) { callback(); }
 struct CallbackQueue::State {
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::function<void()>> waiting;
+  std::deque<std::function<void()> > waiting;
   std::thread thread;
   bool ending = false;
 

@@ -59,8 +59,10 @@ void Device::wait(tenon_stream_p* stream) {
           [](void* payload, const tenon_error* error) {
             auto& s = *static_cast<Signal*>(payload);
             std::lock_guard guard(s.mutex);
-            if (error) s.error = error->info;
-            else s.error.code = Code::kOk;
+            if (error)
+              s.error = error->info;
+            else
+              s.error.code = Code::kOk;
             s.done = true;
             s.changed.notify_one();
           },

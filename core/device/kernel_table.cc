@@ -86,8 +86,8 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
   }
   for (const TensorType& type : outputs) {
     out_dtypes.push_back(type.dtype);
-    out_operands.push_back({to_c(type.dtype), static_cast<uint16_t>(type.rank()),
-                            TENON_STRIDES_DENSE, nullptr, 0});
+    out_operands.push_back(
+        {to_c(type.dtype), static_cast<uint16_t>(type.rank()), TENON_STRIDES_DENSE, nullptr, 0});
   }
   std::vector<std::max_align_t> c_attrs;
   if (!key.attrs.empty()) {

@@ -24,8 +24,7 @@ struct Context::Plugin {
   }
 };
 
-Context::Context(ContextOptions options)
-    : Object(Kind::kContext), options_(std::move(options)) {
+Context::Context(ContextOptions options) : Object(Kind::kContext), options_(std::move(options)) {
   if (options_.numeric_policy == NumericPolicy::kStrict) request_flags_ |= TENON_REQUEST_STRICT;
   if (options_.deterministic) request_flags_ |= TENON_REQUEST_DETERMINISTIC;
   default_scope_.reset(new Scope(*this, Scope::Default{}));
@@ -102,9 +101,8 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
       throw take_error(error);
     }
     for (size_t i = 0; i < n; ++i) {
-      plugin->devices.push_back(std::make_unique<Device>(*this, found, plugin->calls,
-                                                         plugin->instance, i,
-                                                         options_.memory_limit_bytes));
+      plugin->devices.push_back(std::make_unique<Device>(
+          *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));
     }
   } catch (const Error& error) {
     return refuse(error.what());
@@ -195,6 +193,11 @@ void Context::load_plugin(const std::string& path) {
 std::vector<PluginCandidate> Context::candidates() const {
   std::lock_guard guard(mutex_);
   return candidates_;
+}
+
+const std::string& Context::keep(std::string_view text) {
+  std::lock_guard guard(mutex_);
+  return *kept_.emplace(text).first;
 }
 
 const OpDef& Context::add_op(std::unique_ptr<OpDef> op) {

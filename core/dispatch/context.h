@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,7 @@ struct PluginOption {
 
 struct ContextOptions {
   std::function<void(int32_t level, std::string_view message)> log;  // Empty: to stderr.
-  int32_t log_level = TENON_LOG_WARNING;  // The least that is passed on.
+  int32_t log_level = TENON_LOG_WARNING;                             // The least that is passed on.
   std::vector<std::string> plugin_paths;  // Files, or folders that hold plugins.
   std::vector<PluginOption> plugin_options;
   uint64_t memory_limit_bytes = 0;  // Of each device; 0 for none.
@@ -55,8 +56,8 @@ class Context final : public Object, public Pooled<Context> {
   const ContextOptions& options() const { return options_; }
   void log(int32_t level, std::string_view message) const;
 
-  // "cpu:1", or "cpu" for cpu:0; "best" is the first that is no CPU, else cpu:0. Loads the plugin of
-  // that name if need be. NOT_FOUND lists what there is.
+  // "cpu:1", or "cpu" for cpu:0; "best" is the first that is no CPU, else cpu:0. Loads the plugin
+  // of that name if need be. NOT_FOUND lists what there is.
   Device& device(std::string_view name);
 
   // Loads every plugin that there is and opens all their devices, in the order of their names, cpu
@@ -68,6 +69,9 @@ class Context final : public Object, public Pooled<Context> {
 
   // Every file that was looked at, and what came of it.
   std::vector<PluginCandidate> candidates() const;
+
+  // A copy that lives as long as the context, the same for the same text.
+  const std::string& keep(std::string_view text);
 
   CallbackQueue& callbacks() { return callbacks_; }
 
@@ -106,6 +110,7 @@ class Context final : public Object, public Pooled<Context> {
   std::vector<PluginCandidate> candidates_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<std::string> warned_;
+  std::set<std::string, std::less<>> kept_;
   std::atomic<uint64_t> cancels_{0};
   std::atomic<uint64_t> serial_{1};
   mutable std::mutex ops_mutex_;

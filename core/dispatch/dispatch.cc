@@ -67,9 +67,8 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
   Device& cpu = context.device("cpu");
   if (policy == FallbackPolicy::kWarn &&
       context.first_time(format("{} {}", {device.name(), call.op.name}))) {
-    context.log(TENON_LOG_WARNING,
-                format("{}: {} {}; it runs on {}, with copies each way",
-                       {call.op.name, device.name(), reason, cpu.name()}));
+    context.log(TENON_LOG_WARNING, format("{}: {} {}; it runs on {}, with copies each way",
+                                          {call.op.name, device.name(), reason, cpu.name()}));
   }
   Tensors copies;
   SmallVector<TensorImpl*, 6> inputs;
@@ -105,6 +104,15 @@ Tensors eager(Scope& scope, const Call& call) {
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   if (call.op.is_view) return views(scope, call, types);
 
+  if (call.op.promotes == Promotes::kToOutput) [[unlikely]] {
+    TensorImpl* x = call.inputs[0];
+    if (!x->type.weak && x->type.dtype != types[0].dtype) {
+      const Tensor same = cast(Tensor::share(x), types[0].dtype);
+      TensorImpl* input = same.get();
+      const TensorType* type = &same->type;
+      return eager(scope, {call.op, call.attrs, {&input, 1}, {&type, 1}});
+    }
+  }
   Device& device = common_device(scope, call.inputs);
   Launcher launcher(scope, device, call, types);
   if (launcher.kernel().exists()) [[likely]]

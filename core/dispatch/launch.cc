@@ -13,6 +13,10 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
     : scope_(scope), device_(device), call_(call), types_(types) {
   const size_t n = call.inputs.size();
   for (size_t i = 0; i < n; ++i) lay_out(i);
+  for (size_t i = 0; i < n; ++i) {  // Only now do the layouts stay where they are.
+    if (layouts_[i].own) infos_[i].sizes = layouts_[i].shape.sizes.data();
+  }
+  if (call.op.arrange) arrange_outputs();
 
   KernelKey key;
   key.op = call.op.id;
@@ -24,42 +28,60 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
     if (!shaped) continue;
     for (size_t axis = 0; axis < info.rank; ++axis) key.words.push_back(info.sizes[axis]);
   }
-  kernel_ = scope.find_kernel(device, call.op, key, infos_, types);
+  kernel_ = scope.find_kernel(device, call.op, key, infos_, arranged_.empty() ? types : arranged_);
 }
 
 void Launcher::lay_out(size_t i) {
   const TensorImpl* x = call_.inputs[i];
   tensors_.push_back(x);
+  Layout& layout = layouts_.emplace_back();
   if (!x) {
     infos_.push_back({DType::kNone, 0, nullptr, TENON_STRIDES_ABSENT});
-    layouts_.emplace_back();
     return;
   }
-  const DType dtype = call_.types[i].dtype;
+  const DType dtype = x->type.weak && call_.op.promotes == Promotes::kToOutput
+                          ? types_[0].dtype
+                          : call_.types[i].dtype;
   const Dims& shape = x->shape();
   const bool repeats = call_.op.elementwise && !(shape == types_[0].shape);
-  if (!repeats) [[likely]] {
-    const tenon_stride_class strides = x->is_scalar_value() ? TENON_STRIDES_UNIFORM
-                                       : x->dense           ? TENON_STRIDES_DENSE
+  if (!repeats && !call_.op.arrange) [[likely]] {
+    const tenon_stride_class strides = x->is_scalar_value()            ? TENON_STRIDES_UNIFORM
+                                       : x->dense                      ? TENON_STRIDES_DENSE
                                        : is_uniform(shape, x->strides) ? TENON_STRIDES_UNIFORM
                                                                        : TENON_STRIDES_STRIDED;
     infos_.push_back({dtype, static_cast<uint32_t>(shape.rank()), shape.data(), strides});
-    layouts_.emplace_back().strides = x->strides.data();
     return;
   }
-  const Dims& to = types_[0].shape;
-  Layout& layout = layouts_.emplace_back();
-  Dims& strides = layout.repeated;
-  strides.set_rank(to.rank());
-  const size_t added = to.rank() - shape.rank();
-  bool uniform = true;
-  for (size_t axis = 0; axis < to.rank(); ++axis) {
-    const bool repeated = axis < added || shape[axis - added] == 1;
-    strides[axis] = repeated ? 0 : x->strides[axis - added];
-    uniform = uniform && strides[axis] == 0;
+  layout.own = true;
+  auto& [sizes, strides] = layout.shape;
+  if (call_.op.arrange) {
+    sizes = shape;
+    strides = x->strides;
+    call_.op.arrange(i, call_.types, types_, layout.shape);
+  } else {
+    sizes = types_[0].shape;
+    strides.set_rank(sizes.rank());
+    const size_t added = sizes.rank() - shape.rank();
+    for (size_t axis = 0; axis < sizes.rank(); ++axis) {
+      const bool repeated = axis < added || shape[axis - added] == 1;
+      strides[axis] = repeated ? 0 : x->strides[axis - added];
+    }
   }
-  infos_.push_back({dtype, static_cast<uint32_t>(to.rank()), to.data(),
-                    uniform ? TENON_STRIDES_UNIFORM : TENON_STRIDES_STRIDED});
+  const tenon_stride_class strides_class = x->is_scalar_value() || is_uniform(sizes, strides)
+                                               ? TENON_STRIDES_UNIFORM
+                                           : is_dense(sizes, strides) ? TENON_STRIDES_DENSE
+                                                                      : TENON_STRIDES_STRIDED;
+  infos_.push_back({dtype, static_cast<uint32_t>(sizes.rank()), nullptr, strides_class});
+}
+
+void Launcher::arrange_outputs() {
+  for (size_t i = 0; i < types_.size(); ++i) {
+    StridedShape& shape = arranged_outputs_.emplace_back();
+    shape.sizes = types_[i].shape;
+    shape.strides = dense_strides(shape.sizes);
+    call_.op.arrange(call_.inputs.size() + i, call_.types, types_, shape);
+    arranged_.emplace_back(types_[i].dtype, shape.sizes);
+  }
 }
 
 // For a kernel that takes no strides: what is strided becomes a dense copy, broadcast in full.
@@ -67,15 +89,15 @@ void Launcher::make_dense() {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (infos_[i].strides != TENON_STRIDES_STRIDED) continue;
     held_kernel_ = Ref<const PreparedKernel>::share(kernel_);  // The copies' kernels come by here.
-    TensorType type = tensors_[i]->type;
-    Dims strides = tensors_[i]->strides;
-    if (!layouts_[i].strides) {
-      type.shape = types_[0].shape;
-      strides = layouts_[i].repeated;
-    }
-    Tensor copy = dense(scope_, make_view(*tensors_[i], type, strides, tensors_[i]->offset));
+    const TensorImpl& x = *tensors_[i];
+    Layout& layout = layouts_[i];
+    const TensorType type(x.type.dtype, layout.own ? layout.shape.sizes : x.shape());
+    const Dims& strides = layout.own ? layout.shape.strides : x.strides;
+    Tensor copy = dense(scope_, make_view(x, type, strides, x.offset));
+    layout.shape = {copy->shape(), copy->strides};
+    layout.own = true;
     tensors_[i] = copy.get();
-    layouts_[i].strides = copy->strides.data();
+    infos_[i].sizes = layout.shape.sizes.data();
     infos_[i].strides = TENON_STRIDES_DENSE;
     held_.push_back(std::move(copy));
   }
@@ -117,7 +139,7 @@ Tensors Launcher::run() {
       continue;
     }
     view.sizes = info.sizes;
-    view.strides = layouts_[i].strides ? layouts_[i].strides : layouts_[i].repeated.data();
+    view.strides = strides_of(i);
     view.dtype = to_c(info.dtype);
     view.rank = static_cast<uint16_t>(info.rank);
     view.strides_class = info.strides;
@@ -130,14 +152,18 @@ Tensors Launcher::run() {
     view.byte_offset = static_cast<uint64_t>(x->offset) * size_of(info.dtype);
     if (x->storage->data) view.data = x->data();
   }
-  for (const Tensor& y : results) {
-    views.push_back({.buffer = y->storage->buffer,
+  for (size_t i = 0; i < results.size(); ++i) {
+    const TensorImpl& y = *results[i];
+    const bool arranged = !arranged_outputs_.empty();
+    const Dims& sizes = arranged ? arranged_outputs_[i].sizes : y.shape();
+    const Dims& strides = arranged ? arranged_outputs_[i].strides : y.strides;
+    views.push_back({.buffer = y.storage->buffer,
                      .byte_offset = 0,
-                     .data = y->storage->data,
-                     .sizes = y->shape().data(),
-                     .strides = y->strides.data(),
-                     .dtype = to_c(y->type.dtype),
-                     .rank = static_cast<uint16_t>(y->rank()),
+                     .data = y.storage->data,
+                     .sizes = sizes.data(),
+                     .strides = strides.data(),
+                     .dtype = to_c(y.type.dtype),
+                     .rank = static_cast<uint16_t>(sizes.rank()),
                      .strides_class = TENON_STRIDES_DENSE,
                      .reserved = 0});
   }

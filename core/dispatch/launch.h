@@ -20,13 +20,18 @@ class Launcher {
   Tensors run();
 
  private:
-  // An input as the kernel will see it: broadcast, if the op is elementwise.
+  // How the kernel sees an operand, where that is not as the tensor says: broadcast, or arranged
+  // by the op.
   struct Layout {
-    const int64_t* strides = nullptr;  // NULL: `repeated`.
-    Dims repeated;
+    bool own = false;
+    StridedShape shape;
   };
 
   void lay_out(size_t i);
+  void arrange_outputs();
+  const int64_t* strides_of(size_t i) const {
+    return layouts_[i].own ? layouts_[i].shape.strides.data() : tensors_[i]->strides.data();
+  }
   void make_dense();
   Tensors outputs();
   void launch(tenon_launch& launch);
@@ -38,6 +43,8 @@ class Launcher {
   const TensorTypes& types_;
   SmallVector<OperandInfo, 4> infos_;
   SmallVector<Layout, 3> layouts_;
+  TensorTypes arranged_;  // The outputs, as the kernel sees them; empty: as they are.
+  SmallVector<StridedShape, 1> arranged_outputs_;
   SmallVector<const TensorImpl*, 4> tensors_;
   SmallVector<Tensor, 1> held_;  // Dense copies.
   Ref<const PreparedKernel> held_kernel_;

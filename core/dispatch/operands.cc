@@ -39,7 +39,7 @@ Operands::Operands(const OpDef& op, Inputs inputs) {
       types_.push_back(&kAbsent);
       continue;
     }
-    require(x->donation != Donation::kConsumed,
+    require(x->donation != Donation::kConsumed || x->storage,
             "input {} was donated to an earlier call and cannot be used again", i);
     inputs_.push_back(x);
     types_.push_back(&x->type);
@@ -65,7 +65,7 @@ void Operands::adopt(size_t i, DType dtype) {
 
 void Operands::promote(const OpDef& op, Inputs inputs) {
   const size_t from = op.promotes == Promotes::kAllButFirst ? 1 : 0;
-  const bool all = op.promotes != Promotes::kNothing;
+  const bool all = op.promotes == Promotes::kAll || op.promotes == Promotes::kAllButFirst;
 
   // The dtype of the tensors, and of the scalars if there are none.
   DType common = DType::kNone, scalars = DType::kNone, first_floating = DType::kNone;
@@ -98,7 +98,7 @@ void Operands::promote(const OpDef& op, Inputs inputs) {
     }
     if (type.weak) {
       const DType to = common != DType::kNone ? common : scalars;
-      const bool fits = is_floating(to) ? type.dtype != DType::kBool
+      const bool fits = is_floating(to)      ? type.dtype != DType::kBool
                         : to == DType::kBool ? type.dtype == DType::kBool
                                              : type.dtype == DType::kI64;
       require(fits, "input {}: a {} scalar does not fit {} tensors: convert them with cast", i,

@@ -75,8 +75,7 @@ Scope::Enter::Enter(Scope& scope) : scope_(scope), outer_(current) {
   outermost_ = user == nullptr;
   if (outermost_) {
     scope.user_.store(&thread_mark, std::memory_order_relaxed);
-    scope.seen_cancels_ =
-        scope.cancels_.load(std::memory_order_relaxed) + scope.context_.cancels();
+    scope.seen_cancels_ = scope.cancels_.load(std::memory_order_relaxed) + scope.context_.cancels();
   } else {
     require_code(user == &thread_mark, Code::kFailedPrecondition,
                  "the scope is in use on another thread: give each thread a scope of its own");

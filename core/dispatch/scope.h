@@ -1,5 +1,5 @@
-// A scope: where calls happen. It holds the current device, the stack of interpreters, and what makes
-// repeated calls cheap. One thread at a time uses it; nothing in it is locked.
+// A scope: where calls happen. It holds the current device, the stack of interpreters, and what
+// makes repeated calls cheap. One thread at a time uses it; nothing in it is locked.
 
 #pragma once
 
@@ -53,8 +53,7 @@ class Scope final : public Object, public Pooled<Scope> {
   // While it lives, calls go to the interpreters outside of `interpreter`.
   class Below {
    public:
-    Below(Scope& scope, const Interpreter& interpreter)
-        : scope_(scope), saved_(scope.innermost_) {
+    Below(Scope& scope, const Interpreter& interpreter) : scope_(scope), saved_(scope.innermost_) {
       scope.innermost_ = interpreter.outer_;
       ++scope.below_;
     }

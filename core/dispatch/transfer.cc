@@ -105,7 +105,7 @@ Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
 
 void consume(TensorImpl& x) {
   x.donation = Donation::kConsumed;
-  x.storage.reset();
+  if (x.owners() == 1) x.storage.reset();  // Else a tape keeps it, too.
 }
 
 }  // namespace tenon

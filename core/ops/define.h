@@ -59,9 +59,15 @@ OpDef define(const Definition<A>& d) {
   op.saves = d.saves;
   op.numeric = d.numeric;
   op.no_gradient = d.no_gradient;
+  op.index_rule = d.index_rule;
+  op.arrange = d.arrange;
   detail::fill_masks(op, d);
   for (const InputDef& input : d.inputs) {
-    if (input.kind != InputKind::kOptional) ++op.min_inputs;
+    if (input.kind == InputKind::kOptional) {
+      op.optional_inputs |= 1u << op.max_inputs;
+    } else {
+      op.min_inputs = op.max_inputs + 1;
+    }
     ++op.max_inputs;
     op.variadic = input.kind == InputKind::kVariadic;
   }

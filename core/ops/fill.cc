@@ -61,6 +61,7 @@ OpDef fill_def() {
       .infer = infer,
       .vjp = vjp,
       .cases = cases,
+      .promotes = Promotes::kToOutput,
       .onnx = "ConstantOfShape",
   });
 }

@@ -97,6 +97,35 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};  // C6
 }
 
+// Kernels see matrices only: a vector is a row before b and a column after a, and the batch axes of
+// all three are those of y, with stride 0 where an operand repeats.
+void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
+  const size_t ra = in[0].rank(), rb = in[1].rank();
+  const bool vector_a = ra == 1, vector_b = rb == 1;
+  Dims &sizes = operand.sizes, &strides = operand.strides;
+  if (vector_a && i != 1) {  // A row in a, and its one row in y.
+    const size_t at = i == 0 ? 0 : sizes.rank() - (vector_b ? 0 : 1);
+    sizes.insert(at, 1);
+    strides.insert(at, 0);
+  }
+  if (vector_b && i != 0) {  // A column in b, and its one column in y.
+    sizes.push_back(1);
+    strides.push_back(0);
+  }
+  if (i >= 2) return;
+  const Dims& y = out[0].shape;
+  const size_t batch = y.rank() - (vector_a ? 0 : 1) - (vector_b ? 0 : 1);
+  while (sizes.rank() < batch + 2) {
+    sizes.insert(0, 1);
+    strides.insert(0, 0);
+  }
+  for (size_t axis = 0; axis < batch; ++axis) {
+    if (sizes[axis] == y[axis]) continue;
+    sizes[axis] = y[axis];
+    strides[axis] = 0;
+  }
+}
+
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& dy = v.cotangent(0);
   Tensors grads(2, Tensor());
@@ -180,6 +209,7 @@ OpDef matmul_def() {
                     {"transpose_b", "Swap the last two axes of b first."}},
       .infer = infer,
       .vjp = vjp,
+      .arrange = arrange,
       .cases = cases,
       .saves = Saves::kInputs,
       .promotes = Promotes::kAll,

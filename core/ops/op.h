@@ -45,6 +45,12 @@ struct StridedLayout {
   int64_t offset = 0;
 };
 
+// Sizes and strides, in elements.
+struct StridedShape {
+  Dims sizes;
+  Dims strides;
+};
+
 // What a derivative may use. Inputs and outputs are there if the op says that it saves them; types
 // always are.
 class VjpArgs {
@@ -76,9 +82,10 @@ enum class Saves : uint8_t {
 
 // Which inputs must agree in dtype: they are promoted to their common one before `infer`.
 enum class Promotes : uint8_t {
-  kNothing,     // Each input has a dtype of its own; a scalar takes that of the first tensor.
-  kAll,         // All inputs.
-  kAllButFirst  // where(condition, x, y).
+  kNothing,      // Each input has a dtype of its own; a scalar takes that of the first tensor.
+  kAll,          // All inputs.
+  kAllButFirst,  // where(condition, x, y).
+  kToOutput      // All inputs, to the dtype of output 0: fill.
 };
 
 // The class of NUMERICS.md that the kit judges it by.
@@ -102,6 +109,7 @@ struct InputDef {
 struct OutputDef {
   const char* name;
   const char* doc;
+  bool variadic = false;  // As many as the attributes say.
 };
 
 struct Version {
@@ -114,10 +122,11 @@ struct OpDef {
   uint32_t id = 0;  // From ops.def; custom ops count from 2^31.
   std::string name;
   const AttrsType* attrs = nullptr;
-  uint8_t min_inputs = 0;    // Required ones.
-  uint8_t max_inputs = 0;    // Without what a variadic one adds.
-  bool variadic = false;     // The last input may be given any number of times, at least once.
-  bool elementwise = false;  // Inputs are broadcast to output 0 before a kernel sees them.
+  uint8_t min_inputs = 0;        // Required ones.
+  uint8_t max_inputs = 0;        // Without what a variadic one adds.
+  uint32_t optional_inputs = 0;  // Bit i: input i may be absent.
+  bool variadic = false;         // The last input may be given any number of times, at least once.
+  bool elementwise = false;      // Inputs are broadcast to output 0 before a kernel sees them.
   bool is_view = false;
   bool differentiable = false;
   Promotes promotes = Promotes::kNothing;
@@ -125,7 +134,8 @@ struct OpDef {
   uint64_t saved_inputs = 0;  // Bit i: input i is kept for the derivative.
   uint64_t saved_outputs = 0;
   Numeric numeric = Numeric::kExact;
-  std::string no_gradient;  // Why it has no derivative, if it has none.
+  const char* index_rule = "";  // The constraint's label that an index out of range breaks.
+  std::string no_gradient;      // Why it has no derivative, if it has none.
 
   // Throws what the user got wrong.
   TensorTypes (*infer)(const OpDef& op, const void* attrs, TypeSpan in) = nullptr;
@@ -135,6 +145,10 @@ struct OpDef {
   // For views: lays output `index` of `type` over an input; false if no strides can say it.
   bool (*view)(const OpDef& op, const void* attrs, size_t index, const TensorType& type,
                const TensorType& in_type, const StridedLayout& in, StridedLayout& out) = nullptr;
+
+  // How a kernel sees operand `i`, an output if it is beyond the inputs, where that is not as the
+  // user does: changes sizes and strides, which are the operand's own.
+  void (*arrange)(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) = nullptr;
 
   // The functions as the op's file wrote them; the four above call them.
   void (*raw_infer)() = nullptr;
@@ -177,6 +191,7 @@ struct Definition {
   Tensors (*decompose)(const A&, TensorSpan) = nullptr;
   bool (*view)(const A&, size_t, const TensorType&, const TensorType&, const StridedLayout&,
                StridedLayout&) = nullptr;
+  void (*arrange)(size_t, TypeSpan, const TensorTypes&, StridedShape&) = nullptr;
   Cases<A> (*cases)() = nullptr;
   Saves saves = Saves::kNothing;
   uint64_t saved_inputs = 0;  // With Saves::kSome: the bits.
@@ -186,6 +201,7 @@ struct Definition {
   Numeric numeric = Numeric::kExact;
   bool sparse_output = false;
   const char* no_gradient = "";  // One clause: "its result is an integer".
+  const char* index_rule = "";   // "C2", if indices are checked when the kernel reads them.
   const char* onnx = "";         // The op of ONNX that means the same, if there is one.
   Version since = {0, 1};
 };

@@ -1,0 +1,176 @@
+// What one call costs: adds of 1 and 64 elements, recorded ones, chains forward and back, and the
+// time from main to the first result. One thread; Tenon through the exported function, with the
+// plugin loaded at run time and a fresh output released each call. The peer is PyTorch's C++ API.
+
+#include <tenon/tenon.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "benches/compare.h"
+
+#if defined(TENON_HAVE_LIBTORCH)
+void register_libtorch();
+std::string libtorch_version();
+#endif
+
+namespace {
+
+constexpr int kChain = 1000;
+constexpr int kBatch = 1000;  // Recorded adds between two resets of the tape.
+
+[[noreturn]] void fail(tenon_error* error) {
+  std::fprintf(stderr, "%s\n", tenon_error_message(error).data);
+  std::exit(1);
+}
+
+void check(tenon_error* error) {
+  if (error) fail(error);
+}
+
+tenon_scope* scope() {
+  static tenon_scope* scope = [] {
+    tenon_context* context = nullptr;
+    check(tenon_context_create(nullptr, &context));
+    return tenon_context_default_scope(context);
+  }();
+  return scope;
+}
+
+tenon_tensor* constant(int64_t n, float value) {
+  const std::vector<float> data(static_cast<size_t>(n), value);
+  tenon_tensor* tensor = nullptr;
+  check(
+      tenon_tensor_from_data(scope(), TENON_FLOAT32, &n, 1, data.data(), data.size() * 4, &tensor));
+  return tensor;
+}
+
+bool equals(tenon_tensor* x, float want) {
+  std::vector<float> got(static_cast<size_t>(tenon_tensor_count(x)));
+  check(tenon_tensor_read(scope(), x, got.data(), got.size() * 4));
+  for (const float value : got) {
+    if (std::abs(value - want) > 1e-5f * std::abs(want)) return false;
+  }
+  return true;
+}
+
+void eager_add(benchmark::State& state, int64_t n) {
+  tenon_tensor *a = constant(n, 1), *b = constant(n, 2), *c = nullptr;
+  for (auto _ : state) {
+    if (tenon_error* error = tenon_add(scope(), a, b, &c)) fail(error);
+    tenon_tensor_release(c);
+  }
+  check(tenon_add(scope(), a, b, &c));
+  if (!equals(c, 3)) state.SkipWithError("wrong sum");
+  for (tenon_tensor* x : {a, b, c}) tenon_tensor_release(x);
+}
+
+void recorded_add(benchmark::State& state, int64_t n) {
+  tenon_tensor *a = constant(n, 1), *b = constant(n, 2), *c = nullptr;
+  tenon_tape* tape = nullptr;
+  check(tenon_tape_create(scope(), nullptr, &tape));
+  while (state.KeepRunningBatch(kBatch)) {
+    check(tenon_tape_watch(tape, tenon_tensor_as_value(a)));
+    for (int i = 0; i < kBatch; ++i) {
+      if (tenon_error* error = tenon_add(scope(), a, b, &c)) fail(error);
+      tenon_tensor_release(c);
+    }
+    check(tenon_tape_reset(tape));
+  }
+  check(tenon_tape_watch(tape, tenon_tensor_as_value(a)));
+  check(tenon_add(scope(), a, b, &c));
+  tenon_value* source = tenon_tensor_as_value(a);
+  tenon_tensor* gradient = nullptr;
+  check(tenon_tape_gradient(scope(), tape, &c, 1, nullptr, &source, 1, nullptr, &gradient));
+  if (!equals(gradient, 1)) state.SkipWithError("wrong gradient");
+  tenon_tape_release(tape);
+  for (tenon_tensor* x : {a, b, c, gradient}) tenon_tensor_release(x);
+}
+
+// Forward and backward of a chain of kChain ops; the time is of one op, both ways.
+template <class Step>
+void backward_chain(benchmark::State& state, double want, Step&& step) {
+  tenon_tensor* x = constant(1, 0.001f);
+  tenon_value* source = tenon_tensor_as_value(x);
+  while (state.KeepRunningBatch(kChain)) {
+    tenon_tape* tape = nullptr;
+    check(tenon_tape_create(scope(), nullptr, &tape));
+    check(tenon_tape_watch(tape, source));
+    tenon_tensor* y = x;
+    tenon_tensor_retain(y);
+    for (int i = 0; i < kChain; ++i) {
+      tenon_tensor* next = nullptr;
+      if (tenon_error* error = step(y, &next)) fail(error);
+      tenon_tensor_release(y);
+      y = next;
+    }
+    tenon_tensor* gradient = nullptr;
+    check(tenon_tape_gradient(scope(), tape, &y, 1, nullptr, &source, 1, nullptr, &gradient));
+    if (want > 0 && !equals(gradient, static_cast<float>(want))) {
+      state.SkipWithError("wrong gradient");
+    }
+    tenon_tape_release(tape);
+    tenon_tensor_release(y);
+    tenon_tensor_release(gradient);
+  }
+  tenon_tensor_release(x);
+}
+
+// From main to the first result, of a process of its own that finds every installed plugin.
+double startup_ms() {
+  std::vector<double> times;
+  for (int i = 0; i < 11; ++i) {
+    FILE* pipe = popen(TENON_STARTUP, "r");
+    double ms = 0;
+    if (!pipe || std::fscanf(pipe, "%lf", &ms) != 1) {
+      std::fprintf(stderr, "cannot run %s\n", TENON_STARTUP);
+      std::exit(1);
+    }
+    pclose(pipe);
+    times.push_back(ms);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const benches::Options options =
+      benches::parse(argc, argv, "What one call of Tenon costs, beside one of PyTorch's C++ API");
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 1);
+#endif
+  std::vector<std::string> versions = {"tenon " + std::string(tenon_version().data)};
+
+  benchmark::RegisterBenchmark("eager_add_1/tenon", [](auto& s) { eager_add(s, 1); });
+  benchmark::RegisterBenchmark("eager_add_64/tenon", [](auto& s) { eager_add(s, 64); });
+  benchmark::RegisterBenchmark("recorded_add_1/tenon", [](auto& s) { recorded_add(s, 1); });
+  benchmark::RegisterBenchmark("recorded_add_64/tenon", [](auto& s) { recorded_add(s, 64); });
+  benchmark::RegisterBenchmark("backward_chain_add/tenon", [](auto& s) {
+    tenon_tensor* b = constant(1, 0.001f);
+    backward_chain(s, 1,
+                   [b](tenon_tensor* x, tenon_tensor** y) { return tenon_add(scope(), x, b, y); });
+    tenon_tensor_release(b);
+  });
+  benchmark::RegisterBenchmark("backward_chain_tanh/tenon", [](auto& s) {
+    double want = 1, x = 0.001f;
+    for (int i = 0; i < kChain; ++i) {
+      x = std::tanh(x);
+      want *= 1 - x * x;
+    }
+    backward_chain(s, want,
+                   [](tenon_tensor* in, tenon_tensor** y) { return tenon_tanh(scope(), in, y); });
+  });
+#if defined(TENON_HAVE_LIBTORCH)
+  register_libtorch();
+  versions.push_back("libtorch " + libtorch_version());
+#else
+  std::fprintf(stderr, "built without libtorch: no ratios (./dev setup --peers installs it)\n");
+#endif
+  return benches::run(options, versions, {{"startup", startup_ms(), "ms"}});
+}

@@ -1,0 +1,53 @@
+#include "core/device/signature.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+bool matches(const char* text, std::vector<DType> inputs, std::vector<DType> outputs) {
+  return Signature::parse(text).matches(inputs, outputs);
+}
+
+TEST(Signature, ALetterStandsForOneDtype) {
+  const char* text = "T,T->T  T:f32,f64";
+  EXPECT_TRUE(matches(text, {DType::kF32, DType::kF32}, {DType::kF32}));
+  EXPECT_FALSE(matches(text, {DType::kF32, DType::kF64}, {DType::kF32}));
+  EXPECT_FALSE(matches(text, {DType::kI32, DType::kI32}, {DType::kI32}));
+}
+
+TEST(Signature, ClassesNameFamilies) {
+  EXPECT_TRUE(matches("A,I->A A:any I:i32,i64", {DType::kBool, DType::kI64}, {DType::kBool}));
+  EXPECT_FALSE(matches("A->A A:int", {DType::kF16}, {DType::kF16}));
+  EXPECT_TRUE(matches("A->A A:uint", {DType::kU8}, {DType::kU8}));
+}
+
+TEST(Signature, OptionalAndVariadicOperands) {
+  EXPECT_TRUE(
+      matches("T,T,T?->T T:float", {DType::kF32, DType::kF32, DType::kNone}, {DType::kF32}));
+  EXPECT_TRUE(matches("T,T,T?->T T:float", {DType::kF32, DType::kF32}, {DType::kF32}));
+  EXPECT_FALSE(matches("T,T->T T:float", {DType::kF32, DType::kNone}, {DType::kF32}));
+  EXPECT_TRUE(matches("T*->T T:any", {DType::kI8, DType::kI8, DType::kI8}, {DType::kI8}));
+}
+
+TEST(Signature, AnOpMayTakeNothing) { EXPECT_TRUE(matches("->T T:any", {}, {DType::kI64})); }
+
+TEST(Signature, ShapedIsAFlag) {
+  EXPECT_TRUE(Signature::parse("f32,f32->f32 SHAPED").shaped());
+  EXPECT_FALSE(Signature::parse("f32,f32->f32").shaped());
+}
+
+TEST(Signature, SaysWhatIsWrongAndWhere) {
+  for (const char* text : {"", "f32", "f32->", "f99->f32", "T->T", "f32->f32 SHAPEDX",
+                           "f32->f32 T:", "f32,->f32", "T->T T:f32,what"}) {
+    if (std::string_view(text) == "f32->") continue;  // An op without outputs.
+    EXPECT_THROW(Signature::parse(text), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tenon
