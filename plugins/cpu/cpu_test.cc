@@ -1,0 +1,273 @@
+// The CPU plugin against the reference plugin and against the C library in long double.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plugins/cpu/cpu_testing.h"
+
+namespace tenon_cpu {
+namespace {
+
+using namespace tenon_sdk::testing;
+using tenon_sdk::List;
+
+// The distance from the exact result in units of its last place.
+template <class T>
+double ulps(T got, long double exact) {
+  if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
+  const T nearest = static_cast<T>(exact);
+  if (got == nearest) return 0;
+  if (std::isinf(nearest) || std::isinf(got) || std::isnan(got)) return INFINITY;
+  int exponent;
+  std::frexp(nearest, &exponent);
+  const long double unit = std::max(std::ldexp(1.0L, exponent - std::numeric_limits<T>::digits),
+                                    static_cast<long double>(std::numeric_limits<T>::denorm_min()));
+  return static_cast<double>(std::fabs(got - exact) / unit);
+}
+
+struct Function {
+  const char* name;
+  uint32_t op;
+  long double (*exact)(long double);
+  double low, high;  // Where the function does something.
+  double bound_f32, bound_f64;
+};
+
+long double exact_sigmoid(long double x) {
+  const long double e = std::exp(-std::fabs(x));
+  return x < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+long double exact_softplus(long double x) {
+  return std::fmax(x, 0.0L) + std::log1p(std::exp(-std::fabs(x)));
+}
+
+#define FUNCTION(name, low, high, f32, f64)                                                 \
+  {                                                                                         \
+#name, TENON_OP_##name, [](long double x) { return std::name(x); }, low, high, f32, f64 \
+  }
+
+constexpr Function kFunctions[] = {
+    FUNCTION(exp, -20, 20, 3, 4),
+    FUNCTION(exp2, -20, 20, 3, 4),
+    FUNCTION(expm1, -3, 3, 3, 4),
+    FUNCTION(log, 0.1, 3, 3, 4),
+    FUNCTION(log2, 0.1, 3, 3, 4),
+    FUNCTION(log10, 0.1, 3, 3, 4),
+    FUNCTION(log1p, -0.9, 3, 2, 4),
+    FUNCTION(sin, -100, 100, 4, 4),
+    FUNCTION(cos, -100, 100, 4, 4),
+    FUNCTION(tan, -100, 100, 5, 5),
+    FUNCTION(asin, -1, 1, 4, 4),
+    FUNCTION(acos, -1, 1, 4, 4),
+    FUNCTION(atan, -5, 5, 5, 5),
+    FUNCTION(sinh, -5, 5, 4, 4),
+    FUNCTION(cosh, -5, 5, 4, 4),
+    FUNCTION(tanh, -5, 5, 5, 5),
+    FUNCTION(asinh, -5, 5, 4, 4),
+    FUNCTION(acosh, 1, 5, 4, 4),
+    FUNCTION(atanh, -1, 1, 5, 5),
+    FUNCTION(erf, -5, 5, 4, 4),
+    {"rsqrt", TENON_OP_rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0.1, 9, 2, 4},
+    {"sigmoid", TENON_OP_sigmoid, exact_sigmoid, -90, 90, 6, 6},
+    {"softplus", TENON_OP_softplus, exact_softplus, -20, 20, 6, 6},
+};
+
+class Transcendental : public ::testing::TestWithParam<Function> {};
+
+// Half of the inputs lie where the function does something, half are random bits, and the special
+// ones come first.
+template <class T>
+void expect_within(const Function& function, double bound, size_t n) {
+  const T limits[] = {0,
+                      -T{0},
+                      std::numeric_limits<T>::infinity(),
+                      -std::numeric_limits<T>::infinity(),
+                      std::numeric_limits<T>::quiet_NaN(),
+                      std::numeric_limits<T>::min(),
+                      std::numeric_limits<T>::denorm_min(),
+                      std::numeric_limits<T>::max(),
+                      std::numeric_limits<T>::lowest(),
+                      1,
+                      -1,
+                      T(0.5),
+                      T(-0.5)};
+  std::vector<T> x = random_elements<T>(n, function.low, function.high);
+  for (size_t i = 0; i < n / 2; ++i) x[i] = random_bits<T>(i);
+  std::copy(std::begin(limits), std::end(limits), x.begin());
+  const Tensor in = tensor_of(x, {static_cast<int64_t>(n)});
+  const Launched y = cpu().run(function.op, nullptr, {in}, {in});
+  ASSERT_EQ(y.refusal, "");
+  ASSERT_FALSE(y.overran);
+  const std::vector<T> got = y[0].elements<T>();
+  double worst = 0;
+  T at = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const long double exact = function.exact(x[i]);
+    const double error = ulps(got[i], exact);
+    if (error > worst) {
+      worst = error;
+      at = x[i];
+    }
+    if (exact == 0) {
+      ASSERT_EQ(std::signbit(got[i]), std::signbit(exact)) << "at " << x[i];
+    }
+  }
+  EXPECT_LE(worst, bound) << "at " << at;
+}
+
+TEST_P(Transcendental, StaysWithinItsBoundInFloat32) {
+  expect_within<float>(GetParam(), GetParam().bound_f32, 1 << 20);
+}
+TEST_P(Transcendental, StaysWithinItsBoundInFloat64) {
+  expect_within<double>(GetParam(), GetParam().bound_f64, 1 << 18);
+}
+INSTANTIATE_TEST_SUITE_P(Cpu, Transcendental, ::testing::ValuesIn(kFunctions),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Cpu, PowAndAtan2FollowTheCLibrary) {
+  const std::vector<float> a = with_specials(random_elements<float>(1 << 18, -20, 20));
+  const std::vector<float> b = with_specials(random_elements<float>(1 << 18, -9, 9), 7);
+  const Tensor x = tensor_of(a, {static_cast<int64_t>(a.size())});
+  const Tensor y = tensor_of(b, {static_cast<int64_t>(b.size())});
+  const auto power = cpu().run(TENON_OP_pow, nullptr, {x, y}, {x})[0].elements<float>();
+  const auto angle = cpu().run(TENON_OP_atan2, nullptr, {x, y}, {x})[0].elements<float>();
+  for (size_t i = 0; i < a.size(); ++i) {
+    const long double l = a[i], r = b[i];
+    ASSERT_LE(ulps(power[i], std::pow(l, r)), 1) << a[i] << " to the " << b[i];
+    ASSERT_LE(ulps(angle[i], std::atan2(l, r)), 6) << a[i] << ", " << b[i];
+  }
+}
+
+// ---- against ref -----------------------------------------------------------------------------
+
+constexpr uint32_t kExactUnary[] = {TENON_OP_neg,   TENON_OP_abs,   TENON_OP_sign,
+                                    TENON_OP_floor, TENON_OP_ceil,  TENON_OP_round,
+                                    TENON_OP_trunc, TENON_OP_sqrt,  TENON_OP_reciprocal,
+                                    TENON_OP_isnan, TENON_OP_isinf, TENON_OP_bitwise_not};
+constexpr uint32_t kExactBinary[] = {
+    TENON_OP_add,         TENON_OP_sub,        TENON_OP_mul,         TENON_OP_div,
+    TENON_OP_floor_div,   TENON_OP_mod,        TENON_OP_fmod,        TENON_OP_maximum,
+    TENON_OP_minimum,     TENON_OP_copysign,   TENON_OP_equal,       TENON_OP_not_equal,
+    TENON_OP_less,        TENON_OP_less_equal, TENON_OP_greater,     TENON_OP_greater_equal,
+    TENON_OP_bitwise_and, TENON_OP_bitwise_or, TENON_OP_bitwise_xor, TENON_OP_shift_left,
+    TENON_OP_logical_and, TENON_OP_logical_or, TENON_OP_shift_right};
+constexpr tenon_dtype kDTypes[] = {TENON_BOOL,   TENON_INT8,    TENON_INT16,    TENON_INT32,
+                                   TENON_INT64,  TENON_UINT8,   TENON_UINT16,   TENON_UINT32,
+                                   TENON_UINT64, TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32,
+                                   TENON_FLOAT64};
+
+bool gives_bool(uint32_t op) {
+  return (op >= TENON_OP_equal && op <= TENON_OP_greater_equal) || op == TENON_OP_isnan ||
+         op == TENON_OP_isinf;
+}
+
+TEST(Cpu, ExactOpsEqualRefInEveryDType) {
+  for (const tenon_dtype dtype : kDTypes) {
+    const Tensor a = specials_first(dtype, 1031, 1), b = specials_first(dtype, 1031, 2);
+    const auto compare = [&](uint32_t op, const std::vector<Tensor>& inputs) {
+      if (!offers(cpu(), op, dtype) || !offers(ref(), op, dtype)) return;
+      const Tensor out = gives_bool(op) ? zeros_of(TENON_BOOL, a.sizes) : a;
+      const Launched want = ref().run(op, nullptr, inputs, {out});
+      const Launched got = cpu().run(op, nullptr, inputs, {out});
+      ASSERT_EQ(got.refusal, "") << op << " of " << dtype;
+      EXPECT_FALSE(got.overran) << op << " of " << dtype;
+      EXPECT_TRUE(same_values(got[0], want[0])) << op << " of " << dtype;
+    };
+    for (const uint32_t op : kExactUnary) compare(op, {a});
+    for (const uint32_t op : kExactBinary) compare(op, {a, b});
+    compare(TENON_OP_clip, {a, b, specials_first(dtype, 1031, 3)});
+    if (dtype != TENON_BOOL) {
+      compare(TENON_OP_fma, {a, b, specials_first(dtype, 1031, 3)});
+    }
+  }
+}
+
+TEST(Cpu, CastsEqualRefFromEveryDTypeToEvery) {
+  for (const tenon_dtype from : kDTypes) {
+    for (const tenon_dtype to : kDTypes) {
+      const Tensor x = specials_first(from, 517, 3), y = zeros_of(to, x.sizes);
+      const tenon_cast_attrs attrs{sizeof attrs, to};
+      const Launched want = ref().run(TENON_OP_cast, &attrs, {x}, {y});
+      const Launched got = cpu().run(TENON_OP_cast, &attrs, {x}, {y});
+      EXPECT_TRUE(same_values(got[0], want[0])) << from << " to " << to;
+    }
+  }
+}
+
+struct ReduceCase {
+  List sizes, axes;
+};
+const ReduceCase kReduceCases[] = {{{7}, {}},
+                                   {{5000}, {0}},
+                                   {{300, 70}, {0}},
+                                   {{70, 300}, {1}},
+                                   {{9, 5, 33}, {0, 2}},
+                                   {{9, 5, 33}, {1}},
+                                   {{4, 3, 2}, {0, 1, 2}},
+                                   {{9000, 3}, {0}},
+                                   {{2, 9000}, {1}},
+                                   {{6, 1, 5}, {1}},
+                                   {{3, 0, 2}, {1}}};
+
+TEST(Cpu, ReductionsAgreeWithRef) {
+  for (const tenon_dtype dtype : kDTypes) {
+    for (const uint32_t op : {TENON_OP_sum, TENON_OP_prod, TENON_OP_max, TENON_OP_min}) {
+      if (!offers(ref(), op, dtype)) continue;
+      for (const ReduceCase& c : kReduceCases) {
+        const bool extreme = op == TENON_OP_max || op == TENON_OP_min;
+        const double spread = op == TENON_OP_prod ? 1.001 : 3;
+        const Tensor x = random_tensor(dtype, c.sizes, op == TENON_OP_prod ? 0.999 : -3, spread);
+        if (extreme && x.bytes.empty()) continue;
+        List out_sizes;
+        for (size_t i = 0; i < c.sizes.size(); ++i) {
+          const bool reduced = c.axes.empty() || std::find(c.axes.begin(), c.axes.end(),
+                                                           static_cast<int64_t>(i)) != c.axes.end();
+          if (!reduced) out_sizes.push_back(c.sizes[i]);
+        }
+        const tenon_sum_attrs attrs{sizeof attrs, c.axes.data(), c.axes.size(), false};
+        const Tensor y = zeros_of(dtype, out_sizes);
+        const Launched want = ref().run(op, &attrs, {x}, {y});
+        const Launched got = cpu().run(op, &attrs, {x}, {y});
+        const double bound = tenon_sdk::size_of(dtype) == 2 ? 1e-2 : 2e-4;
+        EXPECT_TRUE(extreme ? same_values(got[0], want[0]) : close(got[0], want[0], bound))
+            << op << " of " << dtype << " with " << c.sizes.size() << " axes";
+      }
+    }
+  }
+}
+
+TEST(Cpu, ProductsAgreeWithRef) {
+  const int64_t sides[] = {1, 2, 3, 7, 16, 31, 33, 65, 130, 300};
+  for (const tenon_dtype dtype : kDTypes) {
+    if (!offers(ref(), TENON_OP_matmul, dtype)) continue;
+    for (size_t i = 0; i < std::size(sides); ++i) {
+      const int64_t m = sides[i], n = sides[(i + 3) % 10], k = sides[(i * 7 + 5) % 10];
+      for (const int transposes : {0, 1, 2, 3}) {
+        const bool ta = (transposes & 1) != 0, tb = (transposes & 2) != 0;
+        const Tensor a = random_tensor(dtype, ta ? List{2, k, m} : List{2, m, k}, -1, 1);
+        const Tensor b = random_tensor(dtype, tb ? List{2, n, k} : List{2, k, n}, -1, 1);
+        const tenon_matmul_attrs attrs{sizeof attrs, ta, tb};
+        const Tensor c = zeros_of(dtype, {2, m, n});
+        const Launched want = ref().run(TENON_OP_matmul, &attrs, {a, b}, {c});
+        const Launched got = cpu().run(TENON_OP_matmul, &attrs, {a, b}, {c});
+        EXPECT_FALSE(got.overran);
+        EXPECT_TRUE(close(got[0], want[0], tenon_sdk::size_of(dtype) == 2 ? 2e-2 : 1e-5))
+            << m << "x" << n << "x" << k << " of " << dtype << ", transposes " << transposes;
+      }
+    }
+  }
+}
+
+TEST(Cpu, GathersZeroForAnIndexOutOfRangeAndReportsIt) {
+  const Tensor x = f32({3, 2}, {1, 2, 3, 4, 5, 6}), i = i64({3}, {2, 7, -3});
+  const Launched y = cpu().run(TENON_OP_gather, nullptr, {x, i}, {f32({3, 2}, {})});
+  EXPECT_EQ(y[0].numbers(), (Numbers{5, 6, 0, 0, 1, 2}));
+  EXPECT_EQ(y.record.state, 1u);
+  EXPECT_EQ(y.record.site, 7u);
+  EXPECT_EQ(y.record.index, 7);
+  EXPECT_EQ(y.record.bound, 3);
+}
+
+}  // namespace
+}  // namespace tenon_cpu

@@ -1,0 +1,86 @@
+// The cross entropies of softmax: the loss and log_softmax of the logits in one pass over rows.
+
+#include "plugins/cpu/kernels/dense_input.h"
+#include "plugins/cpu/kernels/multiply.h"
+#include "plugins/cpu/kernels/softmax.h"
+#include "plugins/cpu/kernels/through_float.h"
+
+namespace tenon_cpu {
+namespace {
+
+constexpr int64_t kGrain = 8 * 1024;
+
+// `loss_of(row, log_probs)` gives the loss of one example.
+template <class T, class Loss>
+void cross_entropy(const Pool& pool, const tenon_launch& launch, int32_t reduction,
+                   const Loss& loss_of) {
+  static const SoftmaxRow<T> row;
+  const tenon_view& logits = launch.inputs[0];
+  const int64_t n = logits.sizes[0], classes = logits.sizes[1];
+  const DenseInput<T> x(logits);
+  const bool wants_log_probs = launch.n_outputs > 1 && is_present(launch.outputs[1]);
+  T* const log_probs = wants_log_probs ? data<T>(launch.outputs[1]) : nullptr;
+  std::vector<T> losses(static_cast<size_t>(n));
+  pool.parallel_tasks(n, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, classes)),
+                      [&](int64_t begin, int64_t end) {
+                        T* const scratch = scratch_of<T>(kScratchC, 2 * classes);
+                        for (int64_t i = begin; i < end; ++i) {
+                          T* const y =
+                              wants_log_probs ? log_probs + i * classes : scratch + classes;
+                          row.log_softmax(x.data() + i * classes, y, classes, scratch);
+                          losses[static_cast<size_t>(i)] = loss_of(i, y);
+                        }
+                      });
+  T* const out = data<T>(launch.outputs[0]);
+  if (reduction == TENON_REDUCTION_NONE) {
+    std::copy(losses.begin(), losses.end(), out);
+    return;
+  }
+  const Reducer& sum = *find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>);
+  T total{0};
+  for (int64_t i = 0; i < n; i += kReduceBlock) {
+    T block;
+    sum.block(losses.data() + i, static_cast<size_t>(std::min(kReduceBlock, n - i)), &block);
+    total = i == 0 ? block : total + block;
+  }
+  *out = reduction == TENON_REDUCTION_MEAN ? total / static_cast<T>(n) : total;
+}
+
+}  // namespace
+
+// A label outside the classes is reported, and its loss is 0.
+Prepared prepare_sparse_softmax_cross_entropy(const Request& request) {
+  const int32_t reduction =
+      request.attrs<tenon_sparse_softmax_cross_entropy_attrs>({.reduction = TENON_REDUCTION_MEAN})
+          .reduction;
+  return through_float(
+      request, [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
+        const tenon_view& labels = launch.inputs[1];
+        const tenon_sdk::IndexReader label(labels);
+        const int64_t stride = stride_of(labels, 0), classes = launch.inputs[0].sizes[1];
+        cross_entropy<T>(*pool, launch, reduction, [&](int64_t i, const T* log_probs) {
+          const int64_t at = tenon_sdk::wrap(label[i * stride], classes);
+          if (at >= 0) return -log_probs[at];
+          tenon_sdk::report_value_error(launch, label[i * stride], classes);
+          return T{0};
+        });
+      });
+}
+
+Prepared prepare_softmax_cross_entropy(const Request& request) {
+  const int32_t reduction =
+      request.attrs<tenon_softmax_cross_entropy_attrs>({.reduction = TENON_REDUCTION_MEAN})
+          .reduction;
+  return through_float(
+      request, [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
+        const DenseInput<T> labels(launch.inputs[1]);
+        const int64_t classes = launch.inputs[0].sizes[1];
+        cross_entropy<T>(*pool, launch, reduction, [&](int64_t i, const T* log_probs) {
+          T sum{0};
+          for (int64_t j = 0; j < classes; ++j) sum += labels[i * classes + j] * log_probs[j];
+          return -sum;
+        });
+      });
+}
+
+}  // namespace tenon_cpu

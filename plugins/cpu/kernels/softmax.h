@@ -1,0 +1,56 @@
+// Softmax of one row, which the losses share.
+
+#pragma once
+
+#include "plugins/cpu/kernels/elementwise.h"
+#include "plugins/cpu/kernels/reduce.h"
+
+namespace tenon_cpu {
+
+template <class T>
+class SoftmaxRow {
+ public:
+  SoftmaxRow()
+      : max_(*find_reducer(TENON_OP_max, tenon_sdk::kDTypeOf<T>)),
+        sum_(*find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>)),
+        exp_(find_span(TENON_OP_exp, tenon_sdk::kDTypeOf<T>)->span),
+        log_(find_span(TENON_OP_log, tenon_sdk::kDTypeOf<T>)->span) {}
+
+  // y = softmax(x) of n > 0 elements.
+  void softmax(const T* x, T* y, int64_t n) const {
+    shift(x, y, n);
+    const T sum = exponentials(y, y, n);
+    for (int64_t i = 0; i < n; ++i) y[i] = y[i] / sum;
+  }
+
+  // y = log(softmax(x)); `scratch` holds n elements.
+  void log_softmax(const T* x, T* y, int64_t n, T* scratch) const {
+    shift(x, y, n);
+    const T sum = exponentials(y, scratch, n);
+    T log;
+    const void* in[] = {&sum};
+    const size_t step[] = {1};
+    log_(in, step, &log, 1, {});
+    for (int64_t i = 0; i < n; ++i) y[i] = y[i] - log;
+  }
+
+ private:
+  void shift(const T* x, T* y, int64_t n) const {
+    T most;
+    max_.block(x, static_cast<size_t>(n), &most);
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] - most;
+  }
+  T exponentials(const T* x, T* y, int64_t n) const {
+    const void* in[] = {x};
+    const size_t step[] = {1};
+    exp_(in, step, y, static_cast<size_t>(n), {});
+    T sum;
+    sum_.block(y, static_cast<size_t>(n), &sum);
+    return sum;
+  }
+
+  const Reducer &max_, &sum_;
+  Span exp_, log_;
+};
+
+}  // namespace tenon_cpu
