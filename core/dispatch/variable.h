@@ -22,6 +22,10 @@ class Variable final : public Object, public Pooled<Variable> {
   Context& context() const { return *context_; }
   const TensorType& type() const { return type_; }
   const std::string& name() const { return name_; }
+  Device& device() const {
+    std::lock_guard guard(mutex_);
+    return *value_->storage->device;
+  }
   bool trainable() const { return trainable_.load(std::memory_order_relaxed); }
   void set_trainable(bool trainable) { trainable_.store(trainable, std::memory_order_relaxed); }
 

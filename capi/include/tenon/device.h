@@ -34,7 +34,7 @@ typedef struct tenon_memory_info {
   uint32_t reserved;
   uint64_t live_bytes;   /* Held by tensors. */
   uint64_t peak_bytes;   /* The most that live_bytes ever was. */
-  uint64_t cached_bytes; /* Free, and kept for the next tensor. */
+  uint64_t held_bytes;   /* Taken from the device: live, or kept for the next tensor. */
   uint64_t live_buffers; /* How many the live bytes are. */
   uint64_t allocations;  /* How often the device itself was asked for memory. */
   uint64_t limit_bytes;  /* What the context allows; 0: no limit. */

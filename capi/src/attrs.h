@@ -1,0 +1,38 @@
+// The attributes of one call, on the stack.
+
+#pragma once
+
+#include <cstddef>
+
+#include "core/base/attrs.h"
+#include "core/ops/op.h"
+
+namespace tenon::capi {
+
+// The op of that number. Throws NOT_FOUND.
+const OpDef& find_op(const Context& context, uint32_t op);
+
+class CallAttrs {
+ public:
+  // `given` is the op's C struct, or NULL for the defaults.
+  CallAttrs(const OpDef& op, const void* given);
+  ~CallAttrs() {
+    if (type_) type_->destroy(bytes_);
+  }
+  CallAttrs(const CallAttrs&) = delete;
+
+  AnyAttrs view() const { return {type_, bytes_}; }
+
+ private:
+  void read(const OpDef& op, const void* given);
+
+  const AttrsType* type_ = nullptr;  // NULL where the op has none, or until they are made.
+  alignas(std::max_align_t) std::byte bytes_[1024];
+};
+
+inline CallAttrs::CallAttrs(const OpDef& op, const void* given) {
+  if (op.attrs->size != 0 || given) [[unlikely]]
+    read(op, given);
+}
+
+}  // namespace tenon::capi

@@ -1,0 +1,45 @@
+// Where C++ ends: the only try/catch between the core and the C ABI.
+
+#pragma once
+
+#include <tenon/types.h>
+
+#include <exception>
+#include <new>
+
+#include "capi/src/handles.h"
+#include "core/base/error.h"
+#include "core/base/error_object.h"
+
+namespace tenon::capi {
+
+// The error that stands for the exception under way, owned by the caller.
+tenon_error* error_of_exception() noexcept;
+
+// Runs `body` and returns what it threw as an error that the caller owns.
+template <class Body>
+tenon_error* boundary(Body&& body) noexcept {
+  try {
+    body();
+    return nullptr;
+  } catch (...) {
+    return error_of_exception();
+  }
+}
+
+// The same for calls that compute: inside of the scope, whose source line errors tell.
+template <class Body>
+tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
+  return boundary([&] {
+    Scope& scope = get(handle, "scope");
+    const Scope::Enter enter(scope);
+    try {
+      body(scope);
+    } catch (Error& error) {
+      error.set_location(scope.location());
+      throw;
+    }
+  });
+}
+
+}  // namespace tenon::capi

@@ -1,0 +1,122 @@
+#include <tenon/call.h>
+
+#include "capi/src/attrs.h"
+#include "capi/src/boundary.h"
+#include "capi/src/custom_op.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/registry.h"
+
+using namespace tenon::capi;
+using tenon::OpDef;
+using tenon::TensorImpl;
+using tenon::Tensors;
+
+namespace tenon::capi {
+
+const OpDef& find_op(const Context& context, uint32_t op) {
+  const OpDef* found = tenon::find_op(op);
+  if (!found) found = context.find_op(op);
+  require_code(found != nullptr, Code::kNotFound, "there is no op {}", op);
+  return *found;
+}
+
+void CallAttrs::read(const OpDef& op, const void* given) {
+  if (op.attrs->size == 0) return;  // An op without attributes has an empty struct.
+  if (is_custom(op)) {
+    new (bytes_) CustomAttrs(op, given);
+    type_ = op.attrs;
+    return;
+  }
+  require_code(op.attrs->size <= sizeof bytes_, Code::kInternal,
+               "the attributes of {} are too large", op.name);
+  op.attrs->init(bytes_);
+  type_ = op.attrs;
+  if (!given) return;
+  uint32_t size;
+  std::memcpy(&size, given, sizeof size);
+  try {
+    if (size < sizeof size) fail_argument("attrs", "has no struct_size");
+    const auto* bytes = static_cast<const std::byte*>(given);
+    for (size_t i = op.attrs->c_size; i < size; ++i) {
+      if (bytes[i] != std::byte{0}) {
+        fail_argument("attrs", "asks for what only a newer version of Tenon knows");
+      }
+    }
+    op.attrs->from_c(bytes_, given);
+  } catch (...) {
+    type_->destroy(bytes_);
+    throw;
+  }
+}
+
+}  // namespace tenon::capi
+
+namespace {
+
+// Borrows the inputs. Their number, and whether NULL may stand for one, is the op's to say.
+void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImpl*, 6>& inputs) {
+  if (n > 0) require_pointer(handles, "inputs");
+  for (size_t i = 0; i < n; ++i) {
+    auto* x = reinterpret_cast<TensorImpl*>(handles[i]);
+    if (x && x->kind() != tenon::Kind::kTensor) [[unlikely]] {
+      fail_handle(x, tenon::format("inputs[{}]", {i}).c_str(), "a tensor");
+    }
+    inputs.push_back(x);
+  }
+}
+
+Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tensor* const* inputs,
+             size_t n_inputs) {
+  tenon::SmallVector<TensorImpl*, 6> borrowed;
+  try {
+    const CallAttrs given(op, attrs);
+    borrow(inputs, n_inputs, borrowed);
+    return tenon::apply(scope, op, given.view(), borrowed);
+  } catch (tenon::Error& error) {
+    error.set_op(op.name);
+    throw;
+  }
+}
+
+void require_outputs(const OpDef& op, size_t wanted, size_t given) {
+  if (wanted > given) [[unlikely]] {
+    tenon::Error error(tenon::Code::kInvalidArgument,
+                       tenon::format("{} outputs are asked for, but it gives {}", {wanted, given}));
+    error.set_op(op.name);
+    throw error;
+  }
+}
+
+}  // namespace
+
+tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
+                        tenon_tensor* const* inputs, size_t n_inputs, tenon_tensor** out_outputs,
+                        size_t n_outputs) {
+  clear_outputs(out_outputs, n_outputs);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    const OpDef& found = find_op(self.context(), op);
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    Tensors outputs = call(self, found, attrs, inputs, n_inputs);
+    require_outputs(found, n_outputs, outputs.size());
+    give_all(outputs, out_outputs, n_outputs);
+  });
+}
+
+tenon_error* tenon_op_find(tenon_context* context, tenon_string name, uint32_t* out_op) {
+  clear_output(out_op);
+  return boundary([&] {
+    require_pointer(out_op, "out_op");
+    const std::string_view text = get_text(name, "name");
+    const OpDef* op = context ? get(context, "context").find_op(text) : tenon::find_op(text);
+    tenon::require_code(op != nullptr, tenon::Code::kNotFound, "there is no op \"{}\"", text);
+    *out_op = op->id;
+  });
+}
+
+tenon_string tenon_op_name(tenon_context* context, uint32_t op) {
+  const OpDef* found = tenon::find_op(op);
+  if (!found) {
+    if (tenon::Context* self = peek(context)) found = self->find_op(op);
+  }
+  return found ? lend_text(found->name) : tenon_string TENON_STR("");
+}

@@ -1,0 +1,80 @@
+#include <tenon/custom.h>
+
+#include "capi/src/backward.h"
+#include "capi/src/boundary.h"
+#include "capi/src/custom_op.h"
+#include "capi/src/structs.h"
+#include "core/dispatch/dispatch.h"
+
+using namespace tenon::capi;
+using tenon::Tensor;
+using tenon::TensorImpl;
+using tenon::Tensors;
+
+namespace {
+
+// Tensors that nobody has seen yet, so that tapes can tell them from what `forward` took them from:
+// it may return its input.
+Tensors as_new(tenon::Scope& scope, const std::vector<Tensor>& tensors) {
+  Tensors fresh;
+  for (const Tensor& x : tensors) {
+    fresh.push_back(x->is_scalar_value() ? tenon::with_dtype(scope, *x, x->type.dtype)
+                                         : tenon::make_view(*x, x->type, x->strides, x->offset));
+  }
+  return fresh;
+}
+
+tenon::CustomVjp vjp_of(const tenon_backward_function& backward, Payload payload) {
+  auto shared = std::make_shared<Payload>(std::move(payload));
+  return [function = backward.function, shared](const tenon::VjpArgs& args) {
+    const BackwardArgs given(args);
+    Filled filled(given.n_inputs());
+    tenon_error* error = function(shared->get(), to_handle(&tenon::current_scope()), given.get(),
+                                  filled.out(), given.n_inputs());
+    return given.take(filled, error);
+  };
+}
+
+}  // namespace
+
+tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function forward,
+                                   tenon_tensor* const* inputs, size_t n_inputs,
+                                   tenon_backward_function backward, tenon_tensor** out_outputs,
+                                   size_t n_outputs) {
+  clear_outputs(out_outputs, n_outputs);
+  const Payload forward_payload(forward.payload, forward.destroy);
+  Payload backward_payload(backward.payload, backward.destroy);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    if (!forward.function) fail_argument("forward.function", "is NULL");
+    if (!backward.function) fail_argument("backward.function", "is NULL");
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
+    Tensors outputs;
+    {
+      const tenon::Scope::Unrecorded unrecorded(self);
+      Filled filled(n_outputs);
+      tenon_error* error =
+          forward.function(forward_payload.get(), scope, inputs, n_inputs, filled.out(), n_outputs);
+      outputs = as_new(self, filled.take(error, "forward", Entries::kRequired));
+    }
+    std::vector<TensorImpl*> borrowed;
+    for (const Tensor& x : arguments) borrowed.push_back(x.get());
+    const auto vjp =
+        std::make_shared<const tenon::CustomVjp>(vjp_of(backward, std::move(backward_payload)));
+    tenon::each_tape(self, [&](tenon::Tape& tape) { tape.record_custom(borrowed, outputs, vjp); });
+    give_all(outputs, out_outputs, n_outputs);
+  });
+}
+
+tenon_error* tenon_op_register(tenon_context* context, const tenon_custom_op* op,
+                               uint32_t* out_op) {
+  clear_output(out_op);
+  return boundary([&] {
+    require_pointer(op, "op");
+    const tenon_custom_op given = read_struct(op, tenon_custom_op(), "op");
+    Payload payload(given.payload, given.destroy);
+    tenon::Context& self = get(context, "context");
+    require_pointer(out_op, "out_op");
+    *out_op = self.add_op(make_custom_op(given, std::move(payload))).id;
+  });
+}

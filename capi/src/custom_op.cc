@@ -1,0 +1,213 @@
+#include "capi/src/custom_op.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "capi/src/backward.h"
+#include "core/base/error_object.h"
+#include "core/dispatch/dispatch.h"
+
+namespace tenon::capi {
+namespace {
+
+// What an OpDef keeps of the op that the user registered.
+struct CustomOp {
+  CustomOp(const tenon_custom_op& given, Payload payload)
+      : op(given), payload(std::move(payload)) {}
+
+  tenon_custom_op op;
+  Payload payload;
+  AttrsType attrs = {};
+};
+
+const CustomOp& custom_of(const OpDef& op) {
+  return *static_cast<const CustomOp*>(op.payload.get());
+}
+
+const CustomAttrs& as(const void* attrs) { return *static_cast<const CustomAttrs*>(attrs); }
+
+// What the user's functions receive: NULL for an op without attributes.
+const void* bytes_of(const OpDef& op, const void* attrs) {
+  return op.attrs->size == 0 ? nullptr : as(attrs).bytes.data();
+}
+
+AttrsType attrs_type_of(uint32_t c_size) {
+  AttrsType type = attrs_type<NoAttrs>();
+  if (c_size == 0) return type;
+  type.size = sizeof(CustomAttrs);
+  type.align = alignof(CustomAttrs);
+  type.c_size = c_size;
+  type.copy = [](void* attrs, const void* from) { new (attrs) CustomAttrs(as(from)); };
+  type.destroy = [](void* attrs) { static_cast<CustomAttrs*>(attrs)->~CustomAttrs(); };
+  type.equal = [](const void* a, const void* b) { return as(a).bytes == as(b).bytes; };
+  type.hash = [](const void* attrs) {
+    uint64_t hash = 1;
+    for (const std::byte byte : as(attrs).bytes) {
+      hash = tenon::detail::mix(hash, static_cast<uint64_t>(byte));
+    }
+    return hash;
+  };
+  type.to_c = [](const void* attrs, void* c) {
+    std::memcpy(c, as(attrs).bytes.data(), as(attrs).bytes.size());
+  };
+  type.visit = [](const void*, AttrVisitor&) {};
+  return type;
+}
+
+tenon_type to_c_type(const TensorType& type) {
+  tenon_type c = {};
+  c.dtype = to_c(type.dtype);
+  c.rank = static_cast<uint32_t>(type.rank());
+  std::copy(type.shape.begin(), type.shape.end(), c.shape);
+  return c;
+}
+
+TensorType from_c_type(const tenon_type& c, size_t i) {
+  bool known = false;
+  TensorType type;
+  type.dtype = dtype_from_c(c.dtype, &known);
+  require(known && type.dtype != DType::kNone && c.rank <= kMaxRank,
+          "infer gave output {} no dtype that is known here, or {} axes", i, c.rank);
+  type.shape = Dims(std::span<const int64_t>(c.shape, c.rank));
+  check_size(type);
+  return type;
+}
+
+TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
+  const CustomOp& self = custom_of(op);
+  std::vector<tenon_type> inputs;
+  for (size_t i = 0; i < in.size(); ++i) inputs.push_back(to_c_type(in[i]));
+  std::vector<tenon_type> outputs(self.op.n_outputs);
+  if (tenon_error* error = self.op.infer(self.payload.get(), bytes_of(op, attrs), inputs.data(),
+                                         inputs.size(), outputs.data(), outputs.size())) {
+    throw take_error(error);
+  }
+  TensorTypes types;
+  for (size_t i = 0; i < outputs.size(); ++i) types.push_back(from_c_type(outputs[i], i));
+  return types;
+}
+
+// The user's ops, called in the scope of the call under way.
+Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
+  const CustomOp& self = custom_of(op);
+  std::vector<tenon_tensor*> inputs;
+  for (const Tensor& x : in) inputs.push_back(to_handle(x.get()));
+  Filled filled(self.op.n_outputs);
+  tenon_error* error =
+      self.op.decompose(self.payload.get(), to_handle(&current_scope()), bytes_of(op, attrs),
+                        inputs.data(), inputs.size(), filled.out(), self.op.n_outputs);
+  Tensors outputs;
+  for (Tensor& y : filled.take(error, "decompose", Entries::kRequired)) {
+    outputs.push_back(std::move(y));
+  }
+  return outputs;
+}
+
+tenon_host_array host_array_of(const TensorType& type, std::vector<char>& bytes) {
+  bytes.resize(static_cast<size_t>(count(type.shape)) * size_of(type.dtype));
+  return {.data = bytes.data(), .size = bytes.size(), .type = to_c_type(type), .reserved = 0};
+}
+
+// The user's loop over host memory, from and to whatever device there is.
+Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
+  const CustomOp& self = custom_of(op);
+  Scope& scope = current_scope();
+  const Scope::Unrecorded unrecorded(scope);
+  std::vector<TensorImpl*> borrowed;
+  std::vector<std::vector<char>> memory;
+  memory.reserve(in.size() + self.op.n_outputs);
+  std::vector<tenon_host_array> inputs, outputs;
+  std::vector<const TensorType*> types;
+  for (const Tensor& x : in) {
+    borrowed.push_back(x.get());
+    types.push_back(&x->type);
+    inputs.push_back(host_array_of(x->type, memory.emplace_back()));
+    to_host(scope, x, inputs.back().data, inputs.back().size);
+  }
+  const TensorTypes output_types = infer(op, attrs, {types.data(), types.size()});
+  for (const TensorType& type : output_types) {
+    outputs.push_back(host_array_of(type, memory.emplace_back()));
+  }
+  if (tenon_error* error = self.op.compute(self.payload.get(), bytes_of(op, attrs), inputs.data(),
+                                           inputs.size(), outputs.data(), outputs.size())) {
+    throw take_error(error);
+  }
+  Device& device = common_device(scope, borrowed);
+  Tensors results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    results.push_back(from_host(scope, device, output_types[i], outputs[i].data));
+  }
+  return results;
+}
+
+Tensors backward(const OpDef& op, const void* attrs, const VjpArgs& args) {
+  const CustomOp& self = custom_of(op);
+  const BackwardArgs given(args);
+  Filled filled(given.n_inputs());
+  tenon_error* error =
+      self.op.backward(self.payload.get(), to_handle(&current_scope()), bytes_of(op, attrs),
+                       given.get(), filled.out(), given.n_inputs());
+  return given.take(filled, error);
+}
+
+bool is_op_name(std::string_view name) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  });
+}
+
+void check(const tenon_custom_op& op) {
+  constexpr uint32_t kMostInputs = 32;
+  const std::string_view name = get_text(op.name, "op.name");
+  require(is_op_name(name), "op.name \"{}\" is not of the form [a-z][a-z0-9_.]*", name);
+  if (!op.infer) fail_argument("op.infer", "is NULL");
+  require((op.compute != nullptr) != (op.decompose != nullptr),
+          "an op has either compute or decompose, and {} has {}", name,
+          op.compute ? "both" : "neither");
+  require(op.n_outputs > 0 && op.n_outputs <= kMostInputs && op.n_inputs <= kMostInputs,
+          "{} has {} inputs and {} outputs; it may have up to {}, and at least one output", name,
+          op.n_inputs, op.n_outputs, kMostInputs);
+  require(op.attrs_size == 0 || op.attrs_size >= sizeof(uint32_t),
+          "the attributes of {} do not begin with a struct_size", name);
+}
+
+}  // namespace
+
+CustomAttrs::CustomAttrs(const OpDef& op, const void* given) : bytes(op.attrs->c_size) {
+  uint32_t size = 0;
+  if (given) {
+    std::memcpy(&size, given, sizeof size);
+    if (size < sizeof size) fail_argument("attrs", "has no struct_size");
+    if (size > bytes.size()) {
+      fail_argument("attrs",
+                    format("has {} bytes, and those of {} have {}", {size, op.name, bytes.size()}));
+    }
+    std::memcpy(bytes.data(), given, size);
+  }
+  size = static_cast<uint32_t>(bytes.size());
+  std::memcpy(bytes.data(), &size, sizeof size);
+}
+
+std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& given, Payload payload) {
+  check(given);
+  auto custom = std::make_shared<CustomOp>(given, std::move(payload));
+  custom->attrs = attrs_type_of(given.attrs_size);
+  auto op = std::make_unique<OpDef>();
+  op->name = get_text(given.name, "op.name");
+  custom->op.name = lend_text(op->name);
+  op->attrs = &custom->attrs;
+  op->min_inputs = op->max_inputs = static_cast<uint8_t>(given.n_inputs);
+  op->infer = infer;
+  op->decompose = given.decompose ? decompose : compute;
+  if (given.backward) {
+    op->vjp = backward;
+    op->saved_inputs = op->saved_outputs = ~uint64_t{0};
+  }
+  op->differentiable = given.backward || given.decompose;
+  if (!op->differentiable) op->no_gradient = "it computes in host memory and has no backward";
+  op->payload = std::move(custom);
+  return op;
+}
+
+}  // namespace tenon::capi

@@ -1,0 +1,111 @@
+#include "capi/src/handles.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/base/error_object.h"
+
+namespace tenon::capi {
+
+void fail_argument(const char* name, const std::string& what) {
+  Error error(Code::kInvalidArgument, std::string(name) + " " + what);
+  error.set_argument(name);
+  throw error;
+}
+
+void fail_handle(const Object* object, const char* name, const char* kind) {
+  if (!object) fail_argument(name, "is NULL");
+  if (object->kind() == Kind::kDead) fail_argument(name, "was released before");
+  fail_argument(name, std::string("is not ") + kind);
+}
+
+Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* name) {
+  TensorImpl& tensor = get(handle, name);
+  if (tensor.donation != Donation::kNone) {
+    fail_argument(name, "was donated and cannot be used again");
+  }
+  if (tensor.storage && &tensor.storage->device->context() != &scope.context()) {
+    fail_argument(name, "belongs to another context than the scope");
+  }
+  return Tensor::share(&tensor);
+}
+
+Source get_source(const tenon_value* handle, const char* name) {
+  require_pointer(handle, name);
+  if (kind_of(handle) == Kind::kVariable) {
+    return Ref<Variable>::share(&get(reinterpret_cast<const tenon_variable*>(handle), name));
+  }
+  return Tensor::share(&get(reinterpret_cast<const tenon_tensor*>(handle), name));
+}
+
+std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles, size_t n,
+                                const char* name, Entries entries) {
+  std::vector<Tensor> tensors(n);
+  if (!handles && entries == Entries::kNullable) return tensors;
+  if (n > 0) require_pointer(handles, name);
+  for (size_t i = 0; i < n; ++i) {
+    if (!handles[i] && entries == Entries::kNullable) continue;
+    tensors[i] = get_tensor(scope, handles[i], format("{}[{}]", {name, i}).c_str());
+  }
+  return tensors;
+}
+
+std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name) {
+  std::vector<Source> sources;
+  if (n > 0) require_pointer(handles, name);
+  for (size_t i = 0; i < n; ++i) {
+    sources.push_back(get_source(handles[i], format("{}[{}]", {name, i}).c_str()));
+  }
+  return sources;
+}
+
+std::string_view get_text(tenon_string text, const char* name) {
+  if (!text.data && text.size > 0) fail_argument(name, "has a size and no data");
+  return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+
+TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank) {
+  TensorType type;
+  bool known = false;
+  type.dtype = dtype_from_c(dtype, &known);
+  if (!known || type.dtype == DType::kNone) {
+    fail_argument("dtype", format("{} is not a dtype that is known here", {dtype}));
+  }
+  if (rank > 0) require_pointer(shape, "shape");
+  if (rank > kMaxRank) {
+    fail_argument("rank",
+                  format("{} is more than the {} axes that a tensor can have", {rank, kMaxRank}));
+  }
+  type.shape = Dims(std::span<const int64_t>(shape, rank));
+  check_size(type);
+  return type;
+}
+
+tenon_string give_text(std::string_view text) {
+  auto* data = static_cast<char*>(std::malloc(text.size() + 1));
+  if (!data) throw std::bad_alloc();
+  std::memcpy(data, text.data(), text.size());
+  data[text.size()] = '\0';
+  return {data, text.size()};
+}
+
+Filled::~Filled() {
+  for (tenon_tensor* handle : handles_) release_handle(handle);
+}
+
+std::vector<Tensor> Filled::take(tenon_error* error, const char* who, Entries entries) {
+  if (error) throw take_error(error);
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < handles_.size(); ++i) {
+    if (!handles_[i] && entries == Entries::kNullable) {
+      tensors.emplace_back();
+      continue;
+    }
+    require(peek(handles_[i]) != nullptr, "{} left its output {} without a tensor", who, i);
+    tensors.push_back(Tensor::adopt(peek(std::exchange(handles_[i], nullptr))));
+  }
+  return tensors;
+}
+
+}  // namespace tenon::capi

@@ -1,0 +1,155 @@
+// Handles are the core's objects themselves. Whatever comes in is checked before it is used,
+// whatever goes out is owned by the caller.
+
+#pragma once
+
+#include <tenon/custom.h>
+#include <tenon/io.h>
+#include <tenon/tape.h>
+#include <tenon/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/autograd/tape.h"
+#include "core/dispatch/context.h"
+#include "core/dispatch/generator.h"
+#include "core/dispatch/scope.h"
+#include "core/dispatch/variable.h"
+#include "core/io/safetensors.h"
+
+namespace tenon::capi {
+
+// What tenon_gradients() tells of the variables that a callback read.
+class VariableGradients final : public Object, public Pooled<VariableGradients> {
+ public:
+  VariableGradients() : Object(Kind::kVariableGradients) {}
+  void release() const {
+    if (drop()) delete this;
+  }
+
+  std::vector<Ref<Variable>> variables;
+  std::vector<Tensor> gradients;
+};
+
+// Throws INVALID_ARGUMENT that names the parameter.
+[[noreturn]] void fail_argument(const char* name, const std::string& what);
+[[noreturn]] void fail_handle(const Object* object, const char* name, const char* kind);
+
+inline Kind kind_of(const void* handle) { return static_cast<const Object*>(handle)->kind(); }
+
+// For each type of handle: what it is, the checked object, NULL if the check fails, and the way
+// out.
+#define TENON_HANDLE(handle, Type, kind_name, words)                                   \
+  inline Type& get(const handle* h, const char* name) {                                \
+    auto* object = reinterpret_cast<Type*>(const_cast<handle*>(h));                    \
+    if (!h || object->kind() != Kind::kind_name) [[unlikely]]                          \
+      fail_handle(object, name, words);                                                \
+    return *object;                                                                    \
+  }                                                                                    \
+  inline Type* peek(const handle* h) {                                                 \
+    auto* object = reinterpret_cast<Type*>(const_cast<handle*>(h));                    \
+    return h && object->kind() == Kind::kind_name ? object : nullptr;                  \
+  }                                                                                    \
+  inline handle* to_handle(Type* object) { return reinterpret_cast<handle*>(object); } \
+  inline void retain_handle(handle* h) {                                               \
+    if (Type* object = peek(h)) object->retain();                                      \
+  }                                                                                    \
+  inline void release_handle(handle* h) {                                              \
+    if (Type* object = peek(h)) object->release();                                     \
+  }
+
+TENON_HANDLE(tenon_context, Context, kContext, "a context")
+TENON_HANDLE(tenon_scope, Scope, kScope, "a scope")
+TENON_HANDLE(tenon_device, Device, kDevice, "a device")
+TENON_HANDLE(tenon_tensor, TensorImpl, kTensor, "a tensor")
+TENON_HANDLE(tenon_variable, Variable, kVariable, "a variable")
+TENON_HANDLE(tenon_generator, Generator, kGenerator, "a generator")
+TENON_HANDLE(tenon_tape, Tape, kTape, "a tape")
+TENON_HANDLE(tenon_safetensors, Safetensors, kSafetensors, "an open file")
+TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "such a list")
+#undef TENON_HANDLE
+
+// ---- in ----
+
+// A tensor whose value may be used in `scope`.
+Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* name);
+Source get_source(const tenon_value* handle, const char* name);
+
+// `n` tensors. With `nullable`, NULL entries, or a NULL list, give empty references.
+enum class Entries { kRequired, kNullable };
+std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles, size_t n,
+                                const char* name, Entries entries = Entries::kRequired);
+std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name);
+
+std::string_view get_text(tenon_string text, const char* name);
+TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank);
+
+// Fails if a pointer that has to be there is NULL.
+inline void require_pointer(const void* pointer, const char* name) {
+  if (!pointer) [[unlikely]]
+    fail_argument(name, "is NULL");
+}
+
+// ---- out ----
+
+template <class Handle>
+void clear_output(Handle* out) {
+  if (out) *out = Handle();
+}
+
+template <class Handle>
+void clear_outputs(Handle* out, size_t n) {
+  for (size_t i = 0; out && i < n; ++i) out[i] = Handle();
+}
+
+// Gives the caller an object that is its own from now on.
+template <class T, class Handle>
+void give(Ref<T> object, Handle** out) {
+  *out = to_handle(object.leak());
+}
+
+template <class Results>
+void give_all(Results&& results, tenon_tensor** out, size_t n) {
+  for (size_t i = 0; i < n; ++i) out[i] = to_handle(results[i].leak());
+}
+
+// Text that the caller frees with tenon_string_release(), and text that an object keeps alive.
+tenon_string give_text(std::string_view text);
+inline tenon_string lend_text(const std::string& text) { return {text.data(), text.size()}; }
+
+// Tensors that a callback of the user filled in. They are owned from here on, also when it fails.
+class Filled {
+ public:
+  explicit Filled(size_t n) : handles_(n, nullptr) {}
+  ~Filled();
+  Filled(const Filled&) = delete;
+
+  tenon_tensor** out() { return handles_.data(); }
+  // Throws the error that the callback returned, if any; then takes what it filled in.
+  std::vector<Tensor> take(tenon_error* error, const char* who, Entries entries);
+
+ private:
+  std::vector<tenon_tensor*> handles_;
+};
+
+// The payload of a callback: destroyed exactly once.
+class Payload {
+ public:
+  Payload(void* data, void (*destroy)(void*)) : data_(data), destroy_(destroy) {}
+  Payload(Payload&& other) noexcept
+      : data_(other.data_), destroy_(std::exchange(other.destroy_, nullptr)) {}
+  ~Payload() {
+    if (destroy_) destroy_(data_);
+  }
+
+  void* get() const { return data_; }
+  void leave() { destroy_ = nullptr; }  // Somebody else destroys it.
+
+ private:
+  void* data_;
+  void (*destroy_)(void*);
+};
+
+}  // namespace tenon::capi

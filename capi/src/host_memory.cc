@@ -1,0 +1,133 @@
+#include "capi/src/host_memory.h"
+
+#include <cstring>
+#include <limits>
+
+#include "core/dispatch/dispatch.h"
+
+namespace tenon::capi {
+namespace {
+
+// Copies the elements along `axis` and further in to `to`, row-major.
+void gather(const HostArray& array, size_t axis, const char* from, char*& to) {
+  const size_t element = size_of(array.type.dtype);
+  if (axis == array.type.rank()) {
+    std::memcpy(to, from, element);
+    to += element;
+    return;
+  }
+  for (int64_t i = 0; i < array.type.shape[axis]; ++i) {
+    gather(array, axis + 1, from + i * array.strides[axis] * static_cast<int64_t>(element), to);
+  }
+}
+
+template <class T>
+T load(const void* bits) {
+  T value;
+  std::memcpy(&value, bits, sizeof value);
+  return value;
+}
+
+int64_t integer(DType dtype, const void* bits) {
+  switch (dtype) {
+    case DType::kBool:
+      return load<uint8_t>(bits) != 0;
+    case DType::kI8:
+      return load<int8_t>(bits);
+    case DType::kI16:
+      return load<int16_t>(bits);
+    case DType::kI32:
+      return load<int32_t>(bits);
+    case DType::kU8:
+      return load<uint8_t>(bits);
+    case DType::kU16:
+      return load<uint16_t>(bits);
+    case DType::kU32:
+      return load<uint32_t>(bits);
+    default:
+      return load<int64_t>(bits);
+  }
+}
+
+double floating(DType dtype, const void* bits) {
+  switch (dtype) {
+    case DType::kF16:
+      return half_to_float(load<uint16_t>(bits));
+    case DType::kBF16:
+      return bfloat16_to_float(load<uint16_t>(bits));
+    case DType::kF32:
+      return load<float>(bits);
+    case DType::kF64:
+      return load<double>(bits);
+    case DType::kU64:
+      return static_cast<double>(load<uint64_t>(bits));
+    default:
+      return static_cast<double>(integer(dtype, bits));
+  }
+}
+
+}  // namespace
+
+HostArray host_array(const TensorType& type, const int64_t* strides, void* data) {
+  HostArray array{.type = type, .strides = dense_strides(type.shape), .data = data};
+  if (strides) array.strides = Dims(std::span<const int64_t>(strides, type.rank()));
+  if (count(type.shape) == 0) return array;
+  int64_t last = 0;
+  const auto element = static_cast<int64_t>(size_of(type.dtype));
+  for (size_t axis = 0; axis < type.rank(); ++axis) {
+    const int64_t steps = type.shape[axis] - 1;
+    const int64_t stride = array.strides[axis];
+    const int64_t room = std::numeric_limits<int64_t>::max() / element - 1 - last;
+    require(stride >= 0, "stride {} of axis {} is negative", stride, axis);
+    require(steps == 0 || stride <= room / steps, "stride {} of axis {} leads out of memory",
+            stride, axis);
+    last += steps * stride;
+  }
+  array.bytes = static_cast<uint64_t>((last + 1) * element);
+  return array;
+}
+
+Tensor copy_in(Scope& scope, const HostArray& array) {
+  if (is_dense(array.type.shape, array.strides)) {
+    return from_host(scope, scope.device(), array.type, array.data);
+  }
+  std::vector<char> bytes(static_cast<size_t>(count(array.type.shape)) * size_of(array.type.dtype));
+  char* to = bytes.data();
+  gather(array, 0, static_cast<const char*>(array.data), to);
+  return from_host(scope, scope.device(), array.type, bytes.data());
+}
+
+Tensor lend(Scope& scope, const HostArray& array, Payload loan) {
+  const auto address = reinterpret_cast<uintptr_t>(array.data);
+  const bool aligned = address % size_of(array.type.dtype) == 0;
+  if (array.bytes == 0 || !aligned) return copy_in(scope, array);
+
+  // The loan ends with the storage, through a payload of its own.
+  auto kept = std::make_unique<Payload>(std::move(loan));
+  const tenon_deleter deleter = {[](void* payload) { delete static_cast<Payload*>(payload); },
+                                 kept.get()};
+  const Ref<Storage> storage = scope.device().allocator().import(array.data, array.bytes, deleter);
+  if (!storage) return copy_in(scope, array);
+  kept.release();
+  auto* tensor = new TensorImpl;
+  Tensor owner = Tensor::adopt(tensor);
+  tensor->type = array.type;
+  tensor->strides = array.strides;
+  tensor->storage = storage;
+  tensor->dense = is_dense(array.type.shape, array.strides);
+  return owner;
+}
+
+void element_as(DType from, const void* bits, DType as, void* to) {
+  if (as == DType::kF64) {
+    const double value = floating(from, bits);
+    std::memcpy(to, &value, sizeof value);
+    return;
+  }
+  require_code(from != DType::kU64 || load<uint64_t>(bits) >> 63 == 0, Code::kOutOfRange,
+               "{} is more than an int64 holds", load<uint64_t>(bits));
+  const int64_t value = integer(from, bits);
+  std::memcpy(to, &value, sizeof value);
+}
+
+}  // namespace tenon::capi

@@ -1,0 +1,65 @@
+#include <tenon/introspect.h>
+
+#include "capi/src/attrs.h"
+#include "capi/src/boundary.h"
+#include "core/device/plugin_library.h"
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/explain.h"
+#include "core/ops/registry.h"
+
+using namespace tenon::capi;
+using tenon::OpDef;
+using tenon::TensorType;
+
+size_t tenon_op_count(void) { return tenon::all_ops().size(); }
+
+uint32_t tenon_op_at(size_t index) {
+  const auto ops = tenon::all_ops();
+  return index < ops.size() ? ops[index].id : 0;
+}
+
+tenon_error* tenon_op_infer(tenon_scope* scope, uint32_t op, const void* attrs,
+                            const tenon_type* inputs, size_t n_inputs, tenon_type* out_types,
+                            size_t n_types, size_t* out_count) {
+  clear_outputs(out_types, n_types);
+  clear_output(out_count);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_count, "out_count");
+    if (n_inputs > 0) require_pointer(inputs, "inputs");
+    if (n_types > 0) require_pointer(out_types, "out_types");
+    const OpDef& found = find_op(self.context(), op);
+    std::vector<TensorType> types(n_inputs);
+    std::vector<const TensorType*> pointers;
+    for (size_t i = 0; i < n_inputs; ++i) {
+      if (inputs[i].dtype != TENON_DTYPE_NONE) {
+        types[i] = get_type(inputs[i].dtype, inputs[i].shape, inputs[i].rank);
+      }
+      pointers.push_back(&types[i]);
+    }
+    const CallAttrs given(found, attrs);
+    const tenon::TensorTypes outputs =
+        tenon::infer_types(found, given.view(), {pointers.data(), pointers.size()});
+    for (size_t i = 0; i < std::min(n_types, outputs.size()); ++i) {
+      out_types[i].dtype = tenon::to_c(outputs[i].dtype);
+      out_types[i].rank = static_cast<uint32_t>(outputs[i].rank());
+      std::copy(outputs[i].shape.begin(), outputs[i].shape.end(), out_types[i].shape);
+    }
+    *out_count = outputs.size();
+  });
+}
+
+tenon_error* tenon_explain(tenon_scope* scope, uint32_t op, const void* attrs,
+                           tenon_tensor* const* inputs, size_t n_inputs, tenon_string* out_text) {
+  clear_output(out_text);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_text, "out_text");
+    const OpDef& found = find_op(self.context(), op);
+    const auto tensors = get_tensors(self, inputs, n_inputs, "inputs", Entries::kNullable);
+    std::vector<tenon::TensorImpl*> borrowed;
+    for (const auto& x : tensors) borrowed.push_back(x.get());
+    const CallAttrs given(found, attrs);
+    *out_text = give_text(tenon::explain(self, found, given.view(), borrowed));
+  });
+}
+
+const tenon_host* tenon_host_table(void) { return &tenon::host_table(); }

@@ -1,0 +1,65 @@
+#include <tenon/scope.h>
+
+#include <memory>
+
+#include "capi/src/boundary.h"
+#include "capi/src/completion.h"
+
+using namespace tenon::capi;
+
+tenon_error* tenon_scope_create(tenon_context* context, tenon_string device,
+                                tenon_scope** out_scope) {
+  clear_output(out_scope);
+  return boundary([&] {
+    tenon::Context& self = get(context, "context");
+    require_pointer(out_scope, "out_scope");
+    const std::string_view name = get_text(device, "device");
+    tenon::Device* on = name.empty() ? nullptr : &self.device(name);
+    give(tenon::Ref<tenon::Scope>::adopt(new tenon::Scope(self, on)), out_scope);
+  });
+}
+
+void tenon_scope_retain(tenon_scope* scope) { retain_handle(scope); }
+
+void tenon_scope_release(tenon_scope* scope) { release_handle(scope); }
+
+tenon_context* tenon_scope_context(const tenon_scope* scope) {
+  const tenon::Scope* self = peek(scope);
+  return self ? to_handle(&self->context()) : nullptr;
+}
+
+tenon_error* tenon_scope_set_device(tenon_scope* scope, tenon_string name) {
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    self.set_device(self.context().device(get_text(name, "name")));
+  });
+}
+
+tenon_error* tenon_scope_get_device(tenon_scope* scope, tenon_device** out_device) {
+  clear_output(out_device);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_device, "out_device");
+    give(tenon::Ref<tenon::Device>::share(&self.device()), out_device);
+  });
+}
+
+tenon_error* tenon_scope_wait(tenon_scope* scope) {
+  return boundary_in(scope, [&](tenon::Scope& self) { self.wait(); });
+}
+
+tenon_error* tenon_scope_wait_async(tenon_scope* scope, tenon_done_callback done) {
+  Completion completion(done);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    completion.check();
+    completion.finish(self.context(), [&] { self.wait(); });
+  });
+}
+
+void tenon_scope_cancel(tenon_scope* scope) {
+  if (tenon::Scope* self = peek(scope)) self->cancel();
+}
+
+tenon_error* tenon_scope_set_location(tenon_scope* scope, tenon_string location) {
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    self.set_location(std::string(get_text(location, "location")));
+  });
+}
