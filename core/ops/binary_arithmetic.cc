@@ -48,15 +48,14 @@ Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const 
 }
 
 // The powers are taken where they are defined and replaced elsewhere, so that 0 * infinity does not
-// arise: a power of 0 has no slope in a, and b has none where a is not above 0.
+// arise: 0^0 has no slope in a, and b has none where a is not above 0.
 Tensors pow_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   return gradients(
       v,
       [&] {
-        const Tensor flat = equal(b, number(0));
-        const Tensor slope = b * pow(a, where(flat, number(1), b - 1.0));
-        return only_where(logical_not(flat), g * slope);
+        const Tensor flat = logical_and(equal(a, number(0)), equal(b, number(0)));
+        return g * (b * pow(a, where(flat, number(1), b - 1.0)));
       },
       [&] {
         const Tensor defined = greater(a, number(0));

@@ -1,5 +1,7 @@
 // linspace: evenly spaced numbers between two ends.
 
+#include <algorithm>
+
 #include "core/ops/formulas.h"
 
 namespace tenon::ops {
@@ -24,18 +26,13 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(dtype, {attrs.num}, "C3")};
 }
 
-// The distance between neighbours, in parts of the whole.
-double spacing(const Attrs& attrs) {
-  const int64_t gaps = attrs.endpoint ? attrs.num - 1 : attrs.num;
-  return gaps > 0 ? 1.0 / static_cast<double>(gaps) : 0;
-}
-
 // The last number is stop itself, not what rounding makes of it.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = attrs.dtype == DType::kNone ? in[0]->type.dtype : attrs.dtype;
   const Tensor start = cast(in[0], dtype), stop = cast(in[1], dtype);
   const Tensor i = iota({attrs.num}, DType::kI64, 0);
-  const Tensor step = (stop - start) * spacing(attrs);
+  const int64_t gaps = std::max<int64_t>(1, attrs.endpoint ? attrs.num - 1 : attrs.num);
+  const Tensor step = (stop - start) / static_cast<double>(gaps);
   const Tensor y = start + cast(i, dtype) * step;
   if (!attrs.endpoint || attrs.num < 2) return {y};
   return {where(equal(i, integer(attrs.num - 1)), stop, y)};
@@ -56,8 +53,9 @@ Cases<Attrs> cases() {
        .inputs = {f32({}, {2}), f32({}, {-2})},
        .expect = {f32({2, 0, -2})}},
       {.name = "last_is_exact",
-       .attrs = {.num = 11, .dtype = DType::kF64},
-       .inputs = {scalar(0), scalar(0.7)}},
+       .attrs = {.num = 3},
+       .inputs = {f32({}, {-16777216}), f32({}, {0.1})},
+       .expect = {f32({-16777216, -8388608, 0.1})}},
       {.name = "one_number_is_start",
        .attrs = {.num = 1},
        .inputs = {f32({}, {3}), f32({}, {9})},
