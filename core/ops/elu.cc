@@ -45,7 +45,8 @@ Cases<Attrs> cases() {
        .expect = {f32({-1, 1000})}},
       {.name = "small_values_keep_their_digits",
        .inputs = {f32({-1e-6})},
-       .expect = {f32({-9.999995e-7})}},
+       .expect = {f32({-9.999995000001667e-7})},
+       .check_gradient = false},  // The kink is near.
       {.name = "no_elements", .inputs = {uniform({0, 4})}},
       {.name = "integers", .inputs = {i32({1})}, .error = "C1"},
   };
