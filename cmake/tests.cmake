@@ -27,3 +27,16 @@ foreach(file IN LISTS c_tests)
     endif()
   endforeach()
 endforeach()
+
+# Where the examples are not built, the first one still shows that another kind of machine gives the
+# same output.
+if(NOT TENON_EXAMPLES AND CMAKE_CROSSCOMPILING)
+  add_executable(hello ${PROJECT_SOURCE_DIR}/examples/c/hello.c)
+  target_link_libraries(hello PRIVATE tenon tenon_compile_options)
+  string(REPLACE ";" "\\;" program "${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:hello>")
+  tenon_register_test(
+    example.hello LABEL example
+    COMMAND ${CMAKE_COMMAND} "-DPROGRAM=${program}"
+            -DEXPECTED=${PROJECT_SOURCE_DIR}/examples/c/hello.expected
+            -P ${PROJECT_SOURCE_DIR}/examples/compare.cmake)
+endif()

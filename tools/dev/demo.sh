@@ -8,5 +8,5 @@
 
 setup
 configure release
-build release
+build release --target fashion
 exec build/release/bin/fashion "$@"

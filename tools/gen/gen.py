@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import gen_api
+import gen_catalogue
 import gen_cpp
 import gen_docs
 import gen_layouts
@@ -58,7 +59,7 @@ def write(files):
 
 
 def from_registry(ops):
-    return {path: text for generator in (registry, gen_ops_h, gen_cpp, gen_docs)
+    return {path: text for generator in (registry, gen_ops_h, gen_cpp, gen_docs, gen_catalogue)
             for path, text in generator.generate(ops).items()}
 
 

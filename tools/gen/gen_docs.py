@@ -1,5 +1,7 @@
-"""The reference: docs/ops, a page for each op and an index by family."""
+"""The reference: docs/ops, a page for each op, an index by family, and all pages as data, ops.json, which
+the command tenon prints and which generators of bindings read."""
 
+import json
 import pathlib
 import re
 
@@ -27,41 +29,35 @@ PROMOTION = {
 
 
 def families():
-    """[(title, [names])] as the comments in ops.def group the ops."""
-    result = []
+    """{op: title}, as the comments in ops.def group the ops."""
+    result = {}
+    title = ""
     for line in (OPS / "ops.def").read_text().splitlines():
         found = re.match(r"TENON_OP\(\d+, (\w+)\)", line)
-        if found and result:
-            result[-1][1].append(found.group(1))
+        if found:
+            result[found.group(1)] = title
         elif line.startswith("// "):
-            result.append((line[3:].split(":")[0].rstrip("."), []))
-    return [family for family in result if family[1]]
+            title = line[3:].split(":")[0].rstrip(".")
+            title = title[0].upper() + title[1:]
+    return result
 
 
 def source_of(name):
-    """The file in core/ops that defines the op: its own, or its family's table."""
+    """The file in core/ops that defines the op: its own, or its family's."""
     own = OPS / f"{name}.cc"
     if own.exists():
         return own
-    word = re.compile(rf'\b{name}_def\b|[("]{name}[",)]')
-    for path in sorted(OPS.glob("*.cc")):
-        if not path.stem.endswith("_test") and path.stem != "registry":
-            if word.search(path.read_text()):
-                return path
-    return None
+    return next(path for path in sorted(OPS.glob("*.cc"))
+                if f"OpDef {name}_def()" in path.read_text())
 
 
 def rules_of(path):
-    """The numbered constraints in the comments of an op's file: [[label, text]].
-
-    Rules that ops share stand in a header, which the text then links.
-    """
+    """The numbered constraints in the comments of an op's file: [[label, text]]."""
     rules = []
     for line in path.read_text().splitlines():
         found = re.match(r"//\s+(C\d+(?: to C\d+)?)\s+(.*)", line)
         if found:
-            text = re.sub(r"\b\w+\.h\b", r"[\g<0>](../../core/ops/\g<0>)", found.group(2))
-            rules.append([found.group(1), text])
+            rules.append([found.group(1), found.group(2)])
         elif rules and not rules[-1][1].endswith(".") and re.match(r"//\s{3,}\S", line):
             rules[-1][1] += " " + line[2:].strip()
     return rules
@@ -97,13 +93,30 @@ def declaration(op):
     return gen_ops_h.fill(f"tenon_error* tenon_{op['name']}(", pieces, ");")
 
 
+def describe(op, family):
+    """All that a page says of an op: what the registry has, and the same in words."""
+    source = source_of(op["name"])
+    return {
+        **op,
+        "family": family,
+        "declaration": declaration(op),
+        "attrs": [{**attr, "default_text": registry.default_text(attr)} for attr in op["attrs"]],
+        "rules": [{"label": label, "text": text} for label, text in rules_of(source)],
+        "derivative": derivative(op),
+        "numerics": NUMERICS[op["numeric"]],
+        "promotion": PROMOTION.get(op["promotes"], ""),
+        "kind": kind(op),
+        "source": f"core/ops/{source.name}",
+    }
+
+
 def page(op):
     parts = [f"# {op['name']}", op["summary"]]
     if op["formula"]:
         parts.append(f"```\n{op['formula']}\n```")
     if op["details"]:
         parts.append(op["details"])
-    parts.append(f"```c\n{declaration(op)}\n```")
+    parts.append(f"```c\n{op['declaration']}\n```")
     if op["inputs"]:
         parts.append(table(("input", "what it is"),
                            [(f"`{i['name']}`", registry.sentence(registry.input_doc(i)))
@@ -113,25 +126,19 @@ def page(op):
     if op["attrs"]:
         parts.append(table(("attribute", "type", "default", "what it does"),
                            [attribute_row(attr) for attr in op["attrs"]]))
-    source = source_of(op["name"])
-    rules = rules_of(source) if source else []
-    if rules:
-        parts.append("## Rules\n\nMessages name the rule that a call breaks.\n\n"
-                     + "\n".join(f"- **{label}** {text}" for label, text in rules))
-    facts = [("derivative", derivative(op)), ("numerics", NUMERICS[op["numeric"]])]
-    if op["promotes"] in PROMOTION:
-        facts.append(("promotion", PROMOTION[op["promotes"]]))
-    if op["elementwise"]:
-        facts.append(("broadcasting", "As in NumPy."))
-    facts.append(("kind", kind(op)))
-    if op["onnx"]:
-        facts.append(("ONNX", op["onnx"]))
-    facts.append(("since", op["since"]))
-    if source:
-        path = f"core/ops/{source.name}"
-        facts.append(("definition", f"[{path}](../../{path})"))
-    parts.append(table(("", ""), facts))
+    if op["rules"]:
+        rows = "\n".join(f"- **{rule['label']}** {linked(rule['text'])}" for rule in op["rules"])
+        parts.append(f"## Rules\n\nMessages name the rule that a call breaks.\n\n{rows}")
+    facts = [(label, op[label]) for label in ("derivative", "numerics", "promotion", "kind")]
+    facts += [("broadcasting", "As in NumPy." if op["elementwise"] else ""), ("ONNX", op["onnx"]),
+              ("since", op["since"]), ("definition", f"[{op['source']}](../../{op['source']})")]
+    parts.append(table(("", ""), [fact for fact in facts if fact[1]]))
     return MARK + "\n" + "\n\n".join(parts) + "\n"
+
+
+def linked(text):
+    """A rule's text, with a link to the header that has the rules which ops share."""
+    return re.sub(r"\b\w+\.h\b", r"[\g<0>](../../core/ops/\g<0>)", text)
 
 
 def kind(op):
@@ -142,17 +149,20 @@ def kind(op):
     return "A primitive: each device has a kernel for it."
 
 
-def index(ops):
-    by_name = {op["name"]: op for op in ops["ops"]}
+def index(pages):
     text = MARK + "\n# The operations\n\nOne page for each, the same names in every language.\n"
-    for title, names in families():
-        rows = [(f"[{name}]({name}.md)", by_name[name]["summary"]) for name in names
-                if name in by_name]
-        text += f"\n## {title[0].upper()}{title[1:]}\n\n{table(('op', 'what it gives'), rows)}\n"
+    for family in dict.fromkeys(op["family"] for op in pages):
+        rows = [(f"[{op['name']}]({op['name']}.md)", op["summary"]) for op in pages
+                if op["family"] == family]
+        text += f"\n## {family}\n\n{table(('op', 'what it gives'), rows)}\n"
     return text
 
 
 def generate(ops):
-    files = {f"docs/ops/{op['name']}.md": page(op) for op in ops["ops"]}
-    files["docs/ops/README.md"] = index(ops)
+    family_of = families()
+    pages = [describe(op, family_of[op["name"]]) for op in ops["ops"]]
+    files = {f"docs/ops/{op['name']}.md": page(op) for op in pages}
+    files["docs/ops/README.md"] = index(pages)
+    rows = ",\n".join(json.dumps(op, ensure_ascii=False) for op in pages)
+    files["docs/ops/ops.json"] = f"[\n{rows}\n]\n"
     return files
