@@ -11,7 +11,6 @@ import subprocess
 import sys
 
 import gen_api
-import gen_catalogue
 import gen_cpp
 import gen_docs
 import gen_layouts
@@ -59,7 +58,7 @@ def write(files):
 
 
 def from_registry(ops):
-    return {path: text for generator in (registry, gen_ops_h, gen_cpp, gen_docs, gen_catalogue)
+    return {path: text for generator in (gen_ops_h, gen_cpp, gen_docs)
             for path, text in generator.generate(ops).items()}
 
 

@@ -73,14 +73,6 @@ def table(head, rows):
     return "\n".join(lines)
 
 
-def attribute_row(attr):
-    kind = attr["type"]
-    if kind == "enum":
-        kind = attr["enum"]
-    return (f"`{attr['name']}`", kind, f"`{registry.default_text(attr)}`",
-            registry.sentence(attr.get("doc", "")))
-
-
 def derivative(op):
     if op["no_gradient"]:
         return f"None: {op['no_gradient']}."
@@ -100,7 +92,11 @@ def describe(op, family):
         **op,
         "family": family,
         "declaration": declaration(op),
-        "attrs": [{**attr, "default_text": registry.default_text(attr)} for attr in op["attrs"]],
+        "inputs": [{**i, "doc": registry.sentence(i["doc"])} for i in op["inputs"]],
+        "outputs": [{**o, "doc": registry.sentence(o["doc"])} for o in op["outputs"]],
+        "attrs": [{**attr, "type": attr.get("enum", attr["type"]),
+                   "default_text": registry.default_text(attr),
+                   "doc": registry.sentence(attr.get("doc", ""))} for attr in op["attrs"]],
         "rules": [{"label": label, "text": text} for label, text in rules_of(source)],
         "derivative": derivative(op),
         "numerics": NUMERICS[op["numeric"]],
@@ -119,13 +115,13 @@ def page(op):
     parts.append(f"```c\n{op['declaration']}\n```")
     if op["inputs"]:
         parts.append(table(("input", "what it is"),
-                           [(f"`{i['name']}`", registry.sentence(registry.input_doc(i)))
-                            for i in op["inputs"]]))
-    parts.append(table(("output", "what it is"), [(f"`{o['name']}`", registry.sentence(o["doc"]))
-                                                  for o in op["outputs"]]))
+                           [(f"`{i['name']}`", registry.input_doc(i)) for i in op["inputs"]]))
+    parts.append(table(("output", "what it is"),
+                       [(f"`{o['name']}`", o["doc"]) for o in op["outputs"]]))
     if op["attrs"]:
         parts.append(table(("attribute", "type", "default", "what it does"),
-                           [attribute_row(attr) for attr in op["attrs"]]))
+                           [(f"`{attr['name']}`", attr["type"], f"`{attr['default_text']}`",
+                             attr["doc"]) for attr in op["attrs"]]))
     if op["rules"]:
         rows = "\n".join(f"- **{rule['label']}** {linked(rule['text'])}" for rule in op["rules"])
         parts.append(f"## Rules\n\nMessages name the rule that a call breaks.\n\n{rows}")

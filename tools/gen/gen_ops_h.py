@@ -145,7 +145,7 @@ def manual(op):
     if op["details"]:
         parts.append(op["details"])
     rows = ["@param scope Where it runs: on its device, recorded by its tapes."]
-    rows += [f"@param {i['name']} {registry.sentence(registry.input_doc(i))}"
+    rows += [f"@param {i['name']} {registry.input_doc(i)}"
              for i in op["inputs"]]
     rows += [f"@param n_{i['name']} How many." for i in op["inputs"] if i["kind"] == "variadic"]
     if op["attrs"]:

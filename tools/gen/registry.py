@@ -31,8 +31,9 @@ def sentence(text):
 
 
 def input_doc(entry):
-    note = {"optional": "; may be NULL", "variadic": ", one or more"}.get(entry["kind"], "")
-    return entry["doc"] + note
+    """What an input is, and whether it may be left out."""
+    note = {"optional": " May be NULL.", "variadic": " One or more."}.get(entry["kind"], "")
+    return sentence(entry["doc"]) + note
 
 
 def attr_doc(attr):

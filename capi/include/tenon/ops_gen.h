@@ -2157,7 +2157,7 @@ static inline TENON_OWNED tenon_error* tenon_cast(tenon_scope* scope TENON_THREA
  *     y = inputs[0], then inputs[1], ... along axis
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param inputs The parts, promoted to a common dtype, one or more.
+ * @param inputs The parts, promoted to a common dtype. One or more.
  * @param n_inputs How many.
  * @param attrs NULL for the defaults.
  * @param out_y The whole.
@@ -2182,7 +2182,7 @@ static inline TENON_OWNED tenon_error* tenon_concat(
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input.
- * @param value What is added, of rank 0; absent for zero; may be NULL.
+ * @param value What is added, of rank 0; absent for zero. May be NULL.
  * @param attrs NULL for the defaults.
  * @param out_y The padded tensor.
  *
@@ -2207,7 +2207,7 @@ static inline TENON_OWNED tenon_error* tenon_pad(tenon_scope* scope TENON_THREAD
  *     y[..., k, ...] = inputs[k]
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param inputs The parts, promoted to a common dtype, one or more.
+ * @param inputs The parts, promoted to a common dtype. One or more.
  * @param n_inputs How many.
  * @param attrs NULL for the defaults.
  * @param out_y The whole.
@@ -2939,7 +2939,7 @@ static inline TENON_OWNED tenon_error* tenon_matmul(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a A matrix.
  * @param b A matrix.
- * @param c What is added, broadcast to the product's shape; may be NULL.
+ * @param c What is added, broadcast to the product's shape. May be NULL.
  * @param attrs NULL for the defaults.
  * @param out_y The result.
  *
@@ -2972,7 +2972,7 @@ static inline TENON_OWNED tenon_error* tenon_gemm(tenon_scope* scope TENON_THREA
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then one to three spatial axes.
  * @param w Output channels, channels of one group, then the filter's sizes.
- * @param b What is added to each output channel; may be NULL.
+ * @param b What is added to each output channel. May be NULL.
  * @param attrs NULL for the defaults.
  * @param out_y Batch, output channels, then the spatial axes.
  *
@@ -3315,7 +3315,7 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm_train(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor.
  * @param scale Broadcast to the sizes of x from the axis on.
- * @param bias Broadcast like scale; may be NULL.
+ * @param bias Broadcast like scale. May be NULL.
  * @param attrs NULL for the defaults.
  * @param out_y Of the type of x. NULL if it is not wanted.
  * @param out_mean The means, with size 1 from the axis on. NULL if it is not wanted.
@@ -3354,7 +3354,7 @@ static inline TENON_OWNED tenon_error* tenon_layer_norm(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Features along the last axis.
  * @param w Weights, a row for each feature of x and a column for each of y.
- * @param b The bias, one element for each feature of y; may be NULL.
+ * @param b The bias, one element for each feature of y. May be NULL.
  * @param out_y Features along the last axis.
  *
  * @return NULL, or an error for the caller to free.
@@ -3412,7 +3412,7 @@ static inline TENON_OWNED tenon_error* tenon_embedding(
  * @param c [B, H], the last cell state.
  * @param w [4H, I], the weights of x.
  * @param r [4H, H], the weights of h.
- * @param b [8H], the biases beside w, then those beside r; may be NULL.
+ * @param b [8H], the biases beside w, then those beside r. May be NULL.
  * @param out_h [B, H], the output. NULL if it is not wanted.
  * @param out_c [B, H], the cell state. NULL if it is not wanted.
  *
