@@ -1,0 +1,134 @@
+// Contexts, which own devices and plugins, and the devices.
+
+#pragma once
+
+#include <string>
+#include <tenon/error.hpp>
+#include <vector>
+
+namespace tenon {
+
+class Device {
+ public:
+  static Device adopt(tenon_device* device) { return Device(Shared::adopt(device)); }
+  static Device share(tenon_device* device) { return Device(Shared::share(device)); }
+
+  std::string_view name() const { return detail::view(tenon_device_name(get())); }
+
+  // What it is; its texts live as long as the device.
+  tenon_device_info info() const {
+    tenon_device_info info = {};
+    info.struct_size = sizeof info;
+    check(tenon_device_describe(get(), &info));
+    return info;
+  }
+
+  // What its memory holds now.
+  tenon_memory_info memory() const {
+    tenon_memory_info info = {};
+    info.struct_size = sizeof info;
+    check(tenon_device_describe_memory(get(), &info));
+    return info;
+  }
+
+  // Gives memory that is kept for later tensors back, and says how many bytes that were.
+  uint64_t trim() const {
+    uint64_t freed = 0;
+    check(tenon_device_trim(get(), &freed));
+    return freed;
+  }
+
+  void reset_peak() const { tenon_device_reset_peak(get()); }
+
+  tenon_device* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_device, tenon_device_retain, tenon_device_release>;
+  explicit Device(Shared handle) : handle_(std::move(handle)) {}
+
+  Shared handle_;
+};
+
+struct ContextOptions {
+  uint32_t threads = 0;                   // Of each device that computes on the host; 0: all cores.
+  uint64_t memory_limit_bytes = 0;        // For each device; 0: none.
+  std::vector<std::string> plugin_paths;  // Files or folders that go before all others.
+  int32_t log_level = TENON_LOG_WARNING;
+  int32_t numeric_policy = TENON_NUMERIC_STRICT;
+  int32_t fallback_policy = TENON_FALLBACK_WARN;
+  bool deterministic = false;
+};
+
+class Context {
+ public:
+  explicit Context(const ContextOptions& options = {}) {
+    std::vector<tenon_string> paths;
+    for (const std::string& path : options.plugin_paths) paths.push_back(detail::c_text(path));
+    tenon_context_options c_options = TENON_CONTEXT_OPTIONS_DEFAULT;
+    c_options.log_level = options.log_level;
+    c_options.plugin_paths = paths.data();
+    c_options.n_plugin_paths = paths.size();
+    c_options.memory_limit_bytes = options.memory_limit_bytes;
+    c_options.threads = options.threads;
+    c_options.numeric_policy = options.numeric_policy;
+    c_options.fallback_policy = options.fallback_policy;
+    c_options.deterministic = options.deterministic;
+    handle_ = detail::make<Shared>(
+        [&](tenon_context** out) { return tenon_context_create(&c_options, out); });
+  }
+
+  // The one of a program that makes no other; made when it is first asked for.
+  static const Context& shared() {
+    static const Context context;
+    return context;
+  }
+
+  // By name: "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU.
+  Device device(std::string_view name) const {
+    tenon_device* device = nullptr;
+    check(tenon_context_find_device(get(), detail::c_text(name), &device));
+    return Device::adopt(device);
+  }
+
+  // All of them, for which every plugin is loaded.
+  std::vector<Device> devices() const {
+    size_t count = 0;
+    check(tenon_context_count_devices(get(), &count));
+    std::vector<Device> devices;
+    for (size_t i = 0; i < count; ++i) {
+      tenon_device* device = nullptr;
+      check(tenon_context_get_device(get(), i, &device));
+      devices.push_back(Device::adopt(device));
+    }
+    return devices;
+  }
+
+  // The plugins that were found, tried or not; texts live as long as the context.
+  std::vector<tenon_plugin_candidate> candidates() const {
+    std::vector<tenon_plugin_candidate> candidates(tenon_context_count_candidates(get()));
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      candidates[i].struct_size = sizeof candidates[i];
+      check(tenon_context_get_candidate(get(), i, &candidates[i]));
+    }
+    return candidates;
+  }
+
+  void load_plugin(std::string_view path) const {
+    check(tenon_context_load_plugin(get(), detail::c_text(path)));
+  }
+
+  // Calls under way in its scopes throw Code::kCancelled at their next check.
+  void cancel() const { tenon_context_cancel(get()); }
+
+  tenon_context* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_context, tenon_context_retain, tenon_context_release>;
+
+  Shared handle_;
+};
+
+// The version of the library that runs.
+inline std::string_view version() { return detail::view(tenon_version()); }
+
+}  // namespace tenon

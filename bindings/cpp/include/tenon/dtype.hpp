@@ -1,0 +1,69 @@
+// Element types, and those of C++ that stand for them.
+
+#pragma once
+
+#include <tenon/tenon.h>
+
+#include <string>
+#include <type_traits>
+
+namespace tenon {
+
+class DType {
+ public:
+  constexpr DType(tenon_dtype code = TENON_DTYPE_NONE) : code_(code) {}
+  constexpr operator tenon_dtype() const { return code_; }
+
+  constexpr bool is_floating() const {
+    return TENON_DTYPE_CODE(code_) == TENON_CODE_FLOAT ||
+           TENON_DTYPE_CODE(code_) == TENON_CODE_BFLOAT;
+  }
+
+  // As messages write it: f32, bf16, i64, u8, bool.
+  std::string str() const {
+    switch (TENON_DTYPE_CODE(code_)) {
+      case TENON_CODE_BOOL:
+        return "bool";
+      case TENON_CODE_INT:
+        return code_ == TENON_DTYPE_NONE ? "none" : "i" + bits();
+      case TENON_CODE_UINT:
+        return "u" + bits();
+      case TENON_CODE_BFLOAT:
+        return "bf" + bits();
+      default:
+        return "f" + bits();
+    }
+  }
+
+ private:
+  std::string bits() const { return std::to_string(TENON_DTYPE_BITS(code_)); }
+
+  tenon_dtype code_;
+};
+
+inline constexpr DType kBool = TENON_BOOL;
+inline constexpr DType kInt8 = TENON_INT8;
+inline constexpr DType kInt16 = TENON_INT16;
+inline constexpr DType kInt32 = TENON_INT32;
+inline constexpr DType kInt64 = TENON_INT64;
+inline constexpr DType kUint8 = TENON_UINT8;
+inline constexpr DType kUint16 = TENON_UINT16;
+inline constexpr DType kUint32 = TENON_UINT32;
+inline constexpr DType kUint64 = TENON_UINT64;
+inline constexpr DType kFloat16 = TENON_FLOAT16;
+inline constexpr DType kBfloat16 = TENON_BFLOAT16;
+inline constexpr DType kFloat32 = TENON_FLOAT32;
+inline constexpr DType kFloat64 = TENON_FLOAT64;
+
+// The dtype whose elements are T's: bool, the integers, float and double.
+template <class T>
+requires std::is_arithmetic_v<T>
+constexpr DType dtype_of() {
+  if (std::is_same_v<T, bool>) return kBool;
+  const unsigned code = std::is_floating_point_v<T> ? TENON_CODE_FLOAT
+                        : std::is_signed_v<T>       ? TENON_CODE_INT
+                                                    : TENON_CODE_UINT;
+  return TENON_DTYPE(code, sizeof(T) * 8, 1);
+}
+
+}  // namespace tenon

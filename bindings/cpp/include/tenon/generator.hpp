@@ -1,0 +1,74 @@
+// Random numbers: the same seed gives the same bits on every device.
+
+#pragma once
+
+#include <tenon/operators.hpp>
+
+namespace tenon {
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed)
+      : handle_(detail::make<Shared>([&](tenon_generator** out) {
+          return tenon_generator_create(current_scope(), seed, out);
+        })) {}
+
+  void seed(uint64_t seed) const { check(tenon_generator_seed(current_scope(), get(), seed)); }
+
+  // Six uint32 that say what is drawn next, to be saved.
+  Tensor state() const {
+    tenon_tensor* state = nullptr;
+    check(tenon_generator_read(current_scope(), get(), &state));
+    return Tensor::adopt(state);
+  }
+  void set_state(const Tensor& state) const {
+    check(tenon_generator_assign(current_scope(), get(), state.get()));
+  }
+
+  // Equally likely everywhere from `low` up to, and without, `high`.
+  Tensor uniform(const Shape& shape, double low = 0, double high = 1,
+                 DType dtype = kFloat32) const {
+    tenon_tensor* drawn = nullptr;
+    check(tenon_generator_uniform(current_scope(), get(), dtype, shape.data(), shape.size(), low,
+                                  high, &drawn));
+    return Tensor::adopt(drawn);
+  }
+
+  Tensor normal(const Shape& shape, double mean = 0, double scale = 1,
+                DType dtype = kFloat32) const {
+    tenon_tensor* drawn = nullptr;
+    check(tenon_generator_normal(current_scope(), get(), dtype, shape.data(), shape.size(), mean,
+                                 scale, &drawn));
+    return Tensor::adopt(drawn);
+  }
+
+  // True with probability p.
+  Tensor bernoulli(const Shape& shape, double p) const {
+    const RandomBernoulliAttrs attrs{.shape = shape};
+    const tenon_random_bernoulli_attrs c_attrs = attrs.c();
+    return draw(TENON_OP_random_bernoulli, &c_attrs, {nullptr, Tensor(p).get()});
+  }
+
+  // Sets a share of the elements to zero and scales the others up by as much.
+  Tensor dropout(const Tensor& x, const DropoutAttrs& attrs = {}) const {
+    const tenon_dropout_attrs c_attrs = attrs.c();
+    return draw(TENON_OP_dropout, &c_attrs, {x.get(), nullptr});
+  }
+
+  tenon_generator* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_generator, tenon_generator_retain, tenon_generator_release>;
+
+  // The first output of an op that takes a state where an input is NULL.
+  Tensor draw(uint32_t op, const void* attrs, std::initializer_list<tenon_tensor*> inputs) const {
+    tenon_tensor* drawn = nullptr;
+    check(tenon_generator_call(current_scope(), get(), op, attrs, inputs.begin(), inputs.size(),
+                               &drawn, 1));
+    return Tensor::adopt(drawn);
+  }
+
+  Shared handle_;
+};
+
+}  // namespace tenon

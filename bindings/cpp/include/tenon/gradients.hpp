@@ -1,0 +1,153 @@
+// Gradients of functions that are written as lambdas, and derivatives that a program brings along.
+//
+//   auto square = [](const Tensor& x) { return x * x; };
+//   auto grad = gradients_function(square);                                    // grad(3.f)[0] is 6
+//   auto gradgrad = gradients_function([&](const Tensor& x) { return grad(x)[0]; });
+//
+// What a lambda throws arrives where the outer call was made.
+
+#pragma once
+
+#include <tenon/operators.hpp>
+#include <tenon/tape.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+// Calls f with as many tensors as C handed over.
+template <class F, size_t... I>
+Tensor call_with(const F& f, tenon_tensor* const* inputs, std::index_sequence<I...>) {
+  return f(Tensor::share(inputs[I])...);
+}
+
+// A lambda of N tensors that gives one, as the C ABI takes it. `f` outlives the call.
+template <size_t N, class F>
+tenon_tensor_function tensor_function(const F& f) {
+  tenon_tensor_function function = {};
+  function.payload = const_cast<F*>(&f);
+  function.function = [](void* payload, tenon_scope* scope, tenon_tensor* const* inputs, size_t,
+                         tenon_tensor** out_outputs, size_t) {
+    return no_throw([&] {
+      const ScopeGuard in(scope);
+      const Tensor output =
+          call_with(*static_cast<const F*>(payload), inputs, std::make_index_sequence<N>());
+      tenon_tensor_retain(output.get());
+      out_outputs[0] = output.get();
+    });
+  };
+  return function;
+}
+
+}  // namespace detail
+
+struct VariableGradient {
+  Variable variable;
+  Tensor gradient;
+};
+
+// What differentiating a function gives.
+struct Gradients {
+  Tensor value;                               // What the function gave.
+  std::vector<Tensor> by_argument;            // An empty handle for what is not floating.
+  std::vector<VariableGradient> by_variable;  // By each trainable variable that it read.
+};
+
+// Calls f with the arguments and differentiates what it gives, by them and by every variable that
+// it reads. Nests: inside of f, and under tapes.
+template <class F, class... Args>
+Gradients gradients(F f, const Args&... args) {
+  constexpr size_t kCount = sizeof...(Args);
+  // One more than there are arguments, since there may be none.
+  const Tensor given[kCount + 1] = {Tensor(args)...};
+  tenon_tensor* inputs[kCount + 1] = {};
+  for (size_t i = 0; i < kCount; ++i) inputs[i] = given[i].get();
+  tenon_tensor* value = nullptr;
+  tenon_tensor* grads[kCount + 1] = {};
+  tenon_variable_gradients* variables = nullptr;
+  check(tenon_gradients(current_scope(), detail::tensor_function<kCount>(f), inputs, kCount,
+                        nullptr, &value, 1, grads, &variables));
+
+  Gradients result;
+  result.value = Tensor::adopt(value);
+  result.by_argument = detail::adopt_all({grads, kCount});
+  for (size_t i = 0; i < tenon_variable_gradients_count(variables); ++i) {
+    result.by_variable.push_back({Variable::share(tenon_variable_gradients_variable(variables, i)),
+                                  Tensor::share(tenon_variable_gradients_gradient(variables, i))});
+  }
+  tenon_variable_gradients_release(variables);
+  return result;
+}
+
+// The gradients of f by its arguments, as a function of them.
+template <class F>
+auto gradients_function(F f) {
+  return [f](const auto&... args) { return gradients(f, args...).by_argument; };
+}
+
+// The gradients of f by the variables that it reads, as a function of f's arguments.
+template <class F>
+auto implicit_gradients(F f) {
+  return [f](const auto&... args) { return gradients(f, args...).by_variable; };
+}
+
+// What a derivative may use.
+struct Backward {
+  std::vector<Tensor> inputs;      // Those of the forward call.
+  std::vector<Tensor> outputs;     // What it gave.
+  std::vector<Tensor> cotangents;  // One for each output.
+};
+
+namespace detail {
+
+inline std::vector<Tensor> share_all(tenon_tensor* const* tensors, size_t count) {
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < count; ++i) result.push_back(Tensor::share(tensors[i]));
+  return result;
+}
+
+template <class F>
+tenon_backward_function backward_function(const F& f) {
+  tenon_backward_function function = {};
+  function.payload = new F(f);
+  function.destroy = [](void* payload) { delete static_cast<F*>(payload); };
+  function.function = [](void* payload, tenon_scope* scope, const tenon_backward_args* args,
+                         tenon_tensor** out_grads, size_t n_grads) {
+    return no_throw([&] {
+      const ScopeGuard in(scope);
+      const std::vector<Tensor> grads = (*static_cast<const F*>(payload))(Backward{
+          share_all(args->inputs, args->n_inputs), share_all(args->outputs, args->n_outputs),
+          share_all(args->cotangents, args->n_outputs)});
+      if (grads.size() != n_grads) {
+        throw Error(Code::kInvalidArgument, "custom_gradient: " + std::to_string(grads.size()) +
+                                                " gradients for " + std::to_string(n_grads) +
+                                                " inputs");
+      }
+      for (size_t i = 0; i < n_grads; ++i) {
+        tenon_tensor_retain(grads[i].get());
+        out_grads[i] = grads[i].get();
+      }
+    });
+  };
+  return function;
+}
+
+}  // namespace detail
+
+// A function that computes what `forward` does, and whose gradients are what `backward` gives: a
+// vector with one tensor for each argument. Tapes do not see what `forward` calls.
+template <class F, class B>
+auto custom_gradient(F forward, B backward) {
+  return [forward, backward](const auto&... args) {
+    constexpr size_t kCount = sizeof...(args);
+    const Tensor given[kCount] = {Tensor(args)...};
+    tenon_tensor* inputs[kCount] = {};
+    for (size_t i = 0; i < kCount; ++i) inputs[i] = given[i].get();
+    tenon_tensor* value = nullptr;
+    check(tenon_custom_gradient(current_scope(), detail::tensor_function<kCount>(forward), inputs,
+                                kCount, detail::backward_function(backward), &value, 1));
+    return Tensor::adopt(value);
+  };
+}
+
+}  // namespace tenon

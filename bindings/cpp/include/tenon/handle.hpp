@@ -1,0 +1,54 @@
+// A handle of the C ABI that is retained and released by itself, and the texts that cross it.
+
+#pragma once
+
+#include <tenon/tenon.h>
+
+#include <string_view>
+#include <utility>
+
+namespace tenon {
+
+// Copies share the object; the last one frees it.
+template <class Object, void (*Retain)(Object*), void (*Release)(Object*)>
+class Handle {
+ public:
+  Handle() = default;
+  Handle(const Handle& other) : object_(other.object_) { Retain(object_); }
+  Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Handle& operator=(Handle other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Handle() { Release(object_); }
+
+  // Takes over what the caller owns.
+  static Handle adopt(Object* object) {
+    Handle handle;
+    handle.object_ = object;
+    return handle;
+  }
+  // Adds an owner to what somebody else owns.
+  static Handle share(Object* object) {
+    Retain(object);
+    return adopt(object);
+  }
+
+  Object* get() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  Object* object_ = nullptr;
+};
+
+namespace detail {
+
+inline tenon_string c_text(std::string_view text) { return {text.data(), text.size()}; }
+
+// An empty view where there is no text, never one of a NULL pointer.
+inline std::string_view view(tenon_string text) {
+  return text.data ? std::string_view(text.data, text.size) : std::string_view("");
+}
+
+}  // namespace detail
+}  // namespace tenon

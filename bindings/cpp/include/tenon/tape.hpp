@@ -1,0 +1,126 @@
+// The gradient tape: records from its making on, and gives gradients.
+//
+//   Tape tape;
+//   Tensor loss = mean(square(w * x - y));
+//   Tensor dw = tape.gradient(loss, w);
+
+#pragma once
+
+#include <tenon/variable.hpp>
+
+namespace tenon {
+
+enum class Unreached : int32_t {
+  kZeros = TENON_UNREACHED_ZEROS,  // A source that the targets do not reach gets zeros.
+  kNone = TENON_UNREACHED_NULL     // It gets an empty tensor handle.
+};
+
+struct TapeOptions {
+  bool persistent = false;      // May give gradients more than once; else the first uses it up.
+  bool watch_trainable = true;  // Watches trainable variables when they are read.
+};
+
+namespace detail {
+
+inline std::vector<tenon_value*> handles(std::span<const Value> values) {
+  std::vector<tenon_value*> result;
+  for (const Value& value : values) result.push_back(value.get());
+  return result;
+}
+
+inline std::vector<Tensor> adopt_all(std::span<tenon_tensor* const> tensors) {
+  std::vector<Tensor> result;
+  result.reserve(tensors.size());
+  for (tenon_tensor* tensor : tensors) result.push_back(Tensor::adopt(tensor));
+  return result;
+}
+
+inline tenon_gradient_options c_options(Unreached unreached) {
+  tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
+  options.unreached = static_cast<int32_t>(unreached);
+  return options;
+}
+
+}  // namespace detail
+
+// Records on the scope that is current when it is made. The last copy of the handle takes it off.
+class Tape {
+ public:
+  explicit Tape(const TapeOptions& options = {})
+      : scope_(Scope::share(current_scope())), handle_(detail::make<Shared>([&](tenon_tape** out) {
+          tenon_tape_options c_options = TENON_TAPE_OPTIONS_DEFAULT;
+          c_options.persistent = options.persistent;
+          c_options.watch_trainable = options.watch_trainable;
+          return tenon_tape_create(scope_.get(), &c_options, out);
+        })) {}
+
+  void watch(const Value& value) const { check(tenon_tape_watch(get(), value.get())); }
+  void pause() const { check(tenon_tape_pause(get())); }
+  void resume() const { check(tenon_tape_resume(get())); }
+  // Forgets all, and records anew.
+  void reset() const { check(tenon_tape_reset(get())); }
+  bool is_recording() const { return tenon_tape_is_recording(get()); }
+
+  // The tensors that it was asked to watch, then the variables.
+  std::vector<Value> watched() const {
+    std::vector<Value> values;
+    for (size_t i = 0; i < tenon_tape_count_watched(get()); ++i) {
+      tenon_value* value = nullptr;
+      check(tenon_tape_get_watched(get(), i, &value));
+      values.push_back(Value::adopt(value));
+    }
+    return values;
+  }
+
+  Tensor gradient(const Tensor& target, const Value& source) const {
+    return std::move(gradients(target, {&source, 1})[0]);
+  }
+
+  // By each source, of the target's sum.
+  std::vector<Tensor> gradients(const Tensor& target, std::span<const Value> sources,
+                                Unreached unreached = Unreached::kZeros) const {
+    return gradients(std::span(&target, 1), {}, sources, unreached);
+  }
+  std::vector<Tensor> gradients(const Tensor& target, std::initializer_list<Value> sources,
+                                Unreached unreached = Unreached::kZeros) const {
+    return gradients(target, std::span(sources.begin(), sources.size()), unreached);
+  }
+
+  // By each source, of the targets' sum weighted by the cotangents; no cotangents are ones.
+  std::vector<Tensor> gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
+                                std::span<const Value> sources,
+                                Unreached unreached = Unreached::kZeros) const {
+    if (!cotangents.empty() && cotangents.size() != targets.size()) {
+      throw Error(Code::kInvalidArgument, "gradients: " + std::to_string(cotangents.size()) +
+                                              " cotangents for " + std::to_string(targets.size()) +
+                                              " targets");
+    }
+    const auto c_targets = detail::handles(targets);
+    const auto c_cotangents = detail::handles(cotangents);
+    const auto c_sources = detail::handles(sources);
+    const tenon_gradient_options options = detail::c_options(unreached);
+    std::vector<tenon_tensor*> grads(sources.size());
+    check(tenon_tape_gradient(scope_.get(), get(), c_targets.data(), c_targets.size(),
+                              cotangents.empty() ? nullptr : c_cotangents.data(), c_sources.data(),
+                              c_sources.size(), &options, grads.data()));
+    return detail::adopt_all(grads);
+  }
+
+  // The derivative of every element of the target by every element of the source.
+  Tensor jacobian(const Tensor& target, const Value& source) const {
+    tenon_value* const c_source = source.get();
+    tenon_tensor* jacobian = nullptr;
+    check(tenon_tape_jacobian(scope_.get(), get(), target.get(), &c_source, 1, nullptr, &jacobian));
+    return Tensor::adopt(jacobian);
+  }
+
+  tenon_tape* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_tape, tenon_tape_retain, tenon_tape_release>;
+
+  Scope scope_;
+  Shared handle_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,24 @@
+// Tenon in C++: header-only, over the C ABI alone, so that a program depends on no C++ of ours.
+//
+//   tenon::Tensor x = tenon::matrix<float>({{2}});
+//   std::cout << tenon::matmul(x, x);
+//
+// Handles are counted and freed by themselves, errors are thrown as tenon::Error, and every call
+// runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
+// for all ops, tape.hpp and gradients.hpp for derivatives.
+
+#pragma once
+
+#include <tenon/context.hpp>
+#include <tenon/dtype.hpp>
+#include <tenon/error.hpp>
+#include <tenon/generator.hpp>
+#include <tenon/gradients.hpp>
+#include <tenon/handle.hpp>
+#include <tenon/operators.hpp>
+#include <tenon/ops_gen.hpp>
+#include <tenon/safetensors.hpp>
+#include <tenon/scope.hpp>
+#include <tenon/tape.hpp>
+#include <tenon/tensor.hpp>
+#include <tenon/variable.hpp>

@@ -1,0 +1,83 @@
+// Variables: cells that hold a tensor, and values, which gradients are taken by.
+
+#pragma once
+
+#include <tenon/tensor.hpp>
+
+namespace tenon {
+
+struct VariableOptions {
+  bool trainable = true;  // Whether tapes watch it when it is read.
+  std::string name;       // For people.
+};
+
+// Copies of the handle share the cell.
+class Variable {
+ public:
+  // Takes its dtype, shape and device from its first value.
+  explicit Variable(const Tensor& initial, const VariableOptions& options = {})
+      : handle_(detail::make<Shared>([&](tenon_variable** out) {
+          tenon_variable_options c_options = TENON_VARIABLE_OPTIONS_DEFAULT;
+          c_options.trainable = options.trainable;
+          c_options.name = detail::c_text(options.name);
+          return tenon_variable_create(current_scope(), initial.get(), &c_options, out);
+        })) {}
+
+  static Variable share(tenon_variable* variable) { return Variable(Shared::share(variable)); }
+
+  // What it holds; a later assignment does not change what was read.
+  Tensor read() const {
+    tenon_tensor* value = nullptr;
+    check(tenon_variable_read(current_scope(), get(), &value));
+    return Tensor::adopt(value);
+  }
+  // So that a variable is read where it stands in a formula: w * x + b.
+  operator Tensor() const { return read(); }
+
+  // Stores a value, not its history: no gradient passes through it.
+  void assign(const Tensor& value) const {
+    check(tenon_variable_assign(current_scope(), get(), value.get()));
+  }
+
+  DType dtype() const { return tenon_variable_dtype(get()); }
+  std::span<const int64_t> shape() const {
+    return {tenon_variable_shape(get()), tenon_variable_rank(get())};
+  }
+  std::string_view name() const { return detail::view(tenon_variable_name(get())); }
+  std::string_view device() const { return detail::view(tenon_variable_device_name(get())); }
+  bool is_trainable() const { return tenon_variable_is_trainable(get()); }
+  void set_trainable(bool trainable) const { tenon_variable_set_trainable(get(), trainable); }
+
+  tenon_variable* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_variable, tenon_variable_retain, tenon_variable_release>;
+  explicit Variable(Shared handle) : handle_(std::move(handle)) {}
+
+  Shared handle_;
+};
+
+// A tensor or a variable.
+class Value {
+ public:
+  Value(const Tensor& tensor) : handle_(Shared::share(tenon_tensor_as_value(tensor.get()))) {}
+  Value(const Variable& variable)
+      : handle_(Shared::share(tenon_variable_as_value(variable.get()))) {}
+
+  static Value adopt(tenon_value* value) { return Value(Shared::adopt(value)); }
+
+  bool is_variable() const { return tenon_value_as_variable(get()) != nullptr; }
+  // Its only where is_variable() says so.
+  Variable variable() const { return Variable::share(tenon_value_as_variable(get())); }
+  Tensor tensor() const { return Tensor::share(tenon_value_as_tensor(get())); }
+
+  tenon_value* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_value, tenon_value_retain, tenon_value_release>;
+  explicit Value(Shared handle) : handle_(std::move(handle)) {}
+
+  Shared handle_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,267 @@
+/* The demo: trains a convolutional network on Fashion-MNIST through the C ABI alone.
+ *
+ * Read fashion_network.c for the network and its gradients. Here are the data, the order in which
+ * they are seen, the tests, and the check that saved weights give the same outputs. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "examples/c/fashion_network.h"
+#include "examples/c/fashion_options.h"
+#include "examples/c/fashion_page.h"
+#include "examples/c/idx.h"
+#include "examples/c/must.h"
+#include "examples/c/progress.h"
+
+enum { kTestBatch = 500, kLossPoints = 200 };
+
+/* A set of images on the device. */
+typedef struct device_set {
+  size_t count;
+  tenon_tensor* images; /* u8[count,1,28,28] */
+  tenon_tensor* labels; /* i32[count] */
+} device_set;
+
+/* What the network says of the test images. */
+typedef struct verdict {
+  double accuracy;
+  uint8_t* predicted;
+  float* confidence;
+} verdict;
+
+static void* allocate(size_t size) {
+  void* memory = malloc(size ? size : 1);
+  if (!memory) {
+    fputs("fashion: the host's memory is used up\n", stderr);
+    exit(1);
+  }
+  return memory;
+}
+
+static device_set upload(tenon_scope* scope, const image_set* set) {
+  const int64_t shape[] = {(int64_t)set->count, 1, kImageSide, kImageSide};
+  tenon_cast_attrs to_int = TENON_CAST_ATTRS_DEFAULT;
+  device_set result = {set->count, NULL, NULL};
+  tenon_tensor* bytes = NULL;
+  must(tenon_tensor_from_data(scope, TENON_UINT8, shape, 4, set->pixels, set->count * kImagePixels,
+                              &result.images));
+  must(tenon_tensor_from_data(scope, TENON_UINT8, shape, 1, set->labels, set->count, &bytes));
+  to_int.to = TENON_INT32;
+  must(tenon_cast(scope, bytes, &to_int, &result.labels));
+  tenon_tensor_release(bytes);
+  return result;
+}
+
+static void release(device_set* set) {
+  tenon_tensor_release(set->images);
+  tenon_tensor_release(set->labels);
+}
+
+/* ---- the order of images ------------------------------------------------ */
+
+/* SplitMix64: the next number of a sequence that its state alone decides. */
+static uint64_t next_random(uint64_t* state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static void shuffle(int64_t* order, size_t count, uint64_t* state) {
+  for (size_t i = count; i > 1; --i) {
+    const size_t j = (size_t)(next_random(state) % i);
+    const int64_t swapped = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = swapped;
+  }
+}
+
+/* ---- training ----------------------------------------------------------- */
+
+/* One step on the images at `indices`; gives the loss. */
+static double train_on(network* net, const device_set* set, const int64_t* indices, int64_t count,
+                       double rate) {
+  tenon_tensor *at = NULL, *images = NULL, *labels = NULL;
+  must(tenon_tensor_from_data(net->scope, TENON_INT64, &count, 1, indices,
+                              (size_t)count * sizeof *indices, &at));
+  must(tenon_gather(net->scope, set->images, at, NULL, &images));
+  must(tenon_gather(net->scope, set->labels, at, NULL, &labels));
+  const double loss = network_train(net, images, labels, rate);
+  tenon_tensor_release(labels);
+  tenon_tensor_release(images);
+  tenon_tensor_release(at);
+  return loss;
+}
+
+/* Falls from its peak to nothing along half a cosine, so that the last steps settle. */
+static double rate_at(size_t step, size_t steps) {
+  const double pi = 3.14159265358979323846;
+  return 0.002 * 0.5 * (1 + cos(pi * (double)step / (double)steps));
+}
+
+/* The logits of test images `from` up to `to`, read back to the host. */
+static void read_logits(network* net, const device_set* set, size_t from, size_t to, float* out) {
+  const int64_t start = (int64_t)from, end = (int64_t)to;
+  tenon_slice_attrs attrs = TENON_SLICE_ATTRS_DEFAULT;
+  tenon_tensor* images = NULL;
+  attrs.starts = &start;
+  attrs.n_starts = 1;
+  attrs.ends = &end;
+  attrs.n_ends = 1;
+  must(tenon_slice(net->scope, set->images, &attrs, &images));
+  tenon_tensor* logits = network_logits(net, images);
+  must(tenon_tensor_read(net->scope, logits, out, (to - from) * kClasses * sizeof *out));
+  tenon_tensor_release(logits);
+  tenon_tensor_release(images);
+}
+
+static void judge(const float* logits, uint8_t* predicted, float* confidence) {
+  double sum = 0;
+  int best = 0;
+  for (int c = 1; c < kClasses; ++c) best = logits[c] > logits[best] ? c : best;
+  for (int c = 0; c < kClasses; ++c) sum += exp((double)logits[c] - (double)logits[best]);
+  *predicted = (uint8_t)best;
+  *confidence = (float)(1 / sum);
+}
+
+static void test(network* net, const device_set* set, const image_set* truth, verdict* v) {
+  float* logits = allocate(kTestBatch * kClasses * sizeof *logits);
+  size_t right = 0;
+  for (size_t from = 0; from < set->count; from += kTestBatch) {
+    const size_t to = from + kTestBatch < set->count ? from + kTestBatch : set->count;
+    read_logits(net, set, from, to, logits);
+    for (size_t i = from; i < to; ++i) {
+      judge(logits + (i - from) * kClasses, &v->predicted[i], &v->confidence[i]);
+      right += v->predicted[i] == truth->labels[i];
+    }
+  }
+  v->accuracy = (double)right / (double)set->count;
+  free(logits);
+}
+
+/* Curves of what happened; the loss is the mean over even stretches of steps. */
+typedef struct history {
+  double* losses;
+  size_t n_losses;
+  double* accuracies;
+} history;
+
+static history train(network* net, const fashion_options* options, const device_set* data,
+                     const device_set* test_data, const image_set* truth, verdict* v) {
+  const size_t batch = (size_t)options->batch, epochs = (size_t)options->epochs;
+  const size_t steps = (data->count + batch - 1) / batch, all = steps * epochs;
+  const size_t stretch = (all + kLossPoints - 1) / kLossPoints;
+  int64_t* order = allocate(data->count * sizeof *order);
+  uint64_t random = options->seed;
+  history h = {allocate(kLossPoints * sizeof(double)), 0, allocate(epochs * sizeof(double))};
+  double stretch_loss = 0;
+  for (size_t i = 0; i < data->count; ++i) order[i] = (int64_t)i;
+
+  progress bar = progress_start(epochs, steps, batch);
+  for (size_t epoch = 0; epoch < epochs; ++epoch) {
+    double epoch_loss = 0;
+    shuffle(order, data->count, &random);
+    for (size_t step = 0; step < steps; ++step) {
+      const size_t done = epoch * steps + step, from = step * batch;
+      const size_t count = from + batch < data->count ? batch : data->count - from;
+      const double loss = train_on(net, data, order + from, (int64_t)count, rate_at(done, all));
+      epoch_loss += loss;
+      stretch_loss += loss;
+      if ((done + 1) % stretch == 0) {
+        h.losses[h.n_losses++] = stretch_loss / (double)stretch;
+        stretch_loss = 0;
+      }
+      progress_step(&bar, epoch + 1, step + 1, epoch_loss / (double)(step + 1));
+    }
+    test(net, test_data, truth, v);
+    h.accuracies[epoch] = v->accuracy;
+    progress_epoch(&bar, epoch + 1, epoch_loss / (double)steps, v->accuracy);
+  }
+  free(order);
+  return h;
+}
+
+/* ---- afterwards --------------------------------------------------------- */
+
+/* Saves the weights, loads them into another network, and compares what both say, bit by bit. */
+static void save_and_check(network* net, const fashion_options* options, const device_set* set) {
+  const size_t count = set->count < kTestBatch ? set->count : kTestBatch;
+  const size_t bytes = count * kClasses * sizeof(float);
+  float* before = allocate(bytes);
+  float* after = allocate(bytes);
+  network loaded = network_create(net->scope, options->seed + 1);
+  network_save(net, options->save);
+  network_load(&loaded, options->save);
+  read_logits(net, set, 0, count, before);
+  read_logits(&loaded, set, 0, count, after);
+  if (memcmp(before, after, bytes)) {
+    fprintf(stderr, "fashion: the weights in %s give other outputs than those in memory\n",
+            options->save);
+    exit(1);
+  }
+  printf("saved %s; loaded again, it gives the same outputs\n", options->save);
+  network_free(&loaded);
+  free(after);
+  free(before);
+}
+
+static void describe_device(tenon_scope* scope, char* text, size_t size) {
+  tenon_device* device = NULL;
+  tenon_device_info info = {0};
+  info.struct_size = sizeof info;
+  must(tenon_scope_get_device(scope, &device));
+  must(tenon_device_describe(device, &info));
+  snprintf(text, size, "%s (%s)", info.name.data, info.description.data);
+  tenon_device_release(device);
+}
+
+int main(int argc, char** argv) {
+  const fashion_options options = fashion_options_parse(argc, argv);
+  tenon_context_options context_options = TENON_CONTEXT_OPTIONS_DEFAULT;
+  tenon_context* context = NULL;
+  char device[256];
+  context_options.threads = options.threads;
+  must(tenon_context_create(&context_options, &context));
+  tenon_scope* scope = tenon_context_default_scope(context);
+  must(tenon_scope_set_device(scope, tenon_str(options.device)));
+  describe_device(scope, device, sizeof device);
+
+  image_set train_images = image_set_read(options.data, "train");
+  image_set test_images = image_set_read(options.data, "t10k");
+  device_set train_set = upload(scope, &train_images);
+  device_set test_set = upload(scope, &test_images);
+  printf("training on %s: %zu images, testing on %zu\n", device, train_set.count, test_set.count);
+  image_set_free(&train_images);
+
+  network net = network_create(scope, options.seed);
+  verdict v = {0, allocate(test_set.count), allocate(test_set.count * sizeof(float))};
+  const double start = seconds();
+  history h = train(&net, &options, &train_set, &test_set, &test_images, &v);
+  const double taken = seconds() - start;
+  save_and_check(&net, &options, &test_set);
+
+  const fashion_report report = {
+      &options,     device,
+      taken,        (double)options.epochs * (double)train_set.count / taken,
+      h.losses,     h.n_losses,
+      h.accuracies, &test_images,
+      v.predicted,  v.confidence};
+  if (!fashion_page_write(options.page, &report)) {
+    fprintf(stderr, "fashion: %s: %s\n", options.page, strerror(errno));
+    return 1;
+  }
+  printf("wrote %s\n", options.page);
+  printf("test accuracy: %.4f\n", v.accuracy);
+
+  free(h.losses);
+  free(h.accuracies);
+  free(v.predicted);
+  free(v.confidence);
+  network_free(&net);
+  release(&train_set);
+  release(&test_set);
+  image_set_free(&test_images);
+  tenon_context_release(context);
+  return 0;
+}

@@ -1,0 +1,248 @@
+#include "examples/c/fashion_network.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "examples/c/must.h"
+
+typedef struct parameter {
+  const char* name;
+  size_t rank;
+  int64_t shape[4];
+  int64_t inputs; /* That each unit sums over; 0 for a bias, which begins as zeros. */
+} parameter;
+
+static const parameter kParameter[kParameters] = {
+    {"conv1.weight", 4, {16, 1, 3, 3}, 9},    {"conv1.bias", 1, {16}, 0},
+    {"conv2.weight", 4, {32, 16, 3, 3}, 144}, {"conv2.bias", 1, {32}, 0},
+    {"dense1.weight", 2, {1568, 128}, 1568},  {"dense1.bias", 1, {128}, 0},
+    {"dense2.weight", 2, {128, 10}, 128},     {"dense2.bias", 1, {10}, 0},
+};
+
+/* ---- parameters --------------------------------------------------------- */
+
+static tenon_tensor* zeros(tenon_scope* scope, const parameter* p) {
+  tenon_fill_attrs attrs = TENON_FILL_ATTRS_DEFAULT;
+  tenon_tensor* zero = tenon_scalar_f64(0);
+  tenon_tensor* result = NULL;
+  attrs.shape = p->shape;
+  attrs.n_shape = p->rank;
+  attrs.dtype = TENON_FLOAT32;
+  must(tenon_fill(scope, zero, &attrs, &result));
+  tenon_tensor_release(zero);
+  return result;
+}
+
+/* A variable that takes over its first value. */
+static tenon_variable* variable(tenon_scope* scope, const char* name, tenon_tensor* initial,
+                                bool trainable) {
+  tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
+  tenon_variable* result = NULL;
+  options.name = tenon_str(name);
+  options.trainable = trainable;
+  must(tenon_variable_create(scope, initial, &options, &result));
+  tenon_tensor_release(initial);
+  return result;
+}
+
+network network_create(tenon_scope* scope, uint64_t seed) {
+  network net;
+  tenon_generator* generator = NULL;
+  memset(&net, 0, sizeof net);
+  net.scope = scope;
+  must(tenon_generator_create(scope, seed, &generator));
+  for (size_t i = 0; i < kParameters; ++i) {
+    const parameter* p = &kParameter[i];
+    tenon_tensor* initial = NULL;
+    if (p->inputs) {
+      /* Keeps the variance of what flows through relu the same from layer to layer. */
+      const double scale = sqrt(2.0 / (double)p->inputs);
+      must(tenon_generator_normal(scope, generator, TENON_FLOAT32, p->shape, p->rank, 0, scale,
+                                  &initial));
+    } else {
+      initial = zeros(scope, p);
+    }
+    net.parameters[i] = variable(scope, p->name, initial, true);
+    net.first_moments[i] = variable(scope, "", zeros(scope, p), false);
+    net.second_moments[i] = variable(scope, "", zeros(scope, p), false);
+  }
+  tenon_generator_release(generator);
+  return net;
+}
+
+void network_free(network* net) {
+  for (size_t i = 0; i < kParameters; ++i) {
+    tenon_variable_release(net->parameters[i]);
+    tenon_variable_release(net->first_moments[i]);
+    tenon_variable_release(net->second_moments[i]);
+  }
+  memset(net, 0, sizeof *net);
+}
+
+static tenon_tensor* read(network* net, tenon_variable* v) {
+  tenon_tensor* value = NULL;
+  must(tenon_variable_read(net->scope, v, &value));
+  return value;
+}
+
+/* ---- layers -------------------------------------------------------------
+ * Each takes its input over and gives its output. `at` is where its weight stands; its bias
+ * follows.
+ */
+
+static tenon_tensor* relu(network* net, tenon_tensor* x) {
+  tenon_tensor* y = NULL;
+  must(tenon_relu(net->scope, x, &y));
+  tenon_tensor_release(x);
+  return y;
+}
+
+static tenon_tensor* conv(network* net, size_t at, tenon_tensor* x) {
+  static const int64_t pads[] = {1, 1, 1, 1};
+  tenon_conv_attrs attrs = TENON_CONV_ATTRS_DEFAULT;
+  tenon_tensor* w = read(net, net->parameters[at]);
+  tenon_tensor* b = read(net, net->parameters[at + 1]);
+  tenon_tensor* y = NULL;
+  attrs.pads = pads;
+  attrs.n_pads = 4;
+  must(tenon_conv(net->scope, x, w, b, &attrs, &y));
+  tenon_tensor_release(b);
+  tenon_tensor_release(w);
+  tenon_tensor_release(x);
+  return y;
+}
+
+static tenon_tensor* pool(network* net, tenon_tensor* x) {
+  static const int64_t two[] = {2, 2};
+  tenon_max_pool_attrs attrs = TENON_MAX_POOL_ATTRS_DEFAULT;
+  tenon_tensor* y = NULL;
+  attrs.kernel_shape = two;
+  attrs.n_kernel_shape = 2;
+  attrs.strides = two;
+  attrs.n_strides = 2;
+  must(tenon_max_pool(net->scope, x, &attrs, &y, NULL));
+  tenon_tensor_release(x);
+  return y;
+}
+
+static tenon_tensor* dense(network* net, size_t at, tenon_tensor* x) {
+  tenon_tensor* w = read(net, net->parameters[at]);
+  tenon_tensor* b = read(net, net->parameters[at + 1]);
+  tenon_tensor* y = NULL;
+  must(tenon_dense(net->scope, x, w, b, &y));
+  tenon_tensor_release(b);
+  tenon_tensor_release(w);
+  tenon_tensor_release(x);
+  return y;
+}
+
+/* One row of features for each image. */
+static tenon_tensor* flatten(network* net, tenon_tensor* x) {
+  const int64_t shape[] = {tenon_tensor_shape(x)[0], -1};
+  tenon_reshape_attrs attrs = TENON_RESHAPE_ATTRS_DEFAULT;
+  tenon_tensor* y = NULL;
+  attrs.shape = shape;
+  attrs.n_shape = 2;
+  must(tenon_reshape(net->scope, x, &attrs, &y));
+  tenon_tensor_release(x);
+  return y;
+}
+
+/* Bytes to numbers from 0 to 1. Borrows its input. */
+static tenon_tensor* to_unit(network* net, tenon_tensor* images) {
+  tenon_cast_attrs attrs = TENON_CAST_ATTRS_DEFAULT;
+  tenon_tensor* scale = tenon_scalar_f64(1.0 / 255);
+  tenon_tensor *floats = NULL, *y = NULL;
+  attrs.to = TENON_FLOAT32;
+  must(tenon_cast(net->scope, images, &attrs, &floats));
+  must(tenon_mul(net->scope, floats, scale, &y));
+  tenon_tensor_release(floats);
+  tenon_tensor_release(scale);
+  return y;
+}
+
+tenon_tensor* network_logits(network* net, tenon_tensor* images) {
+  tenon_tensor* x = to_unit(net, images);
+  x = pool(net, relu(net, conv(net, 0, x)));
+  x = pool(net, relu(net, conv(net, 2, x)));
+  x = relu(net, dense(net, 4, flatten(net, x)));
+  return dense(net, 6, x);
+}
+
+/* ---- training ----------------------------------------------------------- */
+
+static void assign(network* net, tenon_variable* v, tenon_tensor* value) {
+  must(tenon_variable_assign(net->scope, v, value));
+  tenon_tensor_release(value);
+}
+
+static void adam(network* net, size_t i, tenon_tensor* gradient, tenon_tensor* step,
+                 tenon_tensor* rate) {
+  tenon_tensor* p = read(net, net->parameters[i]);
+  tenon_tensor* m = read(net, net->first_moments[i]);
+  tenon_tensor* v = read(net, net->second_moments[i]);
+  tenon_tensor *next_p = NULL, *next_m = NULL, *next_v = NULL;
+  must(tenon_adam(net->scope, p, gradient, m, v, step, rate, NULL, &next_p, &next_m, &next_v));
+  assign(net, net->parameters[i], next_p);
+  assign(net, net->first_moments[i], next_m);
+  assign(net, net->second_moments[i], next_v);
+  tenon_tensor_release(v);
+  tenon_tensor_release(m);
+  tenon_tensor_release(p);
+}
+
+double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate) {
+  tenon_value* sources[kParameters];
+  tenon_tensor* gradients[kParameters];
+  tenon_tape* tape = NULL;
+  tenon_tensor* loss = NULL;
+  for (size_t i = 0; i < kParameters; ++i) {
+    sources[i] = tenon_variable_as_value(net->parameters[i]);
+  }
+
+  must(tenon_tape_create(net->scope, NULL, &tape));
+  tenon_tensor* logits = network_logits(net, images);
+  must(tenon_sparse_softmax_cross_entropy(net->scope, logits, labels, NULL, &loss, NULL));
+  must(
+      tenon_tape_gradient(net->scope, tape, &loss, 1, NULL, sources, kParameters, NULL, gradients));
+  tenon_tape_release(tape);
+
+  tenon_tensor* step = tenon_scalar_i64(++net->steps);
+  tenon_tensor* rate_tensor = tenon_scalar_f64(rate);
+  for (size_t i = 0; i < kParameters; ++i) {
+    adam(net, i, gradients[i], step, rate_tensor);
+    tenon_tensor_release(gradients[i]);
+  }
+  const double result = number(net->scope, loss);
+  tenon_tensor_release(rate_tensor);
+  tenon_tensor_release(step);
+  tenon_tensor_release(loss);
+  tenon_tensor_release(logits);
+  return result;
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+void network_save(network* net, const char* path) {
+  tenon_string names[kParameters];
+  tenon_tensor* values[kParameters];
+  const tenon_metadata metadata = {TENON_STR("trained_on"), TENON_STR("Fashion-MNIST")};
+  for (size_t i = 0; i < kParameters; ++i) {
+    names[i] = tenon_str(kParameter[i].name);
+    values[i] = read(net, net->parameters[i]);
+  }
+  must(tenon_safetensors_save(net->scope, tenon_str(path), names, values, kParameters, &metadata,
+                              1));
+  for (size_t i = 0; i < kParameters; ++i) tenon_tensor_release(values[i]);
+}
+
+void network_load(network* net, const char* path) {
+  tenon_safetensors* file = NULL;
+  must(tenon_safetensors_open(tenon_str(path), &file));
+  for (size_t i = 0; i < kParameters; ++i) {
+    tenon_tensor* value = NULL;
+    must(tenon_safetensors_load(net->scope, file, tenon_str(kParameter[i].name), &value));
+    assign(net, net->parameters[i], value);
+  }
+  tenon_safetensors_release(file);
+}

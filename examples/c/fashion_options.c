@@ -1,0 +1,82 @@
+#include "examples/c/fashion_options.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char kHelp[] =
+    "Trains a convolutional network on Fashion-MNIST with the gradient tape.\n"
+    "\n"
+    "Usage: fashion [OPTION VALUE]...\n"
+    "\n"
+    "  --device NAME   where to train: cpu, cpu:0, best, or a plugin's device (cpu)\n"
+    "  --epochs N      how often all images are seen, 1 to 1000 (5)\n"
+    "  --batch N       images for each step, 1 to 10000 (64)\n"
+    "  --seed N        what decides the first weights and the order of images (1)\n"
+    "  --threads N     threads of a device that computes on the host; 0 is all cores (0)\n"
+    "  --data FOLDER   the four gzipped files (/usr/share/datasets/fashion-mnist)\n"
+    "  --save FILE     where the weights go (fashion.safetensors)\n"
+    "  --page FILE     where the report goes (fashion.html)\n"
+    "  --help          print this\n"
+    "\n"
+    "The same seed gives the same numbers with any number of threads.\n";
+
+static void fail(const char* option, const char* problem) {
+  fprintf(stderr, "fashion: %s%s\nTry fashion --help.\n", option, problem);
+  exit(2);
+}
+
+static uint64_t number(const char* option, const char* text, uint64_t least, uint64_t most) {
+  char* end = NULL;
+  errno = 0;
+  const unsigned long long value = strtoull(text, &end, 10);
+  /* strtoull takes blanks and signs too. */
+  if (text[0] < '0' || text[0] > '9' || *end || errno || value < least || value > most) {
+    char problem[160];
+    snprintf(problem, sizeof problem, ": '%.40s' is not a whole number from %llu to %llu", text,
+             (unsigned long long)least, (unsigned long long)most);
+    fail(option, problem);
+  }
+  return value;
+}
+
+static const char* nonempty(const char* option, const char* text) {
+  if (!*text) fail(option, ": the value is empty");
+  return text;
+}
+
+fashion_options fashion_options_parse(int argc, char** argv) {
+  fashion_options options = {
+      "cpu", "/usr/share/datasets/fashion-mnist", "fashion.safetensors", "fashion.html", 5, 64, 1,
+      0};
+  for (int i = 1; i < argc; ++i) {
+    char option[32];
+    /* Both "--epochs 3" and "--epochs=3". */
+    const char* equals = strchr(argv[i], '=');
+    const size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+    snprintf(option, sizeof option, "%.*s", (int)(length < 31 ? length : 31), argv[i]);
+    if (!strcmp(option, "--help") || !strcmp(option, "-h")) {
+      fputs(kHelp, stdout);
+      exit(0);
+    }
+    static const char* const known[] = {"--device",  "--epochs", "--batch", "--seed",
+                                        "--threads", "--data",   "--save",  "--page"};
+    bool is_known = false;
+    for (size_t k = 0; k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(option, known[k]);
+    if (!is_known) fail(argv[i], ": there is no such option");
+    if (!equals && i + 1 == argc) fail(option, ": a value is missing");
+    const char* value = equals ? equals + 1 : argv[++i];
+
+    if (!strcmp(option, "--device")) options.device = nonempty(option, value);
+    if (!strcmp(option, "--data")) options.data = nonempty(option, value);
+    if (!strcmp(option, "--save")) options.save = nonempty(option, value);
+    if (!strcmp(option, "--page")) options.page = nonempty(option, value);
+    if (!strcmp(option, "--epochs")) options.epochs = (int64_t)number(option, value, 1, 1000);
+    if (!strcmp(option, "--batch")) options.batch = (int64_t)number(option, value, 1, 10000);
+    if (!strcmp(option, "--seed")) options.seed = number(option, value, 0, UINT64_MAX);
+    if (!strcmp(option, "--threads")) options.threads = (uint32_t)number(option, value, 0, 4096);
+  }
+  return options;
+}

@@ -1,0 +1,22 @@
+/* fashion_options.h - what the demo is told on its command line. */
+
+#ifndef EXAMPLES_FASHION_OPTIONS_H_
+#define EXAMPLES_FASHION_OPTIONS_H_
+
+#include <stdint.h>
+
+typedef struct fashion_options {
+  const char* device;
+  const char* data;
+  const char* save;
+  const char* page;
+  int64_t epochs;
+  int64_t batch;
+  uint64_t seed;
+  uint32_t threads; /* 0 for all cores. */
+} fashion_options;
+
+/* Ends the program after --help, and with status 2 and a message after anything wrong. */
+fashion_options fashion_options_parse(int argc, char** argv);
+
+#endif /* EXAMPLES_FASHION_OPTIONS_H_ */

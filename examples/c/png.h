@@ -1,0 +1,13 @@
+/* png.h - pictures inside of a page. */
+
+#ifndef EXAMPLES_PNG_H_
+#define EXAMPLES_PNG_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Writes a grey picture, row by row from the top, as a data URI with a PNG inside. */
+void png_write_uri(FILE* out, const uint8_t* pixels, size_t width, size_t height);
+
+#endif /* EXAMPLES_PNG_H_ */

@@ -1,0 +1,11 @@
+# Runs PROGRAM and fails unless it prints what the file EXPECTED holds, byte for byte.
+
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed ERROR_VARIABLE errors
+                RESULT_VARIABLE status)
+file(READ ${EXPECTED} expected)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} ended with ${status}: ${errors}")
+endif()
+if(NOT "${printed}" STREQUAL "${expected}")
+  message(FATAL_ERROR "${PROGRAM} printed\n${printed}\nand not, as ${EXPECTED} says,\n${expected}")
+endif()

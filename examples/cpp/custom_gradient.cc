@@ -1,0 +1,16 @@
+// A square whose gradient is what the program says it is: x + y instead of 2 x.
+
+#include <iostream>
+#include <tenon/tenon.hpp>
+
+using namespace tenon;
+
+int main() {
+  const auto f = custom_gradient(
+      [](const Tensor& x) { return square(x); },
+      [](const Backward& call) { return std::vector{call.inputs[0] + call.outputs[0]}; });
+
+  const Tensor three = tensor({3.f}, {});
+  std::cout << "f(3): " << f(three) << '\n';
+  std::cout << "gradient: " << gradients_function(f)(three)[0] << '\n';
+}

@@ -1,0 +1,28 @@
+// A device in scope keeps tensors on it: what is drawn lies there, and what is computed from that
+// does too. Work on two devices at once is an error until one copies.
+
+#include <iostream>
+#include <tenon/tenon.hpp>
+
+using namespace tenon;
+
+static Tensor random_matrix() { return Generator(1).uniform({10, 10}); }
+
+int main() {
+  Tensor x, y;
+  {
+    const DeviceGuard on("ref");
+    x = random_matrix();
+    y = matmul(x, x);
+  }
+  std::cout << "x lies on " << x.device() << "\ny lies on " << y.device() << '\n';
+
+  const Tensor z = random_matrix();
+  std::cout << "z lies on " << z.device() << '\n';
+  try {
+    y + z;
+  } catch (const Error& error) {
+    std::cout << error.what() << '\n';
+  }
+  std::cout << "y + z lies on " << (y.to("cpu:0") + z).device() << '\n';
+}

@@ -1,0 +1,23 @@
+// The gradients of a loss by every variable that it reads, which nobody has to list.
+
+#include <iostream>
+#include <tenon/tenon.hpp>
+
+using namespace tenon;
+
+int main() {
+  const Tensor x = vector<float>({1, 2, 3, 4});
+  const Tensor y = vector<float>({3, 5, 7, 9});
+  const Variable w(tensor({1.f}, {}), {.name = "w"});
+  const Variable b(tensor({0.f}, {}), {.name = "b"});
+  // In two statements, since C++ leaves open which side of a sum is read first.
+  const auto loss = [&](const Tensor& x, const Tensor& y) {
+    const Tensor slope = w * x;
+    return mse(slope + b, y);
+  };
+
+  std::cout << "loss: " << loss(x, y) << '\n';
+  for (const auto& [variable, gradient] : implicit_gradients(loss)(x, y)) {
+    std::cout << "gradient by " << variable.name() << ": " << gradient << '\n';
+  }
+}

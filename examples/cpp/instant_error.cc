@@ -1,0 +1,14 @@
+// An index that is out of range throws at the very call, and the message says which.
+
+#include <iostream>
+#include <tenon/tenon.hpp>
+
+int main() {
+  tenon::Tensor y;
+  try {
+    y = tenon::gather(tenon::vector({0, 1, 2}), tenon::tensor({7}, {}));
+  } catch (const tenon::Error& error) {
+    std::cout << error.code_name() << ": " << error.what() << '\n';
+  }
+  std::cout << "output: " << (y.is_none() ? "none" : "a tensor") << '\n';
+}

@@ -1,0 +1,32 @@
+// Nudges the pixels of a small image until a classifier takes it for another class. Each step is
+// halved until the objective falls by as much as the gradient promises (Armijo's rule), so the
+// values of tensors say how often the loop runs.
+
+#include <cstdio>
+#include <tenon/tenon.hpp>
+
+using namespace tenon;
+
+int main() {
+  const Tensor weights = matrix<float>({{2, -1, 0, 1}, {0, 1, -2, 1}, {-1, 0, 1, -1}});
+  const auto objective = [&](const Tensor& image) {
+    return -log_softmax(matmul(weights, image))[2];
+  };
+
+  Tensor image = vector({1.f, 0.5f, -0.5f, 0.25f});
+  for (int step = 0; step < 10; ++step) {
+    const Gradients start = gradients(objective, image);
+    const Tensor& gradient = start.by_argument[0];
+    const double value = start.value.item<double>();
+    const double norm = sum(square(gradient)).item<double>();
+    std::printf("-log p: %.4f\n", value);
+
+    double rate = 1;
+    Tensor next = image - rate * gradient;
+    while (objective(next).item<double>() > value - rate * norm / 2) {
+      rate /= 2;
+      next = image - rate * gradient;
+    }
+    image = next;
+  }
+}

@@ -1,0 +1,9 @@
+// A product is computed when it is called, and can be printed right away: no graph, no session.
+
+#include <iostream>
+#include <tenon/tenon.hpp>
+
+int main() {
+  const tenon::Tensor x = tenon::matrix<float>({{2}});
+  std::cout << tenon::matmul(x, x) << '\n';
+}

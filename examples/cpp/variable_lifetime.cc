@@ -1,0 +1,28 @@
+// A variable is an object: its memory, a device's too, is free when the last handle goes.
+
+#include <iostream>
+#include <optional>
+#include <tenon/tenon.hpp>
+
+using namespace tenon;
+
+static void show_life_on(std::string_view name) {
+  const DeviceGuard on(name);
+  const Device device = current_device();
+  const uint64_t before = device.memory().live_bytes;
+  const auto live = [&] { return device.memory().live_bytes - before; };
+
+  std::optional<Variable> variable = Variable(fill(0.f, {.shape = {1000, 1000}}));
+  std::cout << name << " with a variable: " << live() << " bytes\n";
+  {
+    const Variable another = *variable;
+    variable.reset();
+    std::cout << name << " with one handle less: " << live() << " bytes\n";
+  }
+  std::cout << name << " with none: " << live() << " bytes\n";
+}
+
+int main() {
+  show_life_on("cpu:0");
+  show_life_on("ref:0");
+}

@@ -1,0 +1,47 @@
+// Goes down a curved valley by steepest descent. How far each step goes is searched until the value
+// has fallen enough and the slope has flattened enough: Wolfe's conditions, on the values of
+// tensors.
+
+#include <cmath>
+#include <cstdio>
+#include <tenon/tenon.hpp>
+
+using namespace tenon;
+
+// Rosenbrock's function of a vector (x, y).
+static Tensor valley(const Tensor& at) {
+  const Tensor x = at[0];
+  const Tensor y = at[1];
+  return square(1 - x) + 5 * square(y - square(x));
+}
+
+// How far to go from x against its gradient.
+static double search(const Tensor& x, double value, const Tensor& gradient) {
+  const double slope = -matmul(gradient, gradient).item<double>();
+  double low = 0;
+  double high = INFINITY;
+  double length = 1;
+  for (;;) {
+    const Gradients there = gradients(valley, x - length * gradient);
+    const double slope_there = -matmul(there.by_argument[0], gradient).item<double>();
+    if (there.value.item<double>() > value + 1e-4 * length * slope) {
+      high = length;
+    } else if (slope_there < 0.9 * slope) {
+      low = length;
+    } else {
+      return length;
+    }
+    length = std::isinf(high) ? 2 * low : (low + high) / 2;
+  }
+}
+
+int main() {
+  Tensor x = vector({-1.f, 1.5f});
+  for (int step = 0; step < 10; ++step) {
+    const Gradients here = gradients(valley, x);
+    const double value = here.value.item<double>();
+    const double length = search(x, value, here.by_argument[0]);
+    std::printf("value %.4f, step %g\n", value, length);
+    x = x - length * here.by_argument[0];
+  }
+}

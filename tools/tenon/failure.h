@@ -1,0 +1,29 @@
+// How the command ends when something is wrong: a message, and a status that scripts can tell.
+
+#pragma once
+
+#include <tenon/tenon.h>
+
+#include <stdexcept>
+
+namespace tenon::command {
+
+enum Status : int {
+  kDone = 0,
+  kFailed = 1,  // What was asked for does not exist or does not work.
+  kMisused = 2  // The command line is wrong.
+};
+
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws what a C call returned, with its own message.
+inline void check(tenon_error* error) {
+  if (!error) return;
+  const Failure failure(tenon_error_message(error).data);
+  tenon_error_release(error);
+  throw failure;
+}
+
+}  // namespace tenon::command

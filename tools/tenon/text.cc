@@ -1,0 +1,89 @@
+#include "tools/tenon/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace tenon::command {
+namespace {
+
+constexpr size_t kWidth = 80;
+
+// Appends words, the first at `column`, the lines below at `indent`.
+void append_wrapped(std::string& text, std::string_view words, size_t column, size_t indent) {
+  bool first = true;
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    const std::string_view word = words.substr(0, end);
+    words.remove_prefix(std::min(end + 1, words.size()));
+    if (word.empty()) continue;
+    if (!first && column + 1 + word.size() > kWidth) {
+      text += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      text += ' ';
+      ++column;
+    }
+    text += word;
+    column += word.size();
+    first = false;
+  }
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view words, size_t indent) {
+  std::string text(indent, ' ');
+  append_wrapped(text, words, indent, indent);
+  return text + '\n';
+}
+
+std::string columns(const std::vector<std::vector<std::string>>& rows, size_t indent) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    text += std::string(indent, ' ');
+    size_t column = indent;
+    for (size_t i = 0; i + 1 < row.size(); ++i) {
+      text += fmt::format("{:<{}}  ", row[i], widths[i]);
+      column += widths[i] + 2;
+    }
+    if (!row.empty()) append_wrapped(text, row.back(), column, column);
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr std::string_view kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace tenon::command

@@ -1,0 +1,25 @@
+// Text for a terminal: wrapped paragraphs, columns, sizes.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::command {
+
+// Words in lines of at most 80 columns, each line indented; a word that is longer stands alone.
+std::string wrapped(std::string_view words, size_t indent);
+
+// Rows as columns, as wide as they need to be; the last one is wrapped below itself.
+std::string columns(const std::vector<std::vector<std::string>>& rows, size_t indent);
+
+// "1.5 GiB".
+std::string bytes_text(uint64_t bytes);
+
+// How many letters must be added, dropped or replaced to make one word of the other.
+size_t edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace tenon::command
