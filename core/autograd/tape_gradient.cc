@@ -207,7 +207,7 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
   }
   if (options_.persistent) return play_back(targets, cotangents, sources, options, true);
 
-  recording_ = false;
+  stop();  // So that nothing of the way back passes through this tape.
   try {
     Tensors results = play_back(targets, cotangents, sources, options, false);
     use_up();

@@ -83,15 +83,19 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
   return outputs;
 }
 
+Tensors eager_anew(Scope& scope, const Call& call);
+
 }  // namespace
 
 Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs) {
   try {
     scope.check_cancelled();
+    Interpreter* top = scope.innermost();
+    Tensors outputs;
+    if (!top && scope.repeated().run(scope, op, inputs, outputs)) return outputs;
     const Operands operands(op, inputs);
     const Call call = {op, attrs, operands.inputs(), operands.types()};
-    Interpreter* top = scope.innermost();
-    Tensors outputs = top ? top->apply(scope, call) : eager(scope, call);
+    outputs = top ? top->apply(scope, call) : eager_anew(scope, call);
     consume_donations(inputs);
     return outputs;
   } catch (Error& error) {
@@ -100,6 +104,17 @@ Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs) {
 }
 
 Tensors eager(Scope& scope, const Call& call) {
+  Tensors outputs;
+  if (!scope.repeated().run(scope, call.op, call.inputs, outputs)) {
+    outputs = eager_anew(scope, call);
+  }
+  return outputs;
+}
+
+namespace {
+
+// The whole way, for a call that is not known to repeat an earlier one.
+Tensors eager_anew(Scope& scope, const Call& call) {
   // All errors of type, shape and attribute are thrown here, before memory is touched.
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   if (call.op.is_view) return views(scope, call, types);
@@ -115,11 +130,15 @@ Tensors eager(Scope& scope, const Call& call) {
   }
   Device& device = common_device(scope, call.inputs);
   Launcher launcher(scope, device, call, types);
-  if (launcher.kernel().exists()) [[likely]]
+  if (launcher.kernel().exists()) [[likely]] {
+    scope.repeated().learn(call, device, types, launcher.kernel());
     return launcher.run();
+  }
   if (call.op.decompose) return composites(scope).call(call);
   return fall_back(scope, call, device, launcher.kernel().reason);
 }
+
+}  // namespace
 
 bool has_kernel(Scope& scope, const Call& call) {
   if (call.op.is_view) return true;

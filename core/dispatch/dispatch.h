@@ -20,7 +20,10 @@ Tensors eager(Scope& scope, const Call& call);
 Device& common_device(Scope& scope, Inputs inputs);
 
 // A new dense tensor on a device, with unspecified content.
-Tensor allocate(Device& device, const TensorType& type);
+Tensor allocate(Device& device, DType dtype, const Dims& shape);
+inline Tensor allocate(Device& device, const TensorType& type) {
+  return allocate(device, type.dtype, type.shape);
+}
 
 // The same value with row-major strides without gaps; itself if it has them.
 Tensor dense(Scope& scope, const Tensor& x);

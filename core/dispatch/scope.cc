@@ -19,7 +19,8 @@ Scope::Scope(Context& context, Device* device)
       context_(context),
       is_default_(false),
       device_(device),
-      kernels_(std::make_unique<std::array<CachedKernel, kCached>>()) {
+      kernels_(std::make_unique<std::array<CachedKernel, kCached>>()),
+      repeated_(std::make_unique<RepeatedCalls>()) {
   context_.retain();
 }
 
@@ -28,9 +29,11 @@ Scope::Scope(Context& context, Default)
       context_(context),
       is_default_(true),
       device_(nullptr),
-      kernels_(std::make_unique<std::array<CachedKernel, kCached>>()) {}
+      kernels_(std::make_unique<std::array<CachedKernel, kCached>>()),
+      repeated_(std::make_unique<RepeatedCalls>()) {}
 
 Scope::~Scope() {
+  repeated_.reset();
   kernels_.reset();
   for (const auto& [device, stream] : streams_) device->calls().close_stream(stream);
   if (!is_default_) context_.release();

@@ -14,6 +14,7 @@
 #include "core/device/device.h"
 #include "core/dispatch/context.h"
 #include "core/dispatch/interpreter.h"
+#include "core/dispatch/repeat.h"
 
 namespace tenon {
 
@@ -121,6 +122,8 @@ class Scope final : public Object, public Pooled<Scope> {
                                     std::span<const OperandInfo> inputs,
                                     std::span<const TensorType> outputs);
 
+  RepeatedCalls& repeated() { return *repeated_; }
+
  private:
   static constexpr size_t kCached = 512;
   struct CachedKernel {
@@ -153,6 +156,7 @@ class Scope final : public Object, public Pooled<Scope> {
   SmallVector<std::pair<Device*, tenon_stream_p*>, 4> streams_;
   tenon_error_record record_ = {};
   std::unique_ptr<std::array<CachedKernel, kCached>> kernels_;
+  std::unique_ptr<RepeatedCalls> repeated_;
 };
 
 // The scope of the call under way on this thread. There always is one where the core computes.

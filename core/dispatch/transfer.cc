@@ -30,11 +30,17 @@ void copy_bytes(Scope& scope, Device& device, const tenon_copy_region& copy) {
 
 }  // namespace
 
-Tensor allocate(Device& device, const TensorType& type) {
+Tensor allocate(Device& device, DType dtype, const Dims& shape) {
   Tensor y = Tensor::adopt(new TensorImpl);
-  y->type = type;
-  y->strides = dense_strides(type.shape);
-  y->storage = device.allocator().allocate(bytes_of(type));
+  y->type.dtype = dtype;
+  y->type.shape = shape;
+  y->strides.set_rank(shape.rank());
+  int64_t n = 1;
+  for (size_t i = shape.rank(); i-- > 0;) {
+    y->strides[i] = n;
+    n *= shape[i];
+  }
+  y->storage = device.allocator().allocate(static_cast<uint64_t>(n) * size_of(dtype));
   return y;
 }
 
