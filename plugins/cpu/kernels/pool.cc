@@ -4,6 +4,7 @@
 
 #include "plugins/cpu/kernels/through_float.h"
 #include "plugins/cpu/kernels/window.h"
+#include "plugins/cpu/simd/halve.h"
 
 namespace tenon_cpu {
 namespace {
@@ -46,26 +47,6 @@ bool wins(T candidate, T best) {
   return best == best && (best < candidate || candidate != candidate);
 }
 
-template <class T>
-void halve_plane(const T* x, int64_t row_stride, int64_t base, int64_t width, const Spatial& out,
-                 T* y, int64_t* indices) {
-  for (int64_t h = 0; h < out[1]; ++h) {
-    const T* top = x + 2 * h * row_stride;
-    const T* bottom = top + row_stride;
-    for (int64_t w = 0; w < out[2]; ++w) {
-      const T a = top[2 * w], b = top[2 * w + 1], c = bottom[2 * w], d = bottom[2 * w + 1];
-      const int64_t at = base + 2 * h * width + 2 * w;
-      T best = a;
-      int64_t index = at;
-      if (wins(b, best)) best = b, index = at + 1;
-      if (wins(c, best)) best = c, index = at + width;
-      if (wins(d, best)) best = d, index = at + width + 1;
-      y[h * out[2] + w] = best;
-      if (indices != nullptr) indices[h * out[2] + w] = index;
-    }
-  }
-}
-
 template <class T, class Wide>
 void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window,
               const Spatial& taps) {
@@ -79,8 +60,13 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
     T* to = data<T>(launch.outputs[0]) + plane * area;
     int64_t* index = has_indices ? data<int64_t>(launch.outputs[1]) + plane * area : nullptr;
     const int64_t base = plane * volume(x.sizes);
-    if constexpr (std::is_same_v<T, Wide>) {
-      if (halving) return halve_plane(from, x.strides[1], base, x.sizes[2], y.sizes, to, index);
+    if constexpr (std::is_same_v<T, float>) {
+      for (int64_t h = 0; halving && h < y.sizes[1]; ++h) {
+        const T* const top = from + 2 * h * x.strides[1];
+        halve_rows(top, top + x.strides[1], y.sizes[2], base + 2 * h * x.sizes[2], x.sizes[2],
+                   to + h * y.sizes[2], index == nullptr ? nullptr : index + h * y.sizes[2]);
+      }
+      if (halving) return;
     }
     for_each_place(y.sizes, [&](const Spatial& p) {
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);

@@ -12,7 +12,7 @@ namespace {
 inline float remainder(float a, float b) {
   const double x = std::fabs(static_cast<double>(a)), y = std::fabs(static_cast<double>(b));
   const double quotient = x / y;
-  if (!(quotient < 0x1p29)) return std::fmod(a, b);
+  if (!(quotient < 0x1p29) || y == HUGE_VAL) return std::fmod(a, b);
   double rest = x - std::trunc(quotient) * y;
   if (rest < 0) rest += y;
   if (rest >= y) rest -= y;

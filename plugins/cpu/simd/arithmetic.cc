@@ -33,7 +33,16 @@ TENON_CPU_FUNCTION2(Maximum, larger(a, b))
 TENON_CPU_FUNCTION2(Minimum, smaller(a, b))
 TENON_CPU_FUNCTION2(CopySign, hn::CopySign(a, b))
 TENON_CPU_FUNCTION3(Fma, hn::MulAdd(a, b, c))
-TENON_CPU_FUNCTION3(Clip, smaller(larger(a, b), c))
+
+// The lower bound is met first; NaN anywhere gives NaN, and x stays where it equals a bound.
+struct Clip {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V x, V low, V high, const SpanParams&) const {
+    V y = hn::IfThenElse(hn::Or(hn::IsNaN(low), hn::Lt(x, low)), low, x);
+    y = hn::IfThenElse(hn::Or(hn::IsNaN(high), hn::Lt(high, y)), high, y);
+    return hn::IfThenElse(hn::IsNaN(x), x, y);
+  }
+};
 
 TENON_CPU_FUNCTION1(Neg, hn::Neg(x))
 TENON_CPU_FUNCTION1(Abs, hn::Abs(x))

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tenon_cpu {
+
+// The maxima of `n` windows over two neighbouring rows. The first window's first element has the
+// index `first`, and a row below adds `width`. `indices` may be NULL.
+void halve_rows(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
+                float* y, int64_t* indices);
+
+}  // namespace tenon_cpu
