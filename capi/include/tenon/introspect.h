@@ -38,7 +38,8 @@ TENON_API uint32_t tenon_op_at(size_t index);
  * @param scope      Where.
  * @param op         TENON_OP_<name>, or the number of a custom op.
  * @param attrs      `tenon_<op>_attrs`; NULL for the defaults.
- * @param inputs     `n_inputs` types; TENON_DTYPE_NONE for an optional input that is absent.
+ * @param inputs     `n_inputs` types, promoted already; TENON_DTYPE_NONE for an optional input that
+ *                   is absent.
  * @param n_inputs   How many.
  * @param out_types  Receives up to `n_types` types.
  * @param n_types    How many there is room for.

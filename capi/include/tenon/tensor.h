@@ -85,7 +85,8 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_from_data(
  * @param rank        At most TENON_MAX_RANK.
  * @param strides     `rank` strides in elements, which keep every element inside of `data`; NULL
  * for row-major without gaps.
- * @param data        The memory, whose first element is the tensor's first; aligned for its dtype.
+ * @param data        The memory, whose first element is the tensor's first. It is copied if it is
+ *                    not aligned for its dtype.
  * @param size        Its bytes, at least those that shape and strides reach.
  * @param deleter     Runs exactly once, when the memory is needed no more: with the tensor's last
  *                    owner, after the copy, or when this call fails.

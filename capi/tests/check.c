@@ -1,0 +1,148 @@
+#include "capi/tests/check.h"
+
+static int failures;
+static int failures_before;
+static int tests;
+static tenon_context* the_context;
+
+tenon_context* context(void) { return the_context; }
+
+tenon_scope* scope(void) { return tenon_context_default_scope(the_context); }
+
+const char* device_name(void) {
+  static char name[64];
+  const char* device = getenv("TENON_TEST_DEVICE");
+  snprintf(name, sizeof name, "%s:0", device ? device : "ref");
+  return name;
+}
+
+const char* plugin_folder(void) {
+  const char* folder = getenv("TENON_PLUGIN_PATH");
+  return folder ? folder : ".";
+}
+
+uint64_t live_bytes(void) {
+  tenon_device* device = NULL;
+  tenon_memory_info info;
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  CHECK_OK(tenon_context_find_device(the_context, tenon_str(device_name()), &device));
+  CHECK_OK(tenon_device_describe_memory(device, &info));
+  tenon_device_release(device);
+  return info.live_bytes;
+}
+
+void run_test(const char* name, void (*test)(void)) {
+  ++tests;
+  failures_before = failures;
+  CHECK_OK(tenon_context_create(NULL, &the_context));
+  CHECK_OK(tenon_scope_set_device(scope(), tenon_str(device_name())));
+  test();
+  if (live_bytes() != 0) {
+    fprintf(stderr, "  %lu bytes are still held\n", (unsigned long)live_bytes());
+    ++failures;
+  }
+  tenon_context_release(the_context);
+  the_context = NULL;
+  printf("%s %s\n", failures == failures_before ? "ok    " : "FAILED", name);
+}
+
+int report(void) {
+  printf("%d tests, %d failures\n", tests, failures);
+  return failures == 0 ? 0 : 1;
+}
+
+static void fail_at(const char* file, int line) {
+  ++failures;
+  fprintf(stderr, "%s:%d: ", file, line);
+}
+
+void check_that(int ok, const char* what, const char* file, int line) {
+  if (ok) return;
+  fail_at(file, line);
+  fprintf(stderr, "%s does not hold\n", what);
+}
+
+void check_ok(tenon_error* error, const char* what, const char* file, int line) {
+  if (!error) return;
+  fail_at(file, line);
+  fprintf(stderr, "%s\n  failed: %s\n", what, tenon_error_message(error).data);
+  tenon_error_release(error);
+}
+
+void check_error(tenon_error* error, tenon_code code, const char* message, const char* what,
+                 const char* file, int line) {
+  if (!error) {
+    fail_at(file, line);
+    fprintf(stderr, "%s\n  succeeded\n", what);
+    return;
+  }
+  if (tenon_error_code(error) != code) {
+    fail_at(file, line);
+    fprintf(stderr, "%s\n  failed with %s: %s\n", what,
+            tenon_code_name(tenon_error_code(error)).data, tenon_error_message(error).data);
+  }
+  check_text(tenon_error_message(error), message, 0, file, line);
+  tenon_error_release(error);
+}
+
+void check_text(tenon_string text, const char* part, int whole, const char* file, int line) {
+  const int ok = text.data && (whole ? strcmp(text.data, part) == 0 && strlen(part) == text.size
+                                     : strstr(text.data, part) != NULL);
+  if (ok) return;
+  fail_at(file, line);
+  fprintf(stderr, "expected%s: %s\n  but it is: %s\n", whole ? "" : " a part", part,
+          text.data ? text.data : "(null)");
+}
+
+void check_values(tenon_tensor* tensor, const double* values, size_t n, double tolerance,
+                  const char* file, int line) {
+  tenon_cast_attrs attrs = TENON_CAST_ATTRS_DEFAULT;
+  tenon_tensor* wide = NULL;
+  double* got = calloc(n ? n : 1, sizeof *got);
+  size_t i;
+  if (!tensor || tenon_tensor_count(tensor) != (int64_t)n) {
+    fail_at(file, line);
+    fprintf(stderr, "expected %lu elements, but there are %ld\n", (unsigned long)n,
+            tensor ? (long)tenon_tensor_count(tensor) : -1L);
+    free(got);
+    return;
+  }
+  attrs.to = TENON_FLOAT64;
+  CHECK_OK(tenon_cast(scope(), tensor, &attrs, &wide));
+  CHECK_OK(tenon_tensor_read(scope(), wide, got, n * sizeof *got));
+  for (i = 0; i < n; ++i) {
+    const double difference = fabs(got[i] - values[i]);
+    if (got[i] == values[i] || difference <= tolerance * fabs(values[i])) continue;
+    fail_at(file, line);
+    fprintf(stderr, "element %lu is %.9g and not %.9g\n", (unsigned long)i, got[i], values[i]);
+  }
+  tenon_tensor_release(wide);
+  free(got);
+}
+
+tenon_tensor* make_f32(const float* values, size_t n) {
+  const int64_t shape[1] = {(int64_t)n};
+  tenon_tensor* tensor = NULL;
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT32, shape, 1, values, n * sizeof *values,
+                                  &tensor));
+  return tensor;
+}
+
+tenon_tensor* make_f32_matrix(int64_t rows, int64_t columns, const float* values) {
+  const int64_t shape[2] = {rows, columns};
+  tenon_tensor* tensor = NULL;
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT32, shape, 2, values,
+                                  (size_t)(rows * columns) * sizeof *values, &tensor));
+  return tensor;
+}
+
+tenon_tensor* make_i32(int64_t rows, int64_t columns) {
+  const int64_t shape[2] = {rows, columns};
+  const size_t size = (size_t)(rows * columns) * sizeof(int32_t);
+  int32_t* zeros = calloc(1, size ? size : 1);
+  tenon_tensor* tensor = NULL;
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT32, shape, 2, zeros, size, &tensor));
+  free(zeros);
+  return tensor;
+}

@@ -1,0 +1,128 @@
+#include "capi/tests/check.h"
+
+static void lends_without_a_copy(void) {
+  tenon_tensor* x = make_f32_matrix(2, 3, (const float[]){1, 2, 3, 4, 5, 6});
+  tenon_dlpack* loan = NULL;
+
+  CHECK_OK(tenon_tensor_to_dlpack(scope(), x, NULL, &loan));
+
+  CHECK(loan->version.major == 1);
+  CHECK(loan->flags & TENON_DLPACK_READ_ONLY);
+  CHECK(loan->tensor.data == tenon_tensor_data(x));
+  CHECK(loan->tensor.device.type == TENON_DLPACK_CPU && loan->tensor.device.id == 0);
+  CHECK(loan->tensor.rank == 2 && loan->tensor.shape[1] == 3 && loan->tensor.strides[0] == 3);
+  CHECK(loan->tensor.dtype.code == TENON_CODE_FLOAT && loan->tensor.dtype.bits == 32 &&
+        loan->tensor.dtype.lanes == 1);
+  tenon_tensor_release(x);
+  CHECK(((const float*)loan->tensor.data)[5] == 6); /* The loan keeps it. */
+  CHECK(live_bytes() == 24);
+  loan->deleter(loan);
+}
+
+static void comes_back_as_the_same_memory(void) {
+  tenon_tensor* x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4});
+  tenon_transpose_attrs attrs = TENON_TRANSPOSE_ATTRS_DEFAULT;
+  tenon_tensor* t = NULL;
+  tenon_dlpack* loan = NULL;
+  tenon_tensor* y = NULL;
+  CHECK_OK(tenon_transpose(scope(), x, &attrs, &t));
+
+  CHECK_OK(tenon_tensor_to_dlpack(scope(), t, NULL, &loan));
+  CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &y));
+
+  CHECK_VALUES(y, 1, 3, 2, 4);
+  CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "was lent");
+  tenon_tensor_release(x);
+  tenon_tensor_release(t);
+  tenon_tensor_release(y);
+}
+
+static int deleted;
+static void count_deletion(tenon_dlpack* self) {
+  (void)self;
+  ++deleted;
+}
+
+static tenon_dlpack a_loan(float* data, int64_t* shape) {
+  tenon_dlpack loan;
+  memset(&loan, 0, sizeof loan);
+  loan.version.major = TENON_DLPACK_MAJOR;
+  loan.deleter = count_deletion;
+  loan.tensor.data = data;
+  loan.tensor.device.type = TENON_DLPACK_CPU;
+  loan.tensor.rank = 1;
+  loan.tensor.dtype.code = TENON_CODE_FLOAT;
+  loan.tensor.dtype.bits = 32;
+  loan.tensor.dtype.lanes = 1;
+  loan.tensor.shape = shape;
+  return loan;
+}
+
+static void ends_a_loan_once(void) {
+  float data[3] = {7, 1, 2};
+  int64_t shape[1] = {2};
+  tenon_dlpack loan = a_loan(data, shape);
+  tenon_tensor* x = NULL;
+  loan.tensor.byte_offset = 4;
+  deleted = 0;
+
+  CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x));
+  CHECK_VALUES(x, 1, 2);
+  tenon_tensor_release(x);
+  CHECK(deleted == 1);
+
+  CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, true, &x));
+  CHECK(deleted == 2); /* Copied, so it ends at once. */
+  data[1] = 9;
+  CHECK_VALUES(x, 1, 2);
+  tenon_tensor_release(x);
+  CHECK(deleted == 2);
+}
+
+static void refuses_what_it_cannot_read(void) {
+  float data[2] = {1, 2};
+  int64_t shape[1] = {2};
+  tenon_dlpack loan = a_loan(data, shape);
+  tenon_tensor* scalar = tenon_scalar_i64(1);
+  tenon_dlpack* out = GARBAGE(tenon_dlpack);
+  tenon_tensor* x = GARBAGE(tenon_tensor);
+  deleted = 0;
+
+  loan.version.major = 2;
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_INVALID_ARGUMENT,
+              "dlpack is of version 2, and version 1 is known here");
+  CHECK(x == NULL && deleted == 1);
+  loan = a_loan(data, shape);
+  loan.tensor.device.type = 2;
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_UNIMPLEMENTED,
+              "a device of type 2");
+  loan = a_loan(data, shape);
+  loan.tensor.dtype.lanes = 4;
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_INVALID_ARGUMENT,
+              "is not a dtype");
+  loan = a_loan(data, shape);
+  loan.tensor.rank = -1;
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_INVALID_ARGUMENT,
+              "negative rank");
+  loan = a_loan(NULL, shape);
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_INVALID_ARGUMENT,
+              "dlpack.tensor.data is NULL");
+  loan = a_loan(data, shape);
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, &loan, false, &x), TENON_INVALID_ARGUMENT,
+              "stream is not NULL");
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), NULL, NULL, false, &x), TENON_INVALID_ARGUMENT,
+              "dlpack is NULL");
+  CHECK(deleted == 6);
+  CHECK_ERROR(tenon_tensor_to_dlpack(scope(), scalar, NULL, &out), TENON_INVALID_ARGUMENT,
+              "is an inline scalar");
+  CHECK(out == NULL);
+  tenon_tensor_release(scalar);
+}
+
+int main(void) {
+  RUN(lends_without_a_copy);
+  RUN(comes_back_as_the_same_memory);
+  RUN(ends_a_loan_once);
+  RUN(refuses_what_it_cannot_read);
+  return report();
+}

@@ -1,0 +1,139 @@
+#include "capi/tests/check.h"
+
+static tenon_variable* variable_of(tenon_tensor* initial) {
+  tenon_variable* variable = NULL;
+  CHECK_OK(tenon_variable_create(scope(), initial, NULL, &variable));
+  tenon_tensor_release(initial);
+  return variable;
+}
+
+static void tells_what_it_is(void) {
+  tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
+  tenon_variable* variable = NULL;
+  tenon_tensor* x = make_i32(2, 3);
+  options.name = tenon_str("steps");
+  options.trainable = false;
+
+  CHECK_OK(tenon_variable_create(scope(), x, &options, &variable));
+
+  CHECK(tenon_variable_dtype(variable) == TENON_INT32);
+  CHECK(tenon_variable_rank(variable) == 2);
+  CHECK(tenon_variable_shape(variable)[1] == 3);
+  CHECK_TEXT(tenon_variable_name(variable), "steps");
+  CHECK_TEXT(tenon_variable_device_name(variable), device_name());
+  CHECK(!tenon_variable_is_trainable(variable));
+  tenon_variable_set_trainable(variable, true);
+  CHECK(tenon_variable_is_trainable(variable));
+  tenon_tensor_release(x);
+  tenon_variable_retain(variable);
+  tenon_variable_release(variable);
+  tenon_variable_release(variable);
+}
+
+static void a_value_that_was_read_does_not_change(void) {
+  tenon_variable* variable = variable_of(F32(1, 2));
+  tenon_tensor* before = NULL;
+  tenon_tensor* after = NULL;
+  tenon_tensor* next = F32(3, 4);
+
+  CHECK_OK(tenon_variable_read(scope(), variable, &before));
+  CHECK_OK(tenon_variable_assign(scope(), variable, next));
+  CHECK_OK(tenon_variable_read(scope(), variable, &after));
+
+  CHECK_VALUES(before, 1, 2);
+  CHECK_VALUES(after, 3, 4);
+  tenon_tensor_release(before);
+  tenon_tensor_release(after);
+  tenon_tensor_release(next);
+  tenon_variable_release(variable);
+}
+
+static void reading_copies_nothing(void) {
+  tenon_variable* variable = variable_of(F32(1, 2));
+  tenon_tensor* a = NULL;
+  tenon_tensor* b = NULL;
+
+  CHECK_OK(tenon_variable_read(scope(), variable, &a));
+  CHECK_OK(tenon_variable_read(scope(), variable, &b));
+
+  CHECK(a != b && tenon_tensor_data(a) == tenon_tensor_data(b));
+  CHECK(live_bytes() == 8);
+  tenon_tensor_release(a);
+  tenon_tensor_release(b);
+  tenon_variable_release(variable);
+}
+
+static void refuses_a_value_of_another_type(void) {
+  tenon_variable* variable = variable_of(F32(1, 2));
+  tenon_tensor* longer = F32(1, 2, 3);
+  tenon_tensor* integers = make_i32(1, 2);
+  tenon_tensor* now = NULL;
+
+  CHECK_ERROR(tenon_variable_assign(scope(), variable, longer), TENON_INVALID_ARGUMENT,
+              "holds f32[2], but the value is f32[3]");
+  CHECK_ERROR(tenon_variable_assign(scope(), variable, integers), TENON_INVALID_ARGUMENT,
+              "holds f32[2], but the value is i32[1,2]");
+  CHECK_ERROR(tenon_variable_assign(scope(), variable, NULL), TENON_INVALID_ARGUMENT,
+              "value is NULL");
+  CHECK_OK(tenon_variable_read(scope(), variable, &now));
+  CHECK_VALUES(now, 1, 2);
+  tenon_tensor_release(now);
+  tenon_tensor_release(longer);
+  tenon_tensor_release(integers);
+  tenon_variable_release(variable);
+}
+
+static void a_scalar_fits_a_variable_without_axes(void) {
+  tenon_variable* variable = variable_of(tenon_scalar_f64(1.5));
+  tenon_tensor* two = tenon_scalar_i64(2);
+  tenon_tensor* now = NULL;
+
+  CHECK(tenon_variable_dtype(variable) == TENON_FLOAT32);
+  CHECK_OK(tenon_variable_assign(scope(), variable, two));
+  CHECK_OK(tenon_variable_read(scope(), variable, &now));
+
+  CHECK_VALUES(now, 2);
+  tenon_tensor_release(now);
+  tenon_tensor_release(two);
+  tenon_variable_release(variable);
+}
+
+static void its_memory_is_free_with_its_last_handle(void) {
+  tenon_variable* variable = variable_of(make_i32(100, 100));
+  CHECK(live_bytes() == 40000);
+
+  tenon_variable_release(variable);
+
+  CHECK(live_bytes() == 0);
+}
+
+static void a_value_is_a_tensor_or_a_variable(void) {
+  tenon_variable* variable = variable_of(F32(1));
+  tenon_tensor* tensor = F32(2);
+  tenon_value* a = tenon_variable_as_value(variable);
+  tenon_value* b = tenon_tensor_as_value(tensor);
+
+  CHECK(tenon_value_as_variable(a) == variable && tenon_value_as_tensor(a) == NULL);
+  CHECK(tenon_value_as_tensor(b) == tensor && tenon_value_as_variable(b) == NULL);
+  CHECK(tenon_variable_as_value(NULL) == NULL && tenon_tensor_as_value(NULL) == NULL);
+  CHECK(tenon_value_as_tensor(NULL) == NULL && tenon_value_as_variable(NULL) == NULL);
+  tenon_value_retain(a);
+  tenon_value_retain(b);
+  tenon_variable_release(variable);
+  tenon_tensor_release(tensor);
+  CHECK(live_bytes() == 8);
+  tenon_value_release(a);
+  tenon_value_release(b);
+  tenon_value_release(NULL);
+}
+
+int main(void) {
+  RUN(tells_what_it_is);
+  RUN(a_value_that_was_read_does_not_change);
+  RUN(reading_copies_nothing);
+  RUN(refuses_a_value_of_another_type);
+  RUN(a_scalar_fits_a_variable_without_axes);
+  RUN(its_memory_is_free_with_its_last_handle);
+  RUN(a_value_is_a_tensor_or_a_variable);
+  return report();
+}
