@@ -20,7 +20,6 @@ int run(int argc, char** argv) {
   DevicesOptions devices_options;
   OpsOptions ops_options;
   CLI::App app("Looks at Tenon on this machine.", "tenon");
-  app.require_subcommand(1);
   app.footer(
       "Exits with 0; with 1 if what was asked for does not exist or fails, and with 2 if "
       "the command line is wrong.");
@@ -48,7 +47,9 @@ int run(int argc, char** argv) {
   }
   if (*devices_command) return devices(devices_options);
   if (*ops_command) return ops(ops_options);
-  return *version_command ? version() : kMisused;
+  if (*version_command) return version();
+  fmt::print(stderr, "{}", app.help());
+  return kMisused;
 }
 
 }  // namespace

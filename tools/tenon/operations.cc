@@ -53,7 +53,10 @@ Rows inputs_of(const Json& page) {
   Rows rows;
   for (const Json& input : page["inputs"]) {
     const std::string kind = get(input, "kind");
-    rows.push_back({get(input, "name"), kind == "required" ? "" : kind, get(input, "doc")});
+    const std::string note = kind == "required"   ? ""
+                             : kind == "optional" ? "Optional. "
+                                                  : "Any number. ";
+    rows.push_back({get(input, "name"), note + get(input, "doc")});
   }
   return rows;
 }

@@ -65,7 +65,7 @@ class Error : public std::exception {
 namespace detail {
 
 // An exception of the user's own on its way through a C call: what a callback threw, and the C
-// error that stands for it until check() meets that very error again, on the same thread.
+// error that stands for it until check() meets one that says the same, on the same thread.
 struct Thrown {
   std::exception_ptr exception;
   std::optional<Error> error;
@@ -75,7 +75,8 @@ inline thread_local Thrown thrown;
 [[noreturn]] inline void raise(tenon_error* raised) {
   Error error = Error::adopt(raised);
   const Thrown pending = std::exchange(thrown, {});
-  if (pending.error && pending.error->get() == error.get()) {
+  if (pending.error && pending.error->code() == error.code() &&
+      pending.error->message() == error.message()) {
     std::rethrow_exception(pending.exception);
   }
   throw error;

@@ -1,0 +1,20 @@
+# Runs PROGRAM with ARGS and fails unless it ends with STATUS and prints what STDOUT and STDERR match.
+# What it prints with --json must parse.
+
+execute_process(COMMAND ${PROGRAM} ${ARGS} OUTPUT_VARIABLE out ERROR_VARIABLE err
+                RESULT_VARIABLE status)
+if(NOT status EQUAL STATUS)
+  message(FATAL_ERROR "ended with ${status}, not ${STATUS}\n${out}${err}")
+endif()
+if(NOT out MATCHES "${STDOUT}")
+  message(FATAL_ERROR "printed\n${out}\nwhich does not match ${STDOUT}")
+endif()
+if(NOT err MATCHES "${STDERR}")
+  message(FATAL_ERROR "said\n${err}\nwhich does not match ${STDERR}")
+endif()
+if("--json" IN_LIST ARGS)
+  string(JSON type TYPE "${out}")
+  if(NOT type STREQUAL "OBJECT")
+    message(FATAL_ERROR "printed JSON that is no object but ${type}")
+  endif()
+endif()
