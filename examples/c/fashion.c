@@ -206,6 +206,16 @@ static void save_and_check(network* net, const fashion_options* options, const d
   free(before);
 }
 
+/* Tells now, and not after the training, that a file cannot be written. */
+static void must_be_writable(const char* path) {
+  FILE* file = fopen(path, "ab");
+  if (!file) {
+    fprintf(stderr, "fashion: %s: %s\n", path, strerror(errno));
+    exit(1);
+  }
+  fclose(file);
+}
+
 static void describe_device(tenon_scope* scope, char* text, size_t size) {
   tenon_device* device = NULL;
   tenon_device_info info = {0};
@@ -225,6 +235,8 @@ int main(int argc, char** argv) {
   must(tenon_context_create(&context_options, &context));
   tenon_scope* scope = tenon_context_default_scope(context);
   must(tenon_scope_set_device(scope, tenon_str(options.device)));
+  must_be_writable(options.save);
+  must_be_writable(options.page);
   describe_device(scope, device, sizeof device);
 
   image_set train_images = image_set_read(options.data, "train");

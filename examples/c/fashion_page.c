@@ -7,7 +7,7 @@
 #include "examples/c/chart.h"
 #include "examples/c/png.h"
 
-enum { kPictures = 40 };
+enum { kPictures = 36 };
 
 static const char* const kNames[kClasses] = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
                                              "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Boot"};
@@ -38,12 +38,13 @@ static const char kHead[] =
     ".curve { fill: none; stroke: rgb(var(--accent)); stroke-width: 2; }\n"
     ".wide { overflow-x: auto; } table { border-collapse: separate; border-spacing: 2px;\n"
     "  font-variant-numeric: tabular-nums; } th { font-weight: 400; color: var(--faint);\n"
-    "  font-size: .8rem; padding: 0 .4rem; text-align: right; }\n"
+    "  font-size: .8rem; padding: 0 .4rem; } th[scope=row] { text-align: right; }\n"
     "td { width: 3.6rem; height: 2.1rem; text-align: center; border-radius: 4px; }\n"
     ".strong { color: var(--paper); }\n"
-    ".pictures { display: grid; gap: .75rem; grid-template-columns: repeat(auto-fill, 6rem); }\n"
+    ".pictures { display: grid; gap: .75rem;\n"
+    "  grid-template-columns: repeat(auto-fill, minmax(6rem, 1fr)); }\n"
     ".pictures div { font-size: .75rem; line-height: 1.3; color: var(--faint); }\n"
-    ".pictures img { width: 6rem; height: 6rem; border-radius: 6px; image-rendering: pixelated;\n"
+    ".pictures img { width: 100%; border-radius: 6px; image-rendering: pixelated;\n"
     "  display: block; margin-bottom: .25rem; } .wrong { color: var(--wrong); }\n"
     "</style></head><body>\n";
 
