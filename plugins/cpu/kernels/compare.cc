@@ -68,7 +68,7 @@ Prepared prepare_where(const Request& request) {
     case 2:
       return make_moving(request, where(Type<uint16_t>()));
     case 4:
-      return make_moving(request, where(Type<uint32_t>()));
+      return make_moving(request, select_span());
     default:
       return make_moving(request, where(Type<uint64_t>()));
   }

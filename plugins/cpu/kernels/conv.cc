@@ -65,7 +65,11 @@ void pad_plane(const T* x, const Planes& planes, const Window& window, const Pla
       if (window.lhs_dilations[2] == 1 && layout.phases == 1) {
         const int64_t begin = std::max<int64_t>(0, -window.pads[2]);
         const int64_t end = std::min(planes.sizes[2], width - window.pads[2]);
-        for (int64_t w = begin; w < end; ++w) row[window.pads[2] + w] = from[w * stride];
+        if (stride == 1 && begin < end) {
+          std::copy(from + begin, from + end, row + window.pads[2] + begin);
+        } else {
+          for (int64_t w = begin; w < end; ++w) row[window.pads[2] + w] = from[w * stride];
+        }
         continue;
       }
       for (int64_t w = 0; w < planes.sizes[2]; ++w) {
@@ -80,7 +84,7 @@ void pad_plane(const T* x, const Planes& planes, const Window& window, const Pla
 // The filter of one group as panels for the tile, in blocks of kBlockK columns.
 template <class T>
 void pack_filter(const Filter<T>& filter, int64_t group, const MultiplyTiles<T>& tiles, T* to) {
-  const int64_t mr = tiles.rows;
+  const int64_t mr = tiles.panel_rows(filter.out_channels);
   const int64_t k = filter.channels * volume(filter.taps);
   const int64_t m_padded = (filter.out_channels + mr - 1) / mr * mr;
   std::fill_n(to, m_padded * k, T{0});
@@ -122,8 +126,8 @@ class Convolution {
         k_(filter.channels * volume(filter.taps)) {}
 
   void run() {
-    const int64_t mr = tiles_.rows;
-    m_padded_ = (filter_.out_channels + mr - 1) / mr * mr;
+    mr_ = tiles_.panel_rows(filter_.out_channels);
+    m_padded_ = (filter_.out_channels + mr_ - 1) / mr_ * mr_;
     packed_.resize(static_cast<size_t>(groups_ * m_padded_ * k_));
     for (int64_t group = 0; group < groups_; ++group) {
       pack_filter(filter_, group, tiles_, packed_.data() + group * m_padded_ * k_);
@@ -185,7 +189,7 @@ class Convolution {
       const int64_t kn = std::min(kBlockK, k_ - kb);
       TileArgs<T> args{.k = kn,
                        .a_row = 1,
-                       .a_k = tiles_.rows,
+                       .a_k = mr_,
                        .b_offsets = offsets_.data() + kb,
                        .c_row = area,
                        .add = has_bias || kb > 0};
@@ -195,10 +199,10 @@ class Convolution {
         for (int64_t w = 0; w < width; w += tiles_.columns) {
           args.b = from + w;
           args.n = std::min(tiles_.columns, width - w);
-          for (int64_t m = 0; m < filter_.out_channels; m += tiles_.rows) {
+          for (int64_t m = 0; m < filter_.out_channels; m += mr_) {
             args.a = packed + kb * m_padded_ + m * kn;
             args.c = y + m * area + row * width + w;
-            args.m = std::min(tiles_.rows, filter_.out_channels - m);
+            args.m = std::min(mr_, filter_.out_channels - m);
             tiles_.gathered(args);
           }
         }
@@ -219,6 +223,7 @@ class Convolution {
   int64_t groups_;
   const PlaneLayout layout_;
   int64_t k_;
+  int64_t mr_ = 0;  // Rows of a panel of the filter.
   int64_t m_padded_ = 0;
   int64_t planes_size_ = 0;
   std::vector<T> packed_;

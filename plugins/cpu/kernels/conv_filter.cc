@@ -77,7 +77,7 @@ class FilterGradient {
   }
 
   void add_image(int64_t n, int64_t group, T* to, bool add) const {
-    const int64_t mr = tiles_.rows, nr = tiles_.columns;
+    const int64_t mr = tiles_.panel_rows(out_channels_), nr = tiles_.columns;
     const int64_t m_padded = (out_channels_ + mr - 1) / mr * mr;
     const int64_t planes_size = volume(reach_) * channels_ + nr;
     T* const planes = scratch_of<T>(kScratchConv, planes_size);
@@ -112,7 +112,7 @@ class FilterGradient {
 
   // dy of one image as panels for the tile, in blocks of kBlockK places.
   void pack_dy(int64_t n, int64_t group, T* to, int64_t m_padded) const {
-    const int64_t mr = tiles_.rows;
+    const int64_t mr = tiles_.panel_rows(out_channels_);
     LoopAxes axes;
     for (size_t i = 0; i < 3; ++i) axes.push(dy_.sizes[i], dy_.strides[i]);
     if (m_padded != out_channels_) std::fill_n(to, m_padded * area_, T{0});

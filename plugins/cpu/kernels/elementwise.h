@@ -46,6 +46,7 @@ SpanTable logarithms_spans();
 SpanTable power_spans();
 SpanTable trigonometry_spans();
 Span gelu_tanh_span(tenon_dtype dtype);  // gelu's other form.
+Span select_span();                      // where, of elements of four bytes.
 
 // The entry for an op and a dtype, or NULL.
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);

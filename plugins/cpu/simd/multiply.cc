@@ -58,7 +58,7 @@ void tile(const TileArgs<T>& args) {
   const T* b = args.b;
   constexpr bool kPacked = kReads != Reads::kDirect;
   const int64_t a_row = kPacked ? 1 : args.a_row;
-  const int64_t a_k = kPacked ? static_cast<int64_t>(kTileRows) : args.a_k;
+  const int64_t a_k = args.a_k;
   // Three rows share a pointer, so that the rows' addresses fit the registers there are.
   constexpr size_t kGroups = (kRows + 2) / 3;
   const T* a[kGroups];
@@ -115,11 +115,18 @@ void packed_tile(const TileArgs<T>& args) {
   return is_narrow ? packed_rows<T, 1, kReads>(args) : packed_rows<T, kTileVectors, kReads>(args);
 }
 
+template <class T, size_t kVectors>
+void direct_rows(const TileArgs<T>& args) {
+  if constexpr (kTileRows == 12) {
+    if (args.m == 8) return tile<T, 8, kVectors, Reads::kDirect>(args);
+  }
+  tile<T, kTileRows, kVectors, Reads::kDirect>(args);
+}
+
 template <class T>
 void direct_tile(const TileArgs<T>& args) {
   const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
-  return is_narrow ? tile<T, kTileRows, 1, Reads::kDirect>(args)
-                   : tile<T, kTileRows, kTileVectors, Reads::kDirect>(args);
+  return is_narrow ? direct_rows<T, 1>(args) : direct_rows<T, kTileVectors>(args);
 }
 
 // Squares of 16-byte vectors are turned in registers.
