@@ -1,0 +1,35 @@
+# docs/adding_a_plugin.md: installs Tenon, then builds a plugin and a program against it elsewhere.
+#
+#   sh outside_the_tree.sh SOURCE BUILD WORK WHICH_DEVICES
+#
+# SOURCE is the repository, BUILD a built tree, WORK a folder to do it in, WHICH_DEVICES the program
+# which_devices.c. Fails unless all of it builds and the new device is listed.
+
+set -eu
+
+cd "$1"
+build=$2
+work=$3
+which_devices=$4
+prefix=$work/tenon
+rm -rf "$work"
+mkdir -p "$work"
+
+cmake --install "$build" --prefix "$prefix"
+
+./dev new plugin acme --out "$work/acme"
+cmake -S "$work/acme" -B "$work/acme/build" -DCMAKE_PREFIX_PATH="$prefix"
+cmake --build "$work/acme/build"
+
+TENON_PLUGIN_PATH="$work/acme/build/plugins" "$which_devices" | tee "$work/devices"
+grep -qx 'device acme:0' "$work/devices"
+grep -qx 'plugin acme, loaded' "$work/devices"
+
+# A user's program finds the plugins of the installation without being told where they are.
+mkdir "$work/consumer"
+cp docs/snippets/consumer/CMakeLists.txt examples/c/hello.c "$work/consumer"
+unset TENON_PLUGIN_PATH
+cmake -S "$work/consumer" -B "$work/consumer/build" -DCMAKE_PREFIX_PATH="$prefix"
+cmake --build "$work/consumer/build"
+"$work/consumer/build/hello" >"$work/printed"
+cmp "$work/printed" examples/c/hello.expected

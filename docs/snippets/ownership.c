@@ -1,0 +1,58 @@
+/* docs/ownership.md: who releases what, and when memory is free. */
+
+#include "docs/snippets/snippet.h"
+
+static unsigned long long live_bytes(tenon_device* device) {
+  tenon_memory_info info;
+  info.struct_size = sizeof info;
+  must(tenon_device_describe_memory(device, &info));
+  return (unsigned long long)info.live_bytes;
+}
+
+static void given_back(void* payload) { printf("%s is given back\n", (const char*)payload); }
+
+int main(void) {
+  const float values[] = {1, 2, 3, 4};
+  const int64_t sizes[] = {2, 2};
+  tenon_context* context = NULL;
+  tenon_device* device = NULL;
+  must(tenon_context_create(NULL, &context));
+  tenon_scope* scope = tenon_context_default_scope(context);
+  must(tenon_scope_get_device(scope, &device));
+
+  /* A view shares the memory of what it views, and keeps it. */
+  tenon_tensor *x = vector(scope, values, 4), *square = NULL;
+  tenon_reshape_attrs shape = TENON_RESHAPE_ATTRS_DEFAULT;
+  shape.shape = sizes;
+  shape.n_shape = 2;
+  must(tenon_reshape(scope, x, &shape, &square));
+  printf("x and its view: %llu bytes\n", live_bytes(device));
+  tenon_tensor_release(x);
+  printf("the view alone: %llu bytes\n", live_bytes(device));
+  tenon_tensor_release(square);
+  printf("neither: %llu bytes\n", live_bytes(device));
+
+  /* Lent memory: the deleter runs once, when nobody needs the memory any more. */
+  static float lent[16] = {1, 2, 3, 4};
+  const int64_t count = 16;
+  const tenon_deleter deleter = {given_back, "lent memory"};
+  tenon_tensor* borrowed = NULL;
+  must(tenon_tensor_from_host(scope, TENON_FLOAT32, &count, 1, NULL, lent, sizeof lent, deleter,
+                              &borrowed));
+  tenon_tensor_release(borrowed);
+
+  /* A donated tensor's memory may become the result's; its handle is for releasing only. */
+  tenon_tensor *a = vector(scope, values, 4), *b = NULL, *again = NULL;
+  must(tenon_tensor_donate(a));
+  must(tenon_relu(scope, a, &b));
+  tenon_error* error = tenon_relu(scope, a, &again);
+  printf("%s\n", tenon_error_message(error).data);
+  tenon_error_release(error);
+  tenon_tensor_release(a);
+  tenon_tensor_release(b);
+
+  printf("at the end: %llu bytes\n", live_bytes(device));
+  tenon_device_release(device);
+  tenon_context_release(context);
+  return 0;
+}
