@@ -1,0 +1,115 @@
+#include "capi/tests/check.h"
+
+#if defined(__linux__)
+#include <unistd.h>
+#endif
+
+/* A million steps; sanitizers, which keep freed memory for a while, run a hundredth. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { kSteps = 10000, kIsExact = 0 };
+#else
+enum { kSteps = 1000000, kIsExact = 1 };
+#endif
+
+/* What the process has in memory; 0 where that cannot be told. */
+static long resident_bytes(void) {
+  long pages = 0;
+#if defined(__linux__)
+  FILE* file = fopen("/proc/self/statm", "r");
+  if (file && fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
+  if (file) fclose(file);
+  pages *= sysconf(_SC_PAGESIZE);
+#endif
+  return pages;
+}
+
+static tenon_variable* make_variable(float value) {
+  tenon_variable* variable = NULL;
+  tenon_tensor* initial = F32(value);
+  CHECK_OK(tenon_variable_create(scope(), initial, NULL, &variable));
+  tenon_tensor_release(initial);
+  return variable;
+}
+
+/* variable -= rate * gradient */
+static void descend(tenon_variable* variable, tenon_tensor* gradient, tenon_tensor* rate) {
+  tenon_tensor *value = NULL, *step = NULL, *next = NULL;
+  CHECK_OK(tenon_variable_read(scope(), variable, &value));
+  CHECK_OK(tenon_mul(scope(), gradient, rate, &step));
+  CHECK_OK(tenon_sub(scope(), value, step, &next));
+  CHECK_OK(tenon_variable_assign(scope(), variable, next));
+  tenon_tensor_release(value);
+  tenon_tensor_release(step);
+  tenon_tensor_release(next);
+}
+
+/* One step of a regression of y = w x + b by the sum of squares. */
+static void train(tenon_tensor* x, tenon_tensor* y, tenon_variable** parameters,
+                  tenon_tensor* rate) {
+  tenon_tape* tape = NULL;
+  tenon_tensor *w = NULL, *b = NULL, *wx = NULL, *guess = NULL, *error = NULL, *squares = NULL;
+  tenon_tensor *loss = NULL, *gradients[2] = {NULL, NULL};
+  tenon_value* sources[2];
+  sources[0] = tenon_variable_as_value(parameters[0]);
+  sources[1] = tenon_variable_as_value(parameters[1]);
+
+  CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
+  CHECK_OK(tenon_variable_read(scope(), parameters[0], &w));
+  CHECK_OK(tenon_variable_read(scope(), parameters[1], &b));
+  CHECK_OK(tenon_mul(scope(), x, w, &wx));
+  CHECK_OK(tenon_add(scope(), wx, b, &guess));
+  CHECK_OK(tenon_sub(scope(), guess, y, &error));
+  CHECK_OK(tenon_square(scope(), error, &squares));
+  CHECK_OK(tenon_sum(scope(), squares, NULL, &loss));
+  CHECK_OK(tenon_tape_gradient(scope(), tape, &loss, 1, NULL, sources, 2, NULL, gradients));
+  tenon_tape_release(tape);
+  descend(parameters[0], gradients[0], rate);
+  descend(parameters[1], gradients[1], rate);
+
+  tenon_tensor_release(w);
+  tenon_tensor_release(b);
+  tenon_tensor_release(wx);
+  tenon_tensor_release(guess);
+  tenon_tensor_release(error);
+  tenon_tensor_release(squares);
+  tenon_tensor_release(loss);
+  tenon_tensor_release(gradients[0]);
+  tenon_tensor_release(gradients[1]);
+}
+
+static void memory_is_flat_over_a_million_steps(void) {
+  tenon_tensor *x = F32(1, 2, 3, 4), *y = F32(0, -1, -2, -3), *rate = tenon_scalar_f64(0.01);
+  tenon_variable* parameters[2];
+  tenon_tensor* value = NULL;
+  long early = 0, late = 0;
+  uint64_t early_live = 0;
+  int i;
+  parameters[0] = make_variable(0.3f);
+  parameters[1] = make_variable(-0.3f);
+
+  for (i = 0; i < kSteps; ++i) {
+    train(x, y, parameters, rate);
+    if (i == kSteps / 10) {
+      early = resident_bytes();
+      early_live = live_bytes();
+    }
+  }
+  late = resident_bytes();
+
+  printf("resident after a tenth: %ld, at the end: %ld\n", early, late);
+  CHECK(live_bytes() == early_live);
+  if (kIsExact) CHECK(late - early < 256 * 1024);
+  CHECK_OK(tenon_variable_read(scope(), parameters[0], &value));
+  CHECK_NEAR(value, -1);
+  tenon_tensor_release(value);
+  tenon_variable_release(parameters[0]);
+  tenon_variable_release(parameters[1]);
+  tenon_tensor_release(x);
+  tenon_tensor_release(y);
+  tenon_tensor_release(rate);
+}
+
+int main(void) {
+  RUN(memory_is_flat_over_a_million_steps);
+  return report();
+}
