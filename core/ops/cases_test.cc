@@ -1,5 +1,5 @@
 // Runs every case of every op on each device that the build has: its error or its values, the same
-// with gaps between elements, and its derivatives against finite differences.
+// with gaps between elements and in the half types, and its derivatives against finite differences.
 
 #include <cmath>
 #include <ostream>
@@ -79,16 +79,35 @@ void PrintTo(const Param& param, std::ostream* out) { *out << param.op->name; }
 
 class OpCases : public ::testing::TestWithParam<Param> {
  protected:
-  void run(const AnyCase& c, Scope& scope, Scope& oracle);
+  void SetUp() override;
+  void run(const AnyCase& c);
+  void run_in(DType half, const AnyCase& c);
   void expect_values(const AnyCase& c, const Tensors& got, const Tensors& want, bool exact_type);
-  Tensors from_oracle(const OpProblem& problem, Scope& oracle);
+  Tensors from_oracle(const OpProblem& problem);
 
   const OpDef& op() const { return *GetParam().op; }
+
+  Ref<Context> context_;
+  Ref<Scope> oracle_;
+  Ref<Scope> scope_;
 };
 
+void OpCases::SetUp() {
+  ContextOptions options;
+  options.plugin_paths.push_back(testing::plugin_folder());
+  options.fallback_policy = FallbackPolicy::kStrict;
+  context_ = Ref<Context>::adopt(new Context(options));
+  oracle_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device("ref")));
+  try {
+    scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device(GetParam().device)));
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+}
+
 // Floating inputs in float64, unless the op's attributes insist on another dtype.
-Tensors OpCases::from_oracle(const OpProblem& problem, Scope& oracle) {
-  Scope::Enter enter(oracle);
+Tensors OpCases::from_oracle(const OpProblem& problem) {
+  Scope::Enter enter(*oracle_);
   const Tensors plain = problem.call();
   try {
     Tensors wide = problem.widened().call();
@@ -121,9 +140,9 @@ void OpCases::expect_values(const AnyCase& c, const Tensors& got, const Tensors&
   }
 }
 
-void OpCases::run(const AnyCase& c, Scope& scope, Scope& oracle) {
+void OpCases::run(const AnyCase& c) {
   const OpProblem problem(op(), c);
-  Scope::Enter enter(scope);
+  Scope::Enter enter(*scope_);
   if (!c.error.empty()) {
     try {
       problem.call();
@@ -137,7 +156,7 @@ void OpCases::run(const AnyCase& c, Scope& scope, Scope& oracle) {
 
   const Tensors got = problem.call();
   if (c.expect.empty()) {
-    expect_values(c, got, from_oracle(problem, oracle), false);
+    expect_values(c, got, from_oracle(problem), false);
   } else {
     AnyCase as_inputs = c;
     as_inputs.inputs = c.expect;
@@ -158,25 +177,47 @@ void OpCases::run(const AnyCase& c, Scope& scope, Scope& oracle) {
   }
 }
 
-TEST_P(OpCases, Pass) {
-  ContextOptions options;
-  options.plugin_paths.push_back(testing::plugin_folder());
-  options.fallback_policy = FallbackPolicy::kStrict;
-  const auto context = Ref<Context>::adopt(new Context(options));
-  const auto oracle = Ref<Scope>::adopt(new Scope(*context, &context->device("ref")));
-  Device* device = nullptr;
-  try {
-    device = &context->device(GetParam().device);
-  } catch (const Error& error) {
-    GTEST_SKIP() << error.what();
+// What holds in float32 holds in the half types, as far as they can tell: a result of inputs that
+// fit them is the one of float64, rounded.
+void OpCases::run_in(DType half, const AnyCase& c) {
+  const OpProblem as_written(op(), c);
+  if (!c.error.empty() || !as_written.is_float32()) return;
+  Scope::Enter enter(*scope_);
+  const OpProblem problem = as_written.with_floats(half);
+  const Tensors got = problem.call(), want = from_oracle(problem);
+  const double bound = 4 * epsilon_of(half);
+  for (size_t i = 0; i < got.size(); ++i) {
+    const std::vector<double> a = values_of(got[i]), b = values_of(want[i]);
+    for (size_t k = 0; k < a.size(); ++k) {
+      const bool same = a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k])) ||
+                        std::abs(a[k] - b[k]) <= bound * (1 + std::abs(b[k]));
+      EXPECT_TRUE(same) << "output " << i << ", element " << k << ": got " << a[k] << ", want "
+                        << b[k];
+    }
   }
-  const auto scope = Ref<Scope>::adopt(new Scope(*context, device));
+}
+
+TEST_P(OpCases, Pass) {
   for (const AnyCase& c : op().cases(op())) {
     SCOPED_TRACE("case " + c.name);
     try {
-      run(c, *scope, *oracle);
+      run(c);
     } catch (const Error& error) {
       ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+TEST_P(OpCases, PassInHalfTypes) {
+  if (op().id == static_cast<uint32_t>(OpId::k_bitcast)) GTEST_SKIP() << "other bits, other sizes";
+  for (const AnyCase& c : op().cases(op())) {
+    for (const DType half : {DType::kF16, DType::kBF16}) {
+      SCOPED_TRACE("case " + c.name + " in " + std::string(name_of(half)));
+      try {
+        run_in(half, c);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
     }
   }
 }
@@ -189,10 +230,10 @@ std::vector<Param> params(const char* device) {
   return result;
 }
 
-std::string name_of(const ::testing::TestParamInfo<Param>& info) { return info.param.op->name; }
+std::string test_name(const ::testing::TestParamInfo<Param>& info) { return info.param.op->name; }
 
-INSTANTIATE_TEST_SUITE_P(Ref, OpCases, ::testing::ValuesIn(params("ref")), name_of);
-INSTANTIATE_TEST_SUITE_P(Cpu, OpCases, ::testing::ValuesIn(params("cpu")), name_of);
+INSTANTIATE_TEST_SUITE_P(Ref, OpCases, ::testing::ValuesIn(params("ref")), test_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, OpCases, ::testing::ValuesIn(params("cpu")), test_name);
 
 }  // namespace
 }  // namespace tenon

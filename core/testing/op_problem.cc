@@ -63,18 +63,28 @@ OpProblem::OpProblem(const OpDef& op, const AnyCase& c)
   }
 }
 
-OpProblem OpProblem::widened() const {
-  OpProblem wide = *this;
-  for (Input& input : wide.inputs_) {
+OpProblem OpProblem::with_floats(DType dtype) const {
+  OpProblem result = *this;
+  for (Input& input : result.inputs_) {
     if (!is_floating(input.type.dtype)) continue;
     // What the device is given is the value rounded to the input's dtype, once.
     if (!input.scalar && input.fill != CaseTensor::Fill::kAbsent) {
       input.values = values_of(make_input(input));
     }
-    input.type.dtype = DType::kF64;
+    input.type.dtype = dtype;
     input.scalar = false;
   }
-  return wide;
+  return result;
+}
+
+bool OpProblem::is_float32() const {
+  bool any = false;
+  for (const Input& input : inputs_) {
+    if (input.scalar || !is_floating(input.type.dtype)) continue;
+    if (input.type.dtype != DType::kF32) return false;
+    any = true;
+  }
+  return any;
 }
 
 size_t OpProblem::n_elements() const {

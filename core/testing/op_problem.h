@@ -15,8 +15,11 @@ class OpProblem {
   // Draws what the case does not write down, the same on every run.
   OpProblem(const OpDef& op, const AnyCase& c);
 
-  // The same problem with every floating input in float64.
-  OpProblem widened() const;
+  // The same problem with every floating input in another dtype.
+  OpProblem with_floats(DType dtype) const;
+  OpProblem widened() const { return with_floats(DType::kF64); }
+  // True if some input is a float32 tensor and none is of another floating dtype.
+  bool is_float32() const;
 
   const OpDef& op() const { return *op_; }
   size_t n_elements() const;
