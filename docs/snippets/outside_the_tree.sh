@@ -21,6 +21,9 @@ cmake --install "$build" --prefix "$prefix"
 cmake -S "$work/acme" -B "$work/acme/build" -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$work/acme/build"
 
+TENON_PLUGIN_PATH="$work/acme/build/plugins" "$prefix/bin/tenon" devices | tee "$work/devices"
+grep -q '^acme:0 ' "$work/devices"
+
 TENON_PLUGIN_PATH="$work/acme/build/plugins" "$which_devices" | tee "$work/devices"
 grep -qx 'device acme:0' "$work/devices"
 grep -qx 'plugin acme, loaded' "$work/devices"

@@ -6,7 +6,8 @@ A block with a language stands below a comment that names its file:
 
 and its lines are lines of that file, one after another, whatever both are indented by. A block of
 `sh` may instead hold commands of ./dev alone, which is itself what CI runs. A block without a
-language is a picture, and is not checked. Prints every block at fault, and fails if there is one.
+language is a picture, and is not checked. Links to files lead to files. Prints what is at fault, and
+fails if there is anything.
 """
 
 import pathlib
@@ -17,6 +18,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = re.compile(r"<!-- (\S+) -->")
 FENCE = re.compile(r"\s*```(\S*)\s*$")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
 def documents():
@@ -75,10 +77,22 @@ def fault_of(language, source, lines):
     return f"{wrong[0]!r} is no command of ./dev" if wrong else None
 
 
+def broken_links(path):
+    """Yields the links of a document, outside of its code, that lead nowhere."""
+    inside = False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        inside ^= bool(FENCE.match(line))
+        for target in [] if inside else LINK.findall(line):
+            if not (path.parent / target).exists():
+                yield number, target
+
+
 def main():
     checked = 0
     faults = []
     for path in documents():
+        for number, target in broken_links(path):
+            faults.append(f"{path.relative_to(ROOT)}:{number}: there is no {target}")
         for number, language, source, lines in blocks(path):
             checked += bool(language)
             reason = fault_of(language, source, lines)
