@@ -193,7 +193,12 @@ class Convolution {
                        .b_offsets = offsets_.data() + kb,
                        .c_row = area,
                        .add = has_bias || kb > 0};
-      for (int64_t row = begin; row < end; ++row) {
+      // A row that fills no more than one vector shares a tile with the row below it.
+      const bool pairs = 2 * width <= tiles_.columns;
+      args.b_pair = window_.steps[1] * layout_.row;
+      args.c_pair = width;
+      for (int64_t row = begin; row < end;) {
+        const bool paired = pairs && row + 1 < end && row % out_[1] + 1 < out_[1];
         const T* const from = planes + row / out_[1] * window_.steps[0] * layout_.slice +
                               row % out_[1] * window_.steps[1] * layout_.row;
         for (int64_t w = 0; w < width; w += tiles_.columns) {
@@ -203,9 +208,10 @@ class Convolution {
             args.a = packed + kb * m_padded_ + m * kn;
             args.c = y + m * area + row * width + w;
             args.m = std::min(mr_, filter_.out_channels - m);
-            tiles_.gathered(args);
+            paired ? tiles_.paired(args) : tiles_.gathered(args);
           }
         }
+        row += paired ? 2 : 1;
       }
     }
   }

@@ -26,6 +26,7 @@ struct TileArgs {
   const T* b;
   int64_t b_k;               // Between rows of a panel of b, whose columns lie side by side.
   const int64_t* b_offsets;  // Instead of b_k, for `gathered`: where each row of b begins.
+  int64_t b_pair, c_pair;    // For `paired`: from the first vector of a row to the second.
   T* c;
   int64_t c_row;
   int64_t m, n;
@@ -38,6 +39,8 @@ struct MultiplyTiles {
   void (*packed)(const TileArgs<T>& args);    // a_row is 1 and a_k is `rows`.
   void (*direct)(const TileArgs<T>& args);    // Any strides of a; m is that of a whole panel.
   void (*gathered)(const TileArgs<T>& args);  // As packed, but b_offsets says where b's rows are.
+  // As gathered for two vectors of n elements each that lie apart; n is at most half of `columns`.
+  void (*paired)(const TileArgs<T>& args);
   // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
   void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t columns);

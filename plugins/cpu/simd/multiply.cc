@@ -27,7 +27,7 @@ constexpr size_t kTileRows = 8;
 constexpr size_t kTileVectors = 2;
 
 // How a tile reads its operands; see MultiplyTiles.
-enum class Reads { kPacked, kDirect, kGathered };
+enum class Reads { kPacked, kDirect, kGathered, kPaired };
 
 template <class T>
 constexpr size_t kTileColumns = kTileVectors* hn::MaxLanes(hn::ScalableTag<T>());
@@ -38,7 +38,16 @@ void tile(const TileArgs<T>& args) {
   constexpr size_t kStep = hn::MaxLanes(d);
   using V = hn::Vec<decltype(d)>;
   const size_t n = static_cast<size_t>(args.n);
-  const size_t last = n - (kVectors - 1) * kStep;  // Elements of the last vector of a row.
+  // Where the vectors of a row begin, and how much of them counts.
+  constexpr bool kPaired = kReads == Reads::kPaired;
+  const auto b_at = [&](size_t v) {
+    return kPaired ? static_cast<int64_t>(v) * args.b_pair : static_cast<int64_t>(v * kStep);
+  };
+  const auto c_at = [&](size_t v) {
+    return kPaired ? static_cast<int64_t>(v) * args.c_pair : static_cast<int64_t>(v * kStep);
+  };
+  const size_t last = kPaired ? n : n - (kVectors - 1) * kStep;
+  const auto is_whole = [&](size_t v) { return last >= kStep || (!kPaired && v + 1 < kVectors); };
 
   V sum[kRows][kVectors];
   HWY_UNROLL(16)
@@ -49,15 +58,14 @@ void tile(const TileArgs<T>& args) {
       const T* from = args.c + static_cast<int64_t>(i) * args.c_row;
       HWY_UNROLL(16)
       for (size_t v = 0; v < kVectors; ++v) {
-        sum[i][v] = v + 1 == kVectors && last < kStep ? load_some(d, from + v * kStep, last)
-                                                      : hn::LoadU(d, from + v * kStep);
+        sum[i][v] = is_whole(v) ? hn::LoadU(d, from + c_at(v)) : load_some(d, from + c_at(v), last);
       }
     }
   }
 
   const T* b = args.b;
-  constexpr bool kPacked = kReads != Reads::kDirect;
-  const int64_t a_row = kPacked ? 1 : args.a_row;
+  constexpr bool kGathers = kReads == Reads::kGathered || kPaired;
+  const int64_t a_row = kReads == Reads::kDirect ? args.a_row : 1;
   const int64_t a_k = args.a_k;
   // Three rows share a pointer, so that the rows' addresses fit the registers there are.
   constexpr size_t kGroups = (kRows + 2) / 3;
@@ -66,11 +74,11 @@ void tile(const TileArgs<T>& args) {
   for (size_t g = 0; g < kGroups; ++g) a[g] = args.a + static_cast<int64_t>(3 * g) * a_row;
 
   for (int64_t k = 0; k < args.k; ++k) {
-    if constexpr (kReads == Reads::kGathered) b = args.b + args.b_offsets[k];
+    if constexpr (kGathers) b = args.b + args.b_offsets[k];
     V row[kVectors];
     HWY_UNROLL(16)
-    for (size_t v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kStep);
-    if constexpr (kReads != Reads::kGathered) b += args.b_k;
+    for (size_t v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + b_at(v));
+    if constexpr (!kGathers) b += args.b_k;
     HWY_UNROLL(16)
     for (size_t i = 0; i < kRows; ++i) {
       const V left = hn::Set(d, a[i / 3][static_cast<int64_t>(i % 3) * a_row]);
@@ -87,10 +95,10 @@ void tile(const TileArgs<T>& args) {
     T* to = args.c + static_cast<int64_t>(i) * args.c_row;
     HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) {
-      if (v + 1 == kVectors && last < kStep) {
-        store_some(sum[i][v], d, to + v * kStep, last);
+      if (is_whole(v)) {
+        hn::StoreU(sum[i][v], d, to + c_at(v));
       } else {
-        hn::StoreU(sum[i][v], d, to + v * kStep);
+        store_some(sum[i][v], d, to + c_at(v), last);
       }
     }
   }
@@ -171,12 +179,15 @@ void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
 }
 
 template <class T>
-constexpr MultiplyTiles<T> kTiles = {kTileRows,
-                                     kTileColumns<T>,
-                                     packed_tile<T, Reads::kPacked>,
-                                     direct_tile<T>,
-                                     packed_tile<T, Reads::kGathered>,
-                                     transpose<T>};
+constexpr MultiplyTiles<T> kTiles = {
+    .rows = kTileRows,
+    .columns = kTileColumns<T>,
+    .packed = packed_tile<T, Reads::kPacked>,
+    .direct = direct_tile<T>,
+    .gathered = packed_tile<T, Reads::kGathered>,
+    .paired = packed_rows<T, 2, Reads::kPaired>,
+    .transpose = transpose<T>,
+};
 
 template <class T>
 const MultiplyTiles<T>& tiles() {
