@@ -21,16 +21,17 @@ struct ExpansionDTypes<double> {
   static constexpr DType kValue = DType::kF64, kSigned = DType::kI64, kUnsigned = DType::kU64;
 };
 
-// A tensor, or a constant as a weak scalar. Two constants that meet have no partner whose dtype
-// they could adopt, so the first one is given its own.
+// A tensor, or a constant as a weak scalar, which adopts the dtype of the tensor that it meets.
 template <DType kDType>
 class ExpansionOperand {
  public:
   explicit ExpansionOperand(Tensor t) : tensor_(std::move(t)) {}
   const Tensor& tensor() const { return tensor_; }
+
+  // A constant that meets no tensor must be given its dtype.
+  Tensor typed() const { return tensor_->type.weak ? fill(tensor_, {}, kDType) : tensor_; }
   Tensor beside(const ExpansionOperand& other) const {
-    const bool both = tensor_->type.weak && other.tensor_->type.weak;
-    return both ? fill(tensor_, {}, kDType) : tensor_;
+    return other.tensor_->type.weak ? typed() : tensor_;
   }
 
  private:
@@ -118,38 +119,38 @@ class ExpansionValue : public ExpansionOperand<ExpansionDTypes<T>::kValue> {
   TENON_EXPANSION_OPERATOR(Self, Bool, <=, less_equal)
   TENON_EXPANSION_OPERATOR(Self, Bool, >, greater)
   TENON_EXPANSION_OPERATOR(Self, Bool, >=, greater_equal)
-  friend Self operator-(const Self& a) { return Self(neg(a.tensor())); }
+  friend Self operator-(const Self& a) { return Self(neg(a.typed())); }
 
-  friend Self abs(const Self& a) { return Self(tenon::abs(a.tensor())); }
-  friend Self sqrt(const Self& a) { return Self(tenon::sqrt(a.tensor())); }
-  friend Self round(const Self& a) { return Self(tenon::round(a.tensor())); }
+  friend Self abs(const Self& a) { return Self(tenon::abs(a.typed())); }
+  friend Self sqrt(const Self& a) { return Self(tenon::sqrt(a.typed())); }
+  friend Self round(const Self& a) { return Self(tenon::round(a.typed())); }
   friend Self where(const Bool& c, const Self& a, const Self& b) {
     return Self(tenon::where(c.tensor(), a.beside(b), b.tensor()));
   }
-  friend Int as_int(const Self& a) { return Int(bitcast(a.tensor(), Int::kDType)); }
-  friend Int to_int(const Self& a) { return Int(cast(a.tensor(), Int::kDType)); }
+  friend Int as_int(const Self& a) { return Int(bitcast(a.typed(), Int::kDType)); }
+  friend Int to_int(const Self& a) { return Int(cast(a.typed(), Int::kDType)); }
 };
 
 #undef TENON_EXPANSION_OPERATOR
 
 template <class T, bool kIsSigned>
 ExpansionValue<T> as_float(const ExpansionInteger<T, kIsSigned>& a) {
-  return ExpansionValue<T>(bitcast(a.tensor(), ExpansionDTypes<T>::kValue));
+  return ExpansionValue<T>(bitcast(a.typed(), ExpansionDTypes<T>::kValue));
 }
 
 template <class T, bool kIsSigned>
 ExpansionValue<T> to_float(const ExpansionInteger<T, kIsSigned>& a) {
-  return ExpansionValue<T>(cast(a.tensor(), ExpansionDTypes<T>::kValue));
+  return ExpansionValue<T>(cast(a.typed(), ExpansionDTypes<T>::kValue));
 }
 
 template <class T>
 ExpansionInteger<T, false> as_uint(const ExpansionInteger<T, true>& a) {
-  return ExpansionInteger<T, false>(bitcast(a.tensor(), ExpansionDTypes<T>::kUnsigned));
+  return ExpansionInteger<T, false>(bitcast(a.typed(), ExpansionDTypes<T>::kUnsigned));
 }
 
 template <class T>
 ExpansionInteger<T, true> as_int(const ExpansionInteger<T, false>& a) {
-  return ExpansionInteger<T, true>(bitcast(a.tensor(), ExpansionDTypes<T>::kSigned));
+  return ExpansionInteger<T, true>(bitcast(a.typed(), ExpansionDTypes<T>::kSigned));
 }
 
 // The decomposition of an op into its expansion, which is given as a generic function. Half types
