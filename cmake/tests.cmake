@@ -13,6 +13,18 @@ if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
+# Plugins that are wrong, each in one way, for the C tests to load.
+set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
+if(NOT TENON_STATIC_PLUGINS)
+  foreach(fault epoch error nothing feature name calls kernels create devices)
+    add_library(tenon_bad_${fault} MODULE ${PROJECT_SOURCE_DIR}/capi/tests/plugins/bad_plugin.c)
+    target_compile_definitions(tenon_bad_${fault} PRIVATE BAD_${fault})
+    target_link_libraries(tenon_bad_${fault} PRIVATE tenon_headers tenon_compile_options)
+    set_target_properties(tenon_bad_${fault} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_plugins})
+    list(APPEND bad_plugins tenon_bad_${fault})
+  endforeach()
+endif()
+
 # The C tests run once on each device that this build has.
 file(GLOB c_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*_test.c)
 file(GLOB c_test_helpers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*.c)
@@ -23,10 +35,14 @@ foreach(file IN LISTS c_tests)
   foreach(device ref cpu)
     if(TARGET tenon_plugin_${device})
       tenon_register_test(c.${device}.${name} LABEL c COMMAND c_${name}
-                          ENVIRONMENT TENON_TEST_DEVICE=${device})
+                          ENVIRONMENT TENON_TEST_DEVICE=${device}
+                                      TENON_TEST_PLUGINS=${test_plugins})
     endif()
   endforeach()
 endforeach()
+if(bad_plugins)
+  add_dependencies(c_plugin_test ${bad_plugins})
+endif()
 
 # Where the examples are not built, the first one still shows that another kind of machine gives the
 # same output.

@@ -62,8 +62,9 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
   tenon::load_plugin(candidate);
   if (candidate.state != PluginCandidate::State::kLoaded) return nullptr;
 
-  auto refuse = [&](std::string reason) {
+  auto refuse = [&](Code code, std::string reason) {
     candidate.state = PluginCandidate::State::kRefused;
+    candidate.code = code;
     candidate.reason = std::move(reason);
     return nullptr;
   };
@@ -71,7 +72,8 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
   const std::string_view name(found.name.data, found.name.size);
   for (const auto& other : plugins_) {
     if (std::string_view(other->plugin->name.data, other->plugin->name.size) == name) {
-      return refuse(format("a plugin named {} is loaded already", {name}));
+      return refuse(Code::kInvalidArgument,
+                    format("a plugin named {} is loaded already", {name}));
     }
   }
   auto plugin = std::make_unique<Plugin>();
@@ -105,7 +107,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
           *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));
     }
   } catch (const Error& error) {
-    return refuse(error.what());
+    return refuse(error.code(), error.what());
   }
   plugins_.push_back(std::move(plugin));
   return plugins_.back().get();
@@ -144,7 +146,7 @@ Device& Context::device(std::string_view name) {
     if (Device* device = find_open(plugin, index)) return *device;
     discover();
     for (PluginCandidate& candidate : candidates_) {
-      if (candidate.name == plugin) open(candidate);
+      if (candidate.name == plugin && open(candidate)) break;
     }
     if (Device* device = find_open(plugin, index)) return *device;
   }
@@ -186,7 +188,7 @@ void Context::load_plugin(const std::string& path) {
   candidates_.push_back(plugin_file(path));
   open(candidates_.back());
   const PluginCandidate& candidate = candidates_.back();
-  require_code(candidate.state == PluginCandidate::State::kLoaded, Code::kUnavailable, "{}: {}",
+  require_code(candidate.state == PluginCandidate::State::kLoaded, candidate.code, "{}: {}",
                candidate.path, candidate.reason);
 }
 

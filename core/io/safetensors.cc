@@ -27,7 +27,9 @@ Ref<Safetensors> Safetensors::open(const std::string& path) {
   }
   const std::streamoff size = file->file_.tellg();
   try {
-    require_code(size >= 0, Code::kUnavailable, "its size cannot be told");
+    file->file_.seekg(0);  // A folder has a size, and nothing to read.
+    const bool readable = size == 0 || file->file_.peek() != std::ifstream::traits_type::eof();
+    require_code(size >= 0 && readable, Code::kUnavailable, "cannot be read");
     file->header_ = SafetensorsHeader::parse(
         static_cast<uint64_t>(size),
         [&](uint64_t offset, void* to, uint64_t n) { file->read_bytes(offset, to, n); });

@@ -1,0 +1,178 @@
+#include "capi/tests/check.h"
+
+struct model {
+  tenon_variable* weight;
+  tenon_variable* bias;
+  int destroyed;
+};
+
+static void on_destroy(void* payload) { ++((struct model*)payload)->destroyed; }
+
+/* weight * x + bias, and the product alone. */
+static tenon_error* line(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                         size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  struct model* model = payload;
+  tenon_tensor *w = NULL, *b = NULL;
+  tenon_error* error;
+  (void)n_inputs;
+  (void)n_outputs;
+  error = tenon_variable_read(inner, model->weight, &w);
+  if (!error) error = tenon_variable_read(inner, model->bias, &b);
+  if (!error) error = tenon_mul(inner, w, inputs[0], &out_outputs[1]);
+  if (!error) error = tenon_add(inner, out_outputs[1], b, &out_outputs[0]);
+  tenon_tensor_release(w);
+  tenon_tensor_release(b);
+  return error;
+}
+
+static tenon_variable* variable_of(double value) {
+  tenon_tensor* scalar = tenon_scalar_f64(value);
+  tenon_variable* variable = NULL;
+  CHECK_OK(tenon_variable_create(scope(), scalar, NULL, &variable));
+  tenon_tensor_release(scalar);
+  return variable;
+}
+
+static void by_arguments_and_by_variables(void) {
+  struct model model = {NULL, NULL, 0};
+  tenon_tensor_function function = {line, NULL, on_destroy};
+  tenon_tensor* x = F32(5);
+  tenon_tensor* outputs[2] = {NULL, NULL};
+  tenon_tensor* dx = NULL;
+  tenon_variable_gradients* list = NULL;
+  function.payload = &model;
+  model.weight = variable_of(2);
+  model.bias = variable_of(1);
+
+  CHECK_OK(tenon_gradients(scope(), function, &x, 1, NULL, outputs, 2, &dx, &list));
+
+  CHECK_VALUES(outputs[0], 11);
+  CHECK_VALUES(outputs[1], 10);
+  CHECK_VALUES(dx, 2);
+  CHECK(tenon_variable_gradients_count(list) == 2);
+  CHECK(tenon_variable_gradients_variable(list, 0) == model.weight);
+  CHECK(tenon_variable_gradients_variable(list, 1) == model.bias);
+  CHECK_VALUES(tenon_variable_gradients_gradient(list, 0), 5);
+  CHECK_VALUES(tenon_variable_gradients_gradient(list, 1), 1);
+  CHECK(tenon_variable_gradients_variable(list, 2) == NULL);
+  CHECK(tenon_variable_gradients_gradient(list, 2) == NULL);
+  CHECK(model.destroyed == 1);
+  tenon_variable_gradients_retain(list);
+  tenon_variable_gradients_release(list);
+  tenon_variable_gradients_release(list);
+  tenon_tensor_release(x);
+  tenon_tensor_release(dx);
+  tenon_tensor_release(outputs[0]);
+  tenon_tensor_release(outputs[1]);
+  tenon_variable_release(model.weight);
+  tenon_variable_release(model.bias);
+}
+
+static tenon_error* cube(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                         size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  tenon_tensor* square = NULL;
+  tenon_error* error = tenon_mul(inner, inputs[0], inputs[0], &square);
+  (void)payload;
+  (void)n_inputs;
+  (void)n_outputs;
+  if (!error) error = tenon_mul(inner, square, inputs[0], &out_outputs[0]);
+  tenon_tensor_release(square);
+  return error;
+}
+
+/* The gradient of cube, as a function that can be differentiated itself. */
+static tenon_error* slope(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  const tenon_tensor_function function = {cube, NULL, NULL};
+  tenon_tensor* y = NULL;
+  tenon_error* error =
+      tenon_gradients(inner, function, inputs, n_inputs, NULL, &y, 1, out_outputs, NULL);
+  (void)payload;
+  (void)n_outputs;
+  tenon_tensor_release(y);
+  return error;
+}
+
+static void nests(void) {
+  const tenon_tensor_function function = {slope, NULL, NULL};
+  tenon_tensor* x = F32(2);
+  tenon_tensor *dx = NULL, *ddx = NULL;
+
+  CHECK_OK(tenon_gradients(scope(), function, &x, 1, NULL, &dx, 1, &ddx, NULL));
+
+  CHECK_VALUES(dx, 12);
+  CHECK_VALUES(ddx, 12);
+  tenon_tensor_release(x);
+  tenon_tensor_release(dx);
+  tenon_tensor_release(ddx);
+}
+
+static void integers_have_no_gradient(void) {
+  const tenon_tensor_function function = {cube, NULL, NULL};
+  tenon_tensor* inputs[2];
+  tenon_tensor* y = NULL;
+  tenon_tensor* grads[2] = {GARBAGE(tenon_tensor), GARBAGE(tenon_tensor)};
+  inputs[0] = F32(2);
+  inputs[1] = make_i32(1, 1);
+
+  CHECK_OK(tenon_gradients(scope(), function, inputs, 2, NULL, &y, 1, grads, NULL));
+
+  CHECK_VALUES(grads[0], 12);
+  CHECK(grads[1] == NULL);
+  tenon_tensor_release(inputs[0]);
+  tenon_tensor_release(inputs[1]);
+  tenon_tensor_release(y);
+  tenon_tensor_release(grads[0]);
+}
+
+static tenon_error* gives_up(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                             size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  (void)payload;
+  (void)n_inputs;
+  (void)n_outputs;
+  tenon_error_release(tenon_neg(inner, inputs[0], &out_outputs[0]));
+  return tenon_error_create(TENON_UNAVAILABLE, tenon_str("not today"));
+}
+
+static tenon_error* does_nothing(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                                 size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  (void)payload;
+  (void)inner;
+  (void)inputs;
+  (void)n_inputs;
+  (void)out_outputs;
+  (void)n_outputs;
+  return NULL;
+}
+
+static void a_function_that_fails_leaves_nothing(void) {
+  struct model model = {NULL, NULL, 0};
+  tenon_tensor_function function = {gives_up, NULL, on_destroy};
+  tenon_tensor* x = F32(2);
+  tenon_tensor* y = GARBAGE(tenon_tensor);
+  tenon_tensor* dx = GARBAGE(tenon_tensor);
+  function.payload = &model;
+
+  CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 1, &dx, NULL), TENON_UNAVAILABLE,
+              "not today");
+  CHECK(y == NULL && dx == NULL && model.destroyed == 1);
+  function.function = does_nothing;
+  CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 1, &dx, NULL),
+              TENON_INVALID_ARGUMENT, "left its output 0 without a tensor");
+  function.function = NULL;
+  CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 1, &dx, NULL),
+              TENON_INVALID_ARGUMENT, "function.function is NULL");
+  function.function = cube;
+  CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 0, &dx, NULL),
+              TENON_INVALID_ARGUMENT, "n_outputs is 0");
+  CHECK(model.destroyed == 4);
+  tenon_tensor_release(x);
+}
+
+int main(void) {
+  RUN(by_arguments_and_by_variables);
+  RUN(nests);
+  RUN(integers_have_no_gradient);
+  RUN(a_function_that_fails_leaves_nothing);
+  return report();
+}
