@@ -5,13 +5,8 @@ enable_testing()
 include(GoogleTest)
 
 set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins)
-if(TENON_SANITIZE)
-  list(APPEND TENON_TEST_ENVIRONMENT
-       ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:check_initialization_order=1
-       UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1)
-endif()
 
-# tenon_register_test(name LABEL label [DEPENDS target...] COMMAND command...)
+# tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
 # A command that ctest runs; a target's name stands for the file it builds.
 function(tenon_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "COMMAND;ENVIRONMENT")

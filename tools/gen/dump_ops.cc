@@ -109,8 +109,7 @@ Json describe(const OpDef& op, Json& enums) {
   }
   Json outputs = Json::array();
   for (const OutputDef& output : op.doc.outputs) {
-    outputs.push_back(
-        {{"name", output.name}, {"variadic", output.variadic}, {"doc", output.doc}});
+    outputs.push_back({{"name", output.name}, {"variadic", output.variadic}, {"doc", output.doc}});
   }
   return {
       {"id", op.id},
