@@ -46,7 +46,7 @@ new_op() {
   ! grep -q "^TENON_OP([0-9]*, $name)" "$list" || refuse "$list has an op $name already"
   last=$(sed -n 's/^TENON_OP(\([0-9]*\),.*/\1/p' "$list" | sort -n | tail -1)
   sed "s/@name@/$name/g" tools/new/op.cc.in >"$file"
-  sed -i "/^#undef TENON_OP\$/i TENON_OP($((last + 1)), $name)" "$list"
+  sed -i "/^TENON_OP($last, /a TENON_OP($((last + 1)), $name)" "$list"
   echo "wrote $file, and its line in $list"
   echo "give it its meaning, then run ./dev gen and ./dev test"
 }
