@@ -1,5 +1,6 @@
 # Runs PROGRAM and fails unless it prints what the file EXPECTED holds, byte for byte.
 
+cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed ERROR_VARIABLE errors
                 RESULT_VARIABLE status)
 file(READ ${EXPECTED} expected)

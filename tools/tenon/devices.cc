@@ -167,8 +167,9 @@ void print_long(const Json& rows) {
 void print_plugins(const Json& rows) {
   fmt::print("plugins, in the order in which they are tried\n");
   for (const Json& row : rows) {
-    fmt::print("  {} {}: {}\n", row["name"].get<std::string>(), row.value("version", ""),
-               row["state"].get<std::string>());
+    const std::string version = row.value("version", "");
+    fmt::print("  {}{}{}: {}\n", row["name"].get<std::string>(), version.empty() ? "" : " ",
+               version, row["state"].get<std::string>());
     fmt::print("    {}\n", row.value("path", "linked in"));
     if (row.contains("reason")) fmt::print("{}", wrapped(row["reason"].get<std::string>(), 4));
   }

@@ -1,6 +1,7 @@
 # Runs PROGRAM with ARGS and fails unless it ends with STATUS and prints what STDOUT and STDERR match.
 # What it prints with --json must parse.
 
+cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} ${ARGS} OUTPUT_VARIABLE out ERROR_VARIABLE err
                 RESULT_VARIABLE status)
 if(NOT status EQUAL STATUS)
