@@ -17,7 +17,9 @@ struct Attrs {
 enum Input { kP, kG, kM, kV, kStep, kLr };
 
 // Constraints.
-//   C1 to C3  As require_step in optimizer.h has them.
+//   C1  p is floating point.
+//   C2  g, m and v have the type of p.
+//   C3  lr is floating point and 0-d.
 //   C4  step is numeric and 0-d.
 //   C5  0 <= beta1 < 1 and 0 <= beta2 < 1.
 //   C6  epsilon is not negative.

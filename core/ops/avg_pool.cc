@@ -17,7 +17,10 @@ PoolAttrs windows(const Attrs& attrs) {
 
 // Constraints.
 //   C1  x is floating point.
-//   C2 to C4  As conv_shape.h has them.
+//   C2  x has one to three spatial axes.
+//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
+//       or have the same; pads is empty or has two for each, none negative.
+//   C4  The window fits into each padded axis.
 //   C5  Each window holds an element of x.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];

@@ -5,7 +5,10 @@
 namespace tenon::ops {
 namespace {
 
-// Constraints C1 and C2: infer_elementwise_loss in loss.h.
+// Constraints.
+//   C1  x and target are floating point and of one dtype.
+//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+constexpr auto infer = infer_elementwise_loss;
 
 // softplus(x) - x * target, added up so that the large terms cancel before the small one comes.
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
@@ -55,7 +58,7 @@ OpDef bce_with_logits_def() {
       .inputs = {{"x", "the logits"}, {"target", "the probabilities that the answer is yes"}},
       .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
-      .infer = infer_elementwise_loss,
+      .infer = infer,
       .vjp = vjp,
       .decompose = decompose,
       .cases = cases,

@@ -9,7 +9,11 @@ using Attrs = ConvAttrs;
 
 // Constraints.
 //   C1  x, w and b are floating point and of one dtype.
-//   C2 to C5  As conv_shape.h has them.
+//   C2  x has one to three spatial axes, and w as many.
+//   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
+//       axis; pads is empty or has two.
+//   C4  group divides the output channels, and x has group times the channels of w.
+//   C5  w has elements, and its window fits into each padded axis.
 //   C6  b has one element for each output channel.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &w = in[1];
@@ -127,7 +131,7 @@ OpDef conv_def() {
       .formula = "y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] "
                  "for c in the group of o, for k)",
       .details = "The filter is not flipped. Padding counts as zeros; negative padding crops. "
-                 "lhs_dilation puts that many less one zeros between the elements of x.",
+                 "lhs_dilation puts zeros between the elements of x, one less than it says.",
       .inputs = {{"x", "batch, channels, then one to three spatial axes"},
                  {"w", "output channels, channels of one group, then the filter's sizes"},
                  {"b", "what is added to each output channel", InputKind::kOptional}},

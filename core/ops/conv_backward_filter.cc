@@ -9,7 +9,11 @@ using Attrs = ConvBackwardAttrs;
 
 // Constraints.
 //   C1  x and dy are floating point and of one dtype.
-//   C2 to C5  As conv_shape.h has them, for a filter of the given shape.
+//   C2  x has one to three spatial axes, and shape as many.
+//   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
+//       axis; pads is empty or has two.
+//   C4  group divides the output channels, and x has group times the channels of shape.
+//   C5  shape has elements, and its window fits into each padded axis.
 //   C6  dy has the shape that conv gives with that filter.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &dy = in[1];

@@ -10,7 +10,11 @@ using Attrs = ConvBackwardAttrs;
 
 // Constraints.
 //   C1  dy and w are floating point and of one dtype.
-//   C2 to C5  As conv_shape.h has them, for an input of the given shape.
+//   C2  shape has one to three spatial axes, and w as many.
+//   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
+//       axis; pads is empty or has two.
+//   C4  group divides the output channels, and shape has group times the channels of w.
+//   C5  w has elements, and its window fits into each padded axis.
 //   C6  dy has the shape that conv gives for that input.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &dy = in[0], &w = in[1];

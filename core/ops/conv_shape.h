@@ -26,20 +26,11 @@ using Window = SmallVector<WindowAxis, 3>;
 
 inline constexpr size_t kSpatial = 2;  // The first spatial axis.
 
-// What inference of convolutions checks, by the labels that all three share.
-//   C2  x has one to three spatial axes, and w as many.
-//   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
-//       axis; pads is empty or has two.
-//   C4  group divides the output channels, and x has group times the channels of w.
-//   C5  w has elements, and its window fits into each padded axis.
-// Gives the shape of the result.
+// What inference of the three convolutions checks: C2 to C5 of conv.cc. Gives the shape of the
+// result.
 Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs);
 
-// The same for pooling.
-//   C2  x has one to three spatial axes.
-//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
-//       or have the same; pads is empty or has two for each, none negative.
-//   C4  The window fits into each padded axis.
+// The same for pooling: C2 to C4 of max_pool.cc.
 Dims require_pool(const Dims& x, const PoolAttrs& attrs);
 
 // Fails unless each window holds an element of x and not padding alone.

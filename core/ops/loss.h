@@ -24,9 +24,7 @@ Tensor reduce_losses(const Tensor& losses, Reduction reduction);
 // What reaches each of the single losses, of which there are `n`; it broadcasts to their shape.
 Tensor unreduce_losses(const Tensor& dy, int64_t n, Reduction reduction);
 
-// For losses of x against a target that agree element by element.
-//   C1  x and target are floating point and of one dtype.
-//   C2  x and target have one shape: a target that is broadcast is a mistake more often than not.
+// For losses of x against a target, element by element: C1 and C2 of mse.cc.
 TensorTypes infer_elementwise_loss(const LossAttrs& attrs, TypeSpan in);
 
 }  // namespace tenon

@@ -12,7 +12,9 @@ struct Attrs {
 };
 
 // Constraints.
-//   C1 to C3  As require_step in optimizer.h has them.
+//   C1  p is floating point.
+//   C2  g and v have the type of p.
+//   C3  lr is floating point and 0-d.
 //   C4  0 <= momentum < 1.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require_step(in, {"g", "v"}, 3);

@@ -5,7 +5,10 @@
 namespace tenon::ops {
 namespace {
 
-// Constraints C1 and C2: infer_elementwise_loss in loss.h.
+// Constraints.
+//   C1  x and target are floating point and of one dtype.
+//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+constexpr auto infer = infer_elementwise_loss;
 
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
   const Tensor difference = in[0] - in[1];
@@ -51,7 +54,7 @@ OpDef mse_def() {
       .inputs = {{"x", "what was predicted"}, {"target", "what it should have been"}},
       .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
-      .infer = infer_elementwise_loss,
+      .infer = infer,
       .vjp = vjp,
       .decompose = decompose,
       .cases = cases,

@@ -11,10 +11,8 @@ namespace tenon {
 
 inline constexpr const char* kNoStepGradient = "an optimizer's step is not differentiated";
 
-//   C1  The parameter p, input 0, is floating point.
-//   C2  The gradient and each state, the next inputs, have the type of p.
-//   C3  lr, the last input, is floating point and 0-d.
-// `names` are those of the inputs between p and lr.
+// Input 0 is the parameter, `names` those between it and lr, which is input `lr`: C1 to C3 of every
+// optimizer.
 void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t lr);
 
 // 0 <= value < 1, for rates of decay.

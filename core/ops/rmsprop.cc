@@ -12,7 +12,9 @@ struct Attrs {
 };
 
 // Constraints.
-//   C1 to C3  As require_step in optimizer.h has them.
+//   C1  p is floating point.
+//   C2  g and s have the type of p.
+//   C3  lr is floating point and 0-d.
 //   C4  0 <= rho < 1.
 //   C5  epsilon is not negative.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {

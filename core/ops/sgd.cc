@@ -5,7 +5,10 @@
 namespace tenon::ops {
 namespace {
 
-// Constraints C1 to C3: require_step in optimizer.h.
+// Constraints.
+//   C1  p is floating point.
+//   C2  g has the type of p.
+//   C3  lr is floating point and 0-d.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require_step(in, {"g"}, 2);
   return {in[0]};

@@ -9,7 +9,10 @@ using Attrs = PoolAttrs;
 
 // Constraints.
 //   C1  x is floating point.
-//   C2 to C4  As conv_shape.h has them.
+//   C2  x has one to three spatial axes.
+//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
+//       or have the same; pads is empty or has two for each, none negative.
+//   C4  The window fits into each padded axis.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
