@@ -64,6 +64,7 @@ OpDef any_def() {
       .summary = "Whether at least one element along some axes is true.",
       .formula = "y = x[0] or x[1] or ...",
       .details = "Of nothing it is false.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer,
       .decompose = any_decompose,
       .cases =
@@ -81,6 +82,7 @@ OpDef all_def() {
       .summary = "Whether all elements along some axes are true.",
       .formula = "y = x[0] and x[1] and ...",
       .details = "Of nothing it is true.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer,
       .decompose = all_decompose,
       .cases =

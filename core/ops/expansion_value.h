@@ -21,50 +21,48 @@ struct ExpansionDTypes<double> {
   static constexpr DType kValue = DType::kF64, kSigned = DType::kI64, kUnsigned = DType::kU64;
 };
 
-// A tensor, or a constant as a weak scalar, which adopts the dtype of the tensor that it meets.
-template <DType kDType>
+// A tensor, or a constant as a weak scalar. An expansion is hundreds of instructions, so what each
+// of them does is kept out of line.
 class ExpansionOperand {
  public:
   explicit ExpansionOperand(Tensor t) : tensor_(std::move(t)) {}
+  ExpansionOperand(const ExpansionOperand& other);
+  ExpansionOperand(ExpansionOperand&& other) noexcept;
+  ExpansionOperand& operator=(const ExpansionOperand& other);
+  ~ExpansionOperand();
   const Tensor& tensor() const { return tensor_; }
-
-  // A constant that meets no tensor must be given its dtype.
-  Tensor typed() const { return tensor_->type.weak ? fill(tensor_, {}, kDType) : tensor_; }
-  Tensor beside(const ExpansionOperand& other) const {
-    return other.tensor_->type.weak ? typed() : tensor_;
-  }
 
  private:
   Tensor tensor_;
 };
 
-class ExpansionBool {
+// The ops over operands of `dtype`, which a constant takes on that meets no tensor.
+Tensor expansion_unary(OpId op, DType dtype, const ExpansionOperand& a);
+Tensor expansion_binary(OpId op, DType dtype, const ExpansionOperand& a, const ExpansionOperand& b);
+Tensor expansion_where(DType dtype, const ExpansionOperand& condition, const ExpansionOperand& a,
+                       const ExpansionOperand& b);
+Tensor expansion_bitcast(DType dtype, const ExpansionOperand& a, DType to);
+Tensor expansion_cast(DType dtype, const ExpansionOperand& a, DType to);
+
+#define TENON_EXPANSION_OPERATOR(Self, Result, symbol, op)             \
+  friend Result operator symbol(const Self& a, const Self& b) {        \
+    return Result(expansion_binary(OpId::k_##op, Self::kDType, a, b)); \
+  }
+
+class ExpansionBool : public ExpansionOperand {
  public:
-  explicit ExpansionBool(Tensor t) : tensor_(std::move(t)) {}
-  const Tensor& tensor() const { return tensor_; }
+  static constexpr DType kDType = DType::kBool;
 
-  friend ExpansionBool operator&(const ExpansionBool& a, const ExpansionBool& b) {
-    return ExpansionBool(logical_and(a.tensor_, b.tensor_));
-  }
-  friend ExpansionBool operator|(const ExpansionBool& a, const ExpansionBool& b) {
-    return ExpansionBool(logical_or(a.tensor_, b.tensor_));
-  }
+  explicit ExpansionBool(Tensor t) : ExpansionOperand(std::move(t)) {}
+  TENON_EXPANSION_OPERATOR(ExpansionBool, ExpansionBool, &, logical_and)
+  TENON_EXPANSION_OPERATOR(ExpansionBool, ExpansionBool, |, logical_or)
   friend ExpansionBool operator!(const ExpansionBool& a) {
-    return ExpansionBool(logical_not(a.tensor_));
+    return ExpansionBool(expansion_unary(OpId::k_logical_not, kDType, a));
   }
-
- private:
-  Tensor tensor_;
 };
-
-#define TENON_EXPANSION_OPERATOR(Self, Result, symbol, op)      \
-  friend Result operator symbol(const Self& a, const Self& b) { \
-    return Result(tenon::op(a.beside(b), b.tensor()));          \
-  }
 
 template <class T, bool kIsSigned>
-class ExpansionInteger : public ExpansionOperand<kIsSigned ? ExpansionDTypes<T>::kSigned
-                                                           : ExpansionDTypes<T>::kUnsigned> {
+class ExpansionInteger : public ExpansionOperand {
   using Self = ExpansionInteger;
   using Constant = std::conditional_t<kIsSigned, int64_t, uint64_t>;
 
@@ -72,7 +70,7 @@ class ExpansionInteger : public ExpansionOperand<kIsSigned ? ExpansionDTypes<T>:
   static constexpr DType kDType =
       kIsSigned ? ExpansionDTypes<T>::kSigned : ExpansionDTypes<T>::kUnsigned;
 
-  explicit ExpansionInteger(Tensor t) : ExpansionOperand<kDType>(std::move(t)) {}
+  explicit ExpansionInteger(Tensor t) : ExpansionOperand(std::move(t)) {}
   ExpansionInteger(Constant v) : ExpansionInteger(integer(static_cast<int64_t>(v))) {}
 
   TENON_EXPANSION_OPERATOR(Self, Self, +, add)
@@ -91,12 +89,12 @@ class ExpansionInteger : public ExpansionOperand<kIsSigned ? ExpansionDTypes<T>:
   friend Self operator>>(const Self& a, int n) { return a >> Self(static_cast<Constant>(n)); }
 
   friend Self where(const ExpansionBool& c, const Self& a, const Self& b) {
-    return Self(tenon::where(c.tensor(), a.beside(b), b.tensor()));
+    return Self(expansion_where(kDType, c, a, b));
   }
 };
 
 template <class T>
-class ExpansionValue : public ExpansionOperand<ExpansionDTypes<T>::kValue> {
+class ExpansionValue : public ExpansionOperand {
   using Self = ExpansionValue;
 
  public:
@@ -106,7 +104,7 @@ class ExpansionValue : public ExpansionOperand<ExpansionDTypes<T>::kValue> {
   using Bool = ExpansionBool;
   static constexpr DType kDType = ExpansionDTypes<T>::kValue;
 
-  explicit ExpansionValue(Tensor t) : ExpansionOperand<kDType>(std::move(t)) {}
+  explicit ExpansionValue(Tensor t) : ExpansionOperand(std::move(t)) {}
   ExpansionValue(double v) : ExpansionValue(number(v)) {}
 
   TENON_EXPANSION_OPERATOR(Self, Self, +, add)
@@ -119,38 +117,38 @@ class ExpansionValue : public ExpansionOperand<ExpansionDTypes<T>::kValue> {
   TENON_EXPANSION_OPERATOR(Self, Bool, <=, less_equal)
   TENON_EXPANSION_OPERATOR(Self, Bool, >, greater)
   TENON_EXPANSION_OPERATOR(Self, Bool, >=, greater_equal)
-  friend Self operator-(const Self& a) { return Self(neg(a.typed())); }
+  friend Self operator-(const Self& a) { return Self(expansion_unary(OpId::k_neg, kDType, a)); }
 
-  friend Self abs(const Self& a) { return Self(tenon::abs(a.typed())); }
-  friend Self sqrt(const Self& a) { return Self(tenon::sqrt(a.typed())); }
-  friend Self round(const Self& a) { return Self(tenon::round(a.typed())); }
+  friend Self abs(const Self& a) { return Self(expansion_unary(OpId::k_abs, kDType, a)); }
+  friend Self sqrt(const Self& a) { return Self(expansion_unary(OpId::k_sqrt, kDType, a)); }
+  friend Self round(const Self& a) { return Self(expansion_unary(OpId::k_round, kDType, a)); }
   friend Self where(const Bool& c, const Self& a, const Self& b) {
-    return Self(tenon::where(c.tensor(), a.beside(b), b.tensor()));
+    return Self(expansion_where(kDType, c, a, b));
   }
-  friend Int as_int(const Self& a) { return Int(bitcast(a.typed(), Int::kDType)); }
-  friend Int to_int(const Self& a) { return Int(cast(a.typed(), Int::kDType)); }
+  friend Int as_int(const Self& a) { return Int(expansion_bitcast(kDType, a, Int::kDType)); }
+  friend Int to_int(const Self& a) { return Int(expansion_cast(kDType, a, Int::kDType)); }
 };
 
 #undef TENON_EXPANSION_OPERATOR
 
 template <class T, bool kIsSigned>
 ExpansionValue<T> as_float(const ExpansionInteger<T, kIsSigned>& a) {
-  return ExpansionValue<T>(bitcast(a.typed(), ExpansionDTypes<T>::kValue));
+  return ExpansionValue<T>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kValue));
 }
 
 template <class T, bool kIsSigned>
 ExpansionValue<T> to_float(const ExpansionInteger<T, kIsSigned>& a) {
-  return ExpansionValue<T>(cast(a.typed(), ExpansionDTypes<T>::kValue));
+  return ExpansionValue<T>(expansion_cast(a.kDType, a, ExpansionDTypes<T>::kValue));
 }
 
 template <class T>
 ExpansionInteger<T, false> as_uint(const ExpansionInteger<T, true>& a) {
-  return ExpansionInteger<T, false>(bitcast(a.typed(), ExpansionDTypes<T>::kUnsigned));
+  return ExpansionInteger<T, false>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kUnsigned));
 }
 
 template <class T>
 ExpansionInteger<T, true> as_int(const ExpansionInteger<T, false>& a) {
-  return ExpansionInteger<T, true>(bitcast(a.typed(), ExpansionDTypes<T>::kSigned));
+  return ExpansionInteger<T, true>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kSigned));
 }
 
 // The decomposition of an op into its expansion, which is given as a generic function. Half types

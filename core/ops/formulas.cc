@@ -18,6 +18,33 @@ EnumInfo enum_info(ScatterReduction) {
 // ---- calls
 // ----------------------------------------------------------------------------------------
 
+Tensor call_single(OpId id, AnyAttrs attrs, TensorSpan inputs) {
+  return std::move(call_op(id, attrs, inputs)[0]);
+}
+
+static Tensor call_unary(OpId id, const Tensor& x) {
+  return call_single(id, any_attrs(NoAttrs{}), {&x, 1});
+}
+
+static Tensor call_binary(OpId id, const Tensor& a, const Tensor& b) {
+  return call1(id, NoAttrs{}, {a, b});
+}
+
+#define TENON_FORMULA_UNARY(name) \
+  Tensor name(const Tensor& x) { return call_unary(OpId::k_##name, x); }
+#define TENON_FORMULA_BINARY(name) \
+  Tensor name(const Tensor& a, const Tensor& b) { return call_binary(OpId::k_##name, a, b); }
+#include "core/ops/formulas.def"
+
+#define TENON_FORMULA_OPERATOR(symbol, name)                                            \
+  Tensor operator symbol(const Tensor& a, double b) { return name(a, make_scalar(b)); } \
+  Tensor operator symbol(double a, const Tensor& b) { return name(make_scalar(a), b); }
+TENON_FORMULA_OPERATOR(+, add)
+TENON_FORMULA_OPERATOR(-, sub)
+TENON_FORMULA_OPERATOR(*, mul)
+TENON_FORMULA_OPERATOR(/, div)
+#undef TENON_FORMULA_OPERATOR
+
 Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y) {
   return call1(OpId::k_where, NoAttrs{}, {condition, x, y});
 }
@@ -83,7 +110,7 @@ Tensor pad(const Tensor& x, const Tensor& value, const Ints& pads) {
 }
 
 Tensor concat(TensorSpan parts, int64_t axis) {
-  return std::move(call_op(OpId::k_concat, any_attrs(AxisAttrs{.axis = axis}), parts)[0]);
+  return call_single(OpId::k_concat, any_attrs(AxisAttrs{.axis = axis}), parts);
 }
 
 Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis) {

@@ -200,86 +200,23 @@ struct AvgPoolAttrs {
 // Calls an op in the current scope with attributes of its own struct.
 Tensors call_op(OpId id, AnyAttrs attrs, TensorSpan inputs);
 
+// The same for an op of one output.
+Tensor call_single(OpId id, AnyAttrs attrs, TensorSpan inputs);
+
 template <class A>
 Tensor call1(OpId id, const A& attrs, std::initializer_list<Tensor> inputs) {
-  return std::move(call_op(id, any_attrs(attrs), {inputs.begin(), inputs.size()})[0]);
+  return call_single(id, any_attrs(attrs), {inputs.begin(), inputs.size()});
 }
 
-#define TENON_FORMULA_UNARY(name) \
-  inline Tensor name(const Tensor& x) { return call1(OpId::k_##name, NoAttrs{}, {x}); }
-#define TENON_FORMULA_BINARY(name)                       \
-  inline Tensor name(const Tensor& a, const Tensor& b) { \
-    return call1(OpId::k_##name, NoAttrs{}, {a, b});     \
-  }
-
-TENON_FORMULA_UNARY(neg)
-TENON_FORMULA_UNARY(abs)
-TENON_FORMULA_UNARY(sign)
-TENON_FORMULA_UNARY(reciprocal)
-TENON_FORMULA_UNARY(sqrt)
-TENON_FORMULA_UNARY(rsqrt)
-TENON_FORMULA_UNARY(exp)
-TENON_FORMULA_UNARY(exp2)
-TENON_FORMULA_UNARY(expm1)
-TENON_FORMULA_UNARY(log)
-TENON_FORMULA_UNARY(log1p)
-TENON_FORMULA_UNARY(sin)
-TENON_FORMULA_UNARY(cos)
-TENON_FORMULA_UNARY(sinh)
-TENON_FORMULA_UNARY(cosh)
-TENON_FORMULA_UNARY(tanh)
-TENON_FORMULA_UNARY(erf)
-TENON_FORMULA_UNARY(sigmoid)
-TENON_FORMULA_UNARY(floor)
-TENON_FORMULA_UNARY(ceil)
-TENON_FORMULA_UNARY(round)
-TENON_FORMULA_UNARY(trunc)
-TENON_FORMULA_UNARY(isnan)
-TENON_FORMULA_UNARY(isinf)
-TENON_FORMULA_UNARY(isfinite)
-TENON_FORMULA_UNARY(logical_not)
-TENON_FORMULA_UNARY(bitwise_not)
-TENON_FORMULA_UNARY(square)
-TENON_FORMULA_UNARY(identity)
-TENON_FORMULA_UNARY(stop_gradient)
-TENON_FORMULA_UNARY(copy)
-TENON_FORMULA_UNARY(relu)
-TENON_FORMULA_UNARY(softplus)
-
-TENON_FORMULA_BINARY(add)
-TENON_FORMULA_BINARY(sub)
-TENON_FORMULA_BINARY(mul)
-TENON_FORMULA_BINARY(div)
-TENON_FORMULA_BINARY(floor_div)
-TENON_FORMULA_BINARY(mod)
-TENON_FORMULA_BINARY(fmod)
-TENON_FORMULA_BINARY(pow)
-TENON_FORMULA_BINARY(maximum)
-TENON_FORMULA_BINARY(minimum)
-TENON_FORMULA_BINARY(copysign)
-TENON_FORMULA_BINARY(equal)
-TENON_FORMULA_BINARY(not_equal)
-TENON_FORMULA_BINARY(less)
-TENON_FORMULA_BINARY(less_equal)
-TENON_FORMULA_BINARY(greater)
-TENON_FORMULA_BINARY(greater_equal)
-TENON_FORMULA_BINARY(logical_and)
-TENON_FORMULA_BINARY(logical_or)
-TENON_FORMULA_BINARY(logical_xor)
-TENON_FORMULA_BINARY(bitwise_and)
-TENON_FORMULA_BINARY(bitwise_or)
-TENON_FORMULA_BINARY(bitwise_xor)
-TENON_FORMULA_BINARY(shift_left)
-TENON_FORMULA_BINARY(shift_right)
-
-#undef TENON_FORMULA_UNARY
-#undef TENON_FORMULA_BINARY
+#define TENON_FORMULA_UNARY(name) Tensor name(const Tensor& x);
+#define TENON_FORMULA_BINARY(name) Tensor name(const Tensor& a, const Tensor& b);
+#include "core/ops/formulas.def"
 
 inline Tensor operator-(const Tensor& x) { return neg(x); }
-#define TENON_FORMULA_OPERATOR(symbol, name)                                                   \
-  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); }       \
-  inline Tensor operator symbol(const Tensor& a, double b) { return name(a, make_scalar(b)); } \
-  inline Tensor operator symbol(double a, const Tensor& b) { return name(make_scalar(a), b); }
+#define TENON_FORMULA_OPERATOR(symbol, name)                                             \
+  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); } \
+  Tensor operator symbol(const Tensor& a, double b);                                     \
+  Tensor operator symbol(double a, const Tensor& b);
 TENON_FORMULA_OPERATOR(+, add)
 TENON_FORMULA_OPERATOR(-, sub)
 TENON_FORMULA_OPERATOR(*, mul)

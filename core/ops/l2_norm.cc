@@ -59,6 +59,7 @@ OpDef l2_norm_def() {
       .summary = "The Euclidean length of elements along some axes.",
       .formula = "y = sqrt(sum(x[i]^2))",
       .details = "At zero its derivative is 0. f16 and bf16 are computed in f32.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .vjp = vjp,
       .decompose = decompose,

@@ -81,6 +81,7 @@ OpDef logsumexp_def() {
       .summary = "The logarithm of the sum of exponentials along some axes, without overflow.",
       .formula = "y = ln(sum(e^x[i]))",
       .details = "Of nothing it is -infinity. f16 and bf16 are computed in f32.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .vjp = vjp,
       .decompose = decompose,

@@ -60,6 +60,7 @@ OpDef mean_def() {
       .summary = "The mean of elements along some axes.",
       .formula = "y = sum(x[i]) / n",
       .details = "The mean of nothing is NaN. f16 and bf16 are summed in f32.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .vjp = vjp,
       .decompose = decompose,

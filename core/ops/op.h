@@ -23,6 +23,22 @@ namespace tenon {
 
 struct OpDef;
 
+// What only documents and tests read. libtenon is built without: whatever an op's file says there
+// is dropped, and with it what nothing else refers to.
+#if defined(TENON_WITH_DOCS)
+template <class T>
+using Documented = T;
+#else
+struct Undocumented {
+  Undocumented() = default;
+  template <class T>
+  Undocumented(const T&) {}
+  Undocumented(std::initializer_list<std::pair<const char*, const char*>>) {}
+};
+template <class T>
+using Documented = Undocumented;
+#endif
+
 // The types of the inputs of a call. An absent optional input has dtype kNone. Scalars have taken
 // their partner's dtype already, and promotion has happened.
 class TypeSpan {
@@ -102,13 +118,13 @@ enum class InputKind : uint8_t { kRequired, kOptional, kVariadic };
 
 struct InputDef {
   const char* name;
-  const char* doc;
+  Documented<const char*> doc;
   InputKind kind = InputKind::kRequired;
 };
 
 struct OutputDef {
   const char* name;
-  const char* doc;
+  Documented<const char*> doc;
   bool variadic = false;  // As many as the attributes say.
 };
 
@@ -180,19 +196,20 @@ namespace ops {
 template <class A>
 struct Definition {
   const char* name = "";
-  const char* summary = "";  // One sentence.
-  const char* formula = "";
-  const char* details = "";  // Conventions that the summary cannot hold: ties, NaN, empty inputs.
+  Documented<const char*> summary = "";  // One sentence.
+  Documented<const char*> formula = "";
+  Documented<const char*> details = "";  // What the summary cannot hold: ties, NaN, empty inputs.
   std::vector<InputDef> inputs;
   std::vector<OutputDef> outputs;
-  std::vector<std::pair<std::string, std::string>> attrs_doc;  // One line for each attribute.
+  // One line for each attribute.
+  Documented<std::vector<std::pair<std::string, std::string>>> attrs_doc;
   TensorTypes (*infer)(const A&, TypeSpan) = nullptr;
   Tensors (*vjp)(const A&, const VjpArgs&) = nullptr;
   Tensors (*decompose)(const A&, TensorSpan) = nullptr;
   bool (*view)(const A&, size_t, const TensorType&, const TensorType&, const StridedLayout&,
                StridedLayout&) = nullptr;
   void (*arrange)(size_t, TypeSpan, const TensorTypes&, StridedShape&) = nullptr;
-  Cases<A> (*cases)() = nullptr;
+  Documented<Cases<A> (*)()> cases = nullptr;
   Saves saves = Saves::kNothing;
   uint64_t saved_inputs = 0;  // With Saves::kSome: the bits.
   uint64_t saved_outputs = 0;
@@ -200,9 +217,9 @@ struct Definition {
   bool elementwise = false;
   Numeric numeric = Numeric::kExact;
   bool sparse_output = false;
-  const char* no_gradient = "";  // One clause: "its result is an integer".
-  const char* index_rule = "";   // "C2", if indices are checked when the kernel reads them.
-  const char* onnx = "";         // The op of ONNX that means the same, if there is one.
+  const char* no_gradient = "";       // One clause: "its result is an integer".
+  const char* index_rule = "";        // "C2", if indices are checked when the kernel reads them.
+  Documented<const char*> onnx = "";  // The op of ONNX that means the same, if there is one.
   Version since = {0, 1};
 };
 

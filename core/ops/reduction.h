@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <utility>
+
 #include "core/ops/formulas.h"
 
 namespace tenon::ops {
@@ -27,14 +29,16 @@ inline int64_t count_reduced(const Ints& axes, const Dims& shape) {
   return n;
 }
 
-// Adds what the documents of all reductions say alike.
+// What the documents of all reductions say alike.
+inline constexpr std::pair<const char*, const char*> kAxesDoc = {
+    "axes", "The axes to reduce, negative ones from the end; empty for all."};
+inline constexpr std::pair<const char*, const char*> kKeepdimsDoc = {
+    "keepdims", "Whether reduced axes stay, with size 1."};
+
 template <class Attrs>
 OpDef define_reduction(Definition<Attrs> d) {
   d.inputs = {{"x", "the input"}};
   d.outputs = {{"y", "the result for each place along the other axes"}};
-  d.attrs_doc.insert(d.attrs_doc.begin(),
-                     {{"axes", "The axes to reduce, negative ones from the end; empty for all."},
-                      {"keepdims", "Whether reduced axes stay, with size 1."}});
   return define(d);
 }
 

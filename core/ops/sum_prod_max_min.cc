@@ -151,6 +151,7 @@ OpDef sum_def() {
       .summary = "The sum of elements along some axes.",
       .formula = "y = sum(x[i])",
       .details = "The sum of nothing is 0. Integers wrap in their own dtype.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_numeric,
       .vjp = sum_vjp,
       .cases =
@@ -178,6 +179,7 @@ OpDef prod_def() {
       .summary = "The product of elements along some axes.",
       .formula = "y = product(x[i])",
       .details = "The product of nothing is 1. Integers wrap in their own dtype.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_numeric,
       .vjp = prod_vjp,
       .cases =
@@ -207,6 +209,7 @@ OpDef max_def() {
       .summary = "The largest element along some axes.",
       .formula = "y = max(x[i])",
       .details = "NaN if one is NaN. Those that tie share the gradient evenly.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_extreme,
       .vjp = extreme_vjp,
       .cases =
@@ -224,6 +227,7 @@ OpDef min_def() {
       .summary = "The smallest element along some axes.",
       .formula = "y = min(x[i])",
       .details = "NaN if one is NaN. Those that tie share the gradient evenly.",
+      .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_extreme,
       .vjp = extreme_vjp,
       .cases =
