@@ -29,6 +29,11 @@ endif()
 file(GLOB c_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*_test.c)
 file(GLOB c_test_helpers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*.c)
 list(FILTER c_test_helpers EXCLUDE REGEX "_test\\.c$")
+if(TENON_STATIC_PLUGINS)
+  # No files to load, and in WebAssembly no environment to choose a device by: what is left to show
+  # is how structs lie there.
+  list(FILTER c_tests INCLUDE REGEX "layouts_gen_test")
+endif()
 foreach(file IN LISTS c_tests)
   cmake_path(GET file STEM name)
   tenon_add_c_test(c_${name} SOURCES ${file} ${c_test_helpers})
