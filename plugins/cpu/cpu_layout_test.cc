@@ -147,6 +147,15 @@ TEST(CpuPool, BackwardAddsWhatWindowsShare) {
   EXPECT_EQ(dx[0].numbers(), (Numbers{0, 3, 0, 4}));
 }
 
+TEST(CpuPool, BackwardTakesIndicesOfOtherPlanesAndReportsThoseOfNone) {
+  const Tensor dy = f32({1, 2, 2}, {1, 2, 4, 8}), i = i64({1, 2, 2}, {2, 0, 1, 9});
+  const int64_t shape[] = {1, 2, 2};
+  const tenon_max_pool_backward_attrs attrs{sizeof attrs, shape, 3};
+  const Launched dx = cpu().run(TENON_OP_max_pool_backward, &attrs, {dy, i}, {f32({1, 2, 2}, {})});
+  EXPECT_EQ(dx[0].numbers(), (Numbers{2, 4, 1, 0}));
+  EXPECT_EQ(dx.record.index, 9);
+}
+
 TEST(CpuLoss, SparseCrossEntropyGivesLossAndLogProbabilities) {
   const Tensor logits = f32({2, 3}, {1, 2, 3, 0, 0, 0}), labels = i64({2}, {1, 0});
   const Launched y = cpu().run(TENON_OP_sparse_softmax_cross_entropy, nullptr, {logits, labels},

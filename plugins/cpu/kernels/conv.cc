@@ -44,38 +44,47 @@ struct PlaneLayout {
   }
 };
 
+// Places of one axis of the input that lie inside the padded planes.
+struct Inside {
+  int64_t begin, end;
+  Inside(const Window& window, size_t axis, int64_t size, int64_t padded_size) {
+    begin = std::max<int64_t>(0, -window.pads[axis]);
+    end = std::max(begin, std::min(size, padded_size - window.pads[axis]));
+  }
+};
+
 // Copies one channel of one image.
 template <class T>
-void pad_plane(const T* x, const Planes& planes, const Window& window, const PlaneLayout& layout,
-               T* to) {
+void pad_plane(const MultiplyTiles<T>& tiles, const T* x, const Planes& planes,
+               const Window& window, const PlaneLayout& layout, T* to) {
   std::fill_n(to, layout.plane, T{0});
   const auto padded = [&](size_t axis, int64_t at) {
     return at * window.lhs_dilations[axis] + window.pads[axis];
   };
   const int64_t width = layout.sizes[2] * layout.phases;
+  const Inside rows(window, 1, planes.sizes[1], layout.sizes[1]);
+  const Inside columns(window, 2, planes.sizes[2], width);
+  const bool is_plain = window.lhs_dilations[1] == 1 && window.lhs_dilations[2] == 1 &&
+                        layout.phases == 1 && planes.strides[2] == 1;
   for (int64_t d = 0; d < planes.sizes[0]; ++d) {
     const int64_t to_d = padded(0, d);
     if (to_d < 0 || to_d >= layout.sizes[0]) continue;
+    const T* const slice = x + d * planes.strides[0];
+    T* const to_slice = to + to_d * layout.slice;
+    if (is_plain) {
+      tiles.copy_rows(slice + rows.begin * planes.strides[1] + columns.begin, planes.strides[1],
+                      to_slice + layout.offset(0, padded(1, rows.begin), padded(2, columns.begin)),
+                      layout.row, rows.end - rows.begin, columns.end - columns.begin);
+      continue;
+    }
     for (int64_t h = 0; h < planes.sizes[1]; ++h) {
       const int64_t to_h = padded(1, h);
       if (to_h < 0 || to_h >= layout.sizes[1]) continue;
-      const T* from = x + d * planes.strides[0] + h * planes.strides[1];
-      T* const row = to + to_d * layout.slice + to_h * layout.row;
-      const int64_t stride = planes.strides[2];
-      if (window.lhs_dilations[2] == 1 && layout.phases == 1) {
-        const int64_t begin = std::max<int64_t>(0, -window.pads[2]);
-        const int64_t end = std::min(planes.sizes[2], width - window.pads[2]);
-        if (stride == 1 && begin < end) {
-          std::copy(from + begin, from + end, row + window.pads[2] + begin);
-        } else {
-          for (int64_t w = begin; w < end; ++w) row[window.pads[2] + w] = from[w * stride];
-        }
-        continue;
-      }
       for (int64_t w = 0; w < planes.sizes[2]; ++w) {
         const int64_t to_w = padded(2, w);
         if (to_w < 0 || to_w >= width) continue;
-        row[layout.offset(0, 0, to_w)] = from[w * stride];
+        to_slice[layout.offset(0, to_h, to_w)] =
+            slice[h * planes.strides[1] + w * planes.strides[2]];
       }
     }
   }
@@ -168,8 +177,8 @@ class Convolution {
  private:
   void pad(int64_t image, int64_t c, T* planes) const {
     const int64_t n = image / groups_, channel = image % groups_ * filter_.channels + c;
-    pad_plane(x_ + n * x_planes_.n_stride + channel * x_planes_.channel_stride, x_planes_, window_,
-              layout_, planes + c * layout_.plane);
+    pad_plane(tiles_, x_ + n * x_planes_.n_stride + channel * x_planes_.channel_stride, x_planes_,
+              window_, layout_, planes + c * layout_.plane);
   }
 
   // Output rows [begin, end) of one group of one image.

@@ -44,6 +44,9 @@ struct MultiplyTiles {
   // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
   void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t columns);
+  // to[i * to_row + j] = from[i * from_row + j] for i of [0, rows), j of [0, n).
+  void (*copy_rows)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
+                    int64_t n);
 
   // How high the panels of an `m`-row matrix are. A rest of a few rows leaves most of a tile idle;
   // eight rows at a time are as fast as twelve where they leave none.

@@ -1,7 +1,8 @@
 // max_pool with its indices, its derivative, window_sum and the means over windows.
 
-#include <limits>
+#include <atomic>
 
+#include "plugins/cpu/kernels/dense_input.h"
 #include "plugins/cpu/kernels/through_float.h"
 #include "plugins/cpu/kernels/window.h"
 #include "plugins/cpu/simd/halve.h"
@@ -128,6 +129,13 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
   });
 }
 
+// How many planes two tensors share; one where they are not images of one batch.
+int64_t planes_of(const tenon_view& a, const tenon_view& b) {
+  const bool shared = a.rank >= 2 && b.rank >= 2 && a.sizes[0] == b.sizes[0] &&
+                      a.sizes[1] == b.sizes[1] && count(a) > 0;
+  return shared ? a.sizes[0] * a.sizes[1] : 1;
+}
+
 }  // namespace
 
 Prepared prepare_max_pool(const Request& request) {
@@ -144,42 +152,46 @@ Prepared prepare_max_pool(const Request& request) {
   });
 }
 
-// dx is zero but where an index points; several windows may have taken the same element. Planes are
-// independent, so each is summed by one task, in order.
+// dx is zero but where an index points; several windows may have taken the same element. max_pool's
+// indices stay in their plane, so planes are summed in parallel, each in order. Whatever else was
+// given as an index is added afterwards, or reported.
 Prepared prepare_max_pool_backward(const Request& request) {
   const Pool* pool = &pool_of(request);
   return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
-    const tenon_view& dy_view = launch.inputs[0];
+    const DenseInput<T> dy(launch.inputs[0]);
+    const DenseInput<int64_t> indices(launch.inputs[1]);
     const tenon_view& dx_view = launch.outputs[0];
-    const tenon_view& index_view = launch.inputs[1];
-    LoopAxes dy_axes, index_axes;
-    for (size_t axis = 2; axis < dy_view.rank; ++axis) {
-      dy_axes.push(dy_view.sizes[axis], stride_of(dy_view, axis));
-      index_axes.push(index_view.sizes[axis], stride_of(index_view, axis));
+    T* const dx = data<T>(dx_view);
+    const int64_t size = count(dx_view), planes = planes_of(launch.inputs[0], dx_view);
+    if (size == 0) return;
+    const int64_t area = size / planes, out_area = count(launch.inputs[0]) / planes;
+    std::atomic<bool> has_strays{false};
+    const auto sum_plane = [&](int64_t plane) {
+      T* const to = dx + plane * area;
+      std::fill_n(to, area, T{0});
+      bool all_inside = true;
+      for (int64_t i = plane * out_area; i < (plane + 1) * out_area; ++i) {
+        const int64_t at = indices[i] - plane * area;
+        const bool is_inside = at >= 0 && at < area;
+        all_inside = all_inside && is_inside;
+        if (is_inside) to[at] += dy[i];
+      }
+      if (!all_inside) has_strays.store(true, std::memory_order_relaxed);
+    };
+    pool->parallel_tasks(planes, std::max<int64_t>(1, kGrain / area),
+                         [&](int64_t begin, int64_t end) {
+                           for (int64_t plane = begin; plane < end; ++plane) sum_plane(plane);
+                         });
+    for (int64_t i = 0; has_strays && i < planes * out_area; ++i) {
+      const int64_t at = indices[i] - i / out_area * area;
+      if (at >= 0 && at < area) continue;
+      const int64_t found = tenon_sdk::wrap(indices[i], size);
+      if (found >= 0) {
+        dx[found] += dy[i];
+      } else {
+        tenon_sdk::report_value_error(launch, indices[i], size);
+      }
     }
-    const int64_t planes = dx_view.sizes[0] * dx_view.sizes[1];
-    if (count(dx_view) == 0) return;
-    const int64_t area = count(dx_view) / planes, out_area = dy_axes.count();
-    pool->parallel_tasks(
-        planes, std::max<int64_t>(1, kGrain / area), [&](int64_t begin, int64_t end) {
-          std::vector<T> dy(static_cast<size_t>(out_area));
-          std::vector<int64_t> index(static_cast<size_t>(out_area));
-          for (int64_t plane = begin; plane < end; ++plane) {
-            const int64_t n = plane / dx_view.sizes[1], c = plane % dx_view.sizes[1];
-            const auto origin = [&](const tenon_view& view) {
-              return n * stride_of(view, 0) + c * stride_of(view, 1);
-            };
-            pack(data<const T>(dy_view) + origin(dy_view), dy_axes, 0, out_area, dy.data());
-            pack(data<const int64_t>(index_view) + origin(index_view), index_axes, 0, out_area,
-                 index.data());
-            T* to = data<T>(dx_view) + plane * area;
-            std::fill_n(to, area, T{0});
-            for (int64_t i = 0; i < out_area; ++i) {
-              const int64_t at = index[static_cast<size_t>(i)] - plane * area;
-              if (at >= 0 && at < area) to[at] += dy[static_cast<size_t>(i)];
-            }
-          }
-        });
   });
 }
 

@@ -178,6 +178,29 @@ void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
   }
 }
 
+// By vectors of at most kLanes elements; the last one of a row ends with it and may repeat some.
+template <class T, size_t kLanes>
+void copy_vectors(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
+  const hn::CappedTag<T, kLanes> d;
+  constexpr int64_t kStep = hn::MaxLanes(d);
+  for (; rows > 0; --rows, from += from_row, to += to_row) {
+    int64_t i = 0;
+    for (; i + kStep < n; i += kStep) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    hn::StoreU(hn::LoadU(d, from + n - kStep), d, to + n - kStep);
+  }
+}
+
+// Rows of an image are too short for a call of memcpy each.
+template <class T>
+void copy_rows(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
+  if (n >= 16) return copy_vectors<T, 16>(from, from_row, to, to_row, rows, n);
+  if (n >= 8) return copy_vectors<T, 8>(from, from_row, to, to_row, rows, n);
+  if (n >= 4) return copy_vectors<T, 4>(from, from_row, to, to_row, rows, n);
+  for (; rows > 0; --rows, from += from_row, to += to_row) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+
 template <class T>
 constexpr MultiplyTiles<T> kTiles = {
     .rows = kTileRows,
@@ -187,6 +210,7 @@ constexpr MultiplyTiles<T> kTiles = {
     .gathered = packed_tile<T, Reads::kGathered>,
     .paired = packed_rows<T, 2, Reads::kPaired>,
     .transpose = transpose<T>,
+    .copy_rows = copy_rows<T>,
 };
 
 template <class T>
