@@ -244,6 +244,7 @@ int main(int argc, char** argv) {
   device_set train_set = upload(scope, &train_images);
   device_set test_set = upload(scope, &test_images);
   printf("training on %s: %zu images, testing on %zu\n", device, train_set.count, test_set.count);
+  fflush(stdout);
   image_set_free(&train_images);
 
   network net = network_create(scope, options.seed);
