@@ -7,6 +7,21 @@
 #include "core/ops/formulas.h"
 
 namespace tenon {
+namespace {
+
+// Where a value lies; an inline scalar lies nowhere, and what belongs to it goes where the scope
+// is.
+Device& device_of(Scope& scope, const Tensor& x) {
+  return x->is_scalar_value() ? scope.device() : *x->storage->device;
+}
+
+// A source's value: its type, and its device.
+Tensor value_of(const Source& source) {
+  const auto* variable = std::get_if<Ref<Variable>>(&source);
+  return variable ? (*variable)->peek() : std::get<Tensor>(source);
+}
+
+}  // namespace
 
 // What a derivative sees of its record. Everything is copied out of the tape, which may grow while
 // the derivative runs.
@@ -45,6 +60,12 @@ class Tape::Args final : public VjpArgs {
   size_t n_outputs() const override { return output_types_.size(); }
 
   Node node(size_t i) const { return nodes_[i]; }
+  Device& device() const {
+    for (const Tensor& dy : cotangents_) {
+      if (dy && !dy->is_scalar_value()) return *dy->storage->device;
+    }
+    return current_scope().device();
+  }
   const Tensors& inputs() const { return inputs_; }
 
  private:
@@ -103,7 +124,7 @@ Tensors Tape::derivative(const Record& record, Args& args) {
   Tensors inputs;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     Tensor x = args.inputs()[i];
-    if (x && x->type.weak) x = with_dtype(*scope_, *x, args.input_type(i).dtype);
+    if (x && x->type.weak) x = fill(x, Dims{}, args.input_type(i).dtype);
     if (args.needs(i)) {
       inner->watch(x);
       sources.emplace_back(x);
@@ -142,6 +163,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
     const Node node = node_of(*targets[i]);
     if (node == 0 || !reached[node]) continue;
     const bool given = i < cotangents.size() && cotangents[i];
+    const Scope::OnDevice on(*scope_, device_of(*scope_, targets[i]));
     add_to(node, given ? cotangents[i] : ones(targets[i]->type));
     last = std::max<size_t>(last, node_record_[node - 1] + 1);
   }
@@ -156,6 +178,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
     if (any && reached[record.first_output]) {
       scope_->check_cancelled();
       Args args(*this, record, gradients, reached);
+      const Scope::OnDevice on(*scope_, args.device());
       Tensors input_gradients;
       try {
         input_gradients = derivative(record, args);
@@ -180,8 +203,9 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
       if (!gradients[node]) continue;
       total = total ? add(total, gradients[node]) : gradients[node];
     }
-    const auto* variable = std::get_if<Ref<Variable>>(&sources[i]);
-    TensorType type = variable ? (*variable)->type() : std::get<Tensor>(sources[i])->type;
+    const Tensor value = value_of(sources[i]);
+    const Scope::OnDevice on(*scope_, device_of(*scope_, value));
+    TensorType type = value->type;
     type.weak = false;
     if (!total && !options.unreached_as_null) total = zeros(type);
     if (total && total->type.dtype != type.dtype) total = cast(total, type.dtype);
@@ -201,8 +225,7 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
             type, cotangents[i]->type);
   }
   for (size_t i = 0; i < sources.size(); ++i) {
-    const auto* variable = std::get_if<Ref<Variable>>(&sources[i]);
-    const TensorType& type = variable ? (*variable)->type() : std::get<Tensor>(sources[i])->type;
+    const TensorType type = value_of(sources[i])->type;
     require(is_floating(type.dtype), "source {} must be floating, but is {}", i, type);
   }
   if (options_.persistent) return play_back(targets, cotangents, sources, options, true);
@@ -229,6 +252,7 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
   require(is_floating(target->type.dtype), "the target must be floating, but is {}", target->type);
   const bool was_recording = recording_;
   if (!options_.persistent) recording_ = false;
+  const Scope::OnDevice on(*scope_, device_of(*scope_, target));
   const int64_t n = count(target->shape());
   // Row k of an identity, in the target's shape, gives row k of the result.
   std::vector<Tensors> rows;
@@ -239,8 +263,7 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
   }
   Tensors results;
   for (size_t i = 0; i < sources.size(); ++i) {
-    const auto* variable = std::get_if<Ref<Variable>>(&sources[i]);
-    TensorType type = variable ? (*variable)->type() : std::get<Tensor>(sources[i])->type;
+    TensorType type = value_of(sources[i])->type;
     type.weak = false;
     Dims shape = target->shape();
     for (const int64_t size : type.shape) shape.push_back(size);

@@ -232,6 +232,20 @@ TEST_F(TapeTest, GivesTheGradientOfAScalarAsAFloat) {
   EXPECT_TENSOR(t->gradient(y, rate), f32(Dims{}, {3}));
 }
 
+TEST_F(TapeTest, DerivativesComputeWhereTheirInputsLie) {
+  const Tensor x = f32({1, 2});
+  const Ref<Tape> t = tape();
+  t->watch(x);
+  const Tensor y = call1(OpId::k_logsumexp, Along{}, {x}) * 2.0;
+  scope().set_device(context().device("null"));  // Which has next to no kernels.
+
+  const Tensor dx = t->gradient(y, x);
+
+  EXPECT_EQ(dx->storage->device, x->storage->device);
+  scope().set_device(*x->storage->device);
+  EXPECT_TENSOR_NEAR(dx, f32({0.53788286, 1.4621172}), 1e-6, 0);
+}
+
 TEST_F(TapeTest, GivesJacobians) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({1, 2, 3});

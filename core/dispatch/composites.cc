@@ -3,16 +3,18 @@
 #include <cassert>
 
 #include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
 
 namespace tenon {
 
 Tensors Composites::call(const Call& call) {
+  const Scope::OnDevice on(scope_, common_device(scope_, call.inputs));
   Tensors inputs;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     TensorImpl* x = call.inputs[i];
     if (x && x->type.weak) {
       // The parts must not give a scalar another dtype than the whole did.
-      inputs.push_back(with_dtype(scope_, *x, call.types[i].dtype));
+      inputs.push_back(fill(Tensor::share(x), Dims{}, call.types[i].dtype));
     } else {
       inputs.push_back(Tensor::share(x));
     }

@@ -72,8 +72,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
   const std::string_view name(found.name.data, found.name.size);
   for (const auto& other : plugins_) {
     if (std::string_view(other->plugin->name.data, other->plugin->name.size) == name) {
-      return refuse(Code::kInvalidArgument,
-                    format("a plugin named {} is loaded already", {name}));
+      return refuse(Code::kInvalidArgument, format("a plugin named {} is loaded already", {name}));
     }
   }
   auto plugin = std::make_unique<Plugin>();

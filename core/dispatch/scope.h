@@ -38,6 +38,19 @@ class Scope final : public Object, public Pooled<Scope> {
   Device& device();
   void set_device(Device& device) { device_ = &device; }
 
+  // While it lives, the current device is another: constants of a formula lie where its inputs do.
+  class OnDevice {
+   public:
+    OnDevice(Scope& scope, Device& device)
+        : scope_(scope), saved_(std::exchange(scope.device_, &device)) {}
+    ~OnDevice() { scope_.device_ = saved_; }
+    OnDevice(const OnDevice&) = delete;
+
+   private:
+    Scope& scope_;
+    Device* saved_;
+  };
+
   // The user's source line, for messages; empty for none.
   void set_location(std::string location) { location_ = std::move(location); }
   const std::string& location() const { return location_; }
