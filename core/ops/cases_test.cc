@@ -2,6 +2,7 @@
 // with gaps between elements and in the half types, and its derivatives against finite differences.
 
 #include <cmath>
+#include <filesystem>
 #include <ostream>
 
 #include "core/testing/op_problem.h"
@@ -98,11 +99,11 @@ void OpCases::SetUp() {
   options.fallback_policy = FallbackPolicy::kStrict;
   context_ = Ref<Context>::adopt(new Context(options));
   oracle_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device("ref")));
-  try {
-    scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device(GetParam().device)));
-  } catch (const Error& error) {
-    GTEST_SKIP() << error.what();
+  const std::string device = GetParam().device;
+  if (!std::filesystem::exists(testing::plugin_folder() + "/libtenon_" + device + ".so")) {
+    GTEST_SKIP() << "this build has no plugin " << device;
   }
+  scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device(device)));
 }
 
 // Floating inputs in float64, unless the op's attributes insist on another dtype.
@@ -149,7 +150,10 @@ void OpCases::run(const AnyCase& c) {
       FAIL() << "did not fail with " << c.error;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(c.error), std::string::npos) << error.what();
-      EXPECT_EQ(std::string(error.what()).rfind(op().name + ": ", 0), 0u) << error.what();
+      // An index out of range is named by the part that reads it.
+      if (error.code() != Code::kOutOfRange) {
+        EXPECT_EQ(error.info().op, op().name);
+      }
     }
     return;
   }

@@ -9,6 +9,8 @@ namespace {
 //   C1  table has two axes.
 //   C2  indices is i32 or i64.
 //   C3  y has the sizes of indices, then that of a row.
+//   C4  Each index is in [-n, n), where n is the number of rows; a negative one counts from the
+//       end. Checked where the indices are read.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   const TensorType &table = in[0], &indices = in[1];
   require(table.rank() == 2, "C1: table must have two axes, but is {}", table);
@@ -30,6 +32,7 @@ Cases<NoAttrs> cases() {
        .expect = {f32({2, 2, 2}, {3, 4, 3, 4, 1, 2, 5, 6})}},
       {.name = "one_row", .inputs = {table, i64({}, {1})}, .expect = {f32({3, 4})}},
       {.name = "no_rows", .inputs = {table, i64({0}, {})}, .expect = {f32({0, 2}, {})}},
+      {.name = "no_such_row", .inputs = {table, i64({3})}, .error = "index 3 is outside [0, 3)"},
       {.name = "table_is_a_vector", .inputs = {f32({1, 2}), i64({0})}, .error = "C1"},
       {.name = "floating_indices", .inputs = {table, f32({0})}, .error = "C2"},
   };
@@ -49,6 +52,7 @@ OpDef embedding_def() {
       .decompose = decompose,
       .cases = cases,
       .numeric = Numeric::kExact,
+      .index_rule = "C4",
   });
 }
 

@@ -1,10 +1,9 @@
 // softmax: exponentials along one axis, scaled to sum to one.
 //
-// All that Tenon knows about softmax is in this file: its contract, its type
-// rule, its derivative, its meaning in simpler ops, and the cases that every
-// device must pass.  decompose() fuses into one loop program of three stages
-// (max, exp and sum, scale); a device that has something faster claims the op
-// in its kernels.def and must agree with what is written here.
+// All that Tenon knows about softmax is in this file: its contract, its type rule, its derivative,
+// its meaning in simpler ops, and the cases that every device must pass. A device that has
+// something faster than the three passes of decompose() (max, exp and sum, scale) claims the op in
+// its kernels.def and must agree with what is written here.
 
 #include <cmath>
 
@@ -41,8 +40,8 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   return {y * (dy - sum(dy * y, {.axes = {attrs.axis}, .keepdims = true}))};
 }
 
-// A case with no `expect` is checked against the reference plugin.  Every case
-// also runs strided, traced, and (if floating) against finite differences.
+// A case with no `expect` is checked against the reference plugin. Every case also runs strided and
+// in the half types, and against finite differences.
 Cases<Attrs> cases() {
   return {
       {.name = "example",

@@ -10,6 +10,8 @@ namespace {
 //   C2  labels is i32 or i64.
 //   C3  logits has two axes: examples, and at least one class.
 //   C4  labels has one element for each example.
+//   C5  Each label is in [-C, C), where C is the number of classes; a negative one counts from the
+//       end. Checked where the labels are read.
 TensorTypes infer(const LossAttrs& attrs, TypeSpan in) {
   const TensorType &logits = in[0], &labels = in[1];
   require(is_floating(logits.dtype), "C1: logits must be floating point, but is {}", logits.dtype);
@@ -76,6 +78,13 @@ Cases<LossAttrs> cases() {
       {.name = "integers", .inputs = {i32({1, 1}, {1}), i64({0})}, .error = "C1"},
       {.name = "floating_labels", .inputs = {uniform({1, 2}), f32({0})}, .error = "C2"},
       {.name = "no_classes", .inputs = {uniform({2, 0}), labels}, .error = "C3"},
+      {.name = "label_counts_from_the_end",
+       .attrs = {.reduction = Reduction::kNone},
+       .inputs = {logits, i32({-2, -1})},
+       .expect = {f32({1.4076059644443806, 1.0986122886681098})}},
+      {.name = "no_such_class",
+       .inputs = {logits, i64({1, 3})},
+       .error = "index 3 is outside [0, 3)"},
       {.name = "a_label_too_many", .inputs = {logits, i64({0, 1, 2})}, .error = "C4"},
   };
 }
@@ -101,6 +110,7 @@ OpDef sparse_softmax_cross_entropy_def() {
       .saved_inputs = 0b10,
       .saved_outputs = 0b10,
       .numeric = Numeric::kComposite,
+      .index_rule = "C5",
   });
 }
 
