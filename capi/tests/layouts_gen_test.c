@@ -5,8 +5,7 @@
 #include <tenon/tenon.h>
 
 /* Stops compiling when a struct of the C ABI moves: each line has the sizes or the offset of 64-bit
- * machines and of WebAssembly. Other machines of 32 bits align differently, and none is released.
- */
+ * machines and of WebAssembly. Other machines of 32 bits align differently; none is released. */
 
 #if UINTPTR_MAX == UINT64_MAX
 #define PICK(lp64, wasm32) lp64

@@ -70,11 +70,11 @@ def from_headers():
 def check(ops):
     """Returns what ./dev gen would change. Stale headers say nothing about what is made from them."""
     files = from_registry(ops)
-    wrong = stale(files)
-    if not wrong:
-        files.update(from_headers())
-        wrong = stale(files)
-    return [f"{path}: not fresh" for path in wrong] + [
+    wrong = [f"{path}: not fresh" for path in stale(files)]
+    if wrong:
+        return wrong
+    files.update(from_headers())
+    return [f"{path}: not fresh" for path in stale(files)] + [
         f"{path}: nothing writes it any more" for path in leftovers(files)]
 
 

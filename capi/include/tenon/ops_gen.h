@@ -2967,7 +2967,7 @@ static inline TENON_OWNED tenon_error* tenon_gemm(tenon_scope* scope TENON_THREA
  *         group of o, for k)
  *
  * The filter is not flipped. Padding counts as zeros; negative padding crops. lhs_dilation puts
- * that many less one zeros between the elements of x.
+ * zeros between the elements of x, one less than it says.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then one to three spatial axes.

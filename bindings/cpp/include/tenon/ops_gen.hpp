@@ -3089,7 +3089,7 @@ struct ConvAttrs {
  *         group of o, for k)
  *
  * The filter is not flipped. Padding counts as zeros; negative padding crops. lhs_dilation puts
- * that many less one zeros between the elements of x.
+ * zeros between the elements of x, one less than it says.
  *
  * @param x Batch, channels, then one to three spatial axes.
  * @param w Output channels, channels of one group, then the filter's sizes.
