@@ -108,13 +108,13 @@ class Context final : public Object, public Pooled<Context> {
   mutable std::recursive_mutex mutex_;
   bool discovered_ = false;
   std::vector<PluginCandidate> candidates_;
+  std::vector<std::unique_ptr<OpDef>> custom_ops_;  // Before the kernels that keep attributes.
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<std::string> warned_;
   std::set<std::string, std::less<>> kept_;
   std::atomic<uint64_t> cancels_{0};
   std::atomic<uint64_t> serial_{1};
   mutable std::mutex ops_mutex_;
-  std::vector<std::unique_ptr<OpDef>> custom_ops_;
   CallbackQueue callbacks_;
   std::unique_ptr<Scope> default_scope_;  // The last member: it goes before the devices.
 };
