@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-const Along kClasses{.axes = {1}, .keepdims = true};
+Along classes() { return {.axes = {1}, .keepdims = true}; }
 
 // Constraints.
 //   C1  logits and labels are floating point and of one dtype.
@@ -38,10 +38,10 @@ Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
   Tensors grads(2, Tensor());
   if (v.needs(0)) {
     const Tensor probs = exp(log_probs);
-    grads[0] = (probs * sum(labels, kClasses) - labels) * row;
+    grads[0] = (probs * sum(labels, classes()) - labels) * row;
     if (v.has_cotangent(1)) {
       const Tensor& dlog_probs = v.cotangent(1);
-      grads[0] = grads[0] + (dlog_probs - probs * sum(dlog_probs, kClasses));
+      grads[0] = grads[0] + (dlog_probs - probs * sum(dlog_probs, classes()));
     }
   }
   if (v.needs(1)) grads[1] = -log_probs * row;
