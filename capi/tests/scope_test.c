@@ -104,6 +104,37 @@ static void callbacks_may_call_their_scope(void) {
   tenon_tensor_release(dx);
 }
 
+/* What is under way when somebody cancels ends at its next check. */
+static tenon_error* cancelled(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                              size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  (void)n_inputs;
+  (void)n_outputs;
+  if (payload) {
+    tenon_context_cancel(payload);
+  } else {
+    tenon_scope_cancel(inner);
+  }
+  return tenon_neg(inner, inputs[0], &out_outputs[0]);
+}
+
+static void what_is_under_way_can_be_cancelled(void) {
+  tenon_tensor_function function = {cancelled, NULL, NULL};
+  tenon_tensor* x = F32(3);
+  tenon_tensor* y = GARBAGE(tenon_tensor);
+
+  CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 1, NULL, NULL), TENON_CANCELLED,
+              "neg: cancelled");
+  CHECK(y == NULL);
+  function.payload = context();
+  CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 1, NULL, NULL), TENON_CANCELLED,
+              "neg: cancelled");
+
+  CHECK_OK(tenon_neg(scope(), x, &y)); /* Later calls run. */
+  CHECK_VALUES(y, -3);
+  tenon_tensor_release(x);
+  tenon_tensor_release(y);
+}
+
 int main(void) {
   RUN(places_new_tensors_on_its_device);
   RUN(keeps_its_device_when_the_new_one_is_not_there);
@@ -111,5 +142,6 @@ int main(void) {
   RUN(waits);
   RUN(calls_back_when_work_is_done);
   RUN(callbacks_may_call_their_scope);
+  RUN(what_is_under_way_can_be_cancelled);
   return report();
 }
