@@ -10,7 +10,12 @@ namespace detail {
 
 template <class A>
 const A& as(const void* attrs) {
-  return *static_cast<const A*>(attrs);
+  if constexpr (std::is_empty_v<A>) {
+    static constexpr A kNone;  // Nobody keeps an object of no fields.
+    return kNone;
+  } else {
+    return *static_cast<const A*>(attrs);
+  }
 }
 
 template <class Function>
