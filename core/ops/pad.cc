@@ -15,7 +15,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const size_t rank = x.rank();
   require(attrs.pads.size() == 2 * rank, "C1: pads has {} entries for {}", attrs.pads.size(), x);
-  require(!in.has(1) || in[1].rank() == 0, "C3: value must have rank 0, but is {}", in[1]);
+  if (in.has(1)) require(in[1].rank() == 0, "C3: value must have rank 0, but is {}", in[1]);
   constexpr int64_t kMost = int64_t{1} << 60;
   TensorType y(x.dtype, x.shape);
   for (size_t i = 0; i < rank; ++i) {
