@@ -7,10 +7,13 @@ include(GoogleTest)
 set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins)
 
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
-# A command that ctest runs; a target's name stands for the file it builds.
+# A command that ctest runs; a target's name stands for the file it builds. It runs in a folder of its
+# own, so that the files it writes meet no other test's.
 function(tenon_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "COMMAND;ENVIRONMENT")
-  add_test(NAME ${TENON_TEST_PREFIX}${name} COMMAND ${arg_COMMAND})
+  set(folder ${PROJECT_BINARY_DIR}/test_runs/${name})
+  file(MAKE_DIRECTORY ${folder})
+  add_test(NAME ${TENON_TEST_PREFIX}${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${folder})
   set_tests_properties(
     ${TENON_TEST_PREFIX}${name}
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300
@@ -24,8 +27,11 @@ function(tenon_add_gtest target)
   find_package(GTest REQUIRED)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE ${arg_LIBS} tenon_compile_options GTest::gtest_main)
+  set(folder ${PROJECT_BINARY_DIR}/test_runs/${target})
+  file(MAKE_DIRECTORY ${folder})
   gtest_discover_tests(
     ${target}
+    WORKING_DIRECTORY ${folder}
     TEST_PREFIX "${TENON_TEST_PREFIX}"
     DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "${TENON_TEST_ENVIRONMENT}")

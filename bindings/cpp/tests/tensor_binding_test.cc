@@ -134,7 +134,7 @@ TEST(Contexts, DoNotTouchEachOther) {
 }
 
 TEST(Files, KeepNamedTensors) {
-  const std::string path = testing::TempDir() + "tenon_binding.safetensors";
+  const std::string path = "tensor_binding_test.safetensors";
   save_safetensors(path, {{"a", vector({1, 2})}, {"b", vector({0.5f})}}, {{"made", "here"}});
 
   const NamedTensors loaded = load_safetensors(path);
