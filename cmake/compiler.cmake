@@ -31,7 +31,8 @@ if(TENON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(tenon_compile_options INTERFACE)
-target_compile_options(tenon_compile_options INTERFACE -Wall -Wextra -Werror)
+# Every operation rounds once, on machines that could fuse two as well (docs/numerics.md).
+target_compile_options(tenon_compile_options INTERFACE -Wall -Wextra -Werror -ffp-contract=off)
 # Designated initialisers leave out the fields whose default is meant.
 target_compile_options(tenon_compile_options
                        INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>)
