@@ -1,7 +1,9 @@
-# Runs PROGRAM and fails unless it prints what the file EXPECTED holds, byte for byte.
+# Runs PROGRAM, under EMULATOR if that is given (words with blanks between them), and fails unless it
+# prints what the file EXPECTED holds, byte for byte.
 
 cmake_minimum_required(VERSION 3.25)
-execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed ERROR_VARIABLE errors
+separate_arguments(EMULATOR)
+execute_process(COMMAND ${EMULATOR} ${PROGRAM} OUTPUT_VARIABLE printed ERROR_VARIABLE errors
                 RESULT_VARIABLE status)
 file(READ ${EXPECTED} expected)
 if(NOT status EQUAL 0)
