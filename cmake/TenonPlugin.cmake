@@ -3,24 +3,29 @@
 
 set(TENON_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
 
-# tenon_add_plugin(NAME name SOURCES file... [LIBS library...])
+# tenon_add_plugin(NAME name SOURCES file... [LIBS library...] [FOR_TESTS])
 #
 # Makes the target tenon_plugin_<name>: plugins/libtenon_<name>.so under the build folder, which
 # exports tenon_plugin_query_v1 and nothing else.  In a build whose TENON_STATIC_PLUGINS lists it,
-# its objects become a part of libtenon.
+# its objects become a part of libtenon.  A plugin FOR_TESTS lies in test_plugins, where no program
+# looks by itself, and is not installed.
 function(tenon_add_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "FOR_TESTS" "NAME" "SOURCES;LIBS")
   set(target tenon_plugin_${arg_NAME})
   if(arg_NAME IN_LIST TENON_STATIC_PLUGINS)
     add_library(${target} OBJECT ${arg_SOURCES})
     target_compile_definitions(${target} PRIVATE TENON_PLUGIN_STATIC=1)
   else()
+    set(folder ${CMAKE_BINARY_DIR}/plugins)
+    if(arg_FOR_TESTS)
+      set(folder ${CMAKE_BINARY_DIR}/test_plugins)
+    endif()
     add_library(${target} MODULE ${arg_SOURCES})
     set_target_properties(
       ${target}
       PROPERTIES OUTPUT_NAME tenon_${arg_NAME}
                  PREFIX lib
-                 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins
+                 LIBRARY_OUTPUT_DIRECTORY ${folder}
                  LINK_DEPENDS ${TENON_PLUGIN_MAP})
     target_link_options(${target} PRIVATE LINKER:--version-script=${TENON_PLUGIN_MAP})
     if(NOT TENON_SANITIZE)
@@ -38,5 +43,7 @@ function(tenon_add_plugin)
   if(TARGET tenon_compile_options)
     target_link_libraries(${target} PRIVATE tenon_compile_options)
   endif()
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon/plugins)
+  if(NOT arg_FOR_TESTS)
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon/plugins)
+  endif()
 endfunction()

@@ -25,7 +25,12 @@ if(NOT TENON_STATIC_PLUGINS)
   endforeach()
 endif()
 
-# The C tests run once on each device that this build has.
+# The C tests run once on each device that this build has, and on devices of the plugin `fake`: one
+# whose work and memory the host cannot see, one that answers late and cannot be waited for, one
+# that does its work at once where the host cannot see it.
+set(fake_queue "asynchronous=1")
+set(fake_slow "asynchronous=1,visible=1,blocking=0,delay_us=20")
+set(fake_wall "asynchronous=0")
 file(GLOB c_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*_test.c)
 file(GLOB c_test_helpers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*.c)
 list(FILTER c_test_helpers EXCLUDE REGEX "_test\\.c$")
@@ -44,7 +49,28 @@ foreach(file IN LISTS c_tests)
                                       TENON_TEST_PLUGINS=${test_plugins})
     endif()
   endforeach()
+  if(TARGET tenon_plugin_fake)
+    foreach(device fake_queue fake_slow fake_wall)
+      if("${device}.${name}" STREQUAL "fake_slow.steady_test")
+        continue()  # A million steps, each with its delays.
+      endif()
+      tenon_register_test(
+        c.${device}.${name} LABEL c COMMAND c_${name}
+        ENVIRONMENT TENON_TEST_DEVICE=fake TENON_TEST_OPTIONS=${${device}}
+                    TENON_TEST_PLUGIN=$<TARGET_FILE:tenon_plugin_fake>
+                    TENON_TEST_PLUGINS=${test_plugins})
+    endforeach()
+  endif()
 endforeach()
+
+# What a device of the plugin `fake` does when it fails.
+if(TARGET tenon_plugin_fake)
+  tenon_add_c_test(c_faults_test SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/fake/faults_test.c
+                                         ${c_test_helpers})
+  tenon_register_test(
+    c.fake.faults_test LABEL c COMMAND c_faults_test
+    ENVIRONMENT TENON_TEST_DEVICE=fake TENON_TEST_PLUGIN=$<TARGET_FILE:tenon_plugin_fake>)
+endif()
 if(bad_plugins)
   add_dependencies(c_plugin_test ${bad_plugins})
 endif()
@@ -54,10 +80,10 @@ endif()
 if(NOT TENON_EXAMPLES AND CMAKE_CROSSCOMPILING)
   add_executable(hello ${PROJECT_SOURCE_DIR}/examples/c/hello.c)
   target_link_libraries(hello PRIVATE tenon tenon_compile_options)
-  string(REPLACE ";" "\\;" program "${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:hello>")
+  string(REPLACE ";" " " emulator "${CMAKE_CROSSCOMPILING_EMULATOR}")
   tenon_register_test(
     example.hello LABEL example
-    COMMAND ${CMAKE_COMMAND} "-DPROGRAM=${program}"
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:hello> "-DEMULATOR=${emulator}"
             -DEXPECTED=${PROJECT_SOURCE_DIR}/examples/c/hello.expected
             -P ${PROJECT_SOURCE_DIR}/examples/compare.cmake)
 endif()

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "capi/src/boundary.h"
+#include "core/dispatch/context.h"
 
 namespace tenon::capi {
 
@@ -19,24 +20,36 @@ class Completion {
     if (!function_) fail_argument("done.function", "is NULL");
   }
 
-  // Does the work, and hands what came of it to the context's callback thread. All devices that
-  // there are can block, so the work is done when this returns.
-  template <class Work>
-  void finish(Context& context, Work&& work) {
-    struct Result {
-      explicit Result(Payload given) : payload(std::move(given)) {}
-      ~Result() { release_error(error); }
-      Payload payload;
-      tenon_error* error = nullptr;
-    };
-    auto result = std::make_shared<Result>(std::move(payload_));
-    result->error = boundary(work);
-    context.callbacks().push([function = function_, result = std::move(result)] {
-      function(result->payload.get(), result->error);
+  // Starts the work: `start` gets a function to call once, on any thread, with an ErrorInfo or
+  // NULL. What it throws counts as the work's error. The callback runs on the context's callback
+  // thread.
+  template <class Start>
+  void finish(Context& context, Start&& start) {
+    auto result = std::make_shared<Result>(context, function_, std::move(payload_));
+    tenon_error* error = boundary([&] {
+      start([result](const ErrorInfo* why) { tell(result, why ? make_error(*why) : nullptr); });
     });
+    if (error) tell(result, error);
   }
 
  private:
+  struct Result {
+    Result(Context& context, void (*function)(void*, const tenon_error*), Payload payload)
+        : context(context), function(function), payload(std::move(payload)) {}
+    ~Result() { release_error(error); }
+
+    Context& context;  // Which does not end before its callbacks.
+    void (*function)(void*, const tenon_error*);
+    Payload payload;
+    tenon_error* error = nullptr;
+  };
+
+  static void tell(const std::shared_ptr<Result>& result, tenon_error* error) {
+    result->error = error;
+    result->context.callbacks().push(
+        [result] { result->function(result->payload.get(), result->error); });
+  }
+
   void (*function_)(void*, const tenon_error*);
   Payload payload_;
 };

@@ -44,7 +44,7 @@ tenon_error* tenon_tensor_to_dlpack(tenon_scope* scope, tenon_tensor* tensor, vo
     tenon::require_code(x->storage->device->host_visible(), Code::kUnimplemented,
                         "DLPack has no name for the memory of {}", x->storage->device->name());
     require_no_stream(stream);
-    self.wait();
+    tenon::wait_for(self, *x);
 
     auto loan = std::make_unique<Loan>();
     loan->tensor = x;

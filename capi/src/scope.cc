@@ -50,7 +50,7 @@ tenon_error* tenon_scope_wait_async(tenon_scope* scope, tenon_done_callback done
   Completion completion(done);
   return boundary_in(scope, [&](tenon::Scope& self) {
     completion.check();
-    completion.finish(self.context(), [&] { self.wait(); });
+    completion.finish(self.context(), [&](auto finished) { self.wait(finished); });
   });
 }
 

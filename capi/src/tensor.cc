@@ -183,7 +183,8 @@ tenon_error* tenon_tensor_read_async(tenon_scope* scope, tenon_tensor* tensor, v
     const Tensor x = get_tensor(self, tensor, "tensor");
     require_size(x->type, size);
     if (size > 0) require_pointer(out_data, "out_data");
-    completion.finish(self.context(), [&] { tenon::to_host(self, x, out_data, size); });
+    completion.finish(self.context(),
+                      [&](auto finished) { tenon::to_host(self, x, out_data, size, finished); });
   });
 }
 

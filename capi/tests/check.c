@@ -1,4 +1,7 @@
+#define _POSIX_C_SOURCE 200112L
 #include "capi/tests/check.h"
+
+#include <sched.h>
 
 static int failures;
 static int failures_before;
@@ -8,6 +11,38 @@ static tenon_context* the_context;
 tenon_context* context(void) { return the_context; }
 
 tenon_scope* scope(void) { return tenon_context_default_scope(the_context); }
+
+tenon_context_options test_options(void) {
+  static char text[256];
+  static tenon_string path;
+  static tenon_plugin_option list[16];
+  tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
+  const char* given = getenv("TENON_TEST_OPTIONS");
+  char* key;
+  path = tenon_str(getenv("TENON_TEST_PLUGIN"));
+  if (path.size == 0) return options;
+  options.plugin_paths = &path;
+  options.n_plugin_paths = 1;
+  snprintf(text, sizeof text, "%s", given ? given : "");
+  for (key = strtok(text, ","); key && options.n_plugin_options < 16; key = strtok(NULL, ",")) {
+    tenon_plugin_option* option = &list[options.n_plugin_options++];
+    char* equals = strchr(key, '=');
+    *equals = '\0';
+    option->plugin = tenon_str(getenv("TENON_TEST_DEVICE"));
+    option->key = tenon_str(key);
+    option->value = tenon_str(equals + 1);
+  }
+  options.plugin_options = list;
+  return options;
+}
+
+tenon_context* create_context(void) {
+  const tenon_context_options options = test_options();
+  tenon_context* own = NULL;
+  CHECK_OK(tenon_context_create(&options, &own));
+  CHECK_OK(tenon_scope_set_device(tenon_context_default_scope(own), tenon_str(device_name())));
+  return own;
+}
 
 const char* device_name(void) {
   static char name[64];
@@ -19,6 +54,32 @@ const char* device_name(void) {
 const char* plugin_folder(void) {
   const char* folder = getenv("TENON_PLUGIN_PATH");
   return folder ? folder : ".";
+}
+
+int device_has(tenon_features features) {
+  tenon_device* device = NULL;
+  tenon_device_info info;
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  CHECK_OK(tenon_context_find_device(the_context, tenon_str(device_name()), &device));
+  CHECK_OK(tenon_device_describe(device, &info));
+  tenon_device_release(device);
+  return (info.features & features) == features;
+}
+
+static void set_flag(void* flag, const tenon_error* error) {
+  (void)error;
+  __atomic_store_n((int*)flag, 1, __ATOMIC_RELEASE);
+}
+
+void settle(void) {
+  int called_back = 0;
+  tenon_done_callback done;
+  done.function = set_flag;
+  done.payload = &called_back;
+  done.destroy = NULL;
+  CHECK_OK(tenon_scope_wait_async(scope(), done));
+  while (!__atomic_load_n(&called_back, __ATOMIC_ACQUIRE)) sched_yield();
 }
 
 uint64_t live_bytes(void) {
@@ -35,9 +96,9 @@ uint64_t live_bytes(void) {
 void run_test(const char* name, void (*test)(void)) {
   ++tests;
   failures_before = failures;
-  CHECK_OK(tenon_context_create(NULL, &the_context));
-  CHECK_OK(tenon_scope_set_device(scope(), tenon_str(device_name())));
+  the_context = create_context();
   test();
+  settle();
   if (live_bytes() != 0) {
     fprintf(stderr, "  %lu bytes are still held\n", (unsigned long)live_bytes());
     ++failures;

@@ -22,8 +22,17 @@ int report(void);
 /* Of the test that runs. */
 tenon_context* context(void);
 tenon_scope* scope(void);
+/* Options under which that device is found: of a plugin that only tests have, its file and its
+ * options, from TENON_TEST_PLUGIN and TENON_TEST_OPTIONS ("delay_us=20,visible=1"). */
+tenon_context_options test_options(void);
+/* A context of the test's own, on that device. */
+tenon_context* create_context(void);
 /* "ref:0". */
 const char* device_name(void);
+/* Whether that device has all of these features. */
+int device_has(tenon_features features);
+/* Waits for the scope's work and for the callbacks that follow from it. */
+void settle(void);
 /* What tensors hold on the device. */
 uint64_t live_bytes(void);
 /* The folder of the built plugins. */

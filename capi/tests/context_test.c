@@ -137,16 +137,13 @@ static void counts_devices(void) {
 }
 
 static void two_contexts_do_not_share_tensors(void) {
-  tenon_context* other = NULL;
-  tenon_scope* there = NULL;
+  tenon_context* other = create_context();
+  tenon_scope* there = tenon_context_default_scope(other);
   const int64_t shape[1] = {1};
   const float one = 1;
   float read = 0;
   tenon_tensor* foreign = NULL;
   tenon_tensor* sum = GARBAGE(tenon_tensor);
-  CHECK_OK(tenon_context_create(NULL, &other));
-  there = tenon_context_default_scope(other);
-  CHECK_OK(tenon_scope_set_device(there, tenon_str(device_name())));
   CHECK_OK(tenon_tensor_from_data(there, TENON_FLOAT32, shape, 1, &one, 4, &foreign));
 
   CHECK_ERROR(tenon_add(scope(), foreign, foreign, &sum), TENON_INVALID_ARGUMENT,
@@ -160,12 +157,10 @@ static void two_contexts_do_not_share_tensors(void) {
 }
 
 static void a_tensor_keeps_its_context(void) {
-  tenon_context* own = NULL;
+  tenon_context* own = create_context();
   const int64_t shape[1] = {1};
   const float one = 1;
   tenon_tensor* x = NULL;
-  CHECK_OK(tenon_context_create(NULL, &own));
-  CHECK_OK(tenon_scope_set_device(tenon_context_default_scope(own), tenon_str(device_name())));
   CHECK_OK(tenon_tensor_from_data(tenon_context_default_scope(own), TENON_FLOAT32, shape, 1, &one,
                                   4, &x));
 

@@ -1,14 +1,26 @@
 #include "capi/tests/check.h"
 
+/* True, and checked, where the host does not see the device's memory. */
+static int cannot_lend(tenon_tensor* x) {
+  tenon_dlpack* loan = GARBAGE(tenon_dlpack);
+  if (device_has(TENON_FEATURE_HOST_VISIBLE)) return 0;
+  CHECK_ERROR(tenon_tensor_to_dlpack(scope(), x, NULL, &loan), TENON_UNIMPLEMENTED,
+              "DLPack has no name for the memory of");
+  CHECK(loan == NULL);
+  tenon_tensor_release(x);
+  return 1;
+}
+
 static void lends_without_a_copy(void) {
   tenon_tensor* x = make_f32_matrix(2, 3, (const float[]){1, 2, 3, 4, 5, 6});
   tenon_dlpack* loan = NULL;
+  if (cannot_lend(x)) return;
 
   CHECK_OK(tenon_tensor_to_dlpack(scope(), x, NULL, &loan));
 
   CHECK(loan->version.major == 1);
   CHECK(loan->flags & TENON_DLPACK_READ_ONLY);
-  CHECK(loan->tensor.data == tenon_tensor_data(x));
+  if (tenon_tensor_data(x)) CHECK(loan->tensor.data == tenon_tensor_data(x));
   CHECK(loan->tensor.device.type == TENON_DLPACK_CPU && loan->tensor.device.id == 0);
   CHECK(loan->tensor.rank == 2 && loan->tensor.shape[1] == 3 && loan->tensor.strides[0] == 3);
   CHECK(loan->tensor.dtype.code == TENON_CODE_FLOAT && loan->tensor.dtype.bits == 32 &&
@@ -25,6 +37,7 @@ static void comes_back_as_the_same_memory(void) {
   tenon_tensor* t = NULL;
   tenon_dlpack* loan = NULL;
   tenon_tensor* y = NULL;
+  if (cannot_lend(x)) return;
   CHECK_OK(tenon_transpose(scope(), x, &attrs, &t));
 
   CHECK_OK(tenon_tensor_to_dlpack(scope(), t, NULL, &loan));
@@ -69,6 +82,7 @@ static void ends_a_loan_once(void) {
   CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x));
   CHECK_VALUES(x, 1, 2);
   tenon_tensor_release(x);
+  settle();
   CHECK(deleted == 1);
 
   CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, true, &x));

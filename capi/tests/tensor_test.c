@@ -18,7 +18,11 @@ static void comes_back_as_it_went(void) {
   CHECK(tenon_tensor_bytes(x) == 24);
   CHECK_TEXT(tenon_tensor_device_name(x), device_name());
   CHECK_TEXT(tenon_device_name(tenon_tensor_device(x)), device_name());
-  CHECK(memcmp(tenon_tensor_data(x), values, sizeof values) == 0);
+  if (device_has(TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_SYNCHRONOUS)) {
+    CHECK(memcmp(tenon_tensor_data(x), values, sizeof values) == 0);
+  } else {
+    CHECK(tenon_tensor_data(x) == NULL);
+  }
   tenon_tensor_release(x);
 }
 
@@ -93,6 +97,7 @@ static void lends_memory_until_it_is_released(void) {
 
   tenon_tensor_release(x);
   tenon_tensor_release(y);
+  settle();
   CHECK(ended == 1);
   CHECK(values[0] == 1);
 }
@@ -250,14 +255,12 @@ static void reads_asynchronously(void) {
   struct read_done done = {0, 0, TENON_INTERNAL};
   float read[2] = {0, 0};
   tenon_done_callback callback;
-  tenon_context* own = NULL;
+  tenon_context* own = create_context();
   tenon_tensor* x = NULL;
   const int64_t shape[1] = {2};
   callback.function = on_read;
   callback.payload = &done;
   callback.destroy = on_destroy;
-  CHECK_OK(tenon_context_create(NULL, &own));
-  CHECK_OK(tenon_scope_set_device(tenon_context_default_scope(own), tenon_str(device_name())));
   CHECK_OK(tenon_tensor_from_data(tenon_context_default_scope(own), TENON_FLOAT32, shape, 1,
                                   (const float[]){1, 2}, 8, &x));
 

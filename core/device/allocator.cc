@@ -34,8 +34,6 @@ uint64_t Allocator::class_bytes(size_t size_class) {
   return (uint64_t{1} << top) + (rest % 4 + 1) * (uint64_t{1} << (top - 2));
 }
 
-Allocator::~Allocator() { trim(); }
-
 Ref<Storage> Allocator::allocate(uint64_t bytes) {
   if (bytes > uint64_t{1} << 62) fail_out_of_memory(bytes, "more than a device can address");
   const size_t size_class = class_of(bytes);
@@ -101,7 +99,7 @@ Storage* Allocator::make(uint64_t bytes, size_t size_class) {
 void Allocator::recycle(Storage* storage) {
   Allocator& self = storage->device->allocator();
   const size_t size_class = class_of(storage->capacity);
-  storage->poison = nullptr;
+  storage->written = 0;
   bool last;
   {
     std::lock_guard guard(self.lock_);
@@ -135,7 +133,25 @@ Ref<Storage> Allocator::import(void* data, uint64_t bytes, const tenon_deleter& 
   return Ref<Storage>::adopt(storage);
 }
 
+// Work under way may still read it.
 void Allocator::release_import(Storage* storage) {
+  Device& device = *storage->device;
+  if (device.synchronous()) {
+    end_import(storage);
+    return;
+  }
+  const auto end = [storage] {
+    run_on_callback_thread(storage->device->context(), [storage] { end_import(storage); });
+  };
+  try {
+    std::lock_guard turn(device.queue().mutex());
+    device.queue().notify(end);
+  } catch (const Error&) {
+    end_import(storage);  // A device that is lost reads nothing.
+  }
+}
+
+void Allocator::end_import(Storage* storage) {
   Device& device = *storage->device;
   Allocator& self = device.allocator();
   device.calls().release(storage->buffer);
@@ -163,6 +179,7 @@ uint64_t Allocator::trim() {
     }
     statistics_.reserved_bytes -= bytes;
   }
+  if (bytes > 0) device_.wait();  // Work under way may still use what was given back.
   for (Storage* head : taken) {
     while (head) {
       Storage* next = head->next_free;

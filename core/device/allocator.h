@@ -1,8 +1,8 @@
 // The caching allocator of a device: buffers that are given back are kept, in classes of size, for
 // the next that ask. Raw memory comes from the plugin; reuse, limits and statistics are here.
 //
-// On a synchronous device a buffer can be used again at once. On an asynchronous one the same holds
-// while all work goes to the device's one default stream, which runs in order.
+// On a synchronous device a buffer can be used again at once. On an asynchronous one the same
+// holds, since all its work goes to one stream, which runs in order.
 
 #pragma once
 
@@ -32,7 +32,6 @@ struct MemoryStatistics {
 class Allocator {
  public:
   Allocator(Device& device, uint64_t limit_bytes) : device_(device), limit_(limit_bytes) {}
-  ~Allocator();
 
   // At least one byte, so that an empty tensor has an address too.
   Ref<Storage> allocate(uint64_t bytes);
@@ -54,6 +53,7 @@ class Allocator {
 
   static void recycle(Storage* storage);
   static void release_import(Storage* storage);
+  static void end_import(Storage* storage);
   static size_t class_of(uint64_t bytes);
   static uint64_t class_bytes(size_t size_class);
 

@@ -1,7 +1,5 @@
 #include "core/device/device.h"
 
-#include <condition_variable>
-
 #include "core/base/error_object.h"
 
 namespace tenon {
@@ -23,7 +21,7 @@ Device::Device(Context& context, const tenon_plugin& plugin, const tenon_plugin_
     synchronous_ = has(TENON_FEATURE_SYNCHRONOUS);
     host_visible_ = has(TENON_FEATURE_HOST_VISIBLE);
     kernels_.load(plugin);
-    if (!synchronous_) default_stream_ = open_stream();
+    if (!synchronous_) queue_ = std::make_unique<WorkQueue>(*this);
   } catch (...) {
     calls_.close_device(handle_);
     throw;
@@ -31,10 +29,11 @@ Device::Device(Context& context, const tenon_plugin& plugin, const tenon_plugin_
 }
 
 Device::~Device() {
+  queue_.reset();
   kernels_.clear();
   allocator_.trim();
-  if (default_stream_) calls_.close_stream(default_stream_);
   calls_.close_device(handle_);
+  delete lost_.load();
 }
 
 tenon_stream_p* Device::open_stream() {
@@ -43,41 +42,23 @@ tenon_stream_p* Device::open_stream() {
   return stream;
 }
 
-void Device::wait(tenon_stream_p* stream) {
-  if (has(TENON_FEATURE_HOST_BLOCKING)) {
-    check(calls_.wait(stream));
-    return;
-  }
-  struct Signal {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
-    ErrorInfo error;
-  } signal;
-  const tenon_done_callback callback = {
-      .function =
-          [](void* payload, const tenon_error* error) {
-            auto& s = *static_cast<Signal*>(payload);
-            std::lock_guard guard(s.mutex);
-            if (error)
-              s.error = error->info;
-            else
-              s.error.code = Code::kOk;
-            s.done = true;
-            s.changed.notify_one();
-          },
-      .payload = &signal,
-      .destroy = nullptr,
-  };
-  check(calls_.notify(stream, callback));
-  std::unique_lock lock(signal.mutex);
-  signal.changed.wait(lock, [&] { return signal.done; });
-  if (signal.error.code != Code::kOk) throw Error(signal.error);
+void Device::mark_lost(const ErrorInfo& why) {
+  auto* const lost = new ErrorInfo(why);
+  const ErrorInfo* none = nullptr;
+  if (!lost_.compare_exchange_strong(none, lost, std::memory_order_acq_rel)) delete lost;
 }
 
-void Device::raise(tenon_error* error) const {
+void Device::fail_lost() const {
+  ErrorInfo info = *lost_.load(std::memory_order_acquire);
+  info.message = format("{} is lost until a new context opens it: {}", {name_, info.message});
+  info.device = name_;
+  throw Error(std::move(info));
+}
+
+void Device::raise(tenon_error* error) {
   Error taken = take_error(error);
   taken.set_device(name_);
+  if (taken.code() == Code::kDeviceLost) mark_lost(taken.info());
   throw taken;
 }
 

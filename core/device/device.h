@@ -4,20 +4,23 @@
 
 #include <tenon/plugin.h>
 
-#include <mutex>
+#include <atomic>
+#include <memory>
 #include <string>
 
 #include "core/base/ref.h"
 #include "core/device/allocator.h"
 #include "core/device/kernel_table.h"
+#include "core/device/work_queue.h"
 
 namespace tenon {
 
-// What owns the devices lies above this layer, which needs no more of it than that it stays while
-// one of them is in use. These two are defined with it, in core/dispatch/context.cc.
+// What owns the devices lies above this layer, which needs no more of it than these. They are
+// defined with it, in core/dispatch/context.cc.
 class Context;
 void retain_context(const Context& context);
 void release_context(const Context& context);
+void run_on_callback_thread(Context& context, std::function<void()> callback);
 
 class Device final : public Object {
  public:
@@ -43,17 +46,35 @@ class Device final : public Object {
   Allocator& allocator() { return allocator_; }
   KernelTable& kernels() { return kernels_; }
 
-  // The one stream of an asynchronous device, and the lock that whoever enqueues on it holds.
-  tenon_stream_p* default_stream() const { return default_stream_; }
-  std::mutex& stream_mutex() { return stream_mutex_; }
   tenon_stream_p* open_stream();
+  // What is under way on an asynchronous device.
+  WorkQueue& queue() { return *queue_; }
+  // Blocks until nothing is under way.
+  void wait() {
+    if (queue_) queue_->wait();
+  }
+  void drain() {
+    if (queue_) queue_->drain();
+  }
 
-  // Blocks until what was enqueued on the stream has finished, and throws its first failure.
-  void wait(tenon_stream_p* stream);
+  // Copies bytes, or enqueues that.
+  void copy(tenon_stream_p* stream, const tenon_place& from, const tenon_place& to,
+            uint64_t bytes) {
+    if (bytes == 0) return;
+    const tenon_copy_region region = {from, to, bytes, 0};
+    check(calls_.copy(stream, &region));
+  }
+
+  // A lost device fails every call with what lost it. Any thread.
+  void mark_lost(const ErrorInfo& why);
+  void check_usable() const {
+    if (lost_.load(std::memory_order_acquire)) [[unlikely]]
+      fail_lost();
+  }
 
   // Throws an error of the plugin as ours, and releases it.
-  [[noreturn]] void raise(tenon_error* error) const;
-  void check(tenon_error* error) const {
+  [[noreturn]] void raise(tenon_error* error);
+  void check(tenon_error* error) {
     if (error) [[unlikely]]
       raise(error);
   }
@@ -69,10 +90,12 @@ class Device final : public Object {
   tenon_features features_ = 0;
   bool synchronous_ = false;
   bool host_visible_ = false;
-  tenon_stream_p* default_stream_ = nullptr;
-  std::mutex stream_mutex_;
+  [[noreturn]] void fail_lost() const;
+
+  std::atomic<const ErrorInfo*> lost_{nullptr};
   Allocator allocator_;
   KernelTable kernels_;
+  std::unique_ptr<WorkQueue> queue_;
 };
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 
 #include "core/base/error_object.h"
 #include "core/device/plugin_library.h"
+#include "core/device/work_queue.h"
 
 namespace tenon {
 namespace {
@@ -34,6 +35,15 @@ void host_log(void* log_context, int32_t level, tenon_string message) {
   }
 }
 
+void host_launch_failed(void* work, uint64_t ticket, tenon_error* error) {
+  if (!work || !error) return;
+  try {
+    static_cast<WorkQueue*>(work)->fail(ticket, take_error(error).info());
+  } catch (...) {
+    // Memory ran out: `notify` still tells that something failed.
+  }
+}
+
 constexpr tenon_host kHost = {
     .struct_size = sizeof(tenon_host),
     .reserved = 0,
@@ -44,6 +54,7 @@ constexpr tenon_host kHost = {
     .error_code = host_error_code,
     .error_message = host_error_message,
     .log = host_log,
+    .launch_failed = host_launch_failed,
 };
 
 }  // namespace

@@ -30,7 +30,12 @@ Context::Context(ContextOptions options) : Object(Kind::kContext), options_(std:
   default_scope_.reset(new Scope(*this, Scope::Default{}));
 }
 
-Context::~Context() = default;
+Context::~Context() {
+  // What is under way calls back while there is a thread for that.
+  for (const auto& plugin : plugins_) {
+    for (const auto& device : plugin->devices) device->drain();
+  }
+}
 
 void Context::release() const {
   if (drop()) delete this;
@@ -38,6 +43,9 @@ void Context::release() const {
 
 void retain_context(const Context& context) { context.retain(); }
 void release_context(const Context& context) { context.release(); }
+void run_on_callback_thread(Context& context, std::function<void()> callback) {
+  context.callbacks().push(std::move(callback));
+}
 void log_to_context(const Context& context, int32_t level, std::string_view message) {
   context.log(level, message);
 }

@@ -40,6 +40,11 @@ void consume(TensorImpl& x);
 // Tensors from host memory, row-major, and back. `bytes` must be what the type takes.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes);
+// The same without blocking: `data` stays valid until `done` was called, on any thread.
+void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes, PendingWork::Done done);
+
+// Blocks until the tensor's memory holds its value, and throws why it never will.
+void wait_for(Scope& scope, const TensorImpl& x);
 
 // True if the device has a kernel for the call, which eager() would launch.
 bool has_kernel(Scope& scope, const Call& call);

@@ -1,7 +1,6 @@
 #include "core/dispatch/launch.h"
 
-#include <cstring>
-#include <mutex>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
@@ -179,12 +178,14 @@ Tensors Launcher::run() {
       .record_buffer = nullptr,
       .record_offset = 0,
       .record = &scope_.error_record(),
+      .work = nullptr,
+      .ticket = 0,
   };
-  launch(arguments);
+  launch(arguments, results);
   return results;
 }
 
-void Launcher::launch(tenon_launch& launch) {
+void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   Ref<Storage> workspace;
   if (kernel_->wants_workspace()) {
     launch.workspace_size = device_.calls().workspace(kernel_->handle(), &launch);
@@ -195,27 +196,40 @@ void Launcher::launch(tenon_launch& launch) {
       launch.workspace.dtype = TENON_UINT8;
     }
   }
-  tenon_stream_p* stream = scope_.stream(device_);
-  if (device_.synchronous()) [[likely]] {
-    device_.check(device_.calls().launch(kernel_->handle(), stream, &launch));
-    if (scope_.error_record().state != 0) [[unlikely]]
-      fail_value();
+  if (!device_.synchronous()) [[unlikely]] {
+    scope_.pending(device_).launch(*kernel_, launch, call_.op, scope_.location(),
+                                   {tensors_.data(), tensors_.size()},
+                                   {results.data(), results.size()});
     return;
   }
-  std::lock_guard guard(device_.stream_mutex());
-  device_.check(device_.calls().launch(kernel_->handle(), stream, &launch));
+  if (!device_.host_visible()) [[unlikely]] {
+    launch_with_record_buffer(launch);
+    return;
+  }
+  device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
+  check_record();
 }
 
-void Launcher::fail_value() {
-  const tenon_error_record record = scope_.error_record();
-  scope_.error_record() = {};
-  const bool negative = record.index < 0;
-  Error error(Code::kOutOfRange,
-              format("{}: index {} is outside [{}, {})",
-                     {call_.op.index_rule, record.index, negative ? -record.bound : 0,
-                      negative ? 0 : record.bound}));
-  error.set_device(device_.name());
-  throw error;
+void Launcher::check_record() {
+  tenon_error_record& record = scope_.error_record();
+  if (record.state == 0) [[likely]]
+    return;
+  const tenon_error_record found = std::exchange(record, {});
+  throw value_error(device_, found, call_.op.index_rule);
+}
+
+// A synchronous device whose memory the host does not see: the record goes there and back.
+void Launcher::launch_with_record_buffer(tenon_launch& launch) {
+  tenon_error_record& record = scope_.error_record();
+  const Ref<Storage> there = device_.allocator().allocate(sizeof record);
+  tenon_stream_p* stream = scope_.stream(device_);
+  const tenon_place host = {nullptr, &record, 0, 0};
+  const tenon_place buffer = {there->buffer, nullptr, 0, 0};
+  device_.copy(stream, host, buffer, sizeof record);
+  launch.record_buffer = there->buffer;
+  device_.check(device_.calls().launch(kernel_->handle(), stream, &launch));
+  device_.copy(stream, buffer, host, sizeof record);
+  check_record();
 }
 
 }  // namespace tenon

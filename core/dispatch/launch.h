@@ -34,8 +34,9 @@ class Launcher {
   }
   void make_dense();
   Tensors outputs();
-  void launch(tenon_launch& launch);
-  [[noreturn]] void fail_value();
+  void launch(tenon_launch& launch, const Tensors& results);
+  void launch_with_record_buffer(tenon_launch& launch);
+  void check_record();
 
   Scope& scope_;
   Device& device_;

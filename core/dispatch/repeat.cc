@@ -106,6 +106,8 @@ bool RepeatedCalls::run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& o
   launch.record_buffer = nullptr;
   launch.record_offset = 0;
   launch.record = &scope.error_record();
+  launch.work = nullptr;
+  launch.ticket = 0;
   device.check(device.calls().launch(entry.kernel->handle(), scope.stream(device), &launch));
   outputs.push_back(std::move(y));
   return true;

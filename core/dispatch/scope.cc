@@ -1,5 +1,7 @@
 #include "core/dispatch/scope.h"
 
+#include <mutex>
+
 #include "core/base/error.h"
 
 namespace tenon {
@@ -33,6 +35,7 @@ Scope::Scope(Context& context, Default)
       repeated_(std::make_unique<RepeatedCalls>()) {}
 
 Scope::~Scope() {
+  pending_.clear();
   repeated_.reset();
   kernels_.reset();
   for (const auto& [device, stream] : streams_) device->calls().close_stream(stream);
@@ -104,7 +107,6 @@ void Scope::unlink_removed() {
 void Scope::fail_cancelled() { fail(Code::kCancelled, "cancelled"); }
 
 tenon_stream_p* Scope::stream(Device& device) {
-  if (!device.synchronous()) return device.default_stream();
   for (const auto& [known, stream] : streams_) {
     if (known == &device) return stream;
   }
@@ -112,12 +114,44 @@ tenon_stream_p* Scope::stream(Device& device) {
   return streams_.back().second;
 }
 
-void Scope::wait() {
-  for (const auto& [device, stream] : streams_) device->wait(stream);
-  if (device_ && !device_->synchronous()) {
-    std::lock_guard guard(device_->stream_mutex());
-    device_->wait(device_->default_stream());
+PendingWork& Scope::pending(Device& device) {
+  for (const auto& work : pending_) {
+    if (&work->device() == &device) return *work;
   }
+  pending_.push_back(std::make_unique<PendingWork>(device, context_.next_serial()));
+  return *pending_.back();
+}
+
+void Scope::wait() {
+  for (const auto& work : pending_) work->wait();
+}
+
+void Scope::wait(PendingWork::Done done) {
+  // The last device to finish calls back, with the first error.
+  struct Shared {
+    std::mutex mutex;
+    size_t left;
+    std::shared_ptr<const ErrorInfo> error;
+    PendingWork::Done done;
+  };
+  const auto shared = std::make_shared<Shared>();
+  shared->left = pending_.size() + 1;
+  shared->done = std::move(done);
+  const auto one_less = [shared](const ErrorInfo* error) {
+    std::unique_lock lock(shared->mutex);
+    if (error && !shared->error) shared->error = std::make_shared<ErrorInfo>(*error);
+    if (--shared->left > 0) return;
+    lock.unlock();
+    shared->done(shared->error.get());
+  };
+  for (const auto& work : pending_) {
+    try {
+      work->wait(one_less);
+    } catch (const Error& error) {
+      one_less(&error.info());
+    }
+  }
+  one_less(nullptr);
 }
 
 const PreparedKernel* Scope::find_kernel(Device& device, const OpDef& op, const KernelKey& key,

@@ -14,6 +14,7 @@
 #include "core/device/device.h"
 #include "core/dispatch/context.h"
 #include "core/dispatch/interpreter.h"
+#include "core/dispatch/pending_work.h"
 #include "core/dispatch/repeat.h"
 
 namespace tenon {
@@ -123,10 +124,15 @@ class Scope final : public Object, public Pooled<Scope> {
   }
 
   // ---- devices ----
-  // This scope's stream of a synchronous device, or the device's own.
+  // This scope's stream of a synchronous device.
   tenon_stream_p* stream(Device& device);
-  // Blocks until all that the scope enqueued has finished.
+  // What this scope has under way on an asynchronous device.
+  PendingWork& pending(Device& device);
+  // Blocks until all that the scope enqueued has finished, and throws its first error that nobody
+  // was told of.
   void wait();
+  // The same without blocking; the error, or NULL, goes to `done`, on any thread.
+  void wait(PendingWork::Done done);
   tenon_error_record& error_record() { return record_; }
 
   // ---- kernels ----
@@ -168,6 +174,7 @@ class Scope final : public Object, public Pooled<Scope> {
   uint64_t seen_cancels_ = 0;
   SmallVector<std::pair<Device*, tenon_stream_p*>, 4> streams_;
   tenon_error_record record_ = {};
+  SmallVector<std::unique_ptr<PendingWork>, 1> pending_;
   std::unique_ptr<std::array<CachedKernel, kCached>> kernels_;
   std::unique_ptr<RepeatedCalls> repeated_;
 };

@@ -1,7 +1,6 @@
 // Where bytes move: allocation of outputs, dense copies, host memory, other devices.
 
 #include <cstring>
-#include <mutex>
 #include <vector>
 
 #include "core/base/error.h"
@@ -15,17 +14,8 @@ uint64_t bytes_of(const TensorType& type) {
   return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
 }
 
-// Enqueues a copy and, on an asynchronous device, waits for it.
-void copy_bytes(Scope& scope, Device& device, const tenon_copy_region& copy) {
-  if (copy.size == 0) return;
-  tenon_stream_p* stream = scope.stream(device);
-  if (device.synchronous()) {
-    device.check(device.calls().copy(stream, &copy));
-    return;
-  }
-  std::lock_guard guard(device.stream_mutex());
-  device.check(device.calls().copy(stream, &copy));
-  device.wait(stream);
+uint64_t byte_offset(const TensorImpl& x) {
+  return static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
 }
 
 }  // namespace
@@ -66,35 +56,61 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
     if (size) std::memcpy(y->storage->data, data, size);
     return y;
   }
-  copy_bytes(scope, device,
-             {.from = {nullptr, const_cast<void*>(data), 0, 0},
-              .to = {y->storage->buffer, nullptr, 0, 0},
-              .size = size,
-              .reserved = 0});
+  if (device.synchronous()) {
+    device.copy(scope.stream(device), {nullptr, const_cast<void*>(data), 0, 0},
+                {y->storage->buffer, nullptr, 0, 0}, size);
+  } else {
+    scope.pending(device).write(*y->storage, data, size);
+  }
   return y;
 }
 
-void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes) {
+namespace {
+
+// Reads what needs no waiting. False: `source` is a dense tensor whose device must be asked.
+bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
   require(bytes == bytes_of(x->type), "{} has {} bytes, but the buffer has {}", x->type,
           bytes_of(x->type), bytes);
   if (x->is_scalar_value()) {
     uint64_t bits = 0;
     write_scalar(*x, x->type.dtype, &bits);
     std::memcpy(data, &bits, bytes);
-    return;
+    return true;
   }
-  const Tensor source = dense(scope, x);
+  source = dense(scope, x);
   Device& device = *source->storage->device;
-  if (device.synchronous() && device.host_visible()) {
+  if (!device.synchronous()) return false;
+  if (device.host_visible()) {
     if (bytes) std::memcpy(data, source->data(), bytes);
+  } else {
+    device.copy(scope.stream(device), {source->storage->buffer, nullptr, byte_offset(*source), 0},
+                {nullptr, data, 0, 0}, bytes);
+  }
+  return true;
+}
+
+}  // namespace
+
+void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes) {
+  Tensor source;
+  if (read_at_once(scope, x, data, bytes, source)) return;
+  const Storage& storage = *source->storage;
+  scope.pending(*storage.device).read(storage, byte_offset(*source), data, bytes);
+}
+
+void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes, PendingWork::Done done) {
+  Tensor source;
+  if (read_at_once(scope, x, data, bytes, source)) {
+    done(nullptr);
     return;
   }
-  copy_bytes(scope, device,
-             {.from = {source->storage->buffer, nullptr,
-                       static_cast<uint64_t>(source->offset) * size_of(source->type.dtype), 0},
-              .to = {nullptr, data, 0, 0},
-              .size = bytes,
-              .reserved = 0});
+  const Storage& storage = *source->storage;
+  scope.pending(*storage.device).read(storage, byte_offset(*source), data, bytes, std::move(done));
+}
+
+void wait_for(Scope& scope, const TensorImpl& x) {
+  if (!x.storage || x.storage->device->synchronous()) return;
+  scope.pending(*x.storage->device).read(*x.storage, 0, nullptr, 0);
 }
 
 Tensor to_device(Scope& scope, const Tensor& x, Device& device) {

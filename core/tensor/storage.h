@@ -14,7 +14,6 @@ struct tenon_buffer_p;
 namespace tenon {
 
 class Device;
-struct ErrorInfo;
 
 class Storage : public Pooled<Storage> {
  public:
@@ -40,7 +39,7 @@ class Storage : public Pooled<Storage> {
   uint64_t size = 0;          // Bytes asked for.
   uint64_t capacity = 0;      // Bytes of the buffer.
   bool imported = false;      // Somebody else's memory: never written, never donated.
-  const ErrorInfo* poison = nullptr;  // Why its content was never written; owned by the device.
+  uint64_t written = 0;       // Of an asynchronous device: the ticket of what wrote it last.
   Storage* next_free = nullptr;
   void* import_payload = nullptr;  // Of imported memory: what gives it back.
   void (*import_release)(void*) = nullptr;

@@ -46,6 +46,14 @@ class Host {
   void log(void* log_context, int32_t level, std::string_view message) const {
     if (TENON_SDK_HAS(*table_, log)) table_->log(log_context, level, to_c(message));
   }
+  // A launch that was enqueued has failed; takes the error.
+  void launch_failed(void* work, uint64_t ticket, tenon_error* error) const {
+    if (TENON_SDK_HAS(*table_, launch_failed)) {
+      table_->launch_failed(work, ticket, error);
+    } else {
+      release(error);
+    }
+  }
 
  private:
   const tenon_host* table_;

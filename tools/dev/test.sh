@@ -4,7 +4,7 @@
 #   ./dev test [--tier ci|full] [ARGUMENTS OF ctest]
 #
 #   ci    (the default) unit and C tests and examples; then unit and C tests of the core with the
-#         plugin ref under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer
+#         plugins ref and fake under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer
 #   full  the sanitizers with every plugin; the C tests on arm64, emulated; the core with ref
 #         compiled to WebAssembly, in Node
 #
@@ -27,7 +27,7 @@ case $tier in
   ci)
     setup --test
     presets="dev asan tsan"
-    sanitized="ref;null"
+    sanitized="ref;null;fake"
     ;;
   full)
     setup --test --arm64 --wasm

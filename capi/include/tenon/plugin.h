@@ -53,6 +53,12 @@ typedef struct tenon_host {
 
   /* Writes to the log of the context that `log_context` stands for (see tenon_instance_options). */
   void (*log)(void* log_context, int32_t level, tenon_string message);
+
+  /* Says that a launch which was enqueued has failed (an index out of range is no failure; see
+   * tenon_error_record). Its outputs are then worthless, and whoever uses them gets `error`, which
+   * the host takes over. Call it before any `notify` or `wait` answers for that launch. `work` and
+   * `ticket` are the launch's. */
+  void (*launch_failed)(void* work, uint64_t ticket, tenon_error* error);
 } tenon_host;
 
 /* ---- devices ------------------------------------------------------------------------------------
@@ -247,7 +253,9 @@ typedef struct tenon_launch {
   uint64_t workspace_size;
   tenon_buffer_p* record_buffer; /* The record's place for a device that is not HOST_VISIBLE, */
   uint64_t record_offset;
-  tenon_error_record* record; /* and for one that is. */
+  tenon_error_record* record; /* and for one that is. Either may be given to both. */
+  void* work;                 /* For the host's `launch_failed`; NULL on a SYNCHRONOUS device. */
+  uint64_t ticket;
 } tenon_launch;
 
 /* ---- the plugin ---------------------------------------------------------------------------------

@@ -1,0 +1,275 @@
+/* What becomes of work that fails after the call which asked for it: on devices of the plugin
+ * `fake`, each test with faults of its own. */
+
+#define _POSIX_C_SOURCE 200112L
+#include <pthread.h>
+
+#include "capi/tests/check.h"
+
+static tenon_context* own;
+
+static tenon_scope* there(void) { return tenon_context_default_scope(own); }
+
+/* A context whose fake device has these options: "fail_launch=2,visible=1". */
+static void open_with(const char* faults) {
+  tenon_context_options options;
+  setenv("TENON_TEST_OPTIONS", faults, 1);
+  options = test_options();
+  CHECK_OK(tenon_context_create(&options, &own));
+  CHECK_OK(tenon_scope_set_device(there(), tenon_str("fake")));
+  unsetenv("TENON_TEST_OPTIONS");
+}
+
+static void close_all(tenon_tensor** tensors, size_t n) {
+  size_t i;
+  for (i = 0; i < n; ++i) tenon_tensor_release(tensors[i]);
+  tenon_context_release(own);
+  own = NULL;
+}
+
+static tenon_tensor* ones(tenon_scope* scope) {
+  const int64_t shape[1] = {2};
+  const float values[2] = {1, 1};
+  tenon_tensor* x = NULL;
+  CHECK_OK(tenon_tensor_from_data(scope, TENON_FLOAT32, shape, 1, values, sizeof values, &x));
+  return x;
+}
+
+static int first_is(tenon_tensor* x, float expected) {
+  float values[2] = {0, 0};
+  CHECK_OK(tenon_tensor_read(there(), x, values, sizeof values));
+  return values[0] == expected;
+}
+
+static void a_failed_launch_poisons_its_outputs_only(void) {
+  tenon_tensor* t[5] = {0};
+  float read[2];
+  open_with("fail_launch=2,delay_us=2000");
+  t[0] = ones(there());
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+  CHECK_OK(tenon_exp(there(), t[1], &t[2])); /* This one. */
+  CHECK_OK(tenon_neg(there(), t[2], &t[3])); /* Nobody knows yet. */
+  CHECK_OK(tenon_add(there(), t[1], t[0], &t[4]));
+
+  CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL,
+              "launch 2 failed");
+  CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
+              "launch 2 failed");
+  CHECK(first_is(t[1], -1) && first_is(t[4], 0));
+  CHECK_OK(tenon_scope_wait(there())); /* It was told. */
+
+  close_all(t, 5);
+}
+
+static void a_wait_tells_of_a_failure_once(void) {
+  tenon_tensor* t[3] = {0};
+  tenon_tensor* used = GARBAGE(tenon_tensor);
+  open_with("fail_launch=1");
+  t[0] = ones(there());
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+
+  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "launch 1 failed");
+  CHECK_OK(tenon_scope_wait(there()));
+
+  CHECK_ERROR(tenon_neg(there(), t[1], &used), TENON_INTERNAL, "launch 1 failed");
+  CHECK(used == NULL);
+  CHECK_OK(tenon_neg(there(), t[0], &t[2]));
+  CHECK(first_is(t[2], -1));
+  close_all(t, 3);
+}
+
+static void a_failure_that_is_not_named_poisons_what_was_under_way(void) {
+  tenon_tensor* t[3] = {0};
+  float read[2];
+  open_with("fail_launch=2,silent=1");
+  t[0] = ones(there());
+  CHECK_OK(tenon_scope_wait(there()));
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+  CHECK_OK(tenon_exp(there(), t[0], &t[2]));
+
+  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "launch 2 failed");
+
+  CHECK_ERROR(tenon_tensor_read(there(), t[1], read, sizeof read), TENON_INTERNAL, "launch 2");
+  CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL, "launch 2");
+  CHECK(first_is(t[0], 1));
+  close_all(t, 3);
+}
+
+static void a_launch_that_is_refused_fails_its_call(void) {
+  tenon_tensor* t[2] = {0};
+  tenon_tensor* refused = GARBAGE(tenon_tensor);
+  open_with("fail_enqueue=1");
+  t[0] = ones(there());
+
+  CHECK_ERROR(tenon_neg(there(), t[0], &refused), TENON_INTERNAL, "neg: launch 1 was refused");
+
+  CHECK(refused == NULL);
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+  CHECK(first_is(t[1], -1));
+  close_all(t, 2);
+}
+
+static void a_synchronous_device_fails_its_call(void) {
+  tenon_tensor* t[1] = {0};
+  tenon_tensor* failed = GARBAGE(tenon_tensor);
+  open_with("asynchronous=0,fail_launch=1");
+  t[0] = ones(there());
+
+  CHECK_ERROR(tenon_neg(there(), t[0], &failed), TENON_INTERNAL, "neg: launch 1 failed");
+
+  CHECK(failed == NULL);
+  close_all(t, 1);
+}
+
+static void check_lost(const char* options) {
+  tenon_tensor* t[2] = {0};
+  tenon_tensor* lost = GARBAGE(tenon_tensor);
+  const int64_t shape[1] = {1};
+  const float value = 1;
+  float read[2];
+  open_with(options);
+  t[0] = ones(there());
+  CHECK(first_is(t[0], 1));
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+  CHECK(first_is(t[1], -1));
+
+  tenon_error_release(tenon_neg(there(), t[1], &lost)); /* Here; it may be known only later. */
+  tenon_tensor_release(lost);
+  tenon_error_release(tenon_scope_wait(there()));
+
+  CHECK_ERROR(tenon_neg(there(), t[0], &lost), TENON_DEVICE_LOST, "fake:0 is lost until a new");
+  CHECK_ERROR(tenon_tensor_read(there(), t[1], read, sizeof read), TENON_DEVICE_LOST, "is lost");
+  CHECK_ERROR(tenon_tensor_from_data(there(), TENON_FLOAT32, shape, 1, &value, 4, &lost),
+              TENON_DEVICE_LOST, "the cable was pulled out");
+  close_all(t, 2);
+}
+
+static void a_lost_device_fails_every_call(void) {
+  check_lost("lose_at=2");
+  check_lost("lose_at=2,blocking=0,delay_us=100");
+}
+
+static void memory_that_runs_out_is_an_error(void) {
+  const int64_t shape[1] = {1 << 18};
+  float* zeros = calloc(1 << 18, sizeof *zeros);
+  tenon_tensor* t[2] = {0};
+  tenon_tensor* none = GARBAGE(tenon_tensor);
+  open_with("memory_bytes=2500000");
+  CHECK_OK(tenon_tensor_from_data(there(), TENON_FLOAT32, shape, 1, zeros, 1 << 20, &t[0]));
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+
+  CHECK_ERROR(tenon_neg(there(), t[0], &none), TENON_OUT_OF_MEMORY,
+              "the largest holders: 2 x 1048576 bytes");
+
+  CHECK(none == NULL);
+  tenon_tensor_release(t[1]);
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+  CHECK_OK(tenon_scope_wait(there()));
+  close_all(t, 2);
+  free(zeros);
+}
+
+static void one_failed_allocation_is_tried_again(void) {
+  tenon_tensor* t[1] = {0};
+  open_with("fail_allocate=1");
+
+  t[0] = ones(there());
+
+  CHECK(first_is(t[0], 1));
+  close_all(t, 1);
+}
+
+struct outcome {
+  tenon_code code;
+  int finished;
+};
+
+static void on_done(void* payload, const tenon_error* error) {
+  struct outcome* outcome = payload;
+  outcome->code = error ? tenon_error_code(error) : TENON_OK;
+  __atomic_store_n(&outcome->finished, 1, __ATOMIC_RELEASE);
+}
+
+static void callbacks_get_the_error(void) {
+  tenon_tensor* t[2] = {0};
+  float read[2];
+  struct outcome first = {TENON_OK, 0}, second = {TENON_INTERNAL, 0};
+  tenon_done_callback done;
+  open_with("fail_launch=1,blocking=0,delay_us=500");
+  done.function = on_done;
+  done.destroy = NULL;
+  t[0] = ones(there());
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+
+  done.payload = &first;
+  CHECK_OK(tenon_tensor_read_async(there(), t[1], read, sizeof read, done));
+  done.payload = &second;
+  CHECK_OK(tenon_tensor_read_async(there(), t[0], read, sizeof read, done));
+  close_all(t, 2); /* The context's end waits for the callbacks. */
+
+  CHECK(first.finished && first.code == TENON_INTERNAL);
+  CHECK(second.finished && second.code == TENON_OK && read[0] == 1);
+}
+
+/* A chain of additions in a scope of its own, on a device that others use. */
+static void* add_up(void* payload) {
+  tenon_scope* scope = NULL;
+  tenon_tensor *x, *sum;
+  float values[2] = {0, 0};
+  int i;
+  (void)payload;
+  CHECK_OK(tenon_scope_create(own, tenon_str("fake"), &scope));
+  x = ones(scope);
+  sum = ones(scope);
+  for (i = 0; i < 3000; ++i) {
+    tenon_tensor* next = NULL;
+    CHECK_OK(tenon_add(scope, sum, x, &next));
+    tenon_tensor_release(sum);
+    sum = next;
+  }
+  CHECK_OK(tenon_tensor_read(scope, sum, values, sizeof values));
+  CHECK(values[0] == 3001 && values[1] == 3001);
+  tenon_tensor_release(x);
+  tenon_tensor_release(sum);
+  tenon_scope_release(scope);
+  return NULL;
+}
+
+static void threads_share_the_device(void) {
+  pthread_t threads[2];
+  int i;
+  open_with("blocking=0");
+  for (i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, add_up, NULL);
+  for (i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  close_all(NULL, 0);
+}
+
+static void options_that_it_lacks_are_refused(void) {
+  tenon_device* device = NULL;
+  tenon_context_options options;
+  setenv("TENON_TEST_OPTIONS", "explode=1", 1);
+  options = test_options();
+  CHECK_OK(tenon_context_create(&options, &own));
+
+  CHECK_ERROR(tenon_context_find_device(own, tenon_str("fake"), &device), TENON_NOT_FOUND,
+              "fake: there is no option 'explode'");
+
+  CHECK(device == NULL);
+  unsetenv("TENON_TEST_OPTIONS");
+  close_all(NULL, 0);
+}
+
+int main(void) {
+  RUN(a_failed_launch_poisons_its_outputs_only);
+  RUN(a_wait_tells_of_a_failure_once);
+  RUN(a_failure_that_is_not_named_poisons_what_was_under_way);
+  RUN(a_launch_that_is_refused_fails_its_call);
+  RUN(a_synchronous_device_fails_its_call);
+  RUN(a_lost_device_fails_every_call);
+  RUN(memory_that_runs_out_is_an_error);
+  RUN(one_failed_allocation_is_tried_again);
+  RUN(callbacks_get_the_error);
+  RUN(threads_share_the_device);
+  RUN(options_that_it_lacks_are_refused);
+  return report();
+}

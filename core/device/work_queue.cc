@@ -1,0 +1,256 @@
+#include "core/device/work_queue.h"
+
+#include "core/base/error_object.h"
+#include "core/device/device.h"
+
+namespace tenon {
+namespace {
+
+constexpr uint64_t kNotifyEvery = 256;  // Launches; so that what has finished is forgotten.
+constexpr uint64_t kRecords = 64;       // In a block of memory,
+constexpr uint64_t kRecordStep = 64;    // each on a cache line of its own.
+constexpr size_t kMostInFlight = 2048;  // Launches; more would only hold memory.
+
+}  // namespace
+
+WorkQueue::WorkQueue(Device& device) : device_(device) { stream_ = device.open_stream(); }
+
+WorkQueue::~WorkQueue() {
+  drain();
+  for (tenon_buffer_p* block : record_blocks_) device_.calls().release(block);
+  device_.calls().close_stream(stream_);
+}
+
+void WorkQueue::drain() noexcept {
+  try {
+    wait();
+  } catch (const Error&) {
+    // It was lost, and nothing is left to tell of it.
+  }
+  std::unique_lock lock(state_mutex_);
+  changed_.wait(lock, [&] { return unanswered_ == 0; });
+}
+
+uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held) {
+  uint64_t ticket;
+  {
+    std::lock_guard guard(state_mutex_);
+    Flight flight = {last_ + 1, owner, {}, std::move(held)};
+    for (const uint64_t input : inputs) {
+      if (input == 0) continue;
+      if (const auto failed = failed_.find(input); failed != failed_.end()) {
+        const Failure why = failed->second.why;
+        mark_told(why);
+        throw Error(*why);
+      }
+      flight.inputs.push_back(input);
+    }
+    held_bytes_ += flight.held.bytes;
+    ticket = ++last_;
+    flights_.push_back(std::move(flight));
+  }
+  if (++since_notify_ >= kNotifyEvery) notify({});
+  return ticket;
+}
+
+void WorkQueue::notify(std::function<void()> done) {
+  struct Answer {
+    WorkQueue& queue;
+    uint64_t ticket;
+    std::function<void()> done;
+  };
+  since_notify_ = 0;
+  std::unique_ptr<Answer> answer;
+  {
+    std::lock_guard guard(state_mutex_);
+    answer.reset(new Answer{*this, last_, std::move(done)});
+    ++unanswered_;
+  }
+  const tenon_done_callback callback = {
+      .function =
+          [](void* payload, const tenon_error* error) {
+            auto& self = *static_cast<Answer*>(payload);
+            self.queue.finish(self.ticket, error);
+            if (self.done) self.done();
+          },
+      .payload = answer.release(),
+      .destroy =
+          [](void* payload) {
+            const std::unique_ptr<Answer> self(static_cast<Answer*>(payload));
+            WorkQueue& queue = self->queue;
+            std::lock_guard guard(queue.state_mutex_);
+            --queue.unanswered_;
+            queue.changed_.notify_all();
+          },
+  };
+  device_.check(device_.calls().notify(stream_, callback));
+}
+
+void WorkQueue::wait() {
+  if (device_.has(TENON_FEATURE_HOST_BLOCKING)) {
+    uint64_t upto;
+    {
+      std::lock_guard guard(state_mutex_);
+      upto = last_;
+    }
+    tenon_error* error = device_.calls().wait(stream_);
+    finish(upto, error);
+    if (error) device_.discard(error);
+    return;
+  }
+#if defined(TENON_NO_THREADS)
+  fail(Code::kUnimplemented, "{} cannot block here: use the asynchronous form of this call",
+       {device_.name()});
+#else
+  struct Signal {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false;
+  };
+  const auto signal = std::make_shared<Signal>();
+  {
+    std::lock_guard guard(mutex_);
+    notify([signal] {
+      std::lock_guard done(signal->mutex);
+      signal->done = true;
+      signal->changed.notify_one();
+    });
+  }
+  std::unique_lock lock(signal->mutex);
+  signal->changed.wait(lock, [&] { return signal->done; });
+#endif
+}
+
+void WorkQueue::throttle() {
+#if !defined(TENON_NO_THREADS)
+  std::unique_lock lock(state_mutex_);
+  if (flights_.size() < kMostInFlight) [[likely]]
+    return;
+  // An answer is on its way for all but the last few of them.
+  changed_.wait(lock, [&] { return flights_.size() < kMostInFlight / 2; });
+#endif
+}
+
+uint64_t WorkQueue::held_bytes() const {
+  std::lock_guard guard(state_mutex_);
+  return held_bytes_;
+}
+
+// All up to `ticket` has finished, with the stream's first failure if it had one.
+void WorkQueue::finish(uint64_t ticket, const tenon_error* error) {
+  if (error && error->info.code == Code::kDeviceLost) device_.mark_lost(error->info);
+  std::deque<Flight> finished;  // Ends outside of the lock.
+  std::lock_guard guard(state_mutex_);
+  if (error) {
+    // Where the plugin did not say which launch it was, it may have been any of them.
+    bool known = false;
+    for (const Flight& flight : flights_) {
+      known = known || (flight.ticket <= ticket && failed_.contains(flight.ticket));
+    }
+    const auto why = std::make_shared<ErrorInfo>(error->info);
+    if (why->device.empty()) why->device = device_.name();
+    for (const Flight& flight : flights_) {
+      if (known || flight.ticket > ticket) break;
+      failed_.try_emplace(flight.ticket, Failed{why, flight.owner, false});
+    }
+    if (!known) spread(ticket);
+  }
+  while (!flights_.empty() && flights_.front().ticket <= ticket) {
+    held_bytes_ -= flights_.front().held.bytes;
+    finished.push_back(std::move(flights_.front()));
+    flights_.pop_front();
+  }
+  changed_.notify_all();
+}
+
+void WorkQueue::fail(uint64_t ticket, ErrorInfo error) {
+  if (error.code == Code::kDeviceLost) device_.mark_lost(error);
+  const auto why = std::make_shared<ErrorInfo>(std::move(error));
+  if (why->device.empty()) why->device = device_.name();
+  std::lock_guard guard(state_mutex_);
+  uint64_t owner = 0;
+  for (const Flight& flight : flights_) {
+    if (flight.ticket == ticket) owner = flight.owner;
+  }
+  failed_.try_emplace(ticket, Failed{why, owner, false});
+  spread(ticket);
+}
+
+// Work behind `first` that reads what failed has failed for the same reason. It is no failure of
+// its own, so it is not told twice.
+void WorkQueue::spread(uint64_t first) {
+  for (const Flight& flight : flights_) {
+    if (flight.ticket <= first) continue;
+    for (const uint64_t input : flight.inputs) {
+      const auto failed = failed_.find(input);
+      if (failed == failed_.end()) continue;
+      failed_.try_emplace(flight.ticket, Failed{failed->second.why, flight.owner, true});
+      break;
+    }
+  }
+}
+
+void WorkQueue::mark_told(const Failure& why) {
+  for (auto& [ticket, failed] : failed_) failed.told = failed.told || failed.why == why;
+}
+
+WorkQueue::Failure WorkQueue::take_failure_of(uint64_t ticket) {
+  std::lock_guard guard(state_mutex_);
+  const auto failed = failed_.find(ticket);
+  if (failed == failed_.end()) return nullptr;
+  mark_told(failed->second.why);
+  return failed->second.why;
+}
+
+WorkQueue::Failure WorkQueue::take_failure(uint64_t owner) {
+  std::lock_guard guard(state_mutex_);
+  for (const auto& [ticket, failed] : failed_) {
+    if (failed.told || failed.owner != owner) continue;
+    const Failure why = failed.why;
+    mark_told(why);
+    return why;
+  }
+  return nullptr;
+}
+
+WorkQueue::Record WorkQueue::take_record() {
+  std::lock_guard guard(state_mutex_);
+  if (free_records_.empty()) {
+    tenon_buffer_p* block = nullptr;
+    device_.check(device_.calls().allocate(device_.handle(), kRecords * kRecordStep, &block));
+    record_blocks_.push_back(block);
+    auto* const data =
+        device_.host_visible() ? static_cast<std::byte*>(device_.calls().map(block)) : nullptr;
+    for (uint64_t at = 0; at < kRecords * kRecordStep; at += kRecordStep) {
+      auto* const record = data ? reinterpret_cast<tenon_error_record*>(data + at) : nullptr;
+      free_records_.push_back({block, at, record});
+    }
+  }
+  const Record record = free_records_.back();
+  free_records_.pop_back();
+  return record;
+}
+
+void WorkQueue::give_back(const Record& record) {
+  std::lock_guard guard(state_mutex_);
+  free_records_.push_back(record);
+}
+
+uint32_t WorkQueue::site_of(std::string_view op, std::string_view rule,
+                            const std::string& location) {
+  std::string key(op);
+  key += '\n';
+  key += location;
+  std::lock_guard guard(state_mutex_);
+  const auto [entry, is_new] =
+      site_numbers_.try_emplace(std::move(key), static_cast<uint32_t>(sites_.size()));
+  if (is_new) sites_.push_back({std::string(op), std::string(rule), location});
+  return entry->second;
+}
+
+WorkQueue::Site WorkQueue::site(uint32_t number) const {
+  std::lock_guard guard(state_mutex_);
+  return number < sites_.size() ? sites_[number] : Site{};
+}
+
+}  // namespace tenon

@@ -1,0 +1,160 @@
+#include "core/dispatch/pending_work.h"
+
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+// Host memory up to this size is copied aside, so that writing it to the device blocks nobody.
+constexpr uint64_t kHeldAtOnce = uint64_t{1} << 20;
+constexpr uint64_t kHeldInAll = uint64_t{16} << 20;
+
+}  // namespace
+
+// What is asked of the device when somebody waits, and where its answer goes.
+struct PendingWork::Check {
+  WorkQueue& queue;
+  Device& device;
+  uint64_t owner;
+  uint64_t read_ticket = 0;  // Of the copy of a value; 0: all work is waited for.
+  tenon_error_record record = {};
+
+  std::shared_ptr<const ErrorInfo> outcome() {
+    WorkQueue::Failure failure =
+        read_ticket ? queue.take_failure_of(read_ticket) : queue.take_failure(owner);
+    if (failure || record.state == 0) return failure;
+    const WorkQueue::Site site = queue.site(record.site);
+    Error error = value_error(device, record, site.rule);
+    error.set_op(site.op);
+    error.set_location(site.location);
+    return std::make_shared<ErrorInfo>(error.info());
+  }
+};
+
+PendingWork::PendingWork(Device& device, uint64_t owner)
+    : device_(device), queue_(device.queue()), owner_(owner), record_(queue_.take_record()) {
+  std::lock_guard turn(queue_.mutex());
+  clear_record();
+}
+
+void PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, const OpDef& op,
+                         const std::string& location, std::span<const TensorImpl* const> operands,
+                         std::span<const Tensor> outputs) {
+  SmallVector<uint64_t, 4> tickets;
+  for (const TensorImpl* x : operands) {
+    if (x && x->storage) tickets.push_back(x->storage->written);
+  }
+  launch.site = queue_.site_of(op.name, op.index_rule, location);
+  launch.record_buffer = record_.buffer;
+  launch.record_offset = record_.offset;
+  launch.record = record_.data;
+  if (*op.index_rule || op.id >> 31) may_have_written_record_ = true;
+  queue_.throttle();
+  std::lock_guard turn(queue_.mutex());
+  device_.check_usable();
+  launch.work = &queue_;
+  launch.ticket = queue_.announce(owner_, {tickets.data(), tickets.size()});
+  device_.check(device_.calls().launch(kernel.handle(), queue_.stream(), &launch));
+  for (const Tensor& y : outputs) y->storage->written = launch.ticket;
+}
+
+void PendingWork::write(Storage& to, const void* data, uint64_t bytes) {
+  if (bytes == 0) return;
+  const bool held = bytes <= kHeldAtOnce && queue_.held_bytes() + bytes <= kHeldInAll;
+  HeldMemory copy;
+  if (held) {
+    copy = {std::shared_ptr<std::byte[]>(new std::byte[bytes]), bytes};
+    std::memcpy(copy.memory.get(), data, bytes);
+    data = copy.memory.get();
+  }
+  {
+    std::lock_guard turn(queue_.mutex());
+    device_.check_usable();
+    to.written = queue_.announce(owner_, {}, std::move(copy));
+    device_.copy(queue_.stream(), {nullptr, const_cast<void*>(data), 0, 0},
+                 {to.buffer, nullptr, 0, 0}, bytes);
+  }
+  if (!held) queue_.wait();
+}
+
+// Enqueues what is to be read, if anything is, and the record behind it. The lock is held.
+std::shared_ptr<PendingWork::Check> PendingWork::enqueue_check(const Storage* from, uint64_t offset,
+                                                               void* data, uint64_t bytes) {
+  device_.check_usable();
+  auto check = std::make_shared<Check>(Check{queue_, device_, owner_});
+  const uint64_t written = from ? from->written : 0;
+  const uint64_t ticket = queue_.announce(owner_, {&written, 1}, {check, 0});
+  if (from) {
+    check->read_ticket = ticket;
+    device_.copy(queue_.stream(), {from->buffer, nullptr, offset, 0}, {nullptr, data, 0, 0}, bytes);
+  }
+  if (may_have_written_record_) {
+    device_.copy(queue_.stream(), {record_.buffer, nullptr, record_.offset, 0},
+                 {nullptr, &check->record, 0, 0}, sizeof check->record);
+    clear_record();
+  }
+  return check;
+}
+
+void PendingWork::clear_record() {
+  const tenon_fill_region clear = {.buffer = record_.buffer,
+                                   .offset = record_.offset,
+                                   .size = sizeof(tenon_error_record),
+                                   .pattern = 0,
+                                   .pattern_size = 4,
+                                   .reserved = 0};
+  device_.check(device_.calls().fill(queue_.stream(), &clear));
+  may_have_written_record_ = false;
+}
+
+void PendingWork::block(const std::shared_ptr<Check>& check) {
+  queue_.wait();
+  if (const auto outcome = check->outcome()) throw Error(*outcome);
+}
+
+void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
+  queue_.notify(
+      [check = std::move(check), done = std::move(done)] { done(check->outcome().get()); });
+}
+
+void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes) {
+  std::shared_ptr<Check> check;
+  {
+    std::lock_guard turn(queue_.mutex());
+    check = enqueue_check(&from, offset, data, bytes);
+  }
+  block(check);
+}
+
+void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes,
+                       Done done) {
+  std::lock_guard turn(queue_.mutex());
+  call_back(enqueue_check(&from, offset, data, bytes), std::move(done));
+}
+
+void PendingWork::wait() {
+  std::shared_ptr<Check> check;
+  {
+    std::lock_guard turn(queue_.mutex());
+    check = enqueue_check(nullptr, 0, nullptr, 0);
+  }
+  block(check);
+}
+
+void PendingWork::wait(Done done) {
+  std::lock_guard turn(queue_.mutex());
+  call_back(enqueue_check(nullptr, 0, nullptr, 0), std::move(done));
+}
+
+Error value_error(const Device& device, const tenon_error_record& record, std::string_view rule) {
+  const bool negative = record.index < 0;
+  Error error(Code::kOutOfRange, format("{}: index {} is outside [{}, {})",
+                                        {rule, record.index, negative ? -record.bound : 0,
+                                         negative ? 0 : record.bound}));
+  error.set_device(device.name());
+  return error;
+}
+
+}  // namespace tenon

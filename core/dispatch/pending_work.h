@@ -1,0 +1,66 @@
+// What a scope has on its way on an asynchronous device, and what it learns when that is done.
+//
+// The scope has one error record there, in the device's memory, which its launches share. It is
+// copied to the host and cleared in the order of the stream, whenever somebody waits.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "core/device/device.h"
+#include "core/dispatch/interpreter.h"
+#include "core/ops/op.h"
+
+namespace tenon {
+
+class PendingWork {
+ public:
+  // What came of it: NULL or an error.
+  using Done = std::function<void(const ErrorInfo*)>;
+
+  PendingWork(Device& device, uint64_t owner);
+  ~PendingWork() { queue_.give_back(record_); }
+  PendingWork(const PendingWork&) = delete;
+
+  Device& device() const { return device_; }
+
+  // Enqueues a launch. `operands` are its inputs, absent and scalar ones too.
+  void launch(const PreparedKernel& kernel, tenon_launch& launch, const OpDef& op,
+              const std::string& location, std::span<const TensorImpl* const> operands,
+              std::span<const Tensor> outputs);
+
+  // Writes host memory, which is free when this returns.
+  void write(Storage& to, const void* data, uint64_t bytes);
+
+  // Reads into host memory and waits. Throws why the value was never computed, or once what the
+  // scope's launches found wrong with a value.
+  void read(const Storage& from, uint64_t offset, void* data, uint64_t bytes);
+  // The same without waiting: `data` stays valid until `done` was called, on any thread.
+  void read(const Storage& from, uint64_t offset, void* data, uint64_t bytes, Done done);
+
+  // Waits for all of the scope's work. Throws its first error that nobody was told of.
+  void wait();
+  void wait(Done done);
+
+ private:
+  struct Check;
+
+  std::shared_ptr<Check> enqueue_check(const Storage* from, uint64_t offset, void* data,
+                                       uint64_t bytes);
+  void clear_record();
+  void block(const std::shared_ptr<Check>& check);
+  void call_back(std::shared_ptr<Check> check, Done done);
+
+  Device& device_;
+  WorkQueue& queue_;
+  uint64_t owner_;
+  const WorkQueue::Record record_;
+  bool may_have_written_record_ = false;
+};
+
+// What a record says went wrong, where `rule` is the op's.
+Error value_error(const Device& device, const tenon_error_record& record, std::string_view rule);
+
+}  // namespace tenon

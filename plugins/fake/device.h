@@ -1,0 +1,59 @@
+// A device made of another: memory and kernels are those of `ref`, which is linked in and driven
+// through the plugin ABI like any other, and what lies between is ours to spoil.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <atomic>
+#include <string>
+
+#include "plugins/fake/options.h"
+#include "plugins/sdk/host.h"
+
+namespace tenon_fake {
+
+const tenon_plugin& inner_plugin();
+inline const tenon_plugin_calls& inner() { return *inner_plugin().calls; }
+
+struct Instance {
+  tenon_sdk::Host host;
+  Options options;
+  tenon_instance_p* instance;
+};
+
+struct Device {
+  Instance& instance;
+  tenon_device_p* device;
+  std::atomic<uint64_t> launches{0};
+  std::atomic<uint64_t> allocations{0};
+  std::atomic<uint64_t> allocated_bytes{0};
+  std::atomic<bool> lost{false};
+
+  const Options& options() const { return instance.options; }
+  const tenon_sdk::Host& host() const { return instance.host; }
+  tenon_features features() const;
+  tenon_error* error(tenon_code code, const std::string& message) const {
+    return instance.host.error(code, message);
+  }
+  tenon_error* lost_error() const { return error(TENON_DEVICE_LOST, "the cable was pulled out"); }
+};
+
+struct Buffer {
+  Device& device;
+  tenon_buffer_p* buffer;
+  std::byte* data;
+  uint64_t size;
+};
+
+struct Kernel {
+  Device& device;
+  tenon_kernel_p* kernel;
+};
+
+inline Instance& from_c(tenon_instance_p* self) { return *reinterpret_cast<Instance*>(self); }
+inline Device& from_c(tenon_device_p* device) { return *reinterpret_cast<Device*>(device); }
+inline Buffer& from_c(tenon_buffer_p* buffer) { return *reinterpret_cast<Buffer*>(buffer); }
+inline Kernel& from_c(tenon_kernel_p* kernel) { return *reinterpret_cast<Kernel*>(kernel); }
+
+}  // namespace tenon_fake

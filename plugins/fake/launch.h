@@ -1,0 +1,15 @@
+// Launches that outlive the call which asks for them.
+
+#pragma once
+
+#include "plugins/fake/stream.h"
+
+namespace tenon_fake {
+
+tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch);
+
+// The kernels of `ref`, prepared through us.
+const tenon_kernel* kernels();
+size_t count_kernels();
+
+}  // namespace tenon_fake

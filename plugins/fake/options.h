@@ -1,0 +1,32 @@
+// How a fake device is to behave. The options of the plugin, as a program gives them to a context
+// ("delay_us" = "50"), and what the members below stand for when none is given.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include "plugins/sdk/host.h"
+
+namespace tenon_fake {
+
+struct Options {
+  // ---- what the device is ----
+  uint64_t asynchronous = 1;  // Work runs on a thread of its stream's.
+  uint64_t visible = 0;       // The host sees the memory.
+  uint64_t blocking = 1;      // `wait` is there.
+  uint64_t delay_us = 0;      // Before each piece of work.
+  uint64_t memory_bytes = 0;  // All that there is; 0 for what the host has.
+
+  // ---- what goes wrong; counted from 1 over the device's life, 0 for never ----
+  uint64_t fail_launch = 0;    // This launch fails,
+  uint64_t fail_enqueue = 0;   // or this one, at once.
+  uint64_t fail_allocate = 0;  // This allocation.
+  uint64_t lose_at = 0;        // From this launch on the device is lost.
+  uint64_t silent = 0;         // A failed launch is not named: only `notify` and `wait` tell.
+};
+
+// Refuses keys that there are not and values that are no numbers.
+tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
+                          Options& options);
+
+}  // namespace tenon_fake

@@ -1,0 +1,226 @@
+// A device with faults to order, for tests of hosts: it computes what `ref` computes, and is
+// asynchronous, invisible, slow, short of memory, failing or lost as its options say (options.h).
+
+#include <tenon/plugin.h>
+
+#include <new>
+
+#include "plugins/fake/device.h"
+#include "plugins/fake/launch.h"
+#include "plugins/fake/stream.h"
+
+// The entry of the plugin within.
+TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_ref(const tenon_host* host,
+                                                      const tenon_plugin** out_plugin);
+
+namespace tenon_fake {
+
+const tenon_plugin& inner_plugin() {
+  static const tenon_plugin* const plugin = [] {
+    const tenon_plugin* found = nullptr;
+    tenon_plugin_query_v1_ref(nullptr, &found);
+    return found;
+  }();
+  return *plugin;
+}
+
+tenon_features Device::features() const {
+  constexpr tenon_features kWhatWeSay = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_HOST_BLOCKING |
+                                        TENON_FEATURE_SYNCHRONOUS | TENON_FEATURE_IMPORT_HOST;
+  tenon_features features = inner_plugin().provides & ~kWhatWeSay;
+  if (options().visible) features |= TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_IMPORT_HOST;
+  if (options().blocking) features |= TENON_FEATURE_HOST_BLOCKING;
+  if (!options().asynchronous) features |= TENON_FEATURE_SYNCHRONOUS;
+  return features;
+}
+
+namespace calls {
+
+tenon_error* create(const tenon_host* host, const tenon_instance_options* given,
+                    tenon_instance_p** out_instance) {
+  *out_instance = nullptr;
+  auto self = std::make_unique<Instance>(Instance{tenon_sdk::Host(host), {}, nullptr});
+  if (tenon_error* error = read_options(self->host, *given, self->options)) return error;
+  tenon_instance_options inner_options = *given;
+  inner_options.n_options = 0;
+  if (tenon_error* error = inner_plugin().create(host, &inner_options, &self->instance)) {
+    return error;
+  }
+  *out_instance = reinterpret_cast<tenon_instance_p*>(self.release());
+  return nullptr;
+}
+
+void destroy(tenon_instance_p* self) {
+  inner().destroy(from_c(self).instance);
+  delete &from_c(self);
+}
+
+tenon_error* count_devices(tenon_instance_p* self, size_t* out_count) {
+  return inner().count_devices(from_c(self).instance, out_count);
+}
+
+tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
+  *out_device = nullptr;
+  tenon_device_p* device = nullptr;
+  if (tenon_error* error = inner().open_device(from_c(self).instance, index, &device)) return error;
+  *out_device = reinterpret_cast<tenon_device_p*>(new Device{from_c(self), device});
+  return nullptr;
+}
+
+void close_device(tenon_device_p* device) {
+  inner().close_device(from_c(device).device);
+  delete &from_c(device);
+}
+
+tenon_error* describe_device(tenon_device_p* self, tenon_device_properties* out_properties) {
+  const Device& device = from_c(self);
+  const Options& options = device.options();
+  tenon_sdk::fill_struct(
+      out_properties, tenon_device_properties{
+                          .kind = TENON_DEVICE_ACCELERATOR,
+                          .description = options.asynchronous
+                                             ? tenon_string TENON_STR("ref's loops, behind a queue")
+                                             : tenon_string TENON_STR("ref's loops, behind a wall"),
+                          .vendor = TENON_STR("Tenon"),
+                          .driver = TENON_STR(""),
+                          .features = device.features(),
+                          .memory_bytes = options.memory_bytes,
+                          .compute_units = 1});
+  return nullptr;
+}
+
+tenon_error* make_buffer(Device& device, tenon_buffer_p* buffer, uint64_t size,
+                         tenon_buffer_p** out_buffer) {
+  auto* const data = static_cast<std::byte*>(inner().map(buffer));
+  *out_buffer = reinterpret_cast<tenon_buffer_p*>(new Buffer{device, buffer, data, size});
+  device.allocated_bytes += size;
+  return nullptr;
+}
+
+tenon_error* allocate(tenon_device_p* self, uint64_t size, tenon_buffer_p** out_buffer) {
+  *out_buffer = nullptr;
+  Device& device = from_c(self);
+  const uint64_t limit = device.options().memory_bytes;
+  if (++device.allocations == device.options().fail_allocate ||
+      (limit && device.allocated_bytes + size > limit)) {
+    return device.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) + " bytes");
+  }
+  tenon_buffer_p* buffer = nullptr;
+  if (tenon_error* error = inner().allocate(device.device, size, &buffer)) return error;
+  return make_buffer(device, buffer, size, out_buffer);
+}
+
+void release(tenon_buffer_p* self) {
+  Buffer& buffer = from_c(self);
+  buffer.device.allocated_bytes -= buffer.size;
+  inner().release(buffer.buffer);
+  delete &buffer;
+}
+
+void* map(tenon_buffer_p* buffer) { return from_c(buffer).data; }
+
+tenon_error* import_host(tenon_device_p* self, void* data, uint64_t size,
+                         tenon_buffer_p** out_buffer) {
+  *out_buffer = nullptr;
+  Device& device = from_c(self);
+  tenon_buffer_p* buffer = nullptr;
+  if (tenon_error* error = inner().import_host(device.device, data, size, &buffer)) return error;
+  return make_buffer(device, buffer, size, out_buffer);
+}
+
+tenon_error* copy(tenon_stream_p* self, const tenon_copy_region* given) {
+  Stream& stream = from_c(self);
+  tenon_copy_region region = *given;
+  if (region.from.buffer) region.from.buffer = from_c(region.from.buffer).buffer;
+  if (region.to.buffer) region.to.buffer = from_c(region.to.buffer).buffer;
+  return stream.enqueue([&stream, region] { return inner().copy(stream.inner(), &region); });
+}
+
+tenon_error* fill(tenon_stream_p* self, const tenon_fill_region* given) {
+  Stream& stream = from_c(self);
+  tenon_fill_region region = *given;
+  region.buffer = from_c(region.buffer).buffer;
+  return stream.enqueue([&stream, region] { return inner().fill(stream.inner(), &region); });
+}
+
+tenon_error* memory_statistics(tenon_device_p* device, tenon_memory_statistics* out_statistics) {
+  return inner().memory_statistics(from_c(device).device, out_statistics);
+}
+
+tenon_error* open_stream(tenon_device_p* self, tenon_stream_p** out_stream) {
+  *out_stream = nullptr;
+  Device& device = from_c(self);
+  tenon_stream_p* stream = nullptr;
+  if (tenon_error* error = inner().open_stream(device.device, &stream)) return error;
+  *out_stream = reinterpret_cast<tenon_stream_p*>(new Stream(device, stream));
+  return nullptr;
+}
+
+void close_stream(tenon_stream_p* stream) { delete &from_c(stream); }
+
+tenon_error* record_event(tenon_stream_p* stream, tenon_event_p** out_event) {
+  *out_event = nullptr;
+  auto event = std::make_unique<EventPtr>(std::make_shared<Event>());
+  tenon_error* error = from_c(stream).enqueue([event = *event]() -> tenon_error* {
+    event->signal();
+    return nullptr;
+  });
+  if (!error) *out_event = reinterpret_cast<tenon_event_p*>(event.release());
+  return error;
+}
+
+tenon_error* wait_event(tenon_stream_p* stream, tenon_event_p* event) {
+  return from_c(stream).enqueue([event = from_c(event)]() -> tenon_error* {
+    event->wait();
+    return nullptr;
+  });
+}
+
+void release_event(tenon_event_p* event) { delete &from_c(event); }
+
+tenon_error* notify(tenon_stream_p* stream, tenon_done_callback done) {
+  return from_c(stream).notify(done);
+}
+
+tenon_error* wait(tenon_stream_p* stream) { return from_c(stream).wait(); }
+
+uint64_t workspace(tenon_kernel_p* kernel, const tenon_launch* launch) {
+  return inner().workspace(from_c(kernel).kernel, launch);
+}
+
+using tenon_fake::launch;
+
+void release_kernel(tenon_kernel_p* kernel) {
+  inner().release_kernel(from_c(kernel).kernel);
+  delete &from_c(kernel);
+}
+
+}  // namespace calls
+
+namespace {
+
+constexpr tenon_plugin_calls kCalls = {
+    .struct_size = sizeof(tenon_plugin_calls),
+#define TENON_SLOT(result, name, parameters) .name = calls::name,
+#include <tenon/plugin_slots.def>
+};
+
+}  // namespace
+}  // namespace tenon_fake
+
+TENON_PLUGIN_ENTRY(fake)(const tenon_host*, const tenon_plugin** out_plugin) {
+  static const tenon_plugin plugin = {
+      .struct_size = sizeof(tenon_plugin),
+      .name = TENON_STR("fake"),
+      .version = TENON_STR("0.1.0"),
+      .provides = tenon_fake::inner_plugin().provides,  // A device says which of these it has.
+      .requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS,
+      .create = tenon_fake::calls::create,
+      .calls = &tenon_fake::kCalls,
+      .kernels = tenon_fake::kernels(),
+      .n_kernels = tenon_fake::count_kernels(),
+      .kernel_size = sizeof(tenon_kernel),
+  };
+  *out_plugin = &plugin;
+  return nullptr;
+}

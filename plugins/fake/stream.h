@@ -1,0 +1,64 @@
+// A stream: work in order, at once or on a thread of its own.
+
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "plugins/fake/device.h"
+
+namespace tenon_fake {
+
+// Recorded on one stream; others wait for it.
+class Event {
+ public:
+  void signal();
+  void wait();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+};
+
+class Stream {
+ public:
+  // Does a piece of work; its error is the stream's failure. Runs on any thread.
+  using Job = std::function<tenon_error*()>;
+
+  Stream(Device& device, tenon_stream_p* inner);
+  ~Stream();
+
+  Device& device() const { return device_; }
+  tenon_stream_p* inner() const { return inner_; }
+
+  // On a synchronous device runs the job and returns its error.
+  tenon_error* enqueue(Job job);
+  tenon_error* notify(tenon_done_callback done);
+  tenon_error* wait();
+
+ private:
+  void run();
+  void perform(const Job& job);
+  tenon_error* take_failure();
+
+  Device& device_;
+  tenon_stream_p* const inner_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  bool busy_ = false;
+  bool ending_ = false;
+  tenon_error* failure_ = nullptr;  // The first that was not told.
+  std::thread thread_;
+};
+
+inline Stream& from_c(tenon_stream_p* stream) { return *reinterpret_cast<Stream*>(stream); }
+using EventPtr = std::shared_ptr<Event>;
+inline EventPtr& from_c(tenon_event_p* event) { return *reinterpret_cast<EventPtr*>(event); }
+
+}  // namespace tenon_fake
