@@ -120,7 +120,7 @@ TENON_API void tenon_context_retain(tenon_context* context TENON_NULLABLE TENON_
 
 /**
  * Takes an owner away from a context. Scopes, tensors and devices made from it keep it alive; the
- * last of them closes its devices.
+ * last of them waits for what is under way and for its callbacks, and closes the devices.
  *
  * @param context  The context; NULL does nothing.
  *

@@ -96,7 +96,8 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_get_device(
  *
  * @return NULL, or an error for the caller to free:
  *   - The first error of that work which no call returned yet.
- *   - TENON_UNIMPLEMENTED on a device that cannot block; use tenon_scope_wait_async().
+ *   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
+ *     thread); use tenon_scope_wait_async().
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope.
  *
  * @since 0.1, unstable

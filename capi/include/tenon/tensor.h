@@ -272,7 +272,8 @@ TENON_API TENON_BORROWED const void* tenon_tensor_data(const tenon_tensor* tenso
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
  * another context, `size` is another number, or `out_data` is NULL.
- *   - TENON_UNIMPLEMENTED on a device that cannot block; use tenon_tensor_read_async().
+ *   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
+ *     thread); use tenon_tensor_read_async().
  *   - What went wrong while the value was computed.
  *
  * @since 0.1, unstable
