@@ -8,9 +8,11 @@ if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   target_compile_definitions(
     core_test PRIVATE TENON_TEST_PLUGINS="${PROJECT_BINARY_DIR}/plugins"
                       TENON_REF_PLUGIN="${PROJECT_BINARY_DIR}/plugins/libtenon_ref.so")
-  if(TARGET tenon_plugin_ref)
-    add_dependencies(core_test tenon_plugin_ref)
-  endif()
+  foreach(name ref null)
+    if(TARGET tenon_plugin_${name})
+      add_dependencies(core_test tenon_plugin_${name})
+    endif()
+  endforeach()
 endif()
 
 # Plugins that are wrong, each in one way, for the C tests to load.
