@@ -90,6 +90,7 @@ void WorkQueue::wait() {
   if (device_.has(TENON_FEATURE_HOST_BLOCKING)) {
     uint64_t upto;
     {
+      std::lock_guard turn(mutex_);  // Nothing is announced now and not enqueued.
       std::lock_guard guard(state_mutex_);
       upto = last_;
     }

@@ -202,7 +202,7 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
                                    {results.data(), results.size()});
     return;
   }
-  if (!device_.host_visible()) [[unlikely]] {
+  if (!device_.host_visible() && may_report(call_.op)) [[unlikely]] {
     launch_with_record_buffer(launch);
     return;
   }

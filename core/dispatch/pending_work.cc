@@ -50,7 +50,7 @@ void PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, con
   launch.record_buffer = record_.buffer;
   launch.record_offset = record_.offset;
   launch.record = record_.data;
-  if (*op.index_rule || op.id >> 31) may_have_written_record_ = true;
+  if (may_report(op)) may_have_written_record_ = true;
   queue_.throttle();
   std::lock_guard turn(queue_.mutex());
   device_.check_usable();

@@ -60,6 +60,9 @@ class PendingWork {
   bool may_have_written_record_ = false;
 };
 
+// Whether a kernel of the op may write into the error record.
+inline bool may_report(const OpDef& op) { return *op.index_rule != '\0' || op.id >> 31 != 0; }
+
 // What a record says went wrong, where `rule` is the op's.
 Error value_error(const Device& device, const tenon_error_record& record, std::string_view rule);
 
