@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INCLUDE = ROOT / "capi" / "include"
@@ -110,7 +111,9 @@ class Reader:
 
 
 def item(found):
-    """A parameter or a field."""
+    """A parameter or a field. A struct without a name is named by its place, which is this machine's."""
+    if "unnamed" in found["node"]["type"]["qualType"]:
+        sys.exit(f"{found['file']}: the type of {found['node'].get('name')!r} needs a name")
     result = {"name": found["node"].get("name", ""), "type": found["node"]["type"]["qualType"]}
     if found["notes"]:
         result["notes"] = found["notes"]

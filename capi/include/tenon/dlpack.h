@@ -42,11 +42,13 @@ typedef struct tenon_dlpack_tensor {
   uint64_t byte_offset;
 } tenon_dlpack_tensor;
 
+typedef struct tenon_dlpack_version {
+  uint32_t major;
+  uint32_t minor;
+} tenon_dlpack_version;
+
 typedef struct tenon_dlpack {
-  struct {
-    uint32_t major;
-    uint32_t minor;
-  } version;
+  tenon_dlpack_version version;
   void* manager;                              /* The producer's. */
   void (*deleter)(struct tenon_dlpack* self); /* Ends the loan; may be NULL. */
   uint64_t flags;
