@@ -6,6 +6,7 @@
 # which_devices.c. Fails unless all of it builds and the new device is listed.
 
 set -eu
+export CMAKE_GENERATOR=Ninja # What ./dev setup installs; a user has make, perhaps.
 
 cd "$1"
 build=$2
