@@ -59,6 +59,8 @@ double floating(DType dtype, const void* bits) {
       return load<float>(bits);
     case DType::kF64:
       return load<double>(bits);
+    case DType::kF128:
+      return quad_to_double(load<ElementBits>(bits));
     case DType::kU64:
       return static_cast<double>(load<uint64_t>(bits));
     default:

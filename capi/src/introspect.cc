@@ -63,3 +63,12 @@ tenon_error* tenon_explain(tenon_scope* scope, uint32_t op, const void* attrs,
 }
 
 const tenon_host* tenon_host_table(void) { return &tenon::host_table(); }
+
+tenon_error* tenon_context_add_plugin(tenon_context* context, tenon_string name,
+                                      tenon_plugin_query query) {
+  return boundary([&] {
+    tenon::Context& self = get(context, "context");
+    tenon::require(query != nullptr, "query is NULL");
+    self.add_plugin(get_text(name, "name"), query);
+  });
+}

@@ -1,5 +1,8 @@
 /* Plugin files that are wrong: each gets a reason, and none ends the process. */
 
+#include <dlfcn.h>
+#include <tenon/introspect.h>
+
 #include "capi/tests/check.h"
 
 static const char kCopy[] = "plugin_test_copy.so";
@@ -169,6 +172,54 @@ static void paths_of_the_program_go_first(void) {
   tenon_context_release(own);
 }
 
+static tenon_error* refuse(const tenon_host* host, const tenon_plugin** out_plugin) {
+  (void)out_plugin;
+  return host->make_error(TENON_UNAVAILABLE, tenon_str("not on Sundays"));
+}
+
+static tenon_plugin_query inner;
+
+/* What a program does that wraps a plugin: it answers for it, under another name. */
+static tenon_error* renamed(const tenon_host* host, const tenon_plugin** out_plugin) {
+  static tenon_plugin plugin;
+  const tenon_plugin* found = NULL;
+  tenon_error* error = inner(host, &found);
+  if (error) return error;
+  plugin = *found;
+  plugin.name = tenon_str("wrapped");
+  *out_plugin = &plugin;
+  return NULL;
+}
+
+static void plugins_that_the_program_holds(void) {
+  tenon_plugin_candidate candidate;
+  tenon_device* device = NULL;
+  char path[4096];
+  void* library;
+  void* symbol;
+  CHECK_ERROR(tenon_context_add_plugin(context(), tenon_str("x"), NULL), TENON_INVALID_ARGUMENT,
+              "query is NULL");
+  CHECK_ERROR(tenon_context_add_plugin(context(), tenon_str("x"), refuse), TENON_UNAVAILABLE,
+              "x: not on Sundays");
+
+  snprintf(path, sizeof path, "%s/libtenon_ref.so", plugin_folder());
+  library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  CHECK(library != NULL);
+  symbol = dlsym(library, TENON_PLUGIN_SYMBOL);
+  memcpy(&inner, &symbol, sizeof inner);
+  CHECK_OK(tenon_context_add_plugin(context(), tenon_str("y"), renamed));
+  CHECK_OK(tenon_context_find_device(context(), tenon_str("wrapped:0"), &device));
+  CHECK(device != NULL);
+  tenon_device_release(device);
+
+  memset(&candidate, 0, sizeof candidate);
+  candidate.struct_size = sizeof candidate;
+  CHECK_OK(tenon_context_get_candidate(context(), tenon_context_count_candidates(context()) - 1,
+                                       &candidate));
+  CHECK_TEXT(candidate.name, "wrapped");
+  CHECK(candidate.path.size == 0 && candidate.state == TENON_PLUGIN_LOADED);
+}
+
 int main(void) {
   RUN(a_missing_file);
   RUN(a_file_truncated_anywhere);
@@ -178,5 +229,6 @@ int main(void) {
   RUN(every_candidate_has_its_reason);
   RUN(a_plugin_is_loaded_once);
   RUN(paths_of_the_program_go_first);
+  RUN(plugins_that_the_program_holds);
   return report();
 }

@@ -25,9 +25,10 @@ enum class DType : uint8_t {
   kBF16,
   kF32,
   kF64,
+  kF128,
 };
 
-inline constexpr size_t kDTypeCount = 14;
+inline constexpr size_t kDTypeCount = 15;
 
 namespace detail {
 
@@ -39,13 +40,21 @@ struct DTypeInfo {
 };
 
 inline constexpr DTypeInfo kDTypes[kDTypeCount] = {
-    {"none", "none", TENON_DTYPE_NONE, 0}, {"bool", "bool", TENON_BOOL, 1},
-    {"i8", "int8", TENON_INT8, 1},         {"i16", "int16", TENON_INT16, 2},
-    {"i32", "int32", TENON_INT32, 4},      {"i64", "int64", TENON_INT64, 8},
-    {"u8", "uint8", TENON_UINT8, 1},       {"u16", "uint16", TENON_UINT16, 2},
-    {"u32", "uint32", TENON_UINT32, 4},    {"u64", "uint64", TENON_UINT64, 8},
-    {"f16", "float16", TENON_FLOAT16, 2},  {"bf16", "bfloat16", TENON_BFLOAT16, 2},
-    {"f32", "float32", TENON_FLOAT32, 4},  {"f64", "float64", TENON_FLOAT64, 8},
+    {"none", "none", TENON_DTYPE_NONE, 0},
+    {"bool", "bool", TENON_BOOL, 1},
+    {"i8", "int8", TENON_INT8, 1},
+    {"i16", "int16", TENON_INT16, 2},
+    {"i32", "int32", TENON_INT32, 4},
+    {"i64", "int64", TENON_INT64, 8},
+    {"u8", "uint8", TENON_UINT8, 1},
+    {"u16", "uint16", TENON_UINT16, 2},
+    {"u32", "uint32", TENON_UINT32, 4},
+    {"u64", "uint64", TENON_UINT64, 8},
+    {"f16", "float16", TENON_FLOAT16, 2},
+    {"bf16", "bfloat16", TENON_BFLOAT16, 2},
+    {"f32", "float32", TENON_FLOAT32, 4},
+    {"f64", "float64", TENON_FLOAT64, 8},
+    {"f128", "float128", TENON_FLOAT128, 16},
 };
 
 }  // namespace detail

@@ -17,8 +17,8 @@ uint16_t set_of(bool (*predicate)(DType)) {
 
 // The dtypes that a member of a class names; 0 if it names none.
 uint16_t member(std::string_view word) {
-  if (word == "any") return set_of([](DType) { return true; });
-  if (word == "float") return set_of(is_floating);
+  if (word == "any") return set_of([](DType d) { return d != DType::kF128; });
+  if (word == "float") return set_of([](DType d) { return is_floating(d) && d != DType::kF128; });
   if (word == "int") return set_of(is_integer);
   if (word == "uint") return set_of(is_unsigned_integer);
   const DType dtype = dtype_from_name(word);

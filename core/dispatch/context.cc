@@ -189,18 +189,28 @@ std::vector<Device*> Context::devices() {
   return all;
 }
 
-void Context::load_plugin(const std::string& path) {
-  std::lock_guard guard(mutex_);
-  discover();
-  candidates_.push_back(plugin_file(path));
-  open(candidates_.back());
-  const PluginCandidate& candidate = candidates_.back();
-  require_code(candidate.state == PluginCandidate::State::kLoaded, candidate.code, "{}: {}",
-               candidate.path, candidate.reason);
+void Context::load_plugin(const std::string& path) { add(plugin_file(path), path); }
+
+void Context::add_plugin(std::string_view name, tenon_plugin_query query) {
+  PluginCandidate linked;
+  linked.name = name;
+  linked.query = query;
+  add(std::move(linked), name);
 }
 
-std::vector<PluginCandidate> Context::candidates() const {
+void Context::add(PluginCandidate found, std::string_view called) {
   std::lock_guard guard(mutex_);
+  discover();
+  candidates_.push_back(std::move(found));
+  open(candidates_.back());
+  const PluginCandidate& candidate = candidates_.back();
+  require_code(candidate.state == PluginCandidate::State::kLoaded, candidate.code, "{}: {}", called,
+               candidate.reason);
+}
+
+std::vector<PluginCandidate> Context::candidates() {
+  std::lock_guard guard(mutex_);
+  discover();
   return candidates_;
 }
 

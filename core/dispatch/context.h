@@ -66,9 +66,10 @@ class Context final : public Object, public Pooled<Context> {
 
   // Loads one more plugin and opens its devices.
   void load_plugin(const std::string& path);
+  void add_plugin(std::string_view name, tenon_plugin_query query);  // One that is linked in.
 
   // Every file that was looked at, and what came of it.
-  std::vector<PluginCandidate> candidates() const;
+  std::vector<PluginCandidate> candidates();
 
   // A copy that lives as long as the context, the same for the same text.
   const std::string& keep(std::string_view text);
@@ -99,6 +100,7 @@ class Context final : public Object, public Pooled<Context> {
   ~Context();
 
   void discover();
+  void add(PluginCandidate found, std::string_view called);
   Plugin* open(PluginCandidate& candidate);
   Device* find_open(std::string_view plugin, size_t index);
   std::string list_devices();

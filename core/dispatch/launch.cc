@@ -128,7 +128,7 @@ Tensors Launcher::run() {
 
   const size_t n = tensors_.size();
   SmallVector<tenon_view, 8> views;
-  SmallVector<uint64_t, 4> scalars(n, 0);
+  SmallVector<ElementBits, 4> scalars(n, ElementBits{});
   for (size_t i = 0; i < n; ++i) {
     const TensorImpl* x = tensors_[i];
     const OperandInfo& info = infos_[i];

@@ -61,7 +61,7 @@ bool RepeatedCalls::run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& o
   const auto rank = static_cast<uint16_t>(shape.rank());
   Tensor y = allocate(device, entry.output, shape);
   tenon_view views[kMostInputs + 1];
-  uint64_t scalars[kMostInputs];
+  ElementBits scalars[kMostInputs];
   const size_t n = inputs.size();
   for (size_t i = 0; i < n; ++i) {
     const TensorImpl& x = *inputs[i];

@@ -43,7 +43,7 @@ Tensor dense(Scope& scope, const Tensor& x) {
 }
 
 Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype) {
-  uint64_t bits = 0;
+  ElementBits bits;
   write_scalar(scalar, dtype, &bits);
   return from_host(scope, scope.device(), TensorType(dtype, Dims{}), &bits);
 }
@@ -72,7 +72,7 @@ bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tenso
   require(bytes == bytes_of(x->type), "{} has {} bytes, but the buffer has {}", x->type,
           bytes_of(x->type), bytes);
   if (x->is_scalar_value()) {
-    uint64_t bits = 0;
+    ElementBits bits;
     write_scalar(*x, x->type.dtype, &bits);
     std::memcpy(data, &bits, bytes);
     return true;

@@ -1,4 +1,4 @@
-// float16 and bfloat16 by their bits. Conversions round once, ties to even.
+// float16, bfloat16 and float128 by their bits. Conversions round once, ties to even.
 
 #include <cmath>
 #include <cstring>
@@ -68,5 +68,33 @@ uint16_t float_to_bfloat16(float value) {
 uint16_t double_to_half(double value) { return float_to_half(round_to_odd(value)); }
 
 uint16_t double_to_bfloat16(double value) { return float_to_bfloat16(round_to_odd(value)); }
+
+// A quad is a sign, 15 bits of exponent with bias 16383, and a fraction of 48 + 64 bits.
+ElementBits double_to_quad(double value) {
+  constexpr uint64_t kTop = 0x7fff;
+  const uint64_t sign = std::signbit(value) ? uint64_t{1} << 63 : 0;
+  if (value != value) return {{0, sign | kTop << 48 | uint64_t{1} << 47}};
+  if (std::isinf(value)) return {{0, sign | kTop << 48}};
+  if (value == 0) return {{0, sign}};
+  int exponent;
+  const double significand = std::frexp(std::fabs(value), &exponent);  // In [0.5, 1).
+  const auto bits = static_cast<uint64_t>(std::ldexp(significand, 53));
+  const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
+  const auto biased = static_cast<uint64_t>(exponent - 1 + 16383);
+  return {{fraction << 60, sign | biased << 48 | fraction >> 4}};
+}
+
+double quad_to_double(ElementBits quad) {
+  const auto [low, high] = quad.words;
+  const double sign = high >> 63 ? -1 : 1;
+  const auto exponent = static_cast<int>(high >> 48 & 0x7fff);
+  const uint64_t fraction = high & ((uint64_t{1} << 48) - 1);
+  if (exponent == 0x7fff) return fraction | low ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * 0.0;  // Far below the smallest double.
+  // The leading 64 bits; the last one stands for all that follow, which only decide ties.
+  const uint64_t lead = uint64_t{1} << 63 | fraction << 15 | low >> 49;
+  const bool rest = (low & ((uint64_t{1} << 49) - 1)) != 0;
+  return sign * std::ldexp(static_cast<double>(lead | (rest ? 1 : 0)), exponent - 16383 - 63);
+}
 
 }  // namespace tenon

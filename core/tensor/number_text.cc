@@ -79,7 +79,7 @@ Decimal shortest_half(Element x) {
 // The shortest digits that give the same value when they are read as the dtype.
 Decimal shortest(Element x) {
   Decimal decimal;
-  if (x.dtype == DType::kF64) {
+  if (size_of(x.dtype) >= 8) {
     decimal = parse(fmt::format("{}", x.value));
   } else if (x.dtype == DType::kF32) {
     decimal = parse(fmt::format("{}", static_cast<float>(x.value)));

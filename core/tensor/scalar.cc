@@ -31,6 +31,8 @@ void store_int(int64_t value, DType dtype, void* to) {
       return store(static_cast<float>(value), to);
     case DType::kF64:
       return store(static_cast<double>(value), to);
+    case DType::kF128:
+      return store(double_to_quad(static_cast<double>(value)), to);
     case DType::kBool:
       return store(static_cast<uint8_t>(value != 0), to);
     case DType::kI8:
@@ -57,6 +59,8 @@ void store_float(double value, DType dtype, void* to) {
       return store(static_cast<float>(value), to);
     case DType::kF64:
       return store(value, to);
+    case DType::kF128:
+      return store(double_to_quad(value), to);
     default:
       fail(Code::kInvalidArgument, "the scalar {} cannot become {}; use cast", {value, dtype});
   }
@@ -82,7 +86,7 @@ Tensor make_scalar_bool(bool value) {
   return scalar;
 }
 
-void write_scalar(const TensorImpl& scalar, DType dtype, void* to) {
+void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to) {
   if (is_floating(scalar.type.dtype)) {
     store_float(scalar.float_value, dtype, to);
   } else {

@@ -71,8 +71,13 @@ Tensor make_scalar(double value);
 Tensor make_scalar(int64_t value);
 Tensor make_scalar_bool(bool value);
 
-// Writes the inline value as one element of `dtype`, which it adopts; `to` has 8 bytes.
-void write_scalar(const TensorImpl& scalar, DType dtype, void* to);
+// Room for one element of any dtype.
+struct alignas(16) ElementBits {
+  uint64_t words[2];
+};
+
+// Writes the inline value as one element of `dtype`, which it adopts.
+void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to);
 
 // A tensor with other sizes and strides over the same storage.
 Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& strides,
@@ -86,5 +91,9 @@ uint16_t float_to_bfloat16(float value);
 // From double in one rounding.
 uint16_t double_to_half(double value);
 uint16_t double_to_bfloat16(double value);
+
+// float128 by its bits. To double it rounds once, ties to even, unless that is subnormal.
+ElementBits double_to_quad(double value);
+double quad_to_double(ElementBits bits);
 
 }  // namespace tenon

@@ -32,6 +32,8 @@ double load_float(DType dtype, const void* data, int64_t i) {
       return bfloat16_to_float(load<uint16_t>(data, i));
     case DType::kF32:
       return load<float>(data, i);
+    case DType::kF128:
+      return quad_to_double(load<ElementBits>(data, i));
     default:
       return load<double>(data, i);
   }
@@ -65,7 +67,7 @@ std::string pad_left(std::string text, size_t width) {
 
 // The quotient as the dtype computes it, which decides what is at the limit.
 double divide(DType dtype, double a, double b) {
-  if (dtype == DType::kF64) return a / b;
+  if (size_of(dtype) >= 8) return a / b;
   const float quotient = static_cast<float>(a) / static_cast<float>(b);
   if (dtype == DType::kF16) return half_to_float(float_to_half(quotient));
   if (dtype == DType::kBF16) return bfloat16_to_float(float_to_bfloat16(quotient));

@@ -52,6 +52,8 @@ double read_element(DType dtype, const std::byte* at) {
       return as(float{});
     case DType::kF64:
       return as(double{});
+    case DType::kF128:
+      return quad_to_double(as(ElementBits{}));
     case DType::kNone:
       break;
   }
@@ -68,12 +70,14 @@ CoreTest::CoreTest(ContextOptions options)
 CoreTest::~CoreTest() = default;
 
 Tensor make(DType dtype, const Dims& shape, const std::vector<double>& values) {
-  std::vector<std::byte> bytes(values.size() * size_of(dtype) + 8);
+  std::vector<std::byte> bytes(values.size() * size_of(dtype));
   for (size_t i = 0; i < values.size(); ++i) {
     const bool whole = is_integer(dtype) || dtype == DType::kBool;
     const Tensor value =
         whole ? make_scalar(static_cast<int64_t>(values[i])) : make_scalar(values[i]);
-    write_scalar(*value, dtype, bytes.data() + i * size_of(dtype));
+    ElementBits element;
+    write_scalar(*value, dtype, &element);
+    std::memcpy(bytes.data() + i * size_of(dtype), &element, size_of(dtype));
   }
   return from_host(current_scope(), current_scope().device(), TensorType(dtype, shape),
                    bytes.data());

@@ -77,7 +77,7 @@ Prepared prepare_window_sum(const Request& request) {
   const auto rank = request.input(0).rank;
   const Window window(attrs, rank);
   const Spatial taps = taps_of(attrs.kernel_shape, attrs.n_kernel_shape, rank);
-  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch<tenon_sdk::Floats>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [window, taps](const tenon_launch& launch) {
       const Planes x(launch.inputs[0]), y(launch.outputs[0]);
       const T* px = data<const T>(launch.inputs[0]);

@@ -1,7 +1,6 @@
 // Which types the loops compute in, and how values get there and back.
 //
-// A build for binary128 makes Wide<double> and Exact<double> __float128 and gives it the functions
-// of <cmath>; nothing else depends on them.
+// In the conformance kit the loops also compute in binary128 (TENON_SDK_BINARY128).
 
 #pragma once
 
@@ -45,6 +44,13 @@ struct Computing<double> {
   using Exact = double;
   using Wide = long double;
 };
+#if defined(TENON_SDK_BINARY128)
+template <>
+struct Computing<__float128> {
+  using Exact = __float128;
+  using Wide = __float128;
+};
+#endif
 
 }  // namespace detail
 
@@ -65,8 +71,8 @@ W widen(T x) {
     return static_cast<W>(x.byte != 0 ? 1 : 0);
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<W>(x);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return x;
+  } else if constexpr (sizeof(T) >= sizeof(double)) {
+    return static_cast<W>(x);
   } else {
     return static_cast<W>(static_cast<float>(x));
   }

@@ -39,8 +39,8 @@ Prepared prepare_clip(const Request& request) {
 
 Prepared prepare_fma(const Request& request) {
   return tenon_sdk::dispatch<tenon_sdk::Floats>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    if constexpr (std::is_same_v<T, double>) {
-      return map_kernel<T, T>(+[](double x, double y, double z) { return std::fma(x, y, z); });
+    if constexpr (sizeof(T) >= sizeof(double)) {
+      return map_kernel<T, T>(+[](T x, T y, T z) { return std::fma(x, y, z); });
     } else {
       return map_kernel<T, T>(fused);
     }

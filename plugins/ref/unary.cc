@@ -141,11 +141,12 @@ Prepared prepare_float_unary(const Request& request) {
 
 // isnan and isinf.
 Prepared prepare_predicate(const Request& request) {
-  bool (*const f)(double) = request.op() == TENON_OP_isnan
-                                ? +[](double x) { return std::isnan(x); }
-                                : +[](double x) { return std::isinf(x); };
-  return dispatch<tenon_sdk::Floats>(request.input(0).dtype,
-                                     [&]<class T>(Type<T>) { return map_kernel<Bool, T>(f); });
+  const bool nan = request.op() == TENON_OP_isnan;
+  return dispatch<tenon_sdk::Floats>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    using W = Exact<T>;
+    return map_kernel<Bool, T>(nan ? +[](W x) { return std::isnan(x); }
+                                   : +[](W x) { return std::isinf(x); });
+  });
 }
 
 }  // namespace tenon_ref

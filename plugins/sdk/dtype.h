@@ -88,8 +88,8 @@ struct SmallFloat {
   SmallFloat() = default;
   explicit SmallFloat(float x) : bits(to_bits(x)) {}
   template <class Wide>
-  requires(std::is_same_v<Wide, double> ||
-           std::is_same_v<Wide, long double>) explicit SmallFloat(Wide x)
+  requires(std::is_floating_point_v<Wide> &&
+           sizeof(Wide) > sizeof(float)) explicit SmallFloat(Wide x)
       : bits(to_bits(detail::round_to_odd(x))) {}
   // A long double holds every 64-bit integer where it is wider than a double.
   template <class Int>
@@ -143,6 +143,11 @@ inline size_t size_of(tenon_dtype dtype) {
   return static_cast<size_t>(TENON_DTYPE_BITS(dtype)) * TENON_DTYPE_LANES(dtype) / 8;
 }
 
+#if defined(TENON_SDK_BINARY128)  // The kit's oracle; a compiler that has the type.
+template <>
+inline constexpr tenon_dtype kDTypeOf<__float128> = TENON_FLOAT128;
+#endif
+
 template <class T>
 inline constexpr bool kIsFloat =
     std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
@@ -151,12 +156,19 @@ inline constexpr bool kIsInt = std::is_integral_v<T>;
 
 template <class... T>
 struct Types {};
+#if defined(TENON_SDK_BINARY128)
+using Floats = Types<Half, BFloat16, float, double, __float128>;
+#else
 using Floats = Types<Half, BFloat16, float, double>;
+#endif
 using Ints = Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
-using Numbers = Types<Half, BFloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
-                      uint16_t, uint32_t, uint64_t>;
-using Any = Types<Bool, Half, BFloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
-                  uint16_t, uint32_t, uint64_t>;
+
+namespace detail {
+template <class... A, class... B>
+Types<A..., B...> join(Types<A...>, Types<B...>);
+}  // namespace detail
+using Numbers = decltype(detail::join(Floats{}, Ints{}));
+using Any = decltype(detail::join(Types<Bool>{}, Numbers{}));
 
 template <class T>
 struct Type {
@@ -205,6 +217,8 @@ auto dispatch_size(tenon_dtype dtype, F&& f) {
       return f(Type<Raw<4>>{});
     case 8:
       return f(Type<Raw<8>>{});
+    case 16:
+      return f(Type<Raw<16>>{});
     default:
       return decltype(f(Type<Raw<1>>{}))();
   }

@@ -1,6 +1,7 @@
 // Writes the registry of ops as JSON to the standard output: the source of every generated function
 // and page. `./dev gen` runs it.
 
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,6 +12,31 @@ namespace tenon {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// The values of attributes, by name.
+class AttrValues final : public AttrVisitor {
+ public:
+  void on_int(std::string_view name, int64_t value) override { set(name, value); }
+  void on_float(std::string_view name, double value) override { set(name, number(value)); }
+  void on_bool(std::string_view name, bool value) override { set(name, value); }
+  void on_dtype(std::string_view name, DType value) override { set(name, name_of(value)); }
+  void on_enum(std::string_view name, int32_t value, const EnumInfo& info) override {
+    set(name, info.values[static_cast<size_t>(value)]);
+  }
+  void on_ints(std::string_view name, std::span<const int64_t> value) override { set(name, value); }
+
+  // JSON has no word for what is not finite.
+  static Json number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+  }
+
+  Json values = Json::object();
+
+ private:
+  void set(std::string_view name, const Json& value) { values[std::string(name)] = value; }
+};
 
 // Lists the attributes with their types and defaults.
 class AttrLister final : public AttrVisitor {
@@ -102,6 +128,52 @@ const char* name_of(Promotes promotes) {
   return "";
 }
 
+Json tensor_of(const CaseTensor& t) {
+  if (t.fill == CaseTensor::Fill::kAbsent) return nullptr;
+  Json json = {{"dtype", name_of(t.type.dtype)}};
+  if (t.scalar) {
+    json["scalar"] = AttrValues::number(t.values[0]);
+    return json;
+  }
+  json["shape"] = std::span<const int64_t>(t.type.shape);
+  if (t.fill == CaseTensor::Fill::kUniform) {
+    json["uniform"] = {t.low, t.high};
+    return json;
+  }
+  json["values"] = Json::array();
+  for (const double value : t.values) json["values"].push_back(AttrValues::number(value));
+  return json;
+}
+
+Json case_of(const AnyCase& c) {
+  Json json = {{"name", c.name}};
+  if (!c.attrs.view().empty()) {
+    AttrValues attrs;
+    c.attrs.view().type->visit(c.attrs.view().data, attrs);
+    json["attrs"] = attrs.values;
+  }
+  json["inputs"] = Json::array();
+  for (const CaseTensor& t : c.inputs) json["inputs"].push_back(tensor_of(t));
+  if (!c.error.empty()) json["error"] = c.error;
+  for (const CaseTensor& t : c.expect) json["expect"].push_back(tensor_of(t));
+  if (c.rtol >= 0) json["rtol"] = c.rtol;
+  if (c.atol >= 0) json["atol"] = c.atol;
+  if (!c.check_gradient) json["check_gradient"] = false;
+  return json;
+}
+
+// What the conformance kit reads of an op, besides what the documents say.
+Json kit_of(const OpDef& op) {
+  Json cases = Json::array();
+  if (op.cases) {
+    for (const AnyCase& c : op.cases(op)) cases.push_back(case_of(c));
+  }
+  return {{"sparse_output", op.doc.sparse_output},
+          {"index_rule", op.index_rule},
+          {"differentiable", op.differentiable},
+          {"cases", cases}};
+}
+
 Json describe(const OpDef& op, Json& enums) {
   Json inputs = Json::array();
   for (const InputDef& input : op.doc.inputs) {
@@ -129,6 +201,7 @@ Json describe(const OpDef& op, Json& enums) {
       {"numeric", name_of(op.numeric)},
       {"onnx", op.doc.onnx},
       {"since", std::to_string(op.doc.since.major) + "." + std::to_string(op.doc.since.minor)},
+      {"kit", kit_of(op)},
   };
 }
 

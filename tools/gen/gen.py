@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import gen_api
+import gen_cases
 import gen_cpp
 import gen_docs
 import gen_layouts
@@ -19,7 +20,7 @@ import registry
 
 ROOT = gen_api.ROOT
 # Folders in which every file is generated, so that one that is no longer written is deleted.
-OWNED = ["docs/ops", "capi/abi/layouts"]
+OWNED = ["docs/ops", "conformance/cases", "capi/abi/layouts"]
 
 
 def read_ops():
@@ -58,7 +59,7 @@ def write(files):
 
 
 def from_registry(ops):
-    return {path: text for generator in (gen_ops_h, gen_cpp, gen_docs)
+    return {path: text for generator in (gen_ops_h, gen_cpp, gen_docs, gen_cases)
             for path, text in generator.generate(ops).items()}
 
 

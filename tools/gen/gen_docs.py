@@ -89,7 +89,7 @@ def describe(op, family):
     """All that a page says of an op: what the registry has, and the same in words."""
     source = source_of(op["name"])
     return {
-        **op,
+        **{key: value for key, value in op.items() if key != "kit"},
         "family": family,
         "declaration": declaration(op),
         "inputs": [{**i, "doc": registry.sentence(i["doc"])} for i in op["inputs"]],

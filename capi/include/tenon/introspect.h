@@ -87,6 +87,22 @@ TENON_API TENON_OWNED tenon_error* tenon_explain(
  */
 TENON_API TENON_BORROWED const tenon_host* tenon_host_table(void);
 
+/**
+ * Adds a plugin that the program holds itself, linked in or wrapped around another, and opens its
+ * devices.
+ *
+ * @param context  The context.
+ * @param name     What errors call it until its query function has told its name.
+ * @param query    Its query function, which must stay valid for good.
+ *
+ * @return NULL, or an error for the caller to free: what tenon_context_load_plugin() gives for a
+ *         file, and TENON_INVALID_ARGUMENT if `query` is NULL.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_context_add_plugin(
+    tenon_context* context TENON_THREADS(any), tenon_string name, tenon_plugin_query query);
+
 TENON_END_DECLS
 
 #endif /* TENON_INTROSPECT_H_ */

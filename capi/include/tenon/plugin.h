@@ -184,20 +184,24 @@ typedef struct tenon_kernel_traits {
   uint32_t flags;
 } tenon_kernel_traits;
 
+/* clang-format off */
 /* One line of what a plugin offers: an op by id, or a custom op by id 0 and name. Lines of one op
  * are asked from the top, and the first that does not refuse is taken. The signature's grammar:
  *
- *   signature  = operands "->" operands { " " class } [ " SHAPED" ]
- *   operands   = [ operand { "," operand } ]
- *   operand    = ( dtype | letter ) [ "?" | "*" ]     ?: may be absent   *: any number, the last
- * one class      = letter ":" member { "," member } member     = dtype | "float" | "int" | "uint" |
- * "any" dtype      = "bool" | "i8" .. "i64" | "u8" .. "u64" | "f16" | "bf16" | "f32" | "f64" letter
- * = "A" .. "Z"
+ *   signature = operands "->" operands { " " class } [ " SHAPED" ]
+ *   operands  = [ operand { "," operand } ]
+ *   operand   = ( dtype | letter ) [ "?" | "*" ]    ?: may be absent   *: any number, the last one
+ *   class     = letter ":" member { "," member }
+ *   member    = dtype | "float" | "int" | "uint" | "any"
+ *   dtype     = "bool" | "i8" .. "i64" | "u8" .. "u64" | "f16" | "bf16" | "f32" | "f64" | "f128"
+ *   letter    = "A" .. "Z"
  *
- * `float` is f16 bf16 f32 f64, `int` i8 to i64 and u8 to u64, `uint` u8 to u64, `any` every dtype.
- * A letter stands for the same dtype wherever it occurs. More than one blank counts as one.
+ * `float` is f16 bf16 f32 f64, `int` i8 to i64 and u8 to u64, `uint` u8 to u64, `any` every dtype
+ * but f128, which a line asks for by name. A letter stands for the same dtype wherever it occurs.
+ * More than one blank counts as one.
  *
  * The host strides by the list's element_size, so the struct may grow. */
+/* clang-format on */
 typedef struct tenon_kernel {
   uint32_t op;         /* TENON_OP_<name>, or 0. */
   uint32_t attrs_size; /* sizeof(tenon_<op>_attrs) when the plugin was built; 0 for none. */

@@ -119,6 +119,9 @@ enum {
 #define TENON_BFLOAT16 TENON_DTYPE(TENON_CODE_BFLOAT, 16, 1)
 #define TENON_FLOAT32 TENON_DTYPE(TENON_CODE_FLOAT, 32, 1)
 #define TENON_FLOAT64 TENON_DTYPE(TENON_CODE_FLOAT, 64, 1)
+/* IEEE binary128: held, copied and converted. No device computes with it but the conformance kit's
+ * oracle, and the words `float` and `any` of a kernel's signature leave it out. */
+#define TENON_FLOAT128 TENON_DTYPE(TENON_CODE_FLOAT, 128, 1)
 
 /* A tensor has at most this many axes. */
 #define TENON_MAX_RANK 16

@@ -283,16 +283,28 @@ Prepared prepare_elementwise(const Request& request) {
   return make_elementwise(request, entry->span, entry->cost);
 }
 
+namespace {
+
+// An attribute as the op has it: a number of the inputs' dtype, though halves compute in float32.
+double in_dtype(double value, tenon_dtype dtype) {
+  return tenon_sdk::dispatch<tenon_sdk::Floats>(
+      dtype, [&]<class T>(Type<T>) { return static_cast<double>(T(value)); });
+}
+
+Prepared with_alpha(const Request& request, double alpha) {
+  const tenon_dtype dtype = request.input(0).dtype;
+  const SpanEntry* entry = find_span(request.op(), compute_dtype(dtype));
+  return make_elementwise(request, entry->span, entry->cost, {.alpha = in_dtype(alpha, dtype)});
+}
+
+}  // namespace
+
 Prepared prepare_leaky_relu(const Request& request) {
-  const SpanEntry* entry = find_span(request.op(), compute_dtype(request.input(0).dtype));
-  return make_elementwise(request, entry->span, entry->cost,
-                          {.alpha = request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha});
+  return with_alpha(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);
 }
 
 Prepared prepare_elu(const Request& request) {
-  const SpanEntry* entry = find_span(request.op(), compute_dtype(request.input(0).dtype));
-  return make_elementwise(request, entry->span, entry->cost,
-                          {.alpha = request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha});
+  return with_alpha(request, request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha);
 }
 
 Prepared prepare_gelu(const Request& request) {

@@ -77,6 +77,8 @@ class Context {
         [&](tenon_context** out) { return tenon_context_create(&c_options, out); });
   }
 
+  static Context adopt(tenon_context* context) { return Context(Shared::adopt(context)); }
+
   // The one of a program that makes no other; made when it is first asked for.
   static const Context& shared() {
     static const Context context;
@@ -124,6 +126,7 @@ class Context {
 
  private:
   using Shared = Handle<tenon_context, tenon_context_retain, tenon_context_release>;
+  explicit Context(Shared handle) : handle_(std::move(handle)) {}
 
   Shared handle_;
 };

@@ -54,11 +54,11 @@ inline constexpr DType kFloat16 = TENON_FLOAT16;
 inline constexpr DType kBfloat16 = TENON_BFLOAT16;
 inline constexpr DType kFloat32 = TENON_FLOAT32;
 inline constexpr DType kFloat64 = TENON_FLOAT64;
+inline constexpr DType kFloat128 = TENON_FLOAT128;
 
 // The dtype whose elements are T's: bool, the integers, float and double.
 template <class T>
-requires std::is_arithmetic_v<T>
-constexpr DType dtype_of() {
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) constexpr DType dtype_of() {
   if (std::is_same_v<T, bool>) return kBool;
   const unsigned code = std::is_floating_point_v<T> ? TENON_CODE_FLOAT
                         : std::is_signed_v<T>       ? TENON_CODE_INT

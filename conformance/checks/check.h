@@ -1,0 +1,73 @@
+// A check: one named property that holds for every op and dtype which a plugin claims. It says
+// which problems show it, and tests one; whoever runs it shrinks what fails to the smallest that
+// still does.
+//
+// To add one: a file in this folder that ends in a list of checks, and its line in checks.cc.
+
+#pragma once
+
+#include <memory>
+
+#include "conformance/generate/generate.h"
+#include "conformance/kit/judge.h"
+
+namespace tenon_kit {
+
+struct Environment {
+  const Session& device;  // Behind the guard (kit/guard.h).
+  const Session& oracle;
+  Profile profile = Profile::kStrict;
+  tenon_features features = 0;
+  bool thorough = false;  // The ordinary run; else the smoke test.
+  uint64_t seed = 1;
+  // Another session with the device, in which it computes with so many threads.
+  std::shared_ptr<Session> (*with_threads)(uint32_t threads) = nullptr;
+};
+
+struct Finding {
+  bool passed = true;
+  bool trusted = true;
+  std::string message;
+  double ulp = 0;  // The largest error that was met.
+
+  static Finding fault(std::string text) { return {.passed = false, .message = std::move(text)}; }
+};
+
+struct Check {
+  const char* name;
+  int level;
+  const char* what;  // One sentence, for the report.
+  bool (*applies)(const Environment&, const Claim&);
+  std::vector<Problem> (*problems)(const Environment&, const Claim&);
+  Finding (*test)(const Environment&, const Problem&);
+};
+
+const std::vector<Check>& all_checks();
+const Check* find_check(std::string_view name);
+
+// The lists that checks.cc joins.
+std::vector<Check> value_checks();
+std::vector<Check> shape_checks();
+std::vector<Check> memory_checks();
+std::vector<Check> relation_checks();
+std::vector<Check> gradient_checks();
+std::vector<Check> stress_checks();
+
+// ---- what checks share
+
+inline bool always(const Environment&, const Claim&) { return true; }
+inline bool if_float(const Environment&, const Claim& claim) {
+  return !claim.inputs.empty() && is_float(claim.inputs[0]);
+}
+
+// A few valid problems of the claim, of all its kinds of attributes.
+std::vector<Problem> some_problems(const Environment& env, const Claim& claim);
+
+// Judges results of the device: against what the problem expects, or what the oracle gives.
+Finding judge_values(const Environment& env, const Problem& problem,
+                     const std::vector<Result>& got);
+
+// Empty if the two runs gave the same bits, else the output and element.
+std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b);
+
+}  // namespace tenon_kit

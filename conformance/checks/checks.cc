@@ -1,0 +1,158 @@
+// The list of all checks, and what they share.
+
+#include <algorithm>
+
+#include "conformance/checks/check.h"
+
+namespace tenon_kit {
+namespace {
+
+std::vector<Check> join() {
+  std::vector<Check> all;
+  for (std::vector<Check> (*list)() : {value_checks, shape_checks, memory_checks, relation_checks,
+                                       gradient_checks, stress_checks}) {
+    for (const Check& check : list()) all.push_back(check);
+  }
+  return all;
+}
+
+// About how many elements of its inputs an element of a composite's result depends on.
+double depth_of(const Problem& problem) {
+  int64_t longest = 1;
+  for (const Operand& x : problem.inputs) {
+    for (const int64_t size : x.shape) longest = std::max(longest, size);
+  }
+  return static_cast<double>(longest);
+}
+
+// The problem with each float input replaced by something of its values.
+template <class F>
+Problem mapped(const Problem& problem, const F& f) {
+  Problem result = widened(problem);
+  for (Operand& x : result.inputs) {
+    if (x.absent || !is_float(x.dtype)) continue;
+    for (Real& value : x.fill.values) value = f(value);
+  }
+  return result;
+}
+
+// What a sum of many terms may lose, for each element: it follows from how many terms there are and
+// how large they are, which the oracle tells for the absolute values, and for ones.
+struct Accumulation {
+  Reals slack;
+  double terms = 1;
+  Real size = 0;  // The mean over the elements.
+};
+
+Accumulation accumulation(const Environment& env, const Problem& problem, size_t output,
+                          tenon_dtype dtype, const Reals& oracle) {
+  Accumulation result;
+  const bool product = problem.op->name.find("prod") != std::string::npos;
+  const Reals sizes =
+      product ? Reals() : env.oracle.run(mapped(problem, real_abs))[output].values();
+  Reals terms = env.oracle.run(mapped(problem, [](Real) { return Real(1); }))[output].values();
+  const double ratio = problem.inputs.empty() || oracle.empty()
+                           ? 1
+                           : static_cast<double>(count_of(problem.inputs[0].shape)) /
+                                 static_cast<double>(oracle.size());
+  Real total = 0, size = 0;
+  for (size_t i = 0; i < oracle.size(); ++i) {
+    // Of products and means ones tell nothing: as many as inputs become one.
+    const double k = std::max({1.0, ratio, product ? 1.0 : static_cast<double>(terms[i])});
+    const Real scale = product ? real_abs(oracle[i]) : sizes[i];
+    result.slack.push_back(accumulation_bound(k, scale, dtype));
+    total += k;
+    size += scale;
+  }
+  if (!oracle.empty()) {
+    result.terms = static_cast<double>(total) / static_cast<double>(oracle.size());
+    result.size = size / static_cast<Real>(oracle.size());
+  }
+  return result;
+}
+
+// Over many outputs the errors of an honest accumulator partly cancel.
+std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype dtype,
+                             const Accumulation& sums) {
+  if (got.size() < 1000 || sums.size == 0) return "";
+  Real total = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Real error = std::max(Real(0), real_abs(got[i] - oracle[i]) - ulp(oracle[i], dtype) / 2);
+    const Real part = error / (accumulator_roundoff(dtype) * sums.size);
+    total += part * part;
+  }
+  const double rms = std::sqrt(static_cast<double>(total) / static_cast<double>(got.size()));
+  const double most = 4 * std::sqrt(sums.terms);
+  if (rms <= most) return "";
+  return "the root mean square of the errors is " + text(rms) + " units, more than " + text(most) +
+         ": sums are kept in too few bits";
+}
+
+}  // namespace
+
+const std::vector<Check>& all_checks() {
+  static const std::vector<Check> checks = join();
+  return checks;
+}
+
+const Check* find_check(std::string_view name) {
+  for (const Check& check : all_checks()) {
+    if (name == check.name) return &check;
+  }
+  return nullptr;
+}
+
+std::vector<Problem> some_problems(const Environment& env, const Claim& claim) {
+  return valid_problems(claim, env.thorough ? 12 : 3, env.seed, env.oracle);
+}
+
+std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b) {
+  if (a.size() != b.size()) return "the numbers of outputs differ";
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::string fault = compare_bits(a[i], b[i]); !fault.empty()) {
+      return a.size() == 1 ? fault : "output " + std::to_string(i) + ", " + fault;
+    }
+  }
+  return "";
+}
+
+Finding judge_values(const Environment& env, const Problem& problem,
+                     const std::vector<Result>& got) {
+  Finding finding;
+  const OpFacts& op = *problem.op;
+  const bool wide = op.numeric != "exact";
+  const std::vector<Result> want = env.oracle.run(wide ? widened(problem) : problem);
+  const auto types = env.oracle.infer(problem);
+  for (size_t i = 0; i < got.size() && i < want.size(); ++i) {
+    const auto fault = [&](const std::string& words) {
+      finding.passed = false;
+      finding.message = got.size() == 1 ? words : "output " + std::to_string(i) + ": " + words;
+    };
+    if (const std::string t = compare_types(got[i], types[i].first, want[i].shape); !t.empty()) {
+      fault(t);
+      return finding;
+    }
+    const Reals values = got[i].values(), oracle = want[i].values();
+    Bound bound = bound_of(op, got[i].dtype, env.profile, env.features, depth_of(problem));
+    Accumulation sums;
+    if (bound.accumulates) sums = accumulation(env, problem, i, got[i].dtype, oracle);
+    const Verdict verdict = compare(values, got[i].dtype, oracle, bound, sums.slack);
+    finding.ulp = std::max(finding.ulp, verdict.largest_ulp);
+    const bool plain = op.sparse_output || is_bool(got[i].dtype);
+    finding.trusted = finding.trusted && (plain || is_telling(oracle));
+    if (!verdict.passed) {
+      fault(verdict.message);
+      return finding;
+    }
+    if (bound.accumulates && is_float(got[i].dtype)) {
+      if (const std::string rms = root_mean_square(values, oracle, got[i].dtype, sums);
+          !rms.empty()) {
+        fault(rms);
+        return finding;
+      }
+    }
+  }
+  return finding;
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,152 @@
+// Memory: layouts of inputs, donated inputs, what lies around outputs and in them before, and that
+// nothing is kept.
+
+#include <algorithm>
+
+#include "conformance/checks/check.h"
+#include "conformance/kit/guard.h"
+
+namespace tenon_kit {
+namespace {
+
+bool has_tensors(const Environment&, const Claim& claim) { return !claim.inputs.empty(); }
+
+std::vector<Problem> few_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = valid_problems(claim, env.thorough ? 6 : 2, env.seed, env.oracle);
+  if (!env.thorough && problems.size() > 6) problems.resize(6);
+  return problems;
+}
+
+// ---- layouts: each input in each of them, and all inputs at once
+
+std::vector<Problem> layout_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems;
+  for (const Problem& own : few_problems(env, claim)) {
+    for (const Layout layout : kLayouts) {
+      if (layout == Layout::kDense) continue;
+      Problem problem = own;
+      problem.expected.clear();
+      for (Operand& x : problem.inputs) {
+        if (!x.absent && !x.scalar) x.layout = layout;
+      }
+      problems.push_back(problem);
+      if (!env.thorough || problem.inputs.size() < 2) continue;
+      for (size_t i = 1; i < problem.inputs.size(); ++i) problem.inputs[i].layout = Layout::kDense;
+      problems.push_back(std::move(problem));
+    }
+  }
+  return problems;
+}
+
+// The values of a layout are the same as dense ones, so the bits of the result are too.
+Finding test_layout(const Environment& env, const Problem& problem) {
+  Problem dense = problem;
+  for (Operand& x : dense.inputs) {
+    if (x.absent || x.scalar) continue;
+    x.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
+    x.layout = Layout::kDense;
+  }
+  const std::vector<Result> got = env.device.run(problem), want = env.device.run(dense);
+  if (env.profile == Profile::kRelaxed) return judge_values(env, problem, got);
+  if (const std::string fault = same_bits(got, want); !fault.empty()) {
+    return Finding::fault("beside dense inputs " + fault);
+  }
+  return {};
+}
+
+// ---- donation
+
+std::vector<Problem> donation_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = few_problems(env, claim);
+  std::erase_if(problems, [](const Problem& p) {
+    return p.inputs.empty() || p.inputs[0].absent || p.inputs[0].scalar;
+  });
+  return problems;
+}
+
+Finding test_donation(const Environment& env, const Problem& problem) {
+  const std::vector<Result> want = env.device.run(problem);
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    if (problem.inputs[i].absent || problem.inputs[i].scalar) continue;
+    const std::vector<tenon::Tensor> inputs = env.device.make(problem.inputs);
+    inputs[i].donate();
+    if (const std::string f = same_bits(env.device.run(problem, inputs), want); !f.empty()) {
+      return Finding::fault("with input " + std::to_string(i) + " donated " + f);
+    }
+  }
+  return {};
+}
+
+// ---- what the guard sees
+
+std::vector<Result> watched(const Environment& env, const Problem& problem, Poison poison,
+                            std::vector<std::string>& faults) {
+  guard::take_faults();
+  guard::watch(poison);
+  std::vector<Result> results;
+  try {
+    results = env.device.run(problem);
+  } catch (...) {
+    guard::relax();
+    throw;
+  }
+  guard::relax();
+  faults = guard::take_faults();
+  return results;
+}
+
+Finding test_guards(const Environment& env, const Problem& problem) {
+  std::vector<std::string> faults;
+  watched(env, problem, Poison::kPattern, faults);
+  return faults.empty() ? Finding() : Finding::fault(faults[0]);
+}
+
+// What was in an output before shows nowhere.
+Finding test_poison(const Environment& env, const Problem& problem) {
+  std::vector<std::string> faults;
+  const std::vector<Result> a = watched(env, problem, Poison::kOnes, faults);
+  const std::vector<Result> b = watched(env, problem, Poison::kZeros, faults);
+  const std::string fault = same_bits(a, b);
+  return fault.empty() ? Finding() : Finding::fault("what lay in an output shows: " + fault);
+}
+
+// ---- nothing is kept
+
+Finding test_leaks(const Environment& env, const Problem& problem) {
+  const auto buffers_after = [&] {
+    env.device.run(problem);
+    const tenon::Device device = env.device.scope().device();
+    device.trim();
+    return guard::balance().buffers;
+  };
+  buffers_after();  // Kernels and what they keep are made once.
+  const int64_t before = buffers_after();
+  for (int i = 0; i < 3; ++i) buffers_after();
+  const int64_t after = buffers_after();
+  if (after <= before) return {};
+  return Finding::fault(std::to_string(after - before) + " buffers more are held after four calls");
+}
+
+std::vector<Problem> one_problem(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = few_problems(env, claim);
+  if (problems.size() > 1) problems.resize(1);
+  return problems;
+}
+
+}  // namespace
+
+std::vector<Check> memory_checks() {
+  return {
+      {"layouts", 2,
+       "Transposed, stepped, reversed, repeated and shifted inputs give the bits of dense ones.",
+       has_tensors, layout_problems, test_layout},
+      {"donation", 2, "A donated input changes nothing.", has_tensors, donation_problems,
+       test_donation},
+      {"guards", 2, "Nothing outside of the outputs is written, inputs least of all.", always,
+       few_problems, test_guards},
+      {"poison", 2, "Every element of an output is written.", always, few_problems, test_poison},
+      {"leaks", 2, "Calls keep no buffers.", always, one_problem, test_leaks},
+  };
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,198 @@
+// Relations between calls that hold whatever the values are.
+
+#include <set>
+
+#include "conformance/checks/check.h"
+
+namespace tenon_kit {
+namespace {
+
+const std::set<std::string> kCommutes = {"add",         "mul",         "maximum",     "minimum",
+                                         "equal",       "not_equal",   "logical_and", "logical_or",
+                                         "logical_xor", "bitwise_and", "bitwise_or",  "bitwise_xor",
+                                         "logaddexp"};
+// In their first input, so that twice the input gives exactly twice the output.
+const std::set<std::string> kLinear = {"sum",
+                                       "mean",
+                                       "cumsum",
+                                       "matmul",
+                                       "conv_backward_input",
+                                       "conv_backward_filter",
+                                       "window_sum",
+                                       "avg_pool",
+                                       "global_avg_pool",
+                                       "neg"};
+
+Operand with_values(const Operand& x, Reals values) {
+  Operand y = x;
+  y.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
+  y.layout = Layout::kDense;
+  return y;
+}
+
+// ---- f(a, b) = f(b, a)
+
+bool commutes(const Environment&, const Claim& claim) { return kCommutes.contains(claim.op->name); }
+
+Finding test_commutes(const Environment& env, const Problem& problem) {
+  Problem swapped = problem;
+  std::swap(swapped.inputs.at(0), swapped.inputs.at(1));
+  const std::string fault = same_bits(env.device.run(swapped), env.device.run(problem));
+  return fault.empty() ? Finding() : Finding::fault("with its inputs swapped " + fault);
+}
+
+// ---- f(2 x) = 2 f(x)
+
+bool is_linear(const Environment&, const Claim& claim) {
+  return kLinear.contains(claim.op->name) && is_float(claim.inputs[0]);
+}
+
+Finding test_linear(const Environment& env, const Problem& problem) {
+  Problem twice = problem;
+  Reals values = problem.inputs[0].values();
+  for (Real& x : values) x *= 2;
+  twice.inputs[0] = with_values(problem.inputs[0], values);
+  const std::vector<Result> one = env.device.run(problem), two = env.device.run(twice);
+  for (size_t i = 0; i < one.size(); ++i) {
+    Reals want = one[i].values();
+    const Real edge = real_scale(1, facts(one[i].dtype).least_exponent);
+    const Reals got = two[i].values();
+    for (size_t k = 0; k < want.size(); ++k) {
+      const bool exact =
+          real_abs(want[k]) >= edge && real_abs(2 * want[k]) <= greatest(one[i].dtype);
+      if (!exact || got[k] == 2 * want[k] || real_is_nan(want[k])) continue;
+      return Finding::fault("element " + std::to_string(k) + " of twice the input is " +
+                            text(got[k]) + ", not twice " + text(want[k]));
+    }
+  }
+  return {};
+}
+
+// ---- elementwise ops do not care where an element lies: the parts give the parts
+
+bool is_elementwise(const Environment&, const Claim& claim) {
+  return claim.op->elementwise && !claim.inputs.empty() && !is_bool(claim.inputs[0]);
+}
+
+std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems;
+  for (const Problem& own : some_problems(env, claim)) {
+    if (own.inputs.size() != claim.inputs.size()) continue;
+    Problem problem = own;
+    problem.expected.clear();
+    bool drawn = true;
+    for (Operand& x : problem.inputs) {
+      drawn = drawn && !x.absent && !x.scalar && x.fill.kind == Fill::Kind::kUniform;
+      x.shape = {env.thorough ? 131 : 37};
+    }
+    if (drawn) problems.push_back(std::move(problem));
+    if (problems.size() == 3) break;
+  }
+  return problems;
+}
+
+Finding test_parts(const Environment& env, const Problem& problem) {
+  const int64_t n = problem.inputs[0].shape[0];
+  const std::vector<Result> whole = env.device.run(problem);
+  for (const int64_t cut : {int64_t{1}, n / 3, n - 1}) {
+    for (const auto& [from, to] : {std::pair(int64_t{0}, cut), std::pair(cut, n)}) {
+      Problem part = problem;
+      for (size_t i = 0; i < part.inputs.size(); ++i) {
+        const Reals all = problem.inputs[i].values();
+        part.inputs[i] =
+            with_values(problem.inputs[i], Reals(all.begin() + from, all.begin() + to));
+        part.inputs[i].shape = {to - from};
+      }
+      const std::vector<Result> got = env.device.run(part);
+      for (size_t k = 0; k < got.size(); ++k) {
+        Result want = whole[k];
+        const auto size = static_cast<int64_t>(facts(want.dtype).size);
+        want.bytes = {whole[k].bytes.begin() + from * size, whole[k].bytes.begin() + to * size};
+        want.shape = {to - from};
+        if (const std::string fault = compare_bits(got[k], want); !fault.empty()) {
+          return Finding::fault("elements " + std::to_string(from) + " to " + std::to_string(to) +
+                                " alone: " + fault);
+        }
+      }
+    }
+  }
+  return {};
+}
+
+// ---- softmax does not see a shift
+
+bool is_softmax(const Environment&, const Claim& claim) {
+  return (claim.op->name == "softmax" || claim.op->name == "log_softmax") &&
+         facts(claim.inputs[0]).size >= 4;
+}
+
+Finding test_shift(const Environment& env, const Problem& problem) {
+  Problem shifted = problem;
+  Reals values = problem.inputs[0].values();
+  for (Real& x : values) x = rounded(x + 16, problem.inputs[0].dtype) - 0;
+  shifted.inputs[0] = with_values(problem.inputs[0], values);
+  Problem back = shifted;  // What was lost by the shift is lost in both.
+  for (Real& x : values) x -= 16;
+  back.inputs[0] = with_values(problem.inputs[0], values);
+  const std::vector<Result> got = env.device.run(shifted), want = env.device.run(back);
+  Bound bound = bound_of(*problem.op, got[0].dtype, env.profile, env.features,
+                         static_cast<double>(count_of(problem.inputs[0].shape)));
+  const Verdict verdict = compare(got[0].values(), got[0].dtype, want[0].values(), bound);
+  return verdict.passed ? Finding() : Finding::fault("shifted by 16, " + verdict.message);
+}
+
+// ---- (a b)^T = b^T a^T
+
+bool is_matmul(const Environment&, const Claim& claim) { return claim.op->name == "matmul"; }
+
+std::vector<Problem> plain_products(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = some_problems(env, claim);
+  std::erase_if(problems, [](const Problem& p) {
+    return p.inputs[0].shape.size() != 2 || p.inputs[1].shape.size() != 2;
+  });
+  for (Problem& p : problems) p.expected.clear();
+  return problems;
+}
+
+Finding test_transposes(const Environment& env, const Problem& problem) {
+  Problem other = problem;
+  std::swap(other.inputs[0], other.inputs[1]);
+  const bool a = problem.attr("transpose_a"), b = problem.attr("transpose_b");
+  other.attrs["transpose_a"] = !b;
+  other.attrs["transpose_b"] = !a;
+  const std::vector<Result> got = env.device.run(other), want = env.device.run(problem);
+  const Reals x = got[0].values(), y = want[0].values();
+  const int64_t rows = want[0].shape[0], columns = want[0].shape[1];
+  const double k = static_cast<double>(problem.inputs[0].shape[a ? 0 : 1]);
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      const Real p = y[static_cast<size_t>(i * columns + j)],
+                 q = x[static_cast<size_t>(j * rows + i)];
+      const Real slack = is_float(want[0].dtype)
+                             ? 2 * accumulation_bound(k, k, want[0].dtype) + ulp(p, want[0].dtype)
+                             : Real(0);
+      if (real_abs(p - q) <= slack) continue;
+      return Finding::fault("element (" + std::to_string(i) + ", " + std::to_string(j) + ") is " +
+                            text(p) + ", and " + text(q) + " of the transposed product");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Check> relation_checks() {
+  return {
+      {"commutes", 2, "Swapped inputs give the same bits.", commutes, some_problems, test_commutes},
+      {"linear", 2, "Twice the input gives twice the output.", is_linear, some_problems,
+       test_linear},
+      {"parts", 2, "Parts of the inputs give the same bits as parts of the output.", is_elementwise,
+       long_problems, test_parts},
+      {"shift", 2, "A softmax does not see a shift of its input.", is_softmax, some_problems,
+       test_shift},
+      {"transposes", 2, "The transpose of a product is the product of the transposes.", is_matmul,
+       plain_products, test_transposes},
+  };
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,85 @@
+// Many threads at once, and failures at every place where one can happen.
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "conformance/checks/check.h"
+#include "conformance/kit/guard.h"
+
+namespace tenon_kit {
+namespace {
+
+std::vector<Problem> two_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = valid_problems(claim, 2, env.seed, env.oracle);
+  if (problems.size() > 2) problems.erase(problems.begin(), problems.end() - 2);
+  return problems;
+}
+
+// Each thread has a scope of its own in one context, and all get the same bits.
+Finding test_threads(const Environment& env, const Problem& problem) {
+  const std::vector<Result> want = env.device.run(problem);
+  std::mutex mutex;
+  std::string fault;
+  const auto work = [&] {
+    try {
+      const Session own = env.device.with_own_scope();
+      for (int i = 0; i < 8; ++i) {
+        const std::string found = same_bits(own.run(problem), want);
+        if (found.empty()) continue;
+        std::lock_guard lock(mutex);
+        fault = "beside other threads " + found;
+      }
+    } catch (const std::exception& error) {
+      std::lock_guard lock(mutex);
+      fault = error.what();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  return fault.empty() ? Finding() : Finding::fault(fault);
+}
+
+// A call that fails says so, keeps nothing, and the next one is right.
+Finding test_failures(const Environment& env, const Problem& problem) {
+  const std::vector<Result> want = env.device.run(problem);
+  const tenon::Device device = env.device.scope().device();
+  for (const guard::Call call : {guard::Call::kLaunch, guard::Call::kAllocate}) {
+    for (uint64_t n = 1; n <= 3; ++n) {
+      device.trim();  // So that memory is asked for anew.
+      guard::fail_at(call, n);
+      bool failed = false;
+      try {
+        env.device.run(problem);
+      } catch (const tenon::Error&) {
+        failed = true;
+      }
+      const bool reached = guard::n_calls(call) >= n;
+      guard::fail_at(call, 0);
+      // An allocation that failed is tried once more after a trim, and may succeed then.
+      if (call == guard::Call::kLaunch && reached && !failed) {
+        return Finding::fault("launch " + std::to_string(n) + " failed, and nobody was told");
+      }
+      if (const std::string fault = same_bits(env.device.run(problem), want); !fault.empty()) {
+        return Finding::fault("after a failure " + fault);
+      }
+    }
+  }
+  return {};
+}
+
+bool if_thorough(const Environment& env, const Claim&) { return env.thorough; }
+
+}  // namespace
+
+std::vector<Check> stress_checks() {
+  return {
+      {"threads", 6, "Four threads in four scopes get the same bits.", if_thorough, two_problems,
+       test_threads},
+      {"failures", 6, "A failed launch or allocation is told, and the next call is right.",
+       if_thorough, two_problems, test_failures},
+  };
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,165 @@
+// Whether results are right: drawn values, the registry's literal ones, special values, every float
+// of 16 bits.
+
+#include <algorithm>
+
+#include "conformance/checks/check.h"
+
+namespace tenon_kit {
+namespace {
+
+bool is_random(const OpFacts& op) { return op.name.starts_with("random") || op.name == "rng_bits"; }
+
+Finding test_value(const Environment& env, const Problem& problem) {
+  return judge_values(env, problem, env.device.run(problem));
+}
+
+bool is_primitive(const Environment&, const Claim& claim) { return !claim.op->composite; }
+bool is_composite(const Environment&, const Claim& claim) { return claim.op->composite; }
+
+std::vector<Problem> value_problems(const Environment& env, const Claim& claim) {
+  return valid_problems(claim, env.thorough ? 24 : 4, env.seed, env.oracle);
+}
+
+// ---- literal: what the registry's cases expect, which nobody computed with Tenon
+
+std::vector<Problem> literal_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = valid_problems(claim, 0, env.seed, env.oracle);
+  std::erase_if(problems, [](const Problem& p) { return p.expected.empty(); });
+  return problems;
+}
+
+Finding test_literal(const Environment& env, const Problem& problem) {
+  Finding finding;
+  const std::vector<Result> got = env.device.run(problem);
+  for (size_t i = 0; i < problem.expected.size() && i < got.size(); ++i) {
+    const Operand& want = problem.expected[i];
+    std::string fault = compare_types(got[i], want.dtype, want.shape);
+    if (fault.empty()) {
+      // What is written down in decimal is rounded to the dtype.
+      Bound bound = bound_of(*problem.op, want.dtype, env.profile, env.features);
+      if (bound.accumulates) bound.rtol = 1e-5, bound.atol = 1e-5;
+      if (problem.op->numeric != "exact") bound.ulp = std::max(bound.ulp, 1.0);
+      if (problem.rtol >= 0) bound.rtol = problem.rtol;
+      if (problem.atol >= 0) bound.atol = problem.atol;
+      const Verdict verdict = compare(got[i].values(), want.dtype, want.values(), bound);
+      finding.ulp = std::max(finding.ulp, verdict.largest_ulp);
+      if (!verdict.passed) fault = verdict.message;
+    }
+    if (!fault.empty()) return Finding::fault("output " + std::to_string(i) + ": " + fault);
+  }
+  return finding;
+}
+
+// ---- special values
+
+bool takes_specials(const Environment&, const Claim& claim) {
+  return claim.op->elementwise && !claim.inputs.empty() && !claim.op->composite;
+}
+
+std::vector<Problem> special_problems(const Environment& env, const Claim& claim) {
+  Problem problem;
+  problem.op = claim.op;
+  // Each special value of one input meets each of the others.
+  const int64_t n = 40;
+  const size_t inputs = claim.inputs.size();
+  for (size_t i = 0; i < inputs; ++i) {
+    Operand x;
+    x.dtype = claim.inputs[i];
+    x.fill = {.kind = Fill::Kind::kSpecial, .seed = env.seed + i};
+    x.shape = inputs == 1 ? Sizes{n} : Sizes(inputs, 1);
+    if (inputs > 1) x.shape[i] = n;
+    problem.inputs.push_back(std::move(x));
+  }
+  for (const Problem& own : retargeted_cases(claim)) {
+    if (!own.attrs.empty()) problem.attrs = own.attrs;
+  }
+  std::vector<Problem> problems = {problem};
+  for (const Fill::Kind kind : {Fill::Kind::kBits, Fill::Kind::kMagnitudes}) {
+    for (size_t i = 0; i < inputs; ++i) {
+      problem.inputs[i].shape = {env.thorough ? 20000 : 500};
+      problem.inputs[i].fill = {.kind = kind, .seed = env.seed + 7 * i + 1};
+    }
+    problems.push_back(problem);
+  }
+  return problems;
+}
+
+Finding test_special(const Environment& env, const Problem& problem) {
+  Finding finding = test_value(env, problem);
+  finding.trusted = true;  // It is about the values that are plain.
+  return finding;
+}
+
+// ---- all floats of 16 bits
+
+bool takes_all_halves(const Environment& env, const Claim& claim) {
+  return env.thorough && claim.op->elementwise && claim.inputs.size() == 1 &&
+         is_float(claim.inputs[0]) && facts(claim.inputs[0]).size == 2;
+}
+
+std::vector<Problem> all_halves(const Environment&, const Claim& claim) {
+  Operand x;
+  x.dtype = claim.inputs[0];
+  x.shape = {65536};
+  std::vector<std::byte> bytes;
+  for (int i = 0; i < 65536; ++i) {
+    bytes.push_back(static_cast<std::byte>(i & 0xff));
+    bytes.push_back(static_cast<std::byte>(i >> 8));
+  }
+  x.fill.values = decode(bytes, x.dtype);
+  Problem problem;
+  problem.op = claim.op;
+  problem.inputs = {std::move(x)};
+  for (const Problem& own : retargeted_cases(claim)) {
+    if (!own.attrs.empty()) problem.attrs = own.attrs;
+  }
+  return {problem};
+}
+
+// ---- the same bits whenever it is asked
+
+std::vector<Problem> determinism_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = some_problems(env, claim);
+  if (problems.size() > 6) problems.resize(6);
+  return problems;
+}
+
+Finding test_determinism(const Environment& env, const Problem& problem) {
+  const std::vector<Result> first = env.device.run(problem);
+  for (const uint32_t threads : {1u, 2u, 4u}) {
+    const std::shared_ptr<Session> other = env.with_threads(threads);
+    if (const std::string fault = same_bits(other->run(problem), first); !fault.empty()) {
+      return Finding::fault("with " + std::to_string(threads) + " threads " + fault);
+    }
+  }
+  return {};
+}
+
+bool claims_determinism(const Environment& env, const Claim&) {
+  return env.profile == Profile::kStrict && env.with_threads;
+}
+
+}  // namespace
+
+std::vector<Check> value_checks() {
+  return {
+      {"value", 2, "Results are the oracle's, within the op's class.", is_primitive, value_problems,
+       test_value},
+      {"fused", 3, "A kernel of a composite gives what its decomposition gives.",
+       [](const Environment& env, const Claim& c) {
+         return is_composite(env, c) && !is_random(*c.op);
+       },
+       value_problems, test_special},
+      {"literal", 2, "Results are those that the registry's cases have from outside.",
+       [](const Environment& env, const Claim& c) { return !literal_problems(env, c).empty(); },
+       literal_problems, test_literal},
+      {"special", 2, "Zeros, infinities, NaN, extremes and subnormals, each with each.",
+       takes_specials, special_problems, test_special},
+      {"all_halves", 2, "Every float of 16 bits.", takes_all_halves, all_halves, test_special},
+      {"determinism", 2, "The same bits again, and with any number of threads.", claims_determinism,
+       determinism_problems, test_determinism},
+  };
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,58 @@
+// Problems for a claim: small valid calls of its op in its dtypes, with attributes and shapes of
+// many kinds. What the checks ask for beyond that, special values, layouts, sizes, they make from
+// these.
+
+#pragma once
+
+#include <random>
+
+#include "conformance/kit/claims.h"
+#include "conformance/kit/session.h"
+
+namespace tenon_kit {
+
+// Draws for generators; the same on every machine.
+class Draw {
+ public:
+  explicit Draw(uint64_t seed) : engine_(seed) {}
+  int64_t between(int64_t low, int64_t high) {  // Both may be drawn.
+    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool coin() { return (engine_() & 1) != 0; }
+  uint64_t seed() { return engine_() >> 16; }
+  template <class T>
+  const T& one_of(const std::vector<T>& choices) {
+    return choices[static_cast<size_t>(between(0, static_cast<int64_t>(choices.size()) - 1))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// The sizes at which vectors and tiles begin and end.
+const std::vector<int64_t>& edge_sizes();
+
+// The registry's cases that make sense in the claim's dtypes, without those that must fail.
+std::vector<Problem> retargeted_cases(const Claim& claim);
+
+// Those of a family's generator, if the op is of one: `n` of them, drawn with the seed.
+std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed);
+
+// All of both that inference takes and that give the claim's dtypes.
+std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
+                                    const Session& session);
+
+// An operand of a claim's dtype with numbers between -1 and 1, or small whole ones.
+Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed);
+// With indices in [0, bound).
+Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed);
+
+// The generators of families; each adds nothing for an op that is not of its family.
+void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+void add_windows(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+void add_indexing(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+
+}  // namespace tenon_kit

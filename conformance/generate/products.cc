@@ -1,0 +1,47 @@
+// Matrix products: with batches that are broadcast, either operand transposed, and sizes at the
+// edges of tiles.
+
+#include "conformance/generate/generate.h"
+
+namespace tenon_kit {
+namespace {
+
+void add_matmul(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  const std::vector<int64_t> sizes = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65};
+  const int64_t m = draw.one_of(sizes), k = draw.one_of(sizes), n = draw.one_of(sizes);
+  Problem problem;
+  const bool transpose_a = draw.coin(), transpose_b = draw.coin();
+  problem.attrs["transpose_a"] = transpose_a;
+  problem.attrs["transpose_b"] = transpose_b;
+  Sizes a = transpose_a ? Sizes{k, m} : Sizes{m, k};
+  Sizes b = transpose_b ? Sizes{n, k} : Sizes{k, n};
+  const int64_t batches = draw.between(0, 2);
+  for (int64_t i = 0; i < batches; ++i) {
+    const int64_t size = draw.between(1, 3);
+    const int64_t which = draw.between(0, 3);  // 2 and 3: one of the two is broadcast.
+    a.insert(a.begin(), which == 2 ? 1 : size);
+    if (i == 0 || which != 3) b.insert(b.begin(), which == 3 ? 1 : size);
+  }
+  problem.inputs = {plain(claim.inputs[0], a, draw.seed()), plain(claim.inputs[1], b, draw.seed())};
+  problems.push_back(std::move(problem));
+}
+
+void add_gemm(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  const int64_t m = draw.between(1, 33), k = draw.between(1, 33), n = draw.between(1, 33);
+  Problem problem;
+  problem.inputs = {plain(claim.inputs[0], {m, k}, draw.seed()),
+                    plain(claim.inputs[1], {k, n}, draw.seed())};
+  if (claim.inputs.size() > 2 && draw.coin()) {
+    problem.inputs.push_back(plain(claim.inputs[2], {n}, draw.seed()));
+  }
+  problems.push_back(std::move(problem));
+}
+
+}  // namespace
+
+void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  if (claim.op->name == "matmul") add_matmul(claim, draw, problems);
+  if (claim.op->name == "gemm") add_gemm(claim, draw, problems);
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,53 @@
+// Ops over axes: reductions, searches, scans, and the norms along one axis.
+
+#include <algorithm>
+#include <set>
+
+#include "conformance/generate/generate.h"
+
+namespace tenon_kit {
+namespace {
+
+const std::set<std::string> kOverAxes = {"sum",       "prod",    "max",          "min",
+                                         "mean",      "any",     "all",          "var",
+                                         "logsumexp", "l2_norm", "count_nonzero"};
+const std::set<std::string> kAlongAxis = {"argmax",  "argmin",      "cumsum", "cumprod",
+                                          "softmax", "log_softmax", "sort",   "argsort"};
+
+}  // namespace
+
+void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  const std::string& name = claim.op->name;
+  const bool over = kOverAxes.contains(name), along = kAlongAxis.contains(name);
+  if ((!over && !along) || claim.inputs.size() != 1) return;
+  const int64_t rank = draw.between(1, 4);
+  Sizes shape;
+  for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 6));
+  const auto long_axis = static_cast<size_t>(draw.between(0, rank - 1));
+  shape[long_axis] = draw.one_of(edge_sizes());
+
+  Problem problem;
+  if (along) {
+    const bool search = name == "argmax" || name == "argmin";
+    if (search && shape[long_axis] == 0) shape[long_axis] = 5;
+    problem.attrs["axis"] = draw.between(-rank, rank - 1);
+    for (const char* flag : {"exclusive", "reverse", "descending", "keepdims"}) {
+      if (claim.op->attr(flag)) problem.attrs[flag] = draw.coin();
+    }
+  } else {
+    Sizes axes;
+    for (int64_t i = 0; i < rank; ++i) {
+      if (draw.coin()) axes.push_back(draw.coin() ? i : i - rank);
+    }
+    problem.attrs["axes"] = axes;
+    if (claim.op->attr("keepdims")) problem.attrs["keepdims"] = draw.coin();
+  }
+  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  if (is_float(claim.inputs[0]) && (name == "prod" || name == "cumprod")) {
+    problem.inputs[0].fill.low = 0.5;  // So that long products stay numbers.
+    problem.inputs[0].fill.high = 1.5;
+  }
+  problems.push_back(std::move(problem));
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,157 @@
+// The registry's cases in other dtypes, and how generated problems are gathered and sifted.
+
+#include <algorithm>
+
+#include "conformance/generate/generate.h"
+
+namespace tenon_kit {
+namespace {
+
+// The operand of the claim that stands for input `i`: the last one, if it may be repeated.
+tenon_dtype dtype_of_input(const Claim& claim, size_t i) {
+  if (claim.inputs.empty()) return TENON_DTYPE_NONE;
+  return claim.inputs[std::min(i, claim.inputs.size() - 1)];
+}
+
+// Gives the operand another dtype; false if its values say nothing there.
+bool retarget(Operand& x, tenon_dtype dtype) {
+  if (x.absent || x.dtype == dtype) return true;
+  const tenon_dtype before = x.dtype;
+  x.dtype = dtype;
+  x.scalar = false;  // A number would take its partner's dtype instead.
+  if (x.fill.kind == Fill::Kind::kValues) {
+    return std::all_of(x.fill.values.begin(), x.fill.values.end(), [&](Real v) {
+      const bool inside = real_is_finite(v) || is_float(dtype);
+      return inside && (real_is_nan(v) || rounded(v, dtype) == v);
+    });
+  }
+  if (is_float(dtype)) return true;
+  if (is_bool(dtype)) {
+    x.fill.low = 0;
+    x.fill.high = 2;
+  } else if (is_float(before)) {
+    const bool positive = x.fill.low >= 0 || !is_signed(dtype);
+    x.fill.low = positive ? 1 : -8;
+    x.fill.high = 8;
+  } else if (!is_signed(dtype) && x.fill.low < 0) {
+    x.fill.low = 0;
+  }
+  return x.fill.low < x.fill.high;
+}
+
+// Dtypes that attributes name follow the claim's output.
+void retarget_attrs(Problem& problem, const Claim& claim) {
+  for (const AttrFacts& attr : problem.op->attrs) {
+    if (attr.type != "dtype" || claim.outputs.empty()) continue;
+    problem.attrs[attr.name] = name_of(claim.outputs[0]);
+  }
+}
+
+bool is_valid(const Problem& problem, const Claim& claim, const Session& session) {
+  try {
+    const auto types = session.infer(problem);
+    for (size_t i = 0; i < types.size() && !claim.outputs.empty(); ++i) {
+      if (types[i].first != claim.outputs[std::min(i, claim.outputs.size() - 1)]) return false;
+    }
+    return true;
+  } catch (const tenon::Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+const std::vector<int64_t>& edge_sizes() {
+  static const std::vector<int64_t> sizes = {0,   1,   2,   3,   7,   8,    15,   16,
+                                             17,  31,  32,  33,  63,  64,   65,   127,
+                                             128, 129, 255, 256, 257, 1023, 1025, 4099};
+  return sizes;
+}
+
+Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed) {
+  Operand x;
+  x.dtype = dtype;
+  x.shape = std::move(shape);
+  x.fill.kind = Fill::Kind::kUniform;
+  x.fill.seed = seed;
+  if (is_bool(dtype)) {
+    x.fill.low = 0;
+    x.fill.high = 2;
+  } else if (is_integer(dtype)) {
+    x.fill.low = is_signed(dtype) ? -8 : 1;
+    x.fill.high = 9;
+  }
+  return x;
+}
+
+Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed) {
+  Operand x = plain(dtype, std::move(shape), seed);
+  x.fill.low = 0;
+  x.fill.high = static_cast<double>(bound);
+  return x;
+}
+
+std::vector<Problem> retargeted_cases(const Claim& claim) {
+  std::vector<Problem> problems;
+  for (Problem& problem : registry_cases(*claim.op)) {
+    if (!problem.error.empty()) continue;
+    bool fits = true, same = true;
+    for (size_t i = 0; i < problem.inputs.size(); ++i) {
+      Operand& x = problem.inputs[i];
+      const tenon_dtype dtype = dtype_of_input(claim, i);
+      same = same && (x.absent || x.dtype == dtype);
+      problem.was_whole |= !x.absent && !is_float(x.dtype) && is_float(dtype);
+      fits = fits && retarget(x, dtype);
+    }
+    // A number takes the dtype of the tensors, so one of another dtype has to be a tensor itself.
+    for (Operand& x : problem.inputs) {
+      for (const Operand& other : problem.inputs) {
+        if (!other.absent && !other.scalar && is_float(other.dtype) && other.dtype != x.dtype) {
+          x.scalar = x.scalar && !is_float(x.dtype);
+        }
+      }
+    }
+    for (const Operand& y : problem.expected) {
+      const size_t i = static_cast<size_t>(&y - problem.expected.data());
+      same = same && i < claim.outputs.size() && y.dtype == claim.outputs[i];
+    }
+    if (!fits) continue;
+    if (!same) {
+      problem.expected.clear();
+      problem.rtol = problem.atol = -1;
+      retarget_attrs(problem, claim);
+    }
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
+  Draw draw(seed ^ (uint64_t{claim.op->id} << 32));
+  std::vector<Problem> problems;
+  size_t before = 1;
+  while (problems.size() < n && problems.size() != before) {
+    before = problems.size();
+    add_elementwise(claim, draw, problems);
+    add_reductions(claim, draw, problems);
+    add_products(claim, draw, problems);
+    add_windows(claim, draw, problems);
+    add_indexing(claim, draw, problems);
+    add_movement(claim, draw, problems);
+  }
+  for (Problem& problem : problems) {
+    problem.op = claim.op;
+    retarget_attrs(problem, claim);
+  }
+  return problems;
+}
+
+std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
+                                    const Session& session) {
+  std::vector<Problem> problems = retargeted_cases(claim);
+  for (Problem& more : generated(claim, n_generated, seed)) problems.push_back(std::move(more));
+  std::erase_if(problems, [&](const Problem& p) { return !is_valid(p, claim, session); });
+  return problems;
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,81 @@
+// Ops that slide a window over spatial axes: convolutions, their derivatives, pooling.
+
+#include "conformance/generate/generate.h"
+
+namespace tenon_kit {
+namespace {
+
+struct Window {
+  Sizes in, kernel, strides, pads, dilations, out;
+  int64_t group = 1, channels = 0, filters = 0, batch = 0;
+};
+
+// Spatial axes whose window fits at least once.
+Window draw_window(Draw& draw) {
+  Window w;
+  const int64_t axes = draw.between(1, 3);
+  for (int64_t i = 0; i < axes; ++i) {
+    w.kernel.push_back(draw.between(1, 3));
+    w.strides.push_back(draw.between(1, 3));
+    w.dilations.push_back(draw.between(1, 2));
+    w.pads.push_back(draw.between(0, w.kernel.back() / 2));
+    const int64_t reach = (w.kernel.back() - 1) * w.dilations.back() + 1;
+    w.in.push_back(reach + draw.between(0, axes == 1 ? 40 : 7));
+  }
+  const Sizes before = w.pads;
+  w.pads.insert(w.pads.end(), before.begin(), before.end());
+  for (size_t i = 0; i < w.in.size(); ++i) {
+    const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    w.out.push_back((w.in[i] + 2 * before[i] - reach) / w.strides[i] + 1);
+  }
+  w.group = draw.between(1, 2);
+  w.channels = w.group * draw.between(1, 4);
+  w.filters = w.group * draw.between(1, 5);
+  w.batch = draw.between(1, 3);
+  return w;
+}
+
+Sizes joined(Sizes front, const Sizes& back) {
+  front.insert(front.end(), back.begin(), back.end());
+  return front;
+}
+
+}  // namespace
+
+void add_windows(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  const std::string& name = claim.op->name;
+  const bool conv = name == "conv", filter = name == "conv_backward_filter";
+  const bool input = name == "conv_backward_input";
+  const bool pool = name == "max_pool" || name == "window_sum" || name == "avg_pool";
+  if (!conv && !filter && !input && !pool) return;
+  const Window w = draw_window(draw);
+  const Sizes x = joined({w.batch, w.channels}, w.in);
+  const Sizes f = joined({w.filters, w.channels / w.group}, w.kernel);
+  const Sizes y = joined({w.batch, w.filters}, w.out);
+  Problem problem;
+  problem.attrs["strides"] = w.strides;
+  problem.attrs["pads"] = w.pads;
+  problem.attrs["dilations"] = w.dilations;
+  if (pool) {
+    problem.attrs["kernel_shape"] = w.kernel;
+    if (claim.op->attr("ceil_mode")) problem.attrs["ceil_mode"] = draw.coin();
+    problem.inputs = {plain(claim.inputs[0], x, draw.seed())};
+    problems.push_back(std::move(problem));
+    return;
+  }
+  problem.attrs["group"] = w.group;
+  if (conv) {
+    problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
+                      plain(claim.inputs[1], f, draw.seed())};
+    if (claim.inputs.size() > 2 && draw.coin()) {
+      problem.inputs.push_back(plain(claim.inputs[2], {w.filters}, draw.seed()));
+    }
+  } else {
+    problem.attrs["shape"] = filter ? f : x;
+    problem.inputs = {plain(claim.inputs[0], filter ? x : y, draw.seed()),
+                      plain(claim.inputs[1], filter ? y : f, draw.seed())};
+  }
+  problems.push_back(std::move(problem));
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,378 @@
+#include "conformance/kit/guard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "plugins/sdk/dtype.h"
+
+namespace tenon_kit::guard {
+namespace {
+
+constexpr size_t kZone = 256;  // Bytes of guard at each end.
+constexpr unsigned char kGuardByte = 0xc3;
+constexpr size_t kCalls = 4;
+
+struct State {
+  tenon_plugin_query query = nullptr;
+  const tenon_host* host = nullptr;
+  const tenon_plugin* inner = nullptr;
+  tenon_plugin outer = {};
+  tenon_plugin_calls calls = {};  // Of the plugin within.
+  tenon_plugin_calls own = {};
+  std::vector<tenon_kernel> kernels;
+
+  std::mutex mutex;
+  std::map<tenon_stream_p*, tenon_device_p*> device_of;
+  std::map<tenon_kernel_p*, uint32_t> traits_of;
+  std::vector<std::string> faults;
+  bool watching = false;
+  Poison poison = Poison::kPattern;
+  std::atomic<uint64_t> watched{0};
+  std::atomic<uint64_t> seen[kCalls] = {};
+  std::atomic<uint64_t> fails[kCalls] = {};
+
+  std::atomic<int64_t> instances{0}, devices{0}, buffers{0}, streams{0}, events{0}, kernels_open{0};
+};
+State state;
+
+void fault(std::string text) {
+  std::lock_guard lock(state.mutex);
+  if (state.faults.size() < 100) state.faults.push_back(std::move(text));
+}
+
+tenon_error* ordered_failure(Call call) {
+  const auto i = static_cast<size_t>(call);
+  const uint64_t n = state.seen[i].fetch_add(1) + 1;
+  if (n != state.fails[i].load()) return nullptr;
+  const bool memory = call == Call::kAllocate;
+  return state.host->make_error(memory ? TENON_OUT_OF_MEMORY : TENON_INTERNAL,
+                                tenon_str("this failure was ordered"));
+}
+
+// ---- counting what is open
+
+tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
+                    tenon_instance_p** out) {
+  tenon_error* error = state.inner->create(host, options, out);
+  if (!error) ++state.instances;
+  return error;
+}
+void destroy(tenon_instance_p* self) {
+  --state.instances;
+  state.calls.destroy(self);
+}
+tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out) {
+  tenon_error* error = state.calls.open_device(self, index, out);
+  if (!error) ++state.devices;
+  return error;
+}
+void close_device(tenon_device_p* device) {
+  --state.devices;
+  state.calls.close_device(device);
+}
+tenon_error* allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** out) {
+  if (tenon_error* error = ordered_failure(Call::kAllocate)) return error;
+  tenon_error* error = state.calls.allocate(device, size, out);
+  if (!error) ++state.buffers;
+  return error;
+}
+tenon_error* import_host(tenon_device_p* device, void* data, uint64_t size, tenon_buffer_p** out) {
+  tenon_error* error = state.calls.import_host(device, data, size, out);
+  if (!error) ++state.buffers;
+  return error;
+}
+void release(tenon_buffer_p* buffer) {
+  --state.buffers;
+  state.calls.release(buffer);
+}
+tenon_error* copy(tenon_stream_p* stream, const tenon_copy_region* region) {
+  if (tenon_error* error = ordered_failure(Call::kCopy)) return error;
+  return state.calls.copy(stream, region);
+}
+tenon_error* open_stream(tenon_device_p* device, tenon_stream_p** out) {
+  tenon_error* error = state.calls.open_stream(device, out);
+  if (error) return error;
+  ++state.streams;
+  std::lock_guard lock(state.mutex);
+  state.device_of[*out] = device;
+  return nullptr;
+}
+void close_stream(tenon_stream_p* stream) {
+  --state.streams;
+  {
+    std::lock_guard lock(state.mutex);
+    state.device_of.erase(stream);
+  }
+  state.calls.close_stream(stream);
+}
+tenon_error* record_event(tenon_stream_p* stream, tenon_event_p** out) {
+  tenon_error* error = state.calls.record_event(stream, out);
+  if (!error) ++state.events;
+  return error;
+}
+void release_event(tenon_event_p* event) {
+  --state.events;
+  state.calls.release_event(event);
+}
+void release_kernel(tenon_kernel_p* kernel) {
+  --state.kernels_open;
+  {
+    std::lock_guard lock(state.mutex);
+    state.traits_of.erase(kernel);
+  }
+  state.calls.release_kernel(kernel);
+}
+
+// The line that a request is about is one of our copies; the plugin within gets its own.
+tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
+                     tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                     tenon_string* out_reason) {
+  if (tenon_error* error = ordered_failure(Call::kPrepare)) return error;
+  const auto index = static_cast<size_t>(request->line - state.kernels.data());
+  const auto* first = reinterpret_cast<const char*>(state.inner->kernels);
+  const auto* line =
+      reinterpret_cast<const tenon_kernel*>(first + index * state.inner->kernel_size);
+  tenon_kernel_request handed = *request;
+  handed.line = line;
+  tenon_error* error = line->prepare(device, &handed, out_kernel, out_traits, out_reason);
+  if (!error && *out_kernel) {
+    ++state.kernels_open;
+    std::lock_guard lock(state.mutex);
+    state.traits_of[*out_kernel] = out_traits->flags;
+  }
+  return error;
+}
+
+// ---- watching launches
+
+size_t element_size(const tenon_view& view) { return tenon_sdk::size_of(view.dtype); }
+
+uint64_t count(const tenon_view& view) {
+  uint64_t n = 1;
+  for (size_t i = 0; i < view.rank; ++i) n *= static_cast<uint64_t>(view.sizes[i]);
+  return n;
+}
+
+// The bytes from a view's first address in memory to its last one.
+struct Extent {
+  const unsigned char* from = nullptr;
+  size_t size = 0;
+};
+Extent extent_of(const tenon_view& view) {
+  if (!view.data || count(view) == 0) return {};
+  int64_t low = 0, high = 0;
+  for (size_t i = 0; i < view.rank; ++i) {
+    const int64_t reach = (view.sizes[i] - 1) * view.strides[i];
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto element = static_cast<int64_t>(element_size(view));
+  return {static_cast<const unsigned char*>(view.data) + low * element,
+          static_cast<size_t>((high - low + 1) * element)};
+}
+
+bool overlap(const Extent& a, const Extent& b) {
+  return a.size && b.size && a.from < b.from + b.size && b.from < a.from + a.size;
+}
+
+// An output's stand-in: a buffer of its exact size between two guard zones.
+struct StandIn {
+  tenon_buffer_p* buffer = nullptr;
+  unsigned char* data = nullptr;
+  size_t size = 0;
+
+  bool open(tenon_device_p* device, size_t bytes, Poison poison) {
+    size = bytes;
+    tenon_error* error = state.calls.allocate(device, bytes + 2 * kZone, &buffer);
+    if (error) {
+      state.host->release_error(error);
+      return false;
+    }
+    data = static_cast<unsigned char*>(state.calls.map(buffer));
+    if (!data) return false;
+    std::memset(data, kGuardByte, bytes + 2 * kZone);
+    std::memset(data + kZone, static_cast<int>(poison), bytes);
+    return true;
+  }
+
+  // The offset of the first guard byte that is another, or -1.
+  int64_t broken() const {
+    for (size_t i = 0; i < kZone; ++i) {
+      if (data[i] != kGuardByte) return static_cast<int64_t>(i) - static_cast<int64_t>(kZone);
+      if (data[kZone + size + i] != kGuardByte) return static_cast<int64_t>(size + i);
+    }
+    return -static_cast<int64_t>(kZone) - 1;
+  }
+
+  ~StandIn() {
+    if (buffer) state.calls.release(buffer);
+  }
+};
+
+tenon_error* watched_launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
+                            const tenon_launch* launch) {
+  tenon_device_p* device;
+  {
+    std::lock_guard lock(state.mutex);
+    device = state.device_of[stream];
+  }
+  tenon_launch handed = *launch;
+  std::vector<tenon_view> outputs(launch->outputs, launch->outputs + launch->n_outputs);
+  std::vector<StandIn> stand_ins(outputs.size());
+  std::vector<std::vector<unsigned char>> before(launch->n_inputs);
+  std::vector<bool> in_place(launch->n_inputs, false);
+
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Extent target = extent_of(outputs[i]);
+    bool aliased = false;
+    for (size_t k = 0; k < launch->n_inputs; ++k) {
+      if (!overlap(target, extent_of(launch->inputs[k]))) continue;
+      aliased = in_place[k] = true;
+    }
+    if (aliased || target.size == 0) continue;
+    if (!stand_ins[i].open(device, target.size, state.poison)) continue;
+    outputs[i].buffer = stand_ins[i].buffer;
+    outputs[i].byte_offset = kZone;
+    outputs[i].data = stand_ins[i].data + kZone;
+  }
+  for (size_t k = 0; k < launch->n_inputs; ++k) {
+    const Extent x = extent_of(launch->inputs[k]);
+    if (x.size && !in_place[k]) before[k].assign(x.from, x.from + x.size);
+  }
+  handed.outputs = outputs.data();
+  tenon_error* error = state.calls.launch(kernel, stream, &handed);
+
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const StandIn& own = stand_ins[i];
+    if (!own.data) continue;
+    const int64_t at = own.broken();
+    if (at >= -static_cast<int64_t>(kZone)) {
+      fault(fmt::format("output {} was written outside of its {} bytes, at {}", i, own.size, at));
+    }
+    std::memcpy(launch->outputs[i].data, own.data + kZone, own.size);
+  }
+  for (size_t k = 0; k < launch->n_inputs; ++k) {
+    const Extent x = extent_of(launch->inputs[k]);
+    if (before[k].empty() || std::memcmp(x.from, before[k].data(), x.size) == 0) continue;
+    fault(fmt::format("input {} was written to", k));
+  }
+  ++state.watched;
+  return error;
+}
+
+tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
+  if (tenon_error* error = ordered_failure(Call::kLaunch)) return error;
+  const bool can_watch = (state.inner->provides & TENON_FEATURE_HOST_VISIBLE) != 0 &&
+                         (state.inner->provides & TENON_FEATURE_SYNCHRONOUS) != 0;
+  if (!state.watching || !can_watch) return state.calls.launch(kernel, stream, launch);
+  return watched_launch(kernel, stream, launch);
+}
+
+// ---- taking its place
+
+void build() {
+  const tenon_plugin& inner = *state.inner;
+  std::memcpy(&state.calls, inner.calls,
+              std::min<size_t>(inner.calls->struct_size, sizeof state.calls));
+  state.own = state.calls;
+  state.own.struct_size = std::min<uint32_t>(inner.calls->struct_size, sizeof state.own);
+  const auto replace = [](auto& slot, auto with) {
+    if (slot) slot = with;
+  };
+  replace(state.own.destroy, destroy);
+  replace(state.own.open_device, open_device);
+  replace(state.own.close_device, close_device);
+  replace(state.own.allocate, allocate);
+  replace(state.own.import_host, import_host);
+  replace(state.own.release, release);
+  replace(state.own.copy, copy);
+  replace(state.own.open_stream, open_stream);
+  replace(state.own.close_stream, close_stream);
+  replace(state.own.record_event, record_event);
+  replace(state.own.release_event, release_event);
+  replace(state.own.launch, launch);
+  replace(state.own.release_kernel, release_kernel);
+
+  const auto* line = reinterpret_cast<const char*>(inner.kernels);
+  for (size_t i = 0; i < inner.n_kernels; ++i, line += inner.kernel_size) {
+    tenon_kernel copy = {};
+    std::memcpy(&copy, line, std::min(inner.kernel_size, sizeof copy));
+    copy.prepare = prepare;
+    state.kernels.push_back(copy);
+  }
+  state.outer = {};
+  std::memcpy(&state.outer, &inner, std::min<size_t>(inner.struct_size, sizeof state.outer));
+  state.outer.struct_size = sizeof state.outer;
+  state.outer.create = create;
+  state.outer.calls = &state.own;
+  state.outer.kernels = state.kernels.data();
+  state.outer.kernel_size = sizeof(tenon_kernel);
+}
+
+tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
+  if (!state.inner) {
+    const tenon_plugin* found = nullptr;
+    if (tenon_error* error = state.query(host, &found)) return error;
+    if (!found || !found->calls || (found->n_kernels && !found->kernels)) {
+      *out_plugin = found;  // The core says what is wrong with it.
+      return nullptr;
+    }
+    state.host = host;
+    state.inner = found;
+    build();
+  }
+  *out_plugin = &state.outer;
+  return nullptr;
+}
+
+}  // namespace
+
+void wrap(tenon_plugin_query inner) { state.query = inner; }
+tenon_plugin_query query() { return answer; }
+
+const tenon_plugin& plugin() {
+  if (!state.inner) throw std::logic_error("the plugin was not asked yet");
+  return *state.inner;
+}
+
+void watch(Poison poison) {
+  state.poison = poison;
+  state.watched = 0;
+  state.watching = true;
+}
+void relax() { state.watching = false; }
+
+std::vector<std::string> take_faults() {
+  std::lock_guard lock(state.mutex);
+  return std::exchange(state.faults, {});
+}
+uint64_t n_watched() { return state.watched; }
+
+void fail_at(Call call, uint64_t n) {
+  const auto i = static_cast<size_t>(call);
+  state.seen[i] = 0;
+  state.fails[i] = n;
+}
+uint64_t n_calls(Call call) { return state.seen[static_cast<size_t>(call)]; }
+
+Balance balance() {
+  return {state.instances, state.devices, state.buffers,
+          state.streams,   state.events,  state.kernels_open};
+}
+
+}  // namespace tenon_kit::guard
+
+namespace tenon_kit {
+
+std::string to_text(const Balance& b) {
+  return fmt::format("{} instances, {} devices, {} buffers, {} streams, {} events, {} kernels",
+                     b.instances, b.devices, b.buffers, b.streams, b.events, b.kernels);
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,52 @@
+// The ops, read from the files that ./dev gen writes into conformance/cases and the build embeds.
+
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon_kit {
+
+using Json = nlohmann::ordered_json;
+
+struct AttrFacts {
+  std::string name;
+  std::string type;                 // int, float, bool, dtype, enum, ints, text.
+  Json initial;                     // The default.
+  std::vector<std::string> values;  // Of an enum.
+};
+
+struct InputFacts {
+  std::string name;
+  bool optional = false;
+  bool variadic = false;
+};
+
+struct OpFacts {
+  uint32_t id = 0;
+  std::string name;
+  bool elementwise = false;
+  bool view = false;
+  bool composite = false;
+  bool differentiable = false;
+  bool sparse_output = false;
+  std::string numeric;     // The class of NUMERICS.
+  std::string index_rule;  // The rule that an index out of range breaks; empty: it takes none.
+  std::vector<InputFacts> inputs;
+  size_t n_outputs = 0;  // That are always there; a variadic one adds none.
+  bool variadic_outputs = false;
+  std::vector<AttrFacts> attrs;
+  Json cases;
+
+  const AttrFacts* attr(std::string_view name) const;
+};
+
+const std::vector<OpFacts>& all_ops();
+const OpFacts* find_op(std::string_view name);
+const OpFacts* find_op(uint32_t id);
+const OpFacts& op_named(std::string_view name);  // Throws if there is none.
+
+}  // namespace tenon_kit

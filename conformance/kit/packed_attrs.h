@@ -1,0 +1,34 @@
+// Attributes by name, laid out as the C struct that the op takes.
+
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "conformance/kit/op_registry.h"
+
+namespace tenon_kit {
+
+class PackedAttrs {
+ public:
+  // What `values` leaves out has its default. Throws for a name that the op does not have.
+  PackedAttrs(const OpFacts& op, const Json& values);
+  PackedAttrs(const PackedAttrs&) = delete;
+  PackedAttrs& operator=(const PackedAttrs&) = delete;
+
+  // `tenon_<op>_attrs`; NULL for an op without attributes.
+  const void* data() const { return bytes_.empty() ? nullptr : bytes_.data(); }
+
+ private:
+  void append(const void* value, size_t size);
+  void append_attr(const AttrFacts& attr, const Json& value);
+
+  std::vector<std::byte> bytes_;
+  size_t align_ = 1;
+  std::deque<std::vector<int64_t>> lists_;
+  std::deque<std::string> texts_;
+};
+
+}  // namespace tenon_kit

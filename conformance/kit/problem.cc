@@ -1,0 +1,170 @@
+#include "conformance/kit/problem.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace tenon_kit {
+namespace {
+
+struct KindName {
+  Fill::Kind kind;
+  const char* name;
+};
+constexpr KindName kKinds[] = {{Fill::Kind::kSpecial, "special"},
+                               {Fill::Kind::kBits, "bits"},
+                               {Fill::Kind::kMagnitudes, "magnitudes"}};
+constexpr const char* kLayoutNames[] = {"dense",    "transposed", "stepped",
+                                        "reversed", "offset",     "repeated"};
+
+Real real_of(const Json& value) {
+  if (value.is_number_unsigned()) return static_cast<Real>(value.get<uint64_t>());
+  if (value.is_number_integer()) return static_cast<Real>(value.get<int64_t>());
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return NAN;
+  return value == "inf" ? INFINITY : -INFINITY;
+}
+
+Json json_of(Real x) {
+  if (!real_is_finite(x)) return text(x);
+  const bool whole =
+      x == real_rint(x) && real_abs(x) < real_scale(1, 64) && !(x == 0 && real_sign(x));
+  if (!whole) return static_cast<double>(x);
+  if (x < 0) return static_cast<int64_t>(x);
+  return static_cast<uint64_t>(x);
+}
+
+// FNV-1a, so that a case draws the same everywhere.
+uint64_t seed_of(const std::string& words) {
+  uint64_t hash = 14695981039346656037ull;
+  for (const char c : words) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return hash;
+}
+
+Operand operand_of(const Json& json, const std::string& place) {
+  Operand x;
+  if (json.is_null()) {
+    x.absent = true;
+    return x;
+  }
+  x.dtype = dtype_named(json.at("dtype").get<std::string>());
+  if (json.contains("scalar")) {
+    x.scalar = true;
+    x.fill.values = {real_of(json["scalar"])};
+    return x;
+  }
+  x.shape = json.at("shape").get<Sizes>();
+  x.fill.seed = json.value("seed", seed_of(place));
+  if (json.contains("values")) {
+    for (const Json& value : json["values"]) x.fill.values.push_back(real_of(value));
+  } else if (json.contains("uniform")) {
+    x.fill.kind = Fill::Kind::kUniform;
+    x.fill.low = static_cast<double>(real_of(json["uniform"][0]));
+    x.fill.high = static_cast<double>(real_of(json["uniform"][1]));
+  } else {
+    const std::string fill = json.at("fill");
+    for (const KindName& known : kKinds) {
+      if (fill == known.name) x.fill.kind = known.kind;
+    }
+  }
+  if (json.contains("layout")) {
+    const auto found = std::find(std::begin(kLayoutNames), std::end(kLayoutNames),
+                                 json["layout"].get<std::string>());
+    if (found == std::end(kLayoutNames)) throw std::invalid_argument("an unknown layout");
+    x.layout = static_cast<Layout>(found - std::begin(kLayoutNames));
+  }
+  return x;
+}
+
+Json json_of(const Operand& x) {
+  if (x.absent) return nullptr;
+  Json json = {{"dtype", name_of(x.dtype)}};
+  if (x.scalar) {
+    json["scalar"] = json_of(x.fill.values.at(0));
+    return json;
+  }
+  json["shape"] = x.shape;
+  switch (x.fill.kind) {
+    case Fill::Kind::kValues:
+      json["values"] = Json::array();
+      for (const Real value : x.fill.values) json["values"].push_back(json_of(value));
+      break;
+    case Fill::Kind::kUniform:
+      json["uniform"] = {json_of(x.fill.low), json_of(x.fill.high)};
+      break;
+    default:
+      for (const KindName& known : kKinds) {
+        if (x.fill.kind == known.kind) json["fill"] = known.name;
+      }
+  }
+  if (x.fill.kind != Fill::Kind::kValues) json["seed"] = x.fill.seed;
+  if (x.layout != Layout::kDense) json["layout"] = name_of(x.layout);
+  return json;
+}
+
+Problem problem_of(const OpFacts& op, const Json& json) {
+  Problem problem;
+  problem.op = &op;
+  problem.name = json.value("name", "");
+  if (json.contains("attrs")) problem.attrs = json["attrs"];
+  for (const Json& input : json.at("inputs")) {
+    const std::string place =
+        op.name + "." + problem.name + "." + std::to_string(problem.inputs.size());
+    problem.inputs.push_back(operand_of(input, place));
+  }
+  if (json.contains("expect")) {
+    for (const Json& output : json["expect"]) problem.expected.push_back(operand_of(output, ""));
+  }
+  problem.error = json.value("error", "");
+  problem.rtol = json.value("rtol", -1.0);
+  problem.atol = json.value("atol", -1.0);
+  problem.check_gradient = json.value("check_gradient", true);
+  return problem;
+}
+
+}  // namespace
+
+int64_t count_of(const Sizes& shape) {
+  int64_t n = 1;
+  for (const int64_t size : shape) n *= size;
+  return n;
+}
+
+const char* name_of(Layout layout) { return kLayoutNames[static_cast<size_t>(layout)]; }
+
+Json Problem::attr(const char* wanted) const {
+  if (const auto found = attrs.find(wanted); found != attrs.end()) return *found;
+  const AttrFacts* facts = op->attr(wanted);
+  return facts ? facts->initial : Json();
+}
+
+std::string Problem::attr_text(const char* wanted) const {
+  const Json value = attr(wanted);
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::vector<Problem> registry_cases(const OpFacts& op) {
+  std::vector<Problem> problems;
+  for (const Json& json : op.cases) problems.push_back(problem_of(op, json));
+  return problems;
+}
+
+std::string to_line(const Problem& problem) {
+  Json json = {{"op", problem.op->name}};
+  if (!problem.name.empty()) json["name"] = problem.name;
+  if (!problem.attrs.empty()) json["attrs"] = problem.attrs;
+  json["inputs"] = Json::array();
+  for (const Operand& input : problem.inputs) json["inputs"].push_back(json_of(input));
+  for (const Operand& output : problem.expected) json["expect"].push_back(json_of(output));
+  if (!problem.error.empty()) json["error"] = problem.error;
+  if (problem.rtol >= 0) json["rtol"] = problem.rtol;
+  if (problem.atol >= 0) json["atol"] = problem.atol;
+  if (!problem.check_gradient) json["check_gradient"] = false;
+  return json.dump();
+}
+
+Problem from_line(const std::string& line) {
+  const Json json = Json::parse(line);
+  return problem_of(op_named(json.at("op").get<std::string>()), json);
+}
+
+}  // namespace tenon_kit

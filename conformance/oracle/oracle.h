@@ -1,0 +1,12 @@
+// The oracle: the loops of plugins/ref, linked in, which here also compute in binary128.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+namespace tenon_kit {
+
+// The query function of the plugin `oracle`.
+tenon_error* query_oracle(const tenon_host* host, const tenon_plugin** out_plugin);
+
+}  // namespace tenon_kit

@@ -1,0 +1,71 @@
+// What a run found: told while it goes on, summed up at its end, and written for machines and
+// people.
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "conformance/run/claim_run.h"
+#include "conformance/run/row.h"
+
+namespace tenon_kit {
+
+// What a report says of the run as a whole.
+struct Heading {
+  std::string plugin;
+  std::string version;
+  std::string device;
+  std::string profile;
+  std::string level;
+  uint64_t seed = 0;
+  std::vector<std::string> notes;  // What loosens or narrows the judgement.
+  size_t n_claims = 0;
+};
+
+class Report {
+ public:
+  Report(const Runner& runner, const std::string& profile, const std::string& level, uint64_t seed);
+
+  // Faults that are known, a line of JSON for each: they do not fail a run, and passing does.
+  void expect(const std::string& path);
+  // Takes the rows of an earlier run over; gives "op dtypes check" of each.
+  std::set<std::string> read(const std::string& path);
+
+  void begin(size_t n_cells);
+  void add(Row row);
+  void end();
+
+  bool passed() const;
+
+  void write_json(const std::string& path) const;
+  void write_junit(const std::string& path) const;
+  void write_html(const std::string& path) const;
+
+ private:
+  struct Expected {
+    std::string op, dtypes, check, reason, date;
+  };
+
+  void show_progress(bool force);
+  std::vector<std::string> unexecuted() const;  // Claims of which nothing was run.
+  std::map<Status, size_t> counts() const;
+
+  Heading heading_;
+  std::vector<std::string> claims_;  // "op dtypes".
+  std::vector<Row> rows_;
+  std::vector<Expected> expected_;
+  size_t n_cells_ = 0;
+  size_t n_done_ = 0;
+  bool whole_ = false;  // Nothing was left out by options, so that coverage can be asked for.
+  double begun_ = 0;
+  double shown_ = 0;
+  bool terminal_ = false;
+};
+
+// The page (report/page.cc).
+std::string html_page(const Heading& heading, const std::vector<Row>& rows);
+
+}  // namespace tenon_kit

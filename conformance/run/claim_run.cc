@@ -1,0 +1,144 @@
+#include "conformance/run/claim_run.h"
+
+#include <dlfcn.h>
+
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+
+#include "conformance/kit/guard.h"
+#include "conformance/oracle/oracle.h"
+#include "conformance/run/shrink.h"
+
+namespace tenon_kit {
+namespace {
+
+// Sessions with other numbers of threads, made when they are first asked for. The guard is one for
+// the process, and so are these.
+SessionOptions device_options;
+
+std::shared_ptr<Session> with_threads(uint32_t threads) {
+  static std::map<uint32_t, std::shared_ptr<Session>> sessions;
+  std::shared_ptr<Session>& session = sessions[threads];
+  if (!session) {
+    SessionOptions options = device_options;
+    options.threads = threads;
+    session = std::make_shared<Session>(options);
+  }
+  return session;
+}
+
+// Why a call could not be made, in the plugin's own words.
+bool is_refusal(const tenon::Error& error) { return error.code() == tenon::Code::kUnimplemented; }
+
+Finding test_one(const Check& check, const Environment& env, const Problem& problem) {
+  try {
+    return check.test(env, problem);
+  } catch (const tenon::Error& error) {
+    if (is_refusal(error)) throw;
+    return Finding::fault("the call failed: " + std::string(error.message()));
+  }
+}
+
+}  // namespace
+
+tenon_plugin_query open_plugin(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw std::runtime_error(dlerror());
+  void* symbol = dlsym(library, TENON_PLUGIN_SYMBOL);
+  if (!symbol) throw std::runtime_error(path + " exports no " + TENON_PLUGIN_SYMBOL);
+  tenon_plugin_query query;
+  std::memcpy(&query, &symbol, sizeof query);
+  return query;
+}
+
+Runner::Runner(const RunOptions& options) : options_(options) {
+  guard::wrap(open_plugin(options.plugin));
+  const tenon_plugin* plugin = nullptr;
+  tenon::check(guard::query()(tenon_host_table(), &plugin));
+  claims_ = read_claims(guard::plugin());
+  if (options_.device.empty()) {
+    options_.device = std::string(plugin->name.data, plugin->name.size) + ":0";
+  }
+  device_options = {.device = options_.device,
+                    .query = guard::query(),
+                    .strict = options.profile == Profile::kStrict,
+                    .plugin_options = options.plugin_options};
+  device_ = std::make_unique<Session>(device_options);
+  oracle_ = std::make_unique<Session>(SessionOptions{.device = "oracle:0", .query = query_oracle});
+  environment_ = std::make_unique<Environment>(Environment{
+      .device = *device_,
+      .oracle = *oracle_,
+      .profile = options.profile,
+      .features = device_->scope().device().info().features,
+      .thorough = options.thorough,
+      .seed = options.seed,
+      .with_threads = with_threads,
+  });
+}
+
+const tenon_plugin& Runner::plugin() const { return guard::plugin(); }
+
+std::vector<size_t> Runner::checks_of(const Claim& claim) const {
+  std::vector<size_t> found;
+  const std::vector<Check>& checks = all_checks();
+  for (size_t i = 0; i < checks.size(); ++i) {
+    if (checks[i].level > options_.level) continue;
+    if (!options_.check.empty() && options_.check != checks[i].name) continue;
+    if (checks[i].applies(*environment_, claim)) found.push_back(i);
+  }
+  return found;
+}
+
+Row Runner::run(const Claim& claim, const Check& check,
+                const std::function<void(const Problem&)>& at) const {
+  Row row = {
+      .op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
+  const auto start = std::chrono::steady_clock::now();
+  const Environment& env = *environment_;
+  bool trusted = false;
+  std::string refusal;
+  for (const Problem& problem : check.problems(env, claim)) {
+    at(problem);
+    Finding finding;
+    try {
+      finding = test_one(check, env, problem);
+    } catch (const tenon::Error& error) {
+      refusal = error.message();  // One kind of attributes may be left to others.
+      continue;
+    }
+    ++row.cases;
+    row.ulp = std::max(row.ulp, finding.ulp);
+    trusted = trusted || finding.trusted;
+    if (finding.passed) continue;
+    const auto fails = [&](const Problem& candidate) {
+      try {
+        env.oracle.infer(candidate);
+        finding = test_one(check, env, candidate);
+        if (finding.passed) return false;
+        row.message = finding.message;
+        return true;
+      } catch (const std::exception&) {
+        return false;  // It is another problem.
+      }
+    };
+    row.status = Status::kFail;
+    row.message = finding.message;
+    row.line = to_line(shrink(problem, fails, problem.error.empty() ? 300 : 0));
+    break;
+  }
+  if (row.status == Status::kPass && row.cases == 0) {
+    row.status = Status::kFail;
+    row.message = refusal.empty() ? "claimed, and no case of it could be made"
+                                  : "claimed, and refused: " + refusal;
+  } else if (row.status == Status::kPass && !trusted) {
+    row.status = Status::kMistrusted;
+    row.message = "every oracle is zero, infinite or NaN in more than 30 % of its elements";
+  }
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  row.seconds = spent.count();
+  return row;
+}
+
+}  // namespace tenon_kit

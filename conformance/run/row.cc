@@ -1,0 +1,49 @@
+#include "conformance/run/row.h"
+
+#include <stdexcept>
+
+namespace tenon_kit {
+namespace {
+
+constexpr const char* kNames[] = {"PASS",       "FAIL",        "CRASH", "TIMEOUT", "LEAK",
+                                  "MISTRUSTED", "UNSUPPORTED", "XFAIL", "XPASS"};
+
+}  // namespace
+
+const char* name_of(Status status) { return kNames[static_cast<size_t>(status)]; }
+
+Status status_named(const std::string& name) {
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (name == kNames[i]) return static_cast<Status>(i);
+  }
+  throw std::invalid_argument("there is no status " + name);
+}
+
+bool is_fault(Status status) {
+  return status != Status::kPass && status != Status::kUnsupported &&
+         status != Status::kExpectedFail;
+}
+
+Json to_json(const Row& row) {
+  Json json = {{"op", row.op},       {"dtypes", row.dtypes},          {"check", row.check},
+               {"level", row.level}, {"status", name_of(row.status)}, {"cases", row.cases},
+               {"ulp", row.ulp},     {"seconds", row.seconds}};
+  if (!row.message.empty()) json["message"] = row.message;
+  if (!row.line.empty()) json["line"] = row.line;
+  return json;
+}
+
+Row row_from_json(const Json& json) {
+  return {.op = json.at("op"),
+          .dtypes = json.at("dtypes"),
+          .check = json.at("check"),
+          .level = json.at("level"),
+          .status = status_named(json.at("status")),
+          .cases = json.at("cases"),
+          .ulp = json.at("ulp"),
+          .seconds = json.at("seconds"),
+          .message = json.value("message", ""),
+          .line = json.value("line", "")};
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,44 @@
+// What came of one cell of the report: an op, its dtypes, a property.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/kit/op_registry.h"
+
+namespace tenon_kit {
+
+enum class Status {
+  kPass,
+  kFail,
+  kCrash,        // The process ended.
+  kTimeout,      // It did not answer.
+  kLeak,         // Something was not given back.
+  kMistrusted,   // Every oracle was too plain to show a fault.
+  kUnsupported,  // Not claimed; the reason says what runs instead, if anything does.
+  kExpectedFail,
+  kUnexpectedPass
+};
+const char* name_of(Status status);  // "PASS", "XFAIL".
+Status status_named(const std::string& name);
+// Whether a run with such a row fails.
+bool is_fault(Status status);
+
+struct Row {
+  std::string op;
+  std::string dtypes;
+  std::string check;
+  int level = 0;
+  Status status = Status::kPass;
+  uint64_t cases = 0;
+  double ulp = 0;  // The largest error.
+  double seconds = 0;
+  std::string message;
+  std::string line;  // Reproduces a fault: tenon-conformance --check CHECK --case LINE.
+};
+
+Json to_json(const Row& row);
+Row row_from_json(const Json& json);
+
+}  // namespace tenon_kit

@@ -1,0 +1,204 @@
+// The parent writes "CLAIM CHECK\n" to a child's standard input. The child answers on descriptor 3,
+// since a plugin may print: lines that begin with "@" hold the problem that it is about to try, and
+// one that begins with "=" the row.
+
+#include "conformance/run/workers.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iostream>
+#include <stdexcept>
+
+extern char** environ;
+
+namespace tenon_kit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kAnswers = 3;
+
+class Child {
+ public:
+  Child() = default;
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() { stop(); }
+
+  bool is_running() const { return pid_ > 0; }
+  bool is_busy() const { return busy_; }
+  int answers() const { return answers_; }
+  const Cell& cell() const { return cell_; }
+  const std::string& problem() const { return problem_; }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+
+  void start(const WorkerOptions& options) {
+    int to[2], from[2];
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
+      throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to[0], 0);
+    posix_spawn_file_actions_adddup2(&actions, from[1], kAnswers);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    std::vector<char*> arguments;
+    for (const std::string& word : options.command) {
+      arguments.push_back(const_cast<char*>(word.c_str()));
+    }
+    arguments.push_back(nullptr);
+    const int status =
+        posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(to[0]);
+    close(from[1]);
+    if (status != 0) throw std::runtime_error(std::string("posix_spawn: ") + std::strerror(status));
+    requests_ = to[1];
+    answers_ = from[0];
+    buffer_.clear();
+    if (options.memory_bytes) {
+      const rlimit limit = {options.memory_bytes, options.memory_bytes};
+      prlimit(pid_, RLIMIT_AS, &limit, nullptr);
+    }
+  }
+
+  void ask(const Cell& cell) {
+    cell_ = cell;
+    busy_ = true;
+    problem_.clear();
+    begun_ = Clock::now();
+    const std::string line = fmt::format("{} {}\n", cell.claim, cell.check);
+    // A child that has ended is noticed when its answers end.
+    [[maybe_unused]] const ssize_t written = write(requests_, line.data(), line.size());
+  }
+
+  // Reads what there is. True once with the row; throws nothing. `ended`: the child is gone.
+  bool read_answer(std::string& row, bool& ended) {
+    char chunk[65536];
+    const ssize_t n = read(answers_, chunk, sizeof chunk);
+    ended = n <= 0;
+    if (n > 0) buffer_.append(chunk, static_cast<size_t>(n));
+    size_t at = 0, end;
+    bool found = false;
+    while ((end = buffer_.find('\n', at)) != std::string::npos) {
+      if (buffer_[at] == '@') problem_ = buffer_.substr(at + 1, end - at - 1);
+      if (buffer_[at] == '=') {
+        row = buffer_.substr(at + 1, end - at - 1);
+        found = true;
+        busy_ = false;
+      }
+      at = end + 1;
+    }
+    buffer_.erase(0, at);
+    return found;
+  }
+
+  // Ends the child and says how it went: the signal, or its exit status negated.
+  int stop(bool force = true) {
+    if (pid_ <= 0) return 0;
+    close(requests_);
+    if (force) kill(pid_, SIGKILL);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    close(answers_);
+    pid_ = -1;
+    busy_ = false;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int requests_ = -1;
+  int answers_ = -1;
+  bool busy_ = false;
+  Cell cell_ = {};
+  std::string problem_;
+  std::string buffer_;
+  Clock::time_point begun_;
+};
+
+Row ended_row(const Child& child, Row row, Status status, std::string message) {
+  row.status = status;
+  row.seconds = child.seconds();
+  row.message = std::move(message);
+  row.line = child.problem();
+  return row;
+}
+
+}  // namespace
+
+void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
+               const std::function<Row(const Cell&)>& blank,
+               const std::function<void(const Cell&, const Row&)>& done) {
+  signal(SIGPIPE, SIG_IGN);
+  std::vector<Child> children(static_cast<size_t>(std::max(options.jobs, 1)));
+  size_t next = 0, finished = 0;
+  while (finished < cells.size()) {
+    std::vector<pollfd> waits;
+    for (Child& child : children) {
+      if (!child.is_busy() && next < cells.size()) {
+        if (!child.is_running()) child.start(options);
+        child.ask(cells[next++]);
+      }
+      waits.push_back({child.is_busy() ? child.answers() : -1, POLLIN, 0});
+    }
+    poll(waits.data(), waits.size(), 1000);
+    for (size_t i = 0; i < children.size(); ++i) {
+      Child& child = children[i];
+      if (!child.is_busy()) continue;
+      if (waits[i].revents) {
+        std::string row;
+        bool ended = false;
+        if (child.read_answer(row, ended)) {
+          done(child.cell(), row_from_json(Json::parse(row)));
+          ++finished;
+          if (ended) child.stop(false);
+        } else if (ended) {
+          const Cell cell = child.cell();
+          Row fault = ended_row(child, blank(cell), Status::kCrash, "");
+          const int how = child.stop(false);
+          fault.message = how > 0 ? fmt::format("the process ended by {}", strsignal(how))
+                                  : fmt::format("the process exited with {}", -how);
+          done(cell, fault);
+          ++finished;
+        }
+      } else if (child.seconds() > options.cell_seconds) {
+        const Cell cell = child.cell();
+        const Row fault = ended_row(child, blank(cell), Status::kTimeout,
+                                    fmt::format("no answer within {} s", options.cell_seconds));
+        child.stop();
+        done(cell, fault);
+        ++finished;
+      }
+    }
+  }
+}
+
+int serve_cells(const std::function<Row(const Cell&, const Tell&)>& run) {
+  const auto answer = [](char kind, const std::string& text) {
+    const std::string line = kind + text + "\n";
+    size_t at = 0;
+    while (at < line.size()) {
+      const ssize_t n = write(kAnswers, line.data() + at, line.size() - at);
+      if (n <= 0) _exit(1);
+      at += static_cast<size_t>(n);
+    }
+  };
+  Cell cell;
+  while (std::cin >> cell.claim >> cell.check) {
+    const Row row = run(cell, [&](const std::string& line) { answer('@', line); });
+    answer('=', to_json(row).dump());
+  }
+  return 0;
+}
+
+}  // namespace tenon_kit

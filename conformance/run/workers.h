@@ -1,0 +1,38 @@
+// Runs cells in child processes, so that a plugin that crashes or hangs takes its own cell down and
+// no more.
+
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "conformance/run/row.h"
+
+namespace tenon_kit {
+
+// A cell by its places in the plugin's claims and in all_checks().
+struct Cell {
+  size_t claim;
+  size_t check;
+};
+
+struct WorkerOptions {
+  std::vector<std::string> command;  // Starts a worker: the program itself, with its arguments.
+  int jobs = 1;
+  double cell_seconds = 120;
+  uint64_t memory_bytes = 0;  // Of each child; 0: no limit.
+};
+
+// Calls `done` for each cell, in the order in which they end. `blank` gives the row of a cell whose
+// process ended before it could.
+void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
+               const std::function<Row(const Cell&)>& blank,
+               const std::function<void(const Cell&, const Row&)>& done);
+
+// The other side: answers cells on the standard input until it ends. `run` gives the row and tells
+// of each problem before it is tried.
+using Tell = std::function<void(const std::string& line)>;
+int serve_cells(const std::function<Row(const Cell&, const Tell&)>& run);
+
+}  // namespace tenon_kit
