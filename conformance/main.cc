@@ -10,6 +10,7 @@
 #include <iostream>
 #include <thread>
 
+#include "conformance/onnx/onnx_tests.h"
 #include "conformance/report/report.h"
 #include "conformance/run/claim_run.h"
 #include "conformance/run/workers.h"
@@ -179,6 +180,40 @@ int run(Options& options) {
   return judge(*runner, options);
 }
 
+// ---- the node tests of ONNX
+
+struct OnnxCommand {
+  tenon::conformance::OnnxOptions options;
+  size_t least = 0;
+  bool table = false;
+};
+
+CLI::App* add_onnx(CLI::App& app, OnnxCommand& onnx) {
+  CLI::App* const command = app.add_subcommand("onnx", "Run the node tests of ONNX");
+  onnx.options.jobs = std::max(1u, std::thread::hardware_concurrency());
+  command->add_option("--device", onnx.options.device, "The device, such as cpu or ref:0");
+  command->add_option("--plugin", onnx.options.plugin_paths, "Plugins that go before all others");
+  command->add_option("--data", onnx.options.data, "The folder of the tests");
+  command->add_option("--filter", onnx.options.filter,
+                      "A regular expression that names must match");
+  command->add_option("--jobs", onnx.options.jobs, "How many run at a time");
+  command->add_option("--least", onnx.least, "Fail unless so many tests are run at least");
+  command->add_flag("--table", onnx.table, "Count by op, too");
+  return command;
+}
+
+int run_onnx(const OnnxCommand& onnx) {
+  const tenon::conformance::OnnxSummary summary = run_onnx_tests(onnx.options);
+  if (onnx.table) fmt::print("{}", table_of(summary));
+  fmt::print("{}", text_of(summary));
+  if (summary.total() < onnx.least) {
+    fmt::print(stderr, "tenon-conformance: {} tests ran, fewer than {}\n", summary.total(),
+               onnx.least);
+    return 1;
+  }
+  return summary.passed() == summary.total() ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace tenon_kit
 
@@ -190,8 +225,7 @@ int main(int argc, char** argv) {
       "The plugin's own claims are what it is held to: each is tried, and each must hold.");
   app.name("tenon-conformance");
   app.add_option("--plugin", options.run.plugin,
-                 "The plugin: a file, or the name of one that Tenon finds")
-      ->required();
+                 "The plugin: a file, or the name of one that Tenon finds");
   app.add_option("--device", options.run.device, "Which of its devices; NAME:0 by default");
   app.add_option("--option", options.plugin_options, "KEY=VALUE for the plugin; may be repeated");
   app.add_option(
@@ -222,8 +256,12 @@ int main(int argc, char** argv) {
   app.add_option("--html", options.html, "Writes the report as a page");
   app.add_flag("--claims", options.claims, "Lists what the plugin claims, and runs nothing");
   app.add_flag("--worker", options.worker)->group("");
+  tenon_kit::OnnxCommand onnx;
+  const CLI::App* const onnx_command = add_onnx(app, onnx);
   CLI11_PARSE(app, argc, argv);
   try {
+    if (*onnx_command) return run_onnx(onnx);
+    if (options.run.plugin.empty()) throw std::runtime_error("which plugin? --plugin names it");
     return tenon_kit::run(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.what());

@@ -5,11 +5,18 @@
 #include "core/device/plugin_library.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/explain.h"
+#include "core/io/onnx/describe.h"
+#include "core/io/onnx/run.h"
 #include "core/ops/registry.h"
 
 using namespace tenon::capi;
 using tenon::OpDef;
 using tenon::TensorType;
+
+static std::string_view bytes_of(const void* data, size_t size) {
+  require_pointer(data, "data");
+  return {static_cast<const char*>(data), size};
+}
 
 size_t tenon_op_count(void) { return tenon::all_ops().size(); }
 
@@ -70,5 +77,39 @@ tenon_error* tenon_context_add_plugin(tenon_context* context, tenon_string name,
     tenon::Context& self = get(context, "context");
     tenon::require(query != nullptr, "query is NULL");
     self.add_plugin(get_text(name, "name"), query);
+  });
+}
+
+tenon_error* tenon_introspect_onnx_describe(const void* data, size_t size, tenon_string* out_text) {
+  clear_output(out_text);
+  return boundary([&] {
+    require_pointer(out_text, "out_text");
+    const auto model = tenon::onnx::parse_model(bytes_of(data, size));
+    *out_text = give_text(tenon::onnx::describe(model));
+  });
+}
+
+tenon_error* tenon_introspect_onnx_run(tenon_scope* scope, const void* data, size_t size,
+                                       tenon_tensor* const* inputs, size_t n_inputs,
+                                       tenon_tensor** out_outputs, size_t n_outputs) {
+  clear_outputs(out_outputs, n_outputs);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    const auto model = tenon::onnx::parse_model(bytes_of(data, size));
+    tenon::require(n_outputs <= model.graph.outputs.size(),
+                   "{} outputs are asked for, but the model gives {}", n_outputs,
+                   model.graph.outputs.size());
+    const auto tensors = get_tensors(self, inputs, n_inputs, "inputs");
+    give_all(tenon::onnx::run_onnx(model, tensors), out_outputs, n_outputs);
+  });
+}
+
+tenon_error* tenon_introspect_onnx_tensor(tenon_scope* scope, const void* data, size_t size,
+                                          tenon_tensor** out_tensor) {
+  clear_output(out_tensor);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_tensor, "out_tensor");
+    const tenon::onnx::WireReader fields(bytes_of(data, size));
+    give(upload(self, self.device(), tenon::onnx::read_tensor_data(fields)), out_tensor);
   });
 }

@@ -126,6 +126,33 @@ static void wrong_attributes_are_errors(void) {
   tenon_tensor_release(x);
 }
 
+static void text_is_an_attribute_like_any_other(void) {
+  const int64_t shape[2] = {2, 2};
+  tenon_einsum_attrs attrs = TENON_EINSUM_ATTRS_DEFAULT;
+  tenon_tensor* x[2] = {NULL, NULL};
+  tenon_tensor* y = NULL;
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT32, shape, 2, (const float[]){1, 2, 3, 4}, 16,
+                                  &x[0]));
+  x[1] = F32(1, 10);
+
+  attrs.equation = tenon_str("ij,j->i");
+  CHECK_OK(tenon_einsum(scope(), x, 2, &attrs, &y));
+  CHECK_VALUES(y, 21, 43);
+  tenon_tensor_release(y);
+  attrs.equation = tenon_str("ij,i->j");
+  CHECK_OK(tenon_einsum(scope(), x, 2, &attrs, &y));
+  CHECK_VALUES(y, 31, 42);
+  tenon_tensor_release(y);
+  attrs.equation = tenon_str("ij,k");
+  attrs.equation.size = 2; /* Where text ends is told, not found. */
+  CHECK_OK(tenon_einsum(scope(), x, 1, &attrs, &y));
+  CHECK_VALUES(y, 1, 2, 3, 4);
+  tenon_tensor_release(y);
+  CHECK_ERROR(tenon_einsum(scope(), x, 2, NULL, &y), TENON_INVALID_ARGUMENT, "einsum: C3");
+  tenon_tensor_release(x[0]);
+  tenon_tensor_release(x[1]);
+}
+
 static void an_index_out_of_range_is_exact(void) {
   const int32_t seven = 7;
   const int64_t shape[1] = {1};
@@ -231,6 +258,7 @@ int main(void) {
   RUN(outputs_at_the_end_may_be_left_out);
   RUN(unknown_ops_and_wrong_inputs_are_errors);
   RUN(wrong_attributes_are_errors);
+  RUN(text_is_an_attribute_like_any_other);
   RUN(an_index_out_of_range_is_exact);
   RUN(mixed_devices_are_an_error_that_names_both);
   RUN(infers_types_without_computing);

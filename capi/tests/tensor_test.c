@@ -312,6 +312,29 @@ static void a_donated_tensor_serves_one_call(void) {
   tenon_tensor_release(scalar);
 }
 
+/* Where the device can, the result lies on the donated tensor. */
+static void an_update_may_be_written_into_a_donated_tensor(void) {
+  const int64_t two = 2, one = 1;
+  tenon_tensor *cache = F32(1, 2, 3, 4), *step = F32(20, 30), *start = NULL, *y = NULL;
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT64, &one, 1, &two, sizeof two, &start));
+
+  CHECK_OK(tenon_tensor_donate(cache));
+  CHECK_OK(tenon_dynamic_update_slice(scope(), cache, step, start, &y));
+  CHECK_VALUES(y, 1, 2, 20, 30);
+  tenon_tensor_release(cache);
+
+  cache = F32(1, 2);
+  tenon_tensor_release(y);
+  CHECK_OK(tenon_tensor_donate(step));
+  CHECK_OK(tenon_dynamic_update_slice(scope(), cache, step, start, &y));
+  CHECK_VALUES(y, 20, 30);
+  CHECK_VALUES(cache, 1, 2);
+  tenon_tensor_release(y);
+  tenon_tensor_release(cache);
+  tenon_tensor_release(step);
+  tenon_tensor_release(start);
+}
+
 static void goes_to_another_device_by_name(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* y = NULL;
@@ -342,6 +365,7 @@ int main(void) {
   RUN(reads_asynchronously);
   RUN(destroys_the_callback_of_a_read_that_fails);
   RUN(a_donated_tensor_serves_one_call);
+  RUN(an_update_may_be_written_into_a_donated_tensor);
   RUN(goes_to_another_device_by_name);
   return report();
 }

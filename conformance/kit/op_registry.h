@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 struct AttrFacts {
   std::string name;
-  std::string type;                 // int, float, bool, dtype, enum, ints, text.
+  std::string type;                 // int, float, bool, dtype, enum, ints, string.
   Json initial;                     // The default.
   std::vector<std::string> values;  // Of an enum.
 };

@@ -64,7 +64,7 @@ void PackedAttrs::append_attr(const AttrFacts& attr, const Json& value) {
     add(static_cast<const int64_t*>(lists_.back().data()));
     return add(lists_.back().size());
   }
-  if (attr.type == "text") {
+  if (attr.type == "string") {
     texts_.push_back(value.get<std::string>());
     add(static_cast<const char*>(texts_.back().data()));
     return add(texts_.back().size());

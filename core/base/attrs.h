@@ -1,6 +1,6 @@
 // Attributes of operations. An op declares a plain struct and lists its fields; this file gives it
 // equality, a hash, and its form at the C ABI: `struct_size`, then the same fields, lists as
-// pointer and count.
+// pointer and count, text as tenon_string.
 //
 //   struct Attrs {
 //     int64_t axis = -1;  // The axis to normalise.
@@ -15,6 +15,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -52,8 +53,6 @@ struct EnumInfo {
   std::span<const char* const> values;  // The name of value i.
 };
 
-enum class AttrKind : uint8_t { kInt, kFloat, kBool, kDType, kEnum, kInts };
-
 // Sees every field of an attribute struct, for documents and generators.
 class AttrVisitor {
  public:
@@ -64,6 +63,7 @@ class AttrVisitor {
   virtual void on_dtype(std::string_view name, DType value) = 0;
   virtual void on_enum(std::string_view name, int32_t value, const EnumInfo& info) = 0;
   virtual void on_ints(std::string_view name, std::span<const int64_t> value) = 0;
+  virtual void on_string(std::string_view name, std::string_view value) = 0;
 };
 
 // All that the core does with attributes whose struct it does not know.
@@ -77,7 +77,7 @@ struct AttrsType {
   bool (*equal)(const void* a, const void* b);
   uint64_t (*hash)(const void* attrs);
   void (*from_c)(void* attrs, const void* c);  // `attrs` holds the defaults; `c` may be shorter.
-  void (*to_c)(const void* attrs, void* c);    // Lists point into `attrs`.
+  void (*to_c)(const void* attrs, void* c);    // Lists and text point into `attrs`.
   void (*visit)(const void* attrs, AttrVisitor& visitor);
 };
 
@@ -140,6 +140,9 @@ inline uint64_t hash_field(uint64_t h, const Ints& value) {
   for (const int64_t v : value) h = mix(h, static_cast<uint64_t>(v));
   return h;
 }
+inline uint64_t hash_field(uint64_t h, const std::string& value) {
+  return mix(h, std::hash<std::string>{}(value));
+}
 inline uint64_t hash_field(uint64_t h, double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -176,6 +179,10 @@ struct CInts {
 template <>
 struct CField<Ints> {
   using Type = CInts;
+};
+template <>
+struct CField<std::string> {
+  using Type = tenon_string;
 };
 template <class T>
 requires std::is_enum_v<T>
@@ -220,6 +227,8 @@ void read_field(const char* name, T& value, const std::byte* at) {
   } else if constexpr (std::is_same_v<T, Ints>) {
     if (c.data == nullptr) return;  // Not given: the default.
     value = Ints(std::span<const int64_t>(c.data, c.size));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (c.data != nullptr) value.assign(c.data, c.size);  // As for a list.
   } else if constexpr (std::is_enum_v<T>) {
     const auto n = static_cast<int64_t>(enum_info(T{}).values.size());
     if (c < 0 || c >= n) fail_attr(name, "is not a value that is known here", c);
@@ -234,7 +243,7 @@ void write_field(const T& value, std::byte* at) {
   CType<T> c{};
   if constexpr (std::is_same_v<T, DType>) {
     c = to_c(value);
-  } else if constexpr (std::is_same_v<T, Ints>) {
+  } else if constexpr (std::is_same_v<T, Ints> || std::is_same_v<T, std::string>) {
     c = {value.data(), value.size()};
   } else {
     c = static_cast<CType<T>>(value);
@@ -250,6 +259,8 @@ void show_field(AttrVisitor& v, const char* name, const T& value) {
     v.on_dtype(name, value);
   } else if constexpr (std::is_same_v<T, Ints>) {
     v.on_ints(name, value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    v.on_string(name, value);
   } else if constexpr (std::is_enum_v<T>) {
     v.on_enum(name, static_cast<int32_t>(value), enum_info(T{}));
   } else if constexpr (std::is_floating_point_v<T>) {

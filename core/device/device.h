@@ -49,6 +49,8 @@ class Device final : public Object {
   tenon_stream_p* open_stream();
   // What is under way on an asynchronous device.
   WorkQueue& queue() { return *queue_; }
+  // Whether the host may block until work is done.
+  bool can_wait() const { return !queue_ || queue_->can_wait(); }
   // Blocks until nothing is under way.
   void wait() {
     if (queue_) queue_->wait();

@@ -86,6 +86,15 @@ void WorkQueue::notify(std::function<void()> done) {
   device_.check(device_.calls().notify(stream_, callback));
 }
 
+// Without a `wait` of the device's, a thread of the plugin's has to answer.
+bool WorkQueue::can_wait() const {
+#if defined(TENON_NO_THREADS)
+  return device_.has(TENON_FEATURE_HOST_BLOCKING);
+#else
+  return true;
+#endif
+}
+
 void WorkQueue::wait() {
   if (device_.has(TENON_FEATURE_HOST_BLOCKING)) {
     uint64_t upto;

@@ -54,6 +54,7 @@ class WorkQueue {
   void notify(std::function<void()> done);
 
   // ---- waiting: without the lock ----
+  bool can_wait() const;
   // Blocks until all that was enqueued so far has finished. What failed is then known.
   void wait();
   // The same, and until every `notify` was answered in full.

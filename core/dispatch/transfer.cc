@@ -113,6 +113,27 @@ void wait_for(Scope& scope, const TensorImpl& x) {
   scope.pending(*x.storage->device).read(*x.storage, 0, nullptr, 0);
 }
 
+int64_t read_integer(const Tensor& x) {
+  Scope& scope = current_scope();
+  if (x->storage && !x->storage->device->can_wait()) {
+    fail(Code::kUnimplemented,
+         "{} cannot block here, and the size of an output depends on data: give its `size`",
+         {x->storage->device->name()});
+  }
+  const Scope::Unrecorded unrecorded(scope);
+  int64_t value = 0;
+  to_host(scope, cast(x, DType::kI64), &value, sizeof value);
+  return value;
+}
+
+bool read_bool(const Tensor& x) {
+  Scope& scope = current_scope();
+  const Scope::Unrecorded unrecorded(scope);
+  uint8_t value = 0;
+  to_host(scope, x, &value, sizeof value);
+  return value != 0;
+}
+
 Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
   if (x->is_scalar_value() || x->storage->device == &device) return x;
   const Tensor source = dense(scope, x);

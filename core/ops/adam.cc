@@ -1,7 +1,5 @@
 // adam: a step down the decaying mean of gradients, divided by how large they have been of late.
 
-#include <cmath>
-
 #include "core/ops/optimizer.h"
 
 namespace tenon::ops {
@@ -25,29 +23,20 @@ enum Input { kP, kG, kM, kV, kStep, kLr };
 //   C6  epsilon is not negative.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require_step(in, {"g", "m", "v"}, kLr);
-  require(is_numeric(in[kStep].dtype) && in[kStep].rank() == 0,
-          "C4: step must be a 0-d number, but is {}", in[kStep]);
-  require_decay(attrs.beta1, "beta1", "C5");
-  require_decay(attrs.beta2, "beta2", "C5");
-  require_epsilon(attrs.epsilon, "C6");
+  require_moments(in[kStep], attrs.beta1, attrs.beta2, attrs.epsilon);
   const TensorType& p = in[kP];
   return {p, p, p};
 }
 
-// 1 - beta^step: what a mean that began with zeros lacks. expm1 keeps the digits that the
-// difference would lose while beta^step is close to 1.
-Tensor weight(double beta, const Tensor& step) { return -expm1(std::log(beta) * step); }
-
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensors w = widened(in, 4);
-  const Tensor &p = w[kP], &g = w[kG];
+  const Tensor& p = w[kP];
   const Tensor step = cast(in[kStep], p->type.dtype);
   const Tensor lr = to_dtype(in[kLr], p->type.dtype);
-  const Tensor m = attrs.beta1 * w[kM] + (1 - attrs.beta1) * g;
-  const Tensor v = attrs.beta2 * w[kV] + (1 - attrs.beta2) * (g * g);
-  const Tensor rate = lr / weight(attrs.beta1, step);
-  const Tensor size = sqrt(v / weight(attrs.beta2, step)) + attrs.epsilon;
-  return narrowed({p - rate * m / size, m, v}, in[kP]->type.dtype);
+  const Moments next =
+      next_moments(w[kG], w[kM], w[kV], step, attrs.beta1, attrs.beta2, attrs.epsilon);
+  const Tensor rate = lr / next.weight;
+  return narrowed({p - rate * next.m / next.size, next.m, next.v}, in[kP]->type.dtype);
 }
 
 Cases<Attrs> cases() {

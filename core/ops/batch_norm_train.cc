@@ -15,19 +15,6 @@ struct Attrs {
 enum Input { kX, kScale, kBias, kMean, kVar };
 enum Output { kY, kRunningMean, kRunningVar, kSavedMean, kSavedInvStd };
 
-Ints all_but_channels(size_t rank) {
-  Ints axes{0};
-  for (size_t i = 2; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
-  return axes;
-}
-
-// One value for each channel as x broadcasts it, in the dtype that the op computes in.
-Tensor by_channel(const Tensor& values, const TensorType& x) {
-  Dims shape;
-  for (size_t i = 0; i < x.rank(); ++i) shape.push_back(i == 1 ? x.shape[1] : 1);
-  return reshape(to_dtype(values, wide_dtype(x.dtype)), shape);
-}
-
 // Constraints.
 //   C1  All inputs are floating point.
 //   C2  x has a batch and channels, and each channel has an element.

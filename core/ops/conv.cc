@@ -17,15 +17,8 @@ using Attrs = ConvAttrs;
 //   C6  b has one element for each output channel.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &w = in[1];
-  require(is_floating(x.dtype) && x.dtype == w.dtype,
-          "C1: x and w must be floating point and of one dtype, but are {} and {}", x, w);
   const TensorType y(x.dtype, require_conv(x.shape, w.shape, attrs));
-  if (in.has(2)) {
-    const TensorType& b = in[2];
-    require(b.dtype == x.dtype, "C1: b must be {} like x, but is {}", x.dtype, b);
-    require(b.rank() == 1 && b.shape[0] == w.shape[0],
-            "C6: b must have one element for each of {} output channels, but is {}", w.shape[0], b);
-  }
+  require_conv_inputs(in, w.shape[0]);
   return {y};
 }
 

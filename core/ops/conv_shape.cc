@@ -3,19 +3,23 @@
 namespace tenon {
 namespace {
 
-// Attributes bound what a user can ask for, so that products of them stay inside int64.
-constexpr int64_t kLargest = int64_t{1} << 31;
-
 int64_t value_or(const Ints& values, size_t i, int64_t otherwise) {
   return values.empty() ? otherwise : values[i];
 }
+
+// How many elements lie between the first and the last, the holes of lhs_dilation included.
+int64_t dilated(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
+
+}  // namespace
 
 void require_positive(const Ints& values, size_t n_axes, const char* name) {
   require(values.size() == n_axes, "C3: {} must have one value for each of {} spatial axes, not {}",
           name, n_axes, values.size());
   for (const int64_t value : values) {
-    require(value >= 1 && value < kLargest, "C3: {} must be positive, but one value is {}", name,
-            value);
+    require(value >= 1 && value < kMostInWindow, "C3: {} must be positive, but one value is {}",
+            name, value);
   }
 }
 
@@ -28,7 +32,7 @@ void require_pads(const Ints& pads, size_t n_axes, int64_t least) {
   require(pads.size() == 2 * n_axes,
           "C3: pads must have two values for each of {} spatial axes, not {}", n_axes, pads.size());
   for (const int64_t pad : pads) {
-    require(pad >= least && pad < kLargest, "C3: {} is no padding", pad);
+    require(pad >= least && pad < kMostInWindow, "C3: {} is no padding", pad);
   }
 }
 
@@ -38,13 +42,6 @@ size_t require_spatial(const Dims& x) {
           x);
   return x.rank() - kSpatial;
 }
-
-// How many elements lie between the first and the last, the holes of lhs_dilation included.
-int64_t dilated(int64_t size, int64_t dilation) {
-  return size == 0 ? 0 : (size - 1) * dilation + 1;
-}
-
-}  // namespace
 
 Window conv_window(const Dims& w, const ConvAttrs& attrs) {
   const size_t n = w.rank() - kSpatial;
@@ -73,13 +70,25 @@ Window pool_window(const PoolAttrs& attrs) {
   return window;
 }
 
+void require_conv_inputs(TypeSpan in, int64_t output_channels) {
+  const TensorType &x = in[0], &w = in[1];
+  require(is_floating(x.dtype) && x.dtype == w.dtype,
+          "C1: x and w must be floating point and of one dtype, but are {} and {}", x, w);
+  if (!in.has(2)) return;
+  const TensorType& b = in[2];
+  require(b.dtype == x.dtype, "C1: b must be {} like x, but is {}", x.dtype, b);
+  require(b.rank() == 1 && b.shape[0] == output_channels,
+          "C6: b must have one element for each of {} output channels, but is {}", output_channels,
+          b);
+}
+
 Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs) {
   const size_t n = require_spatial(x);
   require(w.rank() == x.rank(), "C2: w must have {} axes like x, but its shape is {}", x.rank(), w);
   require_empty_or_positive(attrs.strides, n, "strides");
   require_empty_or_positive(attrs.dilations, n, "dilations");
   require_empty_or_positive(attrs.lhs_dilation, n, "lhs_dilation");
-  require_pads(attrs.pads, n, -kLargest);
+  require_pads(attrs.pads, n, -kMostInWindow);
   const int64_t group = attrs.group;
   require(group >= 1 && w[0] % group == 0,
           "C4: group must be positive and divide {} output channels, but is {}", w[0], group);

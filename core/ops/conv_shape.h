@@ -26,6 +26,22 @@ using Window = SmallVector<WindowAxis, 3>;
 
 inline constexpr size_t kSpatial = 2;  // The first spatial axis.
 
+// Attributes bound what a user can ask for, so that products of them stay inside int64.
+inline constexpr int64_t kMostInWindow = int64_t{1} << 31;
+
+// The number of spatial axes if there are one to three, else an error, C2.
+size_t require_spatial(const Dims& x);
+
+// Lists with values for each of the spatial axes, else an error, C3: all positive, the same or
+// none, two each of at least `least` or none.
+void require_positive(const Ints& values, size_t n_axes, const char* name);
+void require_empty_or_positive(const Ints& values, size_t n_axes, const char* name);
+void require_pads(const Ints& pads, size_t n_axes, int64_t least);
+
+// Fails unless x, w and, if it is there, b are floating point and of one dtype, C1, and b has one
+// element for each output channel, C6.
+void require_conv_inputs(TypeSpan in, int64_t output_channels);
+
 // What inference of the three convolutions checks: C2 to C5 of conv.cc. Gives the shape of the
 // result.
 Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs);

@@ -65,6 +65,7 @@ OpDef define(const Definition<A>& d) {
   op.numeric = d.numeric;
   op.no_gradient = d.no_gradient;
   op.index_rule = d.index_rule;
+  op.onnx = d.onnx;
   op.arrange = d.arrange;
   detail::fill_masks(op, d);
   for (const InputDef& input : d.inputs) {
@@ -111,8 +112,8 @@ OpDef define(const Definition<A>& d) {
   op.differentiable = op.no_gradient.empty();
 
 #if defined(TENON_WITH_DOCS)
-  op.doc = {d.summary,   d.formula, d.details, d.inputs,        d.outputs,
-            d.attrs_doc, d.onnx,    "",        d.sparse_output, d.since};
+  op.doc = {d.summary,   d.formula, d.details,       d.inputs, d.outputs,
+            d.attrs_doc, "",        d.sparse_output, d.since};
   if (d.cases) {
     op.raw_cases = detail::erase(d.cases);
     op.cases = [](const OpDef& self) {

@@ -131,6 +131,32 @@ TEST_F(Derivatives, OfLogaddexpShareInfinities) {
   EXPECT_TENSOR(d[1], f32({0.5, 0.5, 1}));
 }
 
+TEST_F(Derivatives, AreFiniteWhereXlogyAndDivideNoNanAreDefinedAsZero) {
+  const auto binary = [](OpId id) {
+    return [id](const Tensors& in) { return call1(id, NoAttrs{}, {in[0], in[1]}); };
+  };
+
+  const Tensors xlogy = of(binary(OpId::k_xlogy), {f32({0, 0, 2}), f32({0, 1, 4})});
+  const Tensors divide = of(binary(OpId::k_divide_no_nan), {f32({3, 0, 6}), f32({0, 0, 2})});
+  const Tensors hypot = of(binary(OpId::k_hypot), {f32({0, 3}), f32({0, -4})});
+
+  EXPECT_TENSOR_NEAR(xlogy[0], f32({0, 0, 1.3862944}), 1e-6, 0);
+  EXPECT_TENSOR(xlogy[1], f32({0, 0, 0.5}));
+  EXPECT_TENSOR(divide[0], f32({0, 0, 0.5}));
+  EXPECT_TENSOR(divide[1], f32({0, 0, -1.5}));
+  EXPECT_TENSOR_NEAR(hypot[0], f32({0, 0.6}), 1e-6, 0);
+  EXPECT_TENSOR_NEAR(hypot[1], f32({0, -0.8}), 1e-6, 0);
+}
+
+TEST_F(Derivatives, OfTrigammaAreThoseOfItsExpansion) {
+  const auto trigamma_of = [](const Tensors& in) { return trigamma(in[0]); };
+
+  // -2 zeta(3), and 2 more by the recurrence.
+  const Tensor d = of(trigamma_of, {f32({1, 2})})[0];
+
+  EXPECT_TENSOR_NEAR(d, f32({-2.4041138, -0.4041138}), 2e-5, 0);
+}
+
 TEST_F(Derivatives, OfLogsumexpAreSharesWhateverIsInfinite) {
   const auto f = [](const Tensors& in) {
     return call1(OpId::k_logsumexp, ReduceAttrs{.axes = {1}}, {in[0]});

@@ -7,6 +7,7 @@
 #include "core/ops/expansions/activation.h"
 #include "core/ops/expansions/erf.h"
 #include "core/ops/expansions/exp.h"
+#include "core/ops/expansions/gamma.h"
 #include "core/ops/expansions/hyperbolic.h"
 #include "core/ops/expansions/inverse_trig.h"
 #include "core/ops/expansions/log.h"
@@ -91,6 +92,11 @@ TEST_F(ExpansionsOfTensors, GiveTheBitsOfNumbers) {
   TENON_EXPECT_UNARY(acosh);
   TENON_EXPECT_UNARY(atanh);
   TENON_EXPECT_UNARY(erf);
+  TENON_EXPECT_UNARY(erfc);
+  TENON_EXPECT_UNARY(cbrt);
+  TENON_EXPECT_UNARY(lgamma);
+  TENON_EXPECT_UNARY(digamma);
+  TENON_EXPECT_UNARY(trigamma);
   TENON_EXPECT_UNARY(sigmoid);
 }
 

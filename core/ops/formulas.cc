@@ -6,7 +6,7 @@ namespace tenon {
 // ---------------------------------------------------------------------------------
 
 EnumInfo enum_info(PadMode) {
-  static constexpr const char* kNames[] = {"constant"};
+  static constexpr const char* kNames[] = {"constant", "reflect", "edge", "wrap"};
   return {"pad_mode", kNames};
 }
 
@@ -133,6 +133,14 @@ Tensor scatter_elements(const Tensor& x, const Tensor& indices, const Tensor& up
 Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                   ScatterReduction reduction) {
   return call1(OpId::k_scatter_nd, ScatterNdAttrs{.reduction = reduction}, {x, indices, updates});
+}
+
+Tensor argsort(const Tensor& x, const SortAttrs& attrs) {
+  return call1(OpId::k_argsort, attrs, {x});
+}
+
+Tensors nonzero(const Tensor& x, const NonzeroAttrs& attrs) {
+  return call_op(OpId::k_nonzero, any_attrs(attrs), {&x, 1});
 }
 
 Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype, int64_t axis) {

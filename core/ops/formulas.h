@@ -99,13 +99,14 @@ struct BitcastAttrs {
   TENON_ATTRS(dtype)
 };
 
-enum class PadMode : int32_t { kConstant };
+enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
 EnumInfo enum_info(PadMode);
 
 struct PadAttrs {
-  Ints pads;                          // Elements added before each axis, then after each.
+  Ints pads;                          // Elements added before each of the axes, then after each.
   PadMode mode = PadMode::kConstant;  // What the added elements are.
-  TENON_ATTRS(pads, mode)
+  Ints axes;                          // The axes that pads is about; empty for all.
+  TENON_ATTRS(pads, mode, axes)
 };
 
 enum class ScatterReduction : int32_t { kNone, kAdd, kMul, kMin, kMax };
@@ -125,6 +126,18 @@ struct ScatterElementsAttrs {
 struct ScatterNdAttrs {
   ScatterReduction reduction = ScatterReduction::kNone;  // How updates meet what is there.
   TENON_ATTRS(reduction)
+};
+
+struct SortAttrs {
+  int64_t axis = -1;        // The axis to sort along; a negative one counts from the end.
+  bool descending = false;  // Whether the largest element comes first.
+  TENON_ATTRS(axis, descending)
+};
+
+struct NonzeroAttrs {
+  int64_t size = -1;  // How many places there is room for; -1 for as many as are found.
+  int64_t fill = 0;   // What stands in the room that is left.
+  TENON_ATTRS(size, fill)
 };
 
 struct CumsumAttrs {
@@ -253,6 +266,8 @@ Tensor scatter_elements(const Tensor& x, const Tensor& indices, const Tensor& up
                         const ScatterElementsAttrs& attrs);
 Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                   ScatterReduction reduction);
+Tensor argsort(const Tensor& x, const SortAttrs& attrs);
+Tensors nonzero(const Tensor& x, const NonzeroAttrs& attrs);  // The indices, and their count.
 Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype, int64_t axis = -1);
 Tensor fill(const Tensor& value, const Dims& shape, DType dtype);
 Tensor iota(const Dims& shape, DType dtype, int64_t axis);
@@ -269,6 +284,13 @@ Tensor zeros(const TensorType& type);
 Tensor ones(const TensorType& type);
 // A tensor of x's floating dtype with one value, as a weak scalar.
 inline Tensor scalar_like(const Tensor&, double value) { return make_scalar(value); }
+
+// The value of an integer tensor of rank 0, for which the host waits: where an output's shape
+// depends on data.
+int64_t read_integer(const Tensor& x);
+
+// The same of a bool.
+bool read_bool(const Tensor& x);
 
 // A weak scalar that suits `dtype`: of its kind, be it bool, integer or floating.
 Tensor number_of(DType dtype, int64_t value);

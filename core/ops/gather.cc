@@ -26,28 +26,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Each slice of the cotangent is added to the slice that it was read from. The axes of the indices
-// come first for that, and axis is the first one of what they are added to.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
-  const TensorType &x = v.input_type(0), &indices = v.input_type(1);
-  const int64_t axis = from_front(attrs.axis, x.rank());
-  const auto n_index_axes = static_cast<int64_t>(indices.rank());
-
-  Ints indices_first, axis_first = {axis}, axis_back;
-  for (int64_t i = 0; i < n_index_axes; ++i) indices_first.push_back(axis + i);
-  TensorType turned(x.dtype, {x.shape[static_cast<size_t>(axis)]});
-  for (int64_t i = 0; i < static_cast<int64_t>(x.rank()); ++i) {
-    axis_back.push_back(i < axis ? i + 1 : i == axis ? 0 : i);
-    if (i == axis) continue;
-    axis_first.push_back(i);
-    indices_first.push_back(i < axis ? i : i + n_index_axes - 1);
-    turned.shape.push_back(x.shape[static_cast<size_t>(i)]);
-  }
-
-  const Tensor g = axis == 0 ? v.cotangent(0) : transpose(v.cotangent(0), indices_first);
-  const Tensor rows = expand_dims(v.input(1), {-1});
-  const Tensor dx = scatter_nd(zeros(turned), rows, g, ScatterReduction::kAdd);
-  return {axis == 0 ? dx : transpose(dx, axis_back), Tensor()};
+  return {gather_transposed(v.cotangent(0), v.input(1), v.input_type(0), attrs.axis), Tensor()};
 }
 
 Cases<Attrs> cases() {
@@ -87,6 +67,28 @@ Cases<Attrs> cases() {
 }
 
 }  // namespace
+
+// The axes of the indices come first for this, and axis is the first one of what they are added to.
+Tensor gather_transposed(const Tensor& g, const Tensor& indices, const TensorType& x,
+                         int64_t axis) {
+  axis = from_front(axis, x.rank());
+  const auto n_index_axes = static_cast<int64_t>(indices->rank());
+
+  Ints indices_first, axis_back;
+  for (int64_t i = 0; i < n_index_axes; ++i) indices_first.push_back(axis + i);
+  TensorType turned(x.dtype, {x.shape[static_cast<size_t>(axis)]});
+  for (int64_t i = 0; i < static_cast<int64_t>(x.rank()); ++i) {
+    axis_back.push_back(i < axis ? i + 1 : i == axis ? 0 : i);
+    if (i == axis) continue;
+    indices_first.push_back(i < axis ? i : i + n_index_axes - 1);
+    turned.shape.push_back(x.shape[static_cast<size_t>(i)]);
+  }
+
+  const Tensor updates = axis == 0 ? g : transpose(g, indices_first);
+  const Tensor sums =
+      scatter_nd(zeros(turned), expand_dims(indices, {-1}), updates, ScatterReduction::kAdd);
+  return axis == 0 ? sums : transpose(sums, axis_back);
+}
 
 OpDef gather_def() {
   return define<Attrs>({

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/ops/attention.h"
 #include "core/ops/conv_shape.h"
 #include "core/ops/loss.h"
 #include "core/testing/test.h"
@@ -17,6 +18,19 @@ using testing::i64;
 struct LeakyReluAttrs {
   double alpha = 0.25;
   TENON_ATTRS(alpha)
+};
+
+// As fake_quantize.cc has them, but for the bounds.
+struct FakeQuantizeAttrs {
+  int64_t quant_min = -2, quant_max = 2, axis = 1;
+  TENON_ATTRS(quant_min, quant_max, axis)
+};
+
+// As l2_normalize.cc has them.
+struct L2NormalizeAttrs {
+  int64_t axis = -1;
+  double epsilon = 0.5;
+  TENON_ATTRS(axis, epsilon)
 };
 
 class LayerDerivatives : public testing::CoreTest {
@@ -42,6 +56,47 @@ TEST_F(LayerDerivatives, LeakyReluHasTheLowerSlopeAtZero) {
   EXPECT_TENSOR(of([](const Tensor& x) { return call1(OpId::k_leaky_relu, LeakyReluAttrs{}, {x}); },
                    f32({-1, 0, 2})),
                 f32({0.25, 0.25, 1}));
+}
+
+TEST_F(LayerDerivatives, BoundedActivationsAreFlatAtTheirEdges) {
+  const auto relu6 = [](const Tensor& x) { return call1(OpId::k_relu6, NoAttrs{}, {x}); };
+  const auto swish = [](const Tensor& x) { return call1(OpId::k_hard_swish, NoAttrs{}, {x}); };
+
+  EXPECT_TENSOR(of(relu6, f32({-1, 0, 3, 6, 7})), f32({0, 0, 1, 0, 0}));
+  EXPECT_TENSOR(of(swish, f32({-3, 0, 3})), f32({0, 0.5, 1}));
+}
+
+TEST_F(LayerDerivatives, PreluHasTheSlopeAtZero) {
+  const auto prelu = [](const Tensor& x) {
+    return call1(OpId::k_prelu, NoAttrs{}, {x, f32({0.25})});
+  };
+  EXPECT_TENSOR(of(prelu, f32({-2, 0, 3})), f32({0.25, 0.25, 1}));
+}
+
+TEST_F(LayerDerivatives, FakeQuantizePassesStraightThroughItsRange) {
+  const auto by_x = [](const Tensor& x) {
+    return call1(OpId::k_fake_quantize, FakeQuantizeAttrs{}, {x, f32({}, {0.5})});
+  };
+  const auto by_scale = [](const Tensor& scale) {
+    return call1(OpId::k_fake_quantize, FakeQuantizeAttrs{}, {f32({0.1, 3}), scale});
+  };
+
+  EXPECT_TENSOR(of(by_x, f32({-1.3, -1.2, 0.1, 1, 1.3})), f32({0, 1, 1, 1, 0}));
+  EXPECT_TENSOR(of(by_scale, f32({}, {0.5})), f32({}, {0}));
+}
+
+TEST_F(LayerDerivatives, CheckNumericsPassesThemUnchecked) {
+  const auto root = [](const Tensor& x) {
+    return sqrt(call1(OpId::k_check_numerics, NoAttrs{}, {x}));
+  };
+  EXPECT_TENSOR(of(root, f32({4, 0})), f32({0.25, INFINITY}));
+}
+
+TEST_F(LayerDerivatives, HingeHasNoneAtTheMargin) {
+  const auto loss = [](const Tensor& x) {
+    return call1(OpId::k_hinge, LossAttrs{.reduction = Reduction::kSum}, {x, f32({1, 1, -1})});
+  };
+  EXPECT_TENSOR(of(loss, f32({1, 0, 2})), f32({0, -1, 1}));
 }
 
 TEST_F(LayerDerivatives, MaxPoolGivesATieToTheFirst) {
@@ -101,6 +156,28 @@ TEST_F(LayerDerivatives, AveragePoolingNeedsTheTypesAlone) {
   const Tensor y = call1(OpId::k_avg_pool, attrs, {x});
 
   EXPECT_TENSOR(t->gradient(y, x), f32(Dims{1, 1, 3}, {1.5, 1, 0.5}));
+}
+
+TEST_F(LayerDerivatives, L2NormalizeDividesByEpsilonAtZero) {
+  const auto first = [](const Tensor& x) {
+    return slice(call1(OpId::k_l2_normalize, L2NormalizeAttrs{}, {x}),
+                 {.starts = {0}, .ends = {1}});
+  };
+  EXPECT_TENSOR(of(first, f32({0, 0})), f32({2, 0}));
+}
+
+TEST_F(LayerDerivatives, AttentionIsFlatWhereAQueryMeetsOneKeyOrNone) {
+  const Dims two{1, 1, 2, 1};
+  const Tensor k = f32(two, {1, 2}), v = f32(two, {3, 5});
+  const Tensor mask = f32(Dims{2, 2}, {0, -INFINITY, -INFINITY, -INFINITY});
+  const auto by_query = [&](const Tensor& q) {
+    return call1(OpId::k_attention, AttentionAttrs{}, {q, k, v, mask});
+  };
+  const auto by_value = [&](const Tensor& values) {
+    return call1(OpId::k_attention, AttentionAttrs{}, {k, k, values, mask});
+  };
+  EXPECT_TENSOR(of(by_query, f32(two, {1, 1})), f32(two, {0, 0}));
+  EXPECT_TENSOR(of(by_value, v), f32(two, {1, 0}));
 }
 
 }  // namespace

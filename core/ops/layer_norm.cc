@@ -15,22 +15,6 @@ struct Attrs {
 enum Input { kX, kScale, kBias };
 enum Output { kY, kMean, kInvStd };
 
-Ints normalized_axes(const Attrs& attrs, size_t rank) {
-  Ints axes;
-  for (size_t i = static_cast<size_t>(from_front(attrs.axis, rank)); i < rank; ++i) {
-    axes.push_back(static_cast<int64_t>(i));
-  }
-  return axes;
-}
-
-void require_parameter(const TensorType& p, const TensorType& x, size_t axis, const char* name) {
-  require(p.dtype == x.dtype, "C1: {} must be {} like x, but is {}", name, x.dtype, p);
-  TensorType row(x.dtype, {});
-  for (size_t i = axis; i < x.rank(); ++i) row.shape.push_back(x.shape[i]);
-  require(p.rank() <= row.rank() && require_broadcast(row, p, "C3") == row.shape,
-          "C3: {}: {} cannot be broadcast to what is normalised: {}", name, p, row);
-}
-
 // Constraints.
 //   C1  x, scale and bias are floating point and of one dtype.
 //   C2  -rank(x) <= axis < rank(x).
@@ -42,8 +26,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[kX];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C2"));
-  require_parameter(in[kScale], x, axis, "scale");
-  if (in.has(kBias)) require_parameter(in[kBias], x, axis, "bias");
+  require_behind(in[kScale], x, axis, "scale");
+  if (in.has(kBias)) require_behind(in[kBias], x, axis, "bias");
   require(attrs.epsilon >= 0, "C4: epsilon must not be negative, but is {}", attrs.epsilon);
   TensorType saved(wide_dtype(x.dtype), x.shape);
   for (size_t i = axis; i < x.rank(); ++i) saved.shape[i] = 1;
@@ -53,7 +37,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[kX]->type.dtype, wide = wide_dtype(dtype);
   const Tensor x = to_dtype(in[kX], wide);
-  const Statistics s = statistics(x, normalized_axes(attrs, x->rank()), attrs.epsilon);
+  const Statistics s = statistics(x, axes_from(attrs.axis, x->rank()), attrs.epsilon);
   Tensor y = s.centered * s.inv_std * to_dtype(in[kScale], wide);
   if (has(in, kBias)) y = y + to_dtype(in[kBias], wide);
   return {to_dtype(y, dtype), s.mean, s.inv_std};
@@ -63,7 +47,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(kX);
   const DType wide = wide_dtype(type.dtype);
-  const Ints axes = normalized_axes(attrs, type.rank());
+  const Ints axes = axes_from(attrs.axis, type.rank());
   const Tensor x = to_dtype(v.input(kX), wide), dy = to_dtype(v.cotangent(kY), wide);
   const Tensor& inv_std = v.output(kInvStd);
   const Tensor z = (x - v.output(kMean)) * inv_std;

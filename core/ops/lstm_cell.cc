@@ -1,15 +1,11 @@
 // lstm_cell: one step of a long short-term memory, with ONNX's order of gates.
 
-#include "core/ops/formulas.h"
+#include "core/ops/recurrent.h"
 
 namespace tenon::ops {
 namespace {
 
 enum Input { kX, kH, kC, kW, kR, kB };
-
-void require_shape(const TensorType& x, const Dims& shape, const char* name) {
-  require(x.shape == shape, "C3: {} must have the shape {}, but is {}", name, shape, x);
-}
 
 // Constraints.
 //   C1  All inputs are floating point and of one dtype.
@@ -17,35 +13,14 @@ void require_shape(const TensorType& x, const Dims& shape, const char* name) {
 //   C3  With x [B, I] and h [B, H]: c is [B, H], w [4H, I], r [4H, H] and b [8H].
 //   C4  The new h and c have the type of h.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
-  constexpr const char* kNames[] = {"x", "h", "c", "w", "r", "b"};
-  const TensorType &x = in[kX], &h = in[kH];
-  for (size_t i = 0; i < in.size(); ++i) {
-    require(!in.has(i) || (is_floating(in[i].dtype) && in[i].dtype == x.dtype),
-            "C1: {} must be floating point and like x: {}, but is {}", kNames[i], x, in[i]);
-  }
-  require(x.rank() == 2 && h.rank() == 2, "C2: x and h must have two axes, but are {} and {}", x,
-          h);
-  const int64_t batch = x.shape[0], features = x.shape[1], hidden = h.shape[1];
-  require_shape(h, {batch, hidden}, "h");
-  require_shape(in[kC], {batch, hidden}, "c");
-  require_shape(in[kW], {4 * hidden, features}, "w");
-  require_shape(in[kR], {4 * hidden, hidden}, "r");
-  if (in.has(kB)) require_shape(in[kB], {8 * hidden}, "b");
-  return {h, h};  // C4
+  require_cell(in, kW, 4, {"x", "h", "c", "w", "r", "b"});
+  return {in[kH], in[kH]};  // C4
 }
 
-// The four gates are one product with the input and one with the state, cut apart afterwards.
 Tensors decompose(const NoAttrs&, TensorSpan in) {
-  const int64_t hidden = in[kH]->shape()[1];
-  Tensor gates =
-      matmul(in[kX], in[kW], {.transpose_b = true}) + matmul(in[kH], in[kR], {.transpose_b = true});
-  if (has(in, kB)) gates = gates + sum(reshape(in[kB], {2, 4 * hidden}), {.axes = {0}});
-
-  const SplitAttrs quarters{.axis = 1, .split = {hidden, hidden, hidden, hidden}};
-  const Tensors gate = call_op(OpId::k_split, any_attrs(quarters), {&gates, 1});
-  const Tensor keep = sigmoid(gate[2]) * in[kC];
-  const Tensor c = keep + sigmoid(gate[0]) * tanh(gate[3]);
-  return {sigmoid(gate[1]) * tanh(c), c};
+  const Tensor bias = joined_biases(has(in, kB) ? in[kB] : Tensor());
+  const LstmState next = lstm_step(input_product(in[kX], in[kW], bias), {in[kH], in[kC]}, in[kR]);
+  return {next.h, next.c};
 }
 
 Cases<NoAttrs> cases() {

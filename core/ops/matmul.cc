@@ -2,6 +2,8 @@
 
 #include "core/ops/matmul.h"
 
+#include "core/ops/linalg.h"
+
 namespace tenon {
 namespace {
 
@@ -57,10 +59,7 @@ Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const M
   return as_operand(db, b, 1);
 }
 
-namespace ops {
 namespace {
-
-using Attrs = MatmulAttrs;
 
 void require_matrices(bool transposed, const TensorType& x, const char* name) {
   require(x.rank() >= 1, "C2: {} must have at least one axis, but is {}", name, x);
@@ -68,17 +67,9 @@ void require_matrices(bool transposed, const TensorType& x, const char* name) {
           x);
 }
 
-// Constraints.
-//   C1  a and b are numeric and of one dtype.
-//   C2  a and b have at least one axis.
-//   C3  A transposed operand has at least two axes.
-//   C4  The columns of a, after its transposition, are as many as the rows of b after its own.
-//   C5  The axes before the last two broadcast.
-//   C6  y has the batch axes, then the rows of a and the columns of b; a vector gives none.
-TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  const TensorType &a = in[0], &b = in[1];
-  require(is_numeric(a.dtype) && a.dtype == b.dtype,
-          "C1: a and b must be numeric and of one dtype, but are {} and {}", a, b);
+}  // namespace
+
+Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs) {
   require_matrices(attrs.transpose_a, a, "a");
   require_matrices(attrs.transpose_b, b, "b");
 
@@ -91,39 +82,54 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   TensorType batch_a = a, batch_b = b;
   batch_a.shape.set_rank(ra < 2 ? 0 : ra - 2);
   batch_b.shape.set_rank(rb < 2 ? 0 : rb - 2);
-  TensorType y(a.dtype, require_broadcast(batch_a, batch_b, "C5"));
-  if (ra > 1) y.shape.push_back(a.shape[attrs.transpose_a ? ra - 1 : ra - 2]);
-  if (rb > 1) y.shape.push_back(b.shape[attrs.transpose_b ? rb - 2 : rb - 1]);
-  return {y};  // C6
+  Dims y = require_broadcast(batch_a, batch_b, "C5");
+  if (ra > 1) y.push_back(a.shape[attrs.transpose_a ? ra - 1 : ra - 2]);
+  if (rb > 1) y.push_back(b.shape[attrs.transpose_b ? rb - 2 : rb - 1]);
+  return y;  // C6
 }
 
-// Kernels see matrices only: a vector is a row before b and a column after a, and the batch axes of
-// all three are those of y, with stride 0 where an operand repeats.
-void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
-  const size_t ra = in[0].rank(), rb = in[1].rank();
-  const bool vector_a = ra == 1, vector_b = rb == 1;
+void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims& y,
+                     StridedShape& operand) {
+  const bool vector_a = rank_a == 1, vector_b = rank_b == 1;
   Dims &sizes = operand.sizes, &strides = operand.strides;
-  if (vector_a && i != 1) {  // A row in a, and its one row in y.
-    const size_t at = i == 0 ? 0 : sizes.rank() - (vector_b ? 0 : 1);
+  if (vector_a && part != ProductPart::kB) {  // A row in a, and its one row in y.
+    const size_t at = part == ProductPart::kA ? 0 : sizes.rank() - (vector_b ? 0 : 1);
     sizes.insert(at, 1);
     strides.insert(at, 0);
   }
-  if (vector_b && i != 0) {  // A column in b, and its one column in y.
+  if (vector_b && part != ProductPart::kA) {  // A column in b, and its one column in y.
     sizes.push_back(1);
     strides.push_back(0);
   }
-  if (i >= 2) return;
-  const Dims& y = out[0].shape;
-  const size_t batch = y.rank() - (vector_a ? 0 : 1) - (vector_b ? 0 : 1);
-  while (sizes.rank() < batch + 2) {
-    sizes.insert(0, 1);
-    strides.insert(0, 0);
-  }
-  for (size_t axis = 0; axis < batch; ++axis) {
-    if (sizes[axis] == y[axis]) continue;
-    sizes[axis] = y[axis];
-    strides[axis] = 0;
-  }
+  if (part == ProductPart::kY) return;
+  Dims whole = y;
+  if (vector_a) whole.push_back(1);
+  if (vector_b) whole.push_back(1);
+  broadcast_batches(whole, operand);
+}
+
+namespace ops {
+namespace {
+
+using Attrs = MatmulAttrs;
+
+// Constraints.
+//   C1  a and b are numeric and of one dtype.
+//   C2  a and b have at least one axis.
+//   C3  A transposed operand has at least two axes.
+//   C4  The columns of a, after its transposition, are as many as the rows of b after its own.
+//   C5  The axes before the last two broadcast.
+//   C6  y has the batch axes, then the rows of a and the columns of b; a vector gives none.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType &a = in[0], &b = in[1];
+  require(is_numeric(a.dtype) && a.dtype == b.dtype,
+          "C1: a and b must be numeric and of one dtype, but are {} and {}", a, b);
+  return {TensorType(a.dtype, require_product(a, b, attrs))};
+}
+
+void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
+  constexpr ProductPart kParts[] = {ProductPart::kA, ProductPart::kB, ProductPart::kY};
+  arrange_product(kParts[i], in[0].rank(), in[1].rank(), out[0].shape, operand);
 }
 
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {

@@ -151,6 +151,7 @@ struct OpDef {
   uint64_t saved_outputs = 0;
   Numeric numeric = Numeric::kExact;
   const char* index_rule = "";  // The constraint's label that an index out of range breaks.
+  const char* onnx = "";        // The op of ONNX that means the same, if there is one.
   std::string no_gradient;      // Why it has no derivative, if it has none.
 
   // Throws what the user got wrong.
@@ -181,8 +182,7 @@ struct OpDef {
     std::vector<InputDef> inputs;
     std::vector<OutputDef> outputs;
     std::vector<std::pair<std::string, std::string>> attrs;  // Name and doc.
-    std::string onnx;
-    std::string source;  // The file that defines it.
+    std::string source;                                      // The file that defines it.
     bool sparse_output = false;
     Version since;
   } doc;
@@ -217,9 +217,9 @@ struct Definition {
   bool elementwise = false;
   Numeric numeric = Numeric::kExact;
   bool sparse_output = false;
-  const char* no_gradient = "";       // One clause: "its result is an integer".
-  const char* index_rule = "";        // "C2", if indices are checked when the kernel reads them.
-  Documented<const char*> onnx = "";  // The op of ONNX that means the same, if there is one.
+  const char* no_gradient = "";  // One clause: "its result is an integer".
+  const char* index_rule = "";   // "C2", if indices are checked when the kernel reads them.
+  const char* onnx = "";         // The op of ONNX that means the same, if there is one.
   Version since = {0, 1};
 };
 

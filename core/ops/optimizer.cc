@@ -1,5 +1,7 @@
 #include "core/ops/optimizer.h"
 
+#include <cmath>
+
 namespace tenon {
 
 void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t lr) {
@@ -21,6 +23,28 @@ void require_decay(double value, const char* name, std::string_view label) {
 
 void require_epsilon(double value, std::string_view label) {
   require(value >= 0, "{}: epsilon must not be negative, but is {}", label, value);
+}
+
+void require_moments(const TensorType& step, double beta1, double beta2, double epsilon) {
+  require(is_numeric(step.dtype) && step.rank() == 0, "C4: step must be a 0-d number, but is {}",
+          step);
+  require_decay(beta1, "beta1", "C5");
+  require_decay(beta2, "beta2", "C5");
+  require_epsilon(epsilon, "C6");
+}
+
+// 1 - beta^step: what a mean that began with zeros lacks. expm1 keeps the digits that the
+// difference would lose while beta^step is close to 1.
+static Tensor weight_of(double beta, const Tensor& step) { return -expm1(std::log(beta) * step); }
+
+Moments next_moments(const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& step,
+                     double beta1, double beta2, double epsilon) {
+  Moments next;
+  next.m = beta1 * m + (1 - beta1) * g;
+  next.v = beta2 * v + (1 - beta2) * (g * g);
+  next.weight = weight_of(beta1, step);
+  next.size = sqrt(next.v / weight_of(beta2, step)) + epsilon;
+  return next;
 }
 
 Tensors widened(TensorSpan in, size_t n) {

@@ -1,48 +1,157 @@
 // pad: elements added around a tensor, or taken off its ends.
 
-#include "core/ops/formulas.h"
+#include <algorithm>
+
+#include "core/ops/indexing.h"
 
 namespace tenon::ops {
 namespace {
 
 using Attrs = PadAttrs;
 
+// What becomes of one axis: some elements are taken off its ends, and others added there.
+struct Edges {
+  int64_t skipped = 0;  // Taken off the front.
+  int64_t kept = 0;
+  int64_t before = 0;  // Added in front.
+  int64_t after = 0;
+  int64_t size() const { return before + kept + after; }
+};
+
+// What is taken off may be more than there is; the rest comes off what is added at the other end.
+Edges edges_of(int64_t n, int64_t before, int64_t after) {
+  const int64_t size = n + before + after;
+  Edges edges{.skipped = std::min(n, std::max<int64_t>(0, -before)),
+              .before = std::clamp<int64_t>(before, 0, size)};
+  edges.kept = std::max<int64_t>(0, n + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0));
+  edges.after = size - edges.before - edges.kept;
+  return edges;
+}
+
+// The pads of every axis of x: those before each, then those after each.
+Ints all_pads(const Attrs& attrs, size_t rank) {
+  if (attrs.axes.empty()) return attrs.pads;
+  const size_t n = attrs.axes.size();
+  Ints pads(2 * rank, 0);
+  for (size_t i = 0; i < n; ++i) {
+    const auto axis = static_cast<size_t>(from_front(attrs.axes[i], rank));
+    pads[axis] = attrs.pads[i];
+    pads[rank + axis] = attrs.pads[n + i];
+  }
+  return pads;
+}
+
 // Constraints.
-//   C1  pads has two entries for each axis of x.
+//   C1  pads has two entries for each of axes, or for each axis of x.
 //   C2  no size becomes negative, and the result fits.
 //   C3  value, if given, has rank 0.
+//   C4  modes other than constant have an element of the axis to repeat.
+//   C5  -rank(x) <= axis < rank(x) for each of axes, none of them twice.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const size_t rank = x.rank();
-  require(attrs.pads.size() == 2 * rank, "C1: pads has {} entries for {}", attrs.pads.size(), x);
+  if (!attrs.axes.empty()) require_axes(attrs.axes, x, "C5");
+  const size_t n_padded = attrs.axes.empty() ? rank : attrs.axes.size();
+  require(attrs.pads.size() == 2 * n_padded, "C1: pads has {} entries for {} axes of {}",
+          attrs.pads.size(), n_padded, x);
   if (in.has(1)) require(in[1].rank() == 0, "C3: value must have rank 0, but is {}", in[1]);
+
   constexpr int64_t kMost = int64_t{1} << 60;
+  const Ints pads = all_pads(attrs, rank);
   TensorType y(x.dtype, x.shape);
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t before = attrs.pads[i], after = attrs.pads[rank + i];
+    const int64_t before = pads[i], after = pads[rank + i];
     const bool fits = before > -kMost && before < kMost && after > -kMost && after < kMost;
     y.shape[i] = fits ? x.shape[i] + before + after : -1;
     require(y.shape[i] >= 0, "C2: {} and {} elements cannot be added to axis {} of {}", before,
             after, i, x);
+    require(attrs.mode == PadMode::kConstant || y.shape[i] == 0 ||
+                edges_of(x.shape[i], before, after).kept > 0,
+            "C4: axis {} of {} has no element to repeat between pads of {} and {}", i, x, before,
+            after);
   }
   check_size(y);
   return {y};
 }
 
+// For each element along a padded axis, which one of those that were kept it repeats.
+Tensor repeated(PadMode mode, const Edges& edges) {
+  const Tensor all = iota({edges.size()}, DType::kI64, 0);
+  const Tensor i = sub(all, integer(edges.before));
+  if (mode == PadMode::kEdge) return clip(i, integer(0), integer(edges.kept - 1));
+  if (mode == PadMode::kWrap) return mod(i, integer(edges.kept));
+  const int64_t period = std::max<int64_t>(1, 2 * (edges.kept - 1));  // There and back.
+  const Tensor there = mod(i, integer(period));
+  return minimum(there, sub(integer(period), there));
+}
+
+// What is added on one side of y along an axis, `n` elements deep.
+Tensor block(TensorSpan in, const Tensor& y, size_t axis, int64_t n) {
+  TensorType type = y->type;
+  type.shape[axis] = n;
+  return has(in, 1) ? broadcast_to(in[1], type.shape) : zeros(type);
+}
+
+// One axis after the other. Constant padding comes by here where a device has no kernel for it.
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const size_t rank = in[0]->rank();
+  const Ints pads = all_pads(attrs, rank);
+  Tensor y = in[0];
+  for (size_t i = 0; i < rank; ++i) {
+    const Edges edges = edges_of(y->shape()[i], pads[i], pads[rank + i]);
+    const auto axis = static_cast<int64_t>(i);
+    const int64_t end = edges.skipped + edges.kept;
+    y = slice(y, {.starts = {edges.skipped}, .ends = {end}, .axes = {axis}});
+    if (edges.before == 0 && edges.after == 0) continue;
+    if (attrs.mode == PadMode::kConstant) {
+      const Tensor parts[] = {block(in, y, i, edges.before), y, block(in, y, i, edges.after)};
+      y = concat(parts, axis);
+    } else {
+      y = gather(y, repeated(attrs.mode, edges), axis);
+    }
+  }
+  return {y};
+}
+
 // What was added is taken off again, and what was taken off had no part in the result.
-Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
-  Ints back = attrs.pads;
+Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
+  const Ints pads = all_pads(attrs, v.input_type(0).rank());
+  Ints back = pads;
   for (int64_t& n : back) n = -n;
   const Tensor& g = v.cotangent(0);
   Tensors gradients = {pad(g, back)};
   if (v.n_inputs() > 1) {
     const auto to_value = [&] {
       const Tensor inside = zeros(TensorType(DType::kBool, v.input_type(0).shape));
-      const Tensor added = pad(inside, make_scalar_bool(true), attrs.pads);
+      const Tensor added = pad(inside, make_scalar_bool(true), pads);
       return sum(where(added, g, number(0)));
     };
     gradients.push_back(v.needs(1) ? to_value() : Tensor());
   }
+  return gradients;
+}
+
+// What repeats an element adds to what reaches it.
+Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
+  if (attrs.mode == PadMode::kConstant) return constant_vjp(attrs, v);
+  const TensorType& x = v.input_type(0);
+  const size_t rank = x.rank();
+  Tensors gradients(v.n_inputs(), Tensor());
+  if (count(v.output_type(0).shape) == 0) return gradients;
+
+  const Ints pads = all_pads(attrs, rank);
+  Tensor g = v.cotangent(0);
+  Ints back(2 * rank, 0);
+  for (size_t i = 0; i < rank; ++i) {
+    const Edges edges = edges_of(x.shape[i], pads[i], pads[rank + i]);
+    back[i] = edges.skipped;
+    back[rank + i] = x.shape[i] - edges.skipped - edges.kept;
+    if (edges.before == 0 && edges.after == 0) continue;
+    TensorType kept = g->type;
+    kept.shape[i] = edges.kept;
+    g = gather_transposed(g, repeated(attrs.mode, edges), kept, static_cast<int64_t>(i));
+  }
+  gradients[0] = pad(g, back);
   return gradients;
 }
 
@@ -75,6 +184,69 @@ Cases<Attrs> cases() {
        .attrs = {.pads = {1, 1}},
        .inputs = {f32({0}, {})},
        .expect = {f32({0, 0})}},
+      {.name = "axes",
+       .attrs = {.pads = {1, 0}, .axes = {-2}},
+       .inputs = {f32({1, 2}, {1, 2})},
+       .expect = {f32({2, 2}, {0, 0, 1, 2})}},
+      {.name = "value_along_axes",
+       .attrs = {.pads = {-1, 1, 2, 0}, .axes = {1, 0}},
+       .inputs = {f32({1, 2}, {1, 2}), f32({}, {9})},
+       .expect = {f32({2, 3}, {9, 9, 9, 2, 9, 9})}},
+      {.name = "more_is_cropped_than_there_is_but_not_than_is_added",
+       .attrs = {.pads = {5, -4}, .axes = {0}},
+       .inputs = {x, f32({}, {9})},
+       .expect = {f32({9, 9, 9, 9})}},
+      {.name = "reflect",
+       .attrs = {.pads = {2, 1}, .mode = PadMode::kReflect},
+       .inputs = {x},
+       .expect = {f32({3, 2, 1, 2, 3, 2})}},
+      {.name = "reflect_there_and_back",
+       .attrs = {.pads = {0, 6}, .mode = PadMode::kReflect},
+       .inputs = {x},
+       .expect = {f32({1, 2, 3, 2, 1, 2, 3, 2, 1})}},
+      {.name = "reflect_of_one_element",
+       .attrs = {.pads = {1, 2}, .mode = PadMode::kReflect},
+       .inputs = {f32({7})},
+       .expect = {f32({7, 7, 7, 7})}},
+      {.name = "edge",
+       .attrs = {.pads = {2, 1}, .mode = PadMode::kEdge},
+       .inputs = {x},
+       .expect = {f32({1, 1, 1, 2, 3, 3})}},
+      {.name = "wrap",
+       .attrs = {.pads = {2, 4}, .mode = PadMode::kWrap},
+       .inputs = {x},
+       .expect = {f32({2, 3, 1, 2, 3, 1, 2, 3, 1})}},
+      {.name = "modes_crop_first",
+       .attrs = {.pads = {-1, 2}, .mode = PadMode::kWrap},
+       .inputs = {x},
+       .expect = {f32({2, 3, 2, 3})}},
+      {.name = "modes_know_axes",
+       .attrs = {.pads = {0, 1}, .mode = PadMode::kEdge, .axes = {-1}},
+       .inputs = {boolean({2, 2}, {0, 1, 1, 0})},
+       .expect = {boolean({2, 3}, {0, 1, 1, 1, 0, 0})}},
+      {.name = "reflect_in_every_direction",
+       .attrs = {.pads = {1, -1, 2, 2, 1, 3}, .mode = PadMode::kReflect},
+       .inputs = {uniform({2, 3, 4})}},
+      {.name = "nothing_to_repeat",
+       .attrs = {.pads = {1, 0}, .mode = PadMode::kEdge},
+       .inputs = {f32({0}, {})},
+       .error = "C4"},
+      {.name = "nothing_left_to_repeat",
+       .attrs = {.pads = {-3, 1}, .mode = PadMode::kWrap},
+       .inputs = {x},
+       .error = "C4"},
+      {.name = "all_is_cropped",
+       .attrs = {.pads = {-3, 0}, .mode = PadMode::kReflect},
+       .inputs = {x},
+       .expect = {f32({0}, {})}},
+      {.name = "axis_out_of_range",
+       .attrs = {.pads = {1, 1}, .axes = {1}},
+       .inputs = {x},
+       .error = "C5"},
+      {.name = "pads_of_more_axes",
+       .attrs = {.pads = {1, 1, 1, 1}, .axes = {0}},
+       .inputs = {f32({1, 2}, {1, 2})},
+       .error = "C1"},
       {.name = "pads_are_too_short", .attrs = {.pads = {1}}, .inputs = {x}, .error = "C1"},
       {.name = "more_is_cropped_than_there_is",
        .attrs = {.pads = {-2, -2}},
@@ -98,14 +270,22 @@ OpDef pad_def() {
       .name = "pad",
       .summary = "A tensor with elements added before and after each axis.",
       .formula = "y[i] = x[i - before] where that is inside of x, else value",
-      .details = "Negative pads take elements off.",
+      .details =
+          "Negative pads take elements off. The modes other than constant repeat what is left "
+          "then: "
+          "reflect goes there and back between the first element and the last, which it does not "
+          "repeat at the turn; edge repeats the first and the last; wrap begins again at the other "
+          "end. They go as far as the pads say, however few elements there are.",
       .inputs = {{"x", "the input"},
-                 {"value", "what is added, of rank 0; absent for zero", InputKind::kOptional}},
+                 {"value", "what constant padding adds, of rank 0; absent for zero",
+                  InputKind::kOptional}},
       .outputs = {{"y", "the padded tensor"}},
-      .attrs_doc = {{"pads", "Elements added before each axis, then after each."},
-                    {"mode", "What the added elements are: constant."}},
+      .attrs_doc = {{"pads", "Elements added before each of the axes, then after each."},
+                    {"mode", "What the added elements are: constant, reflect, edge or wrap."},
+                    {"axes", "The axes that pads is about; empty for all."}},
       .infer = infer,
       .vjp = vjp,
+      .decompose = decompose,
       .cases = cases,
       .promotes = Promotes::kAll,
       .sparse_output = true,

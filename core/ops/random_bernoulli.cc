@@ -80,7 +80,6 @@ OpDef random_bernoulli_def() {
       .cases = cases,
       .sparse_output = true,
       .no_gradient = "its result is bool",
-      .onnx = "Bernoulli",
   });
 }
 

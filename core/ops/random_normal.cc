@@ -107,7 +107,6 @@ OpDef random_normal_def() {
       .cases = cases,
       .numeric = Numeric::kComposite,
       .no_gradient = "its result is drawn, not computed from numbers",
-      .onnx = "RandomNormal",
   });
 }
 

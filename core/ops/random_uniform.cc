@@ -92,7 +92,6 @@ OpDef random_uniform_def() {
       .decompose = decompose,
       .cases = cases,
       .no_gradient = "its result is drawn, not computed from numbers",
-      .onnx = "RandomUniform",
   });
 }
 

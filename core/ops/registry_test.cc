@@ -23,6 +23,7 @@ class Fields final : public AttrVisitor {
   void on_ints(std::string_view name, std::span<const int64_t> v) override {
     add(name, to_string(Dims(v)));
   }
+  void on_string(std::string_view name, std::string_view v) override { add(name, std::string(v)); }
   std::vector<std::pair<std::string, std::string>> all;
 
  private:

@@ -1,4 +1,6 @@
-// transpose and moveaxis: the axes in another order.
+// transpose, moveaxis and swapaxes: the axes in another order.
+
+#include <utility>
 
 #include "core/ops/formulas.h"
 
@@ -9,6 +11,12 @@ struct MoveaxisAttrs {
   Ints source;       // The axes to move; negative ones count from the end.
   Ints destination;  // Where each of them goes.
   TENON_ATTRS(source, destination)
+};
+
+struct SwapaxesAttrs {
+  int64_t axis1 = -2;  // The one axis; a negative one counts from the end.
+  int64_t axis2 = -1;  // The other.
+  TENON_ATTRS(axis1, axis2)
 };
 
 // Output axis i is input axis order[i].
@@ -77,7 +85,20 @@ Ints order_of(const MoveaxisAttrs& attrs, const TensorType& x) {
   return order;
 }
 
-// ---- both
+// ---- swapaxes
+
+// Constraints.
+//   C1  -rank(x) <= axis < rank(x) for axis1 and axis2, which may be the same.
+Ints order_of(const SwapaxesAttrs& attrs, const TensorType& x) {
+  const int64_t axis1 = require_axis(attrs.axis1, x, "C1");
+  const int64_t axis2 = require_axis(attrs.axis2, x, "C1");
+  Ints order;
+  for (size_t i = 0; i < x.rank(); ++i) order.push_back(static_cast<int64_t>(i));
+  std::swap(order[static_cast<size_t>(axis1)], order[static_cast<size_t>(axis2)]);
+  return order;
+}
+
+// ---- all
 
 template <class Attrs>
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
@@ -154,6 +175,29 @@ Cases<MoveaxisAttrs> moveaxis_cases() {
   };
 }
 
+Cases<SwapaxesAttrs> swapaxes_cases() {
+  return {
+      {.name = "example",
+       .inputs = {f32({2, 3}, {1, 2, 3, 4, 5, 6})},
+       .expect = {f32({3, 2}, {1, 4, 2, 5, 3, 6})}},
+      {.name = "outer_axes",
+       .attrs = {.axis1 = 0, .axis2 = 2},
+       .inputs = {i32({1, 2, 3}, {1, 2, 3, 4, 5, 6})},
+       .expect = {i32({3, 2, 1}, {1, 4, 2, 5, 3, 6})}},
+      {.name = "with_itself",
+       .attrs = {.axis1 = 0, .axis2 = -1},
+       .inputs = {f32({1, 2})},
+       .expect = {f32({1, 2})}},
+      {.name = "four_axes", .attrs = {.axis1 = -1, .axis2 = 1}, .inputs = {uniform({2, 3, 2, 4})}},
+      {.name = "no_elements", .inputs = {uniform({0, 3})}, .expect = {f32({3, 0}, {})}},
+      {.name = "one_axis_alone", .inputs = {f32({1, 2})}, .error = "C1"},
+      {.name = "axis_out_of_range",
+       .attrs = {.axis1 = 0, .axis2 = 2},
+       .inputs = {uniform({2, 3})},
+       .error = "C1"},
+  };
+}
+
 }  // namespace
 
 OpDef transpose_def() {
@@ -185,6 +229,22 @@ OpDef moveaxis_def() {
       .vjp = vjp<MoveaxisAttrs>,
       .view = view<MoveaxisAttrs>,
       .cases = moveaxis_cases,
+  });
+}
+
+OpDef swapaxes_def() {
+  return define<SwapaxesAttrs>({
+      .name = "swapaxes",
+      .summary = "Two axes in each other's place, the others where they are.",
+      .formula = "y[..., j, ..., i, ...] = x[..., i, ..., j, ...]",
+      .inputs = {{"x", "the input"}},
+      .outputs = {{"y", "x with its axes permuted"}},
+      .attrs_doc = {{"axis1", "The one axis; a negative one counts from the end."},
+                    {"axis2", "The other."}},
+      .infer = infer<SwapaxesAttrs>,
+      .vjp = vjp<SwapaxesAttrs>,
+      .view = view<SwapaxesAttrs>,
+      .cases = swapaxes_cases,
   });
 }
 

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include "core/ops/formulas.h"
+#include "core/ops/linalg.h"
 
 namespace tenon::ops {
 namespace {
 
-struct Attrs {
-  int64_t k = 0;  // The diagonal that bounds what is kept: above 0 right of the main one.
-  TENON_ATTRS(k)
-};
+using Attrs = DiagonalAttrs;
 
 // Constraints.
 //   C1  x has at least two axes; the last two are the matrices.

@@ -1,4 +1,5 @@
-// Elementwise ops of one input: rounding, tests for NaN and infinity, logical and bitwise not.
+// Elementwise ops of one input: rounding, tests for NaN, infinity and sign, logical and bitwise
+// not.
 //
 // Constraints:
 //   C1  x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -53,6 +54,11 @@ Cases<None> test_cases(CaseTensor expect) {
 // x - x is 0 for finite numbers and NaN for all others.
 Tensors isfinite_decompose(const None&, TensorSpan in) {
   return {logical_not(isnan(in[0] - in[0]))};
+}
+
+// A comparison does not tell -0 from 0, but 1 with its sign.
+Tensors signbit_decompose(const None&, TensorSpan in) {
+  return {less(copysign(number(1), in[0]), number(0))};
 }
 
 }  // namespace
@@ -147,6 +153,28 @@ OpDef isfinite_def() {
       .cases =
           [] {
             return test_cases(boolean({1, 0, 0, 0}));
+          },
+  });
+}
+
+OpDef signbit_def() {
+  return test({
+      .name = "signbit",
+      .summary = "Whether the sign of each element is negative, that of a zero too.",
+      .formula = "y = the sign bit of x",
+      .decompose = signbit_decompose,
+      .cases =
+          [] {
+            constexpr double kInf = std::numeric_limits<double>::infinity();
+            return Cases<None>{
+                {.name = "example",
+                 .inputs = {f32({1, -1, 0, -0.0, kInf, -kInf})},
+                 .expect = {boolean({0, 1, 0, 1, 0, 1})}},
+                {.name = "no_elements",
+                 .inputs = {uniform({0, 3})},
+                 .expect = {boolean({0, 3}, {})}},
+                {.name = "integer_is_not_floating", .inputs = {i32({1})}, .error = "C1"},
+            };
           },
   });
 }

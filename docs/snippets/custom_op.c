@@ -1,9 +1,9 @@
 /* docs/adding_an_op.md: an op that a program brings along, made of ops and differentiated by
- * itself. mish(x) = x * tanh(softplus(x)). */
+ * itself. gate(x) = x * tanh(softplus(x)). */
 
 #include "docs/snippets/snippet.h"
 
-static tenon_error* mish_types(void* payload, const void* attrs, const tenon_type* inputs,
+static tenon_error* gate_types(void* payload, const void* attrs, const tenon_type* inputs,
                                size_t n_inputs, tenon_type* out_types, size_t n_outputs) {
   (void)payload, (void)attrs, (void)n_inputs, (void)n_outputs;
   if (TENON_DTYPE_CODE(inputs[0].dtype) != TENON_CODE_FLOAT) {
@@ -13,7 +13,7 @@ static tenon_error* mish_types(void* payload, const void* attrs, const tenon_typ
   return NULL;
 }
 
-static tenon_error* mish_parts(void* payload, tenon_scope* scope, const void* attrs,
+static tenon_error* gate_parts(void* payload, tenon_scope* scope, const void* attrs,
                                tenon_tensor* const* inputs, size_t n_inputs,
                                tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload, (void)attrs, (void)n_inputs, (void)n_outputs;
@@ -26,14 +26,14 @@ static tenon_error* mish_parts(void* payload, tenon_scope* scope, const void* at
   return error;
 }
 
-static uint32_t register_mish(tenon_context* context) {
+static uint32_t register_gate(tenon_context* context) {
   tenon_custom_op op = {0};
   op.struct_size = sizeof op;
   op.n_inputs = 1;
   op.n_outputs = 1;
-  op.name = tenon_str("mish");
-  op.infer = mish_types;
-  op.decompose = mish_parts;
+  op.name = tenon_str("gate");
+  op.infer = gate_types;
+  op.decompose = gate_parts;
   uint32_t id = 0;
   must(tenon_op_register(context, &op, &id));
   return id;
@@ -45,14 +45,14 @@ int main(void) {
   tenon_context* context = NULL;
   must(tenon_context_create(NULL, &context));
   tenon_scope* scope = tenon_context_default_scope(context);
-  const uint32_t mish = register_mish(context);
+  const uint32_t gate = register_gate(context);
 
   tenon_tensor *x = vector(scope, values, 4), *y = NULL, *dx = NULL;
   tenon_value* source = tenon_tensor_as_value(x);
   tenon_tape* tape = NULL;
   must(tenon_tape_create(scope, NULL, &tape));
   must(tenon_tape_watch(tape, source));
-  must(tenon_call(scope, mish, NULL, &x, 1, &y, 1));
+  must(tenon_call(scope, gate, NULL, &x, 1, &y, 1));
   must(tenon_tape_gradient(scope, tape, &y, 1, NULL, &source, 1, NULL, &dx));
 
   const tenon_format_options four_digits = {
@@ -68,7 +68,7 @@ int main(void) {
 
   tenon_tensor *integer = NULL, *none = NULL;
   must(tenon_tensor_from_data(scope, TENON_INT32, NULL, 0, &whole, sizeof whole, &integer));
-  tenon_error* error = tenon_call(scope, mish, NULL, &integer, 1, &none, 1);
+  tenon_error* error = tenon_call(scope, gate, NULL, &integer, 1, &none, 1);
   printf("%s\n", tenon_error_message(error).data);
   tenon_error_release(error);
 

@@ -132,6 +132,7 @@ TEST(CpuPool, AgreesWithRef) {
       const Launched got = cpu().run(TENON_OP_max_pool, &attrs, {x}, {y, i});
       EXPECT_TRUE(same_values(got[0], want[0]));
       EXPECT_TRUE(same_values(got[1], want[1]));
+      if (dtype == TENON_INT16) continue;  // Only floats are summed.
       const Launched want_sum = ref().run(TENON_OP_window_sum, &attrs, {x}, {y});
       const Launched got_sum = cpu().run(TENON_OP_window_sum, &attrs, {x}, {y});
       EXPECT_TRUE(close(got_sum[0], want_sum[0], tenon_sdk::size_of(dtype) == 2 ? 1e-2 : 1e-6));
@@ -203,6 +204,11 @@ constexpr tenon_conv_backward_filter_attrs kFilter{sizeof(tenon_conv_backward_fi
                                                    nullptr,
                                                    0};
 
+constexpr tenon_layer_norm_attrs kLayerNorm{sizeof(tenon_layer_norm_attrs), 1, 1e-5};
+constexpr tenon_rms_norm_attrs kRmsNorm{sizeof(tenon_rms_norm_attrs), -1, 1e-5};
+constexpr tenon_group_norm_attrs kGroupNorm{sizeof(tenon_group_norm_attrs), 1e-5, 4};
+constexpr tenon_attention_attrs kAttention{sizeof(tenon_attention_attrs), true, 0, 5};
+
 std::vector<Call> calls() {
   const tenon_dtype f = TENON_FLOAT32;
   const auto random = [&](List sizes, uint64_t seed = 1) {
@@ -228,6 +234,33 @@ std::vector<Call> calls() {
       {"sum of two axes", TENON_OP_sum, &kSum02, {random({64, 16, 200})}, {zeros({16})}},
       {"sum of all", TENON_OP_sum, &kSumAll, {random({900, 777})}, {zeros({})}},
       {"softmax", TENON_OP_softmax, nullptr, {random({700, 33})}, {zeros({700, 33})}},
+      {"layer_norm",
+       TENON_OP_layer_norm,
+       &kLayerNorm,
+       {random({90, 33, 150}), random({33, 1}, 2), random({150}, 3)},
+       {zeros({90, 33, 150}), zeros({90, 1, 1}), zeros({90, 1, 1})}},
+      {"rms_norm",
+       TENON_OP_rms_norm,
+       &kRmsNorm,
+       {random({700, 133}), random({133}, 2)},
+       {zeros({700, 133})}},
+      {"group_norm",
+       TENON_OP_group_norm,
+       &kGroupNorm,
+       {random({5, 12, 21, 20}), random({12}, 2), random({12}, 3)},
+       {zeros({5, 12, 21, 20})}},
+      {"gru_cell",
+       TENON_OP_gru_cell,
+       nullptr,
+       {random({60, 70}), random({60, 110}, 2), random({330, 70}, 3), random({330, 110}, 4),
+        random({660}, 5)},
+       {zeros({60, 110})}},
+      {"attention",
+       TENON_OP_attention,
+       &kAttention,
+       {random({2, 4, 150, 20}), random({2, 2, 210, 20}, 2), random({2, 2, 210, 30}, 3),
+        random_tensor(TENON_BOOL, {4, 150, 210}, 0, 1)},
+       {zeros({2, 4, 150, 30})}},
       {"matmul",
        TENON_OP_matmul,
        nullptr,
@@ -257,25 +290,6 @@ std::vector<Call> calls() {
 }
 
 bool same_bits(const Tensor& a, const Tensor& b) { return a.bytes == b.bytes; }
-
-// The same elements in reverse memory order of axes, with a gap behind each.
-Tensor scattered(const Tensor& dense) {
-  const size_t size = tenon_sdk::size_of(dense.dtype), rank = dense.sizes.size();
-  Tensor made = dense;
-  int64_t stride = 2;
-  for (size_t i = 0; i < rank; ++i) {
-    made.strides[i] = stride;
-    stride *= made.sizes[i];
-  }
-  made.bytes.assign(static_cast<size_t>(stride) * size, std::byte{0x7f});
-  const tenon_sdk::Walk<2> walk(rank, dense.sizes.data(),
-                                {dense.strides.data(), made.strides.data()});
-  walk.elements([&](const auto& at) {
-    std::memcpy(made.bytes.data() + static_cast<size_t>(at[1]) * size,
-                dense.bytes.data() + static_cast<size_t>(at[0]) * size, size);
-  });
-  return made;
-}
 
 TEST(CpuBits, DoNotDependOnLayout) {
   for (const Call& call : calls()) {

@@ -165,4 +165,23 @@ inline bool close(const Tensor& got, const Tensor& want, double bound) {
   });
 }
 
+// The same elements in reverse memory order of axes, with a gap behind each.
+inline Tensor scattered(const Tensor& dense) {
+  const size_t size = tenon_sdk::size_of(dense.dtype), rank = dense.sizes.size();
+  Tensor made = dense;
+  int64_t stride = 2;
+  for (size_t i = 0; i < rank; ++i) {
+    made.strides[i] = stride;
+    stride *= made.sizes[i];
+  }
+  made.bytes.assign(static_cast<size_t>(stride) * size, std::byte{0x7f});
+  const tenon_sdk::Walk<2> walk(rank, dense.sizes.data(),
+                                {dense.strides.data(), made.strides.data()});
+  walk.elements([&](const auto& at) {
+    std::memcpy(made.bytes.data() + static_cast<size_t>(at[1]) * size,
+                dense.bytes.data() + static_cast<size_t>(at[0]) * size, size);
+  });
+  return made;
+}
+
 }  // namespace tenon_cpu

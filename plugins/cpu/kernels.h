@@ -61,6 +61,11 @@ inline bool has_input(const tenon_launch& launch, size_t i) {
   return i < launch.n_inputs && is_present(launch.inputs[i]);
 }
 
+// For ops whose outputs are as large as the data say, where no size was given.
+inline Prepared refuse_unsized() {
+  return refuse("finds out how large its outputs are: the host waits for a count");
+}
+
 // The functions that kernels.def names.
 #define TENON_KERNEL(op, signature, prepare) Prepared prepare(const Request& request);
 #include "plugins/cpu/kernels.def"

@@ -1,6 +1,7 @@
 // Functions of two elements. Both come in the same dtype, broadcast to the shape of the output.
 
 #include <cmath>
+#include <cstring>
 
 #include "plugins/ref/elementwise.h"
 
@@ -120,15 +121,20 @@ W floor_mod(W a, W b) {
   return (truncated < 0) != (b < 0) ? truncated + b : truncated;
 }
 
-// The floor of the exact quotient, which a / b may have rounded up to an integer.
+// The floor of the exact quotient. The integer next to a / b is at most one off, and what it leaves
+// of a, whose sign is exact, says which way.
 template <class W>
 W floor_divide(W a, W b) {
   const W quotient = a / b;
   if (b == 0 || std::isnan(quotient) || std::isinf(quotient)) return quotient;
-  const W truncated = std::fmod(a, b);
-  W whole = (a - truncated) / b;
-  if (truncated != 0 && (truncated < 0) != (b < 0)) whole -= 1;
-  return whole == 0 ? std::copysign(whole, quotient) : std::nearbyint(whole);
+  W whole = std::nearbyint(quotient);
+  const W rest = std::isinf(b) ? a : std::fma(-whole, b, a);
+  if (rest != 0 && (rest < 0) != (b < 0)) {
+    whole -= 1;
+  } else if (std::fabs(rest) >= std::fabs(b)) {
+    whole += 1;
+  }
+  return whole == 0 ? std::copysign(whole, quotient) : whole;
 }
 
 template <class W>
@@ -177,6 +183,26 @@ Prepared float_kernel(uint32_t op) {
   return map_kernel<T, T>(wide_function<Wide<T>>(op));
 }
 
+// The bits of a float without its sign count upwards with its magnitude.
+template <class T>
+T next_after(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+  const double from = widen<double>(a), to = widen<double>(b);
+  if (std::isnan(from) || std::isnan(to)) return narrow<T>(from + to);
+  if (from == to) return b;
+  Bits bits = 1;  // The least magnitude follows on zero.
+  if (from != 0) {
+    const bool is_outwards = (to > from) == (from > 0);
+    std::memcpy(&bits, &a, sizeof bits);
+    bits = static_cast<Bits>(is_outwards ? bits + 1 : bits - 1);
+  } else if (to < 0) {
+    bits = static_cast<Bits>(bits | Bits(1) << (8 * sizeof(Bits) - 1));
+  }
+  std::memcpy(static_cast<void*>(&a), &bits, sizeof bits);
+  return a;
+}
+
 // ---- comparisons
 
 template <class W>
@@ -216,6 +242,11 @@ Prepared prepare_float_binary(const Request& request) {
   const uint32_t op = request.op();
   return dispatch<tenon_sdk::Floats>(request.input(0).dtype,
                                      [&]<class T>(Type<T>) { return float_kernel<T>(op); });
+}
+
+Prepared prepare_nextafter(const Request& request) {
+  return dispatch<tenon_sdk::Floats>(
+      request.input(0).dtype, [&]<class T>(Type<T>) { return map_kernel<T, T>(&next_after<T>); });
 }
 
 Prepared prepare_compare(const Request& request) {

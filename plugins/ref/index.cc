@@ -1,5 +1,7 @@
-// Gathers and scatters. An index outside of its axis gathers zero or scatters nothing, and is
-// reported; a negative one counts from the end.
+// Gathers and scatters, and the search for what is not zero. An index outside of its axis gathers
+// zero or scatters nothing, and is reported; a negative one counts from the end.
+
+#include <algorithm>
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
@@ -236,6 +238,32 @@ Prepared prepare_scatter_nd(const Request& request) {
   };
   const int32_t reduction = request.attrs<tenon_scatter_nd_attrs>().reduction;
   return scatter_kernel(request.input(0).dtype, reduction, make);
+}
+
+Prepared prepare_nonzero(const Request& request) {
+  const auto attrs = request.attrs<tenon_nonzero_attrs>();
+  if (attrs.size < 0) return refuse_unsized();
+  return tenon_sdk::dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(
+        kTraits, [room = attrs.size, fill = attrs.fill](const tenon_launch& launch) {
+          const tenon_view& in = launch.inputs[0];
+          const T* x = data<const T>(in);
+          int64_t* indices = data<int64_t>(launch.outputs[0]);  // A row for each axis.
+          std::fill_n(indices, tenon_sdk::count(launch.outputs[0]), fill);
+          int64_t n_found = 0, number = 0;  // The number of an element is its row-major place.
+          const Walk<1> walk(in.rank, in.sizes, {strides_of(in)});
+          walk.elements([&](const auto& at) {
+            int64_t rest = number++;
+            if (widen<Exact<T>>(x[at[0]]) == 0) return;
+            const int64_t column = n_found++;
+            if (column >= room) return;
+            for (size_t axis = in.rank; axis-- > 0; rest /= in.sizes[axis]) {
+              indices[static_cast<int64_t>(axis) * room + column] = rest % in.sizes[axis];
+            }
+          });
+          *data<int64_t>(launch.outputs[1]) = n_found;
+        });
+  });
 }
 
 }  // namespace tenon_ref

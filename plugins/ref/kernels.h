@@ -13,6 +13,11 @@ inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_D
 // For loops that read an element of each input and then write the element at the same place.
 inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
 
+// For ops whose outputs are as large as the data say, where no size was given.
+inline Prepared refuse_unsized() {
+  return tenon_sdk::refuse("finds out how large its outputs are: the host waits for a count");
+}
+
 // unary.cc
 Prepared prepare_unary(const Request& request);
 Prepared prepare_float_unary(const Request& request);
@@ -21,6 +26,7 @@ Prepared prepare_predicate(const Request& request);
 // binary.cc
 Prepared prepare_arithmetic(const Request& request);
 Prepared prepare_float_binary(const Request& request);
+Prepared prepare_nextafter(const Request& request);
 Prepared prepare_compare(const Request& request);
 Prepared prepare_logical(const Request& request);
 Prepared prepare_bitwise(const Request& request);
@@ -44,6 +50,8 @@ Prepared prepare_cast(const Request& request);
 // move.cc
 Prepared prepare_concat(const Request& request);
 Prepared prepare_pad(const Request& request);
+Prepared prepare_dynamic_slice(const Request& request);
+Prepared prepare_dynamic_update_slice(const Request& request);
 
 // index.cc
 Prepared prepare_gather(const Request& request);
@@ -51,16 +59,26 @@ Prepared prepare_gather_elements(const Request& request);
 Prepared prepare_gather_nd(const Request& request);
 Prepared prepare_scatter_elements(const Request& request);
 Prepared prepare_scatter_nd(const Request& request);
+Prepared prepare_nonzero(const Request& request);
+
+// sort.cc
+Prepared prepare_sort(const Request& request);
+Prepared prepare_argsort(const Request& request);
+Prepared prepare_top_k(const Request& request);
+Prepared prepare_searchsorted(const Request& request);
+Prepared prepare_unique(const Request& request);
 
 // reduce.cc
 Prepared prepare_reduce(const Request& request);
 Prepared prepare_arg_reduce(const Request& request);
 
 // scan.cc
-Prepared prepare_cumsum(const Request& request);
+Prepared prepare_scan(const Request& request);
+Prepared prepare_extreme_scan(const Request& request);
 
 // matmul.cc
 Prepared prepare_matmul(const Request& request);
+Prepared prepare_int8_matmul(const Request& request);
 
 // conv.cc
 Prepared prepare_conv(const Request& request);
@@ -69,5 +87,15 @@ Prepared prepare_conv_backward_filter(const Request& request);
 // pool.cc
 Prepared prepare_max_pool(const Request& request);
 Prepared prepare_window_sum(const Request& request);
+
+// linalg.cc
+Prepared prepare_cholesky(const Request& request);
+Prepared prepare_triangular_solve(const Request& request);
+Prepared prepare_solve(const Request& request);
+Prepared prepare_det(const Request& request);
+Prepared prepare_slogdet(const Request& request);
+Prepared prepare_qr(const Request& request);
+Prepared prepare_svd(const Request& request);
+Prepared prepare_eigh(const Request& request);
 
 }  // namespace tenon_ref

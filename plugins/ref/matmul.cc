@@ -62,4 +62,45 @@ Prepared prepare_matmul(const Request& request) {
   });
 }
 
+// The zero points come as a column for the rows of a and a row for the columns of b, with the batch
+// axes of the output.
+Prepared prepare_int8_matmul(const Request&) {
+  return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {
+    const tenon_view& out = launch.outputs[0];
+    const Matrix matrix_a(launch.inputs[0], false), matrix_b(launch.inputs[1], false);
+    const size_t batch = out.rank - size_t{2};
+    const auto element = [&](size_t i, int64_t offset) -> int64_t {
+      if (i >= launch.n_inputs || !tenon_sdk::is_present(launch.inputs[i])) return 0;
+      const tenon_view& view = launch.inputs[i];
+      return view.dtype == TENON_INT8 ? tenon_sdk::data<const int8_t>(view)[offset]
+                                      : tenon_sdk::data<const uint8_t>(view)[offset];
+    };
+    const auto strides = [&](size_t i) -> const int64_t* {
+      if (i >= launch.n_inputs || !tenon_sdk::is_present(launch.inputs[i])) return nullptr;
+      return tenon_sdk::strides_of(launch.inputs[i]);
+    };
+    const int64_t row_stride = strides(2) ? strides(2)[batch] : 0;
+    const int64_t column_stride = strides(3) ? strides(3)[batch + 1] : 0;
+    int32_t* y = tenon_sdk::data<int32_t>(out);
+    const tenon_sdk::Walk<4> matrices(batch, out.sizes,
+                                      {strides(0), strides(1), strides(2), strides(3)});
+    if (tenon_sdk::count(out) == 0) return;
+    matrices.elements([&](const auto& at) {
+      for (int64_t row = 0; row < out.sizes[batch]; ++row) {
+        const int64_t zero_a = element(2, at[2] + row * row_stride);
+        for (int64_t column = 0; column < out.sizes[batch + 1]; ++column) {
+          const int64_t zero_b = element(3, at[3] + column * column_stride);
+          int64_t sum = 0;
+          for (int64_t k = 0; k < matrix_a.columns; ++k) {
+            const int64_t left = at[0] + row * matrix_a.row_stride + k * matrix_a.column_stride;
+            const int64_t right = at[1] + k * matrix_b.row_stride + column * matrix_b.column_stride;
+            sum += (element(0, left) - zero_a) * (element(1, right) - zero_b);
+          }
+          *y++ = static_cast<int32_t>(sum);
+        }
+      }
+    });
+  });
+}
+
 }  // namespace tenon_ref

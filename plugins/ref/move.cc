@@ -1,4 +1,4 @@
-// concat and pad: elements move, nothing is computed.
+// concat, pad, dynamic_slice and dynamic_update_slice: elements move, nothing is computed.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/sdk/view.h"
@@ -10,6 +10,17 @@ using tenon_sdk::data;
 using tenon_sdk::is_present;
 using tenon_sdk::Type;
 using tenon_sdk::Walk;
+
+// Where the slice with these sizes begins in `view`, in elements.
+int64_t slice_offset(const tenon_view& view, const tenon_view& starts, const int64_t* sizes) {
+  const tenon_sdk::IndexReader start(starts);
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < view.rank; ++axis) {
+    const int64_t given = start[static_cast<int64_t>(axis) * starts.strides[0]];
+    offset += tenon_sdk::wrap_start(given, view.sizes[axis], sizes[axis]) * view.strides[axis];
+  }
+  return offset;
+}
 
 }  // namespace
 
@@ -34,7 +45,9 @@ Prepared prepare_concat(const Request& request) {
 // A negative pad takes elements away. Without a value the padding is zero.
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
-  if (attrs.mode != TENON_PAD_MODE_CONSTANT) return tenon_sdk::refuse("only constant padding");
+  if (attrs.mode != TENON_PAD_MODE_CONSTANT || attrs.n_axes > 0) {
+    return tenon_sdk::refuse("only constant padding of all axes");
+  }
   const tenon_sdk::List pads = tenon_sdk::list(attrs.pads, attrs.n_pads);
   return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [pads](const tenon_launch& launch) {
@@ -63,6 +76,40 @@ Prepared prepare_pad(const Request& request) {
       y += to;
       const Walk<2> walk(in.rank, sizes, {tenon_sdk::strides_of(in), out.strides});
       walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
+    });
+  });
+}
+
+Prepared prepare_dynamic_slice(const Request& request) {
+  return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& out = launch.outputs[0];
+      const T* x = data<const T>(in);
+      T* y = data<T>(out);
+      if (tenon_sdk::count(out) == 0) return;
+      x += slice_offset(in, launch.inputs[1], out.sizes);
+      const Walk<2> walk(out.rank, out.sizes, {tenon_sdk::strides_of(in), out.strides});
+      walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
+    });
+  });
+}
+
+Prepared prepare_dynamic_update_slice(const Request& request) {
+  return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& update = launch.inputs[1];
+      const tenon_view& out = launch.outputs[0];
+      const T* x = data<const T>(in);
+      const T* u = data<const T>(update);
+      T* y = data<T>(out);
+      const Walk<2> all(out.rank, out.sizes, {tenon_sdk::strides_of(in), out.strides});
+      all.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
+      if (tenon_sdk::count(update) == 0) return;
+      y += slice_offset(out, launch.inputs[2], update.sizes);
+      const Walk<2> part(update.rank, update.sizes, {tenon_sdk::strides_of(update), out.strides});
+      part.elements([&](const auto& at) { y[at[1]] = u[at[0]]; });
     });
   });
 }

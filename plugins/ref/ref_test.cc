@@ -50,6 +50,14 @@ TEST(RefUnary, SigmoidSaturatesWithoutOverflow) {
   EXPECT_NUMBERS(call(TENON_OP_sigmoid, {x}, f64({3}, {})), 0, 0.5, 1);
 }
 
+TEST(RefUnary, DigammaAndTrigammaMeetTheirPolesAndRecurrence) {
+  const Tensor x = f64({0, -0.0, -3, kInf, 1, -0.5}), out = f64({6}, {});
+  EXPECT_NUMBERS(call(TENON_OP_digamma, {x}, out), -kInf, kInf, kNaN, kInf, -0.57721566490153287,
+                 0.036489973978576520);
+  EXPECT_NUMBERS(call(TENON_OP_trigamma, {x}, out), kInf, kInf, kInf, 0, 1.6449340668482264,
+                 8.9348022005446790);
+}
+
 TEST(RefUnary, PredicatesTellNanFromInfinity) {
   const Tensor x = f16({1, kNaN, static_cast<float>(-kInf)});
   EXPECT_NUMBERS(call(TENON_OP_isnan, {x}, boolean({3}, {})), 0, 1, 0);
@@ -138,6 +146,13 @@ TEST(RefBinary, FloatsOfDoubleRoundOnce) {
   // The sum is 2^-64 below a tie; an extended format would round it onto the tie first.
   const Tensor a = f64({1 + 0x1p-52}), b = f64({0x1p-53 - 0x1p-64});
   EXPECT_NUMBERS(call(TENON_OP_add, {a, b}, f64({1}, {})), 1 + 0x1p-52);
+}
+
+TEST(RefBinary, NextafterStepsInItsOwnDType) {
+  const Tensor a = f16({1, 0, -0.0f, 65504}), b = f16({2, -1, 0, kInf});
+  EXPECT_NUMBERS(call(TENON_OP_nextafter, {a, b}, f16({4}, {})), 1 + 0x1p-10, -0x1p-24, 0.0, kInf);
+  EXPECT_NUMBERS(call(TENON_OP_nextafter, {f64({1}), f64({0})}, f64({1}, {})), 1 - 0x1p-53);
+  EXPECT_NUMBERS(call(TENON_OP_nextafter, {f32({kNaN}), f32({0})}, f32({1}, {})), kNaN);
 }
 
 // ---- ternary
@@ -294,6 +309,28 @@ TEST(RefMove, PadThatCropsAllLeavesOnlyPadding) {
   EXPECT_NUMBERS(call(TENON_OP_pad, {f32({1, 2, 3}), f32({}, {9})}, f32({2}, {}), &attrs), 9, 9);
 }
 
+TEST(RefMove, DynamicSlicesAreMovedInside) {
+  auto attrs = make_attrs<tenon_dynamic_slice_attrs>();
+  const List sizes = {1, 2};
+  SET_LIST(attrs, sizes, sizes);
+  const Tensor x = i8({2, 3}, {1, 2, 3, 4, 5, 6}), out = i8({1, 2}, {});
+  EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {x, i64({0, 1})}, out, &attrs), 2, 3);
+  EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {x, i32({9, 9})}, out, &attrs), 5, 6);
+  EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {x, i64({-1, -9})}, out, &attrs), 4, 5);
+  const Tensor turned = x.as({3, 2}, {1, 3});  // 1 4, 2 5, 3 6.
+  EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {turned, i64({1, 0})}, out, &attrs), 2, 5);
+}
+
+TEST(RefMove, DynamicUpdatesAreMovedInside) {
+  const Tensor x = i8({2, 3}, {1, 2, 3, 4, 5, 6}), update = i8({1, 2}, {8, 9});
+  EXPECT_NUMBERS(call(TENON_OP_dynamic_update_slice, {x, update, i64({1, 5})}, x), 1, 2, 3, 4, 8,
+                 9);
+  const Tensor turned = x.as({3, 2}, {1, 3});
+  EXPECT_NUMBERS(
+      call(TENON_OP_dynamic_update_slice, {turned, update, i64({-9, 0})}, i8({3, 2}, {})), 8, 9, 2,
+      5, 3, 6);
+}
+
 // ---- reduce
 
 TEST(RefReduce, SumsOverAnyAxes) {
@@ -341,6 +378,28 @@ TEST(RefScan, CumsumRunsBothWaysWithAndWithoutItself) {
   EXPECT_NUMBERS(call(TENON_OP_cumsum, {x}, out, &attrs), 0, 1, 3, 0, 4, 9);
   attrs.reverse = true;
   EXPECT_NUMBERS(call(TENON_OP_cumsum, {x}, out, &attrs), 5, 3, 0, 11, 6, 0);
+}
+
+TEST(RefScan, CumprodRunsBothWaysWithAndWithoutItself) {
+  auto attrs = make_attrs<tenon_cumprod_attrs>();
+  const Tensor x = f32({2, 3, 4}), out = f32({3}, {});
+  EXPECT_NUMBERS(call(TENON_OP_cumprod, {x}, out, &attrs), 2, 6, 24);
+  attrs.exclusive = true;
+  EXPECT_NUMBERS(call(TENON_OP_cumprod, {x}, out, &attrs), 1, 2, 6);
+  attrs.reverse = true;
+  EXPECT_NUMBERS(call(TENON_OP_cumprod, {x}, out, &attrs), 12, 4, 1);
+}
+
+TEST(RefScan, ExtremesSoFarNameTheFirstOfThoseThatTie) {
+  auto attrs = make_attrs<tenon_cummax_attrs>();
+  const Tensor x = f32({1, 3, 3, 2, kNaN, 5});
+  const Launched y = run(TENON_OP_cummax, {x}, {f32({6}, {}), i64({6}, {})}, &attrs);
+  EXPECT_NUMBERS(y[0], 1, 3, 3, 3, kNaN, kNaN);
+  EXPECT_NUMBERS(y[1], 0, 1, 1, 1, 4, 4);
+  attrs.reverse = true;
+  const Launched z = run(TENON_OP_cummin, {i8({2, 1, 1, 3})}, {i8({4}, {}), i64({4}, {})}, &attrs);
+  EXPECT_NUMBERS(z[0], 1, 1, 1, 3);
+  EXPECT_NUMBERS(z[1], 2, 2, 2, 3);
 }
 
 }  // namespace

@@ -1,35 +1,80 @@
-// cumsum.
+// Loops along one axis that give a result at each step: cumsum, cumprod, cummax and cummin.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
 #include "plugins/sdk/view.h"
 
 namespace tenon_ref {
+namespace {
 
-// Each element becomes the sum of those before it along the axis, and of itself unless the sum is
-// exclusive. In reverse, of those behind it.
-Prepared prepare_cumsum(const Request& request) {
+// Calls line(offsets) for each line along the axis, with where it begins in each of N operands.
+template <size_t N, class Line>
+void for_each_line(const tenon_view& in, size_t axis, const std::array<const int64_t*, N>& strides,
+                   const Line& line) {
+  if (in.sizes[axis] == 0) return;
+  int64_t starts[TENON_MAX_RANK];  // One element along the axis stands for each line.
+  for (size_t i = 0; i < in.rank; ++i) starts[i] = i == axis ? 1 : in.sizes[i];
+  tenon_sdk::Walk<N>(in.rank, starts, strides).elements(line);
+}
+
+}  // namespace
+
+// Each element becomes the sum, or the product, of those before it along the axis, and of itself
+// unless that is exclusive. In reverse, of those behind it. The two attribute structs are alike.
+Prepared prepare_scan(const Request& request) {
+  const bool is_sum = request.op() == TENON_OP_cumsum;
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
   const bool exclusive = attrs.exclusive, reverse = attrs.reverse;
   return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return tenon_sdk::kernel(kTraits, [axis, exclusive, reverse](const tenon_launch& launch) {
+    return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
       const tenon_view& in = launch.inputs[0];
       const tenon_view& out = launch.outputs[0];
       const T* x = tenon_sdk::data<const T>(in);
       T* y = tenon_sdk::data<T>(out);
       const int64_t n = in.sizes[axis];
-      if (n == 0) return;
-      int64_t starts[TENON_MAX_RANK];  // One element along the axis stands for each line.
-      for (size_t i = 0; i < in.rank; ++i) starts[i] = i == axis ? 1 : in.sizes[i];
-      const tenon_sdk::Walk<2> lines(in.rank, starts, {in.strides, out.strides});
-      lines.elements([&](const auto& at) {
-        Wide<T> sum = 0;
+      for_each_line<2>(in, axis, {in.strides, out.strides}, [&](const auto& at) {
+        Wide<T> total = is_sum ? 0 : 1;
         for (int64_t j = 0; j < n; ++j) {
           const int64_t i = reverse ? n - 1 - j : j;
-          const Wide<T> before = sum;
-          sum += widen<Wide<T>>(x[at[0] + i * in.strides[axis]]);
-          y[at[1] + i * out.strides[axis]] = narrow<T>(exclusive ? before : sum);
+          const Wide<T> before = total;
+          const Wide<T> next = widen<Wide<T>>(x[at[0] + i * in.strides[axis]]);
+          total = is_sum ? total + next : total * next;
+          y[at[1] + i * out.strides[axis]] = narrow<T>(exclusive ? before : total);
+        }
+      });
+    });
+  });
+}
+
+// Each element becomes the extreme so far, and where that is: the first of those that tie, or the
+// first NaN.
+Prepared prepare_extreme_scan(const Request& request) {
+  const bool is_max = request.op() == TENON_OP_cummax;
+  const auto attrs = request.attrs<tenon_cummax_attrs>();
+  const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
+  const bool reverse = attrs.reverse;
+  return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const tenon_view& out = launch.outputs[0];  // Both are laid out alike.
+      const T* x = tenon_sdk::data<const T>(in);
+      T* values = tenon_sdk::data<T>(out);
+      int64_t* indices = tenon_sdk::data<int64_t>(launch.outputs[1]);
+      const int64_t n = in.sizes[axis];
+      for_each_line<2>(in, axis, {in.strides, out.strides}, [&](const auto& at) {
+        const auto element = [&](int64_t i) {
+          return widen<Exact<T>>(x[at[0] + i * in.strides[axis]]);
+        };
+        int64_t best = reverse ? n - 1 : 0;
+        for (int64_t j = 0; j < n; ++j) {
+          const int64_t i = reverse ? n - 1 - j : j;
+          const Exact<T> leader = element(best), candidate = element(i);
+          const bool wins =
+              candidate != candidate || (is_max ? leader < candidate : candidate < leader);
+          if (leader == leader && wins) best = i;
+          values[at[1] + i * out.strides[axis]] = x[at[0] + best * in.strides[axis]];
+          indices[at[1] + i * out.strides[axis]] = best;
         }
       });
     });

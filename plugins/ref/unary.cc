@@ -63,6 +63,53 @@ W sigmoid(W x) {
   return x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
+// ---- the derivatives of lgamma
+
+// Bernoulli's numbers B2, B4, ... as fractions: from 32 on the asymptotic series with these terms
+// is good to binary128.
+constexpr double kBernoulli[][2] = {
+    {1, 6}, {-1, 30},     {1, 42},      {-1, 30},       {5, 66},       {-691, 2730},
+    {7, 6}, {-3617, 510}, {43867, 798}, {-174611, 330}, {854513, 138}, {-236364091, 2730}};
+
+template <class W>
+W digamma(W x) {
+  const W pi = std::acos(W(-1));
+  if (x < 0) {  // Reflection; x minus the nearest whole number is exact.
+    const W offset = x - std::nearbyint(x);
+    return offset == 0 ? W(NAN) : digamma(1 - x) - pi / std::tan(pi * offset);
+  }
+  W recurrence = 0;
+  for (; x < 32; x += 1) recurrence += 1 / x;
+  W series = std::log(x) - 1 / (2 * x);
+  W power = 1;
+  int k = 0;
+  for (const auto& [numerator, denominator] : kBernoulli) {
+    k += 2;
+    power /= x * x;
+    series -= W(numerator) / W(denominator) / k * power;
+  }
+  return series - recurrence;
+}
+
+template <class W>
+W trigamma(W x) {
+  const W pi = std::acos(W(-1));
+  if (std::isinf(x)) return x < 0 ? -x : W(0);
+  if (x < 0) {
+    const W sine = std::sin(pi * (x - std::nearbyint(x))) / pi;
+    return sine == 0 ? W(INFINITY) : 1 / (sine * sine) - trigamma(1 - x);
+  }
+  W recurrence = 0;
+  for (; x < 32; x += 1) recurrence += 1 / (x * x);
+  W series = 1 / x + 1 / (2 * x * x);
+  W power = 1 / x;
+  for (const auto& [numerator, denominator] : kBernoulli) {
+    power /= x * x;
+    series += W(numerator) / W(denominator) * power;
+  }
+  return series + recurrence;
+}
+
 template <class W>
 Function<W> wide_function(uint32_t op) {
   switch (op) {
@@ -108,6 +155,16 @@ Function<W> wide_function(uint32_t op) {
       return [](W x) { return std::atanh(x); };
     case TENON_OP_erf:
       return [](W x) { return std::erf(x); };
+    case TENON_OP_erfc:
+      return [](W x) { return std::erfc(x); };
+    case TENON_OP_lgamma:
+      return [](W x) { return std::lgamma(x); };
+    case TENON_OP_digamma:
+      return [](W x) { return digamma(x); };
+    case TENON_OP_trigamma:
+      return [](W x) { return trigamma(x); };
+    case TENON_OP_cbrt:
+      return [](W x) { return std::cbrt(x); };
     case TENON_OP_sigmoid:
       return [](W x) { return sigmoid(x); };
     default:

@@ -4,6 +4,7 @@
 
 #include <tenon/plugin.h>
 
+#include <algorithm>
 #include <array>
 
 namespace tenon_sdk {
@@ -122,6 +123,13 @@ class Walk {
 inline int64_t wrap(int64_t index, int64_t bound) {
   if (index < 0) index += bound;
   return index >= 0 && index < bound ? index : -1;
+}
+
+// Where a slice of `size` elements begins that lies inside of `bound`: a negative start counts from
+// the end, and then it is moved as little as possible.
+inline int64_t wrap_start(int64_t start, int64_t bound, int64_t size) {
+  if (start < 0) start += bound;
+  return std::clamp<int64_t>(start, 0, bound - size);
 }
 
 // Notes an index out of range in the launch's error record. The first one stays.

@@ -53,6 +53,81 @@ def atanh_series(s):
     return mp.log((1 + s) / (1 - s))
 
 
+def from_one_to_four(t):
+    """The argument of the gamma functions that t = (a - 2) / (a + 2) in [-1/3, 1/3] stands for."""
+    return 2 * (1 + t) / (1 - t)
+
+
+def from_four(u):
+    """The same for u = 1 / a^2, which reaches infinity at 0."""
+    return 1 / mp.sqrt(u)
+
+
+def scaled_erfc(t):
+    """erfc(x) exp(x^2) (x + 4) / 4, which lies between 0.14 and 1, for t = (x - 4) / (x + 4)."""
+    x = 4 * (1 + t) / (1 - t)
+    return mp.erfc(x) * mp.exp(x * x) * (x + 4) / 4
+
+
+# The ends of the gamma functions' fits, as values of t and u.
+THIRD = mpf(1) / 3
+SIXTEENTH = mpf(1) / 16
+ROOT_OF_DIGAMMA = mp.findroot(mp.digamma, mpf("1.46"))
+
+
+def gamma_fits():
+    def of_lgamma(t):
+        a = from_one_to_four(t)
+        return mp.loggamma(a) / ((a - 1) * (a - 2))
+
+    def of_stirling(u):
+        a = from_four(u)
+        known = (a - mpf("0.5")) * (mp.log(a) - 1) + (mp.log(2 * mp.pi) - 1) / 2
+        return (mp.loggamma(a) - known) * a
+
+    def of_digamma(t):
+        a = from_one_to_four(t)
+        return mp.digamma(a) / (a - ROOT_OF_DIGAMMA)
+
+    def of_digamma_tail(u):
+        a = from_four(u)
+        return (mp.log(a) - 1 / (2 * a) - mp.digamma(a)) / u
+
+    def of_trigamma(t):
+        a = from_one_to_four(t)
+        return mp.psi(1, a) * a
+
+    def of_trigamma_tail(u):
+        a = from_four(u)
+        return ((mp.psi(1, a) * a - 1) * a - mpf("0.5")) * a
+
+    return [
+        Fit("kLgamma",
+            "lgamma(a) = (a - 1) (a - 2) p(t), t = (a - 2) / (a + 2), 1 <= a <= 4",
+            of_lgamma, lambda t: 1 / of_lgamma(t), (-THIRD, THIRD), {"float": 10, "double": 22}),
+        Fit("kStirling",
+            "lgamma(a) = (a - 1/2) (log(a) - 1) + (log(2 pi) - 1) / 2 + p(u) / a, u = 1 / a^2, "
+            "a >= 4",
+            of_stirling, lambda u: 1 / (from_four(u) * mp.loggamma(from_four(u))),
+            (mpf(0), SIXTEENTH), {"float": 3, "double": 8}),
+        Fit("kDigamma",
+            "digamma(a) = (a - its root) p(t), t = (a - 2) / (a + 2), 1 <= a <= 4",
+            of_digamma, lambda t: 1 / of_digamma(t), (-THIRD, THIRD), {"float": 11, "double": 23}),
+        Fit("kDigammaTail", "digamma(a) = log(a) - 1 / (2 a) - u p(u), u = 1 / a^2, a >= 4",
+            of_digamma_tail, lambda u: u / mp.digamma(from_four(u)),
+            (mpf(0), SIXTEENTH), {"float": 3, "double": 9}),
+        Fit("kTrigamma", "trigamma(a) = p(t) / a, t = (a - 2) / (a + 2), 1 <= a <= 4",
+            of_trigamma, lambda t: 1 / of_trigamma(t), (-THIRD, THIRD),
+            {"float": 11, "double": 23}),
+        Fit("kTrigammaTail", "trigamma(a) = (1 + (1/2 + p(u) / a) / a) / a, u = 1 / a^2, a >= 4",
+            of_trigamma_tail, lambda u: u / (from_four(u) * mp.psi(1, from_four(u))),
+            (mpf(0), SIXTEENTH), {"float": 3, "double": 10}),
+        Fit("kSinPi", "sin(pi r) / pi = r + r z p(z), z = r^2, |r| <= 1/2",
+            *odd(lambda r: mp.sin(mp.pi * r) / mp.pi), (mpf(0), mpf("0.25")),
+            {"float": 4, "double": 8}),
+    ]
+
+
 def fits():
     log2_half = mp.log(2) / 2 * mpf("1.0005")
     log_end = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.001")
@@ -97,6 +172,15 @@ def fits():
         Fit("kLogErfc", "log(erfc(1 + t)) = p(t), t in [0, 3] (float), [0, 5] (double)",
             lambda t: mp.log(mp.erfc(1 + t)), lambda t: mp.erfc(1 + t) / mp.erf(1 + t),
             (mpf(0), None), {"float": 7, "double": 19}, {"float": mpf(3), "double": mpf(5)}),
+        Fit("kErfc", "erfc(x) = exp(-x^2) 4 / (x + 4) p(t), t = (x - 4) / (x + 4), "
+            "0 <= x <= 10.5 (float), 28 (double)",
+            scaled_erfc, lambda t: 1 / scaled_erfc(t), (mpf(-1), None),
+            {"float": 11, "double": 23}, {"float": mpf(13) / 29, "double": mpf(3) / 4}),
+        Fit("kCbrt", "cbrt(1 + f) = p(f), roughly, sqrt(1/2) <= 1 + f <= sqrt(2)",
+            lambda f: mp.cbrt(1 + f), lambda f: 1 / mp.cbrt(1 + f),
+            (mp.sqrt(2) / 2 - mpf("1.0001"), mp.sqrt(2) - mpf("0.9999")),
+            {"float": 3, "double": 6}),
+        *gamma_fits(),
     ]
 
 
@@ -243,7 +327,9 @@ def digits_of_two_over_pi():
 
 
 # What the plugin's own kernels evaluate as the expansions do.
-IN_CPU = ["kExp", "kExp2", "kLog", "kSin", "kCos", "kAsin", "kAtan", "kSinh", "kErf", "kLogErfc"]
+IN_CPU = ["kExp", "kExp2", "kLog", "kSin", "kCos", "kAsin", "kAtan", "kSinh", "kErf", "kLogErfc",
+          "kErfc", "kCbrt", "kLgamma", "kStirling", "kDigamma", "kDigammaTail", "kTrigamma",
+          "kTrigammaTail", "kSinPi"]
 
 
 def write(path, about, namespace, lines):

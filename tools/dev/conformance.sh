@@ -2,10 +2,12 @@
 # Judges a device plugin by the op semantics that all devices share
 #
 #   ./dev conformance NAME|FILE [ARGUMENTS OF tenon-conformance]
+#   ./dev conformance onnx [--device NAME] [ARGUMENTS OF tenon-conformance onnx]
 #
 #   ./dev conformance cpu                    every claim, up to the stress tests
 #   ./dev conformance cpu --level smoke      a minute
 #   ./dev conformance cpu --html page.html   a page to look at
+#   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu
 #
 # `build/dev/bin/tenon-conformance --help` lists the arguments.
 . tools/dev/lib.sh
@@ -14,9 +16,23 @@ if [ $# -eq 0 ]; then
   echo "conformance: which plugin? ./dev conformance --help shows how" >&2
   exit 2
 fi
-plugin=$1
+judged=$1
 shift
-setup --test
+setup --test --conformance
 configure dev
-build dev --target tenon_conformance tenon_plugins
-exec build/dev/bin/tenon-conformance --plugin "$plugin" "$@"
+build dev --target tenon_conformance
+kit=build/dev/bin/tenon-conformance
+[ "$judged" = onnx ] || exec $kit --plugin "$judged" "$@"
+
+devices="ref cpu"
+for argument; do
+  case $argument in
+    --device | --device=*) devices= ;;
+  esac
+done
+[ -n "$devices" ] || exec $kit onnx "$@"
+status=0
+for device in $devices; do
+  $kit onnx --device "$device" "$@" || status=1
+done
+exit $status

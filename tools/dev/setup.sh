@@ -6,14 +6,15 @@
 # Without a part: what the demo needs. A part adds to that; the other commands name theirs by
 # themselves.
 #
-#   --test    googletest
-#   --check   clang, clang-format and python3
-#   --bench   Google Benchmark
-#   --peers   what the benches compare with: libtorch
-#   --arm64   a cross compiler, an emulator, and a sysroot under build/
-#   --wasm    Emscripten and Node
-#   --cuda    what the CUDA plugin needs
-#   --all     all of these but --cuda
+#   --test         googletest
+#   --check        clang, clang-format and python3
+#   --conformance  the node tests of ONNX
+#   --bench        Google Benchmark
+#   --peers        what the benches compare with: libtorch
+#   --arm64        a cross compiler, an emulator, and a sysroot under build/
+#   --wasm         Emscripten and Node
+#   --cuda         what the CUDA plugin needs
+#   --all          all of these but --cuda
 #
 # Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
 . tools/dev/lib.sh
@@ -21,11 +22,12 @@
 packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev zlib1g-dev dataset-fashion-mnist"
 arm64=
-[ "${1:-}" != --all ] || set -- --test --check --bench --peers --arm64 --wasm
+[ "${1:-}" != --all ] || set -- --test --check --conformance --bench --peers --arm64 --wasm
 for part; do
   case $part in
     --test) packages="$packages libgtest-dev python3" ;;
     --check) packages="$packages clang-14 clang-format-14 python3" ;;
+    --conformance) packages="$packages libonnx-testdata" ;;
     --bench) packages="$packages libbenchmark-dev" ;;
     --peers) packages="$packages libtorch-dev" ;;
     --arm64)

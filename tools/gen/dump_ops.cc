@@ -24,6 +24,7 @@ class AttrValues final : public AttrVisitor {
     set(name, info.values[static_cast<size_t>(value)]);
   }
   void on_ints(std::string_view name, std::span<const int64_t> value) override { set(name, value); }
+  void on_string(std::string_view name, std::string_view value) override { set(name, value); }
 
   // JSON has no word for what is not finite.
   static Json number(double value) {
@@ -54,6 +55,9 @@ class AttrLister final : public AttrVisitor {
   }
   void on_ints(std::string_view name, std::span<const int64_t> value) override {
     add(name, "ints", value);
+  }
+  void on_string(std::string_view name, std::string_view value) override {
+    add(name, "string", value);
   }
 
   Json take() { return std::move(attrs_); }
@@ -199,7 +203,7 @@ Json describe(const OpDef& op, Json& enums) {
       {"no_gradient", op.no_gradient},
       {"promotes", name_of(op.promotes)},
       {"numeric", name_of(op.numeric)},
-      {"onnx", op.doc.onnx},
+      {"onnx", op.onnx},
       {"since", std::to_string(op.doc.since.major) + "." + std::to_string(op.doc.since.minor)},
       {"kit", kit_of(op)},
   };

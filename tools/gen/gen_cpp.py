@@ -1,5 +1,6 @@
 """The ops in C++: bindings/cpp/include/tenon/ops_gen.hpp, over the C ABI alone."""
 
+import json
 import textwrap
 
 import registry
@@ -19,6 +20,7 @@ HEAD = """\
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <tenon/tensor.hpp>
@@ -50,7 +52,7 @@ inline std::vector<tenon_tensor*> handles(std::span<const Tensor> tensors) {
 """
 
 TYPES = {"int": "int64_t", "float": "double", "bool": "bool", "dtype": "DType",
-         "ints": "std::vector<int64_t>"}
+         "ints": "std::vector<int64_t>", "string": "std::string"}
 MANY = "std::vector<Tensor>"
 
 
@@ -70,6 +72,8 @@ def initialiser(attr):
         return registry.c_dtype(value)
     if attr["type"] == "ints":
         return "{" + ", ".join(map(str, value)) + "}"
+    if attr["type"] == "string":
+        return json.dumps(value, ensure_ascii=False) if value else "{}"
     if attr["type"] == "enum":
         return f"{pascal(attr['enum'])}::k{pascal(value)}"
     return repr(float(value)) if attr["type"] == "float" else str(value)
@@ -105,6 +109,8 @@ def attrs(op):
             text += f"    attrs.n_{name} = {name}.size();\n"
         elif attr["type"] == "enum":
             value = f"static_cast<int32_t>({name})"
+        elif attr["type"] == "string":
+            value = f"{{{name}.data(), {name}.size()}}"
         text += f"    attrs.{name} = {value};\n"
     return text + "    return attrs;\n  }\n};\n"
 
@@ -171,7 +177,7 @@ def body(op):
 def wrap(line):
     if len(line) + 2 <= WIDTH:
         return "  " + line
-    opening = "{" if line.startswith("return {") else "tenon_call("
+    opening = "tenon_call(" if "tenon_call(" in line else "{"
     closing = "};" if opening == "{" else "));"
     head, _, rest = line.partition(opening)
     return fill(f"  {head}{opening}", rest.removesuffix(closing).split(", "), closing)

@@ -25,7 +25,7 @@ ATTRS_HEAD = """\
  *
  * The numbers of the ops, which never change, and their attributes. A struct of attributes may
  * grow: set struct_size, or start from its TENON_<OP>_ATTRS_DEFAULT, and a member that an older
- * program lacks takes its default. A list whose pointer is NULL has its default too.
+ * program lacks takes its default. A list or text whose pointer is NULL has its default too.
  */
 
 #ifndef TENON_OP_ATTRS_GEN_H_
@@ -43,7 +43,7 @@ TENON_END_DECLS
 """
 
 TYPES = {"int": "int64_t", "float": "double", "bool": "bool", "dtype": "tenon_dtype",
-         "enum": "int32_t"}
+         "enum": "int32_t", "string": "tenon_string"}
 
 
 def members(attr):
@@ -60,6 +60,8 @@ def initialiser(attr):
     value = attr["default"]
     if attr["type"] == "ints":
         return "NULL, 0"
+    if attr["type"] == "string":
+        return "{ NULL, 0 }"
     if attr["type"] == "bool":
         return "true" if value else "false"
     if attr["type"] == "dtype":

@@ -49,6 +49,8 @@ def default_text(attr):
         return "[" + ", ".join(map(str, value)) + "]"
     if attr["type"] == "float":
         return f"{value:g}"
+    if attr["type"] == "string":
+        return f'"{value}"'
     return str(value)
 
 

@@ -70,6 +70,13 @@ TEST(Ops, TakeListsOfTensors) {
   EXPECT_EQ(stack({x, x}, {.axis = 1}).to_vector<int>(), (std::vector<int>{1, 1, 2, 2}));
 }
 
+TEST(Ops, TakeText) {
+  const Tensor x = matrix({{1, 2}, {3, 4}});
+  EXPECT_EQ(einsum({x}, {.equation = "ij->ji"}).to_vector<int>(), (std::vector<int>{1, 3, 2, 4}));
+  EXPECT_EQ(einsum({x, x}, {.equation = "ij,ij"}).item<int>(), 30);
+  EXPECT_THROW(einsum({x}), Error);
+}
+
 TEST(Ops, GiveSeveralOutputs) {
   const std::vector<Tensor> halves = split(vector({1, 2, 3, 4}), 2, {.num_outputs = 2});
   EXPECT_EQ(halves[1].to_vector<int>(), (std::vector<int>{3, 4}));

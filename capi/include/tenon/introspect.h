@@ -78,6 +78,83 @@ TENON_API TENON_OWNED tenon_error* tenon_explain(
     size_t n_inputs, tenon_string* out_text TENON_OWNED);
 
 /**
+ * Describes an ONNX model as JSON: the version of ONNX's ops that it imports, the names and types
+ * of its inputs and outputs, the ops of its nodes, and those ops that are unknown here with the
+ * nodes that are of them. Inputs that the file has values for are left out. Any thread.
+ *
+ *     {"version": 13,
+ *      "inputs": [{"name": "x", "type": "f32[2,N]"}], "outputs": [{"name": "y", "type":
+ * "f32[...]"}], "ops": ["Add", "com.example.Frob"], "unknown": [{"op": "com.example.Frob", "nodes":
+ * ["node 1"]}]}
+ *
+ * A type that no tensor here has is "tensor(string)" or the like, or "no tensor".
+ *
+ * @param data      The content of the file.
+ * @param size      How many bytes.
+ * @param out_text  Receives the JSON, for tenon_string_release().
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_DATA_LOSS if it is truncated, contradicts itself or is no such file; the message says
+ * at which byte.
+ *   - TENON_UNIMPLEMENTED if it holds sparse tensors, or tensors of too many axes.
+ *   - TENON_INVALID_ARGUMENT if `data` or `out_text` is NULL.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_describe(
+    const void* data TENON_BORROWED TENON_COUNT(size), size_t size,
+    tenon_string* out_text TENON_OWNED);
+
+/**
+ * Runs an ONNX model once, node by node: each is a call of an op, on the device of the inputs.
+ *
+ * @param scope        Where.
+ * @param data         The content of the file.
+ * @param size         How many bytes.
+ * @param inputs       `n_inputs` tensors of the types that the model declares, on one device.
+ * @param n_inputs     How many; those that tenon_introspect_onnx_describe() names.
+ * @param out_outputs  Receives up to `n_outputs` tensors.
+ * @param n_outputs    How many are wanted; those at the end may be left out.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the number or the type of the inputs
+ *     differs, more outputs are asked for than there are, or a pointer is NULL.
+ *   - TENON_UNIMPLEMENTED if ops or attributes are unknown here; the message lists all such ops
+ * with their nodes. Also if tensors lie in other files.
+ *   - What tenon_introspect_onnx_describe() and the ops give; the message names the node.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_run(
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    const void* data TENON_BORROWED TENON_COUNT(size), size_t size,
+    tenon_tensor* const* inputs TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_inputs),
+    size_t n_inputs, tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs),
+    size_t n_outputs);
+
+/**
+ * Reads a tensor that lies alone in a file, in ONNX's form (TensorProto), onto the scope's device.
+ *
+ * @param scope       Where.
+ * @param data        The content of the file.
+ * @param size        How many bytes.
+ * @param out_tensor  Receives the tensor.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_DATA_LOSS if it is truncated or contradicts itself.
+ *   - TENON_UNIMPLEMENTED if its elements are of a type that is unknown here, or lie in another
+ * file.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, or a pointer is NULL.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_tensor(
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    const void* data TENON_BORROWED TENON_COUNT(size), size_t size,
+    tenon_tensor** out_tensor TENON_OWNED);
+
+/**
  * Gives the very table that this library hands to plugins, for programs that drive one themselves.
  * Any thread.
  *

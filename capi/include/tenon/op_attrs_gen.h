@@ -2,7 +2,7 @@
  *
  * The numbers of the ops, which never change, and their attributes. A struct of attributes may
  * grow: set struct_size, or start from its TENON_<OP>_ATTRS_DEFAULT, and a member that an older
- * program lacks takes its default. A list whose pointer is NULL has its default too.
+ * program lacks takes its default. A list or text whose pointer is NULL has its default too.
  */
 
 #ifndef TENON_OP_ATTRS_GEN_H_
@@ -50,6 +50,8 @@ enum {
   TENON_OP_bitwise_not = 35,
   TENON_OP_square = 36,
   TENON_OP_isfinite = 37,
+  TENON_OP_erfc = 38,
+  TENON_OP_lgamma = 39,
   TENON_OP_add = 40,
   TENON_OP_sub = 41,
   TENON_OP_mul = 42,
@@ -77,6 +79,8 @@ enum {
   TENON_OP_shift_right = 64,
   TENON_OP_fmod = 65,
   TENON_OP_logaddexp = 66,
+  TENON_OP_digamma = 67,
+  TENON_OP_cbrt = 69,
   TENON_OP_clip = 70,
   TENON_OP_fma = 71,
   TENON_OP_where = 72,
@@ -101,6 +105,10 @@ enum {
   TENON_OP_bitcast = 109,
   TENON_OP_identity = 110,
   TENON_OP_stop_gradient = 111,
+  TENON_OP_unstack = 134,
+  TENON_OP_swapaxes = 135,
+  TENON_OP_flatten = 136,
+  TENON_OP_diagonal = 137,
   TENON_OP_copy = 120,
   TENON_OP_cast = 121,
   TENON_OP_concat = 122,
@@ -109,17 +117,49 @@ enum {
   TENON_OP_tile = 125,
   TENON_OP_tril = 126,
   TENON_OP_triu = 127,
+  TENON_OP_dynamic_slice = 128,
+  TENON_OP_dynamic_update_slice = 129,
+  TENON_OP_repeat = 130,
+  TENON_OP_roll = 131,
+  TENON_OP_depth_to_space = 132,
+  TENON_OP_space_to_depth = 133,
+  TENON_OP_reverse_sequence = 138,
+  TENON_OP_im2col = 139,
+  TENON_OP_col2im = 112,
   TENON_OP_gather = 140,
   TENON_OP_gather_elements = 141,
   TENON_OP_gather_nd = 142,
   TENON_OP_scatter_elements = 143,
   TENON_OP_scatter_nd = 144,
+  TENON_OP_sort = 145,
+  TENON_OP_argsort = 146,
+  TENON_OP_top_k = 147,
+  TENON_OP_nonzero = 148,
+  TENON_OP_boolean_mask = 149,
+  TENON_OP_bincount = 150,
+  TENON_OP_segment_reduce = 151,
+  TENON_OP_searchsorted = 152,
+  TENON_OP_unique = 153,
   TENON_OP_relu = 160,
   TENON_OP_leaky_relu = 161,
   TENON_OP_elu = 162,
   TENON_OP_softplus = 163,
   TENON_OP_gelu = 164,
   TENON_OP_silu = 165,
+  TENON_OP_relu6 = 166,
+  TENON_OP_prelu = 167,
+  TENON_OP_selu = 168,
+  TENON_OP_softsign = 169,
+  TENON_OP_hard_sigmoid = 170,
+  TENON_OP_hard_swish = 171,
+  TENON_OP_swiglu = 172,
+  TENON_OP_celu = 173,
+  TENON_OP_mish = 174,
+  TENON_OP_hard_tanh = 175,
+  TENON_OP_log_sigmoid = 176,
+  TENON_OP_thresholded_relu = 177,
+  TENON_OP_shrink = 178,
+  TENON_OP_glu = 179,
   TENON_OP_sum = 180,
   TENON_OP_prod = 181,
   TENON_OP_max = 182,
@@ -133,6 +173,14 @@ enum {
   TENON_OP_var = 190,
   TENON_OP_logsumexp = 191,
   TENON_OP_l2_norm = 192,
+  TENON_OP_cumprod = 193,
+  TENON_OP_count_nonzero = 194,
+  TENON_OP_cummax = 195,
+  TENON_OP_cummin = 196,
+  TENON_OP_l1_norm = 197,
+  TENON_OP_sum_square = 198,
+  TENON_OP_log_sum = 199,
+  TENON_OP_diff = 219,
   TENON_OP_matmul = 200,
   TENON_OP_gemm = 201,
   TENON_OP_conv = 202,
@@ -143,29 +191,96 @@ enum {
   TENON_OP_window_sum = 207,
   TENON_OP_avg_pool = 208,
   TENON_OP_global_avg_pool = 209,
+  TENON_OP_conv_transpose = 210,
+  TENON_OP_depthwise = 211,
+  TENON_OP_global_max_pool = 212,
+  TENON_OP_resize_nearest = 213,
+  TENON_OP_resize_linear = 214,
+  TENON_OP_resize_cubic = 215,
+  TENON_OP_lp_pool = 217,
+  TENON_OP_global_lp_pool = 218,
   TENON_OP_softmax = 220,
   TENON_OP_log_softmax = 221,
   TENON_OP_batch_norm = 222,
   TENON_OP_batch_norm_train = 223,
   TENON_OP_layer_norm = 224,
+  TENON_OP_lrn = 216,
+  TENON_OP_rms_norm = 225,
+  TENON_OP_group_norm = 226,
+  TENON_OP_instance_norm = 227,
+  TENON_OP_l2_normalize = 228,
+  TENON_OP_moments = 229,
+  TENON_OP_hardmax = 230,
+  TENON_OP_mean_variance_normalization = 231,
   TENON_OP_dense = 240,
   TENON_OP_embedding = 241,
   TENON_OP_lstm_cell = 242,
   TENON_OP_dropout = 243,
+  TENON_OP_attention = 244,
+  TENON_OP_rotary_embedding = 245,
+  TENON_OP_kv_cache_update = 246,
+  TENON_OP_rnn_cell = 247,
+  TENON_OP_gru_cell = 248,
+  TENON_OP_lstm = 249,
+  TENON_OP_gru = 250,
+  TENON_OP_rnn = 251,
+  TENON_OP_multi_head_attention = 252,
   TENON_OP_mse = 260,
   TENON_OP_mae = 261,
   TENON_OP_bce_with_logits = 262,
   TENON_OP_softmax_cross_entropy = 263,
   TENON_OP_sparse_softmax_cross_entropy = 264,
+  TENON_OP_nll = 265,
+  TENON_OP_huber = 266,
+  TENON_OP_kl_div = 267,
+  TENON_OP_cosine_similarity = 268,
+  TENON_OP_hinge = 269,
   TENON_OP_sgd = 280,
   TENON_OP_momentum = 281,
   TENON_OP_rmsprop = 282,
-  TENON_OP_adam = 283
+  TENON_OP_adam = 283,
+  TENON_OP_adagrad = 284,
+  TENON_OP_adamw = 285,
+  TENON_OP_lamb = 286,
+  TENON_OP_int8_matmul = 300,
+  TENON_OP_quantize_linear = 301,
+  TENON_OP_dequantize_linear = 302,
+  TENON_OP_fake_quantize = 303,
+  TENON_OP_check_numerics = 320,
+  TENON_OP_signbit = 330,
+  TENON_OP_trigamma = 331,
+  TENON_OP_nextafter = 340,
+  TENON_OP_hypot = 341,
+  TENON_OP_squared_difference = 342,
+  TENON_OP_xlogy = 343,
+  TENON_OP_divide_no_nan = 344,
+  TENON_OP_lerp = 345,
+  TENON_OP_addcmul = 346,
+  TENON_OP_tensordot = 350,
+  TENON_OP_einsum = 351,
+  TENON_OP_cholesky = 360,
+  TENON_OP_triangular_solve = 361,
+  TENON_OP_qr = 362,
+  TENON_OP_svd = 363,
+  TENON_OP_eigh = 364,
+  TENON_OP_solve = 365,
+  TENON_OP_inv = 366,
+  TENON_OP_det = 367,
+  TENON_OP_slogdet = 368
 };
 
 /* Values of attributes of the kind pad_mode. */
 enum {
-  TENON_PAD_MODE_CONSTANT = 0
+  TENON_PAD_MODE_CONSTANT = 0,
+  TENON_PAD_MODE_REFLECT = 1,
+  TENON_PAD_MODE_EDGE = 2,
+  TENON_PAD_MODE_WRAP = 3
+};
+
+/* Values of attributes of the kind depth_to_space_mode. */
+enum {
+  TENON_DEPTH_TO_SPACE_MODE_DCR = 0,
+  TENON_DEPTH_TO_SPACE_MODE_CRD = 1
 };
 
 /* Values of attributes of the kind scatter_reduction. */
@@ -175,6 +290,58 @@ enum {
   TENON_SCATTER_REDUCTION_MUL = 2,
   TENON_SCATTER_REDUCTION_MIN = 3,
   TENON_SCATTER_REDUCTION_MAX = 4
+};
+
+/* Values of attributes of the kind segment_reduction. */
+enum {
+  TENON_SEGMENT_REDUCTION_SUM = 0,
+  TENON_SEGMENT_REDUCTION_PROD = 1,
+  TENON_SEGMENT_REDUCTION_MIN = 2,
+  TENON_SEGMENT_REDUCTION_MAX = 3,
+  TENON_SEGMENT_REDUCTION_MEAN = 4
+};
+
+/* Values of attributes of the kind searchsorted_side. */
+enum {
+  TENON_SEARCHSORTED_SIDE_LEFT = 0,
+  TENON_SEARCHSORTED_SIDE_RIGHT = 1
+};
+
+/* Values of attributes of the kind coordinate_transformation_mode. */
+enum {
+  TENON_COORDINATE_TRANSFORMATION_MODE_HALF_PIXEL = 0,
+  TENON_COORDINATE_TRANSFORMATION_MODE_HALF_PIXEL_SYMMETRIC = 1,
+  TENON_COORDINATE_TRANSFORMATION_MODE_PYTORCH_HALF_PIXEL = 2,
+  TENON_COORDINATE_TRANSFORMATION_MODE_ALIGN_CORNERS = 3,
+  TENON_COORDINATE_TRANSFORMATION_MODE_ASYMMETRIC = 4,
+  TENON_COORDINATE_TRANSFORMATION_MODE_TF_HALF_PIXEL_FOR_NN = 5
+};
+
+/* Values of attributes of the kind nearest_mode. */
+enum {
+  TENON_NEAREST_MODE_ROUND_PREFER_FLOOR = 0,
+  TENON_NEAREST_MODE_ROUND_PREFER_CEIL = 1,
+  TENON_NEAREST_MODE_FLOOR = 2,
+  TENON_NEAREST_MODE_CEIL = 3
+};
+
+/* Values of attributes of the kind cache_mode. */
+enum {
+  TENON_CACHE_MODE_LINEAR = 0,
+  TENON_CACHE_MODE_CIRCULAR = 1
+};
+
+/* Values of attributes of the kind rnn_activation. */
+enum {
+  TENON_RNN_ACTIVATION_TANH = 0,
+  TENON_RNN_ACTIVATION_RELU = 1
+};
+
+/* Values of attributes of the kind direction. */
+enum {
+  TENON_DIRECTION_FORWARD = 0,
+  TENON_DIRECTION_REVERSE = 1,
+  TENON_DIRECTION_BIDIRECTIONAL = 2
 };
 
 /* Values of attributes of the kind reduction. */
@@ -420,6 +587,49 @@ typedef struct tenon_bitcast_attrs {
 #define TENON_BITCAST_ATTRS_DEFAULT \
   { sizeof(tenon_bitcast_attrs), TENON_DTYPE_NONE }
 
+/* Attributes of unstack. */
+typedef struct tenon_unstack_attrs {
+  uint32_t struct_size;
+  /* The axis to take apart; a negative one counts from the end. Default: 0. */
+  int64_t axis;
+} tenon_unstack_attrs;
+#define TENON_UNSTACK_ATTRS_DEFAULT \
+  { sizeof(tenon_unstack_attrs), 0 }
+
+/* Attributes of swapaxes. */
+typedef struct tenon_swapaxes_attrs {
+  uint32_t struct_size;
+  /* The one axis; a negative one counts from the end. Default: -2. */
+  int64_t axis1;
+  /* The other. Default: -1. */
+  int64_t axis2;
+} tenon_swapaxes_attrs;
+#define TENON_SWAPAXES_ATTRS_DEFAULT \
+  { sizeof(tenon_swapaxes_attrs), -2, -1 }
+
+/* Attributes of flatten. */
+typedef struct tenon_flatten_attrs {
+  uint32_t struct_size;
+  /* The first axis of those that become columns; a negative one counts from the end, and the
+   * rank makes all of them rows. Default: 1. */
+  int64_t axis;
+} tenon_flatten_attrs;
+#define TENON_FLATTEN_ATTRS_DEFAULT \
+  { sizeof(tenon_flatten_attrs), 1 }
+
+/* Attributes of diagonal. */
+typedef struct tenon_diagonal_attrs {
+  uint32_t struct_size;
+  /* Which diagonal: above 0 right of the main one, below 0 left of it. Default: 0. */
+  int64_t offset;
+  /* The axis of the rows; a negative one counts from the end. Default: 0. */
+  int64_t axis1;
+  /* The axis of the columns. Default: 1. */
+  int64_t axis2;
+} tenon_diagonal_attrs;
+#define TENON_DIAGONAL_ATTRS_DEFAULT \
+  { sizeof(tenon_diagonal_attrs), 0, 0, 1 }
+
 /* Attributes of cast. */
 typedef struct tenon_cast_attrs {
   uint32_t struct_size;
@@ -441,14 +651,17 @@ typedef struct tenon_concat_attrs {
 /* Attributes of pad. */
 typedef struct tenon_pad_attrs {
   uint32_t struct_size;
-  /* Elements added before each axis, then after each. Default: []. */
+  /* Elements added before each of the axes, then after each. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* What the added elements are: constant. Default: constant. */
+  /* What the added elements are: constant, reflect, edge or wrap. Default: constant. */
   int32_t mode;
+  /* The axes that pads is about; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
 } tenon_pad_attrs;
 #define TENON_PAD_ATTRS_DEFAULT \
-  { sizeof(tenon_pad_attrs), NULL, 0, TENON_PAD_MODE_CONSTANT }
+  { sizeof(tenon_pad_attrs), NULL, 0, TENON_PAD_MODE_CONSTANT, NULL, 0 }
 
 /* Attributes of stack. */
 typedef struct tenon_stack_attrs {
@@ -486,6 +699,117 @@ typedef struct tenon_triu_attrs {
 } tenon_triu_attrs;
 #define TENON_TRIU_ATTRS_DEFAULT \
   { sizeof(tenon_triu_attrs), 0 }
+
+/* Attributes of dynamic_slice. */
+typedef struct tenon_dynamic_slice_attrs {
+  uint32_t struct_size;
+  /* Of the slice, one for each axis of x. Default: []. */
+  const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
+  size_t n_sizes;
+} tenon_dynamic_slice_attrs;
+#define TENON_DYNAMIC_SLICE_ATTRS_DEFAULT \
+  { sizeof(tenon_dynamic_slice_attrs), NULL, 0 }
+
+/* Attributes of repeat. */
+typedef struct tenon_repeat_attrs {
+  uint32_t struct_size;
+  /* How often: one number for all elements along axis, or one each. Default: []. */
+  const int64_t* repeats TENON_BORROWED TENON_COUNT(n_repeats);
+  size_t n_repeats;
+  /* The axis; a negative one counts from the end. Default: 0. */
+  int64_t axis;
+} tenon_repeat_attrs;
+#define TENON_REPEAT_ATTRS_DEFAULT \
+  { sizeof(tenon_repeat_attrs), NULL, 0, 0 }
+
+/* Attributes of roll. */
+typedef struct tenon_roll_attrs {
+  uint32_t struct_size;
+  /* By how many places, towards the end: one for each axis, or for all. Default: []. */
+  const int64_t* shifts TENON_BORROWED TENON_COUNT(n_shifts);
+  size_t n_shifts;
+  /* The axes; empty takes all elements in row-major order as one axis. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+} tenon_roll_attrs;
+#define TENON_ROLL_ATTRS_DEFAULT \
+  { sizeof(tenon_roll_attrs), NULL, 0, NULL, 0 }
+
+/* Attributes of depth_to_space. */
+typedef struct tenon_depth_to_space_attrs {
+  uint32_t struct_size;
+  /* The side of the squares. Default: 0. */
+  int64_t blocksize;
+  /* Whether a channel's number counts the place in a square first and then the channel of the
+   * image, dcr, or the other way round, crd. Default: dcr. */
+  int32_t mode;
+} tenon_depth_to_space_attrs;
+#define TENON_DEPTH_TO_SPACE_ATTRS_DEFAULT \
+  { sizeof(tenon_depth_to_space_attrs), 0, TENON_DEPTH_TO_SPACE_MODE_DCR }
+
+/* Attributes of space_to_depth. */
+typedef struct tenon_space_to_depth_attrs {
+  uint32_t struct_size;
+  /* The side of the squares. Default: 0. */
+  int64_t blocksize;
+  /* Whether a channel's number counts the place in a square first and then the channel of the
+   * image, dcr, or the other way round, crd. Default: dcr. */
+  int32_t mode;
+} tenon_space_to_depth_attrs;
+#define TENON_SPACE_TO_DEPTH_ATTRS_DEFAULT \
+  { sizeof(tenon_space_to_depth_attrs), 0, TENON_DEPTH_TO_SPACE_MODE_DCR }
+
+/* Attributes of reverse_sequence. */
+typedef struct tenon_reverse_sequence_attrs {
+  uint32_t struct_size;
+  /* The axis that counts sequences; negative from the end. Default: 1. */
+  int64_t batch_axis;
+  /* The axis along which a sequence runs; negative from the end. Default: 0. */
+  int64_t time_axis;
+} tenon_reverse_sequence_attrs;
+#define TENON_REVERSE_SEQUENCE_ATTRS_DEFAULT \
+  { sizeof(tenon_reverse_sequence_attrs), 1, 0 }
+
+/* Attributes of im2col. */
+typedef struct tenon_im2col_attrs {
+  uint32_t struct_size;
+  /* The window's size along each spatial axis. Default: []. */
+  const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
+  size_t n_kernel_shape;
+  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
+  size_t n_strides;
+  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
+  size_t n_pads;
+  /* The step inside the window along each axis; empty for ones. Default: []. */
+  const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
+  size_t n_dilations;
+} tenon_im2col_attrs;
+#define TENON_IM2COL_ATTRS_DEFAULT \
+  { sizeof(tenon_im2col_attrs), NULL, 0, NULL, 0, NULL, 0, NULL, 0 }
+
+/* Attributes of col2im. */
+typedef struct tenon_col2im_attrs {
+  uint32_t struct_size;
+  /* The spatial sizes of the result. Default: []. */
+  const int64_t* image_shape TENON_BORROWED TENON_COUNT(n_image_shape);
+  size_t n_image_shape;
+  /* The window's size along each spatial axis. Default: []. */
+  const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
+  size_t n_kernel_shape;
+  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
+  size_t n_strides;
+  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
+  size_t n_pads;
+  /* The step inside the window along each axis; empty for ones. Default: []. */
+  const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
+  size_t n_dilations;
+} tenon_col2im_attrs;
+#define TENON_COL2IM_ATTRS_DEFAULT \
+  { sizeof(tenon_col2im_attrs), NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0 }
 
 /* Attributes of gather. */
 typedef struct tenon_gather_attrs {
@@ -534,6 +858,114 @@ typedef struct tenon_scatter_nd_attrs {
 #define TENON_SCATTER_ND_ATTRS_DEFAULT \
   { sizeof(tenon_scatter_nd_attrs), TENON_SCATTER_REDUCTION_NONE }
 
+/* Attributes of sort. */
+typedef struct tenon_sort_attrs {
+  uint32_t struct_size;
+  /* The axis to sort along; a negative one counts from the end. Default: -1. */
+  int64_t axis;
+  /* Whether the largest element comes first. Default: false. */
+  bool descending;
+} tenon_sort_attrs;
+#define TENON_SORT_ATTRS_DEFAULT \
+  { sizeof(tenon_sort_attrs), -1, false }
+
+/* Attributes of argsort. */
+typedef struct tenon_argsort_attrs {
+  uint32_t struct_size;
+  /* The axis to sort along; a negative one counts from the end. Default: -1. */
+  int64_t axis;
+  /* Whether the largest element comes first. Default: false. */
+  bool descending;
+} tenon_argsort_attrs;
+#define TENON_ARGSORT_ATTRS_DEFAULT \
+  { sizeof(tenon_argsort_attrs), -1, false }
+
+/* Attributes of top_k. */
+typedef struct tenon_top_k_attrs {
+  uint32_t struct_size;
+  /* How many are chosen. Default: 1. */
+  int64_t k;
+  /* The axis to choose along; a negative one counts from the end. Default: -1. */
+  int64_t axis;
+  /* Whether the largest are chosen, or the smallest. Default: true. */
+  bool largest;
+  /* Whether the most extreme one comes first, or the one of the lowest index. Default: true. */
+  bool sorted;
+} tenon_top_k_attrs;
+#define TENON_TOP_K_ATTRS_DEFAULT \
+  { sizeof(tenon_top_k_attrs), 1, -1, true, true }
+
+/* Attributes of nonzero. */
+typedef struct tenon_nonzero_attrs {
+  uint32_t struct_size;
+  /* How many places the result has room for; -1 for as many as are found, for which the host
+   * waits. Default: -1. */
+  int64_t size;
+  /* What stands in the room that is left. Default: 0. */
+  int64_t fill;
+} tenon_nonzero_attrs;
+#define TENON_NONZERO_ATTRS_DEFAULT \
+  { sizeof(tenon_nonzero_attrs), -1, 0 }
+
+/* Attributes of boolean_mask. */
+typedef struct tenon_boolean_mask_attrs {
+  uint32_t struct_size;
+  /* The first axis of x that the mask has; a negative one counts from the end. Default: 0. */
+  int64_t axis;
+  /* How many places the result has room for; -1 for as many as are found, for which the host
+   * waits. Default: -1. */
+  int64_t size;
+  /* What stands in the room that is left. Default: 0. */
+  double fill;
+} tenon_boolean_mask_attrs;
+#define TENON_BOOLEAN_MASK_ATTRS_DEFAULT \
+  { sizeof(tenon_boolean_mask_attrs), 0, -1, 0.0 }
+
+/* Attributes of bincount. */
+typedef struct tenon_bincount_attrs {
+  uint32_t struct_size;
+  /* How long the result is at least, where length does not tell. Default: 0. */
+  int64_t minlength;
+  /* How long the result is; -1 for one more than the largest element. Default: -1. */
+  int64_t length;
+} tenon_bincount_attrs;
+#define TENON_BINCOUNT_ATTRS_DEFAULT \
+  { sizeof(tenon_bincount_attrs), 0, -1 }
+
+/* Attributes of segment_reduce. */
+typedef struct tenon_segment_reduce_attrs {
+  uint32_t struct_size;
+  /* How many groups there are. Default: 0. */
+  int64_t num_segments;
+  /* What becomes of a group: sum, prod, min, max or mean. Default: sum. */
+  int32_t reduction;
+} tenon_segment_reduce_attrs;
+#define TENON_SEGMENT_REDUCE_ATTRS_DEFAULT \
+  { sizeof(tenon_segment_reduce_attrs), 0, TENON_SEGMENT_REDUCTION_SUM }
+
+/* Attributes of searchsorted. */
+typedef struct tenon_searchsorted_attrs {
+  uint32_t struct_size;
+  /* Left puts a value before the elements that equal it, right behind them. Default: left. */
+  int32_t side;
+} tenon_searchsorted_attrs;
+#define TENON_SEARCHSORTED_ATTRS_DEFAULT \
+  { sizeof(tenon_searchsorted_attrs), TENON_SEARCHSORTED_SIDE_LEFT }
+
+/* Attributes of unique. */
+typedef struct tenon_unique_attrs {
+  uint32_t struct_size;
+  /* Whether values ascend, NaN last, or come in the order of first occurrence. Default: true. */
+  bool sorted;
+  /* How many places the result has room for; -1 for as many as are found, for which the host
+   * waits. Default: -1. */
+  int64_t size;
+  /* What stands among the values in the room that is left. Default: 0. */
+  double fill;
+} tenon_unique_attrs;
+#define TENON_UNIQUE_ATTRS_DEFAULT \
+  { sizeof(tenon_unique_attrs), true, -1, 0.0 }
+
 /* Attributes of leaky_relu. */
 typedef struct tenon_leaky_relu_attrs {
   uint32_t struct_size;
@@ -560,6 +992,86 @@ typedef struct tenon_gelu_attrs {
 } tenon_gelu_attrs;
 #define TENON_GELU_ATTRS_DEFAULT \
   { sizeof(tenon_gelu_attrs), false }
+
+/* Attributes of selu. */
+typedef struct tenon_selu_attrs {
+  uint32_t struct_size;
+  /* What gamma scales, negated, far below zero. Default: 1.67326. */
+  double alpha;
+  /* The slope above zero. Default: 1.0507. */
+  double gamma;
+} tenon_selu_attrs;
+#define TENON_SELU_ATTRS_DEFAULT \
+  { sizeof(tenon_selu_attrs), 1.6732631921768188, 1.0507010221481323 }
+
+/* Attributes of hard_sigmoid. */
+typedef struct tenon_hard_sigmoid_attrs {
+  uint32_t struct_size;
+  /* The slope of the line. Default: 0.2. */
+  double alpha;
+  /* Its value at 0. Default: 0.5. */
+  double beta;
+} tenon_hard_sigmoid_attrs;
+#define TENON_HARD_SIGMOID_ATTRS_DEFAULT \
+  { sizeof(tenon_hard_sigmoid_attrs), 0.2, 0.5 }
+
+/* Attributes of swiglu. */
+typedef struct tenon_swiglu_attrs {
+  uint32_t struct_size;
+  /* The axis to cut; a negative one counts from the end. Default: -1. */
+  int64_t axis;
+} tenon_swiglu_attrs;
+#define TENON_SWIGLU_ATTRS_DEFAULT \
+  { sizeof(tenon_swiglu_attrs), -1 }
+
+/* Attributes of celu. */
+typedef struct tenon_celu_attrs {
+  uint32_t struct_size;
+  /* What the function tends to, negated, far below zero; positive. Default: 1. */
+  double alpha;
+} tenon_celu_attrs;
+#define TENON_CELU_ATTRS_DEFAULT \
+  { sizeof(tenon_celu_attrs), 1.0 }
+
+/* Attributes of hard_tanh. */
+typedef struct tenon_hard_tanh_attrs {
+  uint32_t struct_size;
+  /* The lower bound. Default: -1. */
+  double min_val;
+  /* The upper bound. Default: 1. */
+  double max_val;
+} tenon_hard_tanh_attrs;
+#define TENON_HARD_TANH_ATTRS_DEFAULT \
+  { sizeof(tenon_hard_tanh_attrs), -1.0, 1.0 }
+
+/* Attributes of thresholded_relu. */
+typedef struct tenon_thresholded_relu_attrs {
+  uint32_t struct_size;
+  /* The threshold. Default: 1. */
+  double alpha;
+} tenon_thresholded_relu_attrs;
+#define TENON_THRESHOLDED_RELU_ATTRS_DEFAULT \
+  { sizeof(tenon_thresholded_relu_attrs), 1.0 }
+
+/* Attributes of shrink. */
+typedef struct tenon_shrink_attrs {
+  uint32_t struct_size;
+  /* How far from zero the zeros reach; not negative. Default: 0.5. */
+  double lambd;
+  /* How far the rest is moved. Default: 0. */
+  double bias;
+} tenon_shrink_attrs;
+#define TENON_SHRINK_ATTRS_DEFAULT \
+  { sizeof(tenon_shrink_attrs), 0.5, 0.0 }
+
+/* Attributes of glu. */
+typedef struct tenon_glu_attrs {
+  uint32_t struct_size;
+  /* The axis to cut; a negative one counts from the end. Default: -1. */
+  int64_t axis;
+} tenon_glu_attrs;
+#define TENON_GLU_ATTRS_DEFAULT \
+  { sizeof(tenon_glu_attrs), -1 }
 
 /* Attributes of sum. */
 typedef struct tenon_sum_attrs {
@@ -717,6 +1229,100 @@ typedef struct tenon_l2_norm_attrs {
 } tenon_l2_norm_attrs;
 #define TENON_L2_NORM_ATTRS_DEFAULT \
   { sizeof(tenon_l2_norm_attrs), NULL, 0, false }
+
+/* Attributes of cumprod. */
+typedef struct tenon_cumprod_attrs {
+  uint32_t struct_size;
+  /* The axis to walk along; a negative one counts from the end. Default: 0. */
+  int64_t axis;
+  /* Whether element i leaves out x[i]. Default: false. */
+  bool exclusive;
+  /* Whether to walk from the end. Default: false. */
+  bool reverse;
+} tenon_cumprod_attrs;
+#define TENON_CUMPROD_ATTRS_DEFAULT \
+  { sizeof(tenon_cumprod_attrs), 0, false, false }
+
+/* Attributes of count_nonzero. */
+typedef struct tenon_count_nonzero_attrs {
+  uint32_t struct_size;
+  /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* Whether reduced axes stay, with size 1. Default: false. */
+  bool keepdims;
+} tenon_count_nonzero_attrs;
+#define TENON_COUNT_NONZERO_ATTRS_DEFAULT \
+  { sizeof(tenon_count_nonzero_attrs), NULL, 0, false }
+
+/* Attributes of cummax. */
+typedef struct tenon_cummax_attrs {
+  uint32_t struct_size;
+  /* The axis to walk along; a negative one counts from the end. Default: 0. */
+  int64_t axis;
+  /* Whether to walk from the end. Default: false. */
+  bool reverse;
+} tenon_cummax_attrs;
+#define TENON_CUMMAX_ATTRS_DEFAULT \
+  { sizeof(tenon_cummax_attrs), 0, false }
+
+/* Attributes of cummin. */
+typedef struct tenon_cummin_attrs {
+  uint32_t struct_size;
+  /* The axis to walk along; a negative one counts from the end. Default: 0. */
+  int64_t axis;
+  /* Whether to walk from the end. Default: false. */
+  bool reverse;
+} tenon_cummin_attrs;
+#define TENON_CUMMIN_ATTRS_DEFAULT \
+  { sizeof(tenon_cummin_attrs), 0, false }
+
+/* Attributes of l1_norm. */
+typedef struct tenon_l1_norm_attrs {
+  uint32_t struct_size;
+  /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* Whether reduced axes stay, with size 1. Default: false. */
+  bool keepdims;
+} tenon_l1_norm_attrs;
+#define TENON_L1_NORM_ATTRS_DEFAULT \
+  { sizeof(tenon_l1_norm_attrs), NULL, 0, false }
+
+/* Attributes of sum_square. */
+typedef struct tenon_sum_square_attrs {
+  uint32_t struct_size;
+  /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* Whether reduced axes stay, with size 1. Default: false. */
+  bool keepdims;
+} tenon_sum_square_attrs;
+#define TENON_SUM_SQUARE_ATTRS_DEFAULT \
+  { sizeof(tenon_sum_square_attrs), NULL, 0, false }
+
+/* Attributes of log_sum. */
+typedef struct tenon_log_sum_attrs {
+  uint32_t struct_size;
+  /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* Whether reduced axes stay, with size 1. Default: false. */
+  bool keepdims;
+} tenon_log_sum_attrs;
+#define TENON_LOG_SUM_ATTRS_DEFAULT \
+  { sizeof(tenon_log_sum_attrs), NULL, 0, false }
+
+/* Attributes of diff. */
+typedef struct tenon_diff_attrs {
+  uint32_t struct_size;
+  /* How many times differences are taken; 0 gives x. Default: 1. */
+  int64_t n;
+  /* The axis to walk along; a negative one counts from the end. Default: -1. */
+  int64_t axis;
+} tenon_diff_attrs;
+#define TENON_DIFF_ATTRS_DEFAULT \
+  { sizeof(tenon_diff_attrs), 1, -1 }
 
 /* Attributes of matmul. */
 typedef struct tenon_matmul_attrs {
@@ -888,6 +1494,171 @@ typedef struct tenon_avg_pool_attrs {
 #define TENON_AVG_POOL_ATTRS_DEFAULT \
   { sizeof(tenon_avg_pool_attrs), NULL, 0, NULL, 0, NULL, 0, NULL, 0, false, false }
 
+/* Attributes of conv_transpose. */
+typedef struct tenon_conv_transpose_attrs {
+  uint32_t struct_size;
+  /* How far apart the filters lie along each spatial axis; empty for ones. Default: []. */
+  const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
+  size_t n_strides;
+  /* What is cut off before each spatial axis, then after each; empty for none. Default: []. */
+  const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
+  size_t n_pads;
+  /* The filter's step along each spatial axis; empty for ones. Default: []. */
+  const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
+  size_t n_dilations;
+  /* Channels are cut into this many independent groups. Default: 1. */
+  int64_t group;
+  /* By how much the result is longer at the end of each spatial axis; empty for none. Default:
+   * []. */
+  const int64_t* output_padding TENON_BORROWED TENON_COUNT(n_output_padding);
+  size_t n_output_padding;
+  /* The spatial sizes of the result, instead of pads; empty for none. Default: []. */
+  const int64_t* output_shape TENON_BORROWED TENON_COUNT(n_output_shape);
+  size_t n_output_shape;
+} tenon_conv_transpose_attrs;
+#define TENON_CONV_TRANSPOSE_ATTRS_DEFAULT \
+  { sizeof(tenon_conv_transpose_attrs), NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, NULL, 0 }
+
+/* Attributes of depthwise. */
+typedef struct tenon_depthwise_attrs {
+  uint32_t struct_size;
+  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
+  size_t n_strides;
+  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
+  size_t n_pads;
+  /* The filter's step along each spatial axis; empty for ones. Default: []. */
+  const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
+  size_t n_dilations;
+} tenon_depthwise_attrs;
+#define TENON_DEPTHWISE_ATTRS_DEFAULT \
+  { sizeof(tenon_depthwise_attrs), NULL, 0, NULL, 0, NULL, 0 }
+
+/* Attributes of resize_nearest. */
+typedef struct tenon_resize_nearest_attrs {
+  uint32_t struct_size;
+  /* Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
+   * []. */
+  const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
+  size_t n_sizes;
+  /* How many times as large the result is, for each of axes; empty for what sizes say. Default:
+   * []. */
+  const int64_t* scales TENON_BORROWED TENON_COUNT(n_scales);
+  size_t n_scales;
+  /* What each of scales is divided by; empty for ones. Default: []. */
+  const int64_t* scale_divisors TENON_BORROWED TENON_COUNT(n_scale_divisors);
+  size_t n_scale_divisors;
+  /* The axes to resize, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* How places of the result are places of x: half_pixel, half_pixel_symmetric,
+   * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel. */
+  int32_t coordinate_transformation_mode;
+  /* Where a place between two elements goes: round_prefer_floor, round_prefer_ceil, floor or
+   * ceil. Default: round_prefer_floor. */
+  int32_t nearest_mode;
+} tenon_resize_nearest_attrs;
+#define TENON_RESIZE_NEAREST_ATTRS_DEFAULT \
+  { sizeof(tenon_resize_nearest_attrs), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+    TENON_COORDINATE_TRANSFORMATION_MODE_HALF_PIXEL, TENON_NEAREST_MODE_ROUND_PREFER_FLOOR }
+
+/* Attributes of resize_linear. */
+typedef struct tenon_resize_linear_attrs {
+  uint32_t struct_size;
+  /* Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
+   * []. */
+  const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
+  size_t n_sizes;
+  /* How many times as large the result is, for each of axes; empty for what sizes say. Default:
+   * []. */
+  const int64_t* scales TENON_BORROWED TENON_COUNT(n_scales);
+  size_t n_scales;
+  /* What each of scales is divided by; empty for ones. Default: []. */
+  const int64_t* scale_divisors TENON_BORROWED TENON_COUNT(n_scale_divisors);
+  size_t n_scale_divisors;
+  /* The axes to resize, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* How places of the result are places of x: half_pixel, half_pixel_symmetric,
+   * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel. */
+  int32_t coordinate_transformation_mode;
+  /* Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
+   * false. */
+  bool antialias;
+  /* Whether places outside of x count nothing; otherwise the element at the edge stands for
+   * them. Default: false. */
+  bool exclude_outside;
+} tenon_resize_linear_attrs;
+#define TENON_RESIZE_LINEAR_ATTRS_DEFAULT \
+  { sizeof(tenon_resize_linear_attrs), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+    TENON_COORDINATE_TRANSFORMATION_MODE_HALF_PIXEL, false, false }
+
+/* Attributes of resize_cubic. */
+typedef struct tenon_resize_cubic_attrs {
+  uint32_t struct_size;
+  /* Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
+   * []. */
+  const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
+  size_t n_sizes;
+  /* How many times as large the result is, for each of axes; empty for what sizes say. Default:
+   * []. */
+  const int64_t* scales TENON_BORROWED TENON_COUNT(n_scales);
+  size_t n_scales;
+  /* What each of scales is divided by; empty for ones. Default: []. */
+  const int64_t* scale_divisors TENON_BORROWED TENON_COUNT(n_scale_divisors);
+  size_t n_scale_divisors;
+  /* The axes to resize, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* How places of the result are places of x: half_pixel, half_pixel_symmetric,
+   * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel. */
+  int32_t coordinate_transformation_mode;
+  /* Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
+   * false. */
+  bool antialias;
+  /* Whether places outside of x count nothing; otherwise the element at the edge stands for
+   * them. Default: false. */
+  bool exclude_outside;
+  /* The a of the curve, its slope at a distance of 1. Default: -0.75. */
+  double cubic_coeff_a;
+} tenon_resize_cubic_attrs;
+#define TENON_RESIZE_CUBIC_ATTRS_DEFAULT \
+  { sizeof(tenon_resize_cubic_attrs), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+    TENON_COORDINATE_TRANSFORMATION_MODE_HALF_PIXEL, false, false, -0.75 }
+
+/* Attributes of lp_pool. */
+typedef struct tenon_lp_pool_attrs {
+  uint32_t struct_size;
+  /* The window's size along each spatial axis. Default: []. */
+  const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
+  size_t n_kernel_shape;
+  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
+  size_t n_strides;
+  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
+  size_t n_pads;
+  /* The step inside the window along each axis; empty for ones. Default: []. */
+  const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
+  size_t n_dilations;
+  /* Whether windows that hang over the end count. Default: false. */
+  bool ceil_mode;
+  /* Of the norm. Default: 2. */
+  int64_t p;
+} tenon_lp_pool_attrs;
+#define TENON_LP_POOL_ATTRS_DEFAULT \
+  { sizeof(tenon_lp_pool_attrs), NULL, 0, NULL, 0, NULL, 0, NULL, 0, false, 2 }
+
+/* Attributes of global_lp_pool. */
+typedef struct tenon_global_lp_pool_attrs {
+  uint32_t struct_size;
+  /* Of the norm. Default: 2. */
+  int64_t p;
+} tenon_global_lp_pool_attrs;
+#define TENON_GLOBAL_LP_POOL_ATTRS_DEFAULT \
+  { sizeof(tenon_global_lp_pool_attrs), 2 }
+
 /* Attributes of softmax. */
 typedef struct tenon_softmax_attrs {
   uint32_t struct_size;
@@ -938,6 +1709,96 @@ typedef struct tenon_layer_norm_attrs {
 #define TENON_LAYER_NORM_ATTRS_DEFAULT \
   { sizeof(tenon_layer_norm_attrs), -1, 1e-05 }
 
+/* Attributes of lrn. */
+typedef struct tenon_lrn_attrs {
+  uint32_t struct_size;
+  /* How much the mean square of the channels counts. Default: 0.0001. */
+  double alpha;
+  /* The exponent. Default: 0.75. */
+  double beta;
+  /* What is added to the mean square. Default: 1. */
+  double bias;
+  /* How many channels count; positive. Default: 0. */
+  int64_t size;
+} tenon_lrn_attrs;
+#define TENON_LRN_ATTRS_DEFAULT \
+  { sizeof(tenon_lrn_attrs), 0.0001, 0.75, 1.0, 0 }
+
+/* Attributes of rms_norm. */
+typedef struct tenon_rms_norm_attrs {
+  uint32_t struct_size;
+  /* The first axis of those normalised together; a negative one counts from the end. Default:
+   * -1. */
+  int64_t axis;
+  /* Added to the mean square. Default: 1e-05. */
+  double epsilon;
+} tenon_rms_norm_attrs;
+#define TENON_RMS_NORM_ATTRS_DEFAULT \
+  { sizeof(tenon_rms_norm_attrs), -1, 1e-05 }
+
+/* Attributes of group_norm. */
+typedef struct tenon_group_norm_attrs {
+  uint32_t struct_size;
+  /* Added to the variance. Default: 1e-05. */
+  double epsilon;
+  /* Into how many groups the channels are cut; it divides their number. Default: 1. */
+  int64_t num_groups;
+} tenon_group_norm_attrs;
+#define TENON_GROUP_NORM_ATTRS_DEFAULT \
+  { sizeof(tenon_group_norm_attrs), 1e-05, 1 }
+
+/* Attributes of instance_norm. */
+typedef struct tenon_instance_norm_attrs {
+  uint32_t struct_size;
+  /* Added to the variance. Default: 1e-05. */
+  double epsilon;
+} tenon_instance_norm_attrs;
+#define TENON_INSTANCE_NORM_ATTRS_DEFAULT \
+  { sizeof(tenon_instance_norm_attrs), 1e-05 }
+
+/* Attributes of l2_normalize. */
+typedef struct tenon_l2_normalize_attrs {
+  uint32_t struct_size;
+  /* The axis along which lengths are taken; negative from the end. Default: -1. */
+  int64_t axis;
+  /* The length that shorter ones count as; positive. Default: 1e-12. */
+  double epsilon;
+} tenon_l2_normalize_attrs;
+#define TENON_L2_NORMALIZE_ATTRS_DEFAULT \
+  { sizeof(tenon_l2_normalize_attrs), -1, 1e-12 }
+
+/* Attributes of moments. */
+typedef struct tenon_moments_attrs {
+  uint32_t struct_size;
+  /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+  /* Whether reduced axes stay, with size 1. Default: false. */
+  bool keepdims;
+} tenon_moments_attrs;
+#define TENON_MOMENTS_ATTRS_DEFAULT \
+  { sizeof(tenon_moments_attrs), NULL, 0, false }
+
+/* Attributes of hardmax. */
+typedef struct tenon_hardmax_attrs {
+  uint32_t struct_size;
+  /* The axis to search along; a negative one counts from the end. Default: -1. */
+  int64_t axis;
+} tenon_hardmax_attrs;
+#define TENON_HARDMAX_ATTRS_DEFAULT \
+  { sizeof(tenon_hardmax_attrs), -1 }
+
+/* Attributes of mean_variance_normalization. */
+typedef struct tenon_mean_variance_normalization_attrs {
+  uint32_t struct_size;
+  /* The axes to take mean and deviation along, negative ones from the end; empty for all.
+   * Default: [0, 2, 3]. */
+  const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
+  size_t n_axes;
+} tenon_mean_variance_normalization_attrs;
+#define TENON_MEAN_VARIANCE_NORMALIZATION_ATTRS_DEFAULT \
+  { sizeof(tenon_mean_variance_normalization_attrs), NULL, 0 }
+
 /* Attributes of dropout. */
 typedef struct tenon_dropout_attrs {
   uint32_t struct_size;
@@ -948,6 +1809,126 @@ typedef struct tenon_dropout_attrs {
 } tenon_dropout_attrs;
 #define TENON_DROPOUT_ATTRS_DEFAULT \
   { sizeof(tenon_dropout_attrs), 0.5, true }
+
+/* Attributes of attention. */
+typedef struct tenon_attention_attrs {
+  uint32_t struct_size;
+  /* Whether query i meets the keys 0 to i alone. Default: false. */
+  bool is_causal;
+  /* What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0. */
+  double scale;
+  /* What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0. */
+  double softcap;
+} tenon_attention_attrs;
+#define TENON_ATTENTION_ATTRS_DEFAULT \
+  { sizeof(tenon_attention_attrs), false, 0.0, 0.0 }
+
+/* Attributes of rotary_embedding. */
+typedef struct tenon_rotary_embedding_attrs {
+  uint32_t struct_size;
+  /* Whether pairs are neighbours; else they are halves apart. Default: false. */
+  bool interleaved;
+  /* The number of heads; read for an x with three axes alone. Default: 0. */
+  int64_t num_heads;
+  /* How many features of a head turn, the first ones; 0 for all. Default: 0. */
+  int64_t rotary_embedding_dim;
+} tenon_rotary_embedding_attrs;
+#define TENON_ROTARY_EMBEDDING_ATTRS_DEFAULT \
+  { sizeof(tenon_rotary_embedding_attrs), false, 0, 0 }
+
+/* Attributes of kv_cache_update. */
+typedef struct tenon_kv_cache_update_attrs {
+  uint32_t struct_size;
+  /* The axis of places, negative from the end; not the batch. Default: -2. */
+  int64_t axis;
+  /* What follows the last place: linear, an error, or circular, the first. Default: linear. */
+  int32_t mode;
+} tenon_kv_cache_update_attrs;
+#define TENON_KV_CACHE_UPDATE_ATTRS_DEFAULT \
+  { sizeof(tenon_kv_cache_update_attrs), -2, TENON_CACHE_MODE_LINEAR }
+
+/* Attributes of rnn_cell. */
+typedef struct tenon_rnn_cell_attrs {
+  uint32_t struct_size;
+  /* What the sum goes through: tanh or relu. Default: tanh. */
+  int32_t activation;
+} tenon_rnn_cell_attrs;
+#define TENON_RNN_CELL_ATTRS_DEFAULT \
+  { sizeof(tenon_rnn_cell_attrs), TENON_RNN_ACTIVATION_TANH }
+
+/* Attributes of gru_cell. */
+typedef struct tenon_gru_cell_attrs {
+  uint32_t struct_size;
+  /* Whether the reset gate scales the hidden gate's product with h, not h. Default: false. */
+  bool linear_before_reset;
+} tenon_gru_cell_attrs;
+#define TENON_GRU_CELL_ATTRS_DEFAULT \
+  { sizeof(tenon_gru_cell_attrs), false }
+
+/* Attributes of lstm. */
+typedef struct tenon_lstm_attrs {
+  uint32_t struct_size;
+  /* Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+   * Default: forward. */
+  int32_t direction;
+  /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
+  int64_t layout;
+  /* What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0. */
+  double clip;
+  /* Whether f is 1 - i, instead of a gate of its own. Default: false. */
+  bool input_forget;
+} tenon_lstm_attrs;
+#define TENON_LSTM_ATTRS_DEFAULT \
+  { sizeof(tenon_lstm_attrs), TENON_DIRECTION_FORWARD, 0, 0.0, false }
+
+/* Attributes of gru. */
+typedef struct tenon_gru_attrs {
+  uint32_t struct_size;
+  /* Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+   * Default: forward. */
+  int32_t direction;
+  /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
+  int64_t layout;
+  /* What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0. */
+  double clip;
+  /* Whether the reset gate scales the hidden gate's product with h, not h. Default: false. */
+  bool linear_before_reset;
+} tenon_gru_attrs;
+#define TENON_GRU_ATTRS_DEFAULT \
+  { sizeof(tenon_gru_attrs), TENON_DIRECTION_FORWARD, 0, 0.0, false }
+
+/* Attributes of rnn. */
+typedef struct tenon_rnn_attrs {
+  uint32_t struct_size;
+  /* Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+   * Default: forward. */
+  int32_t direction;
+  /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
+  int64_t layout;
+  /* What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0. */
+  double clip;
+  /* What the sum of a step goes through: tanh or relu. Default: tanh. */
+  int32_t activation;
+} tenon_rnn_attrs;
+#define TENON_RNN_ATTRS_DEFAULT \
+  { sizeof(tenon_rnn_attrs), TENON_DIRECTION_FORWARD, 0, 0.0, TENON_RNN_ACTIVATION_TANH }
+
+/* Attributes of multi_head_attention. */
+typedef struct tenon_multi_head_attention_attrs {
+  uint32_t struct_size;
+  /* The heads of the queries. Default: 1. */
+  int64_t num_heads;
+  /* The heads of keys and values; 0 for as many as of the queries. Default: 0. */
+  int64_t kv_num_heads;
+  /* Whether query i meets the keys 0 to i alone. Default: false. */
+  bool is_causal;
+  /* What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0. */
+  double scale;
+  /* What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0. */
+  double softcap;
+} tenon_multi_head_attention_attrs;
+#define TENON_MULTI_HEAD_ATTENTION_ATTRS_DEFAULT \
+  { sizeof(tenon_multi_head_attention_attrs), 1, 0, false, 0.0, 0.0 }
 
 /* Attributes of mse. */
 typedef struct tenon_mse_attrs {
@@ -999,6 +1980,63 @@ typedef struct tenon_sparse_softmax_cross_entropy_attrs {
 #define TENON_SPARSE_SOFTMAX_CROSS_ENTROPY_ATTRS_DEFAULT \
   { sizeof(tenon_sparse_softmax_cross_entropy_attrs), TENON_REDUCTION_MEAN }
 
+/* Attributes of nll. */
+typedef struct tenon_nll_attrs {
+  uint32_t struct_size;
+  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by the
+   * sum of their weights. Default: mean. */
+  int32_t reduction;
+  /* Targets that count for nothing. Default: -100. */
+  int64_t ignore_index;
+} tenon_nll_attrs;
+#define TENON_NLL_ATTRS_DEFAULT \
+  { sizeof(tenon_nll_attrs), TENON_REDUCTION_MEAN, -100 }
+
+/* Attributes of huber. */
+typedef struct tenon_huber_attrs {
+  uint32_t struct_size;
+  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
+   * their number. Default: mean. */
+  int32_t reduction;
+  /* The distance from which on the loss is a line; positive. Default: 1. */
+  double delta;
+} tenon_huber_attrs;
+#define TENON_HUBER_ATTRS_DEFAULT \
+  { sizeof(tenon_huber_attrs), TENON_REDUCTION_MEAN, 1.0 }
+
+/* Attributes of kl_div. */
+typedef struct tenon_kl_div_attrs {
+  uint32_t struct_size;
+  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
+   * their number. Default: mean. */
+  int32_t reduction;
+  /* Whether target holds logarithms too. Default: false. */
+  bool log_target;
+} tenon_kl_div_attrs;
+#define TENON_KL_DIV_ATTRS_DEFAULT \
+  { sizeof(tenon_kl_div_attrs), TENON_REDUCTION_MEAN, false }
+
+/* Attributes of cosine_similarity. */
+typedef struct tenon_cosine_similarity_attrs {
+  uint32_t struct_size;
+  /* The axis along which the vectors lie; a negative one counts from the end. Default: 1. */
+  int64_t axis;
+  /* The least length that divides. Default: 1e-08. */
+  double epsilon;
+} tenon_cosine_similarity_attrs;
+#define TENON_COSINE_SIMILARITY_ATTRS_DEFAULT \
+  { sizeof(tenon_cosine_similarity_attrs), 1, 1e-08 }
+
+/* Attributes of hinge. */
+typedef struct tenon_hinge_attrs {
+  uint32_t struct_size;
+  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
+   * their number. Default: mean. */
+  int32_t reduction;
+} tenon_hinge_attrs;
+#define TENON_HINGE_ATTRS_DEFAULT \
+  { sizeof(tenon_hinge_attrs), TENON_REDUCTION_MEAN }
+
 /* Attributes of momentum. */
 typedef struct tenon_momentum_attrs {
   uint32_t struct_size;
@@ -1033,6 +2071,137 @@ typedef struct tenon_adam_attrs {
 } tenon_adam_attrs;
 #define TENON_ADAM_ATTRS_DEFAULT \
   { sizeof(tenon_adam_attrs), 0.9, 0.999, 1e-08 }
+
+/* Attributes of adagrad. */
+typedef struct tenon_adagrad_attrs {
+  uint32_t struct_size;
+  /* Added to the root of the sum of squares. Default: 1e-06. */
+  double epsilon;
+} tenon_adagrad_attrs;
+#define TENON_ADAGRAD_ATTRS_DEFAULT \
+  { sizeof(tenon_adagrad_attrs), 1e-06 }
+
+/* Attributes of adamw. */
+typedef struct tenon_adamw_attrs {
+  uint32_t struct_size;
+  /* How much of the mean stays. Default: 0.9. */
+  double beta1;
+  /* How much of the mean of squares stays. Default: 0.999. */
+  double beta2;
+  /* Added to the root of the latter. Default: 1e-08. */
+  double epsilon;
+  /* The share of the parameter that a step of rate 1 takes away. Default: 0.01. */
+  double weight_decay;
+} tenon_adamw_attrs;
+#define TENON_ADAMW_ATTRS_DEFAULT \
+  { sizeof(tenon_adamw_attrs), 0.9, 0.999, 1e-08, 0.01 }
+
+/* Attributes of lamb. */
+typedef struct tenon_lamb_attrs {
+  uint32_t struct_size;
+  /* How much of the mean stays. Default: 0.9. */
+  double beta1;
+  /* How much of the mean of squares stays. Default: 0.999. */
+  double beta2;
+  /* Added to the root of the latter. Default: 1e-06. */
+  double epsilon;
+  /* The share of the parameter that joins the direction. Default: 0.01. */
+  double weight_decay;
+} tenon_lamb_attrs;
+#define TENON_LAMB_ATTRS_DEFAULT \
+  { sizeof(tenon_lamb_attrs), 0.9, 0.999, 1e-06, 0.01 }
+
+/* Attributes of quantize_linear. */
+typedef struct tenon_quantize_linear_attrs {
+  uint32_t struct_size;
+  /* The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+   * Default: 1. */
+  int64_t axis;
+  /* Of the result; none takes that of zero_point, or u8. Default: none. */
+  tenon_dtype output_dtype;
+} tenon_quantize_linear_attrs;
+#define TENON_QUANTIZE_LINEAR_ATTRS_DEFAULT \
+  { sizeof(tenon_quantize_linear_attrs), 1, TENON_DTYPE_NONE }
+
+/* Attributes of dequantize_linear. */
+typedef struct tenon_dequantize_linear_attrs {
+  uint32_t struct_size;
+  /* The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+   * Default: 1. */
+  int64_t axis;
+} tenon_dequantize_linear_attrs;
+#define TENON_DEQUANTIZE_LINEAR_ATTRS_DEFAULT \
+  { sizeof(tenon_dequantize_linear_attrs), 1 }
+
+/* Attributes of fake_quantize. */
+typedef struct tenon_fake_quantize_attrs {
+  uint32_t struct_size;
+  /* The least of the integers. Default: 0. */
+  int64_t quant_min;
+  /* The largest. Default: 255. */
+  int64_t quant_max;
+  /* The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+   * Default: 1. */
+  int64_t axis;
+} tenon_fake_quantize_attrs;
+#define TENON_FAKE_QUANTIZE_ATTRS_DEFAULT \
+  { sizeof(tenon_fake_quantize_attrs), 0, 255, 1 }
+
+/* Attributes of addcmul. */
+typedef struct tenon_addcmul_attrs {
+  uint32_t struct_size;
+  /* What scales the product. Default: 1. */
+  double value;
+} tenon_addcmul_attrs;
+#define TENON_ADDCMUL_ATTRS_DEFAULT \
+  { sizeof(tenon_addcmul_attrs), 1.0 }
+
+/* Attributes of tensordot. */
+typedef struct tenon_tensordot_attrs {
+  uint32_t struct_size;
+  /* The axes of a to sum over, negative ones from the end. Default: []. */
+  const int64_t* axes_a TENON_BORROWED TENON_COUNT(n_axes_a);
+  size_t n_axes_a;
+  /* The axes of b that meet them, in the same order. Default: []. */
+  const int64_t* axes_b TENON_BORROWED TENON_COUNT(n_axes_b);
+  size_t n_axes_b;
+} tenon_tensordot_attrs;
+#define TENON_TENSORDOT_ATTRS_DEFAULT \
+  { sizeof(tenon_tensordot_attrs), NULL, 0, NULL, 0 }
+
+/* Attributes of einsum. */
+typedef struct tenon_einsum_attrs {
+  uint32_t struct_size;
+  /* Terms with commas between, and the result: a letter for each axis, "..." for any others.
+   * Default: "". */
+  tenon_string equation;
+} tenon_einsum_attrs;
+#define TENON_EINSUM_ATTRS_DEFAULT \
+  { sizeof(tenon_einsum_attrs), { NULL, 0 } }
+
+/* Attributes of cholesky. */
+typedef struct tenon_cholesky_attrs {
+  uint32_t struct_size;
+  /* Whether the upper triangle is read and x = y^T y, else the lower. Default: false. */
+  bool upper;
+} tenon_cholesky_attrs;
+#define TENON_CHOLESKY_ATTRS_DEFAULT \
+  { sizeof(tenon_cholesky_attrs), false }
+
+/* Attributes of triangular_solve. */
+typedef struct tenon_triangular_solve_attrs {
+  uint32_t struct_size;
+  /* Whether a's lower triangle is read, else its upper one. Default: true. */
+  bool lower;
+  /* Swap a's axes, after that choice. Default: false. */
+  bool transpose;
+  /* Whether a's diagonal counts as ones, and is not read. Default: false. */
+  bool unit_diagonal;
+  /* Whether a stands left of y, else right. Default: true. */
+  bool left;
+} tenon_triangular_solve_attrs;
+#define TENON_TRIANGULAR_SOLVE_ATTRS_DEFAULT \
+  { sizeof(tenon_triangular_solve_attrs), true, false, false, true }
 
 TENON_END_DECLS
 

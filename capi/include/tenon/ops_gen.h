@@ -835,6 +835,53 @@ static inline TENON_OWNED tenon_error* tenon_isfinite(
 }
 
 /**
+ * One minus the error function, exact where that is small.
+ *
+ *     y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_erfc(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_erfc, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The logarithm of the gamma function's absolute value.
+ *
+ *     y = ln |gamma(x)|
+ *
+ * Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where it is 0,
+ * results keep their relative accuracy; beside its zeros below -2 they are good to a few units in
+ * the last place of lgamma(-x).
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_lgamma(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_lgamma, NULL, given, 1, out_y, 1);
+}
+
+/**
  * The sum of two tensors.
  *
  *     y = a + b
@@ -1500,6 +1547,54 @@ static inline TENON_OWNED tenon_error* tenon_logaddexp(
 }
 
 /**
+ * The derivative of lgamma.
+ *
+ *     y = gamma'(x) / gamma(x)
+ *
+ * Infinite at 0, with the sign other than its own, and NaN at negative whole numbers. Beside its
+ * positive zero results keep their relative accuracy; beside the negative ones they are good to a
+ * few units in the last place of ln |x| + pi.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_digamma(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_digamma, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The cube root of each element.
+ *
+ *     y = sign(x) * |x|^(1/3)
+ *
+ * Zeros and infinities keep their sign.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_cbrt(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_cbrt, NULL, given, 1, out_y, 1);
+}
+
+/**
  * Each element, raised to min and lowered to max.
  *
  *     y = minimum(maximum(x, min), max)
@@ -2105,6 +2200,98 @@ static inline TENON_OWNED tenon_error* tenon_stop_gradient(
 }
 
 /**
+ * The slices along one axis, each without it: undoes stack.
+ *
+ *     slices[k] = x[..., k, ...]
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_slices Views of x, one for each element along axis.
+ * @param n_slices How many.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_unstack(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_unstack_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_slices TENON_OWNED TENON_COUNT(n_slices), size_t n_slices) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_unstack, attrs, given, 1, out_slices, n_slices);
+}
+
+/**
+ * Two axes in each other's place, the others where they are.
+ *
+ *     y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y X with its axes permuted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_swapaxes(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_swapaxes_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_swapaxes, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * A matrix out of any tensor, its axes folded into two.
+ *
+ *     y = reshape(x, [product of the sizes before axis, product of the others])
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The same elements, with two axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_flatten(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_flatten_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_flatten, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The diagonals of matrices, which two axes make up.
+ *
+ *     y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
+ *
+ * The axis along the diagonal is the last one of the result.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The matrices.
+ * @param attrs NULL for the defaults.
+ * @param out_y A view of the diagonals.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_diagonal(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_diagonal_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_diagonal, attrs, given, 1, out_y, 1);
+}
+
+/**
  * The input in memory of its own, row-major and without gaps.
  *
  *     y = x
@@ -2178,11 +2365,14 @@ static inline TENON_OWNED tenon_error* tenon_concat(
  *
  *     y[i] = x[i - before] where that is inside of x, else value
  *
- * Negative pads take elements off.
+ * Negative pads take elements off. The modes other than constant repeat what is left then: reflect
+ * goes there and back between the first element and the last, which it does not repeat at the turn;
+ * edge repeats the first and the last; wrap begins again at the other end. They go as far as the
+ * pads say, however few elements there are.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input.
- * @param value What is added, of rank 0; absent for zero. May be NULL.
+ * @param value What constant padding adds, of rank 0; absent for zero. May be NULL.
  * @param attrs NULL for the defaults.
  * @param out_y The padded tensor.
  *
@@ -2290,6 +2480,244 @@ static inline TENON_OWNED tenon_error* tenon_triu(tenon_scope* scope TENON_THREA
   tenon_tensor* given[1];
   given[0] = x;
   return tenon_call(scope, TENON_OP_triu, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * A block of a tensor, from a place on that another tensor tells.
+ *
+ *     y[i] = x[starts + i]
+ *
+ * A negative start counts from the end. Then each start is moved as little as makes the slice lie
+ * inside, so none is out of range.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What to read from.
+ * @param starts The first index along each axis of x.
+ * @param attrs NULL for the defaults.
+ * @param out_y The slice, a copy.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_dynamic_slice(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* starts TENON_BORROWED, const tenon_dynamic_slice_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = starts;
+  return tenon_call(scope, TENON_OP_dynamic_slice, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * A tensor with a block replaced, from a place on that another tensor tells.
+ *
+ *     y = x, then y[starts + i] = update[i]
+ *
+ * A negative start counts from the end. Then each start is moved as little as makes the slice lie
+ * inside, so none is out of range.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What is there.
+ * @param update What comes there.
+ * @param starts Where it comes: the first index along each axis of x.
+ * @param out_y What is there, with the update.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_dynamic_update_slice(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* update TENON_BORROWED, tenon_tensor* starts TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = update;
+  given[2] = starts;
+  return tenon_call(scope, TENON_OP_dynamic_update_slice, NULL, given, 3, out_y, 1);
+}
+
+/**
+ * Each element along an axis several times, side by side.
+ *
+ *     y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis
+ *
+ * To repeat all elements in row-major order, reshape to one axis first.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The repetitions.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_repeat(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    const tenon_repeat_attrs* attrs TENON_NULLABLE,
+                                                    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_repeat, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * Elements moved along axes; what leaves at one end comes in at the other.
+ *
+ *     y[(i + shift) mod size] = x[i]
+ *
+ * Shifts of an axis that is named twice add up.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The elements of x, moved.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_roll(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  const tenon_roll_attrs* attrs TENON_NULLABLE,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_roll, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * Each square of a wider image out of channels at one place.
+ *
+ *     y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]
+ *
+ * Of x's channels, C are left. With crd it is x[n, (c * b + i) * b + j, h, w] that comes there.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, rows, columns.
+ * @param attrs NULL for the defaults.
+ * @param out_y Fewer channels, more rows and columns.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_depth_to_space(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_depth_to_space_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_depth_to_space, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The squares of an image as channels at one place: undoes depth_to_space.
+ *
+ *     y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]
+ *
+ * C is the number of x's channels. With crd it is y[n, (c * b + i) * b + j, h, w] that they come
+ * to.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, rows, columns.
+ * @param attrs NULL for the defaults.
+ * @param out_y More channels, fewer rows and columns.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_space_to_depth(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_space_to_depth_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_space_to_depth, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The beginning of each sequence of a batch in reverse order.
+ *
+ *     y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]
+ *
+ * A length of 0 or below changes nothing.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The sequences.
+ * @param sequence_lens How much of each is reversed.
+ * @param attrs NULL for the defaults.
+ * @param out_y The sequences, with their beginnings reversed.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_reverse_sequence(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* sequence_lens TENON_BORROWED,
+    const tenon_reverse_sequence_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = sequence_lens;
+  return tenon_call(scope, TENON_OP_reverse_sequence, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * What lies under each place of a window, as a column.
+ *
+ *     y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
+ *
+ * k and l count the elements of a window and the windows in row-major order. Padding counts as
+ * zeros.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then one to three spatial axes.
+ * @param attrs NULL for the defaults.
+ * @param out_y Batch, channels times elements of a window, windows.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_im2col(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    const tenon_im2col_attrs* attrs TENON_NULLABLE,
+                                                    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_im2col, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * Columns added up at the places of a window: the transpose of im2col.
+ *
+ *     y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to a window
+ *
+ * k and l count the elements of a window and the windows in row-major order. What falls on padding
+ * is lost.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels times elements of a window, windows.
+ * @param attrs NULL for the defaults.
+ * @param out_y Batch, channels, then the spatial axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_col2im(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    const tenon_col2im_attrs* attrs TENON_NULLABLE,
+                                                    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_col2im, attrs, given, 1, out_y, 1);
 }
 
 /**
@@ -2438,6 +2866,293 @@ static inline TENON_OWNED tenon_error* tenon_scatter_nd(
 }
 
 /**
+ * The elements along an axis in order.
+ *
+ *     y[0] <= y[1] <= ..., a permutation of x
+ *
+ * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
+ * indices, whichever the direction. NaN comes last in either direction.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input, of any dtype; false comes before true.
+ * @param attrs NULL for the defaults.
+ * @param out_y The elements, in x's type.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_sort(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  const tenon_sort_attrs* attrs TENON_NULLABLE,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_sort, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The indices along an axis at which its elements are read in order.
+ *
+ *     x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices
+ *
+ * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
+ * indices, whichever the direction. NaN comes last in either direction.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input, of any dtype; false comes before true.
+ * @param attrs NULL for the defaults.
+ * @param out_y The indices as int64, in x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_argsort(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_argsort_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_argsort, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The k largest or smallest elements along an axis, and where they are.
+ *
+ *     values = the first k of sort(x), values[i] = x[indices[i]]
+ *
+ * They are the first ones of a descending sort, or of an ascending one: ties go to the lowest
+ * index, and NaN is chosen only where there is too little else.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input, of any dtype.
+ * @param attrs NULL for the defaults.
+ * @param out_values The elements. NULL if it is not wanted.
+ * @param out_indices Their indices along axis, as int64. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_top_k(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_top_k_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_values TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_indices TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_top_k, attrs, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_values);
+  tenon_ops_give_(taken[1], out_indices);
+  return error;
+}
+
+/**
+ * The indices of all elements that are not zero.
+ *
+ *     x[indices[0, i], indices[1, i], ...] != 0
+ *
+ * The elements are found in row-major order. NaN is not zero, -0 is. With `size`, what is found
+ * beyond it is left out, and count tells of all. Without, the type that is inferred is the largest
+ * that the result can have.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input, of any dtype.
+ * @param attrs NULL for the defaults.
+ * @param out_indices Int64[rank(x), size]: a column for each element. NULL if it is not wanted.
+ * @param out_count How many elements are not zero. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_nonzero(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_nonzero_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_indices TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_count TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_nonzero, attrs, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_indices);
+  tenon_ops_give_(taken[1], out_count);
+  return error;
+}
+
+/**
+ * The slices where a mask is true.
+ *
+ *     y = x[mask], for axis 0
+ *
+ * The slices keep their row-major order. With `size`, those beyond it are left out, and count tells
+ * of all. Without, the type that is inferred is the largest that the result can have.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What to choose from.
+ * @param mask Bool, with the sizes of x from the axis on.
+ * @param attrs NULL for the defaults.
+ * @param out_y The slices, along one axis in place of those of the mask. NULL if it is not wanted.
+ * @param out_count How many slices the mask chooses. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_boolean_mask(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* mask TENON_BORROWED, const tenon_boolean_mask_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_count TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[2];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  given[1] = mask;
+  error = tenon_call(scope, TENON_OP_boolean_mask, attrs, given, 2, taken, 2);
+  tenon_ops_give_(taken[0], out_y);
+  tenon_ops_give_(taken[1], out_count);
+  return error;
+}
+
+/**
+ * How often each number occurs, or the sum of the weights where it does.
+ *
+ *     y[i] = sum(weights[j] for all j with x[j] = i)
+ *
+ * An element that is negative, which is reported less the length, or not below it is dropped, and
+ * is an error. Without length, the host waits for the largest element, and the type that is
+ * inferred has an element for each number that x's dtype holds, at most 2^59. Half types are summed
+ * in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The numbers.
+ * @param weights What each of them counts; 1 if absent. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y Int64 counts, or sums in the dtype of the weights.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_bincount(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* weights TENON_BORROWED TENON_NULLABLE,
+    const tenon_bincount_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = weights;
+  return tenon_call(scope, TENON_OP_bincount, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * The slices along the first axis, reduced in groups.
+ *
+ *     y[s] = reduce(x[i] for all i with segment_ids[i] = s)
+ *
+ * A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the largest and
+ * the smallest value that the dtype has, infinite where it can be. NaN in a group is its result.
+ * Negative ids count from the end. A slice whose id is out of range is dropped, and is an error.
+ * Half types are summed and multiplied in float32. The second derivative of prod is that of zeros
+ * left aside.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The slices.
+ * @param segment_ids The group of each slice, in any order.
+ * @param attrs NULL for the defaults.
+ * @param out_y A slice for each group.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_segment_reduce(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* segment_ids TENON_BORROWED,
+    const tenon_segment_reduce_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = segment_ids;
+  return tenon_call(scope, TENON_OP_segment_reduce, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * Where values belong in a sorted sequence.
+ *
+ *     y[i] = the number of elements of sequence that are less than x[i], or not greater
+ *
+ * The order is that of sort: NaN comes behind all else and equals itself. What comes of a sequence
+ * that is not sorted is not specified.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param sequence Ascending, of any dtype.
+ * @param x The values.
+ * @param attrs NULL for the defaults.
+ * @param out_y The places as int64, in x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_searchsorted(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* sequence TENON_BORROWED,
+    tenon_tensor* x TENON_BORROWED, const tenon_searchsorted_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = sequence;
+  given[1] = x;
+  return tenon_call(scope, TENON_OP_searchsorted, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * Each value of all elements once, and where it occurs.
+ *
+ *     values[inverse_indices[i]] = x[i]
+ *
+ * Elements count in row-major order. Each NaN is a value of its own; zeros of either sign are one
+ * value, the one that comes first. With `size`, values beyond it are left out, and count and
+ * inverse_indices tell of all; behind the values found, indices and counts are 0. Without, the
+ * types that are inferred are the largest that the results can have.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input, of any dtype.
+ * @param attrs NULL for the defaults.
+ * @param out_values The values. NULL if it is not wanted.
+ * @param out_indices Where each value occurs first. NULL if it is not wanted.
+ * @param out_inverse_indices The number of each element's value among all. NULL if it is not
+ *                            wanted.
+ * @param out_counts How often each value occurs. NULL if it is not wanted.
+ * @param out_count How many values there are. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_unique(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_unique_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_values TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_indices TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_inverse_indices TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_counts TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_count TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[5];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_unique, attrs, given, 1, taken, 5);
+  tenon_ops_give_(taken[0], out_values);
+  tenon_ops_give_(taken[1], out_indices);
+  tenon_ops_give_(taken[2], out_inverse_indices);
+  tenon_ops_give_(taken[3], out_counts);
+  tenon_ops_give_(taken[4], out_count);
+  return error;
+}
+
+/**
  * What is positive, and zero elsewhere.
  *
  *     y = max(x, 0)
@@ -2573,6 +3288,341 @@ static inline TENON_OWNED tenon_error* tenon_silu(tenon_scope* scope TENON_THREA
   tenon_tensor* given[1];
   given[0] = x;
   return tenon_call(scope, TENON_OP_silu, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * Elements kept within 0 and 6.
+ *
+ *     y = min(max(x, 0), 6)
+ *
+ * NaN stays NaN. The derivative at 0 and at 6 is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_relu6(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                   tenon_tensor* x TENON_BORROWED,
+                                                   tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_relu6, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * What is positive, and a learned fraction of what is negative.
+ *
+ *     y = x > 0 ? x : slope * x
+ *
+ * The derivative at 0 is slope.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any tensor of numbers.
+ * @param slope The slope below zero, broadcast to the shape of x.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_prelu(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                   tenon_tensor* x TENON_BORROWED,
+                                                   tenon_tensor* slope TENON_BORROWED,
+                                                   tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = slope;
+  return tenon_call(scope, TENON_OP_prelu, NULL, given, 2, out_y, 1);
+}
+
+/**
+ * An elu with constants that keep mean and variance from layer to layer.
+ *
+ *     y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))
+ *
+ * The derivative at 0 is gamma * alpha.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_selu(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  const tenon_selu_attrs* attrs TENON_NULLABLE,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_selu, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The sign, reached slowly.
+ *
+ *     y = x / (1 + |x|)
+ *
+ * NaN at infinities.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_softsign(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_softsign, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * A straight line kept within 0 and 1.
+ *
+ *     y = max(0, min(1, alpha * x + beta))
+ *
+ * NaN stays NaN. The derivative at both edges is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hard_sigmoid(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_hard_sigmoid_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_hard_sigmoid, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * x times a straight line kept within 0 and 1.
+ *
+ *     y = x * max(0, min(1, x / 6 + 1 / 2))
+ *
+ * Minus infinity gives 0. The derivative is 0 at -3 and 1 at 3.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hard_swish(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_hard_swish, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The silu of the first half of x, times the second.
+ *
+ *     y = silu(first) * second, where x = concat(first, second)
+ *
+ * The first half is the gate. Where the second half is the gate, flip the two before:
+ * concat(second, first).
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What is cut in two along axis.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x, but half as long along axis.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_swiglu(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    const tenon_swiglu_attrs* attrs TENON_NULLABLE,
+                                                    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_swiglu, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+ *
+ *     y = x > 0 ? x : alpha * (exp(x / alpha) - 1)
+ *
+ * The derivative at 0 is 1.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_celu(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  const tenon_celu_attrs* attrs TENON_NULLABLE,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_celu, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * x scaled by the tanh of its softplus.
+ *
+ *     y = x * tanh(ln(1 + exp(x)))
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_mish(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_mish, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * Elements kept within two bounds that are attributes.
+ *
+ *     y = min(max(x, min_val), max_val)
+ *
+ * NaN stays NaN. The derivative at both edges is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hard_tanh(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_hard_tanh_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_hard_tanh, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The logarithm of the sigmoid, which never underflows.
+ *
+ *     y = -ln(1 + exp(-x))
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_log_sigmoid(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_log_sigmoid, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * What is above a threshold, and zero elsewhere.
+ *
+ *     y = x > alpha ? x : 0
+ *
+ * NaN stays NaN. The derivative at alpha is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_thresholded_relu(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_thresholded_relu_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_thresholded_relu, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * Zero near zero, and elsewhere x moved towards it.
+ *
+ *     y = x < -lambd ? x + bias : x > lambd ? x - bias : 0
+ *
+ * NaN stays NaN. The derivative at both edges is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_shrink(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    const tenon_shrink_attrs* attrs TENON_NULLABLE,
+                                                    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_shrink, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The first half of x, scaled by the sigmoid of the second.
+ *
+ *     y = first * sigmoid(second), where x = concat(first, second)
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What is cut in two along axis.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x, but half as long along axis.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_glu(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                 tenon_tensor* x TENON_BORROWED,
+                                                 const tenon_glu_attrs* attrs TENON_NULLABLE,
+                                                 tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_glu, attrs, given, 1, out_y, 1);
 }
 
 /**
@@ -2902,6 +3952,217 @@ static inline TENON_OWNED tenon_error* tenon_l2_norm(
 }
 
 /**
+ * The product of all elements so far, along an axis.
+ *
+ *     y[i] = x[0] * ... * x[i]
+ *
+ * Integers wrap in their own dtype.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The products, in x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_cumprod(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_cumprod_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_cumprod, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * How many elements along some axes are not zero.
+ *
+ *     y = sum(x[i] != 0)
+ *
+ * NaN is not zero, and -0 is. Of nothing there are 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The result for each place along the other axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_count_nonzero(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_count_nonzero_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_count_nonzero, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The largest of all elements so far, along an axis, and where it is.
+ *
+ *     values[i] = max(x[0], ..., x[i]) = x[indices[i]]
+ *
+ * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
+ * first NaN on, all values are NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_values The extremes, of the type of x. NULL if it is not wanted.
+ * @param out_indices Their places along axis, as int64. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_cummax(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_cummax_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_values TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_indices TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_cummax, attrs, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_values);
+  tenon_ops_give_(taken[1], out_indices);
+  return error;
+}
+
+/**
+ * The smallest of all elements so far, along an axis, and where it is.
+ *
+ *     values[i] = min(x[0], ..., x[i]) = x[indices[i]]
+ *
+ * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
+ * first NaN on, all values are NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_values The extremes, of the type of x. NULL if it is not wanted.
+ * @param out_indices Their places along axis, as int64. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_cummin(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_cummin_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_values TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_indices TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_cummin, attrs, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_values);
+  tenon_ops_give_(taken[1], out_indices);
+  return error;
+}
+
+/**
+ * The sum of magnitudes along some axes.
+ *
+ *     y = sum(abs(x[i]))
+ *
+ * Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The result for each place along the other axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_l1_norm(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_l1_norm_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_l1_norm, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The sum of squares along some axes.
+ *
+ *     y = sum(x[i]^2)
+ *
+ * Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The result for each place along the other axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_sum_square(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_sum_square_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_sum_square, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The logarithm of a sum along some axes.
+ *
+ *     y = log(sum(x[i]))
+ *
+ * Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The result for each place along the other axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_log_sum(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_log_sum_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_log_sum, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The differences of neighbours along an axis, taken n times.
+ *
+ *     y[i] = x[i + 1] - x[i]
+ *
+ * Integers wrap in their own dtype.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The differences, by n fewer than there are elements.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_diff(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  const tenon_diff_attrs* attrs TENON_NULLABLE,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_diff, attrs, given, 1, out_y, 1);
+}
+
+/**
  * Products of matrices, with NumPy's rules for vectors and batches.
  *
  *     y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)
@@ -3176,6 +4437,226 @@ static inline TENON_OWNED tenon_error* tenon_global_avg_pool(
 }
 
 /**
+ * Transposed convolution: each element of the input spreads a filter.
+ *
+ *     y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o,
+ *         then y[n, o] += b[o]
+ *
+ * pads take elements off, negative ones add zeros. output_shape takes what is too much off at both
+ * ends, the odd one at the front, and adds what is missing at the end.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then one to three spatial axes.
+ * @param w Channels of x, output channels of one group, then the filter's sizes.
+ * @param b What is added to each output channel. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y Batch, output channels, then the spatial axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_conv_transpose(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* w TENON_BORROWED, tenon_tensor* b TENON_BORROWED TENON_NULLABLE,
+    const tenon_conv_transpose_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = w;
+  given[2] = b;
+  return tenon_call(scope, TENON_OP_conv_transpose, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * A convolution of each channel by itself.
+ *
+ *     y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m +
+ *         i, 0, k] for k)
+ *
+ * It is conv with a group for each channel; m is the number of filters for each.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then one to three spatial axes.
+ * @param w M filters for each channel, an axis of size 1, then the filter's sizes.
+ * @param b What is added to each output channel. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y Batch, output channels, then the spatial axes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_depthwise(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* w TENON_BORROWED, tenon_tensor* b TENON_BORROWED TENON_NULLABLE,
+    const tenon_depthwise_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = w;
+  given[2] = b;
+  return tenon_call(scope, TENON_OP_depthwise, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * The largest element of each channel.
+ *
+ *     y[n, c] = max(x[n, c, p] for p)
+ *
+ * NaN wins. Equal elements share the derivative evenly.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then the spatial axes.
+ * @param out_y Batch, channels, then axes of size 1.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_global_max_pool(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_global_max_pool, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * A tensor in other sizes, each element that of the nearest place.
+ *
+ *     y[i] = x[round(place(i))] along each resized axis
+ *
+ * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
+ * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
+ * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
+ * both sizes and scales are given, sizes are those of the result, and the scales say where its
+ * places are. Places are exact, so that ties are ties.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param attrs NULL for the defaults.
+ * @param out_y The input in its new sizes.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_resize_nearest(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_resize_nearest_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_resize_nearest, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * A tensor in other sizes, each element between its two neighbours along each axis.
+ *
+ *     y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis
+ *
+ * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
+ * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
+ * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
+ * both sizes and scales are given, sizes are those of the result, and the scales say where its
+ * places are. Places are exact, so that ties are ties.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y The input in its new sizes; NaN spreads to all that it is a neighbour of.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_resize_linear(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_resize_linear_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_resize_linear, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+ *
+ *     y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 -
+ *         (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
+ *
+ * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
+ * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
+ * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
+ * both sizes and scales are given, sizes are those of the result, and the scales say where its
+ * places are. Places are exact, so that ties are ties.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y The input in its new sizes; NaN spreads to all that it is a neighbour of.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_resize_cubic(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_resize_cubic_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_resize_cubic, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The p-norm of each window.
+ *
+ *     y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
+ *
+ * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then one to three spatial axes.
+ * @param attrs NULL for the defaults.
+ * @param out_y The norms.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_lp_pool(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_lp_pool_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_lp_pool, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The p-norm of each channel.
+ *
+ *     y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
+ *
+ * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then the spatial axes.
+ * @param attrs NULL for the defaults.
+ * @param out_y Batch, channels, then axes of size 1.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_global_lp_pool(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_global_lp_pool_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_global_lp_pool, attrs, given, 1, out_y, 1);
+}
+
+/**
  * Exponentials along one axis, scaled to sum to one.
  *
  *     y[i] = exp(x[i]) / sum(exp(x[j]) for j along axis)
@@ -3347,6 +4828,227 @@ static inline TENON_OWNED tenon_error* tenon_layer_norm(
 }
 
 /**
+ * Local response normalisation: each element divided by the strength of the channels around its
+ * own.
+ *
+ *     y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from c - floor((size
+ *         - 1) / 2) to c + ceil((size - 1) / 2)))^beta
+ *
+ * Channels that there are not count as zeros. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then any other axes.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_lrn(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                 tenon_tensor* x TENON_BORROWED,
+                                                 const tenon_lrn_attrs* attrs TENON_NULLABLE,
+                                                 tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_lrn, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+ *
+ *     y = x / sqrt(mean(x^2) + epsilon) * scale
+ *
+ * Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param scale Broadcast to the sizes of x from the axis on.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_rms_norm(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* scale TENON_BORROWED, const tenon_rms_norm_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = scale;
+  return tenon_call(scope, TENON_OP_rms_norm, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then each
+ * channel scaled and moved by parameters.
+ *
+ *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
+ *
+ * The variance is that of the population. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then any axes.
+ * @param scale One element for each channel.
+ * @param bias One element for each channel.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_group_norm(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* scale TENON_BORROWED, tenon_tensor* bias TENON_BORROWED,
+    const tenon_group_norm_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = scale;
+  given[2] = bias;
+  return tenon_call(scope, TENON_OP_group_norm, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved by
+ * parameters.
+ *
+ *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the channel
+ *
+ * The variance is that of the population. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, channels, then any axes.
+ * @param scale One element for each channel.
+ * @param bias One element for each channel.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_instance_norm(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* scale TENON_BORROWED, tenon_tensor* bias TENON_BORROWED,
+    const tenon_instance_norm_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = scale;
+  given[2] = bias;
+  return tenon_call(scope, TENON_OP_instance_norm, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * What lies along one axis, scaled to a Euclidean length of 1.
+ *
+ *     y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
+ *
+ * A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above it
+ * this is ONNX's LpNormalization with p = 2. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_l2_normalize(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_l2_normalize_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_l2_normalize, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The mean and the variance of elements along some axes.
+ *
+ *     mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
+ *
+ * The variance is that of the population. Both are NaN for no elements. Half types are computed in
+ * float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_mean The mean for each place along the other axes. NULL if it is not wanted.
+ * @param out_variance The variance for each place along the other axes. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_moments(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_moments_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_mean TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_variance TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_moments, attrs, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_mean);
+  tenon_ops_give_(taken[1], out_variance);
+  return error;
+}
+
+/**
+ * A one where the largest element along one axis lies, zeros elsewhere.
+ *
+ *     y[i] = 1 if i == argmax(x along axis), else 0
+ *
+ * A tie goes to the first, and NaN counts as the largest. The derivative is zero.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hardmax(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_hardmax_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_hardmax, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+ *
+ *     y = (x - mean) / (sqrt(var) + 1e-9)
+ *
+ * The variance is that of the population. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_mean_variance_normalization(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_mean_variance_normalization_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_mean_variance_normalization, attrs, given, 1, out_y, 1);
+}
+
+/**
  * A fully connected layer: the features of x times the weights, and a bias.
  *
  *     y = x @ w + b
@@ -3477,6 +5179,393 @@ static inline TENON_OWNED tenon_error* tenon_dropout(
   tenon_ops_give_(taken[1], out_mask);
   tenon_ops_give_(taken[2], out_new_state);
   return error;
+}
+
+/**
+ * Scaled dot-product attention: for each query the mean of the values, weighted by how well their
+ * keys meet it.
+ *
+ *     s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; y = softmax(s +
+ *         attn_mask) @ v
+ *
+ * Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads of q /
+ * heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is added to
+ * the scores. A query that meets no key, by masks or because there is none, gives zeros. Half types
+ * are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param q The queries: batch, heads, length, size.
+ * @param k The keys: batch, heads, length, size.
+ * @param v The values: batch, heads, length, size.
+ * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
+ *                  NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y Batch, heads and length of q, size of v.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_attention(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* q TENON_BORROWED,
+    tenon_tensor* k TENON_BORROWED, tenon_tensor* v TENON_BORROWED,
+    tenon_tensor* attn_mask TENON_BORROWED TENON_NULLABLE,
+    const tenon_attention_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[4];
+  given[0] = q;
+  given[1] = k;
+  given[2] = v;
+  given[3] = attn_mask;
+  return tenon_call(scope, TENON_OP_attention, attrs, given, 4, out_y, 1);
+}
+
+/**
+ * Pairs of features turned by angles that tell positions apart.
+ *
+ *     y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of
+ *         features
+ *
+ * Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A position
+ * outside the caches counts as angles of zeros and is an error, as gather has it. Half types are
+ * computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Batch, heads, length, size; or batch, length, heads * size.
+ * @param cos_cache Cosines: positions, pairs; or batch, length, pairs.
+ * @param sin_cache Sines, as the cosines.
+ * @param position_ids Which row of the caches a place has: batch, length. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_rotary_embedding(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* cos_cache TENON_BORROWED, tenon_tensor* sin_cache TENON_BORROWED,
+    tenon_tensor* position_ids TENON_BORROWED TENON_NULLABLE,
+    const tenon_rotary_embedding_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[4];
+  given[0] = x;
+  given[1] = cos_cache;
+  given[2] = sin_cache;
+  given[3] = position_ids;
+  return tenon_call(scope, TENON_OP_rotary_embedding, attrs, given, 4, out_y, 1);
+}
+
+/**
+ * New keys or values written into a cache of a fixed size, at a place that each example of the
+ * batch has for itself.
+ *
+ *     y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
+ *
+ * Each place is taken by itself, as scatter does: a negative one counts from the end, and what is
+ * written out of range is dropped and is an error. In mode circular places are taken modulo their
+ * number, so that none is.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param past_cache What is there: batch, then any axes, one of them of places.
+ * @param update What comes there, as many places along axis as it has.
+ * @param write_indices The first place of each example, or one for all; else 0. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_present_cache Past_cache with the update.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_kv_cache_update(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* past_cache TENON_BORROWED,
+    tenon_tensor* update TENON_BORROWED, tenon_tensor* write_indices TENON_BORROWED TENON_NULLABLE,
+    const tenon_kv_cache_update_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_present_cache TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = past_cache;
+  given[1] = update;
+  given[2] = write_indices;
+  return tenon_call(scope, TENON_OP_kv_cache_update, attrs, given, 3, out_present_cache, 1);
+}
+
+/**
+ * One step of a plain recurrent network.
+ *
+ *     h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x [B, I], the input of this step.
+ * @param h [B, H], the last output.
+ * @param w [H, I], the weights of x.
+ * @param r [H, H], the weights of h.
+ * @param b [2H], the biases beside w, then those beside r. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_h [B, H], the output.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_rnn_cell(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* h TENON_BORROWED, tenon_tensor* w TENON_BORROWED, tenon_tensor* r TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED TENON_NULLABLE, const tenon_rnn_cell_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_h TENON_OWNED) {
+  tenon_tensor* given[5];
+  given[0] = x;
+  given[1] = h;
+  given[2] = w;
+  given[3] = r;
+  given[4] = b;
+  return tenon_call(scope, TENON_OP_rnn_cell, attrs, given, 5, out_h, 1);
+}
+
+/**
+ * One step of a gated recurrent unit.
+ *
+ *     z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); n = tanh(x @ w_n^T + b_n + (r * h) @
+ *         r_n^T + c_n), or with linear_before_reset tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n));
+ *         h' = (1 - z) * n + z * h, where w, r, b[:3H] and c = b[3H:] hold the gates z, r and n one
+ *         after another
+ *
+ * The gates are in ONNX's order: update, reset, hidden.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x [B, I], the input of this step.
+ * @param h [B, H], the last output.
+ * @param w [3H, I], the weights of x.
+ * @param r [3H, H], the weights of h.
+ * @param b [6H], the biases beside w, then those beside r. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_h [B, H], the output.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_gru_cell(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* h TENON_BORROWED, tenon_tensor* w TENON_BORROWED, tenon_tensor* r TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED TENON_NULLABLE, const tenon_gru_cell_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_h TENON_OWNED) {
+  tenon_tensor* given[5];
+  given[0] = x;
+  given[1] = h;
+  given[2] = w;
+  given[3] = r;
+  given[4] = b;
+  return tenon_call(scope, TENON_OP_gru_cell, attrs, given, 5, out_h, 1);
+}
+
+/**
+ * Long short-term memories over sequences.
+ *
+ *     i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p);
+ *         i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i
+ *         * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
+ *
+ * The gates are in ONNX's order: input, output, forget, cell. Half types are computed in float32.
+ * ONNX's other activations are left out.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x [T, B, I], the inputs of all steps.
+ * @param w [D, 4H, I], the weights of x.
+ * @param r [D, 4H, H], the weights of h.
+ * @param b [D, 8H], the biases beside w, then those beside r. May be NULL.
+ * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
+ *                      as they are and its outputs are zeros; in reverse it begins at its own last
+ *                      step. More than T counts as T, less than 0 as 0. May be NULL.
+ * @param initial_h [D, B, H], the first h; else zeros. May be NULL.
+ * @param initial_c [D, B, H], the first c; else zeros. May be NULL.
+ * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y [T, D, B, H], h of every step. NULL if it is not wanted.
+ * @param out_y_h [D, B, H], the last h. NULL if it is not wanted.
+ * @param out_y_c [D, B, H], the last c. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_lstm(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* w TENON_BORROWED, tenon_tensor* r TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* sequence_lens TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* initial_h TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* initial_c TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* p TENON_BORROWED TENON_NULLABLE, const tenon_lstm_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_y_h TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_y_c TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[8];
+  tenon_tensor* taken[3];
+  tenon_error* error;
+  given[0] = x;
+  given[1] = w;
+  given[2] = r;
+  given[3] = b;
+  given[4] = sequence_lens;
+  given[5] = initial_h;
+  given[6] = initial_c;
+  given[7] = p;
+  error = tenon_call(scope, TENON_OP_lstm, attrs, given, 8, taken, 3);
+  tenon_ops_give_(taken[0], out_y);
+  tenon_ops_give_(taken[1], out_y_h);
+  tenon_ops_give_(taken[2], out_y_c);
+  return error;
+}
+
+/**
+ * Gated recurrent units over sequences.
+ *
+ *     h[t] = gru_cell(x[t], h[t - 1], w, r, b)
+ *
+ * The gates are in ONNX's order: update, reset, hidden. Half types are computed in float32. ONNX's
+ * other activations are left out.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x [T, B, I], the inputs of all steps.
+ * @param w [D, 3H, I], the weights of x.
+ * @param r [D, 3H, H], the weights of h.
+ * @param b [D, 6H], the biases beside w, then those beside r. May be NULL.
+ * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
+ *                      as they are and its outputs are zeros; in reverse it begins at its own last
+ *                      step. More than T counts as T, less than 0 as 0. May be NULL.
+ * @param initial_h [D, B, H], the first h; else zeros. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y [T, D, B, H], h of every step. NULL if it is not wanted.
+ * @param out_y_h [D, B, H], the last h. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_gru(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* w TENON_BORROWED, tenon_tensor* r TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* sequence_lens TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* initial_h TENON_BORROWED TENON_NULLABLE,
+    const tenon_gru_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_y_h TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[6];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  given[1] = w;
+  given[2] = r;
+  given[3] = b;
+  given[4] = sequence_lens;
+  given[5] = initial_h;
+  error = tenon_call(scope, TENON_OP_gru, attrs, given, 6, taken, 2);
+  tenon_ops_give_(taken[0], out_y);
+  tenon_ops_give_(taken[1], out_y_h);
+  return error;
+}
+
+/**
+ * A plain recurrent network over sequences.
+ *
+ *     h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])
+ *
+ * Half types are computed in float32. ONNX's other activations are left out.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x [T, B, I], the inputs of all steps.
+ * @param w [D, H, I], the weights of x.
+ * @param r [D, H, H], the weights of h.
+ * @param b [D, 2H], the biases beside w, then those beside r. May be NULL.
+ * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
+ *                      as they are and its outputs are zeros; in reverse it begins at its own last
+ *                      step. More than T counts as T, less than 0 as 0. May be NULL.
+ * @param initial_h [D, B, H], the first h; else zeros. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y [T, D, B, H], h of every step. NULL if it is not wanted.
+ * @param out_y_h [D, B, H], the last h. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_rnn(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* w TENON_BORROWED, tenon_tensor* r TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* sequence_lens TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* initial_h TENON_BORROWED TENON_NULLABLE,
+    const tenon_rnn_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_y_h TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[6];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  given[1] = w;
+  given[2] = r;
+  given[3] = b;
+  given[4] = sequence_lens;
+  given[5] = initial_h;
+  error = tenon_call(scope, TENON_OP_rnn, attrs, given, 6, taken, 2);
+  tenon_ops_give_(taken[0], out_y);
+  tenon_ops_give_(taken[1], out_y_h);
+  return error;
+}
+
+/**
+ * Queries, keys and values projected into heads, attention, and a projection of what the heads
+ * give.
+ *
+ *     y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), heads(value @ w_v +
+ *         b_v), attn_mask)) @ w_o + b_o
+ *
+ * A head is a run of neighbouring columns. For masks and shared heads see attention.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param query Batch, length, features.
+ * @param key Batch, length, features.
+ * @param value Batch, length, features.
+ * @param w_q A row for each feature of query, a column for each element of its heads.
+ * @param w_k The same of key.
+ * @param w_v The same of value.
+ * @param w_o A row for each element that the heads give, a column for each of y.
+ * @param b_q One element for each column of w_q. May be NULL.
+ * @param b_k One element for each column of w_k. May be NULL.
+ * @param b_v One element for each column of w_v. May be NULL.
+ * @param b_o One element for each column of w_o. May be NULL.
+ * @param attn_mask Bool or of the dtype of query; broadcast to batch, heads, queries, keys. May be
+ *                  NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y Batch and length of query, the columns of w_o.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_multi_head_attention(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* query TENON_BORROWED,
+    tenon_tensor* key TENON_BORROWED, tenon_tensor* value TENON_BORROWED,
+    tenon_tensor* w_q TENON_BORROWED, tenon_tensor* w_k TENON_BORROWED,
+    tenon_tensor* w_v TENON_BORROWED, tenon_tensor* w_o TENON_BORROWED,
+    tenon_tensor* b_q TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* b_k TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* b_v TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* b_o TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* attn_mask TENON_BORROWED TENON_NULLABLE,
+    const tenon_multi_head_attention_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[12];
+  given[0] = query;
+  given[1] = key;
+  given[2] = value;
+  given[3] = w_q;
+  given[4] = w_k;
+  given[5] = w_v;
+  given[6] = w_o;
+  given[7] = b_q;
+  given[8] = b_k;
+  given[9] = b_v;
+  given[10] = b_o;
+  given[11] = attn_mask;
+  return tenon_call(scope, TENON_OP_multi_head_attention, attrs, given, 12, out_y, 1);
 }
 
 /**
@@ -3627,6 +5716,149 @@ static inline TENON_OWNED tenon_error* tenon_sparse_softmax_cross_entropy(
 }
 
 /**
+ * The negative logarithms of the probabilities that the right classes were given.
+ *
+ *     loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
+ *
+ * Without weight, all are 1. A target of ignore_index has the loss 0 and the weight 0, so the mean
+ * is by what counted; of nothing it is NaN. Half types are summed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Logarithms of probabilities: [N, C, ...].
+ * @param target The number of the right class: [N, ...].
+ * @param weight How much each class counts: [C]. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_loss 0-d, or with reduction none of the shape of target.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_nll(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                 tenon_tensor* x TENON_BORROWED,
+                                                 tenon_tensor* target TENON_BORROWED,
+                                                 tenon_tensor* weight TENON_BORROWED TENON_NULLABLE,
+                                                 const tenon_nll_attrs* attrs TENON_NULLABLE,
+                                                 tenon_tensor** out_loss TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = target;
+  given[2] = weight;
+  return tenon_call(scope, TENON_OP_nll, attrs, given, 3, out_loss, 1);
+}
+
+/**
+ * Half of the squared difference, and beyond some distance a straight line.
+ *
+ *     loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What was predicted.
+ * @param target What it should have been.
+ * @param attrs NULL for the defaults.
+ * @param out_loss 0-d, or with reduction none of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_huber(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                   tenon_tensor* x TENON_BORROWED,
+                                                   tenon_tensor* target TENON_BORROWED,
+                                                   const tenon_huber_attrs* attrs TENON_NULLABLE,
+                                                   tenon_tensor** out_loss TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = target;
+  return tenon_call(scope, TENON_OP_huber, attrs, given, 2, out_loss, 1);
+}
+
+/**
+ * How far logarithms of probabilities are from given probabilities.
+ *
+ *     loss = mean(target * (ln(target) - x))
+ *
+ * Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the number
+ * of elements; the divergence of each example is a sum of losses.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Logarithms of probabilities.
+ * @param target The probabilities that they should be, or logarithms of them.
+ * @param attrs NULL for the defaults.
+ * @param out_loss 0-d, or with reduction none of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_kl_div(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    tenon_tensor* target TENON_BORROWED,
+                                                    const tenon_kl_div_attrs* attrs TENON_NULLABLE,
+                                                    tenon_tensor** out_loss TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = target;
+  return tenon_call(scope, TENON_OP_kl_div, attrs, given, 2, out_loss, 1);
+}
+
+/**
+ * The cosines of the angles between vectors.
+ *
+ *     y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
+ *
+ * A vector of length 0 has the similarity 0. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a Vectors along axis.
+ * @param b Vectors along axis, broadcast against a.
+ * @param attrs NULL for the defaults.
+ * @param out_y A cosine for each pair of vectors.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_cosine_similarity(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* a TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED, const tenon_cosine_similarity_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_cosine_similarity, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * How far predictions are from the right side of a margin.
+ *
+ *     loss = mean(max(0, 1 - target * x))
+ *
+ * The derivative at the margin is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What was predicted: the sign is the answer.
+ * @param target 1 or -1, the right answer.
+ * @param attrs NULL for the defaults.
+ * @param out_loss 0-d, or with reduction none of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hinge(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                   tenon_tensor* x TENON_BORROWED,
+                                                   tenon_tensor* target TENON_BORROWED,
+                                                   const tenon_hinge_attrs* attrs TENON_NULLABLE,
+                                                   tenon_tensor** out_loss TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = x;
+  given[1] = target;
+  return tenon_call(scope, TENON_OP_hinge, attrs, given, 2, out_loss, 1);
+}
+
+/**
  * A step down the gradient.
  *
  *     new_p = p - lr * g
@@ -3770,6 +6002,826 @@ static inline TENON_OWNED tenon_error* tenon_adam(
   tenon_ops_give_(taken[0], out_new_p);
   tenon_ops_give_(taken[1], out_new_m);
   tenon_ops_give_(taken[2], out_new_v);
+  return error;
+}
+
+/**
+ * A step down the gradient, divided by how large all gradients have been.
+ *
+ *     new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param p The parameter.
+ * @param g Its gradient.
+ * @param s The sum of squared gradients, zeros or more before the first step.
+ * @param lr The learning rate, 0-d.
+ * @param attrs NULL for the defaults.
+ * @param out_new_p The parameter after the step. NULL if it is not wanted.
+ * @param out_new_s The sum of squared gradients. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_adagrad(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* p TENON_BORROWED,
+    tenon_tensor* g TENON_BORROWED, tenon_tensor* s TENON_BORROWED, tenon_tensor* lr TENON_BORROWED,
+    const tenon_adagrad_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_new_p TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_s TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[4];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = p;
+  given[1] = g;
+  given[2] = s;
+  given[3] = lr;
+  error = tenon_call(scope, TENON_OP_adagrad, attrs, given, 4, taken, 2);
+  tenon_ops_give_(taken[0], out_new_p);
+  tenon_ops_give_(taken[1], out_new_s);
+  return error;
+}
+
+/**
+ * A step of adam, with a decay of the parameter beside it.
+ *
+ *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 -
+ *         lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) +
+ *         epsilon)
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param p The parameter.
+ * @param g Its gradient.
+ * @param m The decaying mean of gradients, zeros before the first step.
+ * @param v The decaying mean of their squares, zeros before the first step.
+ * @param step The number of this step, 0-d; the first is 1.
+ * @param lr The learning rate, 0-d.
+ * @param attrs NULL for the defaults.
+ * @param out_new_p The parameter after the step. NULL if it is not wanted.
+ * @param out_new_m The decaying mean of gradients. NULL if it is not wanted.
+ * @param out_new_v The decaying mean of their squares. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_adamw(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* p TENON_BORROWED,
+    tenon_tensor* g TENON_BORROWED, tenon_tensor* m TENON_BORROWED, tenon_tensor* v TENON_BORROWED,
+    tenon_tensor* step TENON_BORROWED, tenon_tensor* lr TENON_BORROWED,
+    const tenon_adamw_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_new_p TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_m TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_v TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[6];
+  tenon_tensor* taken[3];
+  tenon_error* error;
+  given[0] = p;
+  given[1] = g;
+  given[2] = m;
+  given[3] = v;
+  given[4] = step;
+  given[5] = lr;
+  error = tenon_call(scope, TENON_OP_adamw, attrs, given, 6, taken, 3);
+  tenon_ops_give_(taken[0], out_new_p);
+  tenon_ops_give_(taken[1], out_new_m);
+  tenon_ops_give_(taken[2], out_new_v);
+  return error;
+}
+
+/**
+ * A step in the direction of adamw, as long as the parameter is.
+ *
+ *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 -
+ *         beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p -
+ *         lr * |p| / |d| * d
+ *
+ * Where p or d has the length 0, the factor |p| / |d| is 1.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param p The parameter, one layer's.
+ * @param g Its gradient.
+ * @param m The decaying mean of gradients, zeros before the first step.
+ * @param v The decaying mean of their squares, zeros before the first step.
+ * @param step The number of this step, 0-d; the first is 1.
+ * @param lr The learning rate, 0-d.
+ * @param attrs NULL for the defaults.
+ * @param out_new_p The parameter after the step. NULL if it is not wanted.
+ * @param out_new_m The decaying mean of gradients. NULL if it is not wanted.
+ * @param out_new_v The decaying mean of their squares. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_lamb(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* p TENON_BORROWED,
+    tenon_tensor* g TENON_BORROWED, tenon_tensor* m TENON_BORROWED, tenon_tensor* v TENON_BORROWED,
+    tenon_tensor* step TENON_BORROWED, tenon_tensor* lr TENON_BORROWED,
+    const tenon_lamb_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_new_p TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_m TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_v TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[6];
+  tenon_tensor* taken[3];
+  tenon_error* error;
+  given[0] = p;
+  given[1] = g;
+  given[2] = m;
+  given[3] = v;
+  given[4] = step;
+  given[5] = lr;
+  error = tenon_call(scope, TENON_OP_lamb, attrs, given, 6, taken, 3);
+  tenon_ops_give_(taken[0], out_new_p);
+  tenon_ops_give_(taken[1], out_new_m);
+  tenon_ops_give_(taken[2], out_new_v);
+  return error;
+}
+
+/**
+ * Products of matrices of bytes, with sums in 32 bits.
+ *
+ *     y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
+ *
+ * Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a Matrices, or a vector.
+ * @param b Matrices, or a vector.
+ * @param a_zero_point What stands for 0 in a, or in each row of it; absent for 0. May be NULL.
+ * @param b_zero_point What stands for 0 in b, or in each column of it; absent for 0. May be NULL.
+ * @param out_y The products, i32.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_int8_matmul(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* a TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED, tenon_tensor* a_zero_point TENON_BORROWED TENON_NULLABLE,
+    tenon_tensor* b_zero_point TENON_BORROWED TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[4];
+  given[0] = a;
+  given[1] = b;
+  given[2] = a_zero_point;
+  given[3] = b_zero_point;
+  return tenon_call(scope, TENON_OP_int8_matmul, NULL, given, 4, out_y, 1);
+}
+
+/**
+ * Real numbers as small integers, by a scale and a zero point.
+ *
+ *     y = saturate(round(x / scale) + zero_point)
+ *
+ * Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0. Half types
+ * are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param scale 0-d, or one for each index along axis.
+ * @param zero_point What stands for 0, of the shape of scale. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y The integers, of the shape of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_quantize_linear(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* scale TENON_BORROWED, tenon_tensor* zero_point TENON_BORROWED TENON_NULLABLE,
+    const tenon_quantize_linear_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = scale;
+  given[2] = zero_point;
+  return tenon_call(scope, TENON_OP_quantize_linear, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * The real numbers that small integers stand for.
+ *
+ *     y = (x - zero_point) * scale
+ *
+ * The difference is exact. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The integers.
+ * @param scale 0-d, or one for each index along axis.
+ * @param zero_point What stands for 0, of the shape of scale. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y The numbers, in the dtype of scale.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_dequantize_linear(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* scale TENON_BORROWED, tenon_tensor* zero_point TENON_BORROWED TENON_NULLABLE,
+    const tenon_dequantize_linear_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = scale;
+  given[2] = zero_point;
+  return tenon_call(scope, TENON_OP_dequantize_linear, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * The real numbers that are left of x after it has been small integers.
+ *
+ *     y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
+ *
+ * Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range, its edges
+ * included, and 0 elsewhere; scale and zero_point get none. Half types are computed in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Any floating tensor.
+ * @param scale 0-d, or one for each index along axis.
+ * @param zero_point What stands for 0, of the shape of scale. May be NULL.
+ * @param attrs NULL for the defaults.
+ * @param out_y Of the type of x.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_fake_quantize(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* scale TENON_BORROWED, tenon_tensor* zero_point TENON_BORROWED TENON_NULLABLE,
+    const tenon_fake_quantize_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = scale;
+  given[2] = zero_point;
+  return tenon_call(scope, TENON_OP_fake_quantize, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * The input itself, once it is known to have neither NaN nor infinities.
+ *
+ *     y = x
+ *
+ * Fails if an element is NaN or infinite, and says how many are and which is the first. The host
+ * waits for the answer. The derivative passes unchecked.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x What should be finite.
+ * @param out_y X.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_check_numerics(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_check_numerics, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * Whether the sign of each element is negative, that of a zero too.
+ *
+ *     y = the sign bit of x
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_signbit(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_signbit, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The derivative of digamma.
+ *
+ *     y = sum(1 / (x + k)^2 for k from 0)
+ *
+ * Infinite at 0 and at negative whole numbers. Its own derivative comes from a polynomial that
+ * approximates it, and has about 5 digits in float32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input.
+ * @param out_y The result, of x's shape.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_trigamma(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_trigamma, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The number of the dtype that follows a on the way to b.
+ *
+ *     y = the number beside a in the direction of b
+ *
+ * b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a The first operand.
+ * @param b The second operand.
+ * @param out_y The result, of the shape that a and b broadcast to.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_nextafter(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* a TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_nextafter, NULL, given, 2, out_y, 1);
+}
+
+/**
+ * The length of the vector (a, b), without overflow on the way.
+ *
+ *     y = sqrt(a^2 + b^2)
+ *
+ * Infinite if either is, even beside NaN. The derivative where both are 0 is 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a The first operand.
+ * @param b The second operand.
+ * @param out_y The result, of the shape that a and b broadcast to.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hypot(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                   tenon_tensor* a TENON_BORROWED,
+                                                   tenon_tensor* b TENON_BORROWED,
+                                                   tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_hypot, NULL, given, 2, out_y, 1);
+}
+
+/**
+ * The square of the difference of two tensors.
+ *
+ *     y = (a - b)^2
+ *
+ * Integers wrap.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a The first operand.
+ * @param b The second operand.
+ * @param out_y The result, of the shape that a and b broadcast to.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_squared_difference(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* a TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_squared_difference, NULL, given, 2, out_y, 1);
+}
+
+/**
+ * a times the logarithm of b, and 0 where a is 0.
+ *
+ *     y = a == 0 ? 0 : a * ln(b)
+ *
+ * NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a unless b is
+ * positive.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a The first operand.
+ * @param b The second operand.
+ * @param out_y The result, of the shape that a and b broadcast to.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_xlogy(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                   tenon_tensor* a TENON_BORROWED,
+                                                   tenon_tensor* b TENON_BORROWED,
+                                                   tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_xlogy, NULL, given, 2, out_y, 1);
+}
+
+/**
+ * The quotient of two tensors, and 0 where the divisor is 0.
+ *
+ *     y = b == 0 ? 0 : a / b
+ *
+ * Where b is 0, whatever a is, the result and both derivatives are 0.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a The first operand.
+ * @param b The second operand.
+ * @param out_y The result, of the shape that a and b broadcast to.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_divide_no_nan(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* a TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_divide_no_nan, NULL, given, 2, out_y, 1);
+}
+
+/**
+ * The way from one tensor to another, as far as a weight says.
+ *
+ *     y = a + weight * (b - a)
+ *
+ * A weight of 1 gives b itself. Weights outside of [0, 1] lead on.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a Where the way begins.
+ * @param b Where it ends.
+ * @param weight How far to go; 1 for all of it.
+ * @param out_y The points, of the shape that the inputs broadcast to.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_lerp(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* a TENON_BORROWED,
+                                                  tenon_tensor* b TENON_BORROWED,
+                                                  tenon_tensor* weight TENON_BORROWED,
+                                                  tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = a;
+  given[1] = b;
+  given[2] = weight;
+  return tenon_call(scope, TENON_OP_lerp, NULL, given, 3, out_y, 1);
+}
+
+/**
+ * A tensor plus the product of two others, scaled by a number.
+ *
+ *     y = x + value * a * b
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The addend.
+ * @param a The first factor.
+ * @param b The second factor.
+ * @param attrs NULL for the defaults.
+ * @param out_y The sum, of the shape that the inputs broadcast to.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_addcmul(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* a TENON_BORROWED, tenon_tensor* b TENON_BORROWED,
+    const tenon_addcmul_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = a;
+  given[2] = b;
+  return tenon_call(scope, TENON_OP_addcmul, attrs, given, 3, out_y, 1);
+}
+
+/**
+ * The sum of products over axes of one tensor with as many of another.
+ *
+ *     y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
+ *
+ * Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a The left operand.
+ * @param b The right operand.
+ * @param attrs NULL for the defaults.
+ * @param out_y The other axes of a, then those of b.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_tensordot(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* a TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED, const tenon_tensordot_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_tensordot, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * Sums of products of tensors, as an equation of their axes says.
+ *
+ *     y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation "ij,jk->ik"
+ *
+ * Each letter is an axis. Those that the result lacks are summed over; one that a term has twice
+ * runs along its diagonal. Without "->" the result has the axes under "..." and then the letters
+ * that occur once, capitals first. Operands are multiplied in pairs, the cheapest ones first. A sum
+ * of nothing is 0; integers wrap.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The operands. One or more.
+ * @param n_x How many.
+ * @param attrs NULL for the defaults.
+ * @param out_y The axes that the equation gives it.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_einsum(
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    tenon_tensor* const* x TENON_BORROWED TENON_COUNT(n_x), size_t n_x,
+    const tenon_einsum_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  return tenon_call(scope, TENON_OP_einsum, attrs, x, n_x, out_y, 1);
+}
+
+/**
+ * The triangular root of symmetric positive definite matrices.
+ *
+ *     x = y y^T, with y lower triangular and a positive diagonal
+ *
+ * Of x only the triangle that y has is read, and the derivative lies there alone. A matrix that is
+ * not positive definite, or not finite, gives NaN in the triangle of its root.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The matrices, in the last two axes.
+ * @param attrs NULL for the defaults.
+ * @param out_y The roots, with zeros in the other triangle.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_cholesky(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_cholesky_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_cholesky, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * The solutions of systems of equations whose matrix is triangular.
+ *
+ *     a y = b, or y a = b with left false, where a may be transposed
+ *
+ * The other triangle of a is not read. What depends on a zero of the diagonal is infinite or NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a The triangular matrices, in the last two axes.
+ * @param b The right sides, one in each column, or row with left false.
+ * @param attrs NULL for the defaults.
+ * @param out_y The solutions, laid out like b.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_triangular_solve(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* a TENON_BORROWED,
+    tenon_tensor* b TENON_BORROWED, const tenon_triangular_solve_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_triangular_solve, attrs, given, 2, out_y, 1);
+}
+
+/**
+ * Matrices as products of orthonormal columns with an upper triangle.
+ *
+ *     x = q r, with q^T q = 1, r upper triangular and its diagonal not negative
+ *
+ * The diagonal of r being positive, the product is the only one of its kind, if the first columns
+ * of x are independent. Where they are not, columns of q are any that make it orthonormal, and the
+ * derivative is not finite. A matrix that is not finite gives NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The matrices, in the last two axes.
+ * @param out_q Orthonormal columns, as many as x has rows or columns, whichever are fewer. NULL if
+ *              it is not wanted.
+ * @param out_r The triangles. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_qr(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                tenon_tensor* x TENON_BORROWED,
+                                                tenon_tensor** out_q TENON_OWNED TENON_NULLABLE,
+                                                tenon_tensor** out_r TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_qr, NULL, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_q);
+  tenon_ops_give_(taken[1], out_r);
+  return error;
+}
+
+/**
+ * The singular values and vectors of matrices.
+ *
+ *     x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative
+ *
+ * Of each column of u the largest element is positive, the first one of those that differ in
+ * magnitude by less than a thousandth. So the vectors are unique where singular values are distinct
+ * and not 0; where they are not, they are any that make u and vh orthonormal, and the derivative
+ * through them is not finite. That of s alone always is. A matrix that is not finite gives NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The matrices, in the last two axes.
+ * @param out_u The left singular vectors, as columns. NULL if it is not wanted.
+ * @param out_s The singular values, the largest first. NULL if it is not wanted.
+ * @param out_vh The right singular vectors, as rows. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_svd(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                 tenon_tensor* x TENON_BORROWED,
+                                                 tenon_tensor** out_u TENON_OWNED TENON_NULLABLE,
+                                                 tenon_tensor** out_s TENON_OWNED TENON_NULLABLE,
+                                                 tenon_tensor** out_vh TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[3];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_svd, NULL, given, 1, taken, 3);
+  tenon_ops_give_(taken[0], out_u);
+  tenon_ops_give_(taken[1], out_s);
+  tenon_ops_give_(taken[2], out_vh);
+  return error;
+}
+
+/**
+ * The eigenvalues and eigenvectors of symmetric matrices.
+ *
+ *     x = v diag(w) v^T, with v^T v = 1 and w rising
+ *
+ * Of x only the lower triangle is read, and the derivative lies there alone. Of each column of v
+ * the largest element is positive, the first one of those that differ in magnitude by less than a
+ * thousandth. So the vectors are unique where eigenvalues are distinct; where they are not, they
+ * are any that make v orthonormal, and the derivative through them is not finite. That of w alone
+ * always is. A matrix that is not finite gives NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The matrices, in the last two axes.
+ * @param out_w The eigenvalues, the smallest first. NULL if it is not wanted.
+ * @param out_v The eigenvectors, as columns. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_eigh(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                  tenon_tensor* x TENON_BORROWED,
+                                                  tenon_tensor** out_w TENON_OWNED TENON_NULLABLE,
+                                                  tenon_tensor** out_v TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_eigh, NULL, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_w);
+  tenon_ops_give_(taken[1], out_v);
+  return error;
+}
+
+/**
+ * The solutions of systems of linear equations.
+ *
+ *     a y = b
+ *
+ * By elimination with the largest pivot of each column. A matrix that is singular, so that a pivot
+ * is exactly 0, or not finite, gives NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param a Square matrices, in the last two axes.
+ * @param b The right sides, as columns, or one vector for all.
+ * @param out_y The solutions, laid out like b.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_solve(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                   tenon_tensor* a TENON_BORROWED,
+                                                   tenon_tensor* b TENON_BORROWED,
+                                                   tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[2];
+  given[0] = a;
+  given[1] = b;
+  return tenon_call(scope, TENON_OP_solve, NULL, given, 2, out_y, 1);
+}
+
+/**
+ * The inverses of matrices.
+ *
+ *     y = x^-1
+ *
+ * A matrix that is singular, so that a pivot of its elimination is exactly 0, or not finite, gives
+ * NaN. To solve equations, solve is quicker and more exact.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Square matrices, in the last two axes.
+ * @param out_y The inverses.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_inv(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                 tenon_tensor* x TENON_BORROWED,
+                                                 tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_inv, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The determinants of matrices.
+ *
+ *     y = det(x)
+ *
+ * By elimination; of a matrix without elements it is 1. A matrix that is not finite gives NaN, and
+ * so does the derivative of a singular one.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Square matrices, in the last two axes.
+ * @param out_y A number for each.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_det(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                 tenon_tensor* x TENON_BORROWED,
+                                                 tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_det, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The signs of the determinants of matrices, and the logarithms of their magnitudes.
+ *
+ *     det(x) = sign * exp(logabsdet)
+ *
+ * Neither overflows where the determinant would. A singular matrix has the sign 0 and the logarithm
+ * -inf; its derivative is NaN. A matrix that is not finite gives NaN.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x Square matrices, in the last two axes.
+ * @param out_sign -1, 0 or 1 for each. NULL if it is not wanted.
+ * @param out_logabsdet The logarithm of the magnitude for each. NULL if it is not wanted.
+ *
+ * @return NULL, or an error for the caller to free.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_slogdet(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor** out_sign TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_logabsdet TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = x;
+  error = tenon_call(scope, TENON_OP_slogdet, NULL, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_sign);
+  tenon_ops_give_(taken[1], out_logabsdet);
   return error;
 }
 

@@ -1,4 +1,4 @@
-// erf.
+// erf and erfc.
 //
 // Up to 1 it is x + x p(x^2), where the sum's half ulp dominates: p is between -0.16 and 0.13.
 // Beyond, it is 1 - exp(q(x - 1)) with q = log(erfc), which is nearly a parabola. The exponential
@@ -22,6 +22,20 @@ V erf(const V& x) {
   const V t = where(a > kOne, V(kOne), a) - 1.0;
   const V outer = 1.0 - expansions::exp(polynomial(t, kLogErfc<Scalar>));
   return with_sign_of(x, where(a < 1.0, inner, outer));
+}
+
+// exp(-x^2) q p(t) for x >= 0, where q = 4 / (x + 4) and t = (x - 4) / (x + 4) = x q / 2 - 1. What
+// the square's rounding lost is small enough for its exponential to be 1 minus it.
+template <class V>
+V erfc(const V& x) {
+  const V a = clamp(abs(x), 0, pick<V>(10.5, 28));  // At the end the result is 0.
+  const V square = a * a;
+  const V lost = product_error(a, a, square);
+  const V e = expansions::exp(-square);
+  const V q = 4.0 / (a + 4.0);
+  const V p = polynomial((0.5 * a) * q - 1.0, kErfc<typename V::Scalar>);
+  const V right = (e - e * lost) * (q * p);
+  return where(x < 0.0, 2.0 - right, right);
 }
 
 }  // namespace tenon::expansions

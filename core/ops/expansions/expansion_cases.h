@@ -14,6 +14,7 @@
 #include "core/ops/expansions/activation.h"
 #include "core/ops/expansions/erf.h"
 #include "core/ops/expansions/exp.h"
+#include "core/ops/expansions/gamma.h"
 #include "core/ops/expansions/hyperbolic.h"
 #include "core/ops/expansions/inverse_trig.h"
 #include "core/ops/expansions/log.h"
@@ -38,7 +39,8 @@ TENON_WIDE(log) TENON_WIDE(log2) TENON_WIDE(log10) TENON_WIDE(log1p)
 TENON_WIDE(sin) TENON_WIDE(cos) TENON_WIDE(tan) TENON_WIDE(asin) TENON_WIDE(acos) TENON_WIDE(atan)
 TENON_WIDE(sinh) TENON_WIDE(cosh) TENON_WIDE(tanh)
 TENON_WIDE(asinh) TENON_WIDE(acosh) TENON_WIDE(atanh)
-TENON_WIDE(erf) TENON_WIDE(erfc) TENON_WIDE(sqrt)
+TENON_WIDE(erf) TENON_WIDE(erfc) TENON_WIDE(lgamma) TENON_WIDE(sqrt) TENON_WIDE(cbrt)
+TENON_WIDE(nearbyint) TENON_WIDE(fabs)
 TENON_WIDE_2(pow) TENON_WIDE_2(atan2)
 #undef TENON_WIDE
 #undef TENON_WIDE_2
@@ -47,10 +49,11 @@ TENON_WIDE_2(pow) TENON_WIDE_2(atan2)
 using Quad = long double;
 #endif
 
-                    using std::acos,
-    std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos, std::cosh,
-    std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p,
-    std::log2, std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+                        using std::acos,
+    std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cbrt, std::cos,
+    std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::fabs, std::lgamma,
+    std::log, std::log10, std::log1p, std::log2, std::nearbyint, std::pow, std::sin, std::sinh,
+    std::sqrt, std::tan, std::tanh;
 
 template <class W>
 W sigmoid(W x) {
@@ -63,6 +66,50 @@ W softplus(W x) {
 template <class W>
 W gelu(W x) {
   return x / 2 * wide::erfc(-x / wide::sqrt(W(2)));
+}
+
+// Bernoulli's numbers B2, B4, ... From an argument of 32 on, the asymptotic series with these terms
+// is good to binary128.
+inline constexpr double kBernoulli[][2] = {
+    {1, 6}, {-1, 30},     {1, 42},      {-1, 30},       {5, 66},       {-691, 2730},
+    {7, 6}, {-3617, 510}, {43867, 798}, {-174611, 330}, {854513, 138}, {-236364091, 2730}};
+
+template <class W>
+W digamma(W x) {
+  const W kPi = wide::acos(W(-1));
+  if (x < 0) {
+    const W offset = x - wide::nearbyint(x);
+    return offset == 0 ? W(kNan) : wide::digamma(1 - x) - kPi / wide::tan(kPi * offset);
+  }
+  W y = 0;
+  for (; x < 32; x += 1) y -= 1 / x;
+  const W square = 1 / (x * x);
+  W power = 1;
+  W series = 0;
+  for (int k = 0; k < 12; ++k) {
+    power *= square;
+    series += W(kBernoulli[k][0]) / W(kBernoulli[k][1]) / (2 * k + 2) * power;
+  }
+  return y + ((wide::log(x) - 1 / (2 * x)) - series);
+}
+
+template <class W>
+W trigamma(W x) {
+  const W kPi = wide::acos(W(-1));
+  if (x < 0) {
+    const W sine = x == -kInfinity ? W(0) : wide::sin(kPi * (x - wide::nearbyint(x))) / kPi;
+    return sine == 0 ? W(kInfinity) : 1 / (sine * sine) - wide::trigamma(1 - x);
+  }
+  W y = 0;
+  for (; x < 32; x += 1) y += 1 / (x * x);
+  const W square = 1 / (x * x);
+  W power = 1 / x;
+  W series = power + square / 2;
+  for (const auto& [numerator, denominator] : kBernoulli) {
+    power *= square;
+    series += W(numerator) / W(denominator) * power;
+  }
+  return y + series;
 }
 
 }  // namespace wide
@@ -138,6 +185,15 @@ Expansion<T> binary(const char* name, double bound, std::vector<Range> ranges, F
   return {name, bound, 0, std::move(ranges), true, formula, formula, formula, oracle};
 }
 
+// One that is tested at positive numbers alone.
+template <class T, class Formula, class Oracle>
+Expansion<T> of_magnitude(const char* name, double bound, std::vector<Range> ranges,
+                          Formula formula, Oracle oracle) {
+  return unary<T>(
+      name, bound, std::move(ranges), [formula](auto x) { return formula(abs(x)); },
+      [oracle](auto x) { return oracle(wide::fabs(x)); });
+}
+
 // The bounds are those of the strict profile; float64 has 4 where float32 has less.
 template <class T>
 std::vector<Expansion<T>> all_expansions() {
@@ -169,6 +225,8 @@ std::vector<Expansion<T>> all_expansions() {
       TENON_UNARY(acosh, 4, {1, 3}, {1, 100}),
       TENON_UNARY(atanh, 5, {-1, 1}, {0.4, 0.6}),
       TENON_UNARY(erf, 4, {-6, 6}, {-2, 2}),
+      TENON_UNARY(erfc, 6, {narrow ? -4 : -6., narrow ? 10.5 : 27.5}, {-2, 2}),
+      TENON_UNARY(cbrt, 2, {-3, 3}, {0, 1000}),
       TENON_UNARY(sigmoid, 6, {least, -least}, {-10, 10}),
       TENON_UNARY(softplus, 6, {least, -least}, {-10, 10}),
       unary<T>(
@@ -180,6 +238,20 @@ std::vector<Expansion<T>> all_expansions() {
       unary<T>(
           "gelu", 8, {{-8, 8}, {-2, 2}}, [](auto x) { return expansions::gelu(x); },
           [](auto x) { return wide::gelu(x); }, narrow ? 1e-6 : 2e-15),
+      of_magnitude<T>(
+          "lgamma", 8, {{0, 10}, {0.5, 2.5}}, [](auto x) { return expansions::lgamma(x); },
+          [](auto x) { return wide::lgamma(x); }),
+      of_magnitude<T>(
+          "digamma", 8, {{0, 10}, {1.4, 1.5}}, [](auto x) { return expansions::digamma(x); },
+          [](auto x) { return wide::digamma(x); }),
+      TENON_UNARY(trigamma, 8, {-20, 20}, {0, 5}),
+      unary<T>(
+          "lgamma_below_zero", 8, {{-30, 0}, {-4, 0}}, [](auto x) { return expansions::lgamma(x); },
+          [](auto x) { return wide::lgamma(x); }, narrow ? 1e-5 : 2e-14),
+      unary<T>(
+          "digamma_below_zero", 8, {{-30, 0}, {-4, 0}},
+          [](auto x) { return expansions::digamma(x); }, [](auto x) { return wide::digamma(x); },
+          narrow ? 8e-6 : 3e-14),
       binary<T>(
           "pow", 16, {{0, 3}, {-100, 100}, {0.99, 1.01}},
           [](auto x, auto y) { return expansions::pow(x, y); },

@@ -1,4 +1,4 @@
-// Loops along one axis: cumsum, argmax and argmin.
+// Loops along one axis: cumsum, cumprod, cummax and cummin, argmax and argmin.
 //
 // A line is the elements along the axis. Lines that lie side by side are walked together, so that
 // memory is read in order whatever the axis.
@@ -64,28 +64,66 @@ void arg_reduce(const Pool& pool, const tenon_launch& launch, size_t axis, bool 
   });
 }
 
-template <class T, class Wide>
-void cumsum(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
-            bool is_reverse) {
+// Where each line of an output begins.
+LoopAxes lines_of(const tenon_view& out, size_t axis) {
+  LoopAxes lines;
+  for (size_t i = 0; i < out.rank; ++i) {
+    if (i != axis) lines.push(out.sizes[i], out.strides[i]);
+  }
+  return lines;
+}
+
+template <class T, class Wide, class Join>
+void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
+          bool is_reverse, Wide identity, const Join& join) {
   const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
   const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
   if (count(out) == 0) return;
-  LoopAxes out_lines;
-  for (size_t i = 0; i < out.rank; ++i) {
-    if (i != axis) out_lines.push(out.sizes[i], out.strides[i]);
-  }
+  const LoopAxes out_lines = lines_of(out, axis);
   const T* const x = data<const T>(in);
   T* const y = data<T>(out);
   for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
-    Wide sum[kTogether] = {};
+    Wide total[kTogether];
     int64_t to[kTogether];
+    for (int64_t j = 0; j < lines; ++j) {
+      total[j] = identity;
+      to[j] = out_lines.offset(first + j);
+    }
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t i = is_reverse ? n - 1 - k : k;
+      for (int64_t j = 0; j < lines; ++j) {
+        const Wide before = total[j];
+        total[j] = join(before, static_cast<Wide>(x[from + i * stride + j * step]));
+        y[to[j] + i * out_stride] = static_cast<T>(is_exclusive ? before : total[j]);
+      }
+    }
+  });
+}
+
+template <class T, class Wide>
+void extreme_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_max,
+                  bool is_reverse) {
+  const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];  // Both outputs are dense.
+  const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
+  if (count(out) == 0) return;
+  const LoopAxes out_lines = lines_of(out, axis);
+  const T* const x = data<const T>(in);
+  T* const values = data<T>(out);
+  int64_t* const indices = data<int64_t>(launch.outputs[1]);
+  for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
+    T best[kTogether];
+    int64_t at[kTogether], to[kTogether];
     for (int64_t j = 0; j < lines; ++j) to[j] = out_lines.offset(first + j);
     for (int64_t k = 0; k < n; ++k) {
       const int64_t i = is_reverse ? n - 1 - k : k;
       for (int64_t j = 0; j < lines; ++j) {
-        const Wide before = sum[j];
-        sum[j] = static_cast<Wide>(sum[j] + static_cast<Wide>(x[from + i * stride + j * step]));
-        y[to[j] + i * out_stride] = static_cast<T>(is_exclusive ? before : sum[j]);
+        const T candidate = x[from + i * stride + j * step];
+        if (k == 0 || beats(static_cast<Wide>(candidate), static_cast<Wide>(best[j]), is_max)) {
+          best[j] = candidate;
+          at[j] = i;
+        }
+        values[to[j] + i * out_stride] = best[j];
+        indices[to[j] + i * out_stride] = at[j];
       }
     }
   });
@@ -107,13 +145,33 @@ Prepared prepare_arg_reduce(const Request& request) {
   });
 }
 
-Prepared prepare_cumsum(const Request& request) {
+// cumsum and cumprod, whose attributes are alike.
+Prepared prepare_scan(const Request& request) {
+  const bool is_sum = request.op() == TENON_OP_cumsum;
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
   return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
     using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t, WideOf<T>>;
     return kernel(kTraits, [=, pool = &pool_of(request)](const tenon_launch& launch) {
-      cumsum<T, Wide>(*pool, launch, axis, attrs.exclusive, attrs.reverse);
+      const auto run = [&](Wide identity, const auto& join) {
+        scan<T>(*pool, launch, axis, attrs.exclusive, attrs.reverse, identity, join);
+      };
+      if (is_sum) {
+        run(0, [](Wide a, Wide b) { return static_cast<Wide>(a + b); });
+      } else {
+        run(1, [](Wide a, Wide b) { return static_cast<Wide>(a * b); });
+      }
+    });
+  });
+}
+
+Prepared prepare_extreme_scan(const Request& request) {
+  const bool is_max = request.op() == TENON_OP_cummax;
+  const auto attrs = request.attrs<tenon_cummax_attrs>();
+  const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
+  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [=, pool = &pool_of(request)](const tenon_launch& launch) {
+      extreme_scan<T, WideOf<T>>(*pool, launch, axis, is_max, attrs.reverse);
     });
   });
 }

@@ -2,35 +2,10 @@
 
 #include <cmath>
 
-#include "plugins/cpu/kernels/axes.h"
-#include "plugins/cpu/kernels/reduce.h"
+#include "plugins/cpu/kernels/elements.h"
 
 namespace tenon_cpu {
 namespace {
-
-// One channel: the elements of all images.
-template <class T>
-struct Channel {
-  const T* x;
-  LoopAxes axes;
-  int64_t n;
-
-  // The sum of f(element), in the order of reduce.h.
-  template <class Function>
-  T sum(const Reducer& reducer, const Function& f) const {
-    alignas(64) T tile[kReduceBlock];
-    T total{0};
-    for (int64_t begin = 0; begin < n; begin += kReduceBlock) {
-      const int64_t end = std::min(begin + kReduceBlock, n);
-      pack(x, axes, begin, end, tile);
-      for (int64_t i = 0; i < end - begin; ++i) tile[i] = f(tile[i]);
-      T block;
-      reducer.block(tile, static_cast<size_t>(end - begin), &block);
-      total = begin == 0 ? block : total + block;
-    }
-    return total;
-  }
-};
 
 template <class T>
 void batch_norm_train(const Pool& pool, const tenon_launch& launch,
@@ -58,10 +33,9 @@ void batch_norm_train(const Pool& pool, const tenon_launch& launch,
   pool.parallel_tasks(
       channels, std::max<int64_t>(1, 32 * 1024 / n), [&](int64_t begin, int64_t end) {
         for (int64_t c = begin; c < end; ++c) {
-          const Channel<T> channel{data<const T>(view) + c * stride_of(view, 1), axes, n};
-          const T mean = channel.sum(reducer, [](T x) { return x; }) / static_cast<T>(n);
-          const T variance = channel.sum(reducer, [mean](T x) { return (x - mean) * (x - mean); }) /
-                             static_cast<T>(n);
+          const Elements<T> channel{data<const T>(view) + c * stride_of(view, 1), axes, n};
+          const T mean = channel.mean(reducer);
+          const T variance = channel.variance(reducer, mean);
           const T inv_std = 1 / std::sqrt(variance + static_cast<T>(attrs.epsilon));
           put(1, c, kept * parameter(3, c) + rest * mean);
           put(2, c, kept * parameter(4, c) + rest * variance);
@@ -70,14 +44,9 @@ void batch_norm_train(const Pool& pool, const tenon_launch& launch,
 
           const T scale = inv_std * parameter(1, c), bias = parameter(2, c);
           for (int64_t image = 0; image < view.sizes[0]; ++image) {
-            const T* from = channel.x + image * stride_of(view, 0);
-            T* to = data<T>(launch.outputs[0]) + (image * channels + c) * area;
-            inner.runs(0, area, [&](int64_t offset, int64_t length) {
-              const int64_t stride = inner.inner_stride();
-              for (int64_t i = 0; i < length; ++i) {
-                *to++ = (from[offset + i * stride] - mean) * scale + bias;
-              }
-            });
+            channel.map(image * area, (image + 1) * area,
+                        data<T>(launch.outputs[0]) + (image * channels + c) * area,
+                        [=](T x, int64_t) { return (x - mean) * scale + bias; });
           }
         }
       });

@@ -4,6 +4,8 @@
 
 #if defined(TENON_CPU_OPENBLAS)
 
+#include <mutex>
+
 // As in cblas.h, of which distributions have several in several places.
 extern "C" {
 void cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
@@ -13,6 +15,25 @@ void cblas_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int 
                  const double* a, int a_row, const double* b, int b_row, double beta, double* c,
                  int c_row);
 char* openblas_get_corename();
+
+// The serial build finds a free buffer in its table without a lock, so that two threads may get the
+// same one. The linker hands its calls to these.
+void* __real_blas_memory_alloc(int position);
+void __real_blas_memory_free(void* buffer);
+void* __wrap_blas_memory_alloc(int position);
+void __wrap_blas_memory_free(void* buffer);
+}
+
+static std::mutex blas_buffers;
+
+void* __wrap_blas_memory_alloc(int position) {
+  std::lock_guard guard(blas_buffers);
+  return __real_blas_memory_alloc(position);
+}
+
+void __wrap_blas_memory_free(void* buffer) {
+  std::lock_guard guard(blas_buffers);
+  __real_blas_memory_free(buffer);
 }
 
 namespace tenon_cpu {

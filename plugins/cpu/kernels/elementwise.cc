@@ -257,8 +257,9 @@ Prepared make(const Request& request, Span span, Cost cost, const SpanParams& pa
 }  // namespace
 
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype) {
-  for (const SpanTable& table : {arithmetic_spans(), exponentials_spans(), logarithms_spans(),
-                                 hyperbolic_spans(), trigonometry_spans(), power_spans()}) {
+  for (const SpanTable& table :
+       {arithmetic_spans(), exponentials_spans(), logarithms_spans(), hyperbolic_spans(),
+        trigonometry_spans(), power_spans(), special_spans()}) {
     for (size_t i = 0; i < table.n; ++i) {
       const SpanEntry& entry = table.entries[i];
       if (entry.op == op && entry.dtype == dtype) return &entry;

@@ -44,6 +44,7 @@ SpanTable exponentials_spans();
 SpanTable hyperbolic_spans();
 SpanTable logarithms_spans();
 SpanTable power_spans();
+SpanTable special_spans();
 SpanTable trigonometry_spans();
 Span gelu_tanh_span(tenon_dtype dtype);  // gelu's other form.
 Span select_span();                      // where, of elements of four bytes.

@@ -1,4 +1,4 @@
-// concat and pad: elements move, nothing is computed.
+// concat, pad, dynamic_slice and dynamic_update_slice: elements move, nothing is computed.
 
 #include "plugins/cpu/kernels/axes.h"
 
@@ -30,6 +30,30 @@ struct Strides {
   }
 };
 
+constexpr int64_t kGrain = 64 * 1024;  // Bytes that a task moves, at least.
+
+// Copies a block of these sizes from a view, which it lies in, side by side.
+template <class T>
+void copy_dense(const Pool& pool, const T* from, const tenon_view& view, const int64_t* sizes,
+                T* to) {
+  LoopAxes axes;
+  for (size_t axis = 0; axis < view.rank; ++axis) axes.push(sizes[axis], stride_of(view, axis));
+  pool.parallel_ranges(
+      axes.count(), kGrain / static_cast<int64_t>(sizeof(T)),
+      [&](int64_t begin, int64_t end) { pack(from, axes, begin, end, to + begin); });
+}
+
+// Where the slice with these sizes begins in `view`, in elements.
+int64_t slice_offset(const tenon_view& view, const tenon_view& starts, const int64_t* sizes) {
+  const tenon_sdk::IndexReader start(starts);
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < view.rank; ++axis) {
+    const int64_t given = start[static_cast<int64_t>(axis) * stride_of(starts, 0)];
+    offset += tenon_sdk::wrap_start(given, view.sizes[axis], sizes[axis]) * stride_of(view, axis);
+  }
+  return offset;
+}
+
 }  // namespace
 
 Prepared prepare_concat(const Request& request) {
@@ -52,7 +76,9 @@ Prepared prepare_concat(const Request& request) {
 // A negative pad takes elements away. Without a value the padding is zero.
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
-  if (attrs.mode != TENON_PAD_MODE_CONSTANT) return refuse("only constant padding");
+  if (attrs.mode != TENON_PAD_MODE_CONSTANT || attrs.n_axes > 0) {
+    return refuse("only constant padding of all axes");
+  }
   const List pads = list(attrs.pads, attrs.n_pads);
   return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [pads](const tenon_launch& launch) {
@@ -75,6 +101,36 @@ Prepared prepare_pad(const Request& request) {
       }
       if (count(in.rank, sizes) == 0) return;
       copy_block(data<const T>(in) + from, strides.values, y + to, out.strides, in.rank, sizes);
+    });
+  });
+}
+
+Prepared prepare_dynamic_slice(const Request& request) {
+  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [pool = &pool_of(request)](const tenon_launch& launch) {
+      const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
+      if (count(out) == 0) return;
+      const T* const from = data<const T>(in) + slice_offset(in, launch.inputs[1], out.sizes);
+      copy_dense(*pool, from, in, out.sizes, data<T>(out));
+    });
+  });
+}
+
+// The result may lie on x, as a cache that grows does, or on an update of the whole.
+Prepared prepare_dynamic_update_slice(const Request& request) {
+  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    const uint32_t traits = kTraits | TENON_KERNEL_MAY_ALIAS;
+    return kernel(traits, [pool = &pool_of(request)](const tenon_launch& launch) {
+      const tenon_view &in = launch.inputs[0], &update = launch.inputs[1];
+      const tenon_view& out = launch.outputs[0];
+      const bool is_whole = count(update) == count(out);
+      if (!is_whole && in.data != out.data) {
+        copy_dense(*pool, data<const T>(in), in, in.sizes, data<T>(out));
+      }
+      if (count(update) == 0 || update.data == out.data) return;
+      T* const to = data<T>(out) + slice_offset(out, launch.inputs[2], update.sizes);
+      copy_block(data<const T>(update), Strides(update).values, to, out.strides, out.rank,
+                 update.sizes);
     });
   });
 }

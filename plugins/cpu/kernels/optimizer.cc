@@ -1,4 +1,4 @@
-// sgd, momentum and adam: one pass over parameter, gradient and states.
+// sgd, momentum, adam and adamw: one pass over parameter, gradient and states.
 
 #include <cmath>
 
@@ -18,8 +18,13 @@ constexpr int64_t kGrain = 64 * 1024;
 #define TENON_CPU_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+struct AdamRates {
+  double beta1, beta2, epsilon;
+  double weight_decay = 0;
+};
+
 template <class T>
-void adam(const Pool& pool, const tenon_launch& launch, const tenon_adam_attrs& attrs) {
+void adam(const Pool& pool, const tenon_launch& launch, const AdamRates& attrs) {
   const DenseInput<T> p(launch.inputs[0]), g(launch.inputs[1]), m(launch.inputs[2]),
       v(launch.inputs[3]);
   const double step = read_scalar(launch.inputs[4]), lr = read_scalar(launch.inputs[5]);
@@ -30,6 +35,7 @@ void adam(const Pool& pool, const tenon_launch& launch, const tenon_adam_attrs& 
   const T beta1 = static_cast<T>(attrs.beta1), rest1 = static_cast<T>(1 - attrs.beta1);
   const T beta2 = static_cast<T>(attrs.beta2), rest2 = static_cast<T>(1 - attrs.beta2);
   const T epsilon = static_cast<T>(attrs.epsilon);
+  const T kept = static_cast<T>(1 - lr * attrs.weight_decay);  // 1 in adam, which changes nothing.
   T* const new_p = data<T>(launch.outputs[0]);
   T* const new_m = data<T>(launch.outputs[1]);
   T* const new_v = data<T>(launch.outputs[2]);
@@ -40,7 +46,7 @@ void adam(const Pool& pool, const tenon_launch& launch, const tenon_adam_attrs& 
       const T gradient = from_g[i];
       const T mean = beta1 * from_m[i] + rest1 * gradient;
       const T square = beta2 * from_v[i] + rest2 * (gradient * gradient);
-      new_p[i] = from_p[i] - rate * mean / (std::sqrt(square * scale) + epsilon);
+      new_p[i] = kept * from_p[i] - rate * mean / (std::sqrt(square * scale) + epsilon);
       new_m[i] = mean;
       new_v[i] = square;
     }
@@ -87,15 +93,25 @@ Prepared with_alias(const Request& request, Prepared prepared) {
   return prepared;
 }
 
+Prepared adam_with(const Request& request, const AdamRates& rates) {
+  return with_alias(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
+                                                        Type<T>, const tenon_launch& launch) {
+                      adam<T>(*pool, launch, rates);
+                    }));
+}
+
 }  // namespace
 
 Prepared prepare_adam(const Request& request) {
   const auto attrs =
       request.attrs<tenon_adam_attrs>({.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8});
-  return with_alias(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
-                                                        Type<T>, const tenon_launch& launch) {
-                      adam<T>(*pool, launch, attrs);
-                    }));
+  return adam_with(request, {attrs.beta1, attrs.beta2, attrs.epsilon});
+}
+
+Prepared prepare_adamw(const Request& request) {
+  const auto attrs = request.attrs<tenon_adamw_attrs>(
+      {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weight_decay = 0.01});
+  return adam_with(request, {attrs.beta1, attrs.beta2, attrs.epsilon, attrs.weight_decay});
 }
 
 Prepared prepare_momentum(const Request& request) {

@@ -28,15 +28,20 @@ T floor_mod(T a, T b) {
   return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// The floor of the exact quotient, which a / b may have rounded up to an integer.
+// The floor of the exact quotient. The integer next to a / b is at most one off, and what it leaves
+// of a, whose sign is exact, says which way.
 template <class T>
 T floor_divide(T a, T b) {
   const T quotient = a / b;
   if (b == 0 || !std::isfinite(quotient)) return quotient;
-  const T rest = remainder(a, b);
-  T whole = (a - rest) / b;
-  if (rest != 0 && (rest < 0) != (b < 0)) whole -= 1;
-  return whole == 0 ? std::copysign(whole, quotient) : std::nearbyint(whole);
+  T whole = std::nearbyint(quotient);
+  const T rest = std::isinf(b) ? a : std::fma(-whole, b, a);
+  if (rest != 0 && (rest < 0) != (b < 0)) {
+    whole -= 1;
+  } else if (std::fabs(rest) >= std::fabs(b)) {
+    whole += 1;
+  }
+  return whole == 0 ? std::copysign(whole, quotient) : whole;
 }
 
 template <class T>

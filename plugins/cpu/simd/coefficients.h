@@ -158,4 +158,147 @@ inline constexpr std::array<double, 19> kLogErfc<double>{
     0x1.cc952112eb0fcp-24, -0x1.e4c03c0be3f0ap-25, 0x1.191dbf6eb90f5p-26, -0x1.b82d7e4420edcp-29,
     0x1.cee96c6b2b6a4p-32, -0x1.28b7efba49998p-35, 0x1.5eb9f82a9f33cp-40};
 
+// erfc(x) = exp(-x^2) 4 / (x + 4) p(t), t = (x - 4) / (x + 4), 0 <= x <= 10.5 (float), 28 (double)
+template <class Scalar>
+inline constexpr std::array<double, 0> kErfc{};
+// Off by at most 2^-26.8.
+template <>
+inline constexpr std::array<double, 11> kErfc<float>{
+    0x1.18932c0000000p-2, -0x1.f3fe340000000p-3, 0x1.8be1f60000000p-3, -0x1.14ea7c0000000p-3,
+    0x1.52ccc80000000p-4, -0x1.646b120000000p-5, 0x1.389a000000000p-6, -0x1.af28800000000p-8,
+    0x1.9ecec60000000p-10, -0x1.ff62ca0000000p-15, -0x1.70f4420000000p-13};
+// Off by at most 2^-53.7.
+template <>
+inline constexpr std::array<double, 23> kErfc<double>{
+    0x1.18932bf08e154p-2, -0x1.f3fe31ecb49c0p-3, 0x1.8be202d26c702p-3, -0x1.14eacb1ad02e0p-3,
+    0x1.52cac237102f8p-4, -0x1.645fd8a4bf3cbp-5, 0x1.38dbd2c8d9b6bp-6, -0x1.b00c052a9bd1bp-8,
+    0x1.908f4729ed43fp-10, -0x1.269b55ada6067p-14, -0x1.dd28475b8c95bp-14, 0x1.72cdcd187f02bp-15,
+    -0x1.e7e56b1aa000bp-21, -0x1.3c72a3ab5115fp-18, 0x1.3b065a0691b87p-20, 0x1.7eca659566d85p-22,
+    -0x1.c6206d4f571c2p-23, -0x1.4e380398c853ep-26, 0x1.09fb15bb4a584p-25, 0x1.5101006114defp-31,
+    -0x1.08813bdb8390ep-28, -0x1.5f3defa712124p-34, 0x1.1dba330a6e316p-32};
+
+// cbrt(1 + f) = p(f), roughly, sqrt(1/2) <= 1 + f <= sqrt(2)
+template <class Scalar>
+inline constexpr std::array<double, 0> kCbrt{};
+// Off by at most 2^-10.6.
+template <>
+inline constexpr std::array<double, 3> kCbrt<float>{
+    0x1.fff1400000000p-1, 0x1.5ad95c0000000p-2, -0x1.b7d8180000000p-4};
+// Off by at most 2^-19.6.
+template <>
+inline constexpr std::array<double, 6> kCbrt<double>{
+    0x1.ffffdecc3f381p-1, 0x1.5551eb1c5765cp-2, -0x1.c68204c2365f8p-4, 0x1.fe42dd3858b9ap-5,
+    -0x1.6ee1cf34d8544p-5, 0x1.b9aea59893c30p-6};
+
+// lgamma(a) = (a - 1) (a - 2) p(t), t = (a - 2) / (a + 2), 1 <= a <= 4
+template <class Scalar>
+inline constexpr std::array<double, 0> kLgamma{};
+// Off by at most 2^-25.2.
+template <>
+inline constexpr std::array<double, 10> kLgamma<float>{
+    0x1.b0ee600000000p-2, -0x1.9ae6500000000p-2, 0x1.02656a0000000p-3, -0x1.1c9fbc0000000p-3,
+    0x1.53f2ee0000000p-4, -0x1.653f020000000p-4, 0x1.f30d7c0000000p-5, -0x1.0092ce0000000p-4,
+    0x1.0489b80000000p-4, -0x1.09a8760000000p-4};
+// Off by at most 2^-55.3.
+template <>
+inline constexpr std::array<double, 22> kLgamma<double>{
+    0x1.b0ee6072093cep-2, -0x1.9ae6509ea109fp-2, 0x1.0265d68d0b359p-3, -0x1.1ca03a931a671p-3,
+    0x1.53b6dbff439d2p-4, -0x1.64fe196eae38fp-4, 0x1.fe8d465f1e1d0p-5, -0x1.069555284d88bp-4,
+    0x1.990ded169d5bbp-5, -0x1.a06e4c16e8fc2p-5, 0x1.551e281c98f59p-5, -0x1.59569fe8bf9d3p-5,
+    0x1.248631bf94d30p-5, -0x1.272a25497a731p-5, 0x1.fe9faaffc6f26p-6, -0x1.010cf1da04440p-5,
+    0x1.d4c24bf708fdap-6, -0x1.d788b5600b29bp-6, 0x1.42aac2a2b2701p-6, -0x1.4320b0d1979ecp-6,
+    0x1.4e4cdf8be4a00p-5, -0x1.5053d9ee82517p-5};
+
+// lgamma(a) = (a - 1/2) (log(a) - 1) + (log(2 pi) - 1) / 2 + p(u) / a, u = 1 / a^2, a >= 4
+template <class Scalar>
+inline constexpr std::array<double, 0> kStirling{};
+// Off by at most 2^-33.2.
+template <>
+inline constexpr std::array<double, 3> kStirling<float>{
+    0x1.55554c0000000p-4, -0x1.6bb7ce0000000p-9, 0x1.7b08440000000p-11};
+// Off by at most 2^-57.7.
+template <>
+inline constexpr std::array<double, 8> kStirling<double>{
+    0x1.55555555551c3p-4, -0x1.6c16c15f9ffd0p-9, 0x1.a019e2174a9aep-11, -0x1.3809728c9e440p-11,
+    0x1.b77960b1eba5cp-11, -0x1.dc1cbc275b504p-10, 0x1.2b905a64bc840p-8, -0x1.041b640667a44p-7};
+
+// digamma(a) = (a - its root) p(t), t = (a - 2) / (a + 2), 1 <= a <= 4
+template <class Scalar>
+inline constexpr std::array<double, 0> kDigamma{};
+// Off by at most 2^-25.1.
+template <>
+inline constexpr std::array<double, 11> kDigamma<float>{
+    0x1.9213d40000000p-1, -0x1.0aff2e0000000p+0, 0x1.66efe40000000p-1, -0x1.73cbe00000000p-1,
+    0x1.5ac3320000000p-1, -0x1.6520580000000p-1, 0x1.624dba0000000p-1, -0x1.4bbf520000000p-1,
+    0x1.0e5e520000000p-1, -0x1.f8432e0000000p-1, 0x1.61178a0000000p+0};
+// Off by at most 2^-54.6.
+template <>
+inline constexpr std::array<double, 23> kDigamma<double>{
+    0x1.9213d46736ba4p-1, -0x1.0aff270ca07a8p+0, 0x1.66ef16c22f175p-1, -0x1.73d3b55106117p-1,
+    0x1.5b02757a4b29dp-1, -0x1.63dfe917836aep-1, 0x1.5b84ca139949fp-1, -0x1.60c6f073b50bfp-1,
+    0x1.5c82151ce0b23p-1, -0x1.5fc40c673fe19p-1, 0x1.5d1b86c741b34p-1, -0x1.5f47b886ab519p-1,
+    0x1.5d7427a23a4e6p-1, -0x1.5f20e08a86f34p-1, 0x1.5dc35b043aa4dp-1, -0x1.5d0b622261858p-1,
+    0x1.5c56656602a17p-1, -0x1.7021a010f68e8p-1, 0x1.6d39974c66902p-1, -0x1.ed8c53eebc171p-2,
+    0x1.fc444bcf8f415p-2, -0x1.559f5707ca36dp+0, 0x1.4eb466de69cf5p+0};
+
+// digamma(a) = log(a) - 1 / (2 a) - u p(u), u = 1 / a^2, a >= 4
+template <class Scalar>
+inline constexpr std::array<double, 0> kDigammaTail{};
+// Off by at most 2^-31.8.
+template <>
+inline constexpr std::array<double, 3> kDigammaTail<float>{
+    0x1.5555240000000p-4, -0x1.1085d00000000p-7, 0x1.ccd7360000000p-9};
+// Off by at most 2^-58.6.
+template <>
+inline constexpr std::array<double, 9> kDigammaTail<double>{
+    0x1.555555555515dp-4, -0x1.1111110c75ce2p-7, 0x1.0410395a210d8p-8, -0x1.110dd8de07cc8p-8,
+    0x1.efb26c48fab7ap-8, -0x1.51d89e6f5686ap-6, 0x1.23a17ef5df0fdp-4, -0x1.dca8be7ed6fa9p-3,
+    0x1.cc3169ddcec0ep-2};
+
+// trigamma(a) = p(t) / a, t = (a - 2) / (a + 2), 1 <= a <= 4
+template <class Scalar>
+inline constexpr std::array<double, 0> kTrigamma{};
+// Off by at most 2^-25.5.
+template <>
+inline constexpr std::array<double, 11> kTrigamma<float>{
+    0x1.4a34cc0000000p+0, -0x1.4e6ce80000000p-1, 0x1.916e340000000p-1, -0x1.c25f760000000p-1,
+    0x1.e0d92a0000000p-1, -0x1.f38b040000000p-1, 0x1.01b7500000000p+0, -0x1.e1b5540000000p-1,
+    0x1.922fa60000000p-1, -0x1.6a29da0000000p+0, 0x1.fcc9ea0000000p+0};
+// Off by at most 2^-54.1.
+template <>
+inline constexpr std::array<double, 23> kTrigamma<double>{
+    0x1.4a34cc4a60fa6p+0, -0x1.4e6cd8b68859ap-1, 0x1.916d14e782d08p-1, -0x1.c268ad5d5d35bp-1,
+    0x1.e1306bf2d54bbp-1, -0x1.f1f9af1d817b8p-1, 0x1.fa10877c3281ep-1, -0x1.fd9b5930d3dbep-1,
+    0x1.ff1042e1c5336p-1, -0x1.ffa45e3a47db4p-1, 0x1.ffe04c81537b9p-1, -0x1.ffeef981ffa16p-1,
+    0x1.ffb04d6cfb3fbp-1, -0x1.002a9ba758fa1p+0, 0x1.027f30fb75a88p+0, -0x1.fb6e7b35723a4p-1,
+    0x1.c911acb0b615ap-1, -0x1.13bccac61a75fp+0, 0x1.bccfebe7eb327p+0, -0x1.2fcce4b11cf5dp-1,
+    -0x1.e97e0088de8e1p+0, -0x1.11d3abf3d57b7p+1, 0x1.8f8b5e27a6bb4p+2};
+
+// trigamma(a) = (1 + (1/2 + p(u) / a) / a) / a, u = 1 / a^2, a >= 4
+template <class Scalar>
+inline constexpr std::array<double, 0> kTrigammaTail{};
+// Off by at most 2^-28.2.
+template <>
+inline constexpr std::array<double, 3> kTrigammaTail<float>{
+    0x1.5554c00000000p-3, -0x1.1023800000000p-5, 0x1.4f369a0000000p-6};
+// Off by at most 2^-57.1.
+template <>
+inline constexpr std::array<double, 10> kTrigammaTail<double>{
+    0x1.55555555552f6p-3, -0x1.1111110f283bdp-5, 0x1.86185d429de18p-6, -0x1.110fe175ceb40p-5,
+    0x1.361c6ef3d4f9bp-4, -0x1.00ac257bd61d9p-2, 0x1.14b9fa9259013p+0, -0x1.41c31ef507809p+2,
+    0x1.314d00446c4acp+4, -0x1.371c0f15891cfp+5};
+
+// sin(pi r) / pi = r + r z p(z), z = r^2, |r| <= 1/2
+template <class Scalar>
+inline constexpr std::array<double, 0> kSinPi{};
+// Off by at most 2^-27.2.
+template <>
+inline constexpr std::array<double, 4> kSinPi<float>{
+    -0x1.a51a5a0000000p+0, 0x1.9f99380000000p-1, -0x1.86070a0000000p-3, 0x1.94efb60000000p-6};
+// Off by at most 2^-61.3.
+template <>
+inline constexpr std::array<double, 8> kSinPi<double>{
+    -0x1.a51a6625307d3p+0, 0x1.9f9cb402bc429p-1, -0x1.86a8e4720a1dbp-3, 0x1.ac6805cc89978p-6,
+    -0x1.33816997b81afp-9, 0x1.3746a1835370ap-13, -0x1.d3e6a319fc052p-18, 0x1.074366e4f7e57p-22};
+
 }  // namespace tenon_cpu

@@ -31,9 +31,11 @@ struct Constants<float> {
   static constexpr float kRsqrt2 = 0x1.6a09e6p-1f;
   static constexpr float kExpLow = -104.0f, kExpHigh = 89.0f;  // exp is 0 below, infinite above.
   static constexpr float kExp2Low = -151.0f, kExp2High = 128.5f;
-  static constexpr float kExpm1Low = -18.0f;      // expm1 is -1 below.
-  static constexpr float kTanhOne = 10.0f;        // tanh is 1 above.
-  static constexpr float kErfOne = 4.0f;          // erf is 1 above.
+  static constexpr float kExpm1Low = -18.0f;  // expm1 is -1 below.
+  static constexpr float kTanhOne = 10.0f;    // tanh is 1 above.
+  static constexpr float kErfOne = 4.0f;      // erf is 1 above.
+  static constexpr float kErfcZero = 10.5f;   // erfc is 0 above.
+  static constexpr float kDigammaRoot[] = {0x1.762d86p+0f, 0x1.ab5f1cp-27f};
   static constexpr float kSinhLarge = 87.0f;      // exp(x) is finite below.
   static constexpr float kTrigLarge = 0x1p16f;    // Three parts of pi/2 reduce exactly below.
   static constexpr float kSquareLarge = 0x1p12f;  // x^2 + 1 rounds to x^2 above.
@@ -62,6 +64,8 @@ struct Constants<double> {
   static constexpr double kExpm1Low = -38.0;
   static constexpr double kTanhOne = 22.0;
   static constexpr double kErfOne = 6.0;
+  static constexpr double kErfcZero = 28.0;
+  static constexpr double kDigammaRoot[] = {0x1.762d86356be3fp+0, 0x1.b86a722197829p-54};
   static constexpr double kSinhLarge = 709.0;
   static constexpr double kTrigLarge = 0x1p28;
   static constexpr double kSquareLarge = 0x1p27;

@@ -87,10 +87,12 @@ HWY_INLINE V expm1_reduced(D d, V x, const Nearest<D>& nearest) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
   using C = Numbers<D>;
+  const auto vanishes = hn::Lt(x, hn::Set(d, C::kExpLow));
   x = hn::Min(hn::Set(d, C::kExpHigh), hn::Max(hn::Set(d, C::kExpLow), x));
   const Nearest<D> nearest(d, x, hn::Set(d, C::kLog2E));
   const V p = hn::Add(hn::Set(d, 1), expm1_reduced(d, x, nearest));
-  return scale(d, p, nearest.magic);
+  // A product that underflows takes as long as a hundred others, and masked logits lead to many.
+  return scale(d, hn::IfThenZeroElse(vanishes, p), nearest.magic);
 }
 
 template <class D, class V = hn::Vec<D>>

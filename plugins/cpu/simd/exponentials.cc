@@ -22,6 +22,8 @@ TENON_CPU_FUNCTION1(Expm1, expm1(d, x))
 TENON_CPU_FUNCTION1(Sigmoid, sigmoid(d, x))
 TENON_CPU_FUNCTION1(Tanh, tanh(d, x))
 TENON_CPU_FUNCTION1(Silu, hn::Mul(x, sigmoid(d, x)))
+TENON_CPU_FUNCTION2(Glu, hn::Mul(a, sigmoid(d, b)))
+TENON_CPU_FUNCTION2(Swiglu, hn::Mul(hn::Mul(a, sigmoid(d, a)), b))
 
 struct Elu {
   template <class D, class V>
@@ -33,10 +35,15 @@ struct Elu {
 };
 
 constexpr SpanEntry kSpans[] = {
-    TENON_CPU_SPANS(unary, exp, Exp, kHeavy),     TENON_CPU_SPANS(unary, exp2, Exp2, kHeavy),
-    TENON_CPU_SPANS(unary, expm1, Expm1, kHeavy), TENON_CPU_SPANS(unary, sigmoid, Sigmoid, kHeavy),
-    TENON_CPU_SPANS(unary, tanh, Tanh, kHeavy),   TENON_CPU_SPANS(unary, silu, Silu, kHeavy),
+    TENON_CPU_SPANS(unary, exp, Exp, kHeavy),
+    TENON_CPU_SPANS(unary, exp2, Exp2, kHeavy),
+    TENON_CPU_SPANS(unary, expm1, Expm1, kHeavy),
+    TENON_CPU_SPANS(unary, sigmoid, Sigmoid, kHeavy),
+    TENON_CPU_SPANS(unary, tanh, Tanh, kHeavy),
+    TENON_CPU_SPANS(unary, silu, Silu, kHeavy),
     TENON_CPU_SPANS(unary, elu, Elu, kHeavy),
+    TENON_CPU_SPANS(binary, glu, Glu, kHeavy),
+    TENON_CPU_SPANS(binary, swiglu, Swiglu, kHeavy),
 };
 
 SpanTable exponentials_table() { return {kSpans, sizeof(kSpans) / sizeof(SpanEntry)}; }

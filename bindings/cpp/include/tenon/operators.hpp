@@ -34,5 +34,8 @@ inline Tensor concat(std::initializer_list<Tensor> inputs, const ConcatAttrs& at
 inline Tensor stack(std::initializer_list<Tensor> inputs, const StackAttrs& attrs = {}) {
   return stack(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs);
 }
+inline Tensor einsum(std::initializer_list<Tensor> inputs, const EinsumAttrs& attrs = {}) {
+  return einsum(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs);
+}
 
 }  // namespace tenon

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <tenon/tensor.hpp>
@@ -34,9 +35,25 @@ inline std::vector<tenon_tensor*> handles(std::span<const Tensor> tensors) {
 
 }  // namespace detail
 
-enum class PadMode : int32_t { kConstant };
+enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
+
+enum class DepthToSpaceMode : int32_t { kDcr, kCrd };
 
 enum class ScatterReduction : int32_t { kNone, kAdd, kMul, kMin, kMax };
+
+enum class SegmentReduction : int32_t { kSum, kProd, kMin, kMax, kMean };
+
+enum class SearchsortedSide : int32_t { kLeft, kRight };
+
+enum class CoordinateTransformationMode : int32_t { kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAlignCorners, kAsymmetric, kTfHalfPixelForNn };
+
+enum class NearestMode : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
+
+enum class CacheMode : int32_t { kLinear, kCircular };
+
+enum class RnnActivation : int32_t { kTanh, kRelu };
+
+enum class Direction : int32_t { kForward, kReverse, kBidirectional };
 
 enum class Reduction : int32_t { kNone, kSum, kMean };
 
@@ -665,6 +682,42 @@ inline Tensor isfinite(const Tensor& x) {
 }
 
 /**
+ * One minus the error function, exact where that is small.
+ *
+ *     y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor erfc(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_erfc, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The logarithm of the gamma function's absolute value.
+ *
+ *     y = ln |gamma(x)|
+ *
+ * Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where it is 0,
+ * results keep their relative accuracy; beside its zeros below -2 they are good to a few units in
+ * the last place of lgamma(-x).
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor lgamma(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_lgamma, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
  * The sum of two tensors.
  *
  *     y = a + b
@@ -1154,6 +1207,44 @@ inline Tensor logaddexp(const Tensor& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
   check(tenon_call(current_scope(), TENON_OP_logaddexp, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The derivative of lgamma.
+ *
+ *     y = gamma'(x) / gamma(x)
+ *
+ * Infinite at 0, with the sign other than its own, and NaN at negative whole numbers. Beside its
+ * positive zero results keep their relative accuracy; beside the negative ones they are good to a
+ * few units in the last place of ln |x| + pi.
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor digamma(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_digamma, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The cube root of each element.
+ *
+ *     y = sign(x) * |x|^(1/3)
+ *
+ * Zeros and infinities keep their sign.
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor cbrt(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_cbrt, nullptr, given, 1, taken, 1));
   return Tensor::adopt(taken[0]);
 }
 
@@ -1942,6 +2033,142 @@ inline Tensor stop_gradient(const Tensor& x) {
   return Tensor::adopt(taken[0]);
 }
 
+// Attributes of unstack.
+struct UnstackAttrs {
+  // The axis to take apart; a negative one counts from the end.
+  int64_t axis = 0;
+
+  tenon_unstack_attrs c() const {
+    tenon_unstack_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * The slices along one axis, each without it: undoes stack.
+ *
+ *     slices[k] = x[..., k, ...]
+ *
+ * @param x The input.
+ *
+ * @return Views of x, one for each element along axis.
+ */
+inline std::vector<Tensor> unstack(const Tensor& x, size_t n_outputs,
+                                   const UnstackAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_unstack_attrs c_attrs = attrs.c();
+  std::vector<tenon_tensor*> taken(n_outputs);
+  check(tenon_call(current_scope(), TENON_OP_unstack, &c_attrs, given, 1, taken.data(),
+                   taken.size()));
+  std::vector<Tensor> outputs;
+  for (tenon_tensor* output : taken) outputs.push_back(Tensor::adopt(output));
+  return outputs;
+}
+
+// Attributes of swapaxes.
+struct SwapaxesAttrs {
+  // The one axis; a negative one counts from the end.
+  int64_t axis1 = -2;
+  // The other.
+  int64_t axis2 = -1;
+
+  tenon_swapaxes_attrs c() const {
+    tenon_swapaxes_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis1 = axis1;
+    attrs.axis2 = axis2;
+    return attrs;
+  }
+};
+
+/**
+ * Two axes in each other's place, the others where they are.
+ *
+ *     y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
+ *
+ * @param x The input.
+ *
+ * @return X with its axes permuted.
+ */
+inline Tensor swapaxes(const Tensor& x, const SwapaxesAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_swapaxes_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_swapaxes, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of flatten.
+struct FlattenAttrs {
+  // The first axis of those that become columns; a negative one counts from the end, and the rank
+  // makes all of them rows.
+  int64_t axis = 1;
+
+  tenon_flatten_attrs c() const {
+    tenon_flatten_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * A matrix out of any tensor, its axes folded into two.
+ *
+ *     y = reshape(x, [product of the sizes before axis, product of the others])
+ *
+ * @param x The input.
+ *
+ * @return The same elements, with two axes.
+ */
+inline Tensor flatten(const Tensor& x, const FlattenAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_flatten_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_flatten, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of diagonal.
+struct DiagonalAttrs {
+  // Which diagonal: above 0 right of the main one, below 0 left of it.
+  int64_t offset = 0;
+  // The axis of the rows; a negative one counts from the end.
+  int64_t axis1 = 0;
+  // The axis of the columns.
+  int64_t axis2 = 1;
+
+  tenon_diagonal_attrs c() const {
+    tenon_diagonal_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.offset = offset;
+    attrs.axis1 = axis1;
+    attrs.axis2 = axis2;
+    return attrs;
+  }
+};
+
+/**
+ * The diagonals of matrices, which two axes make up.
+ *
+ *     y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
+ *
+ * The axis along the diagonal is the last one of the result.
+ *
+ * @param x The matrices.
+ *
+ * @return A view of the diagonals.
+ */
+inline Tensor diagonal(const Tensor& x, const DiagonalAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_diagonal_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_diagonal, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
 /**
  * The input in memory of its own, row-major and without gaps.
  *
@@ -2024,10 +2251,12 @@ inline Tensor concat(std::span<const Tensor> inputs, const ConcatAttrs& attrs = 
 
 // Attributes of pad.
 struct PadAttrs {
-  // Elements added before each axis, then after each.
+  // Elements added before each of the axes, then after each.
   std::vector<int64_t> pads;
-  // What the added elements are: constant.
+  // What the added elements are: constant, reflect, edge or wrap.
   PadMode mode = PadMode::kConstant;
+  // The axes that pads is about; empty for all.
+  std::vector<int64_t> axes;
 
   tenon_pad_attrs c() const {
     tenon_pad_attrs attrs = {};
@@ -2035,6 +2264,8 @@ struct PadAttrs {
     attrs.n_pads = pads.size();
     attrs.pads = detail::data(pads);
     attrs.mode = static_cast<int32_t>(mode);
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
     return attrs;
   }
 };
@@ -2044,10 +2275,13 @@ struct PadAttrs {
  *
  *     y[i] = x[i - before] where that is inside of x, else value
  *
- * Negative pads take elements off.
+ * Negative pads take elements off. The modes other than constant repeat what is left then: reflect
+ * goes there and back between the first element and the last, which it does not repeat at the turn;
+ * edge repeats the first and the last; wrap begins again at the other end. They go as far as the
+ * pads say, however few elements there are.
  *
  * @param x The input.
- * @param value What is added, of rank 0; absent for zero.
+ * @param value What constant padding adds, of rank 0; absent for zero.
  *
  * @return The padded tensor.
  */
@@ -2178,6 +2412,342 @@ inline Tensor triu(const Tensor& x, const TriuAttrs& attrs = {}) {
   const tenon_triu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
   check(tenon_call(current_scope(), TENON_OP_triu, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of dynamic_slice.
+struct DynamicSliceAttrs {
+  // Of the slice, one for each axis of x.
+  std::vector<int64_t> sizes;
+
+  tenon_dynamic_slice_attrs c() const {
+    tenon_dynamic_slice_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_sizes = sizes.size();
+    attrs.sizes = detail::data(sizes);
+    return attrs;
+  }
+};
+
+/**
+ * A block of a tensor, from a place on that another tensor tells.
+ *
+ *     y[i] = x[starts + i]
+ *
+ * A negative start counts from the end. Then each start is moved as little as makes the slice lie
+ * inside, so none is out of range.
+ *
+ * @param x What to read from.
+ * @param starts The first index along each axis of x.
+ *
+ * @return The slice, a copy.
+ */
+inline Tensor dynamic_slice(const Tensor& x, const Tensor& starts,
+                            const DynamicSliceAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), starts.get()};
+  const tenon_dynamic_slice_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_dynamic_slice, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * A tensor with a block replaced, from a place on that another tensor tells.
+ *
+ *     y = x, then y[starts + i] = update[i]
+ *
+ * A negative start counts from the end. Then each start is moved as little as makes the slice lie
+ * inside, so none is out of range.
+ *
+ * @param x What is there.
+ * @param update What comes there.
+ * @param starts Where it comes: the first index along each axis of x.
+ *
+ * @return What is there, with the update.
+ */
+inline Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensor& starts) {
+  tenon_tensor* const given[] = {x.get(), update.get(), starts.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_dynamic_update_slice, nullptr, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of repeat.
+struct RepeatAttrs {
+  // How often: one number for all elements along axis, or one each.
+  std::vector<int64_t> repeats;
+  // The axis; a negative one counts from the end.
+  int64_t axis = 0;
+
+  tenon_repeat_attrs c() const {
+    tenon_repeat_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_repeats = repeats.size();
+    attrs.repeats = detail::data(repeats);
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * Each element along an axis several times, side by side.
+ *
+ *     y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis
+ *
+ * To repeat all elements in row-major order, reshape to one axis first.
+ *
+ * @param x The input.
+ *
+ * @return The repetitions.
+ */
+inline Tensor repeat(const Tensor& x, const RepeatAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_repeat_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_repeat, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of roll.
+struct RollAttrs {
+  // By how many places, towards the end: one for each axis, or for all.
+  std::vector<int64_t> shifts;
+  // The axes; empty takes all elements in row-major order as one axis.
+  std::vector<int64_t> axes;
+
+  tenon_roll_attrs c() const {
+    tenon_roll_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_shifts = shifts.size();
+    attrs.shifts = detail::data(shifts);
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    return attrs;
+  }
+};
+
+/**
+ * Elements moved along axes; what leaves at one end comes in at the other.
+ *
+ *     y[(i + shift) mod size] = x[i]
+ *
+ * Shifts of an axis that is named twice add up.
+ *
+ * @param x The input.
+ *
+ * @return The elements of x, moved.
+ */
+inline Tensor roll(const Tensor& x, const RollAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_roll_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_roll, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of depth_to_space.
+struct DepthToSpaceAttrs {
+  // The side of the squares.
+  int64_t blocksize = 0;
+  // Whether a channel's number counts the place in a square first and then the channel of the
+  // image, dcr, or the other way round, crd.
+  DepthToSpaceMode mode = DepthToSpaceMode::kDcr;
+
+  tenon_depth_to_space_attrs c() const {
+    tenon_depth_to_space_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.blocksize = blocksize;
+    attrs.mode = static_cast<int32_t>(mode);
+    return attrs;
+  }
+};
+
+/**
+ * Each square of a wider image out of channels at one place.
+ *
+ *     y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]
+ *
+ * Of x's channels, C are left. With crd it is x[n, (c * b + i) * b + j, h, w] that comes there.
+ *
+ * @param x Batch, channels, rows, columns.
+ *
+ * @return Fewer channels, more rows and columns.
+ */
+inline Tensor depth_to_space(const Tensor& x, const DepthToSpaceAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_depth_to_space_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_depth_to_space, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of space_to_depth.
+struct SpaceToDepthAttrs {
+  // The side of the squares.
+  int64_t blocksize = 0;
+  // Whether a channel's number counts the place in a square first and then the channel of the
+  // image, dcr, or the other way round, crd.
+  DepthToSpaceMode mode = DepthToSpaceMode::kDcr;
+
+  tenon_space_to_depth_attrs c() const {
+    tenon_space_to_depth_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.blocksize = blocksize;
+    attrs.mode = static_cast<int32_t>(mode);
+    return attrs;
+  }
+};
+
+/**
+ * The squares of an image as channels at one place: undoes depth_to_space.
+ *
+ *     y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]
+ *
+ * C is the number of x's channels. With crd it is y[n, (c * b + i) * b + j, h, w] that they come
+ * to.
+ *
+ * @param x Batch, channels, rows, columns.
+ *
+ * @return More channels, fewer rows and columns.
+ */
+inline Tensor space_to_depth(const Tensor& x, const SpaceToDepthAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_space_to_depth_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_space_to_depth, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of reverse_sequence.
+struct ReverseSequenceAttrs {
+  // The axis that counts sequences; negative from the end.
+  int64_t batch_axis = 1;
+  // The axis along which a sequence runs; negative from the end.
+  int64_t time_axis = 0;
+
+  tenon_reverse_sequence_attrs c() const {
+    tenon_reverse_sequence_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.batch_axis = batch_axis;
+    attrs.time_axis = time_axis;
+    return attrs;
+  }
+};
+
+/**
+ * The beginning of each sequence of a batch in reverse order.
+ *
+ *     y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]
+ *
+ * A length of 0 or below changes nothing.
+ *
+ * @param x The sequences.
+ * @param sequence_lens How much of each is reversed.
+ *
+ * @return The sequences, with their beginnings reversed.
+ */
+inline Tensor reverse_sequence(const Tensor& x, const Tensor& sequence_lens,
+                               const ReverseSequenceAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), sequence_lens.get()};
+  const tenon_reverse_sequence_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_reverse_sequence, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of im2col.
+struct Im2colAttrs {
+  // The window's size along each spatial axis.
+  std::vector<int64_t> kernel_shape;
+  // The window's step along each spatial axis; empty for ones.
+  std::vector<int64_t> strides;
+  // Zeros before each spatial axis, then after each; empty for none.
+  std::vector<int64_t> pads;
+  // The step inside the window along each axis; empty for ones.
+  std::vector<int64_t> dilations;
+
+  tenon_im2col_attrs c() const {
+    tenon_im2col_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_kernel_shape = kernel_shape.size();
+    attrs.kernel_shape = detail::data(kernel_shape);
+    attrs.n_strides = strides.size();
+    attrs.strides = detail::data(strides);
+    attrs.n_pads = pads.size();
+    attrs.pads = detail::data(pads);
+    attrs.n_dilations = dilations.size();
+    attrs.dilations = detail::data(dilations);
+    return attrs;
+  }
+};
+
+/**
+ * What lies under each place of a window, as a column.
+ *
+ *     y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
+ *
+ * k and l count the elements of a window and the windows in row-major order. Padding counts as
+ * zeros.
+ *
+ * @param x Batch, channels, then one to three spatial axes.
+ *
+ * @return Batch, channels times elements of a window, windows.
+ */
+inline Tensor im2col(const Tensor& x, const Im2colAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_im2col_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_im2col, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of col2im.
+struct Col2imAttrs {
+  // The spatial sizes of the result.
+  std::vector<int64_t> image_shape;
+  // The window's size along each spatial axis.
+  std::vector<int64_t> kernel_shape;
+  // The window's step along each spatial axis; empty for ones.
+  std::vector<int64_t> strides;
+  // Zeros before each spatial axis, then after each; empty for none.
+  std::vector<int64_t> pads;
+  // The step inside the window along each axis; empty for ones.
+  std::vector<int64_t> dilations;
+
+  tenon_col2im_attrs c() const {
+    tenon_col2im_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_image_shape = image_shape.size();
+    attrs.image_shape = detail::data(image_shape);
+    attrs.n_kernel_shape = kernel_shape.size();
+    attrs.kernel_shape = detail::data(kernel_shape);
+    attrs.n_strides = strides.size();
+    attrs.strides = detail::data(strides);
+    attrs.n_pads = pads.size();
+    attrs.pads = detail::data(pads);
+    attrs.n_dilations = dilations.size();
+    attrs.dilations = detail::data(dilations);
+    return attrs;
+  }
+};
+
+/**
+ * Columns added up at the places of a window: the transpose of im2col.
+ *
+ *     y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to a window
+ *
+ * k and l count the elements of a window and the windows in row-major order. What falls on padding
+ * is lost.
+ *
+ * @param x Batch, channels times elements of a window, windows.
+ *
+ * @return Batch, channels, then the spatial axes.
+ */
+inline Tensor col2im(const Tensor& x, const Col2imAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_col2im_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_col2im, &c_attrs, given, 1, taken, 1));
   return Tensor::adopt(taken[0]);
 }
 
@@ -2358,6 +2928,371 @@ inline Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& u
   return Tensor::adopt(taken[0]);
 }
 
+// Attributes of sort.
+struct SortAttrs {
+  // The axis to sort along; a negative one counts from the end.
+  int64_t axis = -1;
+  // Whether the largest element comes first.
+  bool descending = false;
+
+  tenon_sort_attrs c() const {
+    tenon_sort_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.descending = descending;
+    return attrs;
+  }
+};
+
+/**
+ * The elements along an axis in order.
+ *
+ *     y[0] <= y[1] <= ..., a permutation of x
+ *
+ * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
+ * indices, whichever the direction. NaN comes last in either direction.
+ *
+ * @param x The input, of any dtype; false comes before true.
+ *
+ * @return The elements, in x's type.
+ */
+inline Tensor sort(const Tensor& x, const SortAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_sort_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_sort, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of argsort.
+struct ArgsortAttrs {
+  // The axis to sort along; a negative one counts from the end.
+  int64_t axis = -1;
+  // Whether the largest element comes first.
+  bool descending = false;
+
+  tenon_argsort_attrs c() const {
+    tenon_argsort_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.descending = descending;
+    return attrs;
+  }
+};
+
+/**
+ * The indices along an axis at which its elements are read in order.
+ *
+ *     x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices
+ *
+ * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
+ * indices, whichever the direction. NaN comes last in either direction.
+ *
+ * @param x The input, of any dtype; false comes before true.
+ *
+ * @return The indices as int64, in x's shape.
+ */
+inline Tensor argsort(const Tensor& x, const ArgsortAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_argsort_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_argsort, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of top_k.
+struct TopKAttrs {
+  // How many are chosen.
+  int64_t k = 1;
+  // The axis to choose along; a negative one counts from the end.
+  int64_t axis = -1;
+  // Whether the largest are chosen, or the smallest.
+  bool largest = true;
+  // Whether the most extreme one comes first, or the one of the lowest index.
+  bool sorted = true;
+
+  tenon_top_k_attrs c() const {
+    tenon_top_k_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.k = k;
+    attrs.axis = axis;
+    attrs.largest = largest;
+    attrs.sorted = sorted;
+    return attrs;
+  }
+};
+
+struct TopKOutputs {
+  Tensor values;  // The elements.
+  Tensor indices;  // Their indices along axis, as int64.
+};
+
+/**
+ * The k largest or smallest elements along an axis, and where they are.
+ *
+ *     values = the first k of sort(x), values[i] = x[indices[i]]
+ *
+ * They are the first ones of a descending sort, or of an ascending one: ties go to the lowest
+ * index, and NaN is chosen only where there is too little else.
+ *
+ * @param x The input, of any dtype.
+ */
+inline TopKOutputs top_k(const Tensor& x, const TopKAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_top_k_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_top_k, &c_attrs, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of nonzero.
+struct NonzeroAttrs {
+  // How many places the result has room for; -1 for as many as are found, for which the host waits.
+  int64_t size = -1;
+  // What stands in the room that is left.
+  int64_t fill = 0;
+
+  tenon_nonzero_attrs c() const {
+    tenon_nonzero_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.size = size;
+    attrs.fill = fill;
+    return attrs;
+  }
+};
+
+struct NonzeroOutputs {
+  Tensor indices;  // Int64[rank(x), size]: a column for each element.
+  Tensor count;  // How many elements are not zero.
+};
+
+/**
+ * The indices of all elements that are not zero.
+ *
+ *     x[indices[0, i], indices[1, i], ...] != 0
+ *
+ * The elements are found in row-major order. NaN is not zero, -0 is. With `size`, what is found
+ * beyond it is left out, and count tells of all. Without, the type that is inferred is the largest
+ * that the result can have.
+ *
+ * @param x The input, of any dtype.
+ */
+inline NonzeroOutputs nonzero(const Tensor& x, const NonzeroAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_nonzero_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_nonzero, &c_attrs, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of boolean_mask.
+struct BooleanMaskAttrs {
+  // The first axis of x that the mask has; a negative one counts from the end.
+  int64_t axis = 0;
+  // How many places the result has room for; -1 for as many as are found, for which the host waits.
+  int64_t size = -1;
+  // What stands in the room that is left.
+  double fill = 0.0;
+
+  tenon_boolean_mask_attrs c() const {
+    tenon_boolean_mask_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.size = size;
+    attrs.fill = fill;
+    return attrs;
+  }
+};
+
+struct BooleanMaskOutputs {
+  Tensor y;  // The slices, along one axis in place of those of the mask.
+  Tensor count;  // How many slices the mask chooses.
+};
+
+/**
+ * The slices where a mask is true.
+ *
+ *     y = x[mask], for axis 0
+ *
+ * The slices keep their row-major order. With `size`, those beyond it are left out, and count tells
+ * of all. Without, the type that is inferred is the largest that the result can have.
+ *
+ * @param x What to choose from.
+ * @param mask Bool, with the sizes of x from the axis on.
+ */
+inline BooleanMaskOutputs boolean_mask(const Tensor& x, const Tensor& mask,
+                                       const BooleanMaskAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), mask.get()};
+  const tenon_boolean_mask_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_boolean_mask, &c_attrs, given, 2, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of bincount.
+struct BincountAttrs {
+  // How long the result is at least, where length does not tell.
+  int64_t minlength = 0;
+  // How long the result is; -1 for one more than the largest element.
+  int64_t length = -1;
+
+  tenon_bincount_attrs c() const {
+    tenon_bincount_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.minlength = minlength;
+    attrs.length = length;
+    return attrs;
+  }
+};
+
+/**
+ * How often each number occurs, or the sum of the weights where it does.
+ *
+ *     y[i] = sum(weights[j] for all j with x[j] = i)
+ *
+ * An element that is negative, which is reported less the length, or not below it is dropped, and
+ * is an error. Without length, the host waits for the largest element, and the type that is
+ * inferred has an element for each number that x's dtype holds, at most 2^59. Half types are summed
+ * in float32.
+ *
+ * @param x The numbers.
+ * @param weights What each of them counts; 1 if absent.
+ *
+ * @return Int64 counts, or sums in the dtype of the weights.
+ */
+inline Tensor bincount(const Tensor& x, const Tensor& weights = {},
+                       const BincountAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), weights.get()};
+  const tenon_bincount_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_bincount, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of segment_reduce.
+struct SegmentReduceAttrs {
+  // How many groups there are.
+  int64_t num_segments = 0;
+  // What becomes of a group: sum, prod, min, max or mean.
+  SegmentReduction reduction = SegmentReduction::kSum;
+
+  tenon_segment_reduce_attrs c() const {
+    tenon_segment_reduce_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.num_segments = num_segments;
+    attrs.reduction = static_cast<int32_t>(reduction);
+    return attrs;
+  }
+};
+
+/**
+ * The slices along the first axis, reduced in groups.
+ *
+ *     y[s] = reduce(x[i] for all i with segment_ids[i] = s)
+ *
+ * A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the largest and
+ * the smallest value that the dtype has, infinite where it can be. NaN in a group is its result.
+ * Negative ids count from the end. A slice whose id is out of range is dropped, and is an error.
+ * Half types are summed and multiplied in float32. The second derivative of prod is that of zeros
+ * left aside.
+ *
+ * @param x The slices.
+ * @param segment_ids The group of each slice, in any order.
+ *
+ * @return A slice for each group.
+ */
+inline Tensor segment_reduce(const Tensor& x, const Tensor& segment_ids,
+                             const SegmentReduceAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), segment_ids.get()};
+  const tenon_segment_reduce_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_segment_reduce, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of searchsorted.
+struct SearchsortedAttrs {
+  // Left puts a value before the elements that equal it, right behind them.
+  SearchsortedSide side = SearchsortedSide::kLeft;
+
+  tenon_searchsorted_attrs c() const {
+    tenon_searchsorted_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.side = static_cast<int32_t>(side);
+    return attrs;
+  }
+};
+
+/**
+ * Where values belong in a sorted sequence.
+ *
+ *     y[i] = the number of elements of sequence that are less than x[i], or not greater
+ *
+ * The order is that of sort: NaN comes behind all else and equals itself. What comes of a sequence
+ * that is not sorted is not specified.
+ *
+ * @param sequence Ascending, of any dtype.
+ * @param x The values.
+ *
+ * @return The places as int64, in x's shape.
+ */
+inline Tensor searchsorted(const Tensor& sequence, const Tensor& x,
+                           const SearchsortedAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {sequence.get(), x.get()};
+  const tenon_searchsorted_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_searchsorted, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of unique.
+struct UniqueAttrs {
+  // Whether values ascend, NaN last, or come in the order of first occurrence.
+  bool sorted = true;
+  // How many places the result has room for; -1 for as many as are found, for which the host waits.
+  int64_t size = -1;
+  // What stands among the values in the room that is left.
+  double fill = 0.0;
+
+  tenon_unique_attrs c() const {
+    tenon_unique_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.sorted = sorted;
+    attrs.size = size;
+    attrs.fill = fill;
+    return attrs;
+  }
+};
+
+struct UniqueOutputs {
+  Tensor values;  // The values.
+  Tensor indices;  // Where each value occurs first.
+  Tensor inverse_indices;  // The number of each element's value among all.
+  Tensor counts;  // How often each value occurs.
+  Tensor count;  // How many values there are.
+};
+
+/**
+ * Each value of all elements once, and where it occurs.
+ *
+ *     values[inverse_indices[i]] = x[i]
+ *
+ * Elements count in row-major order. Each NaN is a value of its own; zeros of either sign are one
+ * value, the one that comes first. With `size`, values beyond it are left out, and count and
+ * inverse_indices tell of all; behind the values found, indices and counts are 0. Without, the
+ * types that are inferred are the largest that the results can have.
+ *
+ * @param x The input, of any dtype.
+ */
+inline UniqueOutputs unique(const Tensor& x, const UniqueAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_unique_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[5] = {};
+  check(tenon_call(current_scope(), TENON_OP_unique, &c_attrs, given, 1, taken, 5));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2]),
+          Tensor::adopt(taken[3]), Tensor::adopt(taken[4])};
+}
+
 /**
  * What is positive, and zero elsewhere.
  *
@@ -2500,6 +3435,378 @@ inline Tensor silu(const Tensor& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
   check(tenon_call(current_scope(), TENON_OP_silu, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * Elements kept within 0 and 6.
+ *
+ *     y = min(max(x, 0), 6)
+ *
+ * NaN stays NaN. The derivative at 0 and at 6 is 0.
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor relu6(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_relu6, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * What is positive, and a learned fraction of what is negative.
+ *
+ *     y = x > 0 ? x : slope * x
+ *
+ * The derivative at 0 is slope.
+ *
+ * @param x Any tensor of numbers.
+ * @param slope The slope below zero, broadcast to the shape of x.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor prelu(const Tensor& x, const Tensor& slope) {
+  tenon_tensor* const given[] = {x.get(), slope.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_prelu, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of selu.
+struct SeluAttrs {
+  // What gamma scales, negated, far below zero.
+  double alpha = 1.6732631921768188;
+  // The slope above zero.
+  double gamma = 1.0507010221481323;
+
+  tenon_selu_attrs c() const {
+    tenon_selu_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.alpha = alpha;
+    attrs.gamma = gamma;
+    return attrs;
+  }
+};
+
+/**
+ * An elu with constants that keep mean and variance from layer to layer.
+ *
+ *     y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))
+ *
+ * The derivative at 0 is gamma * alpha.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor selu(const Tensor& x, const SeluAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_selu_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_selu, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The sign, reached slowly.
+ *
+ *     y = x / (1 + |x|)
+ *
+ * NaN at infinities.
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor softsign(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_softsign, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of hard_sigmoid.
+struct HardSigmoidAttrs {
+  // The slope of the line.
+  double alpha = 0.2;
+  // Its value at 0.
+  double beta = 0.5;
+
+  tenon_hard_sigmoid_attrs c() const {
+    tenon_hard_sigmoid_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.alpha = alpha;
+    attrs.beta = beta;
+    return attrs;
+  }
+};
+
+/**
+ * A straight line kept within 0 and 1.
+ *
+ *     y = max(0, min(1, alpha * x + beta))
+ *
+ * NaN stays NaN. The derivative at both edges is 0.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor hard_sigmoid(const Tensor& x, const HardSigmoidAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_hard_sigmoid_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hard_sigmoid, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * x times a straight line kept within 0 and 1.
+ *
+ *     y = x * max(0, min(1, x / 6 + 1 / 2))
+ *
+ * Minus infinity gives 0. The derivative is 0 at -3 and 1 at 3.
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor hard_swish(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hard_swish, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of swiglu.
+struct SwigluAttrs {
+  // The axis to cut; a negative one counts from the end.
+  int64_t axis = -1;
+
+  tenon_swiglu_attrs c() const {
+    tenon_swiglu_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * The silu of the first half of x, times the second.
+ *
+ *     y = silu(first) * second, where x = concat(first, second)
+ *
+ * The first half is the gate. Where the second half is the gate, flip the two before:
+ * concat(second, first).
+ *
+ * @param x What is cut in two along axis.
+ *
+ * @return Of the type of x, but half as long along axis.
+ */
+inline Tensor swiglu(const Tensor& x, const SwigluAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_swiglu_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_swiglu, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of celu.
+struct CeluAttrs {
+  // What the function tends to, negated, far below zero; positive.
+  double alpha = 1.0;
+
+  tenon_celu_attrs c() const {
+    tenon_celu_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.alpha = alpha;
+    return attrs;
+  }
+};
+
+/**
+ * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+ *
+ *     y = x > 0 ? x : alpha * (exp(x / alpha) - 1)
+ *
+ * The derivative at 0 is 1.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor celu(const Tensor& x, const CeluAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_celu_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_celu, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * x scaled by the tanh of its softplus.
+ *
+ *     y = x * tanh(ln(1 + exp(x)))
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor mish(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_mish, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of hard_tanh.
+struct HardTanhAttrs {
+  // The lower bound.
+  double min_val = -1.0;
+  // The upper bound.
+  double max_val = 1.0;
+
+  tenon_hard_tanh_attrs c() const {
+    tenon_hard_tanh_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.min_val = min_val;
+    attrs.max_val = max_val;
+    return attrs;
+  }
+};
+
+/**
+ * Elements kept within two bounds that are attributes.
+ *
+ *     y = min(max(x, min_val), max_val)
+ *
+ * NaN stays NaN. The derivative at both edges is 0.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor hard_tanh(const Tensor& x, const HardTanhAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_hard_tanh_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hard_tanh, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The logarithm of the sigmoid, which never underflows.
+ *
+ *     y = -ln(1 + exp(-x))
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor log_sigmoid(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_log_sigmoid, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of thresholded_relu.
+struct ThresholdedReluAttrs {
+  // The threshold.
+  double alpha = 1.0;
+
+  tenon_thresholded_relu_attrs c() const {
+    tenon_thresholded_relu_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.alpha = alpha;
+    return attrs;
+  }
+};
+
+/**
+ * What is above a threshold, and zero elsewhere.
+ *
+ *     y = x > alpha ? x : 0
+ *
+ * NaN stays NaN. The derivative at alpha is 0.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor thresholded_relu(const Tensor& x, const ThresholdedReluAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_thresholded_relu_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_thresholded_relu, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of shrink.
+struct ShrinkAttrs {
+  // How far from zero the zeros reach; not negative.
+  double lambd = 0.5;
+  // How far the rest is moved.
+  double bias = 0.0;
+
+  tenon_shrink_attrs c() const {
+    tenon_shrink_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.lambd = lambd;
+    attrs.bias = bias;
+    return attrs;
+  }
+};
+
+/**
+ * Zero near zero, and elsewhere x moved towards it.
+ *
+ *     y = x < -lambd ? x + bias : x > lambd ? x - bias : 0
+ *
+ * NaN stays NaN. The derivative at both edges is 0.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor shrink(const Tensor& x, const ShrinkAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_shrink_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_shrink, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of glu.
+struct GluAttrs {
+  // The axis to cut; a negative one counts from the end.
+  int64_t axis = -1;
+
+  tenon_glu_attrs c() const {
+    tenon_glu_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * The first half of x, scaled by the sigmoid of the second.
+ *
+ *     y = first * sigmoid(second), where x = concat(first, second)
+ *
+ * @param x What is cut in two along axis.
+ *
+ * @return Of the type of x, but half as long along axis.
+ */
+inline Tensor glu(const Tensor& x, const GluAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_glu_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_glu, &c_attrs, given, 1, taken, 1));
   return Tensor::adopt(taken[0]);
 }
 
@@ -2974,6 +4281,301 @@ inline Tensor l2_norm(const Tensor& x, const L2NormAttrs& attrs = {}) {
   return Tensor::adopt(taken[0]);
 }
 
+// Attributes of cumprod.
+struct CumprodAttrs {
+  // The axis to walk along; a negative one counts from the end.
+  int64_t axis = 0;
+  // Whether element i leaves out x[i].
+  bool exclusive = false;
+  // Whether to walk from the end.
+  bool reverse = false;
+
+  tenon_cumprod_attrs c() const {
+    tenon_cumprod_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.exclusive = exclusive;
+    attrs.reverse = reverse;
+    return attrs;
+  }
+};
+
+/**
+ * The product of all elements so far, along an axis.
+ *
+ *     y[i] = x[0] * ... * x[i]
+ *
+ * Integers wrap in their own dtype.
+ *
+ * @param x The input.
+ *
+ * @return The products, in x's shape.
+ */
+inline Tensor cumprod(const Tensor& x, const CumprodAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_cumprod_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_cumprod, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of count_nonzero.
+struct CountNonzeroAttrs {
+  // The axes to reduce, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // Whether reduced axes stay, with size 1.
+  bool keepdims = false;
+
+  tenon_count_nonzero_attrs c() const {
+    tenon_count_nonzero_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.keepdims = keepdims;
+    return attrs;
+  }
+};
+
+/**
+ * How many elements along some axes are not zero.
+ *
+ *     y = sum(x[i] != 0)
+ *
+ * NaN is not zero, and -0 is. Of nothing there are 0.
+ *
+ * @param x The input.
+ *
+ * @return The result for each place along the other axes.
+ */
+inline Tensor count_nonzero(const Tensor& x, const CountNonzeroAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_count_nonzero_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_count_nonzero, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of cummax.
+struct CummaxAttrs {
+  // The axis to walk along; a negative one counts from the end.
+  int64_t axis = 0;
+  // Whether to walk from the end.
+  bool reverse = false;
+
+  tenon_cummax_attrs c() const {
+    tenon_cummax_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.reverse = reverse;
+    return attrs;
+  }
+};
+
+struct CummaxOutputs {
+  Tensor values;  // The extremes, of the type of x.
+  Tensor indices;  // Their places along axis, as int64.
+};
+
+/**
+ * The largest of all elements so far, along an axis, and where it is.
+ *
+ *     values[i] = max(x[0], ..., x[i]) = x[indices[i]]
+ *
+ * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
+ * first NaN on, all values are NaN.
+ *
+ * @param x The input.
+ */
+inline CummaxOutputs cummax(const Tensor& x, const CummaxAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_cummax_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_cummax, &c_attrs, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of cummin.
+struct CumminAttrs {
+  // The axis to walk along; a negative one counts from the end.
+  int64_t axis = 0;
+  // Whether to walk from the end.
+  bool reverse = false;
+
+  tenon_cummin_attrs c() const {
+    tenon_cummin_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.reverse = reverse;
+    return attrs;
+  }
+};
+
+struct CumminOutputs {
+  Tensor values;  // The extremes, of the type of x.
+  Tensor indices;  // Their places along axis, as int64.
+};
+
+/**
+ * The smallest of all elements so far, along an axis, and where it is.
+ *
+ *     values[i] = min(x[0], ..., x[i]) = x[indices[i]]
+ *
+ * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
+ * first NaN on, all values are NaN.
+ *
+ * @param x The input.
+ */
+inline CumminOutputs cummin(const Tensor& x, const CumminAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_cummin_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_cummin, &c_attrs, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of l1_norm.
+struct L1NormAttrs {
+  // The axes to reduce, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // Whether reduced axes stay, with size 1.
+  bool keepdims = false;
+
+  tenon_l1_norm_attrs c() const {
+    tenon_l1_norm_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.keepdims = keepdims;
+    return attrs;
+  }
+};
+
+/**
+ * The sum of magnitudes along some axes.
+ *
+ *     y = sum(abs(x[i]))
+ *
+ * Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+ *
+ * @param x The input.
+ *
+ * @return The result for each place along the other axes.
+ */
+inline Tensor l1_norm(const Tensor& x, const L1NormAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_l1_norm_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_l1_norm, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of sum_square.
+struct SumSquareAttrs {
+  // The axes to reduce, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // Whether reduced axes stay, with size 1.
+  bool keepdims = false;
+
+  tenon_sum_square_attrs c() const {
+    tenon_sum_square_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.keepdims = keepdims;
+    return attrs;
+  }
+};
+
+/**
+ * The sum of squares along some axes.
+ *
+ *     y = sum(x[i]^2)
+ *
+ * Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+ *
+ * @param x The input.
+ *
+ * @return The result for each place along the other axes.
+ */
+inline Tensor sum_square(const Tensor& x, const SumSquareAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_sum_square_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_sum_square, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of log_sum.
+struct LogSumAttrs {
+  // The axes to reduce, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // Whether reduced axes stay, with size 1.
+  bool keepdims = false;
+
+  tenon_log_sum_attrs c() const {
+    tenon_log_sum_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.keepdims = keepdims;
+    return attrs;
+  }
+};
+
+/**
+ * The logarithm of a sum along some axes.
+ *
+ *     y = log(sum(x[i]))
+ *
+ * Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+ *
+ * @param x The input.
+ *
+ * @return The result for each place along the other axes.
+ */
+inline Tensor log_sum(const Tensor& x, const LogSumAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_log_sum_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_log_sum, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of diff.
+struct DiffAttrs {
+  // How many times differences are taken; 0 gives x.
+  int64_t n = 1;
+  // The axis to walk along; a negative one counts from the end.
+  int64_t axis = -1;
+
+  tenon_diff_attrs c() const {
+    tenon_diff_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n = n;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * The differences of neighbours along an axis, taken n times.
+ *
+ *     y[i] = x[i + 1] - x[i]
+ *
+ * Integers wrap in their own dtype.
+ *
+ * @param x The input.
+ *
+ * @return The differences, by n fewer than there are elements.
+ */
+inline Tensor diff(const Tensor& x, const DiffAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_diff_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_diff, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
 // Attributes of matmul.
 struct MatmulAttrs {
   // Swap the last two axes of a first.
@@ -3414,6 +5016,390 @@ inline Tensor global_avg_pool(const Tensor& x) {
   return Tensor::adopt(taken[0]);
 }
 
+// Attributes of conv_transpose.
+struct ConvTransposeAttrs {
+  // How far apart the filters lie along each spatial axis; empty for ones.
+  std::vector<int64_t> strides;
+  // What is cut off before each spatial axis, then after each; empty for none.
+  std::vector<int64_t> pads;
+  // The filter's step along each spatial axis; empty for ones.
+  std::vector<int64_t> dilations;
+  // Channels are cut into this many independent groups.
+  int64_t group = 1;
+  // By how much the result is longer at the end of each spatial axis; empty for none.
+  std::vector<int64_t> output_padding;
+  // The spatial sizes of the result, instead of pads; empty for none.
+  std::vector<int64_t> output_shape;
+
+  tenon_conv_transpose_attrs c() const {
+    tenon_conv_transpose_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_strides = strides.size();
+    attrs.strides = detail::data(strides);
+    attrs.n_pads = pads.size();
+    attrs.pads = detail::data(pads);
+    attrs.n_dilations = dilations.size();
+    attrs.dilations = detail::data(dilations);
+    attrs.group = group;
+    attrs.n_output_padding = output_padding.size();
+    attrs.output_padding = detail::data(output_padding);
+    attrs.n_output_shape = output_shape.size();
+    attrs.output_shape = detail::data(output_shape);
+    return attrs;
+  }
+};
+
+/**
+ * Transposed convolution: each element of the input spreads a filter.
+ *
+ *     y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o,
+ *         then y[n, o] += b[o]
+ *
+ * pads take elements off, negative ones add zeros. output_shape takes what is too much off at both
+ * ends, the odd one at the front, and adds what is missing at the end.
+ *
+ * @param x Batch, channels, then one to three spatial axes.
+ * @param w Channels of x, output channels of one group, then the filter's sizes.
+ * @param b What is added to each output channel.
+ *
+ * @return Batch, output channels, then the spatial axes.
+ */
+inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const Tensor& b = {},
+                             const ConvTransposeAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), w.get(), b.get()};
+  const tenon_conv_transpose_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_conv_transpose, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of depthwise.
+struct DepthwiseAttrs {
+  // The window's step along each spatial axis; empty for ones.
+  std::vector<int64_t> strides;
+  // Zeros before each spatial axis, then after each; empty for none.
+  std::vector<int64_t> pads;
+  // The filter's step along each spatial axis; empty for ones.
+  std::vector<int64_t> dilations;
+
+  tenon_depthwise_attrs c() const {
+    tenon_depthwise_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_strides = strides.size();
+    attrs.strides = detail::data(strides);
+    attrs.n_pads = pads.size();
+    attrs.pads = detail::data(pads);
+    attrs.n_dilations = dilations.size();
+    attrs.dilations = detail::data(dilations);
+    return attrs;
+  }
+};
+
+/**
+ * A convolution of each channel by itself.
+ *
+ *     y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m +
+ *         i, 0, k] for k)
+ *
+ * It is conv with a group for each channel; m is the number of filters for each.
+ *
+ * @param x Batch, channels, then one to three spatial axes.
+ * @param w M filters for each channel, an axis of size 1, then the filter's sizes.
+ * @param b What is added to each output channel.
+ *
+ * @return Batch, output channels, then the spatial axes.
+ */
+inline Tensor depthwise(const Tensor& x, const Tensor& w, const Tensor& b = {},
+                        const DepthwiseAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), w.get(), b.get()};
+  const tenon_depthwise_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_depthwise, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The largest element of each channel.
+ *
+ *     y[n, c] = max(x[n, c, p] for p)
+ *
+ * NaN wins. Equal elements share the derivative evenly.
+ *
+ * @param x Batch, channels, then the spatial axes.
+ *
+ * @return Batch, channels, then axes of size 1.
+ */
+inline Tensor global_max_pool(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_global_max_pool, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of resize_nearest.
+struct ResizeNearestAttrs {
+  // Of the result, for each of axes; empty for what the scales make of x, rounded down.
+  std::vector<int64_t> sizes;
+  // How many times as large the result is, for each of axes; empty for what sizes say.
+  std::vector<int64_t> scales;
+  // What each of scales is divided by; empty for ones.
+  std::vector<int64_t> scale_divisors;
+  // The axes to resize, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
+  // align_corners, asymmetric or tf_half_pixel_for_nn.
+  CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
+  // Where a place between two elements goes: round_prefer_floor, round_prefer_ceil, floor or ceil.
+  NearestMode nearest_mode = NearestMode::kRoundPreferFloor;
+
+  tenon_resize_nearest_attrs c() const {
+    tenon_resize_nearest_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_sizes = sizes.size();
+    attrs.sizes = detail::data(sizes);
+    attrs.n_scales = scales.size();
+    attrs.scales = detail::data(scales);
+    attrs.n_scale_divisors = scale_divisors.size();
+    attrs.scale_divisors = detail::data(scale_divisors);
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.coordinate_transformation_mode = static_cast<int32_t>(coordinate_transformation_mode);
+    attrs.nearest_mode = static_cast<int32_t>(nearest_mode);
+    return attrs;
+  }
+};
+
+/**
+ * A tensor in other sizes, each element that of the nearest place.
+ *
+ *     y[i] = x[round(place(i))] along each resized axis
+ *
+ * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
+ * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
+ * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
+ * both sizes and scales are given, sizes are those of the result, and the scales say where its
+ * places are. Places are exact, so that ties are ties.
+ *
+ * @param x The input.
+ *
+ * @return The input in its new sizes.
+ */
+inline Tensor resize_nearest(const Tensor& x, const ResizeNearestAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_resize_nearest_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_resize_nearest, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of resize_linear.
+struct ResizeLinearAttrs {
+  // Of the result, for each of axes; empty for what the scales make of x, rounded down.
+  std::vector<int64_t> sizes;
+  // How many times as large the result is, for each of axes; empty for what sizes say.
+  std::vector<int64_t> scales;
+  // What each of scales is divided by; empty for ones.
+  std::vector<int64_t> scale_divisors;
+  // The axes to resize, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
+  // align_corners, asymmetric or tf_half_pixel_for_nn.
+  CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
+  // Whether, where the result is smaller, the weights are stretched to cover all of x.
+  bool antialias = false;
+  // Whether places outside of x count nothing; otherwise the element at the edge stands for them.
+  bool exclude_outside = false;
+
+  tenon_resize_linear_attrs c() const {
+    tenon_resize_linear_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_sizes = sizes.size();
+    attrs.sizes = detail::data(sizes);
+    attrs.n_scales = scales.size();
+    attrs.scales = detail::data(scales);
+    attrs.n_scale_divisors = scale_divisors.size();
+    attrs.scale_divisors = detail::data(scale_divisors);
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.coordinate_transformation_mode = static_cast<int32_t>(coordinate_transformation_mode);
+    attrs.antialias = antialias;
+    attrs.exclude_outside = exclude_outside;
+    return attrs;
+  }
+};
+
+/**
+ * A tensor in other sizes, each element between its two neighbours along each axis.
+ *
+ *     y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis
+ *
+ * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
+ * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
+ * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
+ * both sizes and scales are given, sizes are those of the result, and the scales say where its
+ * places are. Places are exact, so that ties are ties.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return The input in its new sizes; NaN spreads to all that it is a neighbour of.
+ */
+inline Tensor resize_linear(const Tensor& x, const ResizeLinearAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_resize_linear_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_resize_linear, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of resize_cubic.
+struct ResizeCubicAttrs {
+  // Of the result, for each of axes; empty for what the scales make of x, rounded down.
+  std::vector<int64_t> sizes;
+  // How many times as large the result is, for each of axes; empty for what sizes say.
+  std::vector<int64_t> scales;
+  // What each of scales is divided by; empty for ones.
+  std::vector<int64_t> scale_divisors;
+  // The axes to resize, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
+  // align_corners, asymmetric or tf_half_pixel_for_nn.
+  CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
+  // Whether, where the result is smaller, the weights are stretched to cover all of x.
+  bool antialias = false;
+  // Whether places outside of x count nothing; otherwise the element at the edge stands for them.
+  bool exclude_outside = false;
+  // The a of the curve, its slope at a distance of 1.
+  double cubic_coeff_a = -0.75;
+
+  tenon_resize_cubic_attrs c() const {
+    tenon_resize_cubic_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_sizes = sizes.size();
+    attrs.sizes = detail::data(sizes);
+    attrs.n_scales = scales.size();
+    attrs.scales = detail::data(scales);
+    attrs.n_scale_divisors = scale_divisors.size();
+    attrs.scale_divisors = detail::data(scale_divisors);
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.coordinate_transformation_mode = static_cast<int32_t>(coordinate_transformation_mode);
+    attrs.antialias = antialias;
+    attrs.exclude_outside = exclude_outside;
+    attrs.cubic_coeff_a = cubic_coeff_a;
+    return attrs;
+  }
+};
+
+/**
+ * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+ *
+ *     y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 -
+ *         (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
+ *
+ * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
+ * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
+ * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
+ * both sizes and scales are given, sizes are those of the result, and the scales say where its
+ * places are. Places are exact, so that ties are ties.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return The input in its new sizes; NaN spreads to all that it is a neighbour of.
+ */
+inline Tensor resize_cubic(const Tensor& x, const ResizeCubicAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_resize_cubic_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_resize_cubic, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of lp_pool.
+struct LpPoolAttrs {
+  // The window's size along each spatial axis.
+  std::vector<int64_t> kernel_shape;
+  // The window's step along each spatial axis; empty for ones.
+  std::vector<int64_t> strides;
+  // Zeros before each spatial axis, then after each; empty for none.
+  std::vector<int64_t> pads;
+  // The step inside the window along each axis; empty for ones.
+  std::vector<int64_t> dilations;
+  // Whether windows that hang over the end count.
+  bool ceil_mode = false;
+  // Of the norm.
+  int64_t p = 2;
+
+  tenon_lp_pool_attrs c() const {
+    tenon_lp_pool_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_kernel_shape = kernel_shape.size();
+    attrs.kernel_shape = detail::data(kernel_shape);
+    attrs.n_strides = strides.size();
+    attrs.strides = detail::data(strides);
+    attrs.n_pads = pads.size();
+    attrs.pads = detail::data(pads);
+    attrs.n_dilations = dilations.size();
+    attrs.dilations = detail::data(dilations);
+    attrs.ceil_mode = ceil_mode;
+    attrs.p = p;
+    return attrs;
+  }
+};
+
+/**
+ * The p-norm of each window.
+ *
+ *     y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
+ *
+ * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ *
+ * @param x Batch, channels, then one to three spatial axes.
+ *
+ * @return The norms.
+ */
+inline Tensor lp_pool(const Tensor& x, const LpPoolAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_lp_pool_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_lp_pool, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of global_lp_pool.
+struct GlobalLpPoolAttrs {
+  // Of the norm.
+  int64_t p = 2;
+
+  tenon_global_lp_pool_attrs c() const {
+    tenon_global_lp_pool_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.p = p;
+    return attrs;
+  }
+};
+
+/**
+ * The p-norm of each channel.
+ *
+ *     y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
+ *
+ * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ *
+ * @param x Batch, channels, then the spatial axes.
+ *
+ * @return Batch, channels, then axes of size 1.
+ */
+inline Tensor global_lp_pool(const Tensor& x, const GlobalLpPoolAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_global_lp_pool_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_global_lp_pool, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
 // Attributes of softmax.
 struct SoftmaxAttrs {
   // The axis to normalise; a negative one counts from the end.
@@ -3603,6 +5589,303 @@ inline LayerNormOutputs layer_norm(const Tensor& x, const Tensor& scale, const T
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
+// Attributes of lrn.
+struct LrnAttrs {
+  // How much the mean square of the channels counts.
+  double alpha = 0.0001;
+  // The exponent.
+  double beta = 0.75;
+  // What is added to the mean square.
+  double bias = 1.0;
+  // How many channels count; positive.
+  int64_t size = 0;
+
+  tenon_lrn_attrs c() const {
+    tenon_lrn_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.alpha = alpha;
+    attrs.beta = beta;
+    attrs.bias = bias;
+    attrs.size = size;
+    return attrs;
+  }
+};
+
+/**
+ * Local response normalisation: each element divided by the strength of the channels around its
+ * own.
+ *
+ *     y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from c - floor((size
+ *         - 1) / 2) to c + ceil((size - 1) / 2)))^beta
+ *
+ * Channels that there are not count as zeros. Half types are computed in float32.
+ *
+ * @param x Batch, channels, then any other axes.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor lrn(const Tensor& x, const LrnAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_lrn_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_lrn, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of rms_norm.
+struct RmsNormAttrs {
+  // The first axis of those normalised together; a negative one counts from the end.
+  int64_t axis = -1;
+  // Added to the mean square.
+  double epsilon = 1e-05;
+
+  tenon_rms_norm_attrs c() const {
+    tenon_rms_norm_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.epsilon = epsilon;
+    return attrs;
+  }
+};
+
+/**
+ * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+ *
+ *     y = x / sqrt(mean(x^2) + epsilon) * scale
+ *
+ * Half types are computed in float32.
+ *
+ * @param x Any floating tensor.
+ * @param scale Broadcast to the sizes of x from the axis on.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor rms_norm(const Tensor& x, const Tensor& scale, const RmsNormAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), scale.get()};
+  const tenon_rms_norm_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_rms_norm, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of group_norm.
+struct GroupNormAttrs {
+  // Added to the variance.
+  double epsilon = 1e-05;
+  // Into how many groups the channels are cut; it divides their number.
+  int64_t num_groups = 1;
+
+  tenon_group_norm_attrs c() const {
+    tenon_group_norm_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.epsilon = epsilon;
+    attrs.num_groups = num_groups;
+    return attrs;
+  }
+};
+
+/**
+ * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then each
+ * channel scaled and moved by parameters.
+ *
+ *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
+ *
+ * The variance is that of the population. Half types are computed in float32.
+ *
+ * @param x Batch, channels, then any axes.
+ * @param scale One element for each channel.
+ * @param bias One element for each channel.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor group_norm(const Tensor& x, const Tensor& scale, const Tensor& bias,
+                         const GroupNormAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), scale.get(), bias.get()};
+  const tenon_group_norm_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_group_norm, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of instance_norm.
+struct InstanceNormAttrs {
+  // Added to the variance.
+  double epsilon = 1e-05;
+
+  tenon_instance_norm_attrs c() const {
+    tenon_instance_norm_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.epsilon = epsilon;
+    return attrs;
+  }
+};
+
+/**
+ * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved by
+ * parameters.
+ *
+ *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the channel
+ *
+ * The variance is that of the population. Half types are computed in float32.
+ *
+ * @param x Batch, channels, then any axes.
+ * @param scale One element for each channel.
+ * @param bias One element for each channel.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor instance_norm(const Tensor& x, const Tensor& scale, const Tensor& bias,
+                            const InstanceNormAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), scale.get(), bias.get()};
+  const tenon_instance_norm_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_instance_norm, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of l2_normalize.
+struct L2NormalizeAttrs {
+  // The axis along which lengths are taken; negative from the end.
+  int64_t axis = -1;
+  // The length that shorter ones count as; positive.
+  double epsilon = 1e-12;
+
+  tenon_l2_normalize_attrs c() const {
+    tenon_l2_normalize_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.epsilon = epsilon;
+    return attrs;
+  }
+};
+
+/**
+ * What lies along one axis, scaled to a Euclidean length of 1.
+ *
+ *     y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
+ *
+ * A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above it
+ * this is ONNX's LpNormalization with p = 2. Half types are computed in float32.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor l2_normalize(const Tensor& x, const L2NormalizeAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_l2_normalize_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_l2_normalize, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of moments.
+struct MomentsAttrs {
+  // The axes to reduce, negative ones from the end; empty for all.
+  std::vector<int64_t> axes;
+  // Whether reduced axes stay, with size 1.
+  bool keepdims = false;
+
+  tenon_moments_attrs c() const {
+    tenon_moments_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    attrs.keepdims = keepdims;
+    return attrs;
+  }
+};
+
+struct MomentsOutputs {
+  Tensor mean;  // The mean for each place along the other axes.
+  Tensor variance;  // The variance for each place along the other axes.
+};
+
+/**
+ * The mean and the variance of elements along some axes.
+ *
+ *     mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
+ *
+ * The variance is that of the population. Both are NaN for no elements. Half types are computed in
+ * float32.
+ *
+ * @param x Any floating tensor.
+ */
+inline MomentsOutputs moments(const Tensor& x, const MomentsAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_moments_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_moments, &c_attrs, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of hardmax.
+struct HardmaxAttrs {
+  // The axis to search along; a negative one counts from the end.
+  int64_t axis = -1;
+
+  tenon_hardmax_attrs c() const {
+    tenon_hardmax_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * A one where the largest element along one axis lies, zeros elsewhere.
+ *
+ *     y[i] = 1 if i == argmax(x along axis), else 0
+ *
+ * A tie goes to the first, and NaN counts as the largest. The derivative is zero.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor hardmax(const Tensor& x, const HardmaxAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_hardmax_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hardmax, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of mean_variance_normalization.
+struct MeanVarianceNormalizationAttrs {
+  // The axes to take mean and deviation along, negative ones from the end; empty for all.
+  std::vector<int64_t> axes = {0, 2, 3};
+
+  tenon_mean_variance_normalization_attrs c() const {
+    tenon_mean_variance_normalization_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_axes = axes.size();
+    attrs.axes = detail::data(axes);
+    return attrs;
+  }
+};
+
+/**
+ * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+ *
+ *     y = (x - mean) / (sqrt(var) + 1e-9)
+ *
+ * The variance is that of the population. Half types are computed in float32.
+ *
+ * @param x Any floating tensor.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor mean_variance_normalization(const Tensor& x,
+                                          const MeanVarianceNormalizationAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_mean_variance_normalization_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_mean_variance_normalization, &c_attrs, given, 1, taken,
+                   1));
+  return Tensor::adopt(taken[0]);
+}
+
 /**
  * A fully connected layer: the features of x times the weights, and a bias.
  *
@@ -3708,6 +5991,450 @@ inline DropoutOutputs dropout(const Tensor& x, const Tensor& state,
   tenon_tensor* taken[3] = {};
   check(tenon_call(current_scope(), TENON_OP_dropout, &c_attrs, given, 2, taken, 3));
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
+}
+
+// Attributes of attention.
+struct AttentionAttrs {
+  // Whether query i meets the keys 0 to i alone.
+  bool is_causal = false;
+  // What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).
+  double scale = 0.0;
+  // What scores are held within, smoothly, before the mask; 0 for no bound.
+  double softcap = 0.0;
+
+  tenon_attention_attrs c() const {
+    tenon_attention_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.is_causal = is_causal;
+    attrs.scale = scale;
+    attrs.softcap = softcap;
+    return attrs;
+  }
+};
+
+/**
+ * Scaled dot-product attention: for each query the mean of the values, weighted by how well their
+ * keys meet it.
+ *
+ *     s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; y = softmax(s +
+ *         attn_mask) @ v
+ *
+ * Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads of q /
+ * heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is added to
+ * the scores. A query that meets no key, by masks or because there is none, gives zeros. Half types
+ * are computed in float32.
+ *
+ * @param q The queries: batch, heads, length, size.
+ * @param k The keys: batch, heads, length, size.
+ * @param v The values: batch, heads, length, size.
+ * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys.
+ *
+ * @return Batch, heads and length of q, size of v.
+ */
+inline Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                        const Tensor& attn_mask = {}, const AttentionAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {q.get(), k.get(), v.get(), attn_mask.get()};
+  const tenon_attention_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_attention, &c_attrs, given, 4, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of rotary_embedding.
+struct RotaryEmbeddingAttrs {
+  // Whether pairs are neighbours; else they are halves apart.
+  bool interleaved = false;
+  // The number of heads; read for an x with three axes alone.
+  int64_t num_heads = 0;
+  // How many features of a head turn, the first ones; 0 for all.
+  int64_t rotary_embedding_dim = 0;
+
+  tenon_rotary_embedding_attrs c() const {
+    tenon_rotary_embedding_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.interleaved = interleaved;
+    attrs.num_heads = num_heads;
+    attrs.rotary_embedding_dim = rotary_embedding_dim;
+    return attrs;
+  }
+};
+
+/**
+ * Pairs of features turned by angles that tell positions apart.
+ *
+ *     y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of
+ *         features
+ *
+ * Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A position
+ * outside the caches counts as angles of zeros and is an error, as gather has it. Half types are
+ * computed in float32.
+ *
+ * @param x Batch, heads, length, size; or batch, length, heads * size.
+ * @param cos_cache Cosines: positions, pairs; or batch, length, pairs.
+ * @param sin_cache Sines, as the cosines.
+ * @param position_ids Which row of the caches a place has: batch, length.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos_cache, const Tensor& sin_cache,
+                               const Tensor& position_ids = {},
+                               const RotaryEmbeddingAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), cos_cache.get(), sin_cache.get(), position_ids.get()};
+  const tenon_rotary_embedding_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_rotary_embedding, &c_attrs, given, 4, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of kv_cache_update.
+struct KvCacheUpdateAttrs {
+  // The axis of places, negative from the end; not the batch.
+  int64_t axis = -2;
+  // What follows the last place: linear, an error, or circular, the first.
+  CacheMode mode = CacheMode::kLinear;
+
+  tenon_kv_cache_update_attrs c() const {
+    tenon_kv_cache_update_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.mode = static_cast<int32_t>(mode);
+    return attrs;
+  }
+};
+
+/**
+ * New keys or values written into a cache of a fixed size, at a place that each example of the
+ * batch has for itself.
+ *
+ *     y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
+ *
+ * Each place is taken by itself, as scatter does: a negative one counts from the end, and what is
+ * written out of range is dropped and is an error. In mode circular places are taken modulo their
+ * number, so that none is.
+ *
+ * @param past_cache What is there: batch, then any axes, one of them of places.
+ * @param update What comes there, as many places along axis as it has.
+ * @param write_indices The first place of each example, or one for all; else 0.
+ *
+ * @return Past_cache with the update.
+ */
+inline Tensor kv_cache_update(const Tensor& past_cache, const Tensor& update,
+                              const Tensor& write_indices = {},
+                              const KvCacheUpdateAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {past_cache.get(), update.get(), write_indices.get()};
+  const tenon_kv_cache_update_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_kv_cache_update, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of rnn_cell.
+struct RnnCellAttrs {
+  // What the sum goes through: tanh or relu.
+  RnnActivation activation = RnnActivation::kTanh;
+
+  tenon_rnn_cell_attrs c() const {
+    tenon_rnn_cell_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.activation = static_cast<int32_t>(activation);
+    return attrs;
+  }
+};
+
+/**
+ * One step of a plain recurrent network.
+ *
+ *     h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])
+ *
+ * @param x [B, I], the input of this step.
+ * @param h [B, H], the last output.
+ * @param w [H, I], the weights of x.
+ * @param r [H, H], the weights of h.
+ * @param b [2H], the biases beside w, then those beside r.
+ *
+ * @return [B, H], the output.
+ */
+inline Tensor rnn_cell(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& r,
+                       const Tensor& b = {}, const RnnCellAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), h.get(), w.get(), r.get(), b.get()};
+  const tenon_rnn_cell_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_rnn_cell, &c_attrs, given, 5, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of gru_cell.
+struct GruCellAttrs {
+  // Whether the reset gate scales the hidden gate's product with h, not h.
+  bool linear_before_reset = false;
+
+  tenon_gru_cell_attrs c() const {
+    tenon_gru_cell_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.linear_before_reset = linear_before_reset;
+    return attrs;
+  }
+};
+
+/**
+ * One step of a gated recurrent unit.
+ *
+ *     z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); n = tanh(x @ w_n^T + b_n + (r * h) @
+ *         r_n^T + c_n), or with linear_before_reset tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n));
+ *         h' = (1 - z) * n + z * h, where w, r, b[:3H] and c = b[3H:] hold the gates z, r and n one
+ *         after another
+ *
+ * The gates are in ONNX's order: update, reset, hidden.
+ *
+ * @param x [B, I], the input of this step.
+ * @param h [B, H], the last output.
+ * @param w [3H, I], the weights of x.
+ * @param r [3H, H], the weights of h.
+ * @param b [6H], the biases beside w, then those beside r.
+ *
+ * @return [B, H], the output.
+ */
+inline Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& r,
+                       const Tensor& b = {}, const GruCellAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), h.get(), w.get(), r.get(), b.get()};
+  const tenon_gru_cell_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_gru_cell, &c_attrs, given, 5, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of lstm.
+struct LstmAttrs {
+  // Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+  Direction direction = Direction::kForward;
+  // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
+  int64_t layout = 0;
+  // What activations are given is held within [-clip, clip]; 0 for no bound.
+  double clip = 0.0;
+  // Whether f is 1 - i, instead of a gate of its own.
+  bool input_forget = false;
+
+  tenon_lstm_attrs c() const {
+    tenon_lstm_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.direction = static_cast<int32_t>(direction);
+    attrs.layout = layout;
+    attrs.clip = clip;
+    attrs.input_forget = input_forget;
+    return attrs;
+  }
+};
+
+struct LstmOutputs {
+  Tensor y;  // [T, D, B, H], h of every step.
+  Tensor y_h;  // [D, B, H], the last h.
+  Tensor y_c;  // [D, B, H], the last c.
+};
+
+/**
+ * Long short-term memories over sequences.
+ *
+ *     i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p);
+ *         i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i
+ *         * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
+ *
+ * The gates are in ONNX's order: input, output, forget, cell. Half types are computed in float32.
+ * ONNX's other activations are left out.
+ *
+ * @param x [T, B, I], the inputs of all steps.
+ * @param w [D, 4H, I], the weights of x.
+ * @param r [D, 4H, H], the weights of h.
+ * @param b [D, 8H], the biases beside w, then those beside r.
+ * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
+ *                      as they are and its outputs are zeros; in reverse it begins at its own last
+ *                      step. More than T counts as T, less than 0 as 0.
+ * @param initial_h [D, B, H], the first h; else zeros.
+ * @param initial_c [D, B, H], the first c; else zeros.
+ * @param p [D, 3H], what the gates input, output and forget see of c; else nothing.
+ */
+inline LstmOutputs lstm(const Tensor& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
+                        const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
+                        const Tensor& initial_c = {}, const Tensor& p = {},
+                        const LstmAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), w.get(), r.get(), b.get(), sequence_lens.get(),
+                                 initial_h.get(), initial_c.get(), p.get()};
+  const tenon_lstm_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[3] = {};
+  check(tenon_call(current_scope(), TENON_OP_lstm, &c_attrs, given, 8, taken, 3));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
+}
+
+// Attributes of gru.
+struct GruAttrs {
+  // Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+  Direction direction = Direction::kForward;
+  // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
+  int64_t layout = 0;
+  // What activations are given is held within [-clip, clip]; 0 for no bound.
+  double clip = 0.0;
+  // Whether the reset gate scales the hidden gate's product with h, not h.
+  bool linear_before_reset = false;
+
+  tenon_gru_attrs c() const {
+    tenon_gru_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.direction = static_cast<int32_t>(direction);
+    attrs.layout = layout;
+    attrs.clip = clip;
+    attrs.linear_before_reset = linear_before_reset;
+    return attrs;
+  }
+};
+
+struct GruOutputs {
+  Tensor y;  // [T, D, B, H], h of every step.
+  Tensor y_h;  // [D, B, H], the last h.
+};
+
+/**
+ * Gated recurrent units over sequences.
+ *
+ *     h[t] = gru_cell(x[t], h[t - 1], w, r, b)
+ *
+ * The gates are in ONNX's order: update, reset, hidden. Half types are computed in float32. ONNX's
+ * other activations are left out.
+ *
+ * @param x [T, B, I], the inputs of all steps.
+ * @param w [D, 3H, I], the weights of x.
+ * @param r [D, 3H, H], the weights of h.
+ * @param b [D, 6H], the biases beside w, then those beside r.
+ * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
+ *                      as they are and its outputs are zeros; in reverse it begins at its own last
+ *                      step. More than T counts as T, less than 0 as 0.
+ * @param initial_h [D, B, H], the first h; else zeros.
+ */
+inline GruOutputs gru(const Tensor& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
+                      const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
+                      const GruAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), w.get(), r.get(), b.get(), sequence_lens.get(),
+                                 initial_h.get()};
+  const tenon_gru_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_gru, &c_attrs, given, 6, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of rnn.
+struct RnnAttrs {
+  // Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+  Direction direction = Direction::kForward;
+  // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
+  int64_t layout = 0;
+  // What activations are given is held within [-clip, clip]; 0 for no bound.
+  double clip = 0.0;
+  // What the sum of a step goes through: tanh or relu.
+  RnnActivation activation = RnnActivation::kTanh;
+
+  tenon_rnn_attrs c() const {
+    tenon_rnn_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.direction = static_cast<int32_t>(direction);
+    attrs.layout = layout;
+    attrs.clip = clip;
+    attrs.activation = static_cast<int32_t>(activation);
+    return attrs;
+  }
+};
+
+struct RnnOutputs {
+  Tensor y;  // [T, D, B, H], h of every step.
+  Tensor y_h;  // [D, B, H], the last h.
+};
+
+/**
+ * A plain recurrent network over sequences.
+ *
+ *     h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])
+ *
+ * Half types are computed in float32. ONNX's other activations are left out.
+ *
+ * @param x [T, B, I], the inputs of all steps.
+ * @param w [D, H, I], the weights of x.
+ * @param r [D, H, H], the weights of h.
+ * @param b [D, 2H], the biases beside w, then those beside r.
+ * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
+ *                      as they are and its outputs are zeros; in reverse it begins at its own last
+ *                      step. More than T counts as T, less than 0 as 0.
+ * @param initial_h [D, B, H], the first h; else zeros.
+ */
+inline RnnOutputs rnn(const Tensor& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
+                      const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
+                      const RnnAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), w.get(), r.get(), b.get(), sequence_lens.get(),
+                                 initial_h.get()};
+  const tenon_rnn_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_rnn, &c_attrs, given, 6, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of multi_head_attention.
+struct MultiHeadAttentionAttrs {
+  // The heads of the queries.
+  int64_t num_heads = 1;
+  // The heads of keys and values; 0 for as many as of the queries.
+  int64_t kv_num_heads = 0;
+  // Whether query i meets the keys 0 to i alone.
+  bool is_causal = false;
+  // What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).
+  double scale = 0.0;
+  // What scores are held within, smoothly, before the mask; 0 for no bound.
+  double softcap = 0.0;
+
+  tenon_multi_head_attention_attrs c() const {
+    tenon_multi_head_attention_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.num_heads = num_heads;
+    attrs.kv_num_heads = kv_num_heads;
+    attrs.is_causal = is_causal;
+    attrs.scale = scale;
+    attrs.softcap = softcap;
+    return attrs;
+  }
+};
+
+/**
+ * Queries, keys and values projected into heads, attention, and a projection of what the heads
+ * give.
+ *
+ *     y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), heads(value @ w_v +
+ *         b_v), attn_mask)) @ w_o + b_o
+ *
+ * A head is a run of neighbouring columns. For masks and shared heads see attention.
+ *
+ * @param query Batch, length, features.
+ * @param key Batch, length, features.
+ * @param value Batch, length, features.
+ * @param w_q A row for each feature of query, a column for each element of its heads.
+ * @param w_k The same of key.
+ * @param w_v The same of value.
+ * @param w_o A row for each element that the heads give, a column for each of y.
+ * @param b_q One element for each column of w_q.
+ * @param b_k One element for each column of w_k.
+ * @param b_v One element for each column of w_v.
+ * @param b_o One element for each column of w_o.
+ * @param attn_mask Bool or of the dtype of query; broadcast to batch, heads, queries, keys.
+ *
+ * @return Batch and length of query, the columns of w_o.
+ */
+inline Tensor multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                   const Tensor& w_q, const Tensor& w_k, const Tensor& w_v,
+                                   const Tensor& w_o, const Tensor& b_q = {},
+                                   const Tensor& b_k = {}, const Tensor& b_v = {},
+                                   const Tensor& b_o = {}, const Tensor& attn_mask = {},
+                                   const MultiHeadAttentionAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {query.get(), key.get(), value.get(), w_q.get(), w_k.get(),
+                                 w_v.get(), w_o.get(), b_q.get(), b_k.get(), b_v.get(), b_o.get(),
+                                 attn_mask.get()};
+  const tenon_multi_head_attention_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_multi_head_attention, &c_attrs, given, 12, taken, 1));
+  return Tensor::adopt(taken[0]);
 }
 
 // Attributes of mse.
@@ -3885,6 +6612,190 @@ inline SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(const Tenso
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
+// Attributes of nll.
+struct NllAttrs {
+  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by the sum
+  // of their weights.
+  Reduction reduction = Reduction::kMean;
+  // Targets that count for nothing.
+  int64_t ignore_index = -100;
+
+  tenon_nll_attrs c() const {
+    tenon_nll_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.reduction = static_cast<int32_t>(reduction);
+    attrs.ignore_index = ignore_index;
+    return attrs;
+  }
+};
+
+/**
+ * The negative logarithms of the probabilities that the right classes were given.
+ *
+ *     loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
+ *
+ * Without weight, all are 1. A target of ignore_index has the loss 0 and the weight 0, so the mean
+ * is by what counted; of nothing it is NaN. Half types are summed in float32.
+ *
+ * @param x Logarithms of probabilities: [N, C, ...].
+ * @param target The number of the right class: [N, ...].
+ * @param weight How much each class counts: [C].
+ *
+ * @return 0-d, or with reduction none of the shape of target.
+ */
+inline Tensor nll(const Tensor& x, const Tensor& target, const Tensor& weight = {},
+                  const NllAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), target.get(), weight.get()};
+  const tenon_nll_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_nll, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of huber.
+struct HuberAttrs {
+  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // number.
+  Reduction reduction = Reduction::kMean;
+  // The distance from which on the loss is a line; positive.
+  double delta = 1.0;
+
+  tenon_huber_attrs c() const {
+    tenon_huber_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.reduction = static_cast<int32_t>(reduction);
+    attrs.delta = delta;
+    return attrs;
+  }
+};
+
+/**
+ * Half of the squared difference, and beyond some distance a straight line.
+ *
+ *     loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
+ *
+ * @param x What was predicted.
+ * @param target What it should have been.
+ *
+ * @return 0-d, or with reduction none of the type of x.
+ */
+inline Tensor huber(const Tensor& x, const Tensor& target, const HuberAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), target.get()};
+  const tenon_huber_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_huber, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of kl_div.
+struct KlDivAttrs {
+  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // number.
+  Reduction reduction = Reduction::kMean;
+  // Whether target holds logarithms too.
+  bool log_target = false;
+
+  tenon_kl_div_attrs c() const {
+    tenon_kl_div_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.reduction = static_cast<int32_t>(reduction);
+    attrs.log_target = log_target;
+    return attrs;
+  }
+};
+
+/**
+ * How far logarithms of probabilities are from given probabilities.
+ *
+ *     loss = mean(target * (ln(target) - x))
+ *
+ * Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the number
+ * of elements; the divergence of each example is a sum of losses.
+ *
+ * @param x Logarithms of probabilities.
+ * @param target The probabilities that they should be, or logarithms of them.
+ *
+ * @return 0-d, or with reduction none of the type of x.
+ */
+inline Tensor kl_div(const Tensor& x, const Tensor& target, const KlDivAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), target.get()};
+  const tenon_kl_div_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_kl_div, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of cosine_similarity.
+struct CosineSimilarityAttrs {
+  // The axis along which the vectors lie; a negative one counts from the end.
+  int64_t axis = 1;
+  // The least length that divides.
+  double epsilon = 1e-08;
+
+  tenon_cosine_similarity_attrs c() const {
+    tenon_cosine_similarity_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.epsilon = epsilon;
+    return attrs;
+  }
+};
+
+/**
+ * The cosines of the angles between vectors.
+ *
+ *     y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
+ *
+ * A vector of length 0 has the similarity 0. Half types are computed in float32.
+ *
+ * @param a Vectors along axis.
+ * @param b Vectors along axis, broadcast against a.
+ *
+ * @return A cosine for each pair of vectors.
+ */
+inline Tensor cosine_similarity(const Tensor& a, const Tensor& b,
+                                const CosineSimilarityAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  const tenon_cosine_similarity_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_cosine_similarity, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of hinge.
+struct HingeAttrs {
+  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // number.
+  Reduction reduction = Reduction::kMean;
+
+  tenon_hinge_attrs c() const {
+    tenon_hinge_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.reduction = static_cast<int32_t>(reduction);
+    return attrs;
+  }
+};
+
+/**
+ * How far predictions are from the right side of a margin.
+ *
+ *     loss = mean(max(0, 1 - target * x))
+ *
+ * The derivative at the margin is 0.
+ *
+ * @param x What was predicted: the sign is the answer.
+ * @param target 1 or -1, the right answer.
+ *
+ * @return 0-d, or with reduction none of the type of x.
+ */
+inline Tensor hinge(const Tensor& x, const Tensor& target, const HingeAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), target.get()};
+  const tenon_hinge_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hinge, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
 /**
  * A step down the gradient.
  *
@@ -4028,6 +6939,791 @@ inline AdamOutputs adam(const Tensor& p, const Tensor& g, const Tensor& m, const
   tenon_tensor* taken[3] = {};
   check(tenon_call(current_scope(), TENON_OP_adam, &c_attrs, given, 6, taken, 3));
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
+}
+
+// Attributes of adagrad.
+struct AdagradAttrs {
+  // Added to the root of the sum of squares.
+  double epsilon = 1e-06;
+
+  tenon_adagrad_attrs c() const {
+    tenon_adagrad_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.epsilon = epsilon;
+    return attrs;
+  }
+};
+
+struct AdagradOutputs {
+  Tensor new_p;  // The parameter after the step.
+  Tensor new_s;  // The sum of squared gradients.
+};
+
+/**
+ * A step down the gradient, divided by how large all gradients have been.
+ *
+ *     new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
+ *
+ * @param p The parameter.
+ * @param g Its gradient.
+ * @param s The sum of squared gradients, zeros or more before the first step.
+ * @param lr The learning rate, 0-d.
+ */
+inline AdagradOutputs adagrad(const Tensor& p, const Tensor& g, const Tensor& s, const Tensor& lr,
+                              const AdagradAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {p.get(), g.get(), s.get(), lr.get()};
+  const tenon_adagrad_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_adagrad, &c_attrs, given, 4, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of adamw.
+struct AdamwAttrs {
+  // How much of the mean stays.
+  double beta1 = 0.9;
+  // How much of the mean of squares stays.
+  double beta2 = 0.999;
+  // Added to the root of the latter.
+  double epsilon = 1e-08;
+  // The share of the parameter that a step of rate 1 takes away.
+  double weight_decay = 0.01;
+
+  tenon_adamw_attrs c() const {
+    tenon_adamw_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.beta1 = beta1;
+    attrs.beta2 = beta2;
+    attrs.epsilon = epsilon;
+    attrs.weight_decay = weight_decay;
+    return attrs;
+  }
+};
+
+struct AdamwOutputs {
+  Tensor new_p;  // The parameter after the step.
+  Tensor new_m;  // The decaying mean of gradients.
+  Tensor new_v;  // The decaying mean of their squares.
+};
+
+/**
+ * A step of adam, with a decay of the parameter beside it.
+ *
+ *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 -
+ *         lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) +
+ *         epsilon)
+ *
+ * @param p The parameter.
+ * @param g Its gradient.
+ * @param m The decaying mean of gradients, zeros before the first step.
+ * @param v The decaying mean of their squares, zeros before the first step.
+ * @param step The number of this step, 0-d; the first is 1.
+ * @param lr The learning rate, 0-d.
+ */
+inline AdamwOutputs adamw(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& v,
+                          const Tensor& step, const Tensor& lr, const AdamwAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {p.get(), g.get(), m.get(), v.get(), step.get(), lr.get()};
+  const tenon_adamw_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[3] = {};
+  check(tenon_call(current_scope(), TENON_OP_adamw, &c_attrs, given, 6, taken, 3));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
+}
+
+// Attributes of lamb.
+struct LambAttrs {
+  // How much of the mean stays.
+  double beta1 = 0.9;
+  // How much of the mean of squares stays.
+  double beta2 = 0.999;
+  // Added to the root of the latter.
+  double epsilon = 1e-06;
+  // The share of the parameter that joins the direction.
+  double weight_decay = 0.01;
+
+  tenon_lamb_attrs c() const {
+    tenon_lamb_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.beta1 = beta1;
+    attrs.beta2 = beta2;
+    attrs.epsilon = epsilon;
+    attrs.weight_decay = weight_decay;
+    return attrs;
+  }
+};
+
+struct LambOutputs {
+  Tensor new_p;  // The parameter after the step.
+  Tensor new_m;  // The decaying mean of gradients.
+  Tensor new_v;  // The decaying mean of their squares.
+};
+
+/**
+ * A step in the direction of adamw, as long as the parameter is.
+ *
+ *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 -
+ *         beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p -
+ *         lr * |p| / |d| * d
+ *
+ * Where p or d has the length 0, the factor |p| / |d| is 1.
+ *
+ * @param p The parameter, one layer's.
+ * @param g Its gradient.
+ * @param m The decaying mean of gradients, zeros before the first step.
+ * @param v The decaying mean of their squares, zeros before the first step.
+ * @param step The number of this step, 0-d; the first is 1.
+ * @param lr The learning rate, 0-d.
+ */
+inline LambOutputs lamb(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& v,
+                        const Tensor& step, const Tensor& lr, const LambAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {p.get(), g.get(), m.get(), v.get(), step.get(), lr.get()};
+  const tenon_lamb_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[3] = {};
+  check(tenon_call(current_scope(), TENON_OP_lamb, &c_attrs, given, 6, taken, 3));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
+}
+
+/**
+ * Products of matrices of bytes, with sums in 32 bits.
+ *
+ *     y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
+ *
+ * Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+ *
+ * @param a Matrices, or a vector.
+ * @param b Matrices, or a vector.
+ * @param a_zero_point What stands for 0 in a, or in each row of it; absent for 0.
+ * @param b_zero_point What stands for 0 in b, or in each column of it; absent for 0.
+ *
+ * @return The products, i32.
+ */
+inline Tensor int8_matmul(const Tensor& a, const Tensor& b, const Tensor& a_zero_point = {},
+                          const Tensor& b_zero_point = {}) {
+  tenon_tensor* const given[] = {a.get(), b.get(), a_zero_point.get(), b_zero_point.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_int8_matmul, nullptr, given, 4, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of quantize_linear.
+struct QuantizeLinearAttrs {
+  // The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+  int64_t axis = 1;
+  // Of the result; none takes that of zero_point, or u8.
+  DType output_dtype = TENON_DTYPE_NONE;
+
+  tenon_quantize_linear_attrs c() const {
+    tenon_quantize_linear_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    attrs.output_dtype = output_dtype;
+    return attrs;
+  }
+};
+
+/**
+ * Real numbers as small integers, by a scale and a zero point.
+ *
+ *     y = saturate(round(x / scale) + zero_point)
+ *
+ * Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0. Half types
+ * are computed in float32.
+ *
+ * @param x Any floating tensor.
+ * @param scale 0-d, or one for each index along axis.
+ * @param zero_point What stands for 0, of the shape of scale.
+ *
+ * @return The integers, of the shape of x.
+ */
+inline Tensor quantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
+                              const QuantizeLinearAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), scale.get(), zero_point.get()};
+  const tenon_quantize_linear_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_quantize_linear, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of dequantize_linear.
+struct DequantizeLinearAttrs {
+  // The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+  int64_t axis = 1;
+
+  tenon_dequantize_linear_attrs c() const {
+    tenon_dequantize_linear_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * The real numbers that small integers stand for.
+ *
+ *     y = (x - zero_point) * scale
+ *
+ * The difference is exact. Half types are computed in float32.
+ *
+ * @param x The integers.
+ * @param scale 0-d, or one for each index along axis.
+ * @param zero_point What stands for 0, of the shape of scale.
+ *
+ * @return The numbers, in the dtype of scale.
+ */
+inline Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
+                                const DequantizeLinearAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), scale.get(), zero_point.get()};
+  const tenon_dequantize_linear_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_dequantize_linear, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of fake_quantize.
+struct FakeQuantizeAttrs {
+  // The least of the integers.
+  int64_t quant_min = 0;
+  // The largest.
+  int64_t quant_max = 255;
+  // The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+  int64_t axis = 1;
+
+  tenon_fake_quantize_attrs c() const {
+    tenon_fake_quantize_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.quant_min = quant_min;
+    attrs.quant_max = quant_max;
+    attrs.axis = axis;
+    return attrs;
+  }
+};
+
+/**
+ * The real numbers that are left of x after it has been small integers.
+ *
+ *     y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
+ *
+ * Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range, its edges
+ * included, and 0 elsewhere; scale and zero_point get none. Half types are computed in float32.
+ *
+ * @param x Any floating tensor.
+ * @param scale 0-d, or one for each index along axis.
+ * @param zero_point What stands for 0, of the shape of scale.
+ *
+ * @return Of the type of x.
+ */
+inline Tensor fake_quantize(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
+                            const FakeQuantizeAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), scale.get(), zero_point.get()};
+  const tenon_fake_quantize_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_fake_quantize, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The input itself, once it is known to have neither NaN nor infinities.
+ *
+ *     y = x
+ *
+ * Fails if an element is NaN or infinite, and says how many are and which is the first. The host
+ * waits for the answer. The derivative passes unchecked.
+ *
+ * @param x What should be finite.
+ *
+ * @return X.
+ */
+inline Tensor check_numerics(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_check_numerics, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * Whether the sign of each element is negative, that of a zero too.
+ *
+ *     y = the sign bit of x
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor signbit(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_signbit, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The derivative of digamma.
+ *
+ *     y = sum(1 / (x + k)^2 for k from 0)
+ *
+ * Infinite at 0 and at negative whole numbers. Its own derivative comes from a polynomial that
+ * approximates it, and has about 5 digits in float32.
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor trigamma(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_trigamma, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The number of the dtype that follows a on the way to b.
+ *
+ *     y = the number beside a in the direction of b
+ *
+ * b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.
+ *
+ * @param a The first operand.
+ * @param b The second operand.
+ *
+ * @return The result, of the shape that a and b broadcast to.
+ */
+inline Tensor nextafter(const Tensor& a, const Tensor& b) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_nextafter, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The length of the vector (a, b), without overflow on the way.
+ *
+ *     y = sqrt(a^2 + b^2)
+ *
+ * Infinite if either is, even beside NaN. The derivative where both are 0 is 0.
+ *
+ * @param a The first operand.
+ * @param b The second operand.
+ *
+ * @return The result, of the shape that a and b broadcast to.
+ */
+inline Tensor hypot(const Tensor& a, const Tensor& b) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hypot, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The square of the difference of two tensors.
+ *
+ *     y = (a - b)^2
+ *
+ * Integers wrap.
+ *
+ * @param a The first operand.
+ * @param b The second operand.
+ *
+ * @return The result, of the shape that a and b broadcast to.
+ */
+inline Tensor squared_difference(const Tensor& a, const Tensor& b) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_squared_difference, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * a times the logarithm of b, and 0 where a is 0.
+ *
+ *     y = a == 0 ? 0 : a * ln(b)
+ *
+ * NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a unless b is
+ * positive.
+ *
+ * @param a The first operand.
+ * @param b The second operand.
+ *
+ * @return The result, of the shape that a and b broadcast to.
+ */
+inline Tensor xlogy(const Tensor& a, const Tensor& b) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_xlogy, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The quotient of two tensors, and 0 where the divisor is 0.
+ *
+ *     y = b == 0 ? 0 : a / b
+ *
+ * Where b is 0, whatever a is, the result and both derivatives are 0.
+ *
+ * @param a The first operand.
+ * @param b The second operand.
+ *
+ * @return The result, of the shape that a and b broadcast to.
+ */
+inline Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_divide_no_nan, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The way from one tensor to another, as far as a weight says.
+ *
+ *     y = a + weight * (b - a)
+ *
+ * A weight of 1 gives b itself. Weights outside of [0, 1] lead on.
+ *
+ * @param a Where the way begins.
+ * @param b Where it ends.
+ * @param weight How far to go; 1 for all of it.
+ *
+ * @return The points, of the shape that the inputs broadcast to.
+ */
+inline Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
+  tenon_tensor* const given[] = {a.get(), b.get(), weight.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_lerp, nullptr, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of addcmul.
+struct AddcmulAttrs {
+  // What scales the product.
+  double value = 1.0;
+
+  tenon_addcmul_attrs c() const {
+    tenon_addcmul_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.value = value;
+    return attrs;
+  }
+};
+
+/**
+ * A tensor plus the product of two others, scaled by a number.
+ *
+ *     y = x + value * a * b
+ *
+ * @param x The addend.
+ * @param a The first factor.
+ * @param b The second factor.
+ *
+ * @return The sum, of the shape that the inputs broadcast to.
+ */
+inline Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b,
+                      const AddcmulAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), a.get(), b.get()};
+  const tenon_addcmul_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_addcmul, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of tensordot.
+struct TensordotAttrs {
+  // The axes of a to sum over, negative ones from the end.
+  std::vector<int64_t> axes_a;
+  // The axes of b that meet them, in the same order.
+  std::vector<int64_t> axes_b;
+
+  tenon_tensordot_attrs c() const {
+    tenon_tensordot_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_axes_a = axes_a.size();
+    attrs.axes_a = detail::data(axes_a);
+    attrs.n_axes_b = axes_b.size();
+    attrs.axes_b = detail::data(axes_b);
+    return attrs;
+  }
+};
+
+/**
+ * The sum of products over axes of one tensor with as many of another.
+ *
+ *     y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
+ *
+ * Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+ *
+ * @param a The left operand.
+ * @param b The right operand.
+ *
+ * @return The other axes of a, then those of b.
+ */
+inline Tensor tensordot(const Tensor& a, const Tensor& b, const TensordotAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  const tenon_tensordot_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_tensordot, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of einsum.
+struct EinsumAttrs {
+  // Terms with commas between, and the result: a letter for each axis, "..." for any others.
+  std::string equation;
+
+  tenon_einsum_attrs c() const {
+    tenon_einsum_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.equation = {equation.data(), equation.size()};
+    return attrs;
+  }
+};
+
+/**
+ * Sums of products of tensors, as an equation of their axes says.
+ *
+ *     y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation "ij,jk->ik"
+ *
+ * Each letter is an axis. Those that the result lacks are summed over; one that a term has twice
+ * runs along its diagonal. Without "->" the result has the axes under "..." and then the letters
+ * that occur once, capitals first. Operands are multiplied in pairs, the cheapest ones first. A sum
+ * of nothing is 0; integers wrap.
+ *
+ * @param x The operands.
+ *
+ * @return The axes that the equation gives it.
+ */
+inline Tensor einsum(std::span<const Tensor> x, const EinsumAttrs& attrs = {}) {
+  const std::vector<tenon_tensor*> given = detail::handles(x);
+  const tenon_einsum_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_einsum, &c_attrs, given.data(), given.size(), taken,
+                   1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of cholesky.
+struct CholeskyAttrs {
+  // Whether the upper triangle is read and x = y^T y, else the lower.
+  bool upper = false;
+
+  tenon_cholesky_attrs c() const {
+    tenon_cholesky_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.upper = upper;
+    return attrs;
+  }
+};
+
+/**
+ * The triangular root of symmetric positive definite matrices.
+ *
+ *     x = y y^T, with y lower triangular and a positive diagonal
+ *
+ * Of x only the triangle that y has is read, and the derivative lies there alone. A matrix that is
+ * not positive definite, or not finite, gives NaN in the triangle of its root.
+ *
+ * @param x The matrices, in the last two axes.
+ *
+ * @return The roots, with zeros in the other triangle.
+ */
+inline Tensor cholesky(const Tensor& x, const CholeskyAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_cholesky_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_cholesky, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of triangular_solve.
+struct TriangularSolveAttrs {
+  // Whether a's lower triangle is read, else its upper one.
+  bool lower = true;
+  // Swap a's axes, after that choice.
+  bool transpose = false;
+  // Whether a's diagonal counts as ones, and is not read.
+  bool unit_diagonal = false;
+  // Whether a stands left of y, else right.
+  bool left = true;
+
+  tenon_triangular_solve_attrs c() const {
+    tenon_triangular_solve_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.lower = lower;
+    attrs.transpose = transpose;
+    attrs.unit_diagonal = unit_diagonal;
+    attrs.left = left;
+    return attrs;
+  }
+};
+
+/**
+ * The solutions of systems of equations whose matrix is triangular.
+ *
+ *     a y = b, or y a = b with left false, where a may be transposed
+ *
+ * The other triangle of a is not read. What depends on a zero of the diagonal is infinite or NaN.
+ *
+ * @param a The triangular matrices, in the last two axes.
+ * @param b The right sides, one in each column, or row with left false.
+ *
+ * @return The solutions, laid out like b.
+ */
+inline Tensor triangular_solve(const Tensor& a, const Tensor& b,
+                               const TriangularSolveAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  const tenon_triangular_solve_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_triangular_solve, &c_attrs, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+struct QrOutputs {
+  Tensor q;  // Orthonormal columns, as many as x has rows or columns, whichever are fewer.
+  Tensor r;  // The triangles.
+};
+
+/**
+ * Matrices as products of orthonormal columns with an upper triangle.
+ *
+ *     x = q r, with q^T q = 1, r upper triangular and its diagonal not negative
+ *
+ * The diagonal of r being positive, the product is the only one of its kind, if the first columns
+ * of x are independent. Where they are not, columns of q are any that make it orthonormal, and the
+ * derivative is not finite. A matrix that is not finite gives NaN.
+ *
+ * @param x The matrices, in the last two axes.
+ */
+inline QrOutputs qr(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_qr, nullptr, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+struct SvdOutputs {
+  Tensor u;  // The left singular vectors, as columns.
+  Tensor s;  // The singular values, the largest first.
+  Tensor vh;  // The right singular vectors, as rows.
+};
+
+/**
+ * The singular values and vectors of matrices.
+ *
+ *     x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative
+ *
+ * Of each column of u the largest element is positive, the first one of those that differ in
+ * magnitude by less than a thousandth. So the vectors are unique where singular values are distinct
+ * and not 0; where they are not, they are any that make u and vh orthonormal, and the derivative
+ * through them is not finite. That of s alone always is. A matrix that is not finite gives NaN.
+ *
+ * @param x The matrices, in the last two axes.
+ */
+inline SvdOutputs svd(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[3] = {};
+  check(tenon_call(current_scope(), TENON_OP_svd, nullptr, given, 1, taken, 3));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
+}
+
+struct EighOutputs {
+  Tensor w;  // The eigenvalues, the smallest first.
+  Tensor v;  // The eigenvectors, as columns.
+};
+
+/**
+ * The eigenvalues and eigenvectors of symmetric matrices.
+ *
+ *     x = v diag(w) v^T, with v^T v = 1 and w rising
+ *
+ * Of x only the lower triangle is read, and the derivative lies there alone. Of each column of v
+ * the largest element is positive, the first one of those that differ in magnitude by less than a
+ * thousandth. So the vectors are unique where eigenvalues are distinct; where they are not, they
+ * are any that make v orthonormal, and the derivative through them is not finite. That of w alone
+ * always is. A matrix that is not finite gives NaN.
+ *
+ * @param x The matrices, in the last two axes.
+ */
+inline EighOutputs eigh(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_eigh, nullptr, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+/**
+ * The solutions of systems of linear equations.
+ *
+ *     a y = b
+ *
+ * By elimination with the largest pivot of each column. A matrix that is singular, so that a pivot
+ * is exactly 0, or not finite, gives NaN.
+ *
+ * @param a Square matrices, in the last two axes.
+ * @param b The right sides, as columns, or one vector for all.
+ *
+ * @return The solutions, laid out like b.
+ */
+inline Tensor solve(const Tensor& a, const Tensor& b) {
+  tenon_tensor* const given[] = {a.get(), b.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_solve, nullptr, given, 2, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The inverses of matrices.
+ *
+ *     y = x^-1
+ *
+ * A matrix that is singular, so that a pivot of its elimination is exactly 0, or not finite, gives
+ * NaN. To solve equations, solve is quicker and more exact.
+ *
+ * @param x Square matrices, in the last two axes.
+ *
+ * @return The inverses.
+ */
+inline Tensor inv(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_inv, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The determinants of matrices.
+ *
+ *     y = det(x)
+ *
+ * By elimination; of a matrix without elements it is 1. A matrix that is not finite gives NaN, and
+ * so does the derivative of a singular one.
+ *
+ * @param x Square matrices, in the last two axes.
+ *
+ * @return A number for each.
+ */
+inline Tensor det(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_det, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+struct SlogdetOutputs {
+  Tensor sign;  // -1, 0 or 1 for each.
+  Tensor logabsdet;  // The logarithm of the magnitude for each.
+};
+
+/**
+ * The signs of the determinants of matrices, and the logarithms of their magnitudes.
+ *
+ *     det(x) = sign * exp(logabsdet)
+ *
+ * Neither overflows where the determinant would. A singular matrix has the sign 0 and the logarithm
+ * -inf; its derivative is NaN. A matrix that is not finite gives NaN.
+ *
+ * @param x Square matrices, in the last two axes.
+ */
+inline SlogdetOutputs slogdet(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_slogdet, nullptr, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
 }  // namespace tenon

@@ -1,0 +1,113 @@
+#include <tenon/introspect.h>
+
+#include "capi/tests/check.h"
+
+/* An ONNX file: y = OP(x, x) for x: f32[2], with an op whose name has three letters. */
+#define MODEL(op)                                                                       \
+  "\x08\x08\x3a\x32"                               /* version 8 of the format; graph */ \
+  "\x0a\x0e\x0a\x01x\x0a\x01x\x12\x01y\x22\x03" op /* the node */                       \
+  "\x5a\x0f\x0a\x01x\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* the input */   \
+  "\x62\x0f\x0a\x01y\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* the output */  \
+  "\x42\x02\x10\x11"                                                  /* version 17 of the ops */
+
+static const char kAdd[] = MODEL("Add");
+static const char kUnknown[] = MODEL("Zap");
+enum { kSize = sizeof kAdd - 1 };
+
+static void a_model_runs(void) {
+  tenon_tensor* x = F32(1, 2);
+  tenon_tensor* y = NULL;
+
+  CHECK_OK(tenon_introspect_onnx_run(scope(), kAdd, kSize, &x, 1, &y, 1));
+
+  CHECK_VALUES(y, 2, 4);
+  CHECK_OK(tenon_introspect_onnx_run(scope(), kAdd, kSize, &x, 1, NULL, 0));
+  tenon_tensor_release(x);
+  tenon_tensor_release(y);
+}
+
+static void a_model_is_described(void) {
+  tenon_string text = {NULL, 0};
+
+  CHECK_OK(tenon_introspect_onnx_describe(kUnknown, kSize, &text));
+
+  CHECK_TEXT(text,
+             "{\"version\":17,\"inputs\":[{\"name\":\"x\",\"type\":\"f32[2]\"}],"
+             "\"outputs\":[{\"name\":\"y\",\"type\":\"f32[2]\"}],\"ops\":[\"Zap\"],"
+             "\"unknown\":[{\"op\":\"Zap\",\"nodes\":[\"node 0\"]}]}");
+  tenon_string_release(text);
+}
+
+static void a_tensor_is_read(void) {
+  /* float[2], 1 and -2, as raw bytes. */
+  static const char kFloats[] = "\x08\x02\x10\x01\x4a\x08\x00\x00\x80\x3f\x00\x00\x00\xc0";
+  static const char kTexts[] = "\x08\x01\x10\x08\x32\x01z";
+  tenon_tensor* x = NULL;
+
+  CHECK_OK(tenon_introspect_onnx_tensor(scope(), kFloats, sizeof kFloats - 1, &x));
+  CHECK_VALUES(x, 1, -2);
+  tenon_tensor_release(x);
+  CHECK_ERROR(tenon_introspect_onnx_tensor(scope(), kFloats, sizeof kFloats - 2, &x),
+              TENON_DATA_LOSS, "byte 4: field 9 has 8 bytes, but 7 are left");
+  CHECK(x == NULL);
+  CHECK_ERROR(tenon_introspect_onnx_tensor(scope(), kTexts, sizeof kTexts - 1, &x),
+              TENON_UNIMPLEMENTED, "tensor \"\" is not read: its elements are of string");
+}
+
+static void says_what_is_wrong(void) {
+  tenon_tensor* pair[2];
+  tenon_tensor* integers = make_i32(1, 2);
+  tenon_tensor* outputs[2] = {GARBAGE(tenon_tensor), GARBAGE(tenon_tensor)};
+  tenon_string text = {GARBAGE(char), 1};
+  pair[0] = pair[1] = F32(1, 2);
+
+  CHECK_ERROR(tenon_introspect_onnx_run(scope(), kUnknown, kSize, pair, 1, outputs, 1),
+              TENON_UNIMPLEMENTED, "the model has ops that are unknown here: Zap (node 0)");
+  CHECK(outputs[0] == NULL);
+  CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, pair, 2, outputs, 1),
+              TENON_INVALID_ARGUMENT, "the model takes 1 inputs, but got 2");
+  CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, &integers, 1, outputs, 1),
+              TENON_INVALID_ARGUMENT, "input \"x\" is i32[1,2], but the model takes f32[2]");
+  CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, pair, 1, outputs, 2),
+              TENON_INVALID_ARGUMENT, "2 outputs are asked for, but the model gives 1");
+  CHECK(outputs[0] == NULL && outputs[1] == NULL);
+  CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, NULL, 1, outputs, 1),
+              TENON_INVALID_ARGUMENT, "inputs is NULL");
+  CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, pair, 1, NULL, 1),
+              TENON_INVALID_ARGUMENT, "out_outputs is NULL");
+  CHECK_ERROR(tenon_introspect_onnx_run(scope(), NULL, kSize, pair, 1, outputs, 1),
+              TENON_INVALID_ARGUMENT, "data is NULL");
+  CHECK_ERROR(tenon_introspect_onnx_run(NULL, kAdd, kSize, pair, 1, outputs, 1),
+              TENON_INVALID_ARGUMENT, "scope is NULL");
+  CHECK_ERROR(tenon_introspect_onnx_describe(NULL, 8, &text), TENON_INVALID_ARGUMENT,
+              "data is NULL");
+  CHECK(text.data == NULL);
+  CHECK_ERROR(tenon_introspect_onnx_describe(kAdd, kSize, NULL), TENON_INVALID_ARGUMENT,
+              "out_text is NULL");
+  CHECK_ERROR(tenon_introspect_onnx_tensor(scope(), kAdd, kSize, NULL), TENON_INVALID_ARGUMENT,
+              "out_tensor is NULL");
+  tenon_tensor_release(pair[0]);
+  tenon_tensor_release(integers);
+}
+
+/* The last field is the version of the ops, without which a file is whole, but old. */
+static void every_truncation_is_refused(void) {
+  tenon_tensor* x = F32(1, 2);
+  size_t size;
+
+  for (size = 0; size < kSize - 4; ++size) {
+    tenon_tensor* y = GARBAGE(tenon_tensor);
+    CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, size, &x, 1, &y, 1), TENON_DATA_LOSS, "");
+    CHECK(y == NULL);
+  }
+  tenon_tensor_release(x);
+}
+
+int main(void) {
+  RUN(a_model_runs);
+  RUN(a_model_is_described);
+  RUN(a_tensor_is_read);
+  RUN(says_what_is_wrong);
+  RUN(every_truncation_is_refused);
+  return report();
+}

@@ -1,0 +1,219 @@
+#include "conformance/onnx/onnx_tests.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tenon/introspect.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <tenon/tenon.hpp>
+#include <thread>
+
+#include "conformance/onnx/host_values.h"
+
+namespace tenon::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+// Tests that cannot pass on any device, by name.
+const std::map<std::string, std::string>& excluded() {
+  static const std::string drawn = "its numbers come from NumPy's generator";
+  static const std::string truncated = "its data were cut to bfloat16, where a cast rounds";
+  static const std::map<std::string, std::string> tests = {
+      {"test_training_dropout", drawn},
+      {"test_training_dropout_default", drawn},
+      {"test_training_dropout_default_mask", drawn},
+      {"test_training_dropout_mask", drawn},
+      {"test_adam_multiple", "its data were made with an epsilon that its model does not say"},
+      {"test_cast_FLOAT_to_BFLOAT16", truncated},
+      {"test_castlike_FLOAT_to_BFLOAT16", truncated},
+      {"test_castlike_FLOAT_to_BFLOAT16_expanded", truncated},
+  };
+  return tests;
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(path.string() + " cannot be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Json describe(const std::string& model) {
+  tenon_string text = {};
+  check(tenon_introspect_onnx_describe(model.data(), model.size(), &text));
+  const Json described = Json::parse(detail::view(text));
+  tenon_string_release(text);
+  return described;
+}
+
+// Why a model is not in the set: ops that are unknown, or values that are no tensors of numbers.
+std::string reason_to_leave_out(const std::string& name, const Json& model) {
+  const auto excluded_test = excluded().find(name);
+  if (excluded_test != excluded().end()) return excluded_test->second;
+  std::set<std::string> reasons;
+  for (const Json& unknown : model["unknown"]) reasons.insert(unknown["op"].get<std::string>());
+  for (const char* values : {"inputs", "outputs"}) {
+    for (const Json& value : model[values]) {
+      const auto type = value["type"].get<std::string>();
+      if (type == "no tensor" || type.starts_with("tensor(")) reasons.insert("values: " + type);
+    }
+  }
+  return fmt::format("{}", fmt::join(reasons, ", "));
+}
+
+// The files have the bits of bfloat16 as uint16, which NumPy has; the model says what they are.
+Tensor as_declared(const Tensor& x, const Json& value) {
+  const bool is_bfloat16 = value["type"].get<std::string>().starts_with("bf16");
+  return is_bfloat16 && x.dtype() == kUint16 ? bitcast(x, {.dtype = kBfloat16}) : x;
+}
+
+// The tensors of files NAME_0.pb, NAME_1.pb and so on, one for each of the model's `values`.
+std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& name,
+                                 const Json& values) {
+  std::vector<Tensor> tensors;
+  for (const Json& value : values) {
+    const std::string bytes = read_file(folder / fmt::format("{}_{}.pb", name, tensors.size()));
+    tenon_tensor* tensor = nullptr;
+    check(tenon_introspect_onnx_tensor(current_scope(), bytes.data(), bytes.size(), &tensor));
+    tensors.push_back(as_declared(Tensor::adopt(tensor), value));
+  }
+  return tensors;
+}
+
+std::vector<Tensor> run_model(const std::string& model, const std::vector<Tensor>& inputs,
+                              size_t n_outputs) {
+  std::vector<tenon_tensor*> in, out(n_outputs);
+  for (const Tensor& x : inputs) in.push_back(x.get());
+  check(tenon_introspect_onnx_run(current_scope(), model.data(), model.size(), in.data(), in.size(),
+                                  out.data(), out.size()));
+  std::vector<Tensor> outputs;
+  for (tenon_tensor* y : out) outputs.push_back(Tensor::adopt(y));
+  return outputs;
+}
+
+// Empty if all outputs of a data set are as they should be.
+std::string failure_of(const std::string& model, const Json& described, const fs::path& data,
+                       Tolerance tolerance) {
+  const std::vector<Tensor> inputs = read_tensors(data, "input", described["inputs"]);
+  const std::vector<Tensor> wanted = read_tensors(data, "output", described["outputs"]);
+  const std::vector<Tensor> outputs = run_model(model, inputs, wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string differs = difference(outputs[i], wanted[i], tolerance);
+    if (!differs.empty()) {
+      return fmt::format("output {}: {}", described["outputs"][i]["name"].get<std::string>(),
+                         differs);
+    }
+  }
+  return "";
+}
+
+OnnxResult run_test(const fs::path& folder, Tolerance tolerance) {
+  OnnxResult result = {.name = folder.filename().string()};
+  try {
+    const std::string model = read_file(folder / "model.onnx");
+    const Json described = describe(model);
+    result.ops = described["ops"].get<std::vector<std::string>>();
+    result.reason = reason_to_leave_out(result.name, described);
+    if (!result.reason.empty()) {
+      result.verdict = OnnxVerdict::kLeftOut;
+      return result;
+    }
+    size_t data_sets = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (!entry.is_directory() || !result.reason.empty()) continue;
+      ++data_sets;
+      result.reason = failure_of(model, described, entry.path(), tolerance);
+    }
+    if (data_sets == 0) result.reason = "there is no data to run it on";
+    if (result.reason.empty()) result.verdict = OnnxVerdict::kPassed;
+  } catch (const std::exception& error) {
+    result.reason = error.what();
+  }
+  return result;
+}
+
+std::vector<fs::path> find_tests(const OnnxOptions& options) {
+  const std::regex filter(options.filter);
+  std::vector<fs::path> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(options.data)) {
+    const bool is_test = fs::exists(entry.path() / "model.onnx");
+    if (is_test && std::regex_search(entry.path().filename().string(), filter)) {
+      folders.push_back(entry.path());
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+}  // namespace
+
+size_t OnnxSummary::count(OnnxVerdict verdict) const {
+  return static_cast<size_t>(
+      std::count_if(results.begin(), results.end(),
+                    [&](const OnnxResult& result) { return result.verdict == verdict; }));
+}
+
+OnnxSummary run_onnx_tests(const OnnxOptions& options) {
+  const std::vector<fs::path> tests = find_tests(options);
+  const Context context(
+      {.plugin_paths = options.plugin_paths, .fallback_policy = TENON_FALLBACK_STRICT});
+  OnnxSummary summary = {.device = std::string(context.device(options.device).name())};
+  summary.results.resize(tests.size());
+
+  const bool show = isatty(STDERR_FILENO);
+  std::atomic<size_t> next = 0, done = 0;
+  const auto work = [&] {
+    const ScopeGuard here(Scope(context, options.device));
+    for (size_t i = next++; i < tests.size(); i = next++) {
+      summary.results[i] = run_test(tests[i], {options.rtol, options.atol});
+      if (show) fmt::print(stderr, "\r{} of {} tests ", ++done, tests.size());
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (unsigned i = 1; i < options.jobs; ++i) helpers.emplace_back(work);
+  work();
+  helpers.clear();
+  if (show) fmt::print(stderr, "\r{:40}\r", "");
+  return summary;
+}
+
+std::string text_of(const OnnxSummary& summary) {
+  std::string text;
+  std::map<std::string, size_t> left_out;
+  for (const OnnxResult& result : summary.results) {
+    if (result.verdict == OnnxVerdict::kFailed) {
+      text += fmt::format("FAILED {}: {}\n", result.name, result.reason);
+    } else if (result.verdict == OnnxVerdict::kLeftOut) {
+      ++left_out[result.reason];
+    }
+  }
+  if (!left_out.empty()) {
+    text += fmt::format("left out {} tests:\n", summary.count(OnnxVerdict::kLeftOut));
+    for (const auto& [reason, n] : left_out) text += fmt::format("  {:4}  {}\n", n, reason);
+  }
+  return text + fmt::format("onnx node tests: {} of {} on {}\n", summary.passed(), summary.total(),
+                            summary.device);
+}
+
+std::string table_of(const OnnxSummary& summary) {
+  std::map<std::string, std::map<OnnxVerdict, size_t>> by_op;
+  for (const OnnxResult& result : summary.results) {
+    for (const std::string& op : result.ops) ++by_op[op][result.verdict];
+  }
+  std::string text = fmt::format("{:40} {:>6} {:>6} {:>8}\n", "op", "passed", "failed", "left out");
+  for (auto& [op, counts] : by_op) {
+    text += fmt::format("{:40} {:6} {:6} {:8}\n", op, counts[OnnxVerdict::kPassed],
+                        counts[OnnxVerdict::kFailed], counts[OnnxVerdict::kLeftOut]);
+  }
+  return text;
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,183 @@
+// Control flow. Conditions and counts are read on the host, and graphs inside of a node run as
+// often as they say.
+
+#include <limits>
+
+#include "core/dispatch/dispatch.h"
+#include "core/io/onnx/adapters.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+bool truth(const Tensor& x) {
+  bool value = false;
+  require(x->type.dtype == DType::kBool && count(x->shape()) == 1,
+          "a condition must be one bool, but is {}", x->type);
+  to_host(current_scope(), x, &value, sizeof value);
+  return value;
+}
+
+// What a body gave in each round, collected along a new axis.
+Tensor stacked(const Tensors& rounds, int64_t axis) {
+  require_code(!rounds.empty(), Code::kUnimplemented,
+               "what a body that never runs would have collected has no shape");
+  Tensors parts;
+  for (const Tensor& x : rounds) parts.push_back(expand_dims(x, {axis}));
+  return concat(parts, axis);
+}
+
+const Graph& body_of(const NodeCall& n, std::string_view name) {
+  const Graph* body = n.attr_graph(name);
+  require(body != nullptr, "attribute {} is missing", name);
+  return *body;
+}
+
+// The values that go from round to round, and those of each round that are collected. A body gives
+// the carried ones from place `first` on, and then the collected ones.
+struct Rounds {
+  Rounds(const Graph& body, Tensors initial, size_t first)
+      : carried(std::move(initial)), first(first) {
+    const size_t n = first + carried.size();
+    require(body.outputs.size() >= n, "a body gives {} outputs, and must give {} at least",
+            body.outputs.size(), n);
+    collected.resize(body.outputs.size() - n);
+  }
+
+  void take(const Tensors& outputs) {
+    for (size_t i = 0; i < carried.size(); ++i) carried[i] = outputs[first + i];
+    for (size_t i = 0; i < collected.size(); ++i) {
+      collected[i].push_back(outputs[first + carried.size() + i]);
+    }
+  }
+
+  Tensors carried;
+  std::vector<Tensors> collected;
+  size_t first;
+};
+
+// A list that an attribute gives for `size` values, zeros where it is not given.
+Ints one_for_each(const NodeCall& n, std::string_view name, size_t size) {
+  const Ints given = n.attr_ints(name);
+  require(given.empty() || given.size() == size, "attribute {} has {} values for {}", name,
+          given.size(), size);
+  return given.empty() ? Ints(size, 0) : given;
+}
+
+// Slice `at` of an axis, without it.
+Tensor slice_at(const Tensor& x, int64_t axis, int64_t at) {
+  return squeeze(slice(x, {.starts = {at}, .ends = {at + 1}, .axes = {axis}}), {axis});
+}
+
+// One after the other, the slices of each scanned input along its axis.
+Rounds scan_over(const NodeCall& n, const Graph& body, const Tensors& initial,
+                 const Tensors& scanned, const Ints& axes, const Ints& directions) {
+  Rounds rounds(body, initial, 0);
+  const auto axis_of = [&](size_t k) {
+    return require_axis(axes[k], scanned[k]->rank(), "scan_input_axes");
+  };
+  const int64_t length = scanned[0]->shape()[static_cast<size_t>(axis_of(0))];
+  for (int64_t i = 0; i < length; ++i) {
+    Tensors inputs = rounds.carried;
+    for (size_t k = 0; k < scanned.size(); ++k) {
+      const int64_t at = directions[k] == 1 ? length - 1 - i : i;
+      inputs.push_back(slice_at(scanned[k], axis_of(k), at));
+    }
+    rounds.take(n.run(body, inputs));
+  }
+  return rounds;
+}
+
+Tensors inputs_of(const NodeCall& n, size_t begin, size_t end) {
+  Tensors inputs;
+  for (size_t i = begin; i < end; ++i) inputs.push_back(n.in(i));
+  return inputs;
+}
+
+// The inputs of a Scan, of which those at the end are scanned.
+struct ScanInputs {
+  Tensors carried, scanned;
+};
+
+ScanInputs scan_inputs(const NodeCall& n, size_t first) {
+  const int64_t n_scanned = n.attr("num_scan_inputs", 0);
+  const auto n_inputs = static_cast<int64_t>(n.n_inputs());
+  require(n_scanned > 0 && n_scanned <= n_inputs - static_cast<int64_t>(first),
+          "attribute num_scan_inputs is {} of {} inputs", n_scanned, n_inputs);
+  const auto begin = static_cast<size_t>(n_inputs - n_scanned);
+  return {inputs_of(n, first, begin), inputs_of(n, begin, n.n_inputs())};
+}
+
+// Version 8 scanned each element of a batch by itself, along the axis behind that of the batch.
+Tensors scan_batch(const NodeCall& n) {
+  const Graph& body = body_of(n, "body");
+  require_code(!n.has(0), Code::kUnimplemented, "sequence_lens are not known here");
+  const ScanInputs inputs = scan_inputs(n, 1);
+  const Ints axes(inputs.scanned.size(), 0);
+  const Ints directions = one_for_each(n, "directions", inputs.scanned.size());
+  const auto of_element = [](const Tensors& all, int64_t b) {
+    Tensors part;
+    for (const Tensor& x : all) part.push_back(slice_at(x, 0, b));
+    return part;
+  };
+  require(inputs.scanned[0]->rank() > 0, "a scanned input has no axis");
+  const int64_t batch = inputs.scanned[0]->shape()[0];
+  std::vector<Tensors> results(body.outputs.size());
+  for (int64_t b = 0; b < batch; ++b) {
+    const Rounds rounds = scan_over(n, body, of_element(inputs.carried, b),
+                                    of_element(inputs.scanned, b), axes, directions);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const size_t n_carried = rounds.carried.size();
+      results[i].push_back(i < n_carried ? rounds.carried[i]
+                                         : stacked(rounds.collected[i - n_carried], 0));
+    }
+  }
+  Tensors outputs;
+  for (const Tensors& elements : results) outputs.push_back(stacked(elements, 0));
+  return outputs;
+}
+
+}  // namespace
+
+Tensors if_else(const NodeCall& n) {
+  const Graph &then_branch = body_of(n, "then_branch"), &else_branch = body_of(n, "else_branch");
+  return n.run(truth(n.in(0)) ? then_branch : else_branch, {});
+}
+
+// As long as the condition holds, which the body gives anew, and at most so many rounds.
+Tensors loop(const NodeCall& n) {
+  const Graph& body = body_of(n, "body");
+  const int64_t most = n.has(0) ? n.one_int(0) : std::numeric_limits<int64_t>::max();
+  bool goes_on = !n.has(1) || truth(n.in(1));
+  Rounds rounds(body, inputs_of(n, 2, n.n_inputs()), 1);
+  for (int64_t i = 0; goes_on && i < most; ++i) {
+    Tensors inputs = {host_ints({i}, {}), ones(TensorType(DType::kBool, {}))};
+    for (const Tensor& x : rounds.carried) inputs.push_back(x);
+    const Tensors outputs = n.run(body, inputs);
+    rounds.take(outputs);
+    goes_on = truth(outputs[0]);
+  }
+  Tensors results = rounds.carried;
+  for (const Tensors& collected : rounds.collected) results.push_back(stacked(collected, 0));
+  return results;
+}
+
+Tensors scan(const NodeCall& n) {
+  if (n.version() < 9) return scan_batch(n);
+  const Graph& body = body_of(n, "body");
+  const ScanInputs inputs = scan_inputs(n, 0);
+  const size_t n_scanned = inputs.scanned.size();
+  const Rounds rounds = scan_over(n, body, inputs.carried, inputs.scanned,
+                                  one_for_each(n, "scan_input_axes", n_scanned),
+                                  one_for_each(n, "scan_input_directions", n_scanned));
+  const size_t n_collected = rounds.collected.size();
+  const Ints axes = one_for_each(n, "scan_output_axes", n_collected);
+  const Ints directions = one_for_each(n, "scan_output_directions", n_collected);
+  Tensors results = rounds.carried;
+  for (size_t k = 0; k < n_collected; ++k) {
+    const Tensor y = stacked(rounds.collected[k], axes[k]);
+    results.push_back(directions[k] == 1 ? flip(y, {axes[k]}) : y);
+  }
+  return results;
+}
+
+}  // namespace tenon::onnx::adapters

@@ -1,0 +1,201 @@
+// Arithmetic, reductions, casts.
+
+#include <cmath>
+
+#include "core/io/onnx/adapters.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+// ---- reductions ----
+
+// What a reduction over no axes is.
+enum class OfNone { kItself, kUnknown };
+
+// All of them keep the axes unless told otherwise, and take them as an input since some version.
+Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
+               OfNone of_none = OfNone::kItself) {
+  const Ints axes = n.ints_since(since, "axes", 1).value_or(Ints());
+  const bool keepdims = n.flag("keepdims", true);
+  if (n.flag("noop_with_empty_axes", false) && axes.empty()) {
+    require_code(of_none == OfNone::kItself, Code::kUnimplemented,
+                 "noop_with_empty_axes has no one meaning for {}", n.node().op);
+    return {n.in(0)};
+  }
+  return call_named(op, {{"axes", axes}, {"keepdims", int64_t{keepdims}}}, {n.in(0)});
+}
+
+// The place of the first of equals, or of the last one: the first of the axis turned around.
+Tensors arg_reduce(const NodeCall& n, std::string_view op) {
+  const int64_t axis = n.attr("axis", 0);
+  const auto search = [&](const Tensor& x) {
+    return call_named1(op, {{"axis", axis}, {"keepdims", int64_t{n.flag("keepdims", true)}}}, {x});
+  };
+  if (!n.flag("select_last_index", false)) return {search(n.in(0))};
+  const auto along = static_cast<size_t>(require_axis(axis, n.rank(0), "axis"));
+  const int64_t last = n.in(0)->shape()[along] - 1;
+  return {sub(integer(last), search(flip(n.in(0), {axis})))};
+}
+
+// ---- any number of inputs ----
+
+template <class Join>
+Tensor fold(const NodeCall& n, const Join& join) {
+  Tensor y = n.in(0);
+  for (size_t i = 1; i < n.n_inputs(); ++i) y = join(y, n.in(i));
+  return y;
+}
+
+// ---- along an axis ----
+
+// Before version 13 these ops saw x as a matrix whose rows are all axes from `axis` on.
+Tensors along_axis(const NodeCall& n, std::string_view op) {
+  constexpr int64_t kFirstAlongOneAxis = 13;
+  const Tensor& x = n.in(0);
+  if (n.version() >= kFirstAlongOneAxis) {
+    return call_named(op, {{"axis", n.attr("axis", -1)}}, {x});
+  }
+  const int64_t axis = n.attr("axis", 1);
+  const int64_t first =
+      axis == static_cast<int64_t>(x->rank()) ? axis : require_axis(axis, x->rank(), "axis");
+  int64_t rows = 1;
+  for (int64_t i = 0; i < first; ++i) rows *= x->shape()[static_cast<size_t>(i)];
+  const int64_t columns = rows == 0 ? 0 : count(x->shape()) / rows;
+  const Tensor y = call_named1(op, {{"axis", int64_t{1}}}, {reshape(x, {rows, columns})});
+  return {reshape(y, x->shape())};
+}
+
+}  // namespace
+
+Tensors reduce_sum(const NodeCall& n) { return reduce(n, "sum", 13); }
+Tensors reduce_prod(const NodeCall& n) { return reduce(n, "prod", 18); }
+Tensors reduce_max(const NodeCall& n) { return reduce(n, "max", 18); }
+Tensors reduce_min(const NodeCall& n) { return reduce(n, "min", 18); }
+Tensors reduce_mean(const NodeCall& n) { return reduce(n, "mean", 18); }
+Tensors reduce_l1(const NodeCall& n) { return reduce(n, "l1_norm", 18, OfNone::kUnknown); }
+Tensors reduce_l2(const NodeCall& n) { return reduce(n, "l2_norm", 18, OfNone::kUnknown); }
+Tensors reduce_log_sum(const NodeCall& n) { return reduce(n, "log_sum", 18, OfNone::kUnknown); }
+Tensors reduce_log_sum_exp(const NodeCall& n) {
+  return reduce(n, "logsumexp", 18, OfNone::kUnknown);
+}
+Tensors reduce_sum_square(const NodeCall& n) {
+  return reduce(n, "sum_square", 18, OfNone::kUnknown);
+}
+
+Tensors arg_max(const NodeCall& n) { return arg_reduce(n, "argmax"); }
+Tensors arg_min(const NodeCall& n) { return arg_reduce(n, "argmin"); }
+
+Tensors max_of(const NodeCall& n) { return {fold(n, maximum)}; }
+Tensors min_of(const NodeCall& n) { return {fold(n, minimum)}; }
+Tensors sum_of(const NodeCall& n) { return {fold(n, add)}; }
+Tensors mean_of(const NodeCall& n) { return {fold(n, add) / static_cast<double>(n.n_inputs())}; }
+
+Tensors softmax(const NodeCall& n) { return along_axis(n, "softmax"); }
+Tensors log_softmax(const NodeCall& n) { return along_axis(n, "log_softmax"); }
+Tensors hardmax(const NodeCall& n) { return along_axis(n, "hardmax"); }
+
+// The bounds are attributes before version 11, and each may be absent.
+Tensors clip(const NodeCall& n) {
+  Tensor y = n.in(0);
+  const auto bound = [&](std::string_view name, size_t i) {
+    if (n.version() >= 11) return n.optional(i);
+    return n.has_attr(name) ? number(n.attr_float(name, 0)) : Tensor();
+  };
+  const Tensor min = bound("min", 1), max = bound("max", 2);
+  if (min) y = maximum(y, min);
+  if (max) y = minimum(y, max);
+  return {y};
+}
+
+Tensors mod(const NodeCall& n) {
+  return {n.flag("fmod", false) ? fmod(n.in(0), n.in(1)) : tenon::mod(n.in(0), n.in(1))};
+}
+
+// The result has the dtype of the base, whatever that of the exponent.
+Tensors pow(const NodeCall& n) {
+  const Tensor &x = n.in(0), &y = n.in(1);
+  const DType base = x->type.dtype, exponent = y->type.dtype;
+  if (base == exponent) return {tenon::pow(x, y)};
+  DType common = promote(base, exponent);
+  if (common == DType::kNone) common = is_floating(exponent) ? exponent : base;
+  if (is_floating(exponent) && !is_floating(base)) common = DType::kF64;
+  return {cast(tenon::pow(cast(x, common), cast(y, common)), base)};
+}
+
+Tensors bit_shift(const NodeCall& n) {
+  const std::string direction = n.attr_text("direction", "");
+  require(direction == "LEFT" || direction == "RIGHT", "attribute direction is \"{}\"", direction);
+  return {direction == "LEFT" ? shift_left(n.in(0), n.in(1)) : shift_right(n.in(0), n.in(1))};
+}
+
+Tensors gemm(const NodeCall& n) {
+  return call_named("gemm",
+                    {{"alpha", n.attr_float("alpha", 1)},
+                     {"beta", n.attr_float("beta", 1)},
+                     {"trans_a", n.attr("transA", 0)},
+                     {"trans_b", n.attr("transB", 0)}},
+                    {n.in(0), n.in(1), n.optional(2)});
+}
+
+Tensors gelu(const NodeCall& n) {
+  const std::string approximate = n.attr_text("approximate", "none");
+  require(approximate == "none" || approximate == "tanh", "attribute approximate is \"{}\"",
+          approximate);
+  return call_named("gelu", {{"approximate", int64_t{approximate == "tanh"}}}, {n.in(0)});
+}
+
+Tensors is_inf(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  const bool positive = n.flag("detect_positive", true);
+  const bool negative = n.flag("detect_negative", true);
+  if (positive && negative) return {isinf(x)};
+  if (!positive && !negative) return {zeros(TensorType(DType::kBool, x->shape()))};
+  return {equal(x, number(positive ? INFINITY : -INFINITY))};
+}
+
+Tensors cast_to(const NodeCall& n) {
+  n.require_attr("saturate", 1);
+  return {cast(n.in(0), n.attr_dtype("to", DType::kNone))};
+}
+
+Tensors cast_like(const NodeCall& n) {
+  n.require_attr("saturate", 1);
+  return {cast(n.in(0), n.in(1)->type.dtype)};
+}
+
+// The axis is an input, of one element.
+Tensors running_sum(const NodeCall& n) {
+  return {cumsum(n.in(0), {.axis = n.one_int(1),
+                           .exclusive = n.flag("exclusive", false),
+                           .reverse = n.flag("reverse", false)})};
+}
+
+// As many numbers as start + i * delta has before limit.
+Tensors range(const NodeCall& n) {
+  const Tensor &start = n.in(0), &delta = n.in(2);
+  const double step = n.one_number(2);
+  require(step != 0, "delta is 0");
+  const double size = std::ceil((n.one_number(1) - n.one_number(0)) / step);
+  require(size < 0x1p53, "from {} to {} by {} are too many", n.one_number(0), n.one_number(1),
+          step);
+  const auto rounded = static_cast<int64_t>(std::max(size, 0.0));
+  const Tensor i = iota({rounded}, start->type.dtype, 0);
+  return {add(mul(i, reshape(delta, {})), reshape(start, {}))};
+}
+
+Tensors triangle(const NodeCall& n) {
+  const int64_t k = n.has(1) ? n.one_int(1) : 0;
+  return call_named(n.flag("upper", true) ? "triu" : "tril", {{"k", k}}, {n.in(0)});
+}
+
+Tensors top_k(const NodeCall& n) {
+  const int64_t k = n.version() >= 10 ? n.one_int(1) : n.attr("k", 0);
+  return call_named("top_k",
+                    {{"k", k},
+                     {"axis", n.attr("axis", -1)},
+                     {"largest", n.attr("largest", 1)},
+                     {"sorted", n.attr("sorted", 1)}},
+                    {n.in(0)});
+}
+
+}  // namespace tenon::onnx::adapters

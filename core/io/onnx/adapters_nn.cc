@@ -1,0 +1,273 @@
+// Convolutions, pools, normalisation, dropout.
+
+#include "core/io/onnx/adapters.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+// ---- windows ----
+
+// Where windows lie over the spatial axes, as our ops say it: pads are numbers, and no list is
+// empty.
+struct Windows {
+  Ints strides, dilations, pads;
+};
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// SAME_UPPER and SAME_LOWER add so much that there is one window for each step, the odd element at
+// the end or at the beginning.
+Ints same_pads(const Dims& x, const Ints& kernel, const Windows& w, bool upper) {
+  const size_t axes = kernel.size();
+  Ints pads(2 * axes, 0);
+  for (size_t i = 0; i < axes; ++i) {
+    const int64_t size = x[2 + i], reach = (kernel[i] - 1) * w.dilations[i] + 1;
+    const int64_t needed = (ceil_div(size, w.strides[i]) - 1) * w.strides[i] + reach;
+    const int64_t total = std::max<int64_t>(needed - size, 0);
+    pads[i] = upper ? total / 2 : total - total / 2;
+    pads[axes + i] = total - pads[i];
+  }
+  return pads;
+}
+
+Ints or_else(Ints given, size_t size, int64_t value) {
+  require(given.empty() || given.size() == size, "{} values for {} axes", given.size(), size);
+  return given.empty() ? Ints(size, value) : given;
+}
+
+Windows windows_of(const NodeCall& n, const Ints& kernel) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const Dims& x = n.in(0)->shape();
+  const size_t axes = kernel.size();
+  require(x.rank() == axes + 2, "a window of {} axes over {}", axes, n.in(0)->type);
+  for (size_t i = 2; i < x.rank(); ++i) {
+    require(x[i] < kMost, "axis {} of {} is too long", i, n.in(0)->type);
+  }
+  Windows w;
+  w.strides = or_else(n.attr_ints("strides"), axes, 1);
+  w.dilations = or_else(n.attr_ints("dilations"), axes, 1);
+  w.pads = or_else(n.attr_ints("pads"), 2 * axes, 0);
+  for (const int64_t pad : w.pads) require(pad > -kMost && pad < kMost, "{} in pads", pad);
+  for (size_t i = 0; i < axes; ++i) {
+    for (const int64_t value : {kernel[i], w.strides[i], w.dilations[i]}) {
+      require(value > 0 && value < kMost, "{} in kernel_shape, strides or dilations", value);
+    }
+  }
+  const std::string auto_pad = n.attr_text("auto_pad", "NOTSET");
+  if (auto_pad == "NOTSET") return w;
+  const bool upper = auto_pad == "SAME_UPPER";
+  require(upper || auto_pad == "SAME_LOWER" || auto_pad == "VALID", "attribute auto_pad is \"{}\"",
+          auto_pad);
+  w.pads = auto_pad == "VALID" ? Ints(2 * axes, 0) : same_pads(x, kernel, w, upper);
+  return w;
+}
+
+// The window of a filter, which an attribute may repeat.
+Ints kernel_of(const NodeCall& n, const Tensor& filter) {
+  require(filter->rank() >= 3, "the filter is {}", filter->type);
+  const Dims& shape = filter->shape();
+  const Ints kernel(std::span<const int64_t>(shape.begin() + 2, shape.end()));
+  const Ints given = n.attr_ints("kernel_shape");
+  require(given.empty() || given == kernel, "attribute kernel_shape differs from the filter {}",
+          filter->type);
+  return kernel;
+}
+
+// Places counted along columns first, from those counted along rows first.
+Tensor column_major(const Tensor& indices, const Dims& x) {
+  require_code(x.rank() == 4, Code::kUnimplemented, "storage_order is 1 for {} axes", x.rank());
+  const Tensor rows = integer(x[2]), columns = integer(x[3]);
+  const Tensor row = mod(floor_div(indices, columns), rows), column = mod(indices, columns);
+  const Tensor plane = floor_div(indices, integer(x[2] * x[3]));
+  return add(mul(plane, integer(x[2] * x[3])), add(mul(column, rows), row));
+}
+
+}  // namespace
+
+Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b) {
+  const Windows windows = windows_of(n, kernel_of(n, w));
+  return call_named1("conv",
+                     {{"strides", windows.strides},
+                      {"pads", windows.pads},
+                      {"dilations", windows.dilations},
+                      {"group", n.attr("group", 1)}},
+                     {x, w, b});
+}
+
+Tensors conv(const NodeCall& n) { return {convolved(n, n.in(0), n.in(1), n.optional(2))}; }
+
+// Where the result's sizes are given, the pads are what makes them so; what pads cannot add, zeros
+// behind the end do.
+Tensors conv_transpose(const NodeCall& n) {
+  const Ints kernel = kernel_of(n, n.in(1));
+  const size_t axes = kernel.size();
+  const std::string auto_pad = n.attr_text("auto_pad", "NOTSET");
+  Windows w = windows_of(n, kernel);
+  Ints zeros_behind = or_else(n.attr_ints("output_padding"), axes, 0);
+  Ints sizes = n.attr_ints("output_shape");
+  const Dims& x = n.in(0)->shape();
+  const bool same = auto_pad.starts_with("SAME");
+  for (size_t i = 0; same && sizes.size() < axes; ++i) sizes.push_back(x[2 + i] * w.strides[i]);
+  // Older files give the batch and the channels, too.
+  const size_t first = sizes.size() == axes + 2 ? 2 : 0;
+  require(sizes.empty() || sizes.size() - first == axes, "output_shape has {} sizes for {} axes",
+          sizes.size(), axes);
+  for (size_t i = 0; !sizes.empty() && i < axes; ++i) {
+    const int64_t reach = (kernel[i] - 1) * w.dilations[i] + 1;
+    const int64_t whole = w.strides[i] * (x[2 + i] - 1) + zeros_behind[i] + reach;
+    const int64_t cut = std::max<int64_t>(whole - sizes[first + i], 0);
+    zeros_behind[i] += std::max<int64_t>(sizes[first + i] - whole, 0);
+    w.pads[i] = auto_pad == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+    w.pads[axes + i] = cut - w.pads[i];
+  }
+  return call_named("conv_transpose",
+                    {{"strides", w.strides},
+                     {"pads", w.pads},
+                     {"dilations", w.dilations},
+                     {"group", n.attr("group", 1)},
+                     {"output_padding", zeros_behind}},
+                    {n.in(0), n.in(1), n.optional(2)});
+}
+
+Tensors max_pool(const NodeCall& n) {
+  const Ints kernel = n.attr_ints("kernel_shape");
+  const Windows w = windows_of(n, kernel);
+  Tensors outputs = call_named("max_pool",
+                               {{"kernel_shape", kernel},
+                                {"strides", w.strides},
+                                {"pads", w.pads},
+                                {"dilations", w.dilations},
+                                {"ceil_mode", n.attr("ceil_mode", 0)}},
+                               {n.in(0)});
+  const bool columns_first = n.flag("storage_order", false);
+  if (columns_first && n.wants(1)) outputs[1] = column_major(outputs[1], n.in(0)->shape());
+  return outputs;
+}
+
+Tensors average_pool(const NodeCall& n) {
+  const Ints kernel = n.attr_ints("kernel_shape");
+  const Windows w = windows_of(n, kernel);
+  return call_named("avg_pool",
+                    {{"kernel_shape", kernel},
+                     {"strides", w.strides},
+                     {"pads", w.pads},
+                     {"dilations", w.dilations},
+                     {"ceil_mode", n.attr("ceil_mode", 0)},
+                     {"count_include_pad", n.attr("count_include_pad", 0)}},
+                    {n.in(0)});
+}
+
+Tensors lp_pool(const NodeCall& n) {
+  const Ints kernel = n.attr_ints("kernel_shape");
+  const Windows w = windows_of(n, kernel);
+  return call_named("lp_pool",
+                    {{"kernel_shape", kernel},
+                     {"strides", w.strides},
+                     {"pads", w.pads},
+                     {"dilations", w.dilations},
+                     {"ceil_mode", n.attr("ceil_mode", 0)},
+                     {"p", n.attr("p", 2)}},
+                    {n.in(0)});
+}
+
+// The sizes of the image and of the window are inputs.
+Tensors col2im(const NodeCall& n) {
+  return call_named("col2im",
+                    {{"image_shape", n.ints(1)},
+                     {"kernel_shape", n.ints(2)},
+                     {"strides", n.attr_ints("strides")},
+                     {"pads", n.attr_ints("pads")},
+                     {"dilations", n.attr_ints("dilations")}},
+                    {n.in(0)});
+}
+
+// Each element goes back to where max_pool found it. What else the result is, zeros fill.
+Tensors max_unpool(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  const Ints kernel = n.attr_ints("kernel_shape");
+  const Windows w = windows_of(n, kernel);
+  Dims pooled = x->shape();
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    pooled[2 + i] =
+        (pooled[2 + i] - 1) * w.strides[i] + kernel[i] - w.pads[i] - w.pads[kernel.size() + i];
+  }
+  const Tensor nothing = zeros(TensorType(x->type.dtype, pooled));
+  const Tensor flat = scatter_elements(reshape(nothing, {count(pooled)}), reshape(n.in(1), {-1}),
+                                       reshape(x, {-1}), {.axis = 0});
+  const Tensor y = reshape(flat, pooled);
+  if (!n.has(2)) return {y};
+  const Ints sizes = n.ints(2);
+  require(sizes.size() == pooled.rank(), "output_shape has {} sizes for {}", sizes.size(), y->type);
+  Ints pads(2 * pooled.rank(), 0);
+  for (size_t i = 0; i < pooled.rank(); ++i) {
+    require(sizes[i] >= pooled[i], "output_shape is smaller than {}", pooled);
+    pads[pooled.rank() + i] = sizes[i] - pooled[i];
+  }
+  return {tenon::pad(y, pads)};
+}
+
+// In training its statistics are those of the batch, and the running ones come out.
+Tensors batch_normalization(const NodeCall& n) {
+  n.require_attr("spatial", 1);
+  const double epsilon = n.attr_float("epsilon", 1e-5), momentum = n.attr_float("momentum", 0.9);
+  const std::initializer_list<Tensor> inputs = {n.in(0), n.in(1), n.in(2), n.in(3), n.in(4)};
+  if (!n.flag("training_mode", false)) {
+    return call_named("batch_norm", {{"epsilon", epsilon}}, inputs);
+  }
+  Tensors outputs =
+      call_named("batch_norm_train", {{"epsilon", epsilon}, {"momentum", momentum}}, inputs);
+  outputs.resize(3);
+  return outputs;
+}
+
+// The statistics are of float32 at least; stash_type cannot ask for less.
+Tensors layer_normalization(const NodeCall& n) {
+  n.ignore("stash_type");
+  return call_named("layer_norm",
+                    {{"axis", n.attr("axis", -1)}, {"epsilon", n.attr_float("epsilon", 1e-5)}},
+                    {n.in(0), n.in(1), n.optional(2)});
+}
+
+// Before version 21 scale and bias had one element for each group, not for each channel.
+Tensors group_normalization(const NodeCall& n) {
+  n.ignore("stash_type");
+  const Tensor& x = n.in(0);
+  const int64_t groups = n.attr("num_groups", 0);
+  const auto of_channels = [&](const Tensor& parameter) {
+    if (n.version() >= 21 || x->rank() < 2 || groups < 1 || x->shape()[1] % groups != 0) {
+      return parameter;
+    }
+    const int64_t channels = x->shape()[1];
+    const Tensor columns = expand_dims(parameter, {1});
+    return reshape(broadcast_to(columns, {groups, channels / groups}), {channels});
+  };
+  return call_named("group_norm",
+                    {{"num_groups", groups}, {"epsilon", n.attr_float("epsilon", 1e-5)}},
+                    {x, of_channels(n.in(1)), of_channels(n.in(2))});
+}
+
+// By the sum of magnitudes, or by the root of the sum of squares.
+Tensors lp_normalization(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  const int64_t axis = n.attr("axis", -1), p = n.attr("p", 2);
+  require(p == 1 || p == 2, "attribute p is {}, not 1 or 2", p);
+  if (p == 2) return call_named("l2_normalize", {{"axis", axis}}, {x});
+  return {x / sum(abs(x), {.axes = {axis}, .keepdims = true})};
+}
+
+// Nothing is dropped outside of training. In training numbers are drawn, and a model names no
+// generator to draw them from.
+Tensors dropout(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  n.ignore("seed");
+  const bool training = n.version() >= 12 && n.has(2) && n.one_number(2) != 0;
+  const double ratio = n.version() < 12 ? n.attr_float("ratio", 0.5)
+                       : n.has(1)       ? n.one_number(1)
+                                        : 0.5;
+  require_code(!training || ratio == 0, Code::kUnimplemented,
+               "a ratio of {} in training needs a generator", ratio);
+  const DType mask = n.version() >= 10 ? DType::kBool : x->type.dtype;
+  return {x, ones(TensorType(mask, x->shape()))};
+}
+
+}  // namespace tenon::onnx::adapters

@@ -1,0 +1,111 @@
+// Numbers held as small integers: q stands for (q - zero_point) * scale.
+
+#include "core/io/onnx/adapters.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+// Scales and zero points of one element for each place of an axis, laid along that axis.
+Tensor along(const Tensor& parameter, int64_t axis, size_t rank) {
+  if (parameter->rank() != 1 || count(parameter->shape()) == 1) return parameter;
+  Dims shape;
+  for (size_t i = 0; i < rank; ++i) shape.push_back(1);
+  shape[static_cast<size_t>(require_axis(axis, rank, "axis"))] = parameter->shape()[0];
+  return reshape(parameter, shape);
+}
+
+// The integers that numbers in units of the scale round to, ties to even, as far as the dtype goes.
+Tensor rounded(const Tensor& x, const Tensor& zero_point, DType dtype) {
+  const Tensor y = round(x);
+  return cast(zero_point ? y + cast(zero_point, x->type.dtype) : y, dtype);
+}
+
+// The integers less their zero point, which may be absent.
+Tensor centred(const Tensor& q, const Tensor& zero_point) {
+  const Tensor wide = cast(q, DType::kI32);
+  return zero_point ? sub(wide, cast(zero_point, DType::kI32)) : wide;
+}
+
+// Zero points of the rows of a matrix that is multiplied from the left.
+Tensor of_rows(const Tensor& parameter) {
+  return parameter && parameter->rank() == 1 ? expand_dims(parameter, {1}) : parameter;
+}
+
+// Those of the filters of a convolution.
+Tensor of_filters(const Tensor& parameter, const Tensor& w) {
+  return parameter ? along(parameter, 0, w->rank()) : parameter;
+}
+
+// A convolution of integers, by one of floating numbers that hold each sum exactly.
+Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
+  const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : 0;
+  constexpr int64_t kLargestProduct = 256 * 256;
+  const DType dtype = terms <= (1 << 24) / kLargestProduct ? DType::kF32 : DType::kF64;
+  return cast(convolved(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);
+}
+
+// Sums of products as integers of the result's scale.
+Tensor requantized(const Tensor& sums, const Tensor& scales, const Tensor& y_scale,
+                   const Tensor& y_zero_point) {
+  const Tensor x = cast(sums, DType::kF32) * (scales / y_scale);
+  return rounded(x, y_zero_point, y_zero_point->type.dtype);
+}
+
+void require_whole_axes(const NodeCall& n) { n.require_attr("block_size", 0); }
+
+}  // namespace
+
+Tensors quantize_linear(const NodeCall& n) {
+  require_whole_axes(n);
+  n.require_attr("saturate", 1);
+  const int64_t axis = n.attr("axis", 1);
+  const size_t rank = n.rank(0);
+  const Tensor scale = along(n.in(1), axis, rank);
+  const Tensor zero_point = n.has(2) ? along(n.in(2), axis, rank) : Tensor();
+  const DType dtype =
+      zero_point ? zero_point->type.dtype : n.attr_dtype("output_dtype", DType::kU8);
+  return {rounded(cast(n.in(0), scale->type.dtype) / scale, zero_point, dtype)};
+}
+
+Tensors dequantize_linear(const NodeCall& n) {
+  require_whole_axes(n);
+  const int64_t axis = n.attr("axis", 1);
+  const size_t rank = n.rank(0);
+  const Tensor scale = along(n.in(1), axis, rank);
+  const Tensor zero_point = n.has(2) ? along(n.in(2), axis, rank) : Tensor();
+  return {cast(centred(n.in(0), zero_point), scale->type.dtype) * scale};
+}
+
+// The scale that makes all of x, and zero, fit into uint8.
+Tensors dynamic_quantize_linear(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  const Tensor least = minimum(min(x), number(0)), greatest = maximum(max(x), number(0));
+  const Tensor scale = (greatest - least) / 255;
+  const Tensor zero_point = cast(round(neg(least) / scale), DType::kU8);
+  return {rounded(x / scale, zero_point, DType::kU8), scale, zero_point};
+}
+
+Tensors mat_mul_integer(const NodeCall& n) {
+  return {matmul(centred(n.in(0), of_rows(n.optional(2))), centred(n.in(1), n.optional(3)))};
+}
+
+Tensors q_linear_mat_mul(const NodeCall& n) {
+  const Tensor sums = matmul(centred(n.in(0), of_rows(n.in(2))), centred(n.in(3), n.in(5)));
+  return {requantized(sums, of_rows(n.in(1)) * n.in(4), n.in(6), n.in(7))};
+}
+
+Tensors conv_integer(const NodeCall& n) {
+  const Tensor& w = n.in(1);
+  return {
+      integer_conv(n, centred(n.in(0), n.optional(2)), centred(w, of_filters(n.optional(3), w)))};
+}
+
+Tensors q_linear_conv(const NodeCall& n) {
+  const Tensor& w = n.in(3);
+  Tensor sums = integer_conv(n, centred(n.in(0), n.in(2)), centred(w, of_filters(n.in(5), w)));
+  const size_t rank = sums->rank();
+  if (n.has(8)) sums = add(sums, along(n.in(8), 1, rank));
+  return {requantized(sums, n.in(1) * along(n.in(4), 1, rank), n.in(6), n.in(7))};
+}
+
+}  // namespace tenon::onnx::adapters

@@ -1,0 +1,68 @@
+// LSTM, GRU and RNN: our ops are theirs, but for what activations there are.
+
+#include "core/io/onnx/adapters.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+// The activations of each direction; `usual` where the node names none.
+std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::string> usual) {
+  for (const char* parameters : {"activation_alpha", "activation_beta"}) {
+    require_code(n.attr_floats(parameters).empty(), Code::kUnimplemented,
+                 "attribute {} is known for no activation here", parameters);
+  }
+  const std::vector<std::string> given = n.attr_texts("activations");
+  if (given.empty()) return usual;
+  const size_t size = usual.size();
+  require(given.size() % size == 0, "{} activations are not {} for each direction", given.size(),
+          size);
+  for (size_t i = size; i < given.size(); ++i) {
+    require_code(given[i] == given[i % size], Code::kUnimplemented,
+                 "the directions have different activations, {} and {}", given[i % size], given[i]);
+  }
+  return {given.begin(), given.begin() + static_cast<ptrdiff_t>(size)};
+}
+
+void require_usual(const NodeCall& n, const std::vector<std::string>& usual) {
+  const std::vector<std::string> given = activations_of(n, usual);
+  for (size_t i = 0; i < usual.size(); ++i) {
+    require_code(given[i] == usual[i], Code::kUnimplemented, "activation {} is {}, not {}", i,
+                 given[i], usual[i]);
+  }
+}
+
+// What all three have in common.
+std::vector<NamedAttr> shared_attrs(const NodeCall& n) {
+  const Dims& r = n.in(2)->shape();
+  require(r.rank() == 3, "the recurrent weights are {}", n.in(2)->type);
+  const int64_t hidden = n.attr("hidden_size", r[2]);
+  require(hidden == r[2], "attribute hidden_size is {}, but the recurrent weights are {}", hidden,
+          n.in(2)->type);
+  return {{"direction", n.attr_text("direction", "forward")},
+          {"layout", n.attr("layout", 0)},
+          {"clip", n.attr_float("clip", 0)}};
+}
+
+}  // namespace
+
+Tensors lstm(const NodeCall& n) {
+  require_usual(n, {"Sigmoid", "Tanh", "Tanh"});
+  std::vector<NamedAttr> attrs = shared_attrs(n);
+  attrs.push_back({"input_forget", n.attr("input_forget", 0)});
+  return call_named("lstm", attrs, n.inputs());
+}
+
+Tensors gru(const NodeCall& n) {
+  require_usual(n, {"Sigmoid", "Tanh"});
+  std::vector<NamedAttr> attrs = shared_attrs(n);
+  attrs.push_back({"linear_before_reset", n.attr("linear_before_reset", 0)});
+  return call_named("gru", attrs, n.inputs());
+}
+
+Tensors rnn(const NodeCall& n) {
+  std::vector<NamedAttr> attrs = shared_attrs(n);
+  attrs.push_back({"activation", activations_of(n, {"Tanh"})[0]});
+  return call_named("rnn", attrs, n.inputs());
+}
+
+}  // namespace tenon::onnx::adapters

@@ -1,0 +1,193 @@
+// Resize, and Upsample, which it grew out of.
+
+#include <cmath>
+
+#include "core/dispatch/dispatch.h"
+#include "core/io/onnx/adapters.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+// What a node says about the axes that it resizes, as our ops take it.
+struct Request {
+  Ints axes;
+  Ints sizes, scales, scale_divisors;
+  std::string mode, transformation, nearest_mode;
+};
+
+struct Fraction {
+  int64_t numerator = 1;
+  int64_t denominator = 1;
+};
+
+// The first fraction, by its continued one, that rounds to `value`: a float of 0.6 means 3 / 5.
+Fraction fraction_of(double value) {
+  require(value > 0 && value < 0x1p31 && value > 0x1p-31, "{} is no scale", value);
+  Fraction before{0, 1}, now{1, 0};
+  double rest = value;
+  for (;;) {
+    const auto whole = static_cast<int64_t>(std::floor(rest));
+    const Fraction next = {whole * now.numerator + before.numerator,
+                           whole * now.denominator + before.denominator};
+    before = now;
+    now = next;
+    const double got = static_cast<double>(now.numerator) / static_cast<double>(now.denominator);
+    if (static_cast<float>(got) == static_cast<float>(value)) return now;
+    rest = 1 / (rest - static_cast<double>(whole));
+  }
+}
+
+void set_scales(Request& request, const std::vector<double>& scales) {
+  require(scales.size() == request.axes.size(), "{} scales for {} axes", scales.size(),
+          request.axes.size());
+  for (const double scale : scales) {
+    const Fraction fraction = fraction_of(scale);
+    request.scales.push_back(fraction.numerator);
+    request.scale_divisors.push_back(fraction.denominator);
+  }
+}
+
+// Sizes that keep the proportions, as far as they fit or as far as they must.
+void keep_proportions(Request& request, const Dims& x, const std::string& policy) {
+  if (policy == "stretch") return;
+  require(policy == "not_larger" || policy == "not_smaller",
+          "attribute keep_aspect_ratio_policy is \"{}\"", policy);
+  const auto scale_of = [&](size_t i) {
+    return static_cast<double>(request.sizes[i]) /
+           static_cast<double>(x[static_cast<size_t>(request.axes[i])]);
+  };
+  double scale = scale_of(0);
+  for (size_t i = 1; i < request.sizes.size(); ++i) {
+    scale = policy == "not_larger" ? std::min(scale, scale_of(i)) : std::max(scale, scale_of(i));
+  }
+  require(std::isfinite(scale), "{} has no proportions to keep", x);
+  for (size_t i = 0; i < request.sizes.size(); ++i) {
+    const auto size = static_cast<double>(x[static_cast<size_t>(request.axes[i])]);
+    request.sizes[i] = static_cast<int64_t>(std::floor(scale * size + 0.5));
+  }
+}
+
+Ints all_axes(size_t rank) {
+  Ints axes;
+  for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+Tensors resized(const NodeCall& n, const Request& request, std::vector<NamedAttr> more) {
+  std::vector<NamedAttr> attrs = {{"axes", request.axes},
+                                  {"sizes", request.sizes},
+                                  {"scales", request.scales},
+                                  {"scale_divisors", request.scale_divisors},
+                                  {"coordinate_transformation_mode", request.transformation}};
+  if (request.mode == "nearest") {
+    attrs.push_back({"nearest_mode", request.nearest_mode});
+  } else {
+    attrs.insert(attrs.end(), more.begin(), more.end());
+  }
+  const std::string op = "resize_" + request.mode;
+  return call_named(op, attrs, {&n.in(0), 1});
+}
+
+// ---- a part of the input, which may reach beyond it ----
+
+// Along one axis, which elements lie around each place of the result, and how far along it is.
+struct Places {
+  std::vector<int64_t> below, above;
+  std::vector<float> beyond;
+  std::vector<uint8_t> outside;
+};
+
+Places places_in(int64_t from, int64_t to, double begin, double end) {
+  const auto last = static_cast<double>(from - 1);
+  Places places;
+  for (int64_t i = 0; i < to; ++i) {
+    const double along = to > 1 ? static_cast<double>(i) / static_cast<double>(to - 1) : 0.5;
+    const double place = (begin + along * (end - begin)) * last;
+    const double inside = std::clamp(place, 0.0, last);
+    places.below.push_back(static_cast<int64_t>(std::floor(inside)));
+    places.above.push_back(static_cast<int64_t>(std::ceil(inside)));
+    places.beyond.push_back(static_cast<float>(inside - std::floor(inside)));
+    places.outside.push_back(!(place >= 0 && place <= last));
+  }
+  return places;
+}
+
+int64_t size_of_axis(const Request& request, size_t i, int64_t from) {
+  const double scaled = request.scales.empty()
+                            ? static_cast<double>(request.sizes[i])
+                            : static_cast<double>(from) * static_cast<double>(request.scales[i]) /
+                                  static_cast<double>(request.scale_divisors[i]);
+  require(from > 0 && scaled >= 0 && scaled < 0x1p31, "{} elements cannot become {}", from, scaled);
+  return static_cast<int64_t>(scaled);
+}
+
+// The region that roi gives in parts of the whole is resized; what it holds beyond the input has
+// the value of an attribute.
+Tensors crop_and_resize(const NodeCall& n, const Request& request, const std::vector<double>& roi) {
+  const size_t n_axes = request.axes.size();
+  require_code(request.mode == "linear", Code::kUnimplemented,
+               "tf_crop_and_resize is known with mode linear alone, not {}", request.mode);
+  require(roi.size() == 2 * n_axes, "roi has {} values for {} axes", roi.size(), n_axes);
+  Scope& scope = current_scope();
+  Tensor y = n.in(0);
+  const DType dtype = y->type.dtype;
+  Tensor outside;
+  for (size_t i = 0; i < n_axes; ++i) {
+    const int64_t axis = request.axes[i], from = y->shape()[static_cast<size_t>(axis)];
+    const int64_t to = size_of_axis(request, i, from);
+    const Places places = places_in(from, to, roi[i], roi[n_axes + i]);
+    Dims along;
+    for (size_t d = 0; d < y->rank(); ++d) along.push_back(d == static_cast<size_t>(axis) ? to : 1);
+    const auto vector = [&](DType of, const Dims& shape, const void* data) {
+      return from_host(scope, scope.device(), TensorType(of, shape), data);
+    };
+    const Tensor below = gather(y, vector(DType::kI64, {to}, places.below.data()), axis);
+    const Tensor above = gather(y, vector(DType::kI64, {to}, places.above.data()), axis);
+    const Tensor beyond = cast(vector(DType::kF32, along, places.beyond.data()), dtype);
+    const Tensor here = vector(DType::kBool, along, places.outside.data());
+    y = below + beyond * (above - below);
+    outside = outside ? logical_or(outside, here) : here;
+  }
+  return {where(outside, number(n.attr_float("extrapolation_value", 0)), y)};
+}
+
+}  // namespace
+
+// Elements are copied, or drawn out to straight lines, from the corners on.
+Tensors upsample(const NodeCall& n) {
+  Request request = {.axes = all_axes(n.rank(0)),
+                     .mode = n.attr_text("mode", "nearest"),
+                     .transformation = "asymmetric",
+                     .nearest_mode = "floor"};
+  const std::vector<float> given = n.attr_floats("scales");
+  set_scales(request, n.has(1) ? n.numbers(1) : std::vector<double>(given.begin(), given.end()));
+  return resized(n, request, {});
+}
+
+Tensors resize(const NodeCall& n) {
+  if (n.version() < 11) return upsample(n);
+  const Tensor& x = n.in(0);
+  Request request = {.mode = n.attr_text("mode", "nearest"),
+                     .transformation = n.attr_text("coordinate_transformation_mode", "half_pixel"),
+                     .nearest_mode = n.attr_text("nearest_mode", "round_prefer_floor")};
+  for (const int64_t axis : n.has_attr("axes") ? n.attr_ints("axes") : all_axes(x->rank())) {
+    request.axes.push_back(require_axis(axis, x->rank(), "axes"));
+  }
+  if (n.has(2) && count(n.in(2)->shape()) > 0) set_scales(request, n.numbers(2));
+  if (n.has(3)) request.sizes = n.ints(3);
+  require(request.sizes.empty() != request.scales.empty() &&
+              (request.sizes.empty() || request.sizes.size() == request.axes.size()),
+          "{} scales and {} sizes are given for {} axes", request.scales.size(),
+          request.sizes.size(), request.axes.size());
+  const std::string policy = n.attr_text("keep_aspect_ratio_policy", "stretch");
+  if (!request.sizes.empty()) keep_proportions(request, x->shape(), policy);
+  n.ignore("extrapolation_value");
+  const double a = n.attr_float("cubic_coeff_a", -0.75);
+  std::vector<NamedAttr> more = {{"antialias", n.attr("antialias", 0)},
+                                 {"exclude_outside", n.attr("exclude_outside", 0)}};
+  if (request.mode == "cubic") more.push_back({"cubic_coeff_a", a});
+  if (request.transformation != "tf_crop_and_resize") return resized(n, request, more);
+  return crop_and_resize(n, request, n.numbers(1));
+}
+
+}  // namespace tenon::onnx::adapters

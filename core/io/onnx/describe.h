@@ -1,0 +1,17 @@
+// What a model asks for and whether it can be had, as JSON for tools.
+
+#pragma once
+
+#include <string>
+
+#include "core/io/onnx/model.h"
+
+namespace tenon::onnx {
+
+// {"version": 13,
+//  "inputs": [{"name": "x", "type": "f32[2,N]"}], "outputs": [...],
+//  "ops": ["Add", "com.example.Frob"],
+//  "unknown": [{"op": "com.example.Frob", "nodes": ["node 1"]}]}
+std::string describe(const Model& model);
+
+}  // namespace tenon::onnx

@@ -1,0 +1,148 @@
+#include "core/io/onnx/node_call.h"
+
+#include <cstring>
+
+#include "core/dispatch/dispatch.h"
+
+namespace tenon::onnx {
+
+NodeCall::NodeCall(const Node& node, int64_t version, TensorSpan inputs, const RunGraph& run_graph)
+    : node_(node),
+      version_(version),
+      inputs_(inputs),
+      run_graph_(run_graph),
+      asked_(node.attributes.size(), false) {}
+
+// ---- inputs ----
+
+const Tensor& NodeCall::in(size_t i) const {
+  require(has(i), "input {} is missing", i);
+  return inputs_[i];
+}
+
+Ints NodeCall::ints(size_t i) const {
+  const DType dtype = in(i)->type.dtype;
+  require(is_integer(dtype) || dtype == DType::kBool, "input {} must be integers, but is {}", i,
+          in(i)->type);
+  const Tensor x = cast(in(i), DType::kI64);
+  Ints values(static_cast<size_t>(count(x->shape())), 0);
+  to_host(current_scope(), x, values.data(), values.size() * sizeof(int64_t));
+  return values;
+}
+
+std::vector<double> NodeCall::numbers(size_t i) const {
+  const Tensor x = cast(in(i), DType::kF64);
+  std::vector<double> values(static_cast<size_t>(count(x->shape())));
+  to_host(current_scope(), x, values.data(), values.size() * sizeof(double));
+  return values;
+}
+
+int64_t NodeCall::one_int(size_t i) const {
+  const Ints values = ints(i);
+  require(values.size() == 1, "input {} must have one element, but is {}", i, in(i)->type);
+  return values[0];
+}
+
+double NodeCall::one_number(size_t i) const {
+  const std::vector<double> values = numbers(i);
+  require(values.size() == 1, "input {} must have one element, but is {}", i, in(i)->type);
+  return values[0];
+}
+
+// ---- attributes ----
+
+const Attribute* NodeCall::find(std::string_view name) const {
+  for (size_t i = 0; i < node_.attributes.size(); ++i) {
+    if (node_.attributes[i].name != name) continue;
+    asked_[i] = true;
+    return &node_.attributes[i];
+  }
+  return nullptr;
+}
+
+const Attribute* NodeCall::find(std::string_view name, AttributeKind kind,
+                                std::string_view words) const {
+  const Attribute* found = find(name);
+  require(!found || found->kind == kind, "attribute {} is not {}", name, words);
+  return found;
+}
+
+int64_t NodeCall::attr(std::string_view name, int64_t otherwise) const {
+  const Attribute* found = find(name, AttributeKind::kInt, "an integer");
+  return found ? found->int_value : otherwise;
+}
+
+bool NodeCall::flag(std::string_view name, bool otherwise) const {
+  return attr(name, otherwise) != 0;
+}
+
+double NodeCall::attr_float(std::string_view name, double otherwise) const {
+  const Attribute* found = find(name, AttributeKind::kFloat, "a number");
+  return found ? found->float_value : otherwise;
+}
+
+std::string NodeCall::attr_text(std::string_view name, std::string_view otherwise) const {
+  const Attribute* found = find(name, AttributeKind::kText, "text");
+  return found ? found->text : std::string(otherwise);
+}
+
+Ints NodeCall::attr_ints(std::string_view name) const {
+  const Attribute* found = find(name, AttributeKind::kInts, "a list of integers");
+  return found ? Ints(std::span<const int64_t>(found->ints)) : Ints();
+}
+
+std::vector<float> NodeCall::attr_floats(std::string_view name) const {
+  const Attribute* found = find(name, AttributeKind::kFloats, "a list of numbers");
+  return found ? found->floats : std::vector<float>();
+}
+
+std::vector<std::string> NodeCall::attr_texts(std::string_view name) const {
+  const Attribute* found = find(name, AttributeKind::kTexts, "a list of texts");
+  return found ? found->texts : std::vector<std::string>();
+}
+
+const TensorData* NodeCall::attr_tensor(std::string_view name) const {
+  const Attribute* found = find(name, AttributeKind::kTensor, "a tensor");
+  return found ? found->tensor.get() : nullptr;
+}
+
+const Graph* NodeCall::attr_graph(std::string_view name) const {
+  const Attribute* found = find(name, AttributeKind::kGraph, "a graph");
+  return found ? found->graph.get() : nullptr;
+}
+
+DType NodeCall::attr_dtype(std::string_view name, DType otherwise) const {
+  if (!has_attr(name)) return otherwise;
+  const int64_t element = attr(name, 0);
+  const DType dtype = dtype_of_element(element);
+  require_code(dtype != DType::kNone, Code::kUnimplemented, "attribute {} asks for {}", name,
+               name_of_element(element));
+  return dtype;
+}
+
+void NodeCall::require_attr(std::string_view name, int64_t value) const {
+  const int64_t given = attr(name, value);
+  require_code(given == value, Code::kUnimplemented,
+               "attribute {} is {}, and only {} is known here", name, given, value);
+}
+
+std::optional<Ints> NodeCall::ints_since(int64_t since, std::string_view name, size_t input) const {
+  if (version_ >= since) {
+    return has(input) ? std::optional(ints(input)) : std::nullopt;
+  }
+  return has_attr(name) ? std::optional(attr_ints(name)) : std::nullopt;
+}
+
+void NodeCall::require_all_known() const {
+  for (size_t i = 0; i < asked_.size(); ++i) {
+    require_code(asked_[i], Code::kUnimplemented, "attribute {} is unknown here",
+                 node_.attributes[i].name);
+  }
+}
+
+Tensor host_ints(const Ints& values, const Dims& shape) {
+  Scope& scope = current_scope();
+  return from_host(scope, scope.device(), TensorType(DType::kI64, shape), values.data());
+}
+
+}  // namespace tenon::onnx

@@ -1,0 +1,91 @@
+// One node about to run: what an adapter asks of its inputs and attributes.
+//
+// Whatever attribute an adapter does not ask for is unknown here, and the node is refused: a model
+// must never mean more than what is computed.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/io/onnx/model.h"
+#include "core/io/onnx/named_call.h"
+#include "core/ops/formulas.h"
+
+namespace tenon::onnx {
+
+// Runs a graph that an attribute holds; it sees the values of the graph around it.
+using RunGraph = std::function<Tensors(const Graph& graph, TensorSpan inputs)>;
+
+class NodeCall {
+ public:
+  NodeCall(const Node& node, int64_t version, TensorSpan inputs, const RunGraph& run_graph);
+
+  const Node& node() const { return node_; }
+  int64_t version() const { return version_; }  // Of the operator set that the model imports.
+
+  // ---- inputs ----
+  size_t n_inputs() const { return inputs_.size(); }
+  bool has(size_t i) const { return i < inputs_.size() && inputs_[i]; }
+  const Tensor& in(size_t i) const;  // Throws where it is absent.
+  Tensor optional(size_t i) const { return has(i) ? inputs_[i] : Tensor(); }
+  TensorSpan inputs() const { return inputs_; }
+  size_t rank(size_t i) const { return in(i)->rank(); }
+
+  // The elements of an input, read to the host: those of integers; of numbers of any dtype.
+  Ints ints(size_t i) const;
+  std::vector<double> numbers(size_t i) const;
+  // Of an input of one element.
+  int64_t one_int(size_t i) const;
+  double one_number(size_t i) const;
+
+  // ---- outputs ----
+  size_t n_outputs() const { return node_.outputs.size(); }
+  bool wants(size_t i) const { return i < n_outputs() && !node_.outputs[i].empty(); }
+
+  Tensors run(const Graph& graph, TensorSpan inputs) const { return run_graph_(graph, inputs); }
+
+  // ---- attributes ----
+  bool has_attr(std::string_view name) const { return find(name) != nullptr; }
+  int64_t attr(std::string_view name, int64_t otherwise) const;
+  bool flag(std::string_view name, bool otherwise) const;
+  double attr_float(std::string_view name, double otherwise) const;
+  std::string attr_text(std::string_view name, std::string_view otherwise) const;
+  Ints attr_ints(std::string_view name) const;  // Empty where it is not given.
+  std::vector<float> attr_floats(std::string_view name) const;
+  std::vector<std::string> attr_texts(std::string_view name) const;
+  const TensorData* attr_tensor(std::string_view name) const;  // NULL where it is not given.
+  const Graph* attr_graph(std::string_view name) const;
+  DType attr_dtype(std::string_view name, DType otherwise) const;  // An element type's number.
+  // For what has no part in what is computed here.
+  void ignore(std::string_view name) const { find(name); }
+  // For an attribute that has but one meaning here.
+  void require_attr(std::string_view name, int64_t value) const;
+
+  // Values that an attribute holds in older operator sets, and an input since version `since`; none
+  // where neither is given.
+  std::optional<Ints> ints_since(int64_t since, std::string_view name, size_t input) const;
+
+  // Throws where an attribute was not asked for.
+  void require_all_known() const;
+
+ private:
+  const Attribute* find(std::string_view name) const;
+  const Attribute* find(std::string_view name, AttributeKind kind, std::string_view words) const;
+
+  const Node& node_;
+  int64_t version_;
+  TensorSpan inputs_;
+  const RunGraph& run_graph_;
+  mutable std::vector<bool> asked_;  // For each attribute.
+};
+
+// A tensor made on the host, on the scope's device.
+Tensor host_ints(const Ints& values, const Dims& shape);
+inline Tensor host_ints(const Ints& values) {
+  return host_ints(values, {static_cast<int64_t>(values.size())});
+}
+
+}  // namespace tenon::onnx

@@ -1,0 +1,295 @@
+#include "core/io/onnx/run.h"
+
+#include <cmath>
+#include <set>
+
+#include "core/io/onnx/adapters.h"
+#include "core/testing/onnx_file.h"
+#include "core/testing/test.h"
+
+namespace tenon::onnx {
+namespace {
+
+using namespace testing;  // NOLINT: the names of files' parts.
+
+class OnnxRun : public CoreTest {
+ protected:
+  // The first output of a model.
+  Tensor run(const std::string& bytes, std::initializer_list<Tensor> inputs) {
+    const Model model = parse_model(bytes);
+    return run_onnx(model, {inputs.begin(), inputs.size()})[0];
+  }
+
+  // The first output y of a model of one node.
+  Tensor run_node(const WireWriter& node, std::initializer_list<Tensor> inputs,
+                  uint64_t version = 17, std::vector<WireWriter> initializers = {}) {
+    std::vector<WireWriter> values;
+    const char* const names[] = {"x", "x1", "x2", "x3"};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_float = is_floating(inputs.begin()[i]->type.dtype);
+      values.push_back(value_info(names[i], is_float ? kOnnxFloat : kOnnxInt64));
+    }
+    return run(model(graph({.nodes = {node},
+                            .initializers = std::move(initializers),
+                            .inputs = std::move(values),
+                            .outputs = {value_info("y")}}),
+                     version),
+               inputs);
+  }
+};
+
+TEST_F(OnnxRun, RunsNodesInOrder) {
+  const std::string file = model(
+      graph({.nodes = {node("Add", {"x", "one"}, {"sum"}), node("Mul", {"sum", "sum"}, {"y"})},
+             .initializers = {float_tensor("one", {}, {1})},
+             .inputs = {value_info("x")},
+             .outputs = {value_info("y")}}));
+
+  EXPECT_TENSOR(run(file, {f32({1, 2})}), f32({4, 9}));
+}
+
+TEST_F(OnnxRun, KeepsAValueOnlyAsLongAsSomebodyReadsIt) {
+  std::vector<WireWriter> nodes;
+  for (int i = 0; i < 20; ++i) {
+    nodes.push_back(
+        node("Neg", {i ? "v" + std::to_string(i) : "x"}, {"v" + std::to_string(i + 1)}));
+  }
+  const std::string file =
+      model(graph({.nodes = nodes, .inputs = {value_info("x")}, .outputs = {value_info("v20")}}));
+  const Tensor x = fill(number(1), {1 << 16}, DType::kF32);
+  const uint64_t before = device().allocator().statistics().peak_bytes;
+
+  run(file, {x});
+
+  EXPECT_LE(device().allocator().statistics().peak_bytes - before, 2u * (4 << 16));
+}
+
+TEST_F(OnnxRun, ListsAllUnknownOpsBeforeAnythingRuns) {
+  const std::string file = model(
+      graph({.nodes = {node("Frob", {"x"}, {"a"}).text(3, "first"), node("Frob", {"a"}, {"b"}),
+                       node("Knit", {"b"}, {"y"}).text(7, "com.wool")},
+             .inputs = {value_info("x")},
+             .outputs = {value_info("y")}}));
+
+  EXPECT_ERROR(run(file, {f32({1})}), Code::kUnimplemented,
+               "the model has ops that are unknown here: Frob (node \"first\", node 1), "
+               "com.wool.Knit (node 2)");
+}
+
+TEST_F(OnnxRun, RefusesOpsNewerThanItKnows) {
+  EXPECT_ERROR(run_node(node("Neg", {"x"}, {"y"}), {f32({1})}, 23), Code::kUnimplemented,
+               "the model imports version 23 of ONNX's ops, and 22 is the newest known here");
+}
+
+TEST_F(OnnxRun, AnErrorNamesTheNodeAndTheOp) {
+  const Tensor x = f32({1, 2}), three = f32({1, 2, 3});
+
+  EXPECT_ERROR(run_node(node("Add", {"x", "x1"}, {"y"}).text(3, "joins"), {x, three}),
+               Code::kInvalidArgument, "node \"joins\" (Add): add: C");
+}
+
+TEST_F(OnnxRun, RefusesAttributesThatNobodyKnows) {
+  EXPECT_ERROR(run_node(node("Elu", {"x"}, {"y"}, {int_attribute("spin", 1)}), {f32({1})}),
+               Code::kUnimplemented, "node 0 (Elu): attribute spin is unknown here");
+  EXPECT_ERROR(run_node(node("Clip", {"x"}, {"y"}, {float_attribute("min", 1)}), {f32({1})}),
+               Code::kUnimplemented, "node 0 (Clip): attribute min is unknown here");
+  EXPECT_ERROR(run_node(node("Elu", {"x"}, {"y"}, {int_attribute("alpha", 1)}), {f32({1})}),
+               Code::kInvalidArgument, "elu takes no such value for its attribute alpha");
+}
+
+TEST_F(OnnxRun, InputsAreOfTheDeclaredTypes) {
+  const std::string file = model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
+                                        .inputs = {value_info("x")},
+                                        .outputs = {value_info("y")}}));
+
+  EXPECT_ERROR(run(file, {}), Code::kInvalidArgument, "the model takes 1 inputs, but got 0");
+  EXPECT_ERROR(run(file, {i64({1})}), Code::kInvalidArgument,
+               "input \"x\" is i64[1], but the model takes f32[...]");
+  EXPECT_TENSOR(run(file, {make_scalar(2.0)}), f32({}, {-2}));
+}
+
+TEST_F(OnnxRun, ValuesAreMadeOnceAndBeforeTheyAreRead) {
+  const auto with = [&](const std::vector<WireWriter>& nodes) {
+    return run(
+        model(graph({.nodes = nodes, .inputs = {value_info("x")}, .outputs = {value_info("y")}})),
+        {f32({1})});
+  };
+
+  EXPECT_ERROR(with({node("Neg", {"z"}, {"y"})}), Code::kDataLoss,
+               "the value \"z\" is read, but nothing before makes it");
+  EXPECT_ERROR(with({node("Neg", {"x"}, {"y"}), node("Abs", {"x"}, {"y"})}), Code::kDataLoss,
+               "the value \"y\" is made twice");
+  EXPECT_ERROR(with({}), Code::kDataLoss, "the value \"y\" is read, but nothing before makes it");
+  EXPECT_ERROR(with({node("Neg", {"x"}, {"y", "more"}), node("Abs", {"more"}, {"z"})}),
+               Code::kUnimplemented, "output 1 is asked for, and 1 are known");
+}
+
+// Versions before 13, in which axes, bounds and the like were attributes.
+
+TEST_F(OnnxRun, OldVersionsHaveAttributesWhereNewOnesHaveInputs) {
+  const Tensor x = f32({2, 1, 2}, {1, 2, 3, 4});
+
+  EXPECT_TENSOR(run_node(node("Clip", {"x"}, {"y"}, {float_attribute("max", 2)}), {x}, 6),
+                f32({2, 1, 2}, {1, 2, 2, 2}));
+  EXPECT_TENSOR(run_node(node("Squeeze", {"x"}, {"y"}, {ints_attribute("axes", {1})}), {x}, 11),
+                f32({2, 2}, {1, 2, 3, 4}));
+  EXPECT_TENSOR(
+      run_node(node("Unsqueeze", {"x"}, {"y"}, {ints_attribute("axes", {0})}), {f32({1})}, 11),
+      f32({1, 1}, {1}));
+  EXPECT_TENSOR(run_node(node("ReduceSum", {"x"}, {"y"},
+                              {ints_attribute("axes", {2}), int_attribute("keepdims", 0)}),
+                         {x}, 11),
+                f32({2, 1}, {3, 7}));
+  EXPECT_TENSOR(run_node(node("Slice", {"x"}, {"y"},
+                              {ints_attribute("starts", {1}), ints_attribute("ends", {9})}),
+                         {x}, 9),
+                f32({1, 1, 2}, {3, 4}));
+  EXPECT_TENSOR(run_node(node("Pad", {"x"}, {"y"},
+                              {ints_attribute("pads", {1, 0}), float_attribute("value", 9)}),
+                         {f32({1})}, 10),
+                f32({9, 1}));
+  EXPECT_TENSOR(run_node(node("Split", {"x"}, {"y", "z"}, {ints_attribute("split", {1, 2})}),
+                         {f32({1, 2, 3})}, 11),
+                f32({1}));
+  EXPECT_TENSOR(run_node(node("Dropout", {"x"}, {"y"}, {float_attribute("ratio", 0.5)}), {x}, 10),
+                x);
+}
+
+TEST_F(OnnxRun, NewVersionsHaveThemAsInputs) {
+  const Tensor x = f32({2, 2}, {1, 2, 3, 4});
+
+  EXPECT_TENSOR(
+      run_node(node("ReduceMax", {"x", "axes"}, {"y"}), {x}, 18, {int_tensor("axes", {0})}),
+      f32({1, 2}, {3, 4}));
+  EXPECT_TENSOR(
+      run_node(node("ReduceMax", {"x", ""}, {"y"}, {int_attribute("noop_with_empty_axes", 1)}), {x},
+               18),
+      x);
+  EXPECT_TENSOR(run_node(node("Pad", {"x", "pads", "", "axes"}, {"y"}), {x}, 18,
+                         {int_tensor("pads", {1, 0}), int_tensor("axes", {-1})}),
+                f32({2, 3}, {0, 1, 2, 0, 3, 4}));
+  EXPECT_TENSOR(run_node(node("Split", {"x"}, {"y", "z"}, {int_attribute("num_outputs", 2)}),
+                         {f32({1, 2, 3})}, 18),
+                f32({1, 2}));
+}
+
+TEST_F(OnnxRun, SoftmaxTookAllAxesFromOneOnBeforeVersion13) {
+  const Tensor x = f32({1, 2, 2}, {0, 0, 0, 0});
+
+  EXPECT_TENSOR(run_node(node("Softmax", {"x"}, {"y"}), {x}, 11),
+                f32({1, 2, 2}, {0.25, 0.25, 0.25, 0.25}));
+  EXPECT_TENSOR(run_node(node("Softmax", {"x"}, {"y"}), {x}, 13),
+                f32({1, 2, 2}, {0.5, 0.5, 0.5, 0.5}));
+}
+
+TEST_F(OnnxRun, ReshapeTakesASizeThatIsThereForZero) {
+  const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
+
+  EXPECT_EQ(run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {0, 1, -1})})
+                ->shape(),
+            (Dims{2, 1, 3}));
+  EXPECT_ERROR(
+      run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {6, 1, 0})}),
+      Code::kInvalidArgument, "size 2 of the shape is 0, but f32[2,3] has no axis 2");
+}
+
+TEST_F(OnnxRun, WindowsAreWhereAutoPadPutsThem) {
+  const Tensor x = f32({1, 1, 4}, {1, 2, 3, 4});
+  const auto pool = [&](const std::string& auto_pad) {
+    return run_node(
+        node("MaxPool", {"x"}, {"y"},
+             {ints_attribute("kernel_shape", {2}), text_attribute("auto_pad", auto_pad)}),
+        {x});
+  };
+
+  EXPECT_TENSOR(pool("SAME_UPPER"), f32({1, 1, 4}, {2, 3, 4, 4}));
+  EXPECT_TENSOR(pool("SAME_LOWER"), f32({1, 1, 4}, {1, 2, 3, 4}));
+  EXPECT_TENSOR(pool("VALID"), f32({1, 1, 3}, {2, 3, 4}));
+  EXPECT_ERROR(pool("SAME"), Code::kInvalidArgument, "attribute auto_pad is \"SAME\"");
+}
+
+// Control flow.
+
+TEST_F(OnnxRun, AGraphInsideOfANodeSeesTheValuesAroundIt) {
+  const WireWriter negated =
+      graph({.nodes = {node("Neg", {"x"}, {"n"})}, .outputs = {value_info("n")}});
+  const WireWriter doubled =
+      graph({.nodes = {node("Add", {"x", "x"}, {"d"})}, .outputs = {value_info("d")}});
+  const WireWriter choose =
+      node("If", {"c"}, {"y"},
+           {graph_attribute("then_branch", negated), graph_attribute("else_branch", doubled)});
+  const std::string file = model(graph({.nodes = {choose},
+                                        .inputs = {value_info("c", kOnnxBool), value_info("x")},
+                                        .outputs = {value_info("y")}}));
+
+  EXPECT_TENSOR(run(file, {make(DType::kBool, {}, {1}), f32({3})}), f32({-3}));
+  EXPECT_TENSOR(run(file, {make(DType::kBool, {}, {0}), f32({3})}), f32({6}));
+}
+
+TEST_F(OnnxRun, ALoopCarriesValuesAndCollectsOthers) {
+  const WireWriter body =
+      graph({.nodes = {node("Add", {"v", "v"}, {"v2"}), node("Identity", {"v2"}, {"s"}),
+                       node("Identity", {"c"}, {"c2"})},
+             .inputs = {value_info("i", kOnnxInt64), value_info("c", kOnnxBool), value_info("v")},
+             .outputs = {value_info("c2", kOnnxBool), value_info("v2"), value_info("s")}});
+  const WireWriter loop =
+      node("Loop", {"m", "", "x"}, {"last", "all"}, {graph_attribute("body", body)});
+  const std::string file = model(graph({.nodes = {loop},
+                                        .initializers = {int_tensor("m", {3})},
+                                        .inputs = {value_info("x")},
+                                        .outputs = {value_info("all"), value_info("last")}}));
+
+  EXPECT_TENSOR(run(file, {f32({1})}), f32({3, 1}, {2, 4, 8}));
+}
+
+TEST_F(OnnxRun, ScanTakesSlicesBackwardsToo) {
+  const WireWriter body =
+      graph({.nodes = {node("Add", {"v", "e"}, {"v2"}), node("Identity", {"v2"}, {"s"})},
+             .inputs = {value_info("v"), value_info("e")},
+             .outputs = {value_info("v2"), value_info("s")}});
+  const WireWriter scan = node("Scan", {"zero", "x"}, {"last", "y"},
+                               {int_attribute("num_scan_inputs", 1), graph_attribute("body", body),
+                                ints_attribute("scan_input_directions", {1})});
+
+  EXPECT_TENSOR(run_node(scan, {f32({1, 2, 3})}, 17, {float_tensor("zero", {}, {0})}),
+                f32({3, 5, 6}));
+}
+
+// The whole table.
+
+TEST_F(OnnxRun, EveryNameOfOnnxStandsForOneMeaning) {
+  std::set<std::string> same;
+  for (const OpDef& op : all_ops()) {
+    if (!*op.onnx || find_adapter("", op.onnx)) continue;
+    EXPECT_TRUE(same.insert(op.onnx).second) << op.onnx << " is that of " << op.name << ", too";
+  }
+  EXPECT_GT(same.size(), 50u);
+}
+
+TEST_F(OnnxRun, DamagedFilesAreRefusedOrRun) {
+  const std::string file = model(
+      graph({.nodes = {node("Conv", {"x", "w"}, {"c"}, {ints_attribute("pads", {1, 1})}),
+                       node("ReduceSum", {"c", "axes"}, {"y"}, {int_attribute("keepdims", 0)})},
+             .initializers = {float_tensor("w", {1, 1, 3}, {1, 2, 3}), int_tensor("axes", {2})},
+             .inputs = {value_info("x")},
+             .outputs = {value_info("y")}}));
+  const Tensor x = f32({1, 1, 4}, {1, 2, 3, 4});
+  EXPECT_TENSOR(run(file, {x}), f32({1, 1}, {53}));
+  const auto try_it = [&](const std::string& damaged) {
+    try {
+      run(damaged, {x});
+    } catch (const Error& error) {
+      EXPECT_NE(error.code(), Code::kInternal) << error.what();
+    }
+  };
+
+  for (size_t size = 0; size < file.size(); ++size) try_it(file.substr(0, size));
+  for (size_t i = 0; i < file.size() * 8; ++i) {
+    std::string damaged = file;
+    damaged[i / 8] = static_cast<char>(damaged[i / 8] ^ 1 << i % 8);
+    try_it(damaged);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::onnx

@@ -1,0 +1,187 @@
+#include "core/io/onnx/tensor_data.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+
+namespace tenon::onnx {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements are read as they lie in files");
+
+struct Element {
+  const char* name;
+  DType dtype;
+};
+
+constexpr Element kElements[] = {
+    {"undefined", DType::kNone},
+    {"float", DType::kF32},
+    {"uint8", DType::kU8},
+    {"int8", DType::kI8},
+    {"uint16", DType::kU16},
+    {"int16", DType::kI16},
+    {"int32", DType::kI32},
+    {"int64", DType::kI64},
+    {"string", DType::kNone},
+    {"bool", DType::kBool},
+    {"float16", DType::kF16},
+    {"double", DType::kF64},
+    {"uint32", DType::kU32},
+    {"uint64", DType::kU64},
+    {"complex64", DType::kNone},
+    {"complex128", DType::kNone},
+    {"bfloat16", DType::kBF16},
+    {"float8e4m3fn", DType::kNone},
+    {"float8e4m3fnuz", DType::kNone},
+    {"float8e5m2", DType::kNone},
+    {"float8e5m2fnuz", DType::kNone},
+    {"uint4", DType::kNone},
+    {"int4", DType::kNone},
+};
+
+bool is_element(int64_t element) {
+  return element >= 0 && element < static_cast<int64_t>(std::size(kElements));
+}
+
+// The fields of a TensorProto before they are held against each other.
+struct Fields {
+  std::vector<int64_t> dims;
+  int64_t element = 0;
+  bool external = false;
+  bool has_raw = false;
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  std::vector<int32_t> int32s;
+  std::vector<int64_t> int64s;
+  std::vector<uint64_t> uint64s;
+};
+
+TensorType checked_type(const std::string& name, const Fields& fields) {
+  require_code(fields.dims.size() <= kMaxRank, Code::kUnimplemented,
+               "tensor \"{}\" has {} axes, more than the {} that a tensor can have", name,
+               fields.dims.size(), kMaxRank);
+  const DType dtype = dtype_of_element(fields.element);
+  const Dims shape(std::span<const int64_t>(fields.dims));
+  try {
+    for (const int64_t size : shape) require(size >= 0, "size {} is negative", size);
+    check_size(TensorType(dtype == DType::kNone ? DType::kBool : dtype, shape));
+  } catch (const Error& error) {
+    fail(Code::kDataLoss, "tensor \"{}\": {}", {name, error.what()});
+  }
+  return TensorType(dtype, shape);
+}
+
+// Each value's first bytes: elements narrower than the field's type lie in its low bits.
+template <class T>
+void convert(TensorData& data, const std::vector<T>& values) {
+  const auto n = static_cast<size_t>(count(data.type.shape));
+  require_code(values.size() == n, Code::kDataLoss, "tensor \"{}\" is {}, but has {} elements",
+               data.name, data.type, values.size());
+  const size_t size = size_of(data.type.dtype);
+  data.converted.resize(n * size);
+  for (size_t i = 0; i < n; ++i) std::memcpy(data.converted.data() + i * size, &values[i], size);
+}
+
+void convert(TensorData& data, const Fields& fields) {
+  switch (data.type.dtype) {
+    case DType::kF32:
+      return convert(data, fields.floats);
+    case DType::kF64:
+      return convert(data, fields.doubles);
+    case DType::kI64:
+      return convert(data, fields.int64s);
+    case DType::kU32:
+    case DType::kU64:
+      return convert(data, fields.uint64s);
+    default:
+      return convert(data, fields.int32s);
+  }
+}
+
+// True is 1, whatever the file calls it.
+void make_boolean(TensorData& data) {
+  const auto elements = data.elements();
+  std::vector<std::byte> ones(elements.size());
+  std::transform(elements.begin(), elements.end(), ones.begin(),
+                 [](std::byte b) { return std::byte{b != std::byte{0}}; });
+  data.converted = std::move(ones);
+}
+
+}  // namespace
+
+DType dtype_of_element(int64_t element) {
+  return is_element(element) ? kElements[element].dtype : DType::kNone;
+}
+
+std::string name_of_element(int64_t element) {
+  return is_element(element) ? kElements[element].name
+                             : format("element type {}", {FormatArg(element)});
+}
+
+TensorData read_tensor_data(WireReader reader) {
+  TensorData data;
+  Fields fields;
+  while (reader.next()) {
+    switch (reader.number()) {
+      case 1:
+        reader.append_to(fields.dims);
+        break;
+      case 2:
+        fields.element = reader.int32();
+        break;
+      case 4:
+        reader.append_to(fields.floats);
+        break;
+      case 5:
+        reader.append_to(fields.int32s);
+        break;
+      case 7:
+        reader.append_to(fields.int64s);
+        break;
+      case 8:
+        data.name = reader.text();
+        break;
+      case 9:
+        data.raw = reader.bytes();
+        fields.has_raw = true;
+        break;
+      case 10:
+        reader.append_to(fields.doubles);
+        break;
+      case 11:
+        reader.append_to(fields.uint64s);
+        break;
+      case 14:
+        fields.external = reader.int32() == 1;
+        break;
+    }
+  }
+  data.type = checked_type(data.name, fields);
+  if (data.type.dtype == DType::kNone) {
+    data.unreadable = "its elements are of " + name_of_element(fields.element);
+  } else if (fields.external) {
+    data.unreadable = "its elements lie in another file";
+  } else if (fields.has_raw) {
+    const uint64_t needed =
+        static_cast<uint64_t>(count(data.type.shape)) * size_of(data.type.dtype);
+    require_code(data.raw.size() == needed, Code::kDataLoss,
+                 "tensor \"{}\" is {} with {} bytes, but has {}", data.name, data.type, needed,
+                 data.raw.size());
+  } else {
+    convert(data, fields);
+  }
+  if (data.type.dtype == DType::kBool && data.unreadable.empty()) make_boolean(data);
+  return data;
+}
+
+Tensor upload(Scope& scope, Device& device, const TensorData& data) {
+  require_code(data.unreadable.empty(), Code::kUnimplemented, "tensor \"{}\" is not read: {}",
+               data.name, data.unreadable);
+  return from_host(scope, device, data.type, data.elements().data());
+}
+
+}  // namespace tenon::onnx

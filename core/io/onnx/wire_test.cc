@@ -1,0 +1,139 @@
+#include "core/io/onnx/wire.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/testing/onnx_file.h"
+
+namespace tenon::onnx {
+namespace {
+
+using testing::WireWriter;
+
+// What `read` throws; empty if it throws nothing.
+template <class Read>
+std::string refusal_of(const Read& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kDataLoss);
+    return error.what();
+  }
+  return "";
+}
+
+// What going through all fields throws.
+std::string refusal(std::string_view bytes) {
+  return refusal_of([&] {
+    for (WireReader fields(bytes); fields.next();) {
+    }
+  });
+}
+
+// What asking the first field throws.
+template <class Ask>
+std::string refusal(std::string_view bytes, const Ask& ask) {
+  return refusal_of([&] {
+    WireReader fields(bytes);
+    fields.next();
+    ask(fields);
+  });
+}
+
+TEST(Wire, ReadsEachKindOfField) {
+  const WireWriter inner = WireWriter().number(1, 300);
+  const std::string bytes =
+      WireWriter().number(1, ~uint64_t{0}).real(2, 0.5f).text(3, "abc").message(4, inner).bytes();
+  WireReader fields(bytes);
+
+  ASSERT_TRUE(fields.next());
+  EXPECT_EQ(fields.number(), 1u);
+  EXPECT_EQ(fields.int64(), -1);
+  ASSERT_TRUE(fields.next());
+  EXPECT_EQ(fields.float32(), 0.5f);
+  ASSERT_TRUE(fields.next());
+  EXPECT_EQ(fields.text(), "abc");
+  ASSERT_TRUE(fields.next());
+  WireReader message = fields.message();
+  ASSERT_TRUE(message.next());
+  EXPECT_EQ(message.uint64(), 300u);
+  EXPECT_FALSE(message.next());
+  EXPECT_FALSE(fields.next());
+}
+
+TEST(Wire, RepeatedNumbersLieInOneFieldOrInMany) {
+  const std::string bytes = WireWriter()
+                                .number(1, 7)
+                                .text(1, "\x08\xac\x02")
+                                .real(2, 1)
+                                .text(2, std::string(4, '\0'))
+                                .bytes();
+  std::vector<int64_t> numbers;
+  std::vector<float> reals;
+
+  for (WireReader fields(bytes); fields.next();) {
+    if (fields.number() == 1) fields.append_to(numbers);
+    if (fields.number() == 2) fields.append_to(reals);
+  }
+
+  EXPECT_EQ(numbers, (std::vector<int64_t>{7, 8, 300}));
+  EXPECT_EQ(reals, (std::vector<float>{1, 0}));
+}
+
+TEST(Wire, EveryErrorNamesItsByte) {
+  EXPECT_EQ(refusal("\x08"), "byte 1: a number is cut off");
+  EXPECT_EQ(refusal("\x08\xff"), "byte 1: a number is cut off");
+  EXPECT_EQ(refusal(std::string("\x08") + std::string(10, '\x80')),
+            "byte 1: a number is longer than 64 bits");
+  EXPECT_EQ(refusal("\x15\x01\x02"), "byte 1: a number is cut off");
+  EXPECT_EQ(refusal("\x1a\x05"
+                    "ab"),
+            "byte 0: field 3 has 5 bytes, but 2 are left");
+  EXPECT_EQ(refusal("\x08\x01\x0b"), "byte 2: field 1 is of a kind that does not exist");
+  EXPECT_EQ(refusal(std::string_view("\x02\x01", 2)), "byte 0: a field has the number 0");
+  EXPECT_EQ(refusal(""), "");
+}
+
+TEST(Wire, ABytesPlaceIsThatInTheWholeFile) {
+  const std::string bytes = "\x08\x01\x12\x02\x1a\x09";
+  WireReader fields(bytes);
+  ASSERT_TRUE(fields.next() && fields.next());
+
+  EXPECT_EQ(refusal_of([&] {
+              WireReader inner = fields.message();
+              inner.next();
+            }),
+            "byte 4: field 3 has 9 bytes, but 0 are left");
+}
+
+TEST(Wire, AFieldIsRefusedWhereItIsOfAnotherKind) {
+  const std::string number = WireWriter().number(1, 5).bytes(),
+                    text = WireWriter().text(1, "x").bytes();
+  std::vector<float> reals;
+
+  EXPECT_EQ(refusal(number, [](WireReader& f) { f.bytes(); }),
+            "byte 0: field 1 is of another kind than it should be");
+  EXPECT_EQ(refusal(text, [](WireReader& f) { f.uint64(); }),
+            "byte 0: field 1 is of another kind than it should be");
+  EXPECT_EQ(refusal(text, [](WireReader& f) { f.float32(); }),
+            "byte 0: field 1 is of another kind than it should be");
+  EXPECT_EQ(refusal(number, [&](WireReader& f) { f.append_to(reals); }),
+            "byte 0: field 1 is of another kind than it should be");
+  EXPECT_EQ(refusal(text, [&](WireReader& f) { f.append_to(reals); }),
+            "byte 2: a number is cut off");
+}
+
+TEST(Wire, TextIsUtf8) {
+  const auto read = [](const std::string& text) {
+    return refusal(WireWriter().text(1, text).bytes(), [](WireReader& f) { f.text(); });
+  };
+
+  EXPECT_EQ(read("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\x84"), "");
+  for (const char* wrong : {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
+                            "\xf4\x90\x80\x80", "\xe2\x28\xa1"}) {
+    EXPECT_EQ(read(wrong), "byte 0: field 1 is no UTF-8");
+  }
+}
+
+}  // namespace
+}  // namespace tenon::onnx

@@ -1,0 +1,32 @@
+// What attention needs to know, and what calls it says.
+
+#pragma once
+
+#include "core/ops/formulas.h"
+
+namespace tenon {
+
+struct AttentionAttrs {
+  bool is_causal = false;  // Whether query i meets keys 0 to i alone.
+  double scale = 0;        // Of the scores; 0 or less for one over the root of the head's size.
+  double softcap = 0;      // What scores are held within, smoothly; 0 for no bound.
+  TENON_ATTRS(is_causal, scale, softcap)
+};
+
+inline constexpr const char* kIsCausalDoc = "Whether query i meets the keys 0 to i alone.";
+inline constexpr const char* kAttentionScaleDoc =
+    "What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).";
+inline constexpr const char* kSoftcapDoc =
+    "What scores are held within, smoothly, before the mask; 0 for no bound.";
+
+// The mask is bool or of the dtype of the scores, and can be broadcast to them: batch, heads,
+// queries, keys.
+inline void require_mask(const TensorType& mask, const TensorType& scores, const char* of_dtype,
+                         const char* of_shape) {
+  require(mask.dtype == DType::kBool || mask.dtype == scores.dtype,
+          "{}: attn_mask must be bool or {}, but is {}", of_dtype, scores.dtype, mask);
+  require(mask.rank() <= 4 && require_broadcast(scores, mask, of_shape) == scores.shape,
+          "{}: attn_mask: {} cannot be broadcast to the scores: {}", of_shape, mask, scores);
+}
+
+}  // namespace tenon

@@ -1,0 +1,157 @@
+// bincount: how often each number occurs.
+
+#include "core/ops/sized_by_data.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  int64_t minlength = 0;  // Without length, how many numbers are counted at least.
+  int64_t length = -1;    // The numbers below it are counted; -1 counts up to the largest in x.
+  TENON_ATTRS(minlength, length)
+};
+
+// No tensor has more elements of eight bytes.
+constexpr int64_t kMostNumbers = int64_t{1} << 59;
+
+// How many numbers from 0 on x can hold.
+int64_t numbers_of(DType dtype) {
+  const auto bits = static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 1 : 0);
+  return bits < 59 ? int64_t{1} << bits : kMostNumbers;
+}
+
+// Constraints.
+//   C1  x is integer.
+//   C2  0 <= element < length for each of x.
+//   C3  weights are numeric and have x's shape.
+//   C4  minlength is not negative, length is that or -1, and the result fits.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType& x = in[0];
+  require(is_integer(x.dtype), "C1: x must be integer, but is {}", x.dtype);
+  TensorType y(DType::kI64, {});
+  if (in.has(1)) {
+    const TensorType& weights = in[1];
+    require(is_numeric(weights.dtype) && weights.shape == x.shape,
+            "C3: weights {} are not a number for each element of {}", weights, x);
+    y.dtype = weights.dtype;
+  }
+  require(attrs.minlength >= 0, "C4: minlength must not be negative, but is {}", attrs.minlength);
+  require(attrs.length >= -1, "C4: length must be -1 or not negative, but is {}", attrs.length);
+  const int64_t most = std::max(attrs.minlength, numbers_of(x.dtype));
+  y.shape.push_back(has_size(attrs.length) ? attrs.length : most);
+  check_size(y);
+  return {y};
+}
+
+int64_t needed_length(const Attrs& attrs, const Tensor& x) {
+  if (has_size(attrs.length)) return attrs.length;
+  if (count(x->shape()) == 0) return attrs.minlength;
+  const int64_t largest = read_integer(max(x));
+  require(largest < kMostNumbers, "C4: x holds {}, too large a number to count up to", largest);
+  return std::max(attrs.minlength, largest + 1);
+}
+
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const int64_t length = needed_length(attrs, in[0]), n = count(in[0]->shape());
+  Tensor places = cast(reshape(in[0], {n}), DType::kI64);
+  // A negative index would count from the end: moved down by the length it is out of range.
+  places = where(less(places, integer(0)), sub(places, integer(length)), places);
+  const auto add_up = [&](const Tensor& updates) {
+    return scatter_elements(zeros(TensorType(updates->type.dtype, {length})), places, updates,
+                            {.reduction = ScatterReduction::kAdd});
+  };
+  if (!has(in, 1)) return {add_up(ones(TensorType(DType::kI64, {n})))};
+  const Tensor weights = reshape(in[1], {n});
+  return {is_floating(weights->type.dtype) ? in_wide(weights, add_up) : add_up(weights)};
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor x = i64({1, 3, 1, 0, 1});
+  const CaseTensor weights = f32({0.5, 2, 0.25, -1, 8});
+  return {
+      {.name = "example", .inputs = {x}, .expect = {i64({1, 3, 0, 1})}},
+      {.name = "weights", .inputs = {x, weights}, .expect = {f32({-1, 8.75, 0, 2})}},
+      {.name = "length",
+       .attrs = {.length = 6},
+       .inputs = {x},
+       .expect = {i64({1, 3, 0, 1, 0, 0})}},
+      {.name = "length_and_weights",
+       .attrs = {.length = 5},
+       .inputs = {x, weights},
+       .expect = {f32({-1, 8.75, 0, 2, 0})}},
+      {.name = "minlength_is_more",
+       .attrs = {.minlength = 5},
+       .inputs = {u8({1, 3})},
+       .expect = {i64({0, 1, 0, 1, 0})}},
+      {.name = "minlength_is_less",
+       .attrs = {.minlength = 2},
+       .inputs = {i32({1, 3})},
+       .expect = {i64({0, 1, 0, 1})}},
+      {.name = "all_axes_count",
+       .attrs = {.length = 3},
+       .inputs = {i16({2, 2}, {2, 0, 2, 2})},
+       .expect = {i64({1, 0, 3})}},
+      {.name = "integer_weights_wrap",
+       .attrs = {.length = 1},
+       .inputs = {i64({0, 0}), i8({100, 100})},
+       .expect = {i8({-56})}},
+      {.name = "halves_are_summed_in_float32",
+       .attrs = {.length = 1},
+       .inputs = {i64({0, 0, 0}), f16({2048, 1, 1})},
+       .expect = {f16({2050})}},
+      {.name = "drawn",
+       .attrs = {.length = 7},
+       .inputs = {uniform({5, 20}, 0, 7, DType::kU16), uniform({5, 20})}},
+      {.name = "nothing", .inputs = {i64({0}, {})}, .expect = {i64({0}, {})}},
+      {.name = "nothing_has_the_minlength",
+       .attrs = {.minlength = 2},
+       .inputs = {i64({0}, {})},
+       .expect = {i64({0, 0})}},
+      {.name = "floating", .inputs = {f32({1})}, .error = "C1"},
+      {.name = "number_out_of_range",
+       .attrs = {.length = 3},
+       .inputs = {x},
+       .error = "index 3 is outside [0, 3)"},
+      {.name = "negative_number",
+       .attrs = {.length = 3},
+       .inputs = {i32({1, -1})},
+       .error = "index -4 is outside [-3, 0)"},
+      {.name = "negative_number_without_length",
+       .inputs = {i32({1, -1})},
+       .error = "index -3 is outside [-2, 0)"},
+      {.name = "too_large_a_number", .inputs = {i64({1e18})}, .error = "C4"},
+      {.name = "weights_differ_in_shape", .inputs = {x, f32({1})}, .error = "C3"},
+      {.name = "weights_are_bool", .inputs = {i64({1}), boolean({1})}, .error = "C3"},
+      {.name = "negative_minlength", .attrs = {.minlength = -1}, .inputs = {x}, .error = "C4"},
+      {.name = "negative_length", .attrs = {.length = -2}, .inputs = {x}, .error = "C4"},
+  };
+}
+
+}  // namespace
+
+OpDef bincount_def() {
+  return define<Attrs>({
+      .name = "bincount",
+      .summary = "How often each number occurs, or the sum of the weights where it does.",
+      .formula = "y[i] = sum(weights[j] for all j with x[j] = i)",
+      .details =
+          "An element that is negative, which is reported less the length, or not below it is "
+          "dropped, and is an error. Without length, the host waits for the largest element, and "
+          "the type that is inferred has an element for each number that x's dtype holds, at most "
+          "2^59. Half types are summed in float32.",
+      .inputs = {{"x", "the numbers"},
+                 {"weights", "what each of them counts; 1 if absent", InputKind::kOptional}},
+      .outputs = {{"y", "int64 counts, or sums in the dtype of the weights"}},
+      .attrs_doc = {{"minlength", "How long the result is at least, where length does not tell."},
+                    {"length",
+                     "How long the result is; -1 for one more than the largest element."}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+      .numeric = Numeric::kAccumulation,
+      .sparse_output = true,
+      .index_rule = "C2",
+  });
+}
+
+}  // namespace tenon::ops

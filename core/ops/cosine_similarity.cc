@@ -1,0 +1,97 @@
+// cosine_similarity: the cosines of the angles between vectors.
+
+#include "core/ops/reduction.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  int64_t axis = 1;       // The axis along which the vectors lie.
+  double epsilon = 1e-8;  // The least length that divides.
+  TENON_ATTRS(axis, epsilon)
+};
+
+// Constraints.
+//   C1  a and b are floating point and of one dtype.
+//   C2  a and b broadcast.
+//   C3  -rank <= axis < rank of what they broadcast to.
+//   C4  epsilon is not negative.
+//   y has the shape that they broadcast to, without axis.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType &a = in[0], &b = in[1];
+  require(is_floating(a.dtype) && a.dtype == b.dtype,
+          "C1: a and b must be floating point and of one dtype, but are {} and {}", a, b);
+  Dims shape = require_broadcast(a, b, "C2");
+  shape.erase(static_cast<size_t>(require_axis(attrs.axis, shape.rank(), "C3")));
+  require(attrs.epsilon >= 0, "C4: epsilon must not be negative, but is {}", attrs.epsilon);
+  return {TensorType(a.dtype, shape)};
+}
+
+// The vectors are divided by their lengths first, so that no product of theirs leaves the range.
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const TensorType &a = in[0]->type, &b = in[1]->type;
+  const Dims shape = require_broadcast(a, b, "C2");
+  const DType wide = wide_dtype(a.dtype);
+  const auto direction = [&](const Tensor& x) {
+    const Tensor vectors = broadcast_to(to_dtype(x, wide), shape);
+    const Along along{.axes = {attrs.axis}, .keepdims = true};
+    const Tensor length = call1(OpId::k_l2_norm, along, {vectors});
+    return vectors / maximum(length, number(attrs.epsilon));
+  };
+  const Tensor cosines = sum(direction(in[0]) * direction(in[1]), {.axes = {attrs.axis}});
+  return {to_dtype(cosines, a.dtype)};
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor a = f32({2, 2}, {3, 4, 1, 0});
+  return {
+      {.name = "example", .inputs = {a, f32({2, 2}, {4, 3, 0, 5})}, .expect = {f32({0.96, 0})}},
+      {.name = "axis",
+       .attrs = {.axis = 0},
+       .inputs = {f32({3, 4}), f32({-3, -4})},
+       .expect = {f32({}, {-1})}},
+      {.name = "epsilon",
+       .attrs = {.epsilon = 10},
+       .inputs = {a, a},
+       .expect = {f32({0.25, 0.01})}},
+      {.name = "one_vector_for_all", .inputs = {a, f32({0, 2})}, .expect = {f32({0.8, 0})}},
+      {.name = "no_length",
+       .inputs = {f32({1, 2}, {0, 0}), f32({1, 2}, {1, 2})},
+       .expect = {f32({0})},
+       .check_gradient = false},
+      {.name = "large_vectors",
+       .inputs = {f32({1, 2}, {3e18, 4e18}), f32({1, 2}, {3e18, 4e18})},
+       .expect = {f32({1})},
+       .check_gradient = false},
+      {.name = "drawn", .attrs = {.axis = -2}, .inputs = {uniform({2, 3, 4}), uniform({2, 3, 4})}},
+      {.name = "no_vectors", .inputs = {uniform({0, 3}), uniform({0, 3})}},
+      {.name = "integers", .inputs = {i32({1, 1}, {1}), i32({1, 1}, {1})}, .error = "C1"},
+      {.name = "shapes_that_do_not_broadcast", .inputs = {a, uniform({3})}, .error = "C2"},
+      {.name = "axis_out_of_range", .inputs = {uniform({3}), uniform({3})}, .error = "C3"},
+      {.name = "negative_epsilon", .attrs = {.epsilon = -1}, .inputs = {a, a}, .error = "C4"},
+  };
+}
+
+}  // namespace
+
+OpDef cosine_similarity_def() {
+  return define<Attrs>({
+      .name = "cosine_similarity",
+      .summary = "The cosines of the angles between vectors.",
+      .formula = "y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis",
+      .details = "A vector of length 0 has the similarity 0. Half types are computed in float32.",
+      .inputs = {{"a", "vectors along axis"}, {"b", "vectors along axis, broadcast against a"}},
+      .outputs = {{"y", "a cosine for each pair of vectors"}},
+      .attrs_doc = {{"axis",
+                     "The axis along which the vectors lie; a negative one counts from the "
+                     "end."},
+                    {"epsilon", "The least length that divides."}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+      .promotes = Promotes::kAll,
+      .numeric = Numeric::kComposite,
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,191 @@
+#include "core/ops/einsum_plan.h"
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+constexpr char kEllipsis = '.';
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// The terms and the result as the equation writes them, "..." as one point.
+struct Parsed {
+  const std::string& equation;
+  std::vector<Labels> terms = {""};
+  Labels output;
+  bool has_output = false;
+
+  explicit Parsed(const std::string& text) : equation(text) {
+    for (size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
+      const std::string_view rest = std::string_view(text).substr(at);
+      Labels& term = has_output ? output : terms.back();
+      if (c == ' ') continue;
+      if (is_letter(c)) {
+        require(!has_output || !contains(output, c),
+                "C5: equation \"{}\": the result has a letter twice, at {}: \"{}\"", text, at,
+                rest);
+        term.push_back(c);
+      } else if (c == ',' && !has_output) {
+        terms.emplace_back();
+      } else if (rest.substr(0, 2) == "->" && !has_output) {
+        has_output = true;
+        ++at;
+      } else {
+        require(rest.substr(0, 3) == "...",
+                "C2: equation \"{}\": no letter, comma, \"...\" or first \"->\" at {}: \"{}\"",
+                text, at, rest);
+        require(!contains(term, kEllipsis),
+                "C2: equation \"{}\": a second \"...\" in one term, at {}: \"{}\"", text, at, rest);
+        term.push_back(kEllipsis);
+        at += 2;
+      }
+    }
+  }
+};
+
+// A letter for each axis; "..." becomes the axes that no letter stands for.
+Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
+  const Labels& written = parsed.terms[term];
+  const size_t at = written.find(kEllipsis);
+  const bool has_ellipsis = at != Labels::npos;
+  const size_t n_letters = written.size() - (has_ellipsis ? 1 : 0);
+  require(has_ellipsis ? n_letters <= shape.rank() : n_letters == shape.rank(),
+          "C3: equation \"{}\": term {} has {} letters for {}", parsed.equation, term, n_letters,
+          shape);
+  if (!has_ellipsis) return written;
+  Labels labels = written.substr(0, at);
+  for (size_t i = shape.rank() - n_letters; i-- > 0;) labels.push_back(static_cast<char>(i));
+  return labels + written.substr(at + 1);
+}
+
+// Without "->", the axes under "..." and then, in the order of ASCII, the letters that occur once.
+Labels implied_output(const std::vector<Labels>& terms, const Labels& under_ellipsis) {
+  Labels all, output = under_ellipsis;
+  for (const Labels& term : terms) all += term;
+  for (char c = 'A'; c <= 'z'; ++c) {
+    if (std::count(all.begin(), all.end(), c) == 1) output.push_back(c);
+  }
+  return output;
+}
+
+Labels written_output(const Parsed& parsed, const std::vector<Labels>& terms,
+                      const Labels& under_ellipsis) {
+  Labels output;
+  for (const char c : parsed.output) {
+    if (c == kEllipsis) {
+      output += under_ellipsis;
+      continue;
+    }
+    const bool known = std::any_of(terms.begin(), terms.end(),
+                                   [&](const Labels& term) { return contains(term, c); });
+    require(known, "C5: equation \"{}\": no term has '{}' of the result", parsed.equation,
+            std::string_view(&c, 1));
+    output.push_back(c);
+  }
+  require(contains(parsed.output, kEllipsis) || under_ellipsis.empty(),
+          "C5: equation \"{}\": {} axes lie under \"...\", which the result lacks", parsed.equation,
+          under_ellipsis.size());
+  return output;
+}
+
+// Which labels of either term survive their product: those that something else still asks for.
+Labels product_of(const Labels& left, const Labels& right, const Labels& wanted) {
+  Labels shared, only_left, only_right;
+  for (const char c : left) {
+    if (contains(wanted, c)) (contains(right, c) ? shared : only_left).push_back(c);
+  }
+  for (const char c : right) {
+    if (contains(wanted, c) && !contains(left, c)) only_right.push_back(c);
+  }
+  return shared + only_left + only_right;
+}
+
+// What is asked for beside two of the terms, or beside one.
+Labels others_want(const std::vector<Labels>& terms, const Labels& output, size_t a, size_t b) {
+  Labels wanted = output;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (i != a && i != b) wanted += terms[i];
+  }
+  return wanted;
+}
+
+}  // namespace
+
+Dims EinsumPlan::shape_of(const Labels& labels) const {
+  Dims shape;
+  for (const char c : labels) shape.push_back(sizes[static_cast<size_t>(c)]);
+  return shape;
+}
+
+// Always next is the product that leaves the fewest elements more than there were.
+void EinsumPlan::choose_products(const std::string& equation) {
+  const auto volume = [&](const Labels& labels) {
+    double n = 1;
+    for (const char c : labels) n *= static_cast<double>(sizes[static_cast<size_t>(c)]);
+    return n;
+  };
+  std::vector<Labels> left = kept;
+  while (left.size() > 1) {
+    Product best;
+    double least = 0;
+    for (size_t a = 0; a < left.size(); ++a) {
+      for (size_t b = a + 1; b < left.size(); ++b) {
+        Labels result = product_of(left[a], left[b], others_want(left, output, a, b));
+        const double growth = volume(result) - volume(left[a]) - volume(left[b]);
+        const bool is_first = best.right == 0;
+        if (!is_first && !(growth < least)) continue;
+        least = growth;
+        best = {a, b, std::move(result)};
+      }
+    }
+    require(best.result.size() <= kMaxRank, "C6: equation \"{}\": a product has {} axes", equation,
+            best.result.size());
+    left.erase(left.begin() + static_cast<ptrdiff_t>(best.right));
+    left.erase(left.begin() + static_cast<ptrdiff_t>(best.left));
+    left.push_back(best.result);
+    products.push_back(std::move(best));
+  }
+}
+
+EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& shapes) {
+  const Parsed parsed(equation);
+  require(parsed.terms.size() == shapes.size(), "C3: equation \"{}\" has {} terms for {} operands",
+          equation, parsed.terms.size(), shapes.size());
+
+  constexpr int64_t kUnknown = -1;
+  std::fill(std::begin(sizes), std::end(sizes), kUnknown);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    terms.push_back(labels_of(parsed, i, shapes[i]));
+    for (size_t axis = 0; axis < shapes[i].rank(); ++axis) {
+      const char label = terms[i][axis];
+      int64_t& size = sizes[static_cast<size_t>(label)];
+      if (size == kUnknown || (!is_letter(label) && size == 1)) size = shapes[i][axis];
+      require(size == shapes[i][axis] || (!is_letter(label) && shapes[i][axis] == 1),
+              "C4: equation \"{}\": axis {} of operand {} is {} long, but was {} before", equation,
+              axis, i, shapes[i][axis], size);
+    }
+  }
+  Labels under_ellipsis;
+  for (char i = kMaxRank; i-- > 0;) {
+    if (sizes[static_cast<size_t>(i)] != kUnknown) under_ellipsis.push_back(i);
+  }
+  output = parsed.has_output ? written_output(parsed, terms, under_ellipsis)
+                             : implied_output(terms, under_ellipsis);
+
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const Labels wanted = others_want(terms, output, i, i);
+    Labels& labels = kept.emplace_back();
+    for (size_t axis = 0; axis < terms[i].size(); ++axis) {
+      const char c = terms[i][axis];
+      const bool repeats = shapes[i][axis] != sizes[static_cast<size_t>(c)];
+      if (contains(wanted, c) && !repeats && !contains(labels, c)) labels.push_back(c);
+    }
+  }
+  choose_products(equation);
+  require(output.size() <= kMaxRank, "C6: equation \"{}\": the result has {} axes", equation,
+          output.size());
+}
+
+}  // namespace tenon

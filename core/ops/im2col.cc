@@ -1,0 +1,317 @@
+// im2col and col2im: what lies under each place of a window as a column, and the sum of such
+// columns back at their places.
+
+#include "core/ops/conv_shape.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  Ints kernel_shape;  // The window's size per spatial axis.
+  Ints strides;       // Empty for ones.
+  Ints pads;          // Before each spatial axis, then after each; empty for zeros.
+  Ints dilations;     // Empty for ones.
+  TENON_ATTRS(kernel_shape, strides, pads, dilations)
+};
+
+struct BackAttrs {
+  Ints image_shape;   // The spatial sizes of the result.
+  Ints kernel_shape;  // The window's size per spatial axis.
+  Ints strides;       // Empty for ones.
+  Ints pads;          // Before each spatial axis, then after each; empty for zeros.
+  Ints dilations;     // Empty for ones.
+  TENON_ATTRS(image_shape, kernel_shape, strides, pads, dilations)
+};
+
+template <class A>
+PoolAttrs windows(const A& attrs) {
+  return {.kernel_shape = attrs.kernel_shape,
+          .strides = attrs.strides,
+          .pads = attrs.pads,
+          .dilations = attrs.dilations};
+}
+
+// The image among its padding, and what is cut out of it.
+struct Geometry {
+  Ints pads;         // Of an image with batch and channels.
+  Dims padded;       // The spatial sizes with them.
+  Dims windows;      // How many windows there are along each spatial axis.
+  int64_t taps = 1;  // Of one window.
+  int64_t columns = 1;
+};
+
+Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
+  const Dims out = require_pool(image, attrs);
+  const Window window = pool_window(attrs);
+  Geometry g{.pads = Ints(2 * image.rank(), 0)};
+  for (size_t i = 0; i < window.size(); ++i) {
+    const size_t axis = kSpatial + i;
+    g.pads[axis] = window[i].pad_begin;
+    g.pads[image.rank() + axis] = window[i].pad_end;
+    g.padded.push_back(image[axis] + window[i].pad_begin + window[i].pad_end);
+    g.windows.push_back(out[axis]);
+  }
+  const Dims kernel = to_dims(attrs.kernel_shape);
+  for (const Dims& sizes : {g.padded, g.windows, kernel})
+    check_size(TensorType(DType::kI64, sizes));
+  g.taps = count(kernel);
+  g.columns = count(g.windows);
+  check_size(TensorType(DType::kI64, {image[1], g.taps, g.columns}));
+  return g;
+}
+
+// Where tap k of column l lies, counted over the padded plane in row-major order: [k, l], each in
+// row-major order itself.
+Tensor places(const Geometry& g, const PoolAttrs& attrs) {
+  const Window window = pool_window(attrs);
+  const size_t n = window.size();
+  const auto steps = [&](size_t at, int64_t size, int64_t step) {
+    Dims shape;
+    for (size_t i = 0; i < 2 * n; ++i) shape.push_back(i == at ? size : 1);
+    return mul(iota(shape, DType::kI64, static_cast<int64_t>(at)), integer(step));
+  };
+  Tensor place;
+  for (size_t i = 0; i < n; ++i) {
+    const WindowAxis& axis = window[i];
+    const Tensor along =
+        add(steps(i, axis.size, axis.dilation), steps(n + i, g.windows[i], axis.stride));
+    place = place ? add(mul(place, integer(g.padded[i])), along) : along;
+  }
+  return reshape(place, {g.taps, g.columns});
+}
+
+// ---- im2col
+
+// Constraints of im2col.
+//   C1  x has any dtype.
+//   C2  x has one to three spatial axes.
+//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
+//       or have the same; pads is empty or has two for each, none negative.
+//   C4  the window fits into each padded axis.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType& x = in[0];
+  const Geometry g = geometry_of(x.shape, windows(attrs));
+  const TensorType y(x.dtype, {x.shape[0], x.shape[1] * g.taps, g.columns});
+  check_size(y);
+  return {y};
+}
+
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const Dims& x = in[0]->shape();
+  const Geometry g = geometry_of(x, windows(attrs));
+  const Tensor planes = reshape(pad(in[0], g.pads), {x[0], x[1], count(g.padded)});
+  return {reshape(gather(planes, places(g, windows(attrs)), 2), {x[0], x[1] * g.taps, g.columns})};
+}
+
+// ---- col2im
+
+// Constraints of col2im.
+//   C1  x is floating point.
+//   C2  image_shape has one to three sizes, none of them negative.
+//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
+//       or have the same; pads is empty or has two for each, none negative.
+//   C4  the window fits into each padded axis.
+//   C5  x has a batch, then the elements of a window for each channel, then a column for each
+//   window.
+TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
+  require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
+  require(x.rank() == 3, "C5: x must have a batch, elements of windows and columns, but is {}", x);
+  const TensorType sizes = require_sizes(x.dtype, attrs.image_shape, "C2");
+  TensorType image(x.dtype, {x.shape[0], 1});
+  for (const int64_t size : sizes.shape) image.shape.push_back(size);
+  const Geometry g = geometry_of(image.shape, windows(attrs));
+  require(x.shape[1] % g.taps == 0 && x.shape[2] == g.columns,
+          "C5: {} windows of {} elements do not make up x: {}", g.columns, g.taps, x);
+  image.shape[1] = x.shape[1] / g.taps;
+  check_size(image);
+  return image;
+}
+
+TensorTypes back_infer(const BackAttrs& attrs, TypeSpan in) { return {image_of(attrs, in[0])}; }
+
+// All planes at once: each row of what is added up is one place of all of them.
+Tensors back_decompose(const BackAttrs& attrs, TensorSpan in) {
+  const Dims image = image_of(attrs, in[0]->type).shape;
+  const Geometry g = geometry_of(image, windows(attrs));
+  const int64_t planes = image[0] * image[1], n = g.taps * g.columns;
+  Dims padded{image[0], image[1]};
+  Ints crop = g.pads;
+  for (const int64_t size : g.padded) padded.push_back(size);
+  for (int64_t& size : crop) size = -size;
+  return {in_wide(in[0], [&](const Tensor& x) {
+    const Tensor rows = reshape(places(g, windows(attrs)), {n, 1});
+    const Tensor nothing = zeros(TensorType(x->type.dtype, {count(g.padded), planes}));
+    const Tensor sums =
+        scatter_nd(nothing, rows, transpose(reshape(x, {planes, n})), ScatterReduction::kAdd);
+    return pad(reshape(transpose(sums), padded), crop);
+  })};
+}
+
+// ---- cases
+
+Cases<Attrs> cases() {
+  const CaseTensor grid = f32({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const CaseTensor line = f32({1, 1, 4}, {1, 2, 3, 4});
+  return {
+      {.name = "example",
+       .attrs = {.kernel_shape = {2, 2}},
+       .inputs = {grid},
+       .expect = {f32({1, 4, 4}, {1, 2, 4, 5, 2, 3, 5, 6, 4, 5, 7, 8, 5, 6, 8, 9})}},
+      {.name = "strides",
+       .attrs = {.kernel_shape = {2}, .strides = {2}},
+       .inputs = {line},
+       .expect = {f32({1, 2, 2}, {1, 3, 2, 4})}},
+      {.name = "pads",
+       .attrs = {.kernel_shape = {3}, .pads = {1, 0}},
+       .inputs = {line},
+       .expect = {f32({1, 3, 3}, {0, 1, 2, 1, 2, 3, 2, 3, 4})}},
+      {.name = "dilations",
+       .attrs = {.kernel_shape = {2}, .dilations = {3}},
+       .inputs = {line},
+       .expect = {f32({1, 2, 1}, {1, 4})}},
+      {.name = "channels_and_batch",
+       .attrs = {.kernel_shape = {2}},
+       .inputs = {i8({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})},
+       .expect = {i8({2, 4, 1}, {1, 2, 3, 4, 5, 6, 7, 8})}},
+      {.name = "three_axes",
+       .attrs = {.kernel_shape = {2, 1, 2}, .strides = {1, 2, 1}, .pads = {1, 0, 0, 0, 1, 1}},
+       .inputs = {uniform({2, 2, 2, 3, 3})}},
+      {.name = "bool",
+       .attrs = {.kernel_shape = {1}},
+       .inputs = {boolean({1, 1, 2}, {1, 0})},
+       .expect = {boolean({1, 1, 2}, {1, 0})}},
+      {.name = "empty_batch",
+       .attrs = {.kernel_shape = {2}},
+       .inputs = {uniform({0, 2, 4})},
+       .expect = {f32({0, 4, 3}, {})}},
+      {.name = "no_spatial_axes",
+       .attrs = {.kernel_shape = {1}},
+       .inputs = {uniform({1, 1})},
+       .error = "C2"},
+      {.name = "no_kernel_shape", .inputs = {line}, .error = "C3"},
+      {.name = "window_is_larger", .attrs = {.kernel_shape = {5}}, .inputs = {line}, .error = "C4"},
+  };
+}
+
+Cases<BackAttrs> back_cases() {
+  const CaseTensor columns = f32({1, 2, 3}, {1, 2, 3, 10, 20, 30});
+  return {
+      {.name = "example",
+       .attrs = {.image_shape = {3, 3}, .kernel_shape = {2, 2}},
+       .inputs = {f32({1, 4, 4}, {1, 2, 4, 5, 2, 3, 5, 6, 4, 5, 7, 8, 5, 6, 8, 9})},
+       .expect = {f32({1, 1, 3, 3}, {1, 4, 3, 8, 20, 12, 7, 16, 9})}},
+      {.name = "columns_that_overlap_add_up",
+       .attrs = {.image_shape = {4}, .kernel_shape = {2}},
+       .inputs = {columns},
+       .expect = {f32({1, 1, 4}, {1, 12, 23, 30})}},
+      {.name = "strides",
+       .attrs = {.image_shape = {7}, .kernel_shape = {2}, .strides = {2}},
+       .inputs = {columns},
+       .expect = {f32({1, 1, 7}, {1, 10, 2, 20, 3, 30, 0})}},
+      {.name = "pads_are_cut_off",
+       .attrs = {.image_shape = {2}, .kernel_shape = {2}, .pads = {1, 1}},
+       .inputs = {columns},
+       .expect = {f32({1, 1, 2}, {12, 23})}},
+      {.name = "dilations",
+       .attrs = {.image_shape = {6}, .kernel_shape = {2}, .dilations = {3}},
+       .inputs = {columns},
+       .expect = {f32({1, 1, 6}, {1, 2, 3, 10, 20, 30})}},
+      {.name = "channels_and_batch",
+       .attrs = {.image_shape = {2}, .kernel_shape = {2}},
+       .inputs = {f64({2, 4, 1}, {1, 2, 3, 4, 5, 6, 7, 8})},
+       .expect = {f64({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}},
+      {.name = "three_axes",
+       .attrs = {.image_shape = {2, 3, 3},
+                 .kernel_shape = {2, 1, 2},
+                 .strides = {1, 2, 1},
+                 .pads = {1, 0, 0, 0, 1, 1}},
+       .inputs = {uniform({2, 8, 12})}},
+      {.name = "empty_batch",
+       .attrs = {.image_shape = {4}, .kernel_shape = {2}},
+       .inputs = {uniform({0, 4, 3})},
+       .expect = {f32({0, 2, 4}, {})}},
+      {.name = "integers",
+       .attrs = {.image_shape = {1}, .kernel_shape = {1}},
+       .inputs = {i32({1, 1, 1}, {1})},
+       .error = "C1"},
+      {.name = "negative_size",
+       .attrs = {.image_shape = {-1}, .kernel_shape = {1}},
+       .inputs = {columns},
+       .error = "C2"},
+      {.name = "no_image_shape",
+       .attrs = {.kernel_shape = {2}},
+       .inputs = {columns},
+       .error = "C2"},
+      {.name = "no_kernel_shape",
+       .attrs = {.image_shape = {4}},
+       .inputs = {columns},
+       .error = "C3"},
+      {.name = "window_is_larger",
+       .attrs = {.image_shape = {1}, .kernel_shape = {2}},
+       .inputs = {columns},
+       .error = "C4"},
+      {.name = "a_column_too_few",
+       .attrs = {.image_shape = {5}, .kernel_shape = {2}},
+       .inputs = {columns},
+       .error = "C5"},
+      {.name = "half_a_window",
+       .attrs = {.image_shape = {5}, .kernel_shape = {3}},
+       .inputs = {columns},
+       .error = "C5"},
+  };
+}
+
+constexpr const char* kKernelShapeDoc = "The window's size along each spatial axis.";
+constexpr const char* kStridesDoc = "The window's step along each spatial axis; empty for ones.";
+constexpr const char* kPadsDoc = "Zeros before each spatial axis, then after each; empty for none.";
+constexpr const char* kDilationsDoc = "The step inside the window along each axis; empty for ones.";
+
+}  // namespace
+
+OpDef im2col_def() {
+  return define<Attrs>({
+      .name = "im2col",
+      .summary = "What lies under each place of a window, as a column.",
+      .formula =
+          "y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a "
+          "window",
+      .details =
+          "k and l count the elements of a window and the windows in row-major order. Padding "
+          "counts as zeros.",
+      .inputs = {{"x", "batch, channels, then one to three spatial axes"}},
+      .outputs = {{"y", "batch, channels times elements of a window, windows"}},
+      .attrs_doc = {{"kernel_shape", kKernelShapeDoc},
+                    {"strides", kStridesDoc},
+                    {"pads", kPadsDoc},
+                    {"dilations", kDilationsDoc}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+  });
+}
+
+OpDef col2im_def() {
+  return define<BackAttrs>({
+      .name = "col2im",
+      .summary = "Columns added up at the places of a window: the transpose of im2col.",
+      .formula =
+          "y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to "
+          "a window",
+      .details = "k and l count the elements of a window and the windows in row-major order. What "
+                 "falls on padding is lost.",
+      .inputs = {{"x", "batch, channels times elements of a window, windows"}},
+      .outputs = {{"y", "batch, channels, then the spatial axes"}},
+      .attrs_doc = {{"image_shape", "The spatial sizes of the result."},
+                    {"kernel_shape", kKernelShapeDoc},
+                    {"strides", kStridesDoc},
+                    {"pads", kPadsDoc},
+                    {"dilations", kDilationsDoc}},
+      .infer = back_infer,
+      .decompose = back_decompose,
+      .cases = back_cases,
+      .numeric = Numeric::kAccumulation,
+      .onnx = "Col2Im",
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,88 @@
+// l2_normalize: what lies along one axis, scaled to a Euclidean length of 1.
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  int64_t axis = -1;       // The axis along which lengths are taken.
+  double epsilon = 1e-12;  // The length that shorter ones count as.
+  TENON_ATTRS(axis, epsilon)
+};
+
+// Constraints.
+//   C1  x is floating point.
+//   C2  -rank(x) <= axis < rank(x).
+//   C3  epsilon is positive.
+//   C4  type(y) = type(x).
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType& x = in[0];
+  require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
+  require_axis(attrs.axis, x, "C2");
+  require(attrs.epsilon > 0, "C3: epsilon must be positive, but is {}", attrs.epsilon);
+  return {x};  // C4
+}
+
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  return {in_wide(in[0], [&](const Tensor& x) {
+    const Along along{.axes = {attrs.axis}, .keepdims = true};
+    return x / maximum(call1(OpId::k_l2_norm, along, {x}), number(attrs.epsilon));
+  })};
+}
+
+Cases<Attrs> cases() {
+  return {
+      {.name = "example",
+       .inputs = {f32({2, 2}, {3, -4, 0, 5})},
+       .expect = {f32({2, 2}, {0.6, -0.8, 0, 1})}},
+      {.name = "axis",
+       .attrs = {.axis = 0},
+       .inputs = {f32({2, 2}, {3, 0, -4, 5})},
+       .expect = {f32({2, 2}, {0.6, 0, -0.8, 1})}},
+      {.name = "epsilon",
+       .attrs = {.epsilon = 10},
+       .inputs = {f32({2, 2}, {3, -4, 0, 20})},
+       .expect = {f32({2, 2}, {0.3, -0.4, 0, 1})}},
+      {.name = "zeros_stay",
+       .inputs = {f32({2, 2}, {0, 0, 3, 4})},
+       .expect = {f32({2, 2}, {0, 0, 0.6, 0.8})},
+       .check_gradient = false},  // It is 1 / epsilon at zero, which no difference can tell.
+      {.name = "halves_do_not_overflow",
+       .inputs = {f16({30000, 40000})},
+       .expect = {f16({0.6, 0.8})}},
+      {.name = "inner_axis", .attrs = {.axis = 1}, .inputs = {uniform({2, 5, 3})}},
+      {.name = "no_rows", .inputs = {uniform({0, 4})}},
+      {.name = "empty_rows", .inputs = {f32({2, 0}, {})}, .expect = {f32({2, 0}, {})}},
+      {.name = "integers", .inputs = {i32({1, 2})}, .error = "C1"},
+      {.name = "axis_out_of_range",
+       .attrs = {.axis = -3},
+       .inputs = {uniform({2, 3})},
+       .error = "C2"},
+      {.name = "no_epsilon", .attrs = {.epsilon = 0}, .inputs = {f32({1, 2})}, .error = "C3"},
+  };
+}
+
+}  // namespace
+
+OpDef l2_normalize_def() {
+  return define<Attrs>({
+      .name = "l2_normalize",
+      .summary = "What lies along one axis, scaled to a Euclidean length of 1.",
+      .formula = "y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)",
+      .details = "A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay "
+                 "zeros; above it this is ONNX's LpNormalization with p = 2. Half types are "
+                 "computed in float32.",
+      .inputs = {{"x", "any floating tensor"}},
+      .outputs = {{"y", "of the type of x"}},
+      .attrs_doc = {{"axis", "The axis along which lengths are taken; negative from the end."},
+                    {"epsilon", "The length that shorter ones count as; positive."}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+      .numeric = Numeric::kComposite,
+      .onnx = "LpNormalization",
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,244 @@
+// lp_pool and global_lp_pool: the p-norm of each window, and of each channel.
+
+#include "core/ops/conv_shape.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  Ints kernel_shape;       // The window's size per spatial axis.
+  Ints strides;            // Empty for ones.
+  Ints pads;               // Before each spatial axis, then after each; empty for zeros.
+  Ints dilations;          // Empty for ones.
+  bool ceil_mode = false;  // Whether windows that hang over the end count.
+  int64_t p = 2;           // Of the norm.
+  TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode, p)
+};
+
+struct GlobalAttrs {
+  int64_t p = 2;  // Of the norm.
+  TENON_ATTRS(p)
+};
+
+PoolAttrs windows(const Attrs& attrs) {
+  return {.kernel_shape = attrs.kernel_shape,
+          .strides = attrs.strides,
+          .pads = attrs.pads,
+          .dilations = attrs.dilations,
+          .ceil_mode = attrs.ceil_mode};
+}
+
+Along channels(const Dims& x) {
+  Along spatial{.keepdims = true};
+  for (size_t i = kSpatial; i < x.rank(); ++i) spatial.axes.push_back(static_cast<int64_t>(i));
+  return spatial;
+}
+
+// What an op adds up, and the transpose of that.
+Tensor sums(const Attrs& attrs, const Tensor& x) { return window_sum(x, windows(attrs)); }
+Tensor spread(const Attrs& attrs, const Tensor& g, const Dims& x) {
+  return window_spread(g, x, windows(attrs));
+}
+Tensor sums(const GlobalAttrs&, const Tensor& x) { return sum(x, channels(x->shape())); }
+Tensor spread(const GlobalAttrs&, const Tensor& g, const Dims& x) { return broadcast_to(g, x); }
+
+// |x|^n; the frequent ones without a call of pow.
+Tensor power(const Tensor& x, int64_t n) {
+  if (n == 0) return ones(x->type);
+  if (n == 1) return abs(x);
+  return n == 2 ? square(x) : pow(abs(x), number(static_cast<double>(n)));
+}
+
+template <class A>
+Tensors decompose(const A& attrs, TensorSpan in) {
+  return {in_wide(in[0], [&](const Tensor& x) {
+    const Tensor total = sums(attrs, power(x, attrs.p));
+    if (attrs.p == 1) return total;
+    return attrs.p == 2 ? sqrt(total) : pow(total, number(1 / static_cast<double>(attrs.p)));
+  })};
+}
+
+// dx = sign(x) |x|^(p - 1) * sum over its windows of dy / y^(p - 1), and 0 where y is 0: there the
+// norm has a kink.
+template <class A>
+Tensors vjp(const A& attrs, const VjpArgs& v) {
+  const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);
+  const Tensor x = to_dtype(v.input(0), wide), y = to_dtype(v.output(0), wide);
+  const Tensor is_zero = equal(y, number(0));
+  const Tensor below = power(where(is_zero, number(1), y), attrs.p - 1);
+  const Tensor each = where(is_zero, number(0), to_dtype(v.cotangent(0), wide) / below);
+  const Tensor reaching = spread(attrs, each, x->shape());
+  const Tensor slope = attrs.p == 2 ? x : sign(x) * power(x, attrs.p - 1);
+  return {to_dtype(slope * reaching, dtype)};
+}
+
+constexpr int64_t kMostP = 1 << 10;
+
+// Constraints of both; C3 and C4 are those of lp_pool.
+//   C1  x is floating point.
+//   C2  x has one to three spatial axes; global_lp_pool takes more as well.
+//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
+//       or have the same; pads is empty or has two for each, none negative.
+//   C4  The window fits into each padded axis.
+//   C5  p is from 1 to 1024.
+void require_norm(const TensorType& x, int64_t p) {
+  require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
+  require(p >= 1 && p <= kMostP, "C5: p must be from 1 to {}, but is {}", kMostP, p);
+}
+
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  require_norm(in[0], attrs.p);
+  return {TensorType(in[0].dtype, require_pool(in[0].shape, windows(attrs)))};
+}
+
+TensorTypes global_infer(const GlobalAttrs& attrs, TypeSpan in) {
+  const TensorType& x = in[0];
+  require_norm(x, attrs.p);
+  require(x.rank() > kSpatial, "C2: x must have a batch, channels and a spatial axis, but is {}",
+          x);
+  TensorType y(x.dtype, x.shape);
+  for (size_t i = kSpatial; i < y.rank(); ++i) y.shape[i] = 1;
+  return {y};
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor line = f32({1, 1, 6}, {1, -2, 3, -4, 5, 6});
+  return {
+      {.name = "example",
+       .attrs = {.kernel_shape = {1, 2}},
+       .inputs = {f32({1, 1, 2, 2}, {3, -4, 5, 12})},
+       .expect = {f32({1, 1, 2, 1}, {5, 13})}},
+      {.name = "sums_of_sizes",
+       .attrs = {.kernel_shape = {3}, .strides = {2}, .p = 1},
+       .inputs = {line},
+       .expect = {f32({1, 1, 2}, {6, 12})}},
+      {.name = "cubes",
+       .attrs = {.kernel_shape = {2}, .p = 3},
+       .inputs = {line},
+       .expect = {f32({1, 1, 5}, {2.080083823051904, 3.2710663101885897, 4.497941445275415,
+                                  5.738793548317167, 6.986368027818105})}},
+      {.name = "pads",
+       .attrs = {.kernel_shape = {3}, .strides = {2}, .pads = {1, 2}},
+       .inputs = {line},
+       .expect = {f32({1, 1, 4}, {2.23606797749979, 5.385164807134504, 8.774964387392123, 6})}},
+      {.name = "dilations",
+       .attrs = {.kernel_shape = {2}, .dilations = {4}},
+       .inputs = {line},
+       .expect = {f32({1, 1, 2}, {5.0990195135927845, 6.324555320336759})}},
+      {.name = "ceil_mode",
+       .attrs = {.kernel_shape = {4}, .strides = {3}, .ceil_mode = true},
+       .inputs = {line},
+       .expect = {f32({1, 1, 2}, {5.477225575051661, 8.774964387392123})}},
+      {.name = "zeros",
+       .attrs = {.kernel_shape = {2}},
+       .inputs = {f32({1, 1, 3}, {0, 0, 7})},
+       .expect = {f32({1, 1, 2}, {0, 7})},
+       .check_gradient = false},
+      {.name = "halves_do_not_overflow",
+       .attrs = {.kernel_shape = {2}},
+       .inputs = {f16({1, 1, 2}, {3000, 4000})},
+       .expect = {f16({1, 1, 1}, {5000})}},
+      {.name = "two_axes",
+       .attrs = {.kernel_shape = {2, 3}, .strides = {1, 2}, .pads = {1, 0, 0, 1}},
+       .inputs = {uniform({2, 2, 3, 4}, 0.5, 2)}},
+      {.name = "fourth_powers",
+       .attrs = {.kernel_shape = {2}, .p = 4},
+       .inputs = {uniform({1, 2, 5}, 0.5, 2)}},
+      {.name = "empty_batch", .attrs = {.kernel_shape = {2}}, .inputs = {uniform({0, 2, 4})}},
+      {.name = "integers",
+       .attrs = {.kernel_shape = {1}},
+       .inputs = {i32({1, 1, 1}, {1})},
+       .error = "C1"},
+      {.name = "no_spatial_axes",
+       .attrs = {.kernel_shape = {1}},
+       .inputs = {uniform({1, 1})},
+       .error = "C2"},
+      {.name = "no_kernel_shape", .inputs = {line}, .error = "C3"},
+      {.name = "window_is_larger", .attrs = {.kernel_shape = {7}}, .inputs = {line}, .error = "C4"},
+      {.name = "p_of_zero",
+       .attrs = {.kernel_shape = {1}, .p = 0},
+       .inputs = {line},
+       .error = "C5"},
+  };
+}
+
+Cases<GlobalAttrs> global_cases() {
+  return {
+      {.name = "example",
+       .inputs = {f32({1, 2, 1, 2}, {3, -4, 5, 12})},
+       .expect = {f32({1, 2, 1, 1}, {5, 13})}},
+      {.name = "sums_of_sizes",
+       .attrs = {.p = 1},
+       .inputs = {f32({1, 1, 3}, {1, -2, 3})},
+       .expect = {f32({1, 1, 1}, {6})}},
+      {.name = "cubes",
+       .attrs = {.p = 3},
+       .inputs = {f32({1, 1, 4}, {1, -2, 3, -4})},
+       .expect = {f32({1, 1, 1}, {4.641588833612778})}},
+      {.name = "zeros",
+       .inputs = {f32({1, 1, 2}, {0, 0})},
+       .expect = {f32({1, 1, 1}, {0})},
+       .check_gradient = false},
+      {.name = "halves_do_not_overflow",
+       .inputs = {f16({1, 1, 2}, {3000, 4000})},
+       .expect = {f16({1, 1, 1}, {5000})}},
+      {.name = "four_axes", .attrs = {.p = 4}, .inputs = {uniform({2, 2, 2, 1, 2, 2}, 0.5, 2)}},
+      {.name = "empty_batch", .inputs = {uniform({0, 2, 4})}, .expect = {f32({0, 2, 1}, {})}},
+      {.name = "of_nothing",
+       .inputs = {uniform({1, 1, 0})},
+       .expect = {f32({1, 1, 1}, {0})},
+       .check_gradient = false},
+      {.name = "integers", .inputs = {i32({1, 1, 1}, {1})}, .error = "C1"},
+      {.name = "no_spatial_axes", .inputs = {uniform({1, 1})}, .error = "C2"},
+      {.name = "negative_p", .attrs = {.p = -1}, .inputs = {uniform({1, 1, 1})}, .error = "C5"},
+  };
+}
+
+template <class A>
+OpDef norm_pool(Definition<A> d) {
+  d.details =
+      "Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in "
+      "float32.";
+  d.vjp = vjp<A>;
+  d.decompose = decompose<A>;
+  d.saves = Saves::kInputsAndOutputs;
+  d.numeric = Numeric::kComposite;
+  return define(d);
+}
+
+}  // namespace
+
+OpDef lp_pool_def() {
+  return norm_pool<Attrs>({
+      .name = "lp_pool",
+      .summary = "The p-norm of each window.",
+      .formula = "y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)",
+      .inputs = {{"x", "batch, channels, then one to three spatial axes"}},
+      .outputs = {{"y", "the norms"}},
+      .attrs_doc = {{"kernel_shape", "The window's size along each spatial axis."},
+                    {"strides", "The window's step along each spatial axis; empty for ones."},
+                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
+                    {"dilations", "The step inside the window along each axis; empty for ones."},
+                    {"ceil_mode", "Whether windows that hang over the end count."},
+                    {"p", "Of the norm."}},
+      .infer = infer,
+      .cases = cases,
+      .onnx = "LpPool",
+  });
+}
+
+OpDef global_lp_pool_def() {
+  return norm_pool<GlobalAttrs>({
+      .name = "global_lp_pool",
+      .summary = "The p-norm of each channel.",
+      .formula = "y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)",
+      .inputs = {{"x", "batch, channels, then the spatial axes"}},
+      .outputs = {{"y", "batch, channels, then axes of size 1"}},
+      .attrs_doc = {{"p", "Of the norm."}},
+      .infer = global_infer,
+      .cases = global_cases,
+      .onnx = "GlobalLpPool",
+  });
+}
+
+}  // namespace tenon::ops

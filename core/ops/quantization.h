@@ -1,0 +1,34 @@
+// What the ops between real numbers and small integers share: where scales and zero points lie.
+
+#pragma once
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+
+inline constexpr const char* kScaleDoc = "0-d, or one for each index along axis";
+inline constexpr const char* kZeroPointDoc = "what stands for 0, of the shape of scale";
+inline constexpr const char* kQuantizationAxisDoc =
+    "The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.";
+
+// One number for all of x, or one for each index along the axis: 0-d, or as long as that. Throws
+// with the label.
+inline void require_scale_shape(const TensorType& scale, const TensorType& x, int64_t axis,
+                                std::string_view label) {
+  if (scale.rank() == 0) return;
+  const auto at = static_cast<size_t>(require_axis(axis, x, label));
+  require(scale.shape == Dims{x.shape[at]},
+          "{}: scale must be 0-d, or have one element for each of {} along axis {} of x, but is {}",
+          label, x.shape[at], axis, scale);
+}
+
+// The same tensor with axes of size 1 behind it, so that it broadcasts along its own.
+inline Tensor along_axis(const Tensor& parameter, const Tensor& x, int64_t axis) {
+  if (parameter->rank() == 0) return parameter;
+  const auto at = static_cast<size_t>(from_front(axis, x->rank()));
+  Dims shape = parameter->shape();
+  for (size_t i = at + 1; i < x->rank(); ++i) shape.push_back(1);
+  return reshape(parameter, shape);
+}
+
+}  // namespace tenon::ops

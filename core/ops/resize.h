@@ -1,0 +1,107 @@
+// What resize_nearest, resize_linear and resize_cubic share: over which places of the input the
+// elements of the result lie.
+//
+// Places are quotients of integers, never rounded: whether an element lies between two others, or
+// halfway, does not depend on a floating type.
+
+#pragma once
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+
+enum class CoordinateTransformationMode : int32_t {
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfHalfPixelForNn
+};
+EnumInfo enum_info(CoordinateTransformationMode);
+
+// The attributes that all three have. The ops' own structs repeat them, and come here by
+// `resizing`.
+struct Resizing {
+  Ints sizes;           // Of the result, for each of axes; empty for what the scales make of x.
+  Ints scales;          // Size of the result by size of x, for each; empty for what sizes say.
+  Ints scale_divisors;  // What each of scales is divided by; empty for ones.
+  Ints axes;            // The axes to resize; empty for all.
+  CoordinateTransformationMode coordinate_transformation_mode =
+      CoordinateTransformationMode::kHalfPixel;
+};
+
+template <class Attrs>
+Resizing resizing(const Attrs& a) {
+  return {a.sizes, a.scales, a.scale_divisors, a.axes, a.coordinate_transformation_mode};
+}
+
+// An axis that is resized. Element i of the result lies over place (i * step + first) / unit of x.
+struct ResizedAxis {
+  size_t axis = 0;
+  int64_t from = 0;  // Its size in x.
+  int64_t to = 0;    // Its size in the result.
+  int64_t step = 0;
+  int64_t first = 0;
+  int64_t unit = 1;
+  int64_t scale = 1;  // The scale is this by scale_divisor.
+  int64_t scale_divisor = 1;
+
+  bool keeps_all() const { return from == to && first == 0 && (step == unit || to == 1); }
+};
+
+using ResizedAxes = SmallVector<ResizedAxis, 3>;
+
+// What inference checks: C2 to C6 of resize_nearest.cc.
+ResizedAxes require_resize(const Resizing& attrs, const TensorType& x);
+TensorType resized_type(const Resizing& attrs, const TensorType& x);
+
+// The places of all elements along an axis, times its unit: [to], of int64.
+Tensor places_in_units(const ResizedAxis& axis);
+
+// How much an element of x that lies `distance` away, in elements, counts for one of the result.
+using Weight = Tensor (*)(const Tensor& distance, double parameter);
+
+// A weight that is zero from a distance on.
+struct Filter {
+  Weight weight;
+  double parameter = 0;
+  int64_t reach = 1;             // That distance.
+  bool antialias = false;        // Whether it is stretched where the result is smaller than x.
+  bool exclude_outside = false;  // Whether what lies outside counts nothing, not as the edge does.
+};
+
+// x with each axis replaced by weighted sums of the elements around its places.
+Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filter);
+
+// What the documents of all three say alike.
+inline constexpr std::pair<const char*, const char*> kSizesDoc = {
+    "sizes", "Of the result, for each of axes; empty for what the scales make of x, rounded down."};
+inline constexpr std::pair<const char*, const char*> kScalesDoc = {
+    "scales", "How many times as large the result is, for each of axes; empty for what sizes say."};
+inline constexpr std::pair<const char*, const char*> kScaleDivisorsDoc = {
+    "scale_divisors", "What each of scales is divided by; empty for ones."};
+inline constexpr std::pair<const char*, const char*> kResizedAxesDoc = {
+    "axes", "The axes to resize, negative ones from the end; empty for all."};
+inline constexpr std::pair<const char*, const char*> kCoordinateModeDoc = {
+    "coordinate_transformation_mode",
+    "How places of the result are places of x: half_pixel, half_pixel_symmetric, "
+    "pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn."};
+inline constexpr std::pair<const char*, const char*> kAntialiasDoc = {
+    "antialias",
+    "Whether, where the result is smaller, the weights are stretched to cover all of x."};
+inline constexpr std::pair<const char*, const char*> kExcludeOutsideDoc = {
+    "exclude_outside",
+    "Whether places outside of x count nothing; otherwise the element at the edge stands for "
+    "them."};
+
+inline constexpr const char* kPlacesDoc =
+    "With n and m for the sizes of x and of the result, s for the scale and i for an index of the "
+    "result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by "
+    "(n - m / s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for "
+    "pytorch_half_pixel; i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric; "
+    "(i + 0.5) / s for tf_half_pixel_for_nn. Where both sizes and scales are given, sizes "
+    "are those of the result, and the scales say where its places are. Places are exact, so that "
+    "ties are ties.";
+
+}  // namespace tenon::ops

@@ -1,0 +1,128 @@
+// roll: elements moved along axes; what leaves at one end comes in at the other.
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  Ints shifts;  // By how many places, towards the end; one number for each of axes, or for all.
+  Ints axes;    // The axes; empty takes all elements in row-major order as one axis.
+  TENON_ATTRS(shifts, axes)
+};
+
+// Constraints.
+//   C1  shifts has one entry, or one for each of axes.
+//   C2  -rank(x) <= axis < rank(x) for each of axes.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const size_t n = attrs.shifts.size();
+  require(n == 1 || (n > 0 && n == attrs.axes.size()), "C1: {} shifts but {} axes", n,
+          attrs.axes.size());
+  for (const int64_t axis : attrs.axes) require_axis(axis, in[0], "C2");
+  return {TensorType(in[0].dtype, in[0].shape)};
+}
+
+Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
+  const int64_t n = x->shape()[static_cast<size_t>(axis)];
+  const int64_t back = n == 0 ? 0 : shift % n;
+  const int64_t places = back < 0 ? back + n : back;
+  if (places == 0) return x;
+  const Tensor parts[] = {
+      slice(x, {.starts = {n - places}, .ends = {n}, .axes = {axis}}),
+      slice(x, {.starts = {0}, .ends = {n - places}, .axes = {axis}}),
+  };
+  return concat(parts, axis);
+}
+
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const Tensor& x = in[0];
+  if (attrs.axes.empty()) {
+    return {reshape(rolled(reshape(x, {count(x->shape())}), attrs.shifts[0], 0), x->shape())};
+  }
+  Tensor y = x;
+  for (size_t i = 0; i < attrs.axes.size(); ++i) {
+    const int64_t shift = attrs.shifts[attrs.shifts.size() == 1 ? 0 : i];
+    y = rolled(y, shift, from_front(attrs.axes[i], x->rank()));
+  }
+  return {y};
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor line = f32({1, 2, 3, 4, 5}), grid = f32({2, 3}, {1, 2, 3, 4, 5, 6});
+  constexpr int64_t kLeast = -9223372036854775807ll - 1;  // -2^63, which is 2 modulo 5.
+  return {
+      {.name = "example",
+       .attrs = {.shifts = {2}},
+       .inputs = {line},
+       .expect = {f32({4, 5, 1, 2, 3})}},
+      {.name = "backwards",
+       .attrs = {.shifts = {-1}},
+       .inputs = {line},
+       .expect = {f32({2, 3, 4, 5, 1})}},
+      {.name = "more_than_once_around",
+       .attrs = {.shifts = {12}},
+       .inputs = {line},
+       .expect = {f32({4, 5, 1, 2, 3})}},
+      {.name = "as_far_back_as_can_be",
+       .attrs = {.shifts = {kLeast}},
+       .inputs = {line},
+       .expect = {f32({4, 5, 1, 2, 3})}},
+      {.name = "axes",
+       .attrs = {.shifts = {1, -1}, .axes = {0, -1}},
+       .inputs = {grid},
+       .expect = {f32({2, 3}, {5, 6, 4, 2, 3, 1})}},
+      {.name = "one_shift_for_all_axes",
+       .attrs = {.shifts = {1}, .axes = {0, 1}},
+       .inputs = {grid},
+       .expect = {f32({2, 3}, {6, 4, 5, 3, 1, 2})}},
+      {.name = "shifts_of_one_axis_add_up",
+       .attrs = {.shifts = {1, 1}, .axes = {1, -1}},
+       .inputs = {grid},
+       .expect = {f32({2, 3}, {2, 3, 1, 5, 6, 4})}},
+      {.name = "all_elements_as_one_axis",
+       .attrs = {.shifts = {1}},
+       .inputs = {i64({2, 2}, {1, 2, 3, 4})},
+       .expect = {i64({2, 2}, {4, 1, 2, 3})}},
+      {.name = "three_axes",
+       .attrs = {.shifts = {1, 3}, .axes = {2, 0}},
+       .inputs = {uniform({4, 2, 3})}},
+      {.name = "rank_0",
+       .attrs = {.shifts = {3}},
+       .inputs = {f32({}, {1})},
+       .expect = {f32({}, {1})}},
+      {.name = "no_elements",
+       .attrs = {.shifts = {3}, .axes = {0}},
+       .inputs = {uniform({0, 2})},
+       .expect = {f32({0, 2}, {})}},
+      {.name = "no_shifts", .inputs = {line}, .error = "C1"},
+      {.name = "a_shift_too_many",
+       .attrs = {.shifts = {1, 2}, .axes = {0}},
+       .inputs = {line},
+       .error = "C1"},
+      {.name = "axis_out_of_range",
+       .attrs = {.shifts = {1}, .axes = {1}},
+       .inputs = {line},
+       .error = "C2"},
+  };
+}
+
+}  // namespace
+
+OpDef roll_def() {
+  return define<Attrs>({
+      .name = "roll",
+      .summary = "Elements moved along axes; what leaves at one end comes in at the other.",
+      .formula = "y[(i + shift) mod size] = x[i]",
+      .details = "Shifts of an axis that is named twice add up.",
+      .inputs = {{"x", "the input"}},
+      .outputs = {{"y", "the elements of x, moved"}},
+      .attrs_doc = {{"shifts",
+                     "By how many places, towards the end: one for each axis, or for all."},
+                    {"axes", "The axes; empty takes all elements in row-major order as one axis."}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+  });
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,184 @@
+// The ops of linear algebra on one matrix of a launch: reading and writing, what becomes of those
+// that have no answer, and the choice among answers that are all right, so that devices agree.
+//
+// `F` factorises: Loops of factorize.h, or what a plugin has that offers the same functions.
+
+#pragma once
+
+#include "plugins/sdk/factorize.h"
+
+namespace tenon_sdk {
+
+template <class T, class F>
+struct MatrixKernels {
+  using W = typename F::Number;
+  using Matrix = DenseMatrix<W>;
+
+  static void cholesky(const tenon_launch& launch, int64_t index, bool upper) {
+    MatrixView<const T> x(launch.inputs[0], index);
+    MatrixView<T> y(launch.outputs[0], index);
+    if (upper) {
+      x = x.transposed();
+      y = y.transposed();
+    }
+    Matrix a(x);
+    a.clear_above();
+    if (!a.is_finite() || !F::cholesky(a)) a.set_nan();
+    a.clear_above();
+    a.store(y);
+  }
+
+  // y a = b is a^T y^T = b^T, and the transpose of a lower triangle is an upper one.
+  static void triangular_solve(const tenon_launch& launch, int64_t index, bool lower,
+                               bool transpose, bool unit_diagonal, bool left) {
+    MatrixView<const T> a(launch.inputs[0], index), b(launch.inputs[1], index);
+    MatrixView<T> y(launch.outputs[0], index);
+    if (!left) {
+      b = b.transposed();
+      y = y.transposed();
+    }
+    if (transpose == left) {
+      a = a.transposed();
+      lower = !lower;
+    }
+    Matrix solution(b);
+    F::substitute(Matrix(a), lower, unit_diagonal, solution);
+    solution.store(y);
+  }
+
+  static void solve(const tenon_launch& launch, int64_t index) {
+    Matrix a(MatrixView<const T>(launch.inputs[0], index));
+    Matrix solution(MatrixView<const T>(launch.inputs[1], index));
+    if (!a.is_finite() || !F::solve(a, solution)) solution.set_nan();
+    solution.store(MatrixView<T>(launch.outputs[0], index));
+  }
+
+  static void det(const tenon_launch& launch, int64_t index) {
+    Matrix x(MatrixView<const T>(launch.inputs[0], index));
+    W product = std::numeric_limits<W>::quiet_NaN();
+    if (x.is_finite()) {
+      product = F::eliminate(x) ? -1 : 1;
+      for (int64_t i = 0; i < x.rows(); ++i) product *= x(i, i);
+    }
+    data<T>(launch.outputs[0])[index] = static_cast<T>(product);
+  }
+
+  static void slogdet(const tenon_launch& launch, int64_t index) {
+    Matrix x(MatrixView<const T>(launch.inputs[0], index));
+    W sign = std::numeric_limits<W>::quiet_NaN(), log = sign;
+    if (x.is_finite()) {
+      sign = F::eliminate(x) ? -1 : 1;
+      log = 0;
+      for (int64_t i = 0; i < x.rows(); ++i) {
+        sign *= x(i, i) < 0 ? W{-1} : x(i, i) > 0 ? W{1} : x(i, i);
+        log += std::log(std::abs(x(i, i)));
+      }
+    }
+    data<T>(launch.outputs[0])[index] = static_cast<T>(sign);
+    data<T>(launch.outputs[1])[index] = static_cast<T>(log);
+  }
+
+  // The diagonal of r is not negative.
+  static void qr(const tenon_launch& launch, int64_t index) {
+    Matrix x(MatrixView<const T>(launch.inputs[0], index));
+    const int64_t rank = std::min(x.rows(), x.columns());
+    Matrix q(x.rows(), rank), r(rank, x.columns());
+    if (x.is_finite()) {
+      const W scale = to_size_one(x);
+      F::qr(x, q, r);
+      r.multiply(1 / scale);
+      for (int64_t i = 0; i < rank; ++i) {
+        if (!(r(i, i) < 0)) continue;
+        negate_column(q, i);
+        negate_row(r, i);
+      }
+    } else {
+      q.set_nan();
+      r.set_nan();
+    }
+    q.store(MatrixView<T>(launch.outputs[0], index));
+    r.store(MatrixView<T>(launch.outputs[1], index));
+  }
+
+  static void svd(const tenon_launch& launch, int64_t index) {
+    Matrix x(MatrixView<const T>(launch.inputs[0], index));
+    const int64_t rank = std::min(x.rows(), x.columns());
+    Matrix u(x.rows(), rank), vh(rank, x.columns());
+    std::vector<W> s;
+    const W scale = x.is_finite() ? to_size_one(x) : W{0};
+    if (scale != 0 && F::svd(x, u, s, vh)) {
+      for (int64_t i = 0; i < rank; ++i) {
+        s[static_cast<size_t>(i)] /= scale;
+        if (!points_down(u, i)) continue;
+        negate_column(u, i);
+        negate_row(vh, i);
+      }
+    } else {
+      u.set_nan();
+      vh.set_nan();
+      s.assign(static_cast<size_t>(rank), std::numeric_limits<W>::quiet_NaN());
+    }
+    u.store(MatrixView<T>(launch.outputs[0], index));
+    store_vector(s, launch.outputs[1], index);
+    vh.store(MatrixView<T>(launch.outputs[2], index));
+  }
+
+  static void eigh(const tenon_launch& launch, int64_t index) {
+    Matrix x(MatrixView<const T>(launch.inputs[0], index));
+    x.clear_above();
+    Matrix v(x.rows(), x.rows());
+    std::vector<W> w;
+    const W scale = x.is_finite() ? to_size_one(x) : W{0};
+    if (scale != 0 && F::eigh(x, w, v)) {
+      for (W& value : w) value /= scale;
+      for (int64_t i = 0; i < x.rows(); ++i) {
+        if (points_down(v, i)) negate_column(v, i);
+      }
+    } else {
+      v.set_nan();
+      w.assign(static_cast<size_t>(x.rows()), std::numeric_limits<W>::quiet_NaN());
+    }
+    store_vector(w, launch.outputs[0], index);
+    v.store(MatrixView<T>(launch.outputs[1], index));
+  }
+
+ private:
+  // Multiplies by a power of two, which is exact and keeps squares in range. Gives that number.
+  static W to_size_one(Matrix& x) {
+    const W most = x.largest();
+    if (most == 0) return 1;
+    constexpr int kMost = 100;  // Whose power and its reciprocal are in any type's range.
+    const W scale = std::ldexp(W{1}, std::clamp(-std::ilogb(most), -kMost, kMost));
+    x.multiply(scale);
+    return scale;
+  }
+
+  // Whether the largest element of a column is negative: the first of those that rounding may have
+  // told apart.
+  static bool points_down(const Matrix& vectors, int64_t column) {
+    W most = 0;
+    for (int64_t i = 0; i < vectors.rows(); ++i) {
+      most = std::max<W>(most, std::abs(vectors(i, column)));
+    }
+    for (int64_t i = 0; i < vectors.rows(); ++i) {
+      const W element = vectors(i, column);
+      if (std::abs(element) >= most * W(0.999)) return element < 0;
+    }
+    return false;
+  }
+
+  // 0 - x rather than -x, so that zeros stay positive.
+  static void negate_column(Matrix& a, int64_t column) {
+    for (int64_t i = 0; i < a.rows(); ++i) a(i, column) = 0 - a(i, column);
+  }
+  static void negate_row(Matrix& a, int64_t row) {
+    for (int64_t j = 0; j < a.columns(); ++j) a(row, j) = 0 - a(row, j);
+  }
+
+  static void store_vector(const std::vector<W>& values, const tenon_view& view, int64_t index) {
+    T* to = data<T>(view) + index * static_cast<int64_t>(values.size());
+    for (size_t i = 0; i < values.size(); ++i) to[i] = static_cast<T>(values[i]);
+  }
+};
+
+}  // namespace tenon_sdk
