@@ -25,14 +25,14 @@ esac
 
 case $tier in
   ci)
-    setup --test
+    setup --test --conformance
     presets="dev asan tsan"
-    sanitized="ref;null;fake"
+    sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF"
     ;;
   full)
-    setup --test --arm64 --wasm
+    setup --test --conformance --arm64 --wasm
     presets="dev asan tsan arm64 wasm"
-    sanitized=
+    sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON"
     ;;
   *)
     echo "test: there is no tier '$tier'; the tiers are ci and full" >&2
@@ -46,7 +46,7 @@ mkdir -p "$all"
 : >"$all/CTestTestfile.cmake"
 for preset in $presets; do
   case $preset in
-    asan | tsan) configure "$preset" "-DTENON_PLUGINS=$sanitized" ;;
+    asan | tsan) configure "$preset" $sanitized ;;
     *) configure "$preset" ;;
   esac
   build "$preset"
