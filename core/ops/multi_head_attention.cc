@@ -31,8 +31,10 @@ int64_t require_projection(TypeSpan in, size_t w, size_t b, int64_t features, in
   const int64_t columns = weights.shape[1];
   require(columns % heads == 0, "C5: the columns of {}: {} are no multiple of {} heads", kNames[w],
           weights, heads);
-  require(!in.has(b) || in[b].shape == Dims{columns}, "C6: {} must have {} elements, but is {}",
-          kNames[b], columns, in[b]);
+  if (in.has(b)) {
+    require(in[b].shape == Dims{columns}, "C6: {} must have {} elements, but is {}", kNames[b],
+            columns, in[b]);
+  }
   return columns;
 }
 

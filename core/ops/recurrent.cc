@@ -96,8 +96,9 @@ TensorTypes infer_layer(const Walk& walk, double clip, TypeSpan in, int64_t gate
   const Sizes n(walk, x.shape, in[kR].shape);
   const Dims state = n.state(walk);
   const auto require_shape = [&](size_t i, const Dims& shape) {
-    require(!in.has(i) || in[i].shape == shape, "C3: {} must have the shape {}, but is {}",
-            kNames[i], shape, in[i]);
+    if (!in.has(i)) return;
+    require(in[i].shape == shape, "C3: {} must have the shape {}, but is {}", kNames[i], shape,
+            in[i]);
   };
   require_shape(kW, {n.directions, gates * n.hidden, n.features});
   require_shape(kR, {n.directions, gates * n.hidden, n.hidden});

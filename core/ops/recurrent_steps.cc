@@ -99,8 +99,9 @@ void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<co
           h);
   const int64_t batch = x.shape[0], features = x.shape[1], hidden = h.shape[1];
   const auto require_shape = [&](size_t i, const Dims& shape) {
-    require(!in.has(i) || in[i].shape == shape, "C3: {} must have the shape {}, but is {}",
-            names.begin()[i], shape, in[i]);
+    if (!in.has(i)) return;
+    require(in[i].shape == shape, "C3: {} must have the shape {}, but is {}", names.begin()[i],
+            shape, in[i]);
   };
   for (size_t i = 1; i < w; ++i) require_shape(i, {batch, hidden});
   require_shape(w, {gates * hidden, features});
