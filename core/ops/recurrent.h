@@ -54,7 +54,7 @@ struct LstmOptions {
 LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r,
                     const LstmOptions& options = {});
 
-// Both halves of the biases, which only differ in what they stand beside; empty without biases.
+// The sum of both halves of the biases; empty without biases.
 Tensor joined_biases(const Tensor& b);
 
 // x @ w^T, and a bias if there is one.
@@ -102,15 +102,15 @@ Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
 // ---- documents
 
 inline constexpr const char* kDirectionDoc =
-    "Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.";
+    "Which way the steps are taken: forward, reverse, or bidirectional, each way by its own "
+    "weights.";
 inline constexpr const char* kLayoutDoc =
     "0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].";
 inline constexpr const char* kClipDoc =
     "What activations are given is held within [-clip, clip]; 0 for no bound.";
 inline constexpr const char* kSequenceLensDoc =
     "[B], how many steps each sequence has; else T. Behind them its states stay as they are and "
-    "its "
-    "outputs are zeros; in reverse it begins at its own last step. More than T counts as T, less "
-    "than 0 as 0";
+    "its outputs are zeros; in reverse it begins at its own last step. More than T counts as T, "
+    "less than 0 as 0";
 
 }  // namespace tenon

@@ -13,6 +13,9 @@ struct Windows {
   Ints strides, dilations, pads;
 };
 
+// Sums and products of two stay far from overflow.
+constexpr int64_t kMost = int64_t{1} << 30;
+
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // SAME_UPPER and SAME_LOWER add so much that there is one window for each step, the odd element at
@@ -36,7 +39,6 @@ Ints or_else(Ints given, size_t size, int64_t value) {
 }
 
 Windows windows_of(const NodeCall& n, const Ints& kernel) {
-  constexpr int64_t kMost = int64_t{1} << 31;
   const Dims& x = n.in(0)->shape();
   const size_t axes = kernel.size();
   require(x.rank() == axes + 2, "a window of {} axes over {}", axes, n.in(0)->type);
@@ -112,6 +114,11 @@ Tensors conv_transpose(const NodeCall& n) {
   const size_t first = sizes.size() == axes + 2 ? 2 : 0;
   require(sizes.empty() || sizes.size() - first == axes, "output_shape has {} sizes for {} axes",
           sizes.size(), axes);
+  for (const Ints& list : {sizes, zeros_behind}) {
+    for (const int64_t value : list) {
+      require(value >= 0 && value < kMost, "{} in output_shape or output_padding", value);
+    }
+  }
   for (size_t i = 0; !sizes.empty() && i < axes; ++i) {
     const int64_t reach = (kernel[i] - 1) * w.dilations[i] + 1;
     const int64_t whole = w.strides[i] * (x[2 + i] - 1) + zeros_behind[i] + reach;

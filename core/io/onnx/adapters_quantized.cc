@@ -26,12 +26,7 @@ Tensor centred(const Tensor& q, const Tensor& zero_point) {
   return zero_point ? sub(wide, cast(zero_point, DType::kI32)) : wide;
 }
 
-// Zero points of the rows of a matrix that is multiplied from the left.
-Tensor of_rows(const Tensor& parameter) {
-  return parameter && parameter->rank() == 1 ? expand_dims(parameter, {1}) : parameter;
-}
-
-// Those of the filters of a convolution.
+// Zero points of the filters of a convolution.
 Tensor of_filters(const Tensor& parameter, const Tensor& w) {
   return parameter ? along(parameter, 0, w->rank()) : parameter;
 }
@@ -58,22 +53,17 @@ void require_whole_axes(const NodeCall& n) { n.require_attr("block_size", 0); }
 Tensors quantize_linear(const NodeCall& n) {
   require_whole_axes(n);
   n.require_attr("saturate", 1);
-  const int64_t axis = n.attr("axis", 1);
-  const size_t rank = n.rank(0);
-  const Tensor scale = along(n.in(1), axis, rank);
-  const Tensor zero_point = n.has(2) ? along(n.in(2), axis, rank) : Tensor();
-  const DType dtype =
-      zero_point ? zero_point->type.dtype : n.attr_dtype("output_dtype", DType::kU8);
-  return {rounded(cast(n.in(0), scale->type.dtype) / scale, zero_point, dtype)};
+  std::vector<NamedAttr> attrs = {{"axis", n.attr("axis", 1)}};
+  if (n.has_attr("output_dtype")) attrs.push_back({"output_dtype", n.attr("output_dtype", 0)});
+  const Tensor x = is_floating(n.in(0)->type.dtype) ? n.in(0) : cast(n.in(0), n.in(1)->type.dtype);
+  const Tensor inputs[] = {x, n.in(1), n.optional(2)};
+  return call_named("quantize_linear", attrs, inputs);
 }
 
 Tensors dequantize_linear(const NodeCall& n) {
   require_whole_axes(n);
-  const int64_t axis = n.attr("axis", 1);
-  const size_t rank = n.rank(0);
-  const Tensor scale = along(n.in(1), axis, rank);
-  const Tensor zero_point = n.has(2) ? along(n.in(2), axis, rank) : Tensor();
-  return {cast(centred(n.in(0), zero_point), scale->type.dtype) * scale};
+  return call_named("dequantize_linear", {{"axis", n.attr("axis", 1)}},
+                    {n.in(0), n.in(1), n.optional(2)});
 }
 
 // The scale that makes all of x, and zero, fit into uint8.
@@ -85,13 +75,11 @@ Tensors dynamic_quantize_linear(const NodeCall& n) {
   return {rounded(x / scale, zero_point, DType::kU8), scale, zero_point};
 }
 
-Tensors mat_mul_integer(const NodeCall& n) {
-  return {matmul(centred(n.in(0), of_rows(n.optional(2))), centred(n.in(1), n.optional(3)))};
-}
-
 Tensors q_linear_mat_mul(const NodeCall& n) {
-  const Tensor sums = matmul(centred(n.in(0), of_rows(n.in(2))), centred(n.in(3), n.in(5)));
-  return {requantized(sums, of_rows(n.in(1)) * n.in(4), n.in(6), n.in(7))};
+  const Tensor sums = call_named1("int8_matmul", {}, {n.in(0), n.in(3), n.in(2), n.in(5)});
+  const Tensor& a_scale = n.in(1);
+  const Tensor rows = a_scale->rank() == 1 ? expand_dims(a_scale, {1}) : a_scale;
+  return {requantized(sums, rows * n.in(4), n.in(6), n.in(7))};
 }
 
 Tensors conv_integer(const NodeCall& n) {

@@ -1,43 +1,14 @@
 #include "core/io/onnx/run.h"
 
-#include <cmath>
 #include <set>
 
 #include "core/io/onnx/adapters.h"
-#include "core/testing/onnx_file.h"
-#include "core/testing/test.h"
+#include "core/testing/onnx_run.h"
 
 namespace tenon::onnx {
 namespace {
 
 using namespace testing;  // NOLINT: the names of files' parts.
-
-class OnnxRun : public CoreTest {
- protected:
-  // The first output of a model; none of one that gives none.
-  Tensor run(const std::string& bytes, std::initializer_list<Tensor> inputs) {
-    const Model model = parse_model(bytes);
-    const Tensors outputs = run_onnx(model, {inputs.begin(), inputs.size()});
-    return outputs.empty() ? Tensor() : outputs[0];
-  }
-
-  // The first output y of a model of one node.
-  Tensor run_node(const WireWriter& node, std::initializer_list<Tensor> inputs,
-                  uint64_t version = 17, std::vector<WireWriter> initializers = {}) {
-    std::vector<WireWriter> values;
-    const char* const names[] = {"x", "x1", "x2", "x3"};
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool is_float = is_floating(inputs.begin()[i]->type.dtype);
-      values.push_back(value_info(names[i], is_float ? kOnnxFloat : kOnnxInt64));
-    }
-    return run(model(graph({.nodes = {node},
-                            .initializers = std::move(initializers),
-                            .inputs = std::move(values),
-                            .outputs = {value_info("y")}}),
-                     version),
-               inputs);
-  }
-};
 
 TEST_F(OnnxRun, RunsNodesInOrder) {
   const std::string file = model(
@@ -123,90 +94,6 @@ TEST_F(OnnxRun, ValuesAreMadeOnceAndBeforeTheyAreRead) {
   EXPECT_ERROR(with({}), Code::kDataLoss, "the value \"y\" is read, but nothing before makes it");
   EXPECT_ERROR(with({node("Neg", {"x"}, {"y", "more"}), node("Abs", {"more"}, {"z"})}),
                Code::kUnimplemented, "output 1 is asked for, and 1 are known");
-}
-
-// Versions before 13, in which axes, bounds and the like were attributes.
-
-TEST_F(OnnxRun, OldVersionsHaveAttributesWhereNewOnesHaveInputs) {
-  const Tensor x = f32({2, 1, 2}, {1, 2, 3, 4});
-
-  EXPECT_TENSOR(run_node(node("Clip", {"x"}, {"y"}, {float_attribute("max", 2)}), {x}, 6),
-                f32({2, 1, 2}, {1, 2, 2, 2}));
-  EXPECT_TENSOR(run_node(node("Squeeze", {"x"}, {"y"}, {ints_attribute("axes", {1})}), {x}, 11),
-                f32({2, 2}, {1, 2, 3, 4}));
-  EXPECT_TENSOR(
-      run_node(node("Unsqueeze", {"x"}, {"y"}, {ints_attribute("axes", {0})}), {f32({1})}, 11),
-      f32({1, 1}, {1}));
-  EXPECT_TENSOR(run_node(node("ReduceSum", {"x"}, {"y"},
-                              {ints_attribute("axes", {2}), int_attribute("keepdims", 0)}),
-                         {x}, 11),
-                f32({2, 1}, {3, 7}));
-  EXPECT_TENSOR(run_node(node("Slice", {"x"}, {"y"},
-                              {ints_attribute("starts", {1}), ints_attribute("ends", {9})}),
-                         {x}, 9),
-                f32({1, 1, 2}, {3, 4}));
-  EXPECT_TENSOR(run_node(node("Pad", {"x"}, {"y"},
-                              {ints_attribute("pads", {1, 0}), float_attribute("value", 9)}),
-                         {f32({1})}, 10),
-                f32({9, 1}));
-  EXPECT_TENSOR(run_node(node("Split", {"x"}, {"y", "z"}, {ints_attribute("split", {1, 2})}),
-                         {f32({1, 2, 3})}, 11),
-                f32({1}));
-  EXPECT_TENSOR(run_node(node("Dropout", {"x"}, {"y"}, {float_attribute("ratio", 0.5)}), {x}, 10),
-                x);
-}
-
-TEST_F(OnnxRun, NewVersionsHaveThemAsInputs) {
-  const Tensor x = f32({2, 2}, {1, 2, 3, 4});
-
-  EXPECT_TENSOR(
-      run_node(node("ReduceMax", {"x", "axes"}, {"y"}), {x}, 18, {int_tensor("axes", {0})}),
-      f32({1, 2}, {3, 4}));
-  EXPECT_TENSOR(
-      run_node(node("ReduceMax", {"x", ""}, {"y"}, {int_attribute("noop_with_empty_axes", 1)}), {x},
-               18),
-      x);
-  EXPECT_TENSOR(run_node(node("Pad", {"x", "pads", "", "axes"}, {"y"}), {x}, 18,
-                         {int_tensor("pads", {1, 0}), int_tensor("axes", {-1})}),
-                f32({2, 3}, {0, 1, 2, 0, 3, 4}));
-  EXPECT_TENSOR(run_node(node("Split", {"x"}, {"y", "z"}, {int_attribute("num_outputs", 2)}),
-                         {f32({1, 2, 3})}, 18),
-                f32({1, 2}));
-}
-
-TEST_F(OnnxRun, SoftmaxTookAllAxesFromOneOnBeforeVersion13) {
-  const Tensor x = f32({1, 2, 2}, {0, 0, 0, 0});
-
-  EXPECT_TENSOR(run_node(node("Softmax", {"x"}, {"y"}), {x}, 11),
-                f32({1, 2, 2}, {0.25, 0.25, 0.25, 0.25}));
-  EXPECT_TENSOR(run_node(node("Softmax", {"x"}, {"y"}), {x}, 13),
-                f32({1, 2, 2}, {0.5, 0.5, 0.5, 0.5}));
-}
-
-TEST_F(OnnxRun, ReshapeTakesASizeThatIsThereForZero) {
-  const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
-
-  EXPECT_EQ(run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {0, 1, -1})})
-                ->shape(),
-            (Dims{2, 1, 3}));
-  EXPECT_ERROR(
-      run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {6, 1, 0})}),
-      Code::kInvalidArgument, "size 2 of the shape is 0, but f32[2,3] has no axis 2");
-}
-
-TEST_F(OnnxRun, WindowsAreWhereAutoPadPutsThem) {
-  const Tensor x = f32({1, 1, 4}, {1, 2, 3, 4});
-  const auto pool = [&](const std::string& auto_pad) {
-    return run_node(
-        node("MaxPool", {"x"}, {"y"},
-             {ints_attribute("kernel_shape", {2}), text_attribute("auto_pad", auto_pad)}),
-        {x});
-  };
-
-  EXPECT_TENSOR(pool("SAME_UPPER"), f32({1, 1, 4}, {2, 3, 4, 4}));
-  EXPECT_TENSOR(pool("SAME_LOWER"), f32({1, 1, 4}, {1, 2, 3, 4}));
-  EXPECT_TENSOR(pool("VALID"), f32({1, 1, 3}, {2, 3, 4}));
-  EXPECT_ERROR(pool("SAME"), Code::kInvalidArgument, "attribute auto_pad is \"SAME\"");
 }
 
 // Control flow.

@@ -82,12 +82,18 @@ class Attention {
   void run(const Pool& pool) const {
     const tenon_view& y = launch_.outputs[0];
     if (count(y) == 0) return;
-    if (keys_ == 0) return void(std::fill_n(data<T>(y), count(y), T{0}));
+    if (keys_ == 0) {
+      std::fill_n(data<T>(y), count(y), T{0});
+      return;
+    }
     const int64_t rows = queries_of_block(keys_), blocks = (queries_ + rows - 1) / rows;
-    pool.parallel_for(q_.sizes[0] * heads_ * blocks, [&](int64_t task) {
-      const int64_t first = task % blocks * rows;
-      block(task / blocks / heads_, task / blocks % heads_, first,
-            std::min(first + rows, queries_));
+    const int64_t grain = std::max<int64_t>(1, kMostScores / (std::min(rows, queries_) * keys_));
+    pool.parallel_tasks(q_.sizes[0] * heads_ * blocks, grain, [&](int64_t task, int64_t last) {
+      for (; task < last; ++task) {
+        const int64_t first = task % blocks * rows;
+        block(task / blocks / heads_, task / blocks % heads_, first,
+              std::min(first + rows, queries_));
+      }
     });
   }
 
@@ -145,8 +151,11 @@ class Attention {
 
   static void product(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Matrix<T>& b,
                       T* c) {
-    if (k == 0) return void(std::fill_n(c, m * n, T{0}));
-    multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false);
+    if (k == 0) {
+      std::fill_n(c, m * n, T{0});
+    } else {
+      multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false);
+    }
   }
 
   const tenon_launch& launch_;

@@ -64,7 +64,7 @@ namespace {
 constexpr int kRowMajor = 101, kNoTranspose = 111, kUpper = 121, kLower = 122, kNonUnit = 131,
               kUnit = 132, kLeft = 141;
 
-// A side of a matrix, where LAPACK wants at least 1 for the length of a row.
+// A side of a matrix. LAPACK wants rows that are 1 long at least.
 int as_int(int64_t n) { return static_cast<int>(n); }
 int row_of(int64_t n) { return static_cast<int>(std::max<int64_t>(1, n)); }
 
@@ -154,7 +154,6 @@ bool Lapack<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) {
   const int m = as_int(x.columns()), n = as_int(x.rows()), k = std::min(m, n);
   const int row = row_of(m), u_row = row_of(k), none = 0, one = 1;
   std::vector<T> beside = numbers<T>(k), tau_left = numbers<T>(k), tau_right = numbers<T>(k);
-  s = numbers<T>(k);
   s.resize(static_cast<size_t>(k));
   if (k == 0) return true;
   Work<T> work(x.rows() + x.columns(), k);

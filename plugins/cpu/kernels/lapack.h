@@ -11,8 +11,8 @@ namespace tenon_cpu {
 
 #if defined(TENON_CPU_OPENBLAS)
 
-// Whether LAPACK's 32-bit sizes hold matrices with sides of this length.
-inline bool lapack_takes(int64_t longest_side) { return longest_side <= 1 << 24; }
+// Whether LAPACK's 32-bit sizes hold matrices with sides of this length, and what it works in.
+inline bool lapack_takes(int64_t longest_side) { return longest_side <= 1 << 23; }
 
 template <class T>
 struct Lapack {

@@ -21,7 +21,7 @@ template <class T>
 class RowParameter {
  public:
   RowParameter(const tenon_view& view, const tenon_view& x, size_t axis, int64_t n)
-      : at_(data<const T>(view)) {
+      : at_(tenon_sdk::data<const T>(view)) {
     if (view.strides_class == TENON_STRIDES_DENSE && count(view) == n) return;
     const size_t missing = x.rank - view.rank;
     LoopAxes axes;
@@ -34,14 +34,14 @@ class RowParameter {
     at_ = copy_.data();
   }
 
-  const T* data_at() const { return at_; }
+  const T* data() const { return at_; }
 
  private:
   const T* at_;
   std::vector<T> copy_;
 };
 
-// Calls row(i, elements, n) for what lies from the axis on at each place before it.
+// Calls row(i, elements) for what lies from the axis on at each place before it.
 template <class T, class Row>
 void for_each_row(const Pool& pool, const tenon_view& x, size_t axis, const Row& row) {
   LoopAxes inside, outside;
@@ -65,7 +65,7 @@ void layer_norm(const Pool& pool, const tenon_launch& launch, size_t axis, doubl
   const RowParameter<T> scales(launch.inputs[1], x, axis, n);
   const tenon_view& bias_view = launch.inputs[has_input(launch, 2) ? 2 : 1];
   const RowParameter<T> biases(bias_view, x, axis, n);
-  const T *const scale = scales.data_at(), *const bias = biases.data_at();
+  const T *const scale = scales.data(), *const bias = biases.data();
   const auto put = [&](size_t output, int64_t row, T value) {
     if (output < launch.n_outputs && is_present(launch.outputs[output])) {
       data<T>(launch.outputs[output])[row] = value;
@@ -91,7 +91,7 @@ void rms_norm(const Pool& pool, const tenon_launch& launch, size_t axis, double 
   const tenon_view& x = launch.inputs[0];
   const int64_t n = count(x.rank - axis, x.sizes + axis);
   const RowParameter<T> scales(launch.inputs[1], x, axis, n);
-  const T* const scale = scales.data_at();
+  const T* const scale = scales.data();
   for_each_row<T>(pool, x, axis, [&](int64_t i, const Elements<T>& row) {
     const T r = inverse_root(row.mean(sum, [](T e) { return e * e; }), epsilon);
     row.map(0, n, data<T>(launch.outputs[0]) + i * n,

@@ -1,0 +1,223 @@
+// What ONNX's own node tests leave out: older and newer versions of ops, and what adapters refuse.
+
+#include "core/io/onnx/adapters.h"
+
+#include <cmath>
+
+#include "core/testing/onnx_run.h"
+
+namespace tenon::onnx {
+namespace {
+
+using namespace testing;  // NOLINT: the names of files' parts.
+
+class OnnxAdapters : public OnnxRun {};
+
+// Versions before 13, in which axes, bounds and the like were attributes.
+
+TEST_F(OnnxAdapters, OldVersionsHaveAttributesWhereNewOnesHaveInputs) {
+  const Tensor x = f32({2, 1, 2}, {1, 2, 3, 4});
+
+  EXPECT_TENSOR(run_node(node("Clip", {"x"}, {"y"}, {float_attribute("max", 2)}), {x}, 6),
+                f32({2, 1, 2}, {1, 2, 2, 2}));
+  EXPECT_TENSOR(run_node(node("Squeeze", {"x"}, {"y"}, {ints_attribute("axes", {1})}), {x}, 11),
+                f32({2, 2}, {1, 2, 3, 4}));
+  EXPECT_TENSOR(
+      run_node(node("Unsqueeze", {"x"}, {"y"}, {ints_attribute("axes", {0})}), {f32({1})}, 11),
+      f32({1, 1}, {1}));
+  EXPECT_TENSOR(run_node(node("ReduceSum", {"x"}, {"y"},
+                              {ints_attribute("axes", {2}), int_attribute("keepdims", 0)}),
+                         {x}, 11),
+                f32({2, 1}, {3, 7}));
+  EXPECT_TENSOR(run_node(node("Slice", {"x"}, {"y"},
+                              {ints_attribute("starts", {1}), ints_attribute("ends", {9})}),
+                         {x}, 9),
+                f32({1, 1, 2}, {3, 4}));
+  EXPECT_TENSOR(run_node(node("Pad", {"x"}, {"y"},
+                              {ints_attribute("pads", {1, 0}), float_attribute("value", 9)}),
+                         {f32({1})}, 10),
+                f32({9, 1}));
+  EXPECT_TENSOR(run_node(node("Split", {"x"}, {"y", "z"}, {ints_attribute("split", {1, 2})}),
+                         {f32({1, 2, 3})}, 11),
+                f32({1}));
+  EXPECT_TENSOR(run_node(node("Dropout", {"x"}, {"y"}, {float_attribute("ratio", 0.5)}), {x}, 10),
+                x);
+}
+
+TEST_F(OnnxAdapters, NewVersionsHaveThemAsInputs) {
+  const Tensor x = f32({2, 2}, {1, 2, 3, 4});
+
+  EXPECT_TENSOR(
+      run_node(node("ReduceMax", {"x", "axes"}, {"y"}), {x}, 18, {int_tensor("axes", {0})}),
+      f32({1, 2}, {3, 4}));
+  EXPECT_TENSOR(
+      run_node(node("ReduceMax", {"x", ""}, {"y"}, {int_attribute("noop_with_empty_axes", 1)}), {x},
+               18),
+      x);
+  EXPECT_TENSOR(run_node(node("Pad", {"x", "pads", "", "axes"}, {"y"}), {x}, 18,
+                         {int_tensor("pads", {1, 0}), int_tensor("axes", {-1})}),
+                f32({2, 3}, {0, 1, 2, 0, 3, 4}));
+  EXPECT_TENSOR(run_node(node("Split", {"x"}, {"y", "z"}, {int_attribute("num_outputs", 2)}),
+                         {f32({1, 2, 3})}, 18),
+                f32({1, 2}));
+}
+
+TEST_F(OnnxAdapters, SoftmaxTookAllAxesFromOneOnBeforeVersion13) {
+  const Tensor x = f32({1, 2, 2}, {0, 0, 0, 0});
+
+  EXPECT_TENSOR(run_node(node("Softmax", {"x"}, {"y"}), {x}, 11),
+                f32({1, 2, 2}, {0.25, 0.25, 0.25, 0.25}));
+  EXPECT_TENSOR(run_node(node("Softmax", {"x"}, {"y"}), {x}, 13),
+                f32({1, 2, 2}, {0.5, 0.5, 0.5, 0.5}));
+}
+
+TEST_F(OnnxAdapters, ReshapeTakesASizeThatIsThereForZero) {
+  const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
+
+  EXPECT_EQ(run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {0, 1, -1})})
+                ->shape(),
+            (Dims{2, 1, 3}));
+  EXPECT_ERROR(
+      run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {6, 1, 0})}),
+      Code::kInvalidArgument, "size 2 of the shape is 0, but f32[2,3] has no axis 2");
+}
+
+TEST_F(OnnxAdapters, WindowsAreWhereAutoPadPutsThem) {
+  const Tensor x = f32({1, 1, 4}, {1, 2, 3, 4});
+  const auto pool = [&](const std::string& auto_pad) {
+    return run_node(
+        node("MaxPool", {"x"}, {"y"},
+             {ints_attribute("kernel_shape", {2}), text_attribute("auto_pad", auto_pad)}),
+        {x});
+  };
+
+  EXPECT_TENSOR(pool("SAME_UPPER"), f32({1, 1, 4}, {2, 3, 4, 4}));
+  EXPECT_TENSOR(pool("SAME_LOWER"), f32({1, 1, 4}, {1, 2, 3, 4}));
+  EXPECT_TENSOR(pool("VALID"), f32({1, 1, 3}, {2, 3, 4}));
+  EXPECT_ERROR(pool("SAME"), Code::kInvalidArgument, "attribute auto_pad is \"SAME\"");
+}
+
+TEST_F(OnnxAdapters, TheLastOfEqualsIsFoundFromTheEnd) {
+  const Tensor x = f32({3, 7, 7, 1});
+
+  EXPECT_TENSOR(
+      run_node(node("ArgMax", {"x"}, {"y"}, {int_attribute("select_last_index", 1)}), {x}),
+      i64({2}));
+  EXPECT_TENSOR(run_node(node("ArgMax", {"x"}, {"y"}), {x}), i64({1}));
+}
+
+TEST_F(OnnxAdapters, APowerHasTheDtypeOfItsBase) {
+  EXPECT_TENSOR(run_node(node("Pow", {"x", "x1"}, {"y"}), {i64({4, 9}), f32({0.5, 0.5})}),
+                i64({2, 3}));
+  EXPECT_TENSOR(run_node(node("Pow", {"x", "x1"}, {"y"}), {f32({2, 3}), i64({3, 2})}), f32({8, 9}));
+}
+
+TEST_F(OnnxAdapters, RangesMayBeEmpty) {
+  const auto range = [&](const Tensor& start, const Tensor& limit, const Tensor& delta) {
+    return run_node(node("Range", {"x", "x1", "x2"}, {"y"}), {start, limit, delta});
+  };
+  const auto number = [](double value) { return make(DType::kF32, {}, {value}); };
+
+  EXPECT_TENSOR(range(number(1), number(2), number(0.25)), f32({1, 1.25, 1.5, 1.75}));
+  EXPECT_TENSOR(range(number(3), number(3), number(1)), f32({}));
+  EXPECT_ERROR(range(number(0), number(1), number(0)), Code::kInvalidArgument, "delta is 0");
+  EXPECT_ERROR(range(number(0), number(1), number(-0.0)), Code::kInvalidArgument, "delta is 0");
+  EXPECT_ERROR(range(number(0), number(INFINITY), number(1)), Code::kInvalidArgument,
+               "are too many");
+}
+
+TEST_F(OnnxAdapters, GeluIsExactUnlessToldOtherwise) {
+  const Tensor one = f32({1});
+
+  EXPECT_TENSOR_NEAR(run_node(node("Gelu", {"x"}, {"y"}), {one}, 20), f32({0.8413447}), 1e-6, 0);
+  EXPECT_TENSOR_NEAR(
+      run_node(node("Gelu", {"x"}, {"y"}, {text_attribute("approximate", "tanh")}), {one}, 20),
+      f32({0.8411920}), 1e-6, 0);
+}
+
+TEST_F(OnnxAdapters, LpNormalizationDividesByTheNorm) {
+  const Tensor x = f32({3, -4});
+
+  EXPECT_TENSOR_NEAR(run_node(node("LpNormalization", {"x"}, {"y"}), {x}), f32({0.6, -0.8}), 1e-6,
+                     0);
+  EXPECT_TENSOR_NEAR(run_node(node("LpNormalization", {"x"}, {"y"}, {int_attribute("p", 1)}), {x}),
+                     f32({3.0 / 7, -4.0 / 7}), 1e-6, 0);
+}
+
+TEST_F(OnnxAdapters, GroupNormalizationHadAScaleForEachGroupBeforeVersion21) {
+  const Tensor x = f32({1, 2, 2}, {1, 3, 10, 30});
+  const WireWriter normalize =
+      node("GroupNormalization", {"x", "scale", "bias"}, {"y"},
+           {int_attribute("num_groups", 1), float_attribute("epsilon", 0)});
+  const Tensor one_group = run_node(
+      normalize, {x}, 18, {float_tensor("scale", {1}, {2}), float_tensor("bias", {1}, {1})});
+
+  EXPECT_TENSOR(one_group,
+                run_node(normalize, {x}, 21,
+                         {float_tensor("scale", {2}, {2, 2}), float_tensor("bias", {2}, {1, 1})}));
+  EXPECT_ERROR(run_node(normalize, {x}, 21,
+                        {float_tensor("scale", {1}, {2}), float_tensor("bias", {1}, {1})}),
+               Code::kInvalidArgument, "group_norm: C");
+}
+
+TEST_F(OnnxAdapters, ResizeKeepsProportionsWhereItIsTold) {
+  const Tensor x = f32({1, 1, 2, 2}, {1, 2, 3, 4});
+  const auto resized = [&](const std::string& policy) {
+    return run_node(node("Resize", {"x", "", "", "sizes"}, {"y"},
+                         {ints_attribute("axes", {2, 3}),
+                          text_attribute("keep_aspect_ratio_policy", policy)}),
+                    {x}, 18, {int_tensor("sizes", {4, 6})})
+        ->shape();
+  };
+
+  EXPECT_EQ(resized("stretch"), (Dims{1, 1, 4, 6}));
+  EXPECT_EQ(resized("not_larger"), (Dims{1, 1, 4, 4}));
+  EXPECT_EQ(resized("not_smaller"), (Dims{1, 1, 6, 6}));
+}
+
+TEST_F(OnnxAdapters, UpsampleRepeatsElements) {
+  const Tensor x = f32({1, 1, 1, 2}, {1, 2});
+  const WireWriter scales = float_tensor("scales", {4}, {1, 1, 2, 1.5});
+
+  EXPECT_TENSOR(run_node(node("Upsample", {"x", "scales"}, {"y"}), {x}, 9, {scales}),
+                f32({1, 1, 2, 3}, {1, 1, 2, 1, 1, 2}));
+}
+
+TEST_F(OnnxAdapters, RecurrentLayersHaveTheirUsualActivations) {
+  const Tensor x = f32({1, 1, 1}, {2});
+  const std::vector<WireWriter> weights = {float_tensor("w", {1, 1, 1}, {-1}),
+                                           float_tensor("r", {1, 1, 1}, {1})};
+  const auto rnn = [&](const std::string& activation) {
+    WireWriter activations = WireWriter().text(1, "activations").text(9, activation).number(20, 8);
+    return run_node(node("RNN", {"x", "w", "r"}, {"", "y"}, {activations}), {x}, 14, weights);
+  };
+
+  EXPECT_TENSOR(rnn("Relu"), f32({1, 1, 1}, {0}));
+  EXPECT_TENSOR_NEAR(rnn("Tanh"), f32({1, 1, 1}, {-0.9640276}), 1e-6, 0);
+  EXPECT_ERROR(rnn("Affine"), Code::kInvalidArgument,
+               "rnn takes no such value for its attribute activation");
+}
+
+TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSortedByTheirFirstElements) {
+  const Tensor x = f32({4, 2}, {2, 1, 1, 9, 2, 1, 1, 3});
+  const auto unique = [&](int64_t sorted) {
+    return run_node(
+        node("Unique", {"x"}, {"y"}, {int_attribute("axis", 0), int_attribute("sorted", sorted)}),
+        {x});
+  };
+
+  EXPECT_TENSOR(unique(1), f32({3, 2}, {1, 3, 1, 9, 2, 1}));
+  EXPECT_TENSOR(unique(0), f32({3, 2}, {2, 1, 1, 9, 1, 3}));
+}
+
+TEST_F(OnnxAdapters, NothingIsDrawnWithoutAGenerator) {
+  const std::vector<WireWriter> inputs = {
+      float_tensor("ratio", {}, {0.5}),
+      WireWriter().number(2, kOnnxBool).number(5, 1).text(8, "training")};
+
+  EXPECT_ERROR(run_node(node("Dropout", {"x", "ratio", "training"}, {"y"}), {f32({1})}, 13, inputs),
+               Code::kUnimplemented, "a ratio of 0.5 in training needs a generator");
+}
+
+}  // namespace
+}  // namespace tenon::onnx
