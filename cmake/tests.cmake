@@ -18,7 +18,8 @@ endif()
 # Plugins that are wrong, each in one way, for the C tests to load.
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
-  foreach(fault epoch error nothing feature name calls kernels create devices)
+  foreach(fault epoch error nothing feature name calls table kernels signature prepare
+                create devices)
     add_library(tenon_bad_${fault} MODULE ${PROJECT_SOURCE_DIR}/capi/tests/plugins/bad_plugin.c)
     target_compile_definitions(tenon_bad_${fault} PRIVATE BAD_${fault})
     target_link_libraries(tenon_bad_${fault} PRIVATE tenon_headers tenon_compile_options)
