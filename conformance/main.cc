@@ -14,6 +14,7 @@
 #include "conformance/onnx/onnx_tests.h"
 #include "conformance/report/report.h"
 #include "conformance/run/claim_run.h"
+#include "conformance/run/plain_load.h"
 #include "conformance/run/workers.h"
 
 namespace tenon_kit {
@@ -226,9 +227,11 @@ int run(Options& options) {
   }
   std::unique_ptr<Runner> runner;
   try {
+    // Options are for the plugin's own instance, which a plain look has none of.
+    if (!options.worker && options.plugin_options.empty()) load_plainly(options.run.plugin);
     runner = std::make_unique<Runner>(options.run);
   } catch (const tenon::Error& error) {
-    fmt::print(stderr, "tenon-conformance: {}: {}\n", options.run.plugin, error.message());
+    fmt::print(stderr, "tenon-conformance: {}\n", error.message());
     return error.code() == tenon::Code::kUnavailable ? kUnavailable : 1;
   }
   if (options.claims) return print_claims(*runner), 0;

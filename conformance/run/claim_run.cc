@@ -29,6 +29,9 @@ std::shared_ptr<Session> with_threads(uint32_t threads) {
   return session;
 }
 
+// The checks of this level run ops that the claim is not about.
+constexpr int kGradientLevel = 4;
+
 // Why a call could not be made, in the plugin's own words.
 bool is_refusal(const tenon::Error& error) { return error.code() == tenon::Code::kUnimplemented; }
 
@@ -99,6 +102,7 @@ Row Runner::run(const Claim& claim, const Check& check,
   const Environment& env = *environment_;
   bool trusted = false;
   std::string refusal;
+  bool of_own_op = false;
   for (const Problem& problem : check.problems(env, claim)) {
     at(problem);
     Finding finding;
@@ -106,6 +110,7 @@ Row Runner::run(const Claim& claim, const Check& check,
       finding = test_one(check, env, problem);
     } catch (const tenon::Error& error) {
       refusal = error.message();  // One kind of attributes may be left to others.
+      of_own_op = of_own_op || error.op() == claim.op->name;
       continue;
     }
     ++row.cases;
@@ -128,7 +133,11 @@ Row Runner::run(const Claim& claim, const Check& check,
     row.line = to_line(shrink(problem, fails, problem.error.empty() ? 300 : 0));
     break;
   }
-  if (row.status == Status::kPass && row.cases == 0) {
+  const bool is_gradient = check.level == kGradientLevel;
+  if (row.cases == 0 && !refusal.empty() && is_gradient && !of_own_op) {
+    row.status = Status::kUnsupported;
+    row.message = "its derivative needs what is not claimed: " + refusal;
+  } else if (row.status == Status::kPass && row.cases == 0) {
     row.status = Status::kFail;
     row.message = refusal.empty() ? "claimed, and no case of it could be made"
                                   : "claimed, and refused: " + refusal;
