@@ -5,8 +5,8 @@
 #
 #   ci    (the default) unit and C tests and examples; then unit and C tests of the core with the
 #         plugins ref and fake under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer
-#   full  the sanitizers with every plugin; the C tests on arm64, emulated; the core with ref
-#         compiled to WebAssembly, in Node
+#   full  those labelled `full` too, which take minutes; the sanitizers with every plugin; the C tests
+#         on arm64, emulated; the core with ref compiled to WebAssembly, in Node
 #
 # `./dev test -R tape` runs the tests whose names match.
 . tools/dev/lib.sh
@@ -28,6 +28,7 @@ case $tier in
     setup --test --conformance
     presets="dev asan tsan"
     sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF"
+    set -- --label-exclude '^full$' "$@"
     ;;
   full)
     setup --test --conformance --arm64 --wasm
