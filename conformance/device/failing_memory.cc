@@ -1,5 +1,6 @@
 #include "conformance/device/failing_memory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -20,6 +21,17 @@ bool fail_host_memory_at(uint64_t n) {
   const bool was_reached = left == 0;
   left = n;
   return was_reached;
+}
+
+uint64_t host_memory_left_by(const std::function<void()>& work) {
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 4 && least > 0; ++i) {
+    const uint64_t before = host_memory_in_use();
+    work();
+    const uint64_t after = host_memory_in_use();
+    least = std::min(least, after - std::min(after, before));
+  }
+  return least;
 }
 
 HostMemoryHolds::HostMemoryHolds() { ++held; }

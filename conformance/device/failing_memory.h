@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace tenon_kit::device {
 
@@ -26,5 +27,9 @@ class HostMemoryHolds {
 
 // Bytes that malloc has given out and not got back; 0 where nobody knows.
 uint64_t host_memory_in_use();
+
+// How many of them `work` leaves behind: the least of four times, since what a thread keeps for a
+// while is no leak.
+uint64_t host_memory_left_by(const std::function<void()>& work);
 
 }  // namespace tenon_kit::device

@@ -137,14 +137,13 @@ void test_reopen(const Subject& subject) {
     use(bench, i);
   };
   for (uint32_t i = 0; i < 20; ++i) cycle(i);
-  const uint64_t memory = host_memory_in_use();
   const size_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
   constexpr uint32_t kCycles = 100;
-  for (uint32_t i = 0; i < kCycles; ++i) cycle(i);
-  const uint64_t now = host_memory_in_use();
-  if (now > memory + kCycles * 16) {
-    throw Leak(
-        fmt::format("opened and closed {} times it holds {} bytes more", kCycles, now - memory));
+  const uint64_t left = host_memory_left_by([&] {
+    for (uint32_t i = 0; i < kCycles; ++i) cycle(i);
+  });
+  if (left > kCycles * 16) {
+    throw Leak(fmt::format("opened and closed {} times it holds {} bytes more", kCycles, left));
   }
   // A thread that has ended may be counted for a moment.
   if (entries("/proc/self/task") > threads + 20) {

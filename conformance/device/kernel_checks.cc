@@ -128,12 +128,12 @@ void test_unlaunched(const Subject& subject) {
     }
   };
   prepare_all();
-  const uint64_t memory = host_memory_in_use();
-  for (int i = 0; i < 20; ++i) prepare_all();
-  const uint64_t now = host_memory_in_use();
-  if (now > memory + 20 * 8 * all.size()) {
+  const uint64_t left = host_memory_left_by([&] {
+    for (int i = 0; i < 20; ++i) prepare_all();
+  });
+  if (left > 20 * 8 * all.size()) {
     throw Leak(fmt::format("{} kernels, prepared and released 20 times, hold {} bytes more",
-                           all.size(), now - memory));
+                           all.size(), left));
   }
 }
 
