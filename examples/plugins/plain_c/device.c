@@ -29,15 +29,17 @@ tenon_error* plain_open_device(tenon_instance_p* self, size_t index, tenon_devic
 
 void plain_close_device(tenon_device_p* device) { free(device); }
 
-/* The host has set struct_size and zeroed the rest, so what is not known is left alone. */
 tenon_error* plain_describe_device(tenon_device_p* device, tenon_device_properties* out) {
+  tenon_device_properties properties = {
+      .kind = TENON_DEVICE_CPU,
+      .description = TENON_STR("one thread of plain C"),
+      .vendor = TENON_STR("Tenon"),
+      .driver = TENON_STR(""),
+      .features = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_SYNCHRONOUS | TENON_FEATURE_IEEE_DIV,
+      .compute_units = 1,
+  };
   (void)device;
-  out->kind = TENON_DEVICE_CPU;
-  out->description = tenon_str("one thread of plain C");
-  out->vendor = tenon_str("Tenon");
-  out->driver = tenon_str("");
-  out->features = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_SYNCHRONOUS | TENON_FEATURE_IEEE_DIV;
-  out->compute_units = 1;
+  plain_answer(out, &properties, sizeof properties);
   return NULL;
 }
 
@@ -109,9 +111,12 @@ tenon_error* plain_fill(tenon_stream_p* stream, const tenon_fill_region* fill) {
 }
 
 tenon_error* plain_memory_statistics(tenon_device_p* device, tenon_memory_statistics* out) {
-  out->allocated_bytes = __atomic_load_n(&device->allocated_bytes, __ATOMIC_RELAXED);
-  out->peak_bytes = __atomic_load_n(&device->peak_bytes, __ATOMIC_RELAXED);
-  out->allocations = __atomic_load_n(&device->allocations, __ATOMIC_RELAXED);
+  tenon_memory_statistics statistics = {
+      .allocated_bytes = __atomic_load_n(&device->allocated_bytes, __ATOMIC_RELAXED),
+      .peak_bytes = __atomic_load_n(&device->peak_bytes, __ATOMIC_RELAXED),
+      .allocations = __atomic_load_n(&device->allocations, __ATOMIC_RELAXED),
+  };
+  plain_answer(out, &statistics, sizeof statistics);
   return NULL;
 }
 

@@ -12,7 +12,8 @@ tenon_error* plain_prepared(tenon_device_p* device, const tenon_kernel_p* made, 
   tenon_kernel_p* kernel = malloc(sizeof *kernel);
   if (!kernel) return plain_error(device->host, TENON_OUT_OF_MEMORY, "no memory for a kernel");
   *kernel = *made;
-  out_traits->flags = flags;
+  tenon_kernel_traits traits = {.flags = flags};
+  plain_answer(out_traits, &traits, sizeof traits);
   *out_kernel = kernel;
   return NULL;
 }

@@ -66,6 +66,24 @@ static inline tenon_error* plain_error(const tenon_host* host, tenon_code code, 
   return host->make_error(code, tenon_str(text));
 }
 
+/* ---- structs that may grow ----------------------------------------------------------------------
+ */
+
+/* Whether the host knows a field of a struct that it gave. */
+#define PLAIN_HAS(pointer, field) \
+  ((pointer)->struct_size >=      \
+   (const char*)&(pointer)->field - (const char*)(pointer) + sizeof(pointer)->field)
+
+/* Hands `filled` to a host that may know less of the struct: writes no further than it allows, and
+ * notes how much that was. Both begin with struct_size. */
+static inline void plain_answer(void* out, void* filled, uint32_t size) {
+  uint32_t room;
+  memcpy(&room, out, sizeof room);
+  if (room < size) size = room;
+  memcpy(filled, &size, sizeof size);
+  memcpy(out, filled, size);
+}
+
 /* ---- preparing ---------------------------------------------------------------------------------
  */
 

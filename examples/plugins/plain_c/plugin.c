@@ -5,6 +5,7 @@
  *
  * Here is what the host sees of it: one symbol, which gives the description below. */
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "plain.h"
@@ -13,8 +14,12 @@
  */
 static tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                            tenon_instance_p** out_instance) {
-  if (options->n_options > 0) {
-    return plain_error(host, TENON_INVALID_ARGUMENT, "plain_c has no options");
+  if (PLAIN_HAS(options, n_options) && options->n_options > 0) {
+    char text[200];
+    const tenon_string key = options->option_keys[0];
+    snprintf(text, sizeof text, "there is no option '%.*s'", key.size < 150 ? (int)key.size : 150,
+             key.data);
+    return plain_error(host, TENON_INVALID_ARGUMENT, text);
   }
   tenon_instance_p* instance = malloc(sizeof *instance);
   if (!instance) return plain_error(host, TENON_OUT_OF_MEMORY, "no memory for an instance");
