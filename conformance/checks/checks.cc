@@ -10,7 +10,7 @@ namespace {
 std::vector<Check> join() {
   std::vector<Check> all;
   for (std::vector<Check> (*list)() : {value_checks, shape_checks, memory_checks, relation_checks,
-                                       gradient_checks, stress_checks}) {
+                                       gradient_checks, stress_checks, huge_checks}) {
     for (const Check& check : list()) all.push_back(check);
   }
   return all;
