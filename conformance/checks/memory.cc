@@ -124,7 +124,10 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
   for (int i = 0; i < 3; ++i) buffers_after();
   const int64_t after = buffers_after();
   if (after <= before) return {};
-  return Finding::fault(std::to_string(after - before) + " buffers more are held after four calls");
+  Finding finding =
+      Finding::fault(std::to_string(after - before) + " buffers more are held after four calls");
+  finding.leaked = true;
+  return finding;
 }
 
 std::vector<Problem> one_problem(const Environment& env, const Claim& claim) {
