@@ -27,17 +27,20 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
 Tensor probability(const Tensor& x) { return 0.5 * (1.0 + erf(kSqrtHalf * x)); }
 Tensor tanh_form(const Tensor& x) { return tanh(kSqrtTwoOverPi * (x + kCubic * (x * x * x))); }
 
+// Where tanh_form has ended at -1 or 1 in every dtype, so that no power of x overflows.
+Tensor near(const Tensor& x) { return clip(x, number(-16), number(16)); }
+
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
-  return {x * (attrs.approximate ? 0.5 * (1.0 + tanh_form(x)) : probability(x))};
+  return {x * (attrs.approximate ? 0.5 * (1.0 + tanh_form(near(x))) : probability(x))};
 }
 
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &x = v.input(0), &dy = v.cotangent(0);
   if (attrs.approximate) {
-    const Tensor t = tanh_form(x);
-    const Tensor inner = kSqrtTwoOverPi * (1.0 + (3 * kCubic) * (x * x));
-    return {dy * (0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * inner)};
+    const Tensor n = near(x), t = tanh_form(n);
+    const Tensor inner = kSqrtTwoOverPi * (1.0 + (3 * kCubic) * (n * n));
+    return {dy * (0.5 * (1.0 + t) + 0.5 * n * (1.0 - t * t) * inner)};
   }
   const Tensor density = kDensityAtZero * exp(-0.5 * (x * x));
   return {dy * (probability(x) + x * density)};

@@ -152,10 +152,12 @@ void Lapack<T>::qr(Matrix& a, Matrix& q, Matrix& r) {
 template <class T>
 bool Lapack<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) {
   const int m = as_int(x.columns()), n = as_int(x.rows()), k = std::min(m, n);
+  // The iteration below may leave 90 ulp; rotations leave fewer, and take long on large matrices.
+  constexpr int kFew = 32;
+  if (k <= kFew) return tenon_sdk::Loops<T>::svd(x, u, s, vh);
   const int row = row_of(m), u_row = row_of(k), none = 0, one = 1;
   std::vector<T> beside = numbers<T>(k), tau_left = numbers<T>(k), tau_right = numbers<T>(k);
   s.resize(static_cast<size_t>(k));
-  if (k == 0) return true;
   Work<T> work(x.rows() + x.columns(), k);
   int info = 0;
   Functions<T>::gebrd(&m, &n, x.data(), &row, s.data(), beside.data(), tau_left.data(),
