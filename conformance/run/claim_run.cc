@@ -125,7 +125,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     };
     row.status = Status::kFail;
     row.message = finding.message;
-    row.line = to_line(shrink(problem, fails, problem.error.empty() ? 300 : 0));
+    row.line = to_line(shrink(problem, fails, problem.error.empty() ? options_.shrink : 0));
     break;
   }
   if (row.status == Status::kPass && row.cases == 0) {
