@@ -54,7 +54,8 @@ Finding test_literal(const Environment& env, const Problem& problem) {
 // ---- special values
 
 bool takes_specials(const Environment&, const Claim& claim) {
-  return claim.op->elementwise && !claim.inputs.empty() && !claim.op->composite;
+  return claim.op->elementwise && !claim.inputs.empty() &&
+         (!claim.op->composite || claim.op->numeric == "transcendental");
 }
 
 std::vector<Problem> special_problems(const Environment& env, const Claim& claim) {

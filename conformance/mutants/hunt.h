@@ -26,6 +26,9 @@ struct Reach {
   std::map<int, std::vector<size_t>> claims;
 };
 
+// A few claims of each op, those first whose dtypes show most, then a few more.
+void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all);
+
 class Hunt {
  public:
   Hunt(const HuntOptions& options, const Runner& runner);

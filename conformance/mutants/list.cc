@@ -1,6 +1,6 @@
-#include "conformance/mutants/mutants.h"
-
 #include <fmt/format.h>
+
+#include "conformance/mutants/mutants.h"
 
 namespace tenon_kit {
 
@@ -34,15 +34,10 @@ std::vector<Mutant> all_mutants() {
 
 Json to_json(const Outcome& outcome) {
   const Mutant& mutant = *outcome.mutant;
-  Json json = {{"name", mutant.name},
-               {"what", mutant.what},
-               {"file", mutant.file},
-               {"line", mutant.line},
-               {"generated", mutant.generated},
-               {"reached", outcome.reached},
-               {"caught", outcome.caught},
-               {"cells", outcome.cells},
-               {"seconds", outcome.seconds}};
+  Json json = {
+      {"name", mutant.name},      {"what", mutant.what},           {"file", mutant.file},
+      {"line", mutant.line},      {"generated", mutant.generated}, {"reached", outcome.reached},
+      {"caught", outcome.caught}, {"cells", outcome.cells},        {"seconds", outcome.seconds}};
   if (mutant.generated) json["key"] = mutant.key;
   if (!mutant.why.empty()) json["why"] = mutant.why;
   if (outcome.caught) {

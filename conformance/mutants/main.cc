@@ -48,33 +48,6 @@ void in_parallel(int jobs, size_t n, const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-// The claims of one op, those first whose dtypes show most.
-int rank_of(const Claim& claim) {
-  const std::vector<std::string> telling = {"f32", "i32", "u8", "f64", "i8", "f16", "i64"};
-  const auto at = std::find(telling.begin(), telling.end(), claim.dtypes);
-  return static_cast<int>(at - telling.begin());
-}
-
-// A few claims of each op, then a few more, the ops with few first.
-void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all) {
-  std::map<std::string, std::vector<size_t>> by_op;
-  for (const size_t claim : claims) by_op[all[claim].op->name].push_back(claim);
-  for (auto& [op, own] : by_op) {
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
-    std::stable_sort(own.begin(), own.end(),
-                     [&](size_t a, size_t b) { return rank_of(all[a]) < rank_of(all[b]); });
-  }
-  claims.clear();
-  for (size_t turn = 0, before = 1; claims.size() != before; turn += 2) {
-    before = claims.size();
-    for (const auto& [op, own] : by_op) {
-      for (size_t i = turn; i < std::min(turn + 2, own.size()); ++i) claims.push_back(own[i]);
-    }
-    if (turn > 400) break;
-  }
-}
-
 // Claims for generated mutants: all but most pairs of a cast, which share their loops.
 std::vector<size_t> telling_claims(const Runner& runner) {
   std::vector<size_t> claims;
@@ -104,7 +77,6 @@ Reach find_reach(const Hunt& hunt, const Runner& runner, int jobs) {
       all.insert(all.end(), own.begin(), own.end());
     }
   }
-  for (auto& [number, own] : reach.claims) put_in_order(own, runner.claims());
   return reach;
 }
 
@@ -144,13 +116,14 @@ struct Sum {
   std::string text() const {
     std::string text = fmt::format("mutants caught: {} of {}\n", named_caught, named);
     if (generated + unreached == 0) return text;
-    return text + fmt::format("generated: {} of {}, {:.1f} %; {} more lie where nothing passes; "
-                              "{} survivors without an explanation\n",
-                              generated_caught, generated,
-                              generated ? 100.0 * static_cast<double>(generated_caught) /
-                                              static_cast<double>(generated)
-                                        : 100.0,
-                              unreached, unexplained);
+    return text + fmt::format(
+                      "generated: {} of {}, {:.1f} %; {} more lie where nothing passes; "
+                      "{} survivors without an explanation\n",
+                      generated_caught, generated,
+                      generated ? 100.0 * static_cast<double>(generated_caught) /
+                                      static_cast<double>(generated)
+                                : 100.0,
+                      unreached, unexplained);
   }
 };
 
@@ -225,7 +198,8 @@ int main(int argc, char** argv) {
   options.hunt.core = bin.parent_path() / "mutants/libtenon.so";
   options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   CLI::App app(
-      "Runs the conformance kit on mutants: copies of the plugins ref and fake, and of derivatives,\n"
+      "Runs the conformance kit on mutants: copies of the plugins ref and fake, and of "
+      "derivatives,\n"
       "each with one fault. Fails if a named one survives, or one generated in twenty.");
   app.name("tenon-mutants");
   app.add_option("--only", options.only, "Only mutants of these names or numbers");

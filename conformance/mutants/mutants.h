@@ -11,7 +11,7 @@
 namespace tenon_kit {
 
 struct Mutant {
-  int number = 0;  // Among all of them, from 1.
+  int number = 0;    // Among all of them, from 1.
   std::string name;  // Of a named one; of a generated one its number.
   std::string what;  // A sentence; of a generated one its place and change.
   std::string file;

@@ -131,7 +131,7 @@ class Copy:
                 condition = self.text[start:end]
                 id = self.add(start, condition, f"!({condition})", context=self.context(start))
                 self.wrap(start, end, f"TM_NOT({id}, ", ")", outermost=1)
-        for m in re.finditer(r"(?:= |return |\()(?=(\w+) \? )", text):
+        for m in re.finditer(r"(?:(?<![=<>!])= |return |\()(?=(\w+) \? )", text):
             end = m.end() + len(m.group(1))
             id = self.add(m.end(), m.group(1), f"!{m.group(1)}", context=self.context(m.start()))
             self.wrap(m.end(), end, f"TM_NOT({id}, ", ")")

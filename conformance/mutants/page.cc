@@ -93,7 +93,8 @@ std::string mutants_page(const std::vector<Outcome>& outcomes, const std::string
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Mutants</title>"
       "<style>{}</style></head><body>\n<h1>Mutants</h1>\n"
-      "<p>Copies of the reference plugin and of derivatives, each with one fault, and the checks of "
+      "<p>Copies of the reference plugin and of derivatives, each with one fault, and the checks "
+      "of "
       "the conformance kit that found it. A named mutant shows all checks that failed on the first "
       "claim with a fault, a generated one the first.</p>\n<pre>{}</pre>\n"
       "<h2>Checks</h2>\n{}<h2>Named</h2>\n{}<h2>Generated</h2>\n{}</body></html>\n",

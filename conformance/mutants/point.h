@@ -30,13 +30,13 @@ enum Kind {
   kGreaterEqual,
   kEqual,
   kNotEqual,
-  kShort,     // a < b - 1
+  kShort,  // a < b - 1
   kAdd,
   kSubtract,
   kMultiply,
-  kFirst,     // a
-  kSwap,      // b - a
-  kNarrow,    // a + b, rounded to 11 bits.
+  kFirst,   // a
+  kSwap,    // b - a
+  kNarrow,  // a + b, rounded to 11 bits.
   kOne,
   kPlusOne,
 };
@@ -88,17 +88,16 @@ bool choose(const A& a, const B& b, R& result) {
   return false;
 }
 
-#define TM_OPERATOR(op)                                                            \
-  template <class A, int id, Kind... kinds>                                        \
-  Left<std::decay_t<A>, id, kinds...> operator op(const A& a, Point<id, kinds...>) { \
-    return {a};                                                                    \
-  }                                                                                \
-  template <class A, int id, Kind... kinds, class B>                               \
-  auto operator op(Left<A, id, kinds...> left, const B& b) {                       \
-    using R = std::decay_t<decltype(left.a op b)>;                                 \
-    R result;                                                                      \
-    return choose<R, id, kinds...>(left.a, b, result) ? result                     \
-                                                      : static_cast<R>(left.a op b); \
+#define TM_OPERATOR(op)                                                                       \
+  template <class A, int id, Kind... kinds>                                                   \
+  Left<std::decay_t<A>, id, kinds...> operator op(const A& a, Point<id, kinds...>) {          \
+    return {a};                                                                               \
+  }                                                                                           \
+  template <class A, int id, Kind... kinds, class B>                                          \
+  auto operator op(Left<A, id, kinds...> left, const B& b) {                                  \
+    using R = std::decay_t<decltype(left.a op b)>;                                            \
+    R result;                                                                                 \
+    return choose<R, id, kinds...>(left.a, b, result) ? result : static_cast<R>(left.a op b); \
   }
 TM_OPERATOR(<)
 TM_OPERATOR(<=)
@@ -118,16 +117,16 @@ template <class B, int id, Kind... kinds>
 struct Right {
   B b;
 };
-#define TM_ASSIGNMENT(op)                                                 \
-  template <int id, Kind... kinds, class B>                               \
+#define TM_ASSIGNMENT(op)                                                             \
+  template <int id, Kind... kinds, class B>                                           \
   Right<std::decay_t<B>, id, kinds...> operator op(Point<id, kinds...>, const B& b) { \
-    return {b};                                                           \
-  }                                                                       \
-  template <class A, class B, int id, Kind... kinds>                      \
-  A& operator op(A& a, Right<B, id, kinds...> right) {                    \
-    A result;                                                             \
-    if (choose<A, id, kinds...>(a, right.b, result)) return a = result;   \
-    return a op right.b;                                                  \
+    return {b};                                                                       \
+  }                                                                                   \
+  template <class A, class B, int id, Kind... kinds>                                  \
+  A& operator op(A& a, Right<B, id, kinds...> right) {                                \
+    A result;                                                                         \
+    if (choose<A, id, kinds...>(a, right.b, result)) return a = result;               \
+    return a op right.b;                                                              \
   }
 TM_ASSIGNMENT(+=)
 TM_ASSIGNMENT(-=)
