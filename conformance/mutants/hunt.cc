@@ -161,7 +161,7 @@ void Hunt::find_reach(const std::vector<size_t>& claims, const std::string& file
   }
   run_cells(
       worker(nullptr, file), cells, [&](const Cell& cell) { return blank(cell); },
-      [&](const Cell& cell, const Row& row) {
+      [&](const Cell& cell, const Row&) {
         for (const int number : reached.take()) {
           std::vector<size_t>& known = reach.claims[number];
           if (known.empty() || known.back() != cell.claim) known.push_back(cell.claim);

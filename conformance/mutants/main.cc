@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -21,7 +21,7 @@ struct Options {
   std::vector<std::string> only;
   std::string json, html;
   int jobs = 0;
-  int every = 1;
+  std::string shard = "1/1";
   bool named = false;
   bool list = false;
 };
@@ -134,10 +134,14 @@ bool is_wanted(const Options& options, const Mutant& mutant) {
 
 int run(Options& options) {
   const std::vector<Mutant> mutants = all_mutants();
+  int part = 1, parts = 1;
+  if (std::sscanf(options.shard.c_str(), "%d/%d", &part, &parts) != 2 || part < 1 || part > parts) {
+    throw std::runtime_error("--shard wants I/N with 1 <= I <= N, not " + options.shard);
+  }
   std::vector<const Mutant*> wanted;
   for (const Mutant& mutant : mutants) {
-    const bool sampled = !mutant.generated || mutant.number % options.every == 0;
-    if (is_wanted(options, mutant) && sampled) wanted.push_back(&mutant);
+    const bool in_part = !mutant.generated || mutant.number % parts == part - 1;
+    if (in_part && is_wanted(options, mutant)) wanted.push_back(&mutant);
   }
   if (wanted.size() < options.only.size()) throw std::runtime_error("no mutant has such a name");
   if (options.list) {
@@ -204,7 +208,7 @@ int main(int argc, char** argv) {
   app.name("tenon-mutants");
   app.add_option("--only", options.only, "Only mutants of these names or numbers");
   app.add_flag("--named", options.named, "Only those with names");
-  app.add_option("--every", options.every, "Of the generated ones every so many-th");
+  app.add_option("--shard", options.shard, "I/N: of the generated ones the I-th of N parts");
   app.add_option("--seed", options.hunt.seed, "What values are drawn by")->capture_default_str();
   app.add_option("--jobs", options.jobs, "How many processes; by default one for each core");
   app.add_option("--seconds", options.hunt.seconds, "How long one mutant is tried")

@@ -146,6 +146,8 @@ class Copy:
             kinds.append(SHORT)
         if op == "+=" and re.search(r"\b(sum|total|result)$", head):
             kinds.append(NARROW)
+        if op == "<" and re.match(r"[^;{}]* \? ", text[m.end() :]):
+            kinds = [("kGreater", ">")]  # Which of two equal values is taken tells nothing.
         ids = [
             self.add(m.start(1), op, reads, context=self.context(m.start(1))) for _, reads in kinds
         ]
