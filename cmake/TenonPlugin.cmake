@@ -38,7 +38,10 @@ function(tenon_add_plugin)
     PROPERTIES CXX_VISIBILITY_PRESET hidden
                VISIBILITY_INLINES_HIDDEN ON
                POSITION_INDEPENDENT_CODE ON)
-  target_compile_features(${target} PRIVATE cxx_std_20)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(CXX IN_LIST languages)  # A plugin may also be plain C.
+    target_compile_features(${target} PRIVATE cxx_std_20)
+  endif()
   target_link_libraries(${target} PRIVATE tenon::sdk ${arg_LIBS})
   if(TARGET tenon_compile_options)
     target_link_libraries(${target} PRIVATE tenon_compile_options)

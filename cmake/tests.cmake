@@ -18,7 +18,8 @@ endif()
 # Plugins that are wrong, each in one way, for the C tests to load.
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
-  foreach(fault epoch error nothing feature name calls kernels create devices)
+  foreach(fault epoch error nothing feature name calls table kernels signature prepare
+                create devices)
     add_library(tenon_bad_${fault} MODULE ${PROJECT_SOURCE_DIR}/capi/tests/plugins/bad_plugin.c)
     target_compile_definitions(tenon_bad_${fault} PRIVATE BAD_${fault})
     target_link_libraries(tenon_bad_${fault} PRIVATE tenon_headers tenon_compile_options)
@@ -29,10 +30,11 @@ endif()
 
 # The C tests run once on each device that this build has, and on devices of the plugin `fake`: one
 # whose work and memory the host cannot see, one that answers late and cannot be waited for, one
-# that does its work at once where the host cannot see it.
+# that does its work at once where the host cannot see it, one whose streams overtake each other.
 set(fake_queue "asynchronous=1")
 set(fake_slow "asynchronous=1,visible=1,blocking=0,delay_us=20")
 set(fake_wall "asynchronous=0")
+set(fake_order "out_of_order=1,delay_us=5")
 file(GLOB c_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*_test.c)
 file(GLOB c_test_helpers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*.c)
 list(FILTER c_test_helpers EXCLUDE REGEX "_test\\.c$")
@@ -52,8 +54,8 @@ foreach(file IN LISTS c_tests)
     endif()
   endforeach()
   if(TARGET tenon_plugin_fake)
-    foreach(device fake_queue fake_slow fake_wall)
-      if("${device}.${name}" STREQUAL "fake_slow.steady_test")
+    foreach(device fake_queue fake_slow fake_wall fake_order)
+      if("${device}.${name}" MATCHES "^fake_(slow|order).steady_test$")
         continue()  # A million steps, each with its delays.
       endif()
       tenon_register_test(

@@ -10,9 +10,11 @@
 #include <iostream>
 #include <thread>
 
+#include "conformance/device/device_check.h"
 #include "conformance/onnx/onnx_tests.h"
 #include "conformance/report/report.h"
 #include "conformance/run/claim_run.h"
+#include "conformance/run/plain_load.h"
 #include "conformance/run/workers.h"
 
 namespace tenon_kit {
@@ -50,13 +52,21 @@ bool matches(const std::string& text, const std::string& pattern) {
          (pattern.back() == '*' && text.starts_with(pattern.substr(0, pattern.size() - 1)));
 }
 
-std::vector<Cell> chosen_cells(const Runner& runner, const Options& options) {
+// The device's own cells, then those of the claims if there is a runner for them.
+std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   std::vector<Cell> cells;
-  const std::vector<Claim>& claims = runner.claims();
-  for (size_t i = 0; i < claims.size(); ++i) {
-    if (!matches(claims[i].op->name, options.run.op)) continue;
-    if (claims[i].dtypes.find(options.run.dtype) == std::string::npos) continue;
-    for (const size_t check : runner.checks_of(claims[i])) cells.push_back({i, check});
+  const std::vector<DeviceCheck>& device_checks = all_device_checks();
+  for (size_t i = 0; i < device_checks.size(); ++i) {
+    const DeviceCheck& check = device_checks[i];
+    if (check.level > options.run.level || !options.run.dtype.empty()) continue;
+    if (!options.run.check.empty() && options.run.check != check.name) continue;
+    if (matches(check.part, options.run.op)) cells.push_back({kDevice, i});
+  }
+  for (size_t i = 0; runner && i < runner->claims().size(); ++i) {
+    const Claim& claim = runner->claims()[i];
+    if (!matches(claim.op->name, options.run.op)) continue;
+    if (claim.dtypes.find(options.run.dtype) == std::string::npos) continue;
+    for (const size_t check : runner->checks_of(claim)) cells.push_back({i, check});
   }
   if (!options.shard.empty()) {
     size_t index = 0, count = 0;
@@ -117,34 +127,59 @@ std::vector<std::string> worker_command(const Options& options, const std::strin
   return command;
 }
 
-int serve(const Runner& runner) {
+device::Subject subject_of(const Options& options) {
+  const std::string& device = options.run.device;
+  const size_t colon = device.find(':');
+  return {.query = open_plugin(options.run.plugin),
+          .file = options.run.plugin,
+          .options = options.run.plugin_options,
+          .index = colon == std::string::npos ? 0 : std::stoul(device.substr(colon + 1)),
+          .thorough = options.run.thorough};
+}
+
+// The runner is made when a claim is asked for: what breaks it takes no check of the device down.
+int serve(const Options& options) {
+  std::unique_ptr<Runner> runner;
   return serve_cells([&](const Cell& cell, const Tell& tell) {
+    if (cell.claim == kDevice) {
+      const DeviceCheck& check = all_device_checks().at(cell.check);
+      try {
+        return run_device_check(check, subject_of(options));
+      } catch (const std::exception& error) {  // It is no library that can be opened.
+        Row row = blank_row(check);
+        row.status = Status::kFail;
+        row.message = error.what();
+        return row;
+      }
+    }
+    if (!runner) runner = std::make_unique<Runner>(options.run);
     const auto at = [&](const Problem& problem) {
       // What draws its values is short; what lists them may not be.
       const std::string line = to_line(problem);
       tell(line.size() < 20000 ? line : "");
     };
-    return runner.run(runner.claims().at(cell.claim), all_checks().at(cell.check), at);
+    return runner->run(runner->claims().at(cell.claim), all_checks().at(cell.check), at);
   });
 }
 
-int judge(const Runner& runner, Options& options) {
-  Report report(runner, options.profile, options.level, options.run.seed);
+Row blank_row(const Runner* runner, const Cell& cell) {
+  if (cell.claim == kDevice) return blank_row(all_device_checks()[cell.check]);
+  const Claim& claim = runner->claims()[cell.claim];
+  const Check& check = all_checks()[cell.check];
+  return {.op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
+}
+
+// Without a runner no claim is judged, which is no pass.
+int judge(const Runner* runner, Report& report, const Options& options) {
   if (!options.expected.empty()) report.expect(options.expected);
   std::vector<Cell> cells = chosen_cells(runner, options);
+  const auto blank = [&](const Cell& cell) { return blank_row(runner, cell); };
   if (!options.resume.empty()) {
     std::erase_if(cells, [&, known = report.read(options.resume)](const Cell& cell) {
-      const Claim& claim = runner.claims()[cell.claim];
-      return known.contains(claim.op->name + " " + claim.dtypes + " " +
-                            all_checks()[cell.check].name);
+      const Row row = blank(cell);
+      return known.contains(row.op + " " + row.dtypes + " " + row.check);
     });
   }
-  const auto blank = [&](const Cell& cell) {
-    const Claim& claim = runner.claims()[cell.claim];
-    const Check& check = all_checks()[cell.check];
-    return Row{
-        .op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
-  };
   report.begin(cells.size());
   WorkerOptions workers = {.command = worker_command(options, options.run.plugin),
                            .jobs = options.jobs > 0
@@ -156,7 +191,15 @@ int judge(const Runner& runner, Options& options) {
   if (!options.json.empty()) report.write_json(options.json);
   if (!options.junit.empty()) report.write_junit(options.junit);
   if (!options.html.empty()) report.write_html(options.html);
-  return report.passed() ? 0 : 1;
+  return runner && report.passed() ? 0 : 1;
+}
+
+// Whether the plugin's device opens at all: asked of a child process, which may crash. Gives its
+// exit status, or -1.
+int try_to_open(const Options& options) {
+  std::vector<std::string> command = worker_command(options, options.run.plugin);
+  command[1] = "--claims";
+  return run_silently(command, options.timeout);
 }
 
 int run(Options& options) {
@@ -169,17 +212,34 @@ int run(Options& options) {
         option.substr(0, equals), equals == std::string::npos ? "" : option.substr(equals + 1));
   }
   options.run.plugin = find_plugin(options.run.plugin);
+  if (options.worker) return serve(options);
+  const bool judged = !options.claims && options.case_line.empty();
+  if (judged) {
+    const int status = try_to_open(options);
+    if (status == kUnavailable) return kUnavailable;
+    if (status != 0) {
+      Report report({.plugin = options.run.plugin,
+                     .device = "none",
+                     .profile = options.profile,
+                     .level = options.level,
+                     .seed = options.run.seed,
+                     .notes = {"its device does not open, so nothing that it claims is judged"}});
+      return judge(nullptr, report, options);
+    }
+  }
   std::unique_ptr<Runner> runner;
   try {
+    // Options are for the plugin's own instance, which a plain look has none of.
+    if (!options.worker && options.plugin_options.empty()) load_plainly(options.run.plugin);
     runner = std::make_unique<Runner>(options.run);
   } catch (const tenon::Error& error) {
-    fmt::print(stderr, "tenon-conformance: {}: {}\n", options.run.plugin, error.message());
+    fmt::print(stderr, "tenon-conformance: {}\n", error.message());
     return error.code() == tenon::Code::kUnavailable ? kUnavailable : 1;
   }
-  if (options.worker) return serve(*runner);
   if (options.claims) return print_claims(*runner), 0;
-  if (!options.case_line.empty()) return run_case(*runner, options);
-  return judge(*runner, options);
+  if (!judged) return run_case(*runner, options);
+  Report report(*runner, options.profile, options.level, options.run.seed);
+  return judge(runner.get(), report, options);
 }
 
 // ---- the node tests of ONNX
@@ -232,8 +292,9 @@ int main(int argc, char** argv) {
   app.add_option("--option", options.plugin_options, "KEY=VALUE for the plugin; may be repeated");
   app.add_option(
          "--level", options.level,
-         "The highest level to run: 2 primitives, 3 composites, 4 gradients, 6 stress; or smoke")
-      ->check(CLI::IsMember({"smoke", "2", "3", "4", "6"}))
+         "The highest level to run: 0 the ABI, 1 memory and streams, 2 primitives, 3 composites, 4 "
+         "gradients, 6 stress; or smoke")
+      ->check(CLI::IsMember({"smoke", "0", "1", "2", "3", "4", "6"}))
       ->capture_default_str();
   app.add_option("--op", options.run.op, "Only this op; a * at the end stands for any rest");
   app.add_option("--dtype", options.run.dtype, "Only claims with this dtype");

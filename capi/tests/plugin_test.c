@@ -107,6 +107,11 @@ static void plugins_that_are_wrong(void) {
   CHECK_ERROR(load_bad("name"), TENON_INVALID_ARGUMENT,
               "its name Bad name is not of the form [a-z][a-z0-9_]*");
   CHECK_ERROR(load_bad("calls"), TENON_INVALID_ARGUMENT, "it has no `launch`");
+  CHECK_ERROR(load_bad("table"), TENON_INVALID_ARGUMENT,
+              "its table of calls says that it has 0 bytes");
+  CHECK_ERROR(load_bad("signature"), TENON_INVALID_ARGUMENT,
+              "its kernels[1]: signature \"f32,f23->f32\": expected a dtype or a letter");
+  CHECK_ERROR(load_bad("prepare"), TENON_INVALID_ARGUMENT, "its kernels[1] has no `prepare`");
   CHECK_ERROR(load_bad("kernels"), TENON_INVALID_ARGUMENT, "its list of kernels is NULL");
   CHECK_ERROR(load_bad("create"), TENON_UNAVAILABLE, "the driver is asleep");
   CHECK_ERROR(load_bad("devices"), TENON_INTERNAL, "the device caught fire");

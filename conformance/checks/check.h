@@ -28,7 +28,8 @@ struct Finding {
   bool passed = true;
   bool trusted = true;
   std::string message;
-  double ulp = 0;  // The largest error that was met.
+  double ulp = 0;          // The largest error that was met.
+  std::string impossible;  // Why it cannot be tried here: the cell is UNSUPPORTED.
 
   static Finding fault(std::string text) { return {.passed = false, .message = std::move(text)}; }
 };
@@ -52,6 +53,7 @@ std::vector<Check> memory_checks();
 std::vector<Check> relation_checks();
 std::vector<Check> gradient_checks();
 std::vector<Check> stress_checks();
+std::vector<Check> huge_checks();
 
 // ---- what checks share
 

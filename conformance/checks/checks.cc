@@ -10,7 +10,7 @@ namespace {
 std::vector<Check> join() {
   std::vector<Check> all;
   for (std::vector<Check> (*list)() : {value_checks, shape_checks, memory_checks, relation_checks,
-                                       gradient_checks, stress_checks}) {
+                                       gradient_checks, stress_checks, huge_checks}) {
     for (const Check& check : list()) all.push_back(check);
   }
   return all;
@@ -36,6 +36,17 @@ Problem mapped(const Problem& problem, const F& f) {
   return result;
 }
 
+// How many elements of the first input become one of `n_results`, at most.
+double factors_of(const Problem& problem, size_t n_results) {
+  if (problem.inputs.empty() || n_results == 0) return 1;
+  const Sizes& shape = problem.inputs[0].shape;
+  if (problem.op->name == "cumprod") {
+    const int64_t axis = problem.attr("axis");
+    return static_cast<double>(axis < 0 ? shape.end()[axis] : shape.begin()[axis]);
+  }
+  return static_cast<double>(count_of(shape)) / static_cast<double>(n_results);
+}
+
 // What a sum of many terms may lose, for each element: it follows from how many terms there are and
 // how large they are, which the oracle tells for the absolute values, and for ones.
 struct Accumulation {
@@ -51,14 +62,11 @@ Accumulation accumulation(const Environment& env, const Problem& problem, size_t
   const Reals sizes =
       product ? Reals() : env.oracle.run(mapped(problem, real_abs))[output].values();
   Reals terms = env.oracle.run(mapped(problem, [](Real) { return Real(1); }))[output].values();
-  const double ratio = problem.inputs.empty() || oracle.empty()
-                           ? 1
-                           : static_cast<double>(count_of(problem.inputs[0].shape)) /
-                                 static_cast<double>(oracle.size());
+  const double factors = factors_of(problem, oracle.size());
   Real total = 0, size = 0;
   for (size_t i = 0; i < oracle.size(); ++i) {
     // Of products and means ones tell nothing: as many as inputs become one.
-    const double k = std::max({1.0, ratio, product ? 1.0 : static_cast<double>(terms[i])});
+    const double k = std::max({1.0, factors, product ? 1.0 : static_cast<double>(terms[i])});
     const Real scale = product ? real_abs(oracle[i]) : sizes[i];
     result.slack.push_back(accumulation_bound(k, scale, dtype));
     total += k;

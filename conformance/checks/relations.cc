@@ -1,5 +1,6 @@
 // Relations between calls that hold whatever the values are.
 
+#include <algorithm>
 #include <set>
 
 #include "conformance/checks/check.h"
@@ -119,6 +120,65 @@ Finding test_parts(const Environment& env, const Problem& problem) {
   return {};
 }
 
+// ---- what works along other axes does not care which lines lie beside a line
+
+const std::set<std::string> kByLines = {
+    "sum",    "mean",    "max",         "min",        "prod",     "any",       "all",
+    "argmax", "argmin",  "cumsum",      "cumprod",    "cummax",   "cummin",    "sort",
+    "top_k",  "softmax", "log_softmax", "layer_norm", "rms_norm", "window_sum"};
+
+bool works_by_lines(const Environment& env, const Claim& claim) {
+  return kByLines.contains(claim.op->name) && env.profile == Profile::kStrict;
+}
+
+// Those that leave axis 0 alone.
+std::vector<Problem> line_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = some_problems(env, claim);
+  std::erase_if(problems, [](const Problem& p) {
+    const Sizes& shape = p.inputs[0].shape;
+    const auto rank = static_cast<int64_t>(shape.size());
+    if (rank < 2 || shape[0] < 2) return true;
+    if (p.op->attr("axes") != nullptr) {
+      const Json axes = p.attr("axes");
+      return axes.empty() || std::any_of(axes.begin(), axes.end(), [&](const Json& axis) {
+               return axis == 0 || axis == -rank;
+             });
+    }
+    return p.op->attr("axis") != nullptr && (p.attr("axis") == 0 || p.attr("axis") == -rank);
+  });
+  for (Problem& p : problems) p.expected.clear();
+  return problems;
+}
+
+// Lines [from, to) of a result or of an operand's values.
+Result lines(const Result& whole, int64_t from, int64_t to) {
+  Result part = whole;
+  const auto line = static_cast<int64_t>(whole.bytes.size()) / std::max<int64_t>(1, whole.shape[0]);
+  part.bytes = {whole.bytes.begin() + from * line, whole.bytes.begin() + to * line};
+  part.shape[0] = to - from;
+  return part;
+}
+
+Finding test_split(const Environment& env, const Problem& problem) {
+  const Operand& x = problem.inputs[0];
+  const Reals all = x.values();
+  const int64_t n = x.shape[0], line = count_of(x.shape) / n;
+  const std::vector<Result> whole = env.device.run(problem);
+  for (const auto& [from, to] : {std::pair(int64_t{0}, n / 2), std::pair(n / 2, n)}) {
+    Problem part = problem;
+    part.inputs[0] = with_values(x, Reals(all.begin() + from * line, all.begin() + to * line));
+    part.inputs[0].shape[0] = to - from;
+    const std::vector<Result> got = env.device.run(part);
+    for (size_t k = 0; k < got.size(); ++k) {
+      const std::string fault = compare_bits(got[k], lines(whole[k], from, to));
+      if (fault.empty()) continue;
+      return Finding::fault("lines " + std::to_string(from) + " to " + std::to_string(to) +
+                            " alone: " + fault);
+    }
+  }
+  return {};
+}
+
 // ---- softmax does not see a shift
 
 bool is_softmax(const Environment&, const Claim& claim) {
@@ -188,6 +248,9 @@ std::vector<Check> relation_checks() {
        test_linear},
       {"parts", 2, "Parts of the inputs give the same bits as parts of the output.", is_elementwise,
        long_problems, test_parts},
+      {"split", 2,
+       "Lines of the first axis, which is left alone, give the same bits by themselves.",
+       works_by_lines, line_problems, test_split},
       {"shift", 2, "A softmax does not see a shift of its input.", is_softmax, some_problems,
        test_shift},
       {"transposes", 2, "The transpose of a product is the product of the transposes.", is_matmul,

@@ -21,10 +21,8 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
     return x;
   };
   // Each axis of each input is there, is 1, or is missing from the front.
-  Sizes shape;
-  const int64_t rank = draw.between(1, 4);
-  for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 9));
-  if (draw.coin()) shape.back() = draw.one_of(edge_sizes());
+  const Sizes shape = draw_shape(draw, 1, 4);
+  const auto rank = static_cast<int64_t>(shape.size());
   Problem problem;
   for (size_t i = 0; i < claim.inputs.size(); ++i) {
     Sizes own_shape = shape;

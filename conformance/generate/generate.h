@@ -24,6 +24,10 @@ class Draw {
   const T& one_of(const std::vector<T>& choices) {
     return choices[static_cast<size_t>(between(0, static_cast<int64_t>(choices.size()) - 1))];
   }
+  template <class T>
+  T& one_of(std::vector<T>& choices) {
+    return choices[static_cast<size_t>(between(0, static_cast<int64_t>(choices.size()) - 1))];
+  }
 
  private:
   std::mt19937_64 engine_;
@@ -31,6 +35,10 @@ class Draw {
 
 // The sizes at which vectors and tiles begin and end.
 const std::vector<int64_t>& edge_sizes();
+
+// Up to `most_rank` small sizes, and perhaps an edge size in place of one of them. Few elements all
+// the same: what is tried often must be quick.
+Sizes draw_shape(Draw& draw, int64_t least_rank, int64_t most_rank);
 
 // The registry's cases that make sense in the claim's dtypes, without those that must fail.
 std::vector<Problem> retargeted_cases(const Claim& claim);
@@ -54,5 +62,10 @@ void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems
 void add_windows(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_indexing(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
+
+// For ops of no family.
+void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
 }  // namespace tenon_kit

@@ -5,7 +5,7 @@
 namespace tenon_kit {
 namespace {
 
-Sizes draw_shape(Draw& draw, int64_t rank) {
+Sizes small_shape(Draw& draw, int64_t rank) {
   Sizes shape;
   for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 7));
   return shape;
@@ -13,11 +13,11 @@ Sizes draw_shape(Draw& draw, int64_t rank) {
 
 void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const int64_t rank = draw.between(1, 4), axis = draw.between(0, rank - 1);
-  const Sizes x = draw_shape(draw, rank);
+  const Sizes x = small_shape(draw, rank);
   Problem problem;
   problem.attrs["axis"] = draw.coin() ? axis : axis - rank;
   problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
-                    indices(claim.inputs[1], draw_shape(draw, draw.between(0, 2)),
+                    indices(claim.inputs[1], small_shape(draw, draw.between(0, 2)),
                             x[static_cast<size_t>(axis)], draw.seed())};
   problems.push_back(std::move(problem));
 }
@@ -25,7 +25,7 @@ void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
 // gather_elements and scatter_elements: indices of x's rank, no larger elsewhere.
 void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const int64_t rank = draw.between(1, 3), axis = draw.between(0, rank - 1);
-  const Sizes x = draw_shape(draw, rank);
+  const Sizes x = small_shape(draw, rank);
   Sizes picks = x;
   const bool scatter = claim.op->name == "scatter_elements";
   for (int64_t i = 0; i < rank; ++i) {
@@ -51,10 +51,10 @@ void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems
 
 void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const int64_t rank = draw.between(1, 4), depth = draw.between(1, rank);
-  const Sizes x = draw_shape(draw, rank);
+  const Sizes x = small_shape(draw, rank);
   int64_t bound = x[0];
   for (int64_t i = 0; i < depth; ++i) bound = std::min(bound, x[static_cast<size_t>(i)]);
-  Sizes tuples = draw_shape(draw, draw.between(0, 2));
+  Sizes tuples = small_shape(draw, draw.between(0, 2));
   Sizes result = tuples;
   tuples.push_back(depth);
   result.insert(result.end(), x.begin() + depth, x.end());

@@ -3,25 +3,13 @@
 #include "conformance/generate/generate.h"
 
 namespace tenon_kit {
-namespace {
-
-Sizes draw_shape(Draw& draw, int64_t least_rank) {
-  Sizes shape;
-  const int64_t rank = draw.between(least_rank, 4);
-  for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 8));
-  if (rank > 0 && draw.coin()) shape.back() = draw.one_of(edge_sizes());
-  return shape;
-}
-
-}  // namespace
-
 void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const std::string& name = claim.op->name;
   Problem problem;
   if (name == "copy" || name == "cast") {
-    problem.inputs = {plain(claim.inputs[0], draw_shape(draw, 0), draw.seed())};
+    problem.inputs = {plain(claim.inputs[0], draw_shape(draw, 0, 4), draw.seed())};
   } else if (name == "concat") {
-    const Sizes shape = draw_shape(draw, 1);
+    const Sizes shape = draw_shape(draw, 1, 4);
     const int64_t axis = draw.between(0, static_cast<int64_t>(shape.size()) - 1);
     problem.attrs["axis"] = axis;
     const int64_t n = draw.between(1, 4);
@@ -31,7 +19,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
       problem.inputs.push_back(plain(claim.inputs[0], part, draw.seed()));
     }
   } else if (name == "pad") {
-    const Sizes shape = draw_shape(draw, 1);
+    const Sizes shape = draw_shape(draw, 1, 4);
     Sizes pads;
     for (size_t i = 0; i < 2 * shape.size(); ++i) pads.push_back(draw.between(0, 3));
     problem.attrs["pads"] = pads;
@@ -40,10 +28,10 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
       problem.inputs.push_back(plain(claim.inputs[1], {}, draw.seed()));
     }
   } else if (name == "fill") {
-    problem.attrs["shape"] = draw_shape(draw, 0);
+    problem.attrs["shape"] = draw_shape(draw, 0, 4);
     problem.inputs = {plain(claim.inputs[0], {}, draw.seed())};
   } else if (name == "iota") {
-    const Sizes shape = draw_shape(draw, 1);
+    const Sizes shape = draw_shape(draw, 1, 4);
     problem.attrs["shape"] = shape;
     problem.attrs["axis"] = draw.between(0, static_cast<int64_t>(shape.size()) - 1);
   } else {

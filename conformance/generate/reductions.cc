@@ -11,8 +11,8 @@ namespace {
 const std::set<std::string> kOverAxes = {"sum",       "prod",    "max",          "min",
                                          "mean",      "any",     "all",          "var",
                                          "logsumexp", "l2_norm", "count_nonzero"};
-const std::set<std::string> kAlongAxis = {"argmax",  "argmin",      "cumsum", "cumprod",
-                                          "softmax", "log_softmax", "sort",   "argsort"};
+const std::set<std::string> kAlongAxis = {"argmax", "argmin", "cumsum",  "cumprod",
+                                          "cummax", "cummin", "softmax", "log_softmax"};
 
 }  // namespace
 
@@ -20,16 +20,13 @@ void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& proble
   const std::string& name = claim.op->name;
   const bool over = kOverAxes.contains(name), along = kAlongAxis.contains(name);
   if ((!over && !along) || claim.inputs.size() != 1) return;
-  const int64_t rank = draw.between(1, 4);
-  Sizes shape;
-  for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 6));
-  const auto long_axis = static_cast<size_t>(draw.between(0, rank - 1));
-  shape[long_axis] = draw.one_of(edge_sizes());
+  Sizes shape = draw_shape(draw, 1, 4);
+  const auto rank = static_cast<int64_t>(shape.size());
 
   Problem problem;
   if (along) {
     const bool search = name == "argmax" || name == "argmin";
-    if (search && shape[long_axis] == 0) shape[long_axis] = 5;
+    if (search) std::replace(shape.begin(), shape.end(), int64_t{0}, int64_t{5});
     problem.attrs["axis"] = draw.between(-rank, rank - 1);
     for (const char* flag : {"exclusive", "reverse", "descending", "keepdims"}) {
       if (claim.op->attr(flag)) problem.attrs[flag] = draw.coin();

@@ -68,6 +68,20 @@ const std::vector<int64_t>& edge_sizes() {
   return sizes;
 }
 
+Sizes draw_shape(Draw& draw, int64_t least_rank, int64_t most_rank) {
+  Sizes shape;
+  const int64_t rank = draw.between(least_rank, most_rank);
+  for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 7));
+  if (rank > 0 && draw.coin()) {
+    int64_t& size = draw.one_of(shape);
+    size = draw.one_of(edge_sizes());
+    for (int64_t& other : shape) {
+      if (&other != &size && size > 257) other = draw.between(1, 2);
+    }
+  }
+  return shape;
+}
+
 Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed) {
   Operand x;
   x.dtype = dtype;
@@ -138,7 +152,11 @@ std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
     add_windows(claim, draw, problems);
     add_indexing(claim, draw, problems);
     add_movement(claim, draw, problems);
+    add_linear_algebra(claim, draw, problems);
+    add_sorting(claim, draw, problems);
   }
+  // Some of these make no sense, so there are more of them.
+  for (size_t i = 0; problems.size() < n && i < 3 * n; ++i) add_resized(claim, draw, problems);
   for (Problem& problem : problems) {
     problem.op = claim.op;
     retarget_attrs(problem, claim);

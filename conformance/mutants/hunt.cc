@@ -11,6 +11,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "conformance/device/device_check.h"
+
 namespace tenon_kit {
 namespace {
 
@@ -109,6 +111,7 @@ WorkerOptions Hunt::worker(const Mutant* mutant, const std::string& reached_file
 }
 
 Row Hunt::blank(const Cell& cell) const {
+  if (cell.claim == kDevice) return blank_row(all_device_checks()[cell.check]);
   const Claim& claim = runner_.claims()[cell.claim];
   const Check& check = all_checks()[cell.check];
   return {.op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
@@ -123,9 +126,9 @@ std::vector<Cell> Hunt::cells_of(const Mutant& mutant, size_t claim) const {
     return cells;
   }
   for (const std::string& name : mutant.checks) {
-    const Check* const check = find_check(name);
-    if (!check) throw std::runtime_error(mutant.name + ": there is no check " + name);
-    cells.push_back({claim, static_cast<size_t>(check - all_checks().data())});
+    if (const Check* const check = find_check(name)) {
+      cells.push_back({claim, static_cast<size_t>(check - all_checks().data())});
+    }
   }
   return cells;
 }
@@ -144,6 +147,16 @@ std::vector<Cell> Hunt::cells_of(const Mutant& mutant, const Reach& reach) const
   }
   put_in_order(claims, runner_.claims());
   std::vector<Cell> cells;
+  const std::vector<DeviceCheck>& device_checks = all_device_checks();
+  for (const std::string& name : mutant.checks) {
+    const auto found = std::find_if(device_checks.begin(), device_checks.end(),
+                                    [&](const DeviceCheck& check) { return name == check.name; });
+    if (found != device_checks.end()) {
+      cells.push_back({kDevice, static_cast<size_t>(found - device_checks.begin())});
+    } else if (!find_check(name)) {
+      throw std::runtime_error(mutant.name + ": there is no check " + name);
+    }
+  }
   for (const size_t claim : claims) {
     for (const Cell& cell : cells_of(mutant, claim)) cells.push_back(cell);
   }

@@ -54,6 +54,7 @@ TENON_QUAD_2(pow)
 inline __float128 exp2(__float128 x) { return ::exp2q(x); }
 inline __float128 fma(__float128 x, __float128 y, __float128 z) { return ::fmaq(x, y, z); }
 inline __float128 ldexp(__float128 x, int exponent) { return ::ldexpq(x, exponent); }
+inline int ilogb(__float128 x) { return ::ilogbq(x); }
 inline bool isnan(__float128 x) { return ::isnanq(x) != 0; }
 inline bool isinf(__float128 x) { return ::isinfq(x) != 0; }
 inline bool isfinite(__float128 x) { return ::finiteq(x) != 0; }

@@ -11,7 +11,7 @@ namespace {
 // What a line of `ref` offers for every float it offers in binary128 as well.
 std::string with_binary128(tenon_string signature) {
   std::string text(signature.data, signature.size);
-  for (const std::string word : {":float", ":any"}) {
+  for (const std::string word : {":float", ":any", ":f32,f64"}) {
     size_t at = 0;
     while ((at = text.find(word, at)) != std::string::npos) {
       at += word.size();

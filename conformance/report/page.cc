@@ -6,28 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "conformance/device/device_check.h"
 #include "conformance/kit/dtypes.h"
 #include "conformance/report/report.h"
 
 namespace tenon_kit {
 namespace {
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
 
 constexpr const char* kStyle = R"css(
 :root{color-scheme:light dark;--ink:#1a1c1e;--paper:#fcfcfa;--line:#d8d8d4;--soft:#6b6f74;
@@ -179,11 +163,11 @@ std::string html_page(const Heading& heading, const std::vector<Row>& rows) {
       "<div class=sum><div>{8}<small>claims</small></div><div>{9}<small>cells</small></div>"
       "<div>{10}<small>cases</small></div><div class=\"{11}\">{12}<small>faults</small></div></div>"
       "<h2>Ops by dtype</h2>{13}<h2>Faults</h2>{14}<h2>Properties</h2>{15}"
-      "<h2>Largest error</h2>{16}</html>\n",
+      "<h2>Largest error</h2>{16}<h2>Device</h2>{17}</html>\n",
       escaped(heading.plugin), kStyle, escaped(heading.version), escaped(heading.device),
       heading.profile, heading.level, heading.seed, notes, heading.n_claims, rows.size(), cases,
       n_faults ? "bad" : "", n_faults, heat_map(rows), faults(rows), properties(rows),
-      error_bars(rows));
+      error_bars(rows), device_table(rows));
 }
 
 }  // namespace tenon_kit

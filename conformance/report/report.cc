@@ -8,12 +8,22 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "conformance/device/device_check.h"
+
 namespace tenon_kit {
 namespace {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -37,14 +47,6 @@ std::string escaped(const std::string& text) {
   }
   return result;
 }
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error("cannot write " + path);
-}
-
-}  // namespace
 
 Report::Report(const Runner& runner, const std::string& profile, const std::string& level,
                uint64_t seed) {
@@ -78,6 +80,9 @@ Report::Report(const Runner& runner, const std::string& profile, const std::stri
   for (const Claim& claim : runner.claims()) claims_.push_back(claim.op->name + " " + claim.dtypes);
   terminal_ = isatty(STDERR_FILENO) != 0;
 }
+
+Report::Report(Heading heading)
+    : heading_(std::move(heading)), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void Report::expect(const std::string& path) {
   std::ifstream file(path);
@@ -127,6 +132,7 @@ void Report::add(Row row) {
     fmt::print("{} {} {} {}: {}\n", name_of(row.status), row.check, row.op, row.dtypes,
                row.message);
     if (!row.line.empty()) fmt::print("    --check {} --case '{}'\n", row.check, row.line);
+    if (row.dtypes == kNoDTypes) fmt::print("    --level 1 --check {}\n", row.check);
     std::fflush(stdout);
   }
   rows_.push_back(std::move(row));
@@ -166,6 +172,9 @@ void Report::end() {
   for (const auto& [status, n] : counts()) words += fmt::format(", {} {}", n, name_of(status));
   const std::vector<std::string> missing = unexecuted();
   fmt::print("cells: {}{} in {:.0f} s\n", rows_.size(), words, now() - begun_);
+  const auto n_device = std::count_if(rows_.begin(), rows_.end(),
+                                      [](const Row& row) { return row.dtypes == kNoDTypes; });
+  fmt::print("properties of the device executed: {} of {}\n", n_device, all_device_checks().size());
   fmt::print("claims executed: {} of {}\n", claims_.size() - missing.size(), claims_.size());
   if (rows_.empty()) fmt::print("nothing was run, which is no pass\n");
   fmt::print("{}\n", passed() ? "PASSED" : "FAILED");

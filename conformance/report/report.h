@@ -28,6 +28,8 @@ struct Heading {
 class Report {
  public:
   Report(const Runner& runner, const std::string& profile, const std::string& level, uint64_t seed);
+  // Of a plugin of which no device could be opened: only its own checks can be run.
+  explicit Report(Heading heading);
 
   // Faults that are known, a line of JSON for each: they do not fail a run, and passing does.
   void expect(const std::string& path);
@@ -67,5 +69,7 @@ class Report {
 
 // The page (report/page.cc).
 std::string html_page(const Heading& heading, const std::vector<Row>& rows);
+// Text as it stands in HTML and XML.
+std::string escaped(const std::string& text);
 
 }  // namespace tenon_kit

@@ -18,6 +18,8 @@
 #include <cstring>
 #include <iostream>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
 extern char** environ;
 
@@ -102,6 +104,21 @@ class Child {
     return found;
   }
 
+  // Its exit status if it ends of itself in time, else -1.
+  int wait(double seconds) {
+    begun_ = Clock::now();
+    close(std::exchange(requests_, -1));
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = waitpid(pid_, &status, WNOHANG)) == 0 && this->seconds() < seconds) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (ended == 0) return stop(), -1;
+    close(answers_);
+    pid_ = -1;
+    return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
   // Ends the child and says how it went: the signal, or its exit status negated.
   int stop(bool force = true) {
     if (pid_ <= 0) return 0;
@@ -181,6 +198,12 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
       }
     }
   }
+}
+
+int run_silently(const std::vector<std::string>& command, double seconds) {
+  Child child;
+  child.start({.command = command});
+  return child.wait(seconds);
 }
 
 int serve_cells(const std::function<Row(const Cell&, const Tell&)>& run) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,7 +12,9 @@
 
 namespace tenon_kit {
 
-// A cell by its places in the plugin's claims and in all_checks().
+// A cell by its places in the plugin's claims and in all_checks(); or, where the claim is kDevice,
+// in all_device_checks().
+inline constexpr size_t kDevice = SIZE_MAX;
 struct Cell {
   size_t claim;
   size_t check;
@@ -29,6 +32,10 @@ struct WorkerOptions {
 void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
                const std::function<Row(const Cell&)>& blank,
                const std::function<void(const Cell&, const Row&)>& done);
+
+// Runs a command whose standard output nobody reads. Gives its exit status, or -1 if it crashed or
+// did not end in time.
+int run_silently(const std::vector<std::string>& command, double seconds);
 
 // The other side: answers cells on the standard input until it ends. `run` gives the row and tells
 // of each problem before it is tried.

@@ -11,13 +11,23 @@ namespace {
 // Beyond this many, kernels of SHAPED lines are forgotten and prepared anew when asked for.
 constexpr size_t kMostShaped = 1024;
 
+// The signature of a line, whose place in the plugin's list tells its vendor which one is wrong.
+Signature signature_of(const tenon_kernel& line, size_t place) {
+  require(line.prepare != nullptr, "its kernels[{}] has no `prepare`", place);
+  try {
+    return Signature::parse({line.signature.data, line.signature.size});
+  } catch (const Error& error) {
+    fail(error.code(), "its kernels[{}]: {}", {place, error.what()});
+  }
+}
+
 }  // namespace
 
 void KernelTable::load(const tenon_plugin& plugin) {
   const auto* bytes = reinterpret_cast<const std::byte*>(plugin.kernels);
   for (size_t i = 0; i < plugin.n_kernels; ++i) {
     const auto* line = reinterpret_cast<const tenon_kernel*>(bytes + i * plugin.kernel_size);
-    Line parsed{line, Signature::parse({line->signature.data, line->signature.size})};
+    Line parsed{line, signature_of(*line, i)};
     if (line->op == 0) {
       custom_lines_[std::string(line->name.data, line->name.size)].push_back(std::move(parsed));
       continue;

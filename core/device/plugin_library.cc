@@ -46,6 +46,9 @@ tenon_error* unimplemented(const char* call) {
 
 // A feature that stands for a call comes with it.
 void check_claims(const tenon_plugin& plugin) {
+  constexpr size_t kFirst = offsetof(tenon_plugin_calls, destroy);
+  require(plugin.calls->struct_size > kFirst, "its table of calls says that it has {} bytes",
+          plugin.calls->struct_size);
   complete_calls(*plugin.calls);
   tenon_plugin_calls calls = {};
   std::memcpy(&calls, plugin.calls, std::min<size_t>(plugin.calls->struct_size, sizeof calls));

@@ -51,7 +51,10 @@ class SignatureParser {
       for (Signature::Operand& operand : *operands) {
         if (operand.letter < 0) continue;
         operand.dtypes = classes_[static_cast<size_t>(operand.letter)];
-        if (operand.dtypes == 0) stop("a class for every letter");
+        if (operand.dtypes != 0) continue;
+        const char letter = static_cast<char>('A' + operand.letter);
+        stop(format("a class for {}, such as {}:float,",
+                    {std::string_view(&letter, 1), std::string_view(&letter, 1)}));
       }
     }
     return s;
@@ -94,7 +97,7 @@ class SignatureParser {
         operand.letter = static_cast<int8_t>(word[0] - 'A');
       } else {
         operand.dtypes = member(word);
-        if (operand.dtypes == 0) stop("a dtype or a letter");
+        if (operand.dtypes == 0) stop_at(word, "a dtype or a letter");
       }
       operand.optional = take("?");
       operand.variadic = take("*");
@@ -105,11 +108,18 @@ class SignatureParser {
   uint16_t members() {
     uint16_t set = 0;
     do {
-      const uint16_t one = member(take_word());
-      if (one == 0) stop("a dtype, float, int, uint or any");
+      const std::string_view word = take_word();
+      const uint16_t one = member(word);
+      if (one == 0) stop_at(word, "a dtype, float, int, uint or any");
       set |= one;
     } while (take(","));
     return set;
+  }
+
+  // Where a word begins that is wrong.
+  [[noreturn]] void stop_at(std::string_view word, std::string_view expected) {
+    at_ = static_cast<size_t>(word.data() - text_.data());
+    stop(expected);
   }
 
   [[noreturn]] void stop(std::string_view expected) const {

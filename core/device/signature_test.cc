@@ -49,5 +49,24 @@ TEST(Signature, SaysWhatIsWrongAndWhere) {
   }
 }
 
+std::string message_of(const char* text) {
+  try {
+    Signature::parse(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Signature, PointsAtTheWordThatIsWrong) {
+  EXPECT_EQ(message_of("f32,f23->f32"),
+            "signature \"f32,f23->f32\": expected a dtype or a letter at position 4");
+  EXPECT_EQ(
+      message_of("T->T T:f32,flaot"),
+      "signature \"T->T T:f32,flaot\": expected a dtype, float, int, uint or any at position 11");
+  EXPECT_EQ(message_of("T,T->T"),
+            "signature \"T,T->T\": expected a class for T, such as T:float, at position 6");
+}
+
 }  // namespace
 }  // namespace tenon

@@ -81,7 +81,9 @@ Tensors logaddexp_decompose(const None&, TensorSpan in) {
 
 Tensors logaddexp_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
-  const Tensor difference = where(equal(a, b), number(0), a - b);
+  // Equal infinities have no difference; of other equals it has a slope.
+  const Tensor is_same_infinity = logical_and(isinf(a), equal(a, b));
+  const Tensor difference = where(is_same_infinity, number(0), a - b);
   return gradients(
       v, [&] { return g * sigmoid(difference); }, [&] { return g * sigmoid(-difference); });
 }

@@ -152,11 +152,11 @@ ExpansionInteger<T, true> as_int(const ExpansionInteger<T, false>& a) {
 }
 
 // The decomposition of an op into its expansion, which is given as a generic function. Half types
-// are computed in float32.
+// are computed in float32. The binary128 of oracles stays what it is, with float64's constants.
 template <class Expansion, class... Operands>
 Tensors expand(const Expansion& expansion, const Tensor& x, const Operands&... others) {
   const DType dtype = x->type.dtype;
-  if (dtype == DType::kF64) {
+  if (dtype == DType::kF64 || dtype == DType::kF128) {
     return {expansion(ExpansionValue<double>(x), ExpansionValue<double>(others)...).tensor()};
   }
   const auto widened = [](const Tensor& t) { return ExpansionValue<float>(cast(t, DType::kF32)); };

@@ -3,7 +3,8 @@
 namespace tenon {
 
 void require_matrices(const TensorType& x, const char* name) {
-  require(x.dtype == DType::kF32 || x.dtype == DType::kF64,
+  const DType dtype = x.dtype;
+  require(dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF128,
           "C1: {} must be float32 or float64, but is {}: convert it with cast", name, x.dtype);
   require(x.rank() >= 2, "C2: {} must have two axes or more, but is {}", name, x);
 }

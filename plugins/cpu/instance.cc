@@ -11,21 +11,21 @@
 namespace tenon_cpu {
 namespace {
 
-// The processor's name as Linux tells it, or the architecture's.
-std::string processor_name() {
+// What Linux tells of the processor, or `otherwise`.
+std::string processor(const char* field, const char* otherwise) {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     const size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
+    if (line.rfind(field, 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
   }
-#if defined(__aarch64__)
-  return "arm64";
-#else
-  return "x86-64";
-#endif
+  return otherwise;
 }
+
+#if defined(__aarch64__)
+constexpr const char* kArchitecture = "arm64";
+#else
+constexpr const char* kArchitecture = "x86-64";
+#endif
 
 }  // namespace
 
@@ -33,13 +33,14 @@ Instance::Instance(const tenon_host* host, const tenon_instance_options& options
     : tenon_sdk::Instance(host, options), pool(options.threads) {}
 
 tenon_device_properties Instance::describe() const {
-  static const std::string name = processor_name();
+  static const std::string name = processor("model name", kArchitecture);
+  static const std::string vendor = processor("vendor_id", kArchitecture);
   struct sysinfo system {};
   sysinfo(&system);
   return {
       .kind = TENON_DEVICE_CPU,
       .description = {name.data(), name.size()},
-      .vendor = TENON_STR(""),
+      .vendor = {vendor.data(), vendor.size()},
       .driver = TENON_STR(""),
       .features = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA,
       .memory_bytes = uint64_t{system.totalram} * system.mem_unit,

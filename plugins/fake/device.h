@@ -9,6 +9,7 @@
 #include <string>
 
 #include "plugins/fake/options.h"
+#include "plugins/fake/turns.h"
 #include "plugins/sdk/host.h"
 
 namespace tenon_fake {
@@ -28,7 +29,9 @@ struct Device {
   std::atomic<uint64_t> launches{0};
   std::atomic<uint64_t> allocations{0};
   std::atomic<uint64_t> allocated_bytes{0};
+  std::atomic<uint64_t> calls{0};
   std::atomic<bool> lost{false};
+  Turns turns;
 
   const Options& options() const { return instance.options; }
   const tenon_sdk::Host& host() const { return instance.host; }

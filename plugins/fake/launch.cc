@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace tenon_fake {
@@ -69,12 +70,22 @@ tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
                      tenon_string* out_reason) {
   *out_kernel = nullptr;
   Device& device = from_c(self);
+  if (request->line->op == device.options().refuse_op && request->line->op != 0) {
+    *out_reason = TENON_STR("this op was only claimed");
+    return nullptr;
+  }
   tenon_kernel_request own = *request;
   own.line = inner_plugin().kernels + (request->line - kernels());
   tenon_kernel_p* kernel = nullptr;
   tenon_error* error = own.line->prepare(device.device, &own, &kernel, out_traits, out_reason);
-  if (kernel) *out_kernel = reinterpret_cast<tenon_kernel_p*>(new Kernel{device, kernel});
-  return error;
+  if (!kernel) return error;
+  auto* const made = new (std::nothrow) Kernel{device, kernel};
+  if (!made) {
+    inner().release_kernel(kernel);
+    return device.error(TENON_OUT_OF_MEMORY, "no memory for a kernel");
+  }
+  *out_kernel = reinterpret_cast<tenon_kernel_p*>(made);
+  return nullptr;
 }
 
 const std::vector<tenon_kernel>& list() {

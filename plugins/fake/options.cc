@@ -17,12 +17,15 @@ constexpr Option kOptions[] = {
     {"memory_bytes", &Options::memory_bytes}, {"fail_launch", &Options::fail_launch},
     {"fail_enqueue", &Options::fail_enqueue}, {"fail_allocate", &Options::fail_allocate},
     {"lose_at", &Options::lose_at},           {"silent", &Options::silent},
+    {"fail_call", &Options::fail_call},       {"out_of_order", &Options::out_of_order},
+    {"refuse_op", &Options::refuse_op},       {"claim_features", &Options::claim_features},
 };
 
 }  // namespace
 
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options) {
+  if (!TENON_SDK_HAS(given, n_options)) return nullptr;
   for (size_t i = 0; i < given.n_options; ++i) {
     const std::string_view key = tenon_sdk::text(given.option_keys[i]);
     const std::string_view text = tenon_sdk::text(given.option_values[i]);

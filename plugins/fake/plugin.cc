@@ -4,6 +4,7 @@
 #include <tenon/plugin.h>
 
 #include <new>
+#include <type_traits>
 
 #include "plugins/fake/device.h"
 #include "plugins/fake/launch.h"
@@ -31,23 +32,26 @@ tenon_features Device::features() const {
   if (options().visible) features |= TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_IMPORT_HOST;
   if (options().blocking) features |= TENON_FEATURE_HOST_BLOCKING;
   if (!options().asynchronous) features |= TENON_FEATURE_SYNCHRONOUS;
-  return features;
+  return features | options().claim_features;
 }
 
 namespace calls {
 
 tenon_error* create(const tenon_host* host, const tenon_instance_options* given,
-                    tenon_instance_p** out_instance) {
+                    tenon_instance_p** out_instance) try {
   *out_instance = nullptr;
   auto self = std::make_unique<Instance>(Instance{tenon_sdk::Host(host), {}, nullptr});
   if (tenon_error* error = read_options(self->host, *given, self->options)) return error;
-  tenon_instance_options inner_options = *given;
-  inner_options.n_options = 0;
+  const tenon_instance_options inner_options = {.struct_size = sizeof inner_options,
+                                                .threads = given->threads,
+                                                .log_context = given->log_context};
   if (tenon_error* error = inner_plugin().create(host, &inner_options, &self->instance)) {
     return error;
   }
   *out_instance = reinterpret_cast<tenon_instance_p*>(self.release());
   return nullptr;
+} catch (const std::bad_alloc&) {
+  return tenon_sdk::Host(host).error(TENON_OUT_OF_MEMORY, "no memory for an instance");
 }
 
 void destroy(tenon_instance_p* self) {
@@ -63,7 +67,12 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   *out_device = nullptr;
   tenon_device_p* device = nullptr;
   if (tenon_error* error = inner().open_device(from_c(self).instance, index, &device)) return error;
-  *out_device = reinterpret_cast<tenon_device_p*>(new Device{from_c(self), device});
+  try {
+    *out_device = reinterpret_cast<tenon_device_p*>(new Device{from_c(self), device});
+  } catch (...) {
+    inner().close_device(device);
+    throw;
+  }
   return nullptr;
 }
 
@@ -92,7 +101,12 @@ tenon_error* describe_device(tenon_device_p* self, tenon_device_properties* out_
 tenon_error* make_buffer(Device& device, tenon_buffer_p* buffer, uint64_t size,
                          tenon_buffer_p** out_buffer) {
   auto* const data = static_cast<std::byte*>(inner().map(buffer));
-  *out_buffer = reinterpret_cast<tenon_buffer_p*>(new Buffer{device, buffer, data, size});
+  try {
+    *out_buffer = reinterpret_cast<tenon_buffer_p*>(new Buffer{device, buffer, data, size});
+  } catch (...) {
+    inner().release(buffer);
+    throw;
+  }
   device.allocated_bytes += size;
   return nullptr;
 }
@@ -152,7 +166,12 @@ tenon_error* open_stream(tenon_device_p* self, tenon_stream_p** out_stream) {
   Device& device = from_c(self);
   tenon_stream_p* stream = nullptr;
   if (tenon_error* error = inner().open_stream(device.device, &stream)) return error;
-  *out_stream = reinterpret_cast<tenon_stream_p*>(new Stream(device, stream));
+  try {
+    *out_stream = reinterpret_cast<tenon_stream_p*>(new Stream(device, stream));
+  } catch (...) {
+    inner().close_stream(stream);
+    throw;
+  }
   return nullptr;
 }
 
@@ -169,9 +188,12 @@ tenon_error* record_event(tenon_stream_p* stream, tenon_event_p** out_event) {
   return error;
 }
 
-tenon_error* wait_event(tenon_stream_p* stream, tenon_event_p* event) {
-  return from_c(stream).enqueue([event = from_c(event)]() -> tenon_error* {
+tenon_error* wait_event(tenon_stream_p* self, tenon_event_p* event) {
+  Stream& stream = from_c(self);
+  return stream.enqueue([&stream, event = from_c(event)]() -> tenon_error* {
+    stream.device().turns.set_blocked(stream.number(), true);
     event->wait();
+    stream.device().turns.set_blocked(stream.number(), false);
     return nullptr;
   });
 }
@@ -199,9 +221,58 @@ void release_kernel(tenon_kernel_p* kernel) {
 
 namespace {
 
+// ---- the table: each call behind what may stop it
+
+const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host; }
+const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
+const tenon_sdk::Host& host_of(tenon_stream_p* stream) { return from_c(stream).device().host(); }
+const tenon_sdk::Host& host_of(tenon_kernel_p* kernel) { return from_c(kernel).device.host(); }
+
+tenon_error* ordered_failure(Device& device) {
+  const uint64_t n = ++device.calls;
+  if (n != device.options().fail_call) return nullptr;
+  return device.error(TENON_INTERNAL, "call " + std::to_string(n) + " failed");
+}
+tenon_error* ordered_failure(tenon_instance_p*) { return nullptr; }
+tenon_error* ordered_failure(tenon_device_p* device) { return ordered_failure(from_c(device)); }
+tenon_error* ordered_failure(tenon_stream_p* stream) {
+  return ordered_failure(from_c(stream).device());
+}
+tenon_error* ordered_failure(tenon_kernel_p* kernel) {
+  return ordered_failure(from_c(kernel).device);
+}
+
+// A callback is destroyed, also when the call that was given it fails.
+template <class Argument>
+void end(const Argument&) {}
+void end(const tenon_done_callback& done) {
+  if (done.destroy) done.destroy(done.payload);
+}
+
+template <auto slot>
+struct Guarded;
+template <class Result, class First, class... Rest, Result (*slot)(First, Rest...)>
+struct Guarded<slot> {
+  static Result call(First first, Rest... rest) {
+    if constexpr (std::is_same_v<Result, tenon_error*>) {
+      tenon_error* error = nullptr;
+      try {
+        error = ordered_failure(first);
+        if (!error) return slot(first, rest...);
+      } catch (const std::exception& failure) {
+        error = host_of(first).error(TENON_OUT_OF_MEMORY, failure.what());
+      }
+      (end(rest), ...);
+      return error;
+    } else {
+      return slot(first, rest...);
+    }
+  }
+};
+
 constexpr tenon_plugin_calls kCalls = {
     .struct_size = sizeof(tenon_plugin_calls),
-#define TENON_SLOT(result, name, parameters) .name = calls::name,
+#define TENON_SLOT(result, name, parameters) .name = Guarded<calls::name>::call,
 #include <tenon/plugin_slots.def>
 };
 

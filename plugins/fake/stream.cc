@@ -16,8 +16,14 @@ void Event::wait() {
   changed_.wait(lock, [&] { return done_; });
 }
 
-Stream::Stream(Device& device, tenon_stream_p* inner) : device_(device), inner_(inner) {
-  if (device.options().asynchronous) thread_ = std::thread([this] { run(); });
+Stream::Stream(Device& device, tenon_stream_p* inner)
+    : device_(device), inner_(inner), number_(device.turns.open()) {
+  try {
+    if (device.options().asynchronous) thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    device.turns.close(number_);
+    throw;
+  }
 }
 
 Stream::~Stream() {
@@ -29,6 +35,7 @@ Stream::~Stream() {
     }
     thread_.join();
   }
+  device_.turns.close(number_);
   if (failure_) device_.host().release(failure_);
   tenon_fake::inner().close_stream(inner_);
 }
@@ -36,10 +43,15 @@ Stream::~Stream() {
 tenon_error* Stream::enqueue(Job job) {
   if (device_.lost) return device_.lost_error();
   if (!thread_.joinable()) return job();
+  append(std::move(job));
+  return nullptr;
+}
+
+void Stream::append(Job job) {
   std::lock_guard guard(mutex_);
   jobs_.push_back(std::move(job));
   changed_.notify_all();
-  return nullptr;
+  device_.turns.set_working(number_, true);
 }
 
 void Stream::run() {
@@ -54,9 +66,11 @@ void Stream::run() {
     if (const uint64_t us = device_.options().delay_us) {
       std::this_thread::sleep_for(std::chrono::microseconds(us));
     }
+    if (device_.options().out_of_order) device_.turns.wait_for_later(number_);
     perform(job);
     lock.lock();
     busy_ = false;
+    if (jobs_.empty()) device_.turns.set_working(number_, false);
     changed_.notify_all();
   }
 }
@@ -88,9 +102,7 @@ tenon_error* Stream::notify(tenon_done_callback done) {
   };
   // What is lost answers, too: nothing of it is under way any more.
   if (!thread_.joinable()) return job();
-  std::lock_guard guard(mutex_);
-  jobs_.push_back(std::move(job));
-  changed_.notify_all();
+  append(std::move(job));
   return nullptr;
 }
 

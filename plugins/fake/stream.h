@@ -35,6 +35,7 @@ class Stream {
 
   Device& device() const { return device_; }
   tenon_stream_p* inner() const { return inner_; }
+  uint64_t number() const { return number_; }  // Among the device's turns.
 
   // On a synchronous device runs the job and returns its error.
   tenon_error* enqueue(Job job);
@@ -43,11 +44,13 @@ class Stream {
 
  private:
   void run();
+  void append(Job job);
   void perform(const Job& job);
   tenon_error* take_failure();
 
   Device& device_;
   tenon_stream_p* const inner_;
+  const uint64_t number_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;

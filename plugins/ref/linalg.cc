@@ -11,8 +11,7 @@ namespace {
 // Calls body(kernels, launch, i) for each matrix i of the first operand.
 template <class Body>
 Prepared for_each_matrix(const Request& request, const Body& body) {
-  using Dtypes = tenon_sdk::Types<float, double>;
-  return tenon_sdk::dispatch<Dtypes>(request.input(0).dtype, [&]<class T>(Type<T>) {
+  return tenon_sdk::dispatch<tenon_sdk::WideFloats>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [body](const tenon_launch& launch) {
       const tenon_sdk::MatrixKernels<T, tenon_sdk::Loops<Wide<T>>> kernels;
       const int64_t n = tenon_sdk::count_matrices(launch.inputs[0]);

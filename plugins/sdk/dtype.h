@@ -157,8 +157,10 @@ inline constexpr bool kIsInt = std::is_integral_v<T>;
 template <class... T>
 struct Types {};
 #if defined(TENON_SDK_BINARY128)
+using WideFloats = Types<float, double, __float128>;
 using Floats = Types<Half, BFloat16, float, double, __float128>;
 #else
+using WideFloats = Types<float, double>;
 using Floats = Types<Half, BFloat16, float, double>;
 #endif
 using Ints = Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -141,7 +140,12 @@ struct Loops {
 
  private:
   static constexpr int kMostSweeps = 60;  // Ten are many.
-  static constexpr W kEpsilon = std::numeric_limits<W>::epsilon();
+  // The distance from 1 to the next number; numeric_limits does not know binary128.
+  static constexpr W kEpsilon = [] {
+    W epsilon = 1;
+    while (W{1} + epsilon / 2 != W{1}) epsilon /= 2;
+    return epsilon;
+  }();
 
   static void swap_rows(Matrix& a, int64_t i, int64_t k) {
     for (int64_t j = 0; i != k && j < a.columns(); ++j) std::swap(a(i, j), a(k, j));

@@ -79,7 +79,7 @@ template <class Derived>
 tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                     tenon_instance_p** out_instance) {
   *out_instance = nullptr;
-  if (options->n_options > 0) {
+  if (TENON_SDK_HAS(*options, n_options) && options->n_options > 0) {
     const std::string key(text(options->option_keys[0]));
     return Host(host).error(TENON_INVALID_ARGUMENT, "there is no option '" + key + "'");
   }

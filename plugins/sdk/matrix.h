@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -88,7 +87,7 @@ class DenseMatrix {
     for (int64_t i = 0; i < std::min(rows_, columns_); ++i) (*this)(i, i) = 1;
   }
   void set_nan() {
-    std::fill(elements_.begin(), elements_.end(), std::numeric_limits<W>::quiet_NaN());
+    std::fill(elements_.begin(), elements_.end(), W{NAN});
   }
   void multiply(W factor) {
     for (W& element : elements_) element *= factor;

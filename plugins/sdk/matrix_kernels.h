@@ -55,7 +55,7 @@ struct MatrixKernels {
 
   static void det(const tenon_launch& launch, int64_t index) {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
-    W product = std::numeric_limits<W>::quiet_NaN();
+    W product = W{NAN};
     if (x.is_finite()) {
       product = F::eliminate(x) ? -1 : 1;
       for (int64_t i = 0; i < x.rows(); ++i) product *= x(i, i);
@@ -65,7 +65,7 @@ struct MatrixKernels {
 
   static void slogdet(const tenon_launch& launch, int64_t index) {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
-    W sign = std::numeric_limits<W>::quiet_NaN(), log = sign;
+    W sign = W{NAN}, log = sign;
     if (x.is_finite()) {
       sign = F::eliminate(x) ? -1 : 1;
       log = 0;
@@ -116,7 +116,7 @@ struct MatrixKernels {
     } else {
       u.set_nan();
       vh.set_nan();
-      s.assign(static_cast<size_t>(rank), std::numeric_limits<W>::quiet_NaN());
+      s.assign(static_cast<size_t>(rank), W{NAN});
     }
     u.store(MatrixView<T>(launch.outputs[0], index));
     store_vector(s, launch.outputs[1], index);
@@ -136,7 +136,7 @@ struct MatrixKernels {
       }
     } else {
       v.set_nan();
-      w.assign(static_cast<size_t>(x.rows()), std::numeric_limits<W>::quiet_NaN());
+      w.assign(static_cast<size_t>(x.rows()), W{NAN});
     }
     store_vector(w, launch.outputs[0], index);
     v.store(MatrixView<T>(launch.outputs[1], index));

@@ -6,6 +6,7 @@
 #   ./dev conformance mutants [ARGUMENTS OF tenon-mutants]
 #
 #   ./dev conformance cpu                    every claim, up to the stress tests
+#   ./dev conformance cpu --level 1          the device alone: seconds
 #   ./dev conformance cpu --level smoke      a minute
 #   ./dev conformance cpu --html page.html   a page to look at
 #   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu

@@ -179,6 +179,57 @@ static void one_failed_allocation_is_tried_again(void) {
   close_all(t, 1);
 }
 
+/* Whichever call of the plugin fails, some call of the program fails or its results are right. */
+static void any_call_may_fail(void) {
+  const char* kinds[] = {"", ",asynchronous=0", ",blocking=0,delay_us=20"};
+  char text[80];
+  size_t kind;
+  int n;
+  for (kind = 0; kind < 3; ++kind) {
+    for (n = 1; n <= 40; ++n) {
+      const int64_t shape[1] = {2};
+      const float values[2] = {1, 1};
+      float read[2] = {0, 0};
+      tenon_context_options options;
+      tenon_tensor* t[3] = {0};
+      tenon_error* error;
+      snprintf(text, sizeof text, "fail_call=%d%s", n, kinds[kind]);
+      setenv("TENON_TEST_OPTIONS", text, 1);
+      options = test_options();
+      CHECK_OK(tenon_context_create(&options, &own));
+      error = tenon_scope_set_device(there(), tenon_str("fake"));
+      if (!error) {
+        error = tenon_tensor_from_data(there(), TENON_FLOAT32, shape, 1, values, 8, &t[0]);
+      }
+      if (!error) error = tenon_neg(there(), t[0], &t[1]);
+      if (!error) error = tenon_sub(there(), t[1], t[0], &t[2]);
+      if (!error) error = tenon_tensor_read(there(), t[2], read, sizeof read);
+      if (!error) CHECK(read[0] == -2 && read[1] == -2);
+      tenon_error_release(error);
+      close_all(t, 3);
+    }
+  }
+  unsetenv("TENON_TEST_OPTIONS");
+}
+
+static void an_op_that_is_only_claimed_names_its_reason(void) {
+  tenon_tensor* t[1] = {0};
+  tenon_tensor* none = GARBAGE(tenon_tensor);
+  tenon_context_options options;
+  setenv("TENON_TEST_OPTIONS", "refuse_op=1", 1); /* neg */
+  options = test_options();
+  options.fallback_policy = TENON_FALLBACK_STRICT;
+  CHECK_OK(tenon_context_create(&options, &own));
+  CHECK_OK(tenon_scope_set_device(there(), tenon_str("fake")));
+  unsetenv("TENON_TEST_OPTIONS");
+  t[0] = ones(there());
+
+  CHECK_ERROR(tenon_neg(there(), t[0], &none), TENON_UNIMPLEMENTED, "this op was only claimed");
+
+  CHECK(none == NULL);
+  close_all(t, 1);
+}
+
 struct outcome {
   tenon_code code;
   int finished;
@@ -268,6 +319,8 @@ int main(void) {
   RUN(a_lost_device_fails_every_call);
   RUN(memory_that_runs_out_is_an_error);
   RUN(one_failed_allocation_is_tried_again);
+  RUN(any_call_may_fail);
+  RUN(an_op_that_is_only_claimed_names_its_reason);
   RUN(callbacks_get_the_error);
   RUN(threads_share_the_device);
   RUN(options_that_it_lacks_are_refused);

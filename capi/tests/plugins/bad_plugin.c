@@ -25,7 +25,7 @@ static tenon_error* fail(const char* what) {
 static void destroy(tenon_instance_p* self) { (void)self; }
 static tenon_error* count_devices(tenon_instance_p* self, size_t* out_count) {
   (void)self;
-#if defined(BAD_devices)
+#if defined(BAD_devices) || defined(BAD_signature) || defined(BAD_prepare)
   *out_count = 1;
 #else
   *out_count = 0;
@@ -35,9 +35,22 @@ static tenon_error* count_devices(tenon_instance_p* self, size_t* out_count) {
 static tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
   (void)self;
   (void)index;
+#if defined(BAD_signature) || defined(BAD_prepare)
+  static int device;
+  *out_device = (tenon_device_p*)&device;
+  return NULL;
+#else
   (void)out_device;
   return fail("the device caught fire");
+#endif
 }
+
+static tenon_error* describe_device(tenon_device_p* device, tenon_device_properties* out) {
+  (void)device;
+  (void)out;
+  return NULL;
+}
+static void close_device(tenon_device_p* device) { (void)device; }
 
 /* Calls that nobody reaches. */
 static void unused_void(void) {}
@@ -55,11 +68,36 @@ static void fill_calls(void) {
   calls.destroy = destroy;
   calls.count_devices = count_devices;
   calls.open_device = open_device;
+  calls.describe_device = describe_device;
+  calls.close_device = close_device;
   calls.release_kernel = (void (*)(tenon_kernel_p*))unused_void;
 #if defined(BAD_calls)
   calls.launch = NULL;
+#elif defined(BAD_table)
+  calls.struct_size = 0;
 #endif
 }
+
+#if defined(BAD_signature) || defined(BAD_prepare)
+static tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
+                            tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                            tenon_string* out_reason) {
+  (void)device;
+  (void)request;
+  (void)out_kernel;
+  (void)out_traits;
+  (void)out_reason;
+  return NULL;
+}
+static const tenon_kernel kernels[] = {
+    {TENON_OP_copy, 0, TENON_STR("T->T T:any"), TENON_STR(""), prepare},
+#if defined(BAD_signature)
+    {TENON_OP_add, 0, TENON_STR("f32,f23->f32"), TENON_STR(""), prepare},
+#else
+    {TENON_OP_add, 0, TENON_STR("f32,f32->f32"), TENON_STR(""), NULL},
+#endif
+};
+#endif
 
 static tenon_plugin plugin = {
     sizeof(tenon_plugin), 0, TENON_STR("bad"), TENON_STR("0"), 0, 0, create, &calls, NULL, 0,
@@ -91,6 +129,9 @@ TENON_EXPORT tenon_error* tenon_plugin_query_v1(const tenon_host* the_host,
   plugin.name = tenon_str("Bad name");
 #elif defined(BAD_kernels)
   plugin.n_kernels = 3;
+#elif defined(BAD_signature) || defined(BAD_prepare)
+  plugin.kernels = kernels;
+  plugin.n_kernels = 2;
 #endif
   return NULL;
 }

@@ -1,0 +1,120 @@
+// More elements than 32 bits count.
+
+#include <fstream>
+#include <set>
+
+#include "conformance/checks/check.h"
+
+namespace tenon_kit {
+namespace {
+
+constexpr int64_t kMany = (int64_t{1} << 31) + 5;
+// The input, the output, and one of them in host memory, with room for another worker's.
+constexpr int64_t kNeededBytes = 12 * (int64_t{1} << 30);
+
+const std::set<std::string> kOps = {"copy", "neg", "add", "max", "argmax", "gather"};
+
+bool is_for_many(const Environment& env, const Claim& claim) {
+  return env.thorough && kOps.contains(claim.op->name) && claim.inputs[0] == TENON_INT8 &&
+         (claim.op->name != "gather" || claim.inputs[1] == TENON_INT64);
+}
+
+std::vector<Problem> one_problem(const Environment&, const Claim& claim) {
+  Problem problem;
+  problem.op = claim.op;
+  problem.inputs = {plain(TENON_INT8, {kMany}, 0)};
+  if (claim.op->name == "add") problem.inputs.push_back(problem.inputs[0]);
+  if (claim.op->name == "gather") problem.inputs.push_back(indices(TENON_INT64, {4}, 1, 0));
+  return {problem};
+}
+
+int64_t available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string word; file >> word;) {
+    int64_t kilobytes = 0;
+    if (word == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024;
+  }
+  return 0;
+}
+
+// What no power of two repeats. The last element is the largest, and the only one.
+int8_t element(int64_t i, int64_t n) {
+  return i == n - 1 ? int8_t{127} : static_cast<int8_t>(i % 251 - 125);
+}
+
+tenon::Tensor from(const Session& session, tenon_dtype dtype, int64_t n, const void* data,
+                   size_t bytes) {
+  tenon_tensor* tensor = nullptr;
+  tenon::check(tenon_tensor_from_data(session.scope().get(), dtype, &n, 1, data, bytes, &tensor));
+  return tenon::Tensor::adopt(tensor);
+}
+
+// What element i of the result must be.
+using Expected = int64_t (*)(int64_t i, int64_t n);
+
+template <class T>
+Finding compare_with(const Session& session, const tenon::Tensor& y, int64_t n, Expected expected,
+                     std::vector<int8_t>& room) {
+  const int64_t count = y.count();
+  room.resize(static_cast<size_t>(count) * sizeof(T));
+  tenon::check(tenon_tensor_read(session.scope().get(), y.get(), room.data(), room.size()));
+  const T* const got = reinterpret_cast<const T*>(room.data());
+  for (int64_t i = 0; i < count; ++i) {
+    const T want = static_cast<T>(expected(i, n));
+    if (got[i] == want) continue;
+    return Finding::fault("of " + std::to_string(n) + " elements: element " + std::to_string(i) +
+                          " is " + std::to_string(got[i]) + ", not " + std::to_string(want));
+  }
+  return {};
+}
+
+// Places that lie on both sides of what 31 and 32 bits reach.
+int64_t place(int64_t i, int64_t n) {
+  const int64_t places[] = {0, n / 2, n - 2, n - 1};
+  return places[i];
+}
+
+Finding test_many(const Environment& env, const Problem& problem) {
+  const Session& device = env.device;
+  const uint64_t device_bytes = device.scope().device().info().memory_bytes;
+  if (available_bytes() < kNeededBytes ||
+      (device_bytes != 0 && device_bytes < static_cast<uint64_t>(kNeededBytes) / 2)) {
+    Finding finding;
+    finding.impossible = "2^31 elements want 12 GiB of memory";
+    return finding;
+  }
+  const std::string& name = problem.op->name;
+  const int64_t n = problem.inputs[0].shape[0];
+  std::vector<int8_t> values(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i)] = element(i, n);
+  std::vector<tenon::Tensor> inputs = {from(device, TENON_INT8, n, values.data(), values.size())};
+  if (name == "add") inputs.push_back(inputs[0]);
+  if (name == "gather") {
+    const int64_t at[] = {place(0, n), place(1, n), place(2, n), place(3, n)};
+    inputs.push_back(from(device, TENON_INT64, 4, at, sizeof at));
+  }
+  const std::vector<tenon::Tensor> outputs = device.call(problem, inputs);
+  inputs.clear();
+  if (name == "argmax") {
+    return compare_with<int64_t>(
+        device, outputs[0], n, [](int64_t, int64_t count) { return count - 1; }, values);
+  }
+  Expected expected = [](int64_t i, int64_t count) -> int64_t { return element(i, count); };
+  if (name == "neg") expected = [](int64_t i, int64_t k) -> int64_t { return -element(i, k); };
+  if (name == "add") expected = [](int64_t i, int64_t k) -> int64_t { return 2 * element(i, k); };
+  if (name == "max") expected = [](int64_t, int64_t) -> int64_t { return 127; };
+  if (name == "gather") {
+    expected = [](int64_t i, int64_t k) -> int64_t { return element(place(i, k), k); };
+  }
+  return compare_with<int8_t>(device, outputs[0], n, expected, values);
+}
+
+}  // namespace
+
+std::vector<Check> huge_checks() {
+  return {
+      {"many", 6, "More than 2^31 elements.", is_for_many, one_problem, test_many},
+  };
+}
+
+}  // namespace tenon_kit

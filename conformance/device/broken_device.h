@@ -1,0 +1,59 @@
+// Devices that are wrong in one way: `fake` with a fault to order, or a plugin in whose table one
+// call was replaced.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/device/drive.h"
+
+namespace tenon_kit::device {
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+// A plugin of which parts are replaced.
+struct Broken {
+  explicit Broken(tenon_plugin_query sane_query);
+
+  const tenon_plugin* sane = nullptr;
+  tenon_plugin_calls inner = {};  // Of the sane one.
+  tenon_plugin plugin = {};
+  tenon_plugin_calls calls = {};
+  std::vector<tenon_kernel> kernels;
+
+  // What those need that go wrong at times, or late.
+  std::atomic<int> n{0};
+  std::atomic<int> inside{0};
+  std::vector<std::string> kept;
+  tenon_stream_p* stream = nullptr;
+  tenon_event_p* event = nullptr;
+  std::set<tenon_event_p*> events;
+  std::vector<tenon_copy_region> copies;
+  std::vector<const tenon_copy_region*> regions;
+};
+
+// The one of this time: calls know only their arguments.
+extern Broken* broken;
+tenon_error* query_broken(const tenon_host* host, const tenon_plugin** out_plugin);
+
+struct DeviceFault {
+  const char* check;  // Which must find it.
+  const char* what;
+  Options options;  // Of `fake`; without any the plugin is `ref`.
+  void (*spoil)(Broken&);
+  tenon_plugin_query query = query_broken;
+};
+
+inline const Options kRef = {};
+inline const Options kLate = {{"delay_us", "300"}};
+inline const Options kReverse = {{"out_of_order", "1"}, {"delay_us", "300"}};
+
+std::vector<DeviceFault> faults_of_level_0();
+std::vector<DeviceFault> faults_of_level_1();
+
+}  // namespace tenon_kit::device

@@ -1,0 +1,141 @@
+// Copies and fills, at odd places.
+
+#include <algorithm>
+
+#include "conformance/device/device_check.h"
+
+namespace tenon_kit::device {
+namespace {
+
+constexpr uint64_t kSizes[] = {0, 1, 2, 3, 7, 8, 31, 64, 65, 255, 4097};
+constexpr uint64_t kOffsets[] = {0, 1, 3, 8, 63, 64, 100};
+constexpr uint64_t kBuffer = 5000;
+
+Bytes part(const Bytes& all, uint64_t offset, uint64_t size) {
+  const auto first = all.begin() + static_cast<ptrdiff_t>(offset);
+  return Bytes(first, first + static_cast<ptrdiff_t>(size));
+}
+
+void put(Bytes& all, uint64_t offset, const Bytes& some) {
+  std::copy(some.begin(), some.end(), all.begin() + static_cast<ptrdiff_t>(offset));
+}
+
+std::string named(const char* what, uint64_t size, uint64_t from, uint64_t to) {
+  return fmt::format("{} of {} bytes from offset {} to offset {}", what, size, from, to);
+}
+
+void test_roundtrip(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  const Buffer buffer(bench, kBuffer);
+  Bytes model = noise(kBuffer, 1);
+  stream.write_now(buffer, 0, model);
+  uint32_t seed = 2;
+  for (const uint64_t size : kSizes) {
+    for (const uint64_t offset : kOffsets) {
+      const Bytes bytes = noise(size, seed++);
+      stream.write_now(buffer, offset, bytes);
+      put(model, offset, bytes);
+      Bytes host(size + 200, 0xee), want = host;
+      const tenon_copy_region read = {place_in(buffer, offset), host_place(host.data(), 100), size,
+                                      0};
+      succeed(bench.calls().copy(stream.get(), &read), "copy to the host");
+      stream.finish();
+      put(want, 100, bytes);
+      expect_bytes(host, want, named("there and back", size, offset, 100));
+    }
+    expect_bytes(stream.read_now(buffer, 0, kBuffer), model, "a buffer around what was written");
+  }
+}
+
+void test_device_copies(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  const Buffer a(bench, kBuffer), b(bench, kBuffer);
+  const Bytes from = noise(kBuffer, 1);
+  Bytes to = noise(kBuffer, 2);
+  stream.write_now(a, 0, from);
+  stream.write_now(b, 0, to);
+  for (const uint64_t size : kSizes) {
+    for (const uint64_t offset : kOffsets) {
+      const uint64_t at = 163 - offset;
+      stream.copy(a, offset, b, at, size);
+      put(to, at, part(from, offset, size));
+      expect_bytes(stream.read_now(b, 0, kBuffer), to, named("a copy", size, offset, at));
+    }
+  }
+  expect_bytes(stream.read_now(a, 0, kBuffer), from, "what was copied from");
+  // Within one buffer, apart.
+  stream.copy(a, 0, a, 2500, 2000);
+  Bytes moved = from;
+  put(moved, 2500, part(from, 0, 2000));
+  expect_bytes(stream.read_now(a, 0, kBuffer), moved, "a copy within one buffer");
+  // Both places may be the host's.
+  const Bytes source = noise(300, 7);
+  Bytes target(300);
+  const tenon_copy_region region = {host_place(source.data(), 1), host_place(target.data(), 2), 290,
+                                    0};
+  succeed(bench.calls().copy(stream.get(), &region), "copy from host to host");
+  stream.finish();
+  expect_bytes(part(target, 2, 290), part(source, 1, 290), "a copy from host to host");
+}
+
+// Nothing is said of places that overlap, so a plugin refuses them or moves the bytes as if through
+// a third place; what lies beside the target stays as it was.
+void test_overlap(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  const Buffer buffer(bench, kBuffer);
+  for (const auto& [from, to] : {std::pair<uint64_t, uint64_t>{0, 100}, {100, 0}, {64, 65}}) {
+    const Bytes before = noise(kBuffer, 3);
+    stream.write_now(buffer, 0, before);
+    const tenon_copy_region region = {place_in(buffer, from), place_in(buffer, to), 3000, 0};
+    tenon_error* error = bench.calls().copy(stream.get(), &region);
+    const bool refused = error != nullptr;
+    if (refused) take(error);
+    Bytes want = before;
+    if (!refused) put(want, to, part(before, from, 3000));
+    expect_bytes(stream.read_now(buffer, 0, kBuffer), want,
+                 named(refused ? "after a refused copy" : "an overlapping copy", 3000, from, to));
+  }
+}
+
+void test_fill(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  const Buffer buffer(bench, kBuffer);
+  Bytes model = noise(kBuffer, 1);
+  stream.write_now(buffer, 0, model);
+  constexpr uint64_t kPattern = 0x8877665544332211;
+  for (const uint32_t n : {1u, 2u, 4u, 8u}) {
+    for (const uint64_t count : {0, 1, 2, 3, 31, 129, 500}) {
+      for (const uint64_t offset : {uint64_t{0}, uint64_t{n}, uint64_t{64} + n}) {
+        tenon_fill_region region = {buffer.get(), offset, count * n, kPattern, n, 0};
+        succeed(bench.calls().fill(stream.get(), &region), "fill");
+        region = {};  // It was the plugin's during the call only.
+        // The low bytes of the pattern come first, on any machine.
+        for (uint64_t i = 0; i < count * n; ++i) {
+          model[offset + i] = static_cast<unsigned char>(kPattern >> (8 * (i % n)));
+        }
+        expect_bytes(stream.read_now(buffer, 0, kBuffer), model,
+                     fmt::format("{} times a pattern of {} bytes at offset {}", count, n, offset));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> copy_checks() {
+  return {
+      {"memory", "roundtrip", 1, "Bytes go to the device and back, from and to any place.",
+       test_roundtrip},
+      {"memory", "device_copies", 1, "Bytes are copied between any two places of the device.",
+       test_device_copies},
+      {"memory", "overlap", 1, "Overlapping copies are refused, or right.", test_overlap},
+      {"memory", "fill_patterns", 1, "Patterns of 1, 2, 4 and 8 bytes fill what they should.",
+       test_fill},
+  };
+}
+
+}  // namespace tenon_kit::device

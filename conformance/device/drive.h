@@ -1,0 +1,210 @@
+// Drives a plugin's table directly, without the core: what checks of levels 0 and 1 are written in.
+//
+// The host's table is the core's own, but that errors and failed launches are noted here. Whatever
+// breaks the contract throws: Fault, Leak, or Unsupported where there is nothing to test.
+
+#pragma once
+
+#include <fmt/format.h>
+#include <tenon/plugin.h>
+
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon_kit::device {
+
+struct Fault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct Leak : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct Unsupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Args>
+void require(bool holds, fmt::format_string<Args...> words, Args&&... args) {
+  if (!holds) throw Fault(fmt::format(words, std::forward<Args>(args)...));
+}
+
+// What is judged, and how it is opened.
+struct Subject {
+  tenon_plugin_query query = nullptr;
+  std::string file;  // Empty: none is known.
+  std::vector<std::pair<std::string, std::string>> options;
+  size_t index = 0;      // Of the device.
+  bool thorough = true;  // Larger and longer.
+};
+
+using Bytes = std::vector<unsigned char>;
+Bytes noise(size_t size, uint32_t seed);  // Bytes that repeat nowhere near.
+
+// ---- the host ----
+
+const tenon_host& host_table();
+
+// An error as a plugin gave it.
+struct Failure {
+  tenon_code code = TENON_OK;
+  std::string message;
+};
+// Takes an error over; it must be one that our table made, and complete.
+Failure take(tenon_error* error);
+// NULL it must be.
+void succeed(tenon_error* error, const char* call);
+// NULL it must not be.
+Failure fail(tenon_error* error, const char* call);
+// Errors that were made and not released yet.
+size_t n_live_errors();
+
+struct FailedLaunch {
+  void* work;
+  uint64_t ticket;
+  Failure failure;
+};
+std::vector<FailedLaunch> take_failed_launches();
+
+// ---- the plugin ----
+
+// The plugin as its query function describes it, with the slots that its table is long enough for.
+struct Plugin {
+  explicit Plugin(const Subject& subject, const tenon_host& host = host_table());
+
+  const tenon_plugin* facts = nullptr;
+  tenon_plugin_calls calls = {};
+  tenon_host host = {};
+
+  const tenon_kernel& line(size_t i) const;
+};
+
+class Stream;
+class Buffer;
+
+// An instance and one of its devices, closed at the end.
+class Bench {
+ public:
+  explicit Bench(const Subject& subject, const tenon_host& host = host_table());
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  ~Bench();
+
+  const Plugin& plugin() const { return plugin_; }
+  const tenon_plugin_calls& calls() const { return plugin_.calls; }
+  tenon_instance_p* instance() const { return instance_; }
+  tenon_device_p* device() const { return device_; }
+  const tenon_device_properties& properties() const { return properties_; }
+  bool has(tenon_features feature) const { return (properties_.features & feature) == feature; }
+  void need(tenon_features feature, const char* name) const;  // Else Unsupported.
+
+  tenon_memory_statistics statistics() const;
+
+ private:
+  friend class Stream;
+  friend class Buffer;
+
+  // Waits, once, for all streams: when a check has failed, what they work on is about to go.
+  void settle() const;
+
+  Plugin plugin_;
+  mutable std::mutex mutex_;
+  mutable std::vector<tenon_stream_p*> streams_;  // Those that are open.
+  tenon_instance_p* instance_ = nullptr;
+  tenon_device_p* device_ = nullptr;
+  tenon_device_properties properties_ = {};
+};
+
+// Options of an instance as the subject asks for them.
+class InstanceOptions {
+ public:
+  explicit InstanceOptions(const Subject& subject, uint32_t threads = 0);
+  InstanceOptions(const InstanceOptions&) = delete;
+  void add(const char* key, const char* value);
+  tenon_instance_options get() const;
+
+ private:
+  std::vector<tenon_string> keys_, values_;
+  uint32_t threads_;
+};
+
+class Buffer {
+ public:
+  Buffer(const Bench& bench, uint64_t size);
+  Buffer(Buffer&& other) noexcept;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+
+  tenon_buffer_p* get() const { return handle_; }
+  uint64_t size() const { return size_; }
+
+ private:
+  const Bench& bench_;
+  tenon_buffer_p* handle_ = nullptr;
+  uint64_t size_;
+};
+
+class Event {
+ public:
+  Event(const Bench& bench, tenon_event_p* handle) : bench_(bench), handle_(handle) {}
+  Event(Event&& other) noexcept
+      : bench_(other.bench_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event();
+  tenon_event_p* get() const { return handle_; }
+
+ private:
+  const Bench& bench_;
+  tenon_event_p* handle_;
+};
+
+// Its end waits for its work.
+class Stream {
+ public:
+  explicit Stream(const Bench& bench);
+  Stream(Stream&& other) noexcept
+      : bench_(other.bench_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream();
+
+  tenon_stream_p* get() const { return handle_; }
+
+  // They enqueue; host memory must stay until `finish`.
+  void write(const Buffer& to, uint64_t offset, const Bytes& from) const;
+  void read(const Buffer& from, uint64_t offset, Bytes& to) const;
+  void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
+            uint64_t size) const;
+  void fill(const Buffer& to, unsigned char byte) const;  // The whole buffer.
+  Event record() const;
+  void wait_for(const Event& event) const;
+
+  // Waits by `notify`, which every device has, and gives what it told. Fault after half a minute.
+  Failure notified() const { return notified(bench_, handle_); }
+  static Failure notified(const Bench& bench, tenon_stream_p* stream);
+  void finish() const;
+
+  Bytes read_now(const Buffer& from, uint64_t offset, uint64_t size) const;
+  void write_now(const Buffer& to, uint64_t offset, const Bytes& from) const;
+
+ private:
+  const Bench& bench_;
+  tenon_stream_p* handle_ = nullptr;
+};
+
+inline tenon_place host_place(const void* at, uint64_t offset = 0) {
+  return {nullptr, const_cast<void*>(at), offset, 0};
+}
+inline tenon_place place_in(const Buffer& buffer, uint64_t offset = 0) {
+  return {buffer.get(), nullptr, offset, 0};
+}
+
+// Throws a Fault that names the first byte which differs.
+void expect_bytes(const Bytes& got, const Bytes& want, const std::string& where);
+
+}  // namespace tenon_kit::device

@@ -1,0 +1,224 @@
+// The entry: the symbol, the query function, and what it gives before anything is opened.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "conformance/device/device_check.h"
+#include "conformance/device/elf_symbols.h"
+
+namespace tenon_kit::device {
+namespace {
+
+void test_symbol(const Subject& subject) {
+  if (subject.file.empty()) throw Unsupported("it is no file");
+  const Symbols symbols = read_symbols(subject.file);
+  require(!symbols.exported.empty(), "{} exports no {}", subject.file, TENON_PLUGIN_SYMBOL);
+  for (const std::string& name : symbols.exported) {
+    require(name == TENON_PLUGIN_SYMBOL, "it exports {}, and may export {} only", name,
+            TENON_PLUGIN_SYMBOL);
+  }
+  for (const std::string& name : symbols.imported) {
+    require(!name.starts_with("tenon_"), "it imports {} of the host, and may import nothing", name);
+  }
+}
+
+void test_query(const Subject& subject) {
+  const Plugin first(subject);
+  std::atomic<int> others{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20; ++k) {
+        const tenon_plugin* again = nullptr;
+        const bool failed = subject.query(&host_table(), &again) != nullptr;
+        if (failed || again != first.facts) ++others;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  require(others == 0, "asked again, from eight threads, it gave {} other answers", others.load());
+}
+
+bool is_name(const tenon_string& name) {
+  const std::string text(name.data ? name.data : "", name.data ? name.size : 0);
+  return !text.empty() && text[0] >= 'a' && text[0] <= 'z' &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+}
+
+void test_description(const Subject& subject) {
+  const Plugin plugin(subject);
+  const tenon_plugin& facts = *plugin.facts;
+  require(facts.struct_size >= sizeof(tenon_plugin), "its description has {} bytes, less than {}",
+          facts.struct_size, sizeof(tenon_plugin));
+  require(facts.reserved == 0 && facts.calls->reserved == 0, "a reserved word is not zero");
+  require(is_name(facts.name), "its name is not of the form [a-z][a-z0-9_]*");
+  require(facts.version.data != nullptr && facts.version.size > 0, "it has no version");
+  require(facts.n_kernels == 0 || facts.kernels, "its list of kernels is NULL");
+  require(facts.n_kernels == 0 || facts.kernel_size >= sizeof(tenon_kernel),
+          "its kernels have {} bytes each, less than {}", facts.kernel_size, sizeof(tenon_kernel));
+  const auto claims = [&](tenon_features feature) { return (facts.provides & feature) != 0; };
+  const tenon_plugin_calls& calls = plugin.calls;
+  require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE), "it claims HOST_VISIBLE without `map`");
+  require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
+          "it claims HOST_BLOCKING without `wait`");
+  require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
+          "it claims IMPORT_HOST without `import_host`");
+  const auto is_optional = [](const std::string& name) {
+    return name == "map" || name == "wait" || name == "import_host";
+  };
+#define TENON_SLOT(result, name, parameters)                                                       \
+  require(calls.name != nullptr || is_optional(#name), "its table has no `{}`, which is required", \
+          #name);
+#include <tenon/plugin_slots.def>
+}
+
+// ---- features, both ways
+
+void test_features(const Subject& subject) {
+  const Plugin plugin(subject);
+  const tenon_features lacking = plugin.facts->requires_of_host & ~host_table().provides;
+  require(lacking == 0, "it needs of the host the features {:#x}, which no host has", lacking);
+  require(plugin.facts->provides != ~tenon_features{0},
+          "it claims every feature that there can be");
+  const auto ask = [&](const tenon_host& host, const char* whose) {
+    const tenon_plugin* found = nullptr;
+    if (tenon_error* error = subject.query(&host, &found)) {
+      const Failure failure = take(error);
+      require(failure.code == TENON_UNAVAILABLE, "{}: it answers code {}, not UNAVAILABLE: {}",
+              whose, failure.code, failure.message);
+      require(found == nullptr, "{}: it gave an error and a plugin", whose);
+    } else {
+      require(found != nullptr, "{}: neither a plugin nor an error", whose);
+    }
+    return found;
+  };
+  tenon_host poor = host_table();
+  poor.provides = 0;
+  const tenon_plugin* found = ask(poor, "of a host that provides nothing");
+  // Whoever does not refuse says by its description what it needs.
+  require(!found || found->requires_of_host == plugin.facts->requires_of_host,
+          "what it needs of a host depends on what the host has");
+  tenon_host rich = host_table();
+  rich.provides = ~tenon_features{0};
+  require(ask(rich, "of a later host") != nullptr, "it refuses a host that provides more");
+  tenon_host asking = host_table();
+  asking.requires_of_plugin = tenon_features{1} << 63;
+  found = ask(asking, "of a host that needs what nobody has");
+  require(!found || !(found->provides & asking.requires_of_plugin),
+          "it claims the feature 63, which there is not");
+}
+
+// ---- structs that grow
+
+// A host's table of another length. What lies beyond `struct_size` must not be called.
+struct OtherHost {
+  explicit OtherHost(size_t size) {
+    std::memset(bytes, 0, sizeof bytes);
+    std::memcpy(bytes, &host_table(), sizeof(tenon_host));
+    table().struct_size = static_cast<uint32_t>(size);
+    beyond = 0;
+    const auto absent = [](auto& slot, size_t offset, size_t length, auto function) {
+      if (offset + sizeof(void*) > length) slot = function;
+    };
+    absent(table().log, offsetof(tenon_host, log), size,
+           [](void*, int32_t, tenon_string) { ++beyond; });
+    absent(table().launch_failed, offsetof(tenon_host, launch_failed), size,
+           [](void*, uint64_t, tenon_error*) { ++beyond; });
+  }
+  tenon_host& table() { return *reinterpret_cast<tenon_host*>(bytes); }
+
+  alignas(tenon_host) unsigned char bytes[sizeof(tenon_host) + 64];
+  static std::atomic<int> beyond;
+};
+std::atomic<int> OtherHost::beyond{0};
+
+void test_host_table(const Subject& subject) {
+  for (const size_t size : {offsetof(tenon_host, log), offsetof(tenon_host, launch_failed),
+                            sizeof(tenon_host), sizeof(tenon_host) + 64}) {
+    OtherHost host(size);
+    {
+      const Bench bench(subject, host.table());
+      const Buffer buffer(bench, 100);
+      const Stream stream(bench);
+      const Bytes bytes = noise(100, 1);
+      stream.write_now(buffer, 0, bytes);
+      expect_bytes(stream.read_now(buffer, 0, 100), bytes, "with a host of another length");
+      tenon_device_p* none = nullptr;
+      fail(bench.calls().open_device(bench.instance(), SIZE_MAX, &none), "open_device(SIZE_MAX)");
+    }
+    require(OtherHost::beyond == 0, "of a host's table of {} bytes it called what lies beyond",
+            size);
+  }
+}
+
+// A struct that the plugin fills, of a length that its host says.
+template <class Struct, class Fill>
+void check_filled(const char* what, const Fill& fill) {
+  for (const size_t size :
+       {sizeof(uint32_t) * 2, sizeof(Struct) / 2 / 8 * 8, sizeof(Struct), sizeof(Struct) + 32}) {
+    alignas(Struct) unsigned char bytes[sizeof(Struct) + 64];
+    std::memset(bytes, 0, sizeof bytes);
+    std::memset(bytes + size, 0x5a, sizeof bytes - size);
+    auto* const object = reinterpret_cast<Struct*>(bytes);
+    object->struct_size = static_cast<uint32_t>(size);
+    fill(object);
+    require(object->struct_size <= size, "{}: of {} bytes it says that they are {}", what, size,
+            object->struct_size);
+    for (size_t i = size; i < sizeof bytes; ++i) {
+      require(bytes[i] == 0x5a, "{}: it writes beyond the {} bytes that it was given", what, size);
+    }
+  }
+}
+
+void test_structs(const Subject& subject) {
+  const Bench bench(subject);
+  check_filled<tenon_device_properties>("describe_device", [&](tenon_device_properties* out) {
+    succeed(bench.calls().describe_device(bench.device(), out), "describe_device");
+  });
+  check_filled<tenon_memory_statistics>("memory_statistics", [&](tenon_memory_statistics* out) {
+    succeed(bench.calls().memory_statistics(bench.device(), out), "memory_statistics");
+  });
+  // Options of a host that knows no fields but the first ones, and of one that knows more.
+  struct Longer {
+    tenon_instance_options known;
+    unsigned char more[32];
+  } longer = {};
+  std::memset(&longer, 0x5a, sizeof longer);
+  const InstanceOptions own(subject);
+  for (const size_t size : {offsetof(tenon_instance_options, option_keys), sizeof longer}) {
+    if (size > sizeof longer.known) {
+      longer.known = own.get();
+    } else if (!subject.options.empty()) {
+      continue;  // They would be lost.
+    }
+    longer.known.struct_size = static_cast<uint32_t>(size);
+    longer.known.threads = 1;
+    longer.known.log_context = nullptr;
+    tenon_instance_p* instance = nullptr;
+    succeed(bench.plugin().facts->create(&host_table(), &longer.known, &instance),
+            "create with options of another length");
+    bench.calls().destroy(instance);
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> entry_checks() {
+  return {
+      {"entry", "symbol", 0, "The library exports the query function alone and imports nothing.",
+       test_symbol},
+      {"entry", "query", 0, "Asked again, from any thread, it gives the same plugin.", test_query},
+      {"entry", "description", 0, "Its name, version, table and list of kernels are whole.",
+       test_description},
+      {"entry", "features", 0, "What it needs and what it has hold against any host.",
+       test_features},
+      {"entry", "host_table", 0, "It calls nothing that its host's table is too short for.",
+       test_host_table},
+      {"entry", "structs", 0, "It reads and writes no field beyond the size that it was given.",
+       test_structs},
+  };
+}
+
+}  // namespace tenon_kit::device

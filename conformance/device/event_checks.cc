@@ -1,0 +1,179 @@
+// Events: order between streams, and nothing but order.
+
+#include <atomic>
+#include <memory>
+
+#include "conformance/device/device_check.h"
+
+namespace tenon_kit::device {
+namespace {
+
+constexpr uint64_t kSize = 1 << 18;
+
+// One stream is kept busy, then writes; the other reads behind the event.
+struct Pair {
+  explicit Pair(const Bench& bench)
+      : first(bench), second(bench), data(bench, kSize), work(bench, kSize), copy(bench, kSize) {}
+  const Stream first, second;
+  const Buffer data, work, copy;
+
+  void make_busy() const {
+    for (int i = 0; i < 20; ++i) first.fill(work, static_cast<unsigned char>(i));
+  }
+};
+
+// What `second` sees of `data`, which `first` fills with `byte`, when both are done.
+void expect_seen(const Pair& pair, unsigned char byte, const char* how) {
+  const Bytes seen = pair.second.read_now(pair.copy, 0, kSize);
+  pair.first.finish();
+  expect_bytes(seen, Bytes(kSize, byte), how);
+}
+
+void test_order(const Subject& subject) {
+  const Bench bench(subject);
+  const Pair pair(bench);
+  for (unsigned char i = 1; i <= (subject.thorough ? 30 : 8); ++i) {
+    // Both ways round, since a device may prefer either stream.
+    const Stream& a = i % 2 ? pair.first : pair.second;
+    const Stream& b = i % 2 ? pair.second : pair.first;
+    for (int k = 0; k < 20; ++k) a.fill(pair.work, i);
+    a.fill(pair.data, i);
+    const Event event = a.record();
+    b.wait_for(event);
+    b.copy(pair.data, 0, pair.copy, 0, kSize);
+    expect_bytes(b.read_now(pair.copy, 0, kSize), Bytes(kSize, i),
+                 "what a stream reads behind an event of another");
+    a.finish();
+  }
+}
+
+void test_twice(const Subject& subject) {
+  const Bench bench(subject);
+  const Pair pair(bench);
+  pair.make_busy();
+  pair.first.fill(pair.data, 1);
+  const Event early = pair.first.record();
+  const Event again = pair.first.record();
+  pair.second.wait_for(early);
+  pair.second.wait_for(again);
+  pair.second.wait_for(early);  // Any number of times,
+  pair.first.wait_for(early);   // and on its own stream.
+  pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
+  expect_seen(pair, 1, "what is read behind two events, one waited for twice");
+  pair.second.wait_for(early);  // When it is long past.
+  pair.second.fill(pair.copy, 9);
+  pair.second.finish();
+  // Many streams wait for one event.
+  pair.make_busy();
+  pair.first.fill(pair.data, 2);
+  const Event event = pair.first.record();
+  std::vector<Bytes> seen(8, Bytes(kSize, 0xee));
+  std::vector<Stream> streams;
+  for (Bytes& bytes : seen) {
+    streams.emplace_back(bench);
+    streams.back().wait_for(event);
+    streams.back().read(pair.data, 0, bytes);
+  }
+  for (size_t i = 0; i < streams.size(); ++i) {
+    streams[i].finish();
+    expect_bytes(seen[i], Bytes(kSize, 2), "what one of eight streams reads behind an event");
+  }
+  pair.first.finish();
+}
+
+// An event holds only what was enqueued before it was recorded: what comes later need not be done.
+void test_moment(const Subject& subject) {
+  const Bench bench(subject);
+  const Pair pair(bench);
+  const Event nothing = pair.first.record();  // On a stream without work.
+  pair.second.wait_for(nothing);
+  pair.second.fill(pair.copy, 3);
+  pair.second.finish();
+  // A ring of waits that is no circle: each stream waits for what the other recorded before.
+  pair.make_busy();
+  pair.first.fill(pair.data, 4);
+  const Event one = pair.first.record();
+  pair.second.wait_for(one);
+  pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
+  const Event two = pair.second.record();
+  pair.first.wait_for(two);
+  pair.first.fill(pair.data, 5);
+  expect_seen(pair, 4, "what is read behind an event, when the first stream goes on");
+}
+
+void test_released(const Subject& subject) {
+  const Bench bench(subject);
+  const Pair pair(bench);
+  for (unsigned char i = 1; i <= 5; ++i) {
+    pair.make_busy();
+    pair.first.fill(pair.data, i);
+    {
+      const Event unused = pair.first.record();  // Released before anyone waited.
+      const Event event = pair.first.record();
+      pair.second.wait_for(event);
+    }  // Released while the wait is under way.
+    pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
+    expect_seen(pair, i, "what is read behind an event that was released early");
+  }
+  // An event that outlives its stream.
+  std::unique_ptr<Event> event;
+  {
+    const Stream stream(bench);
+    stream.fill(pair.data, 7);
+    event = std::make_unique<Event>(stream.record());
+  }
+  pair.second.wait_for(*event);
+  pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
+  expect_seen(pair, 7, "what is read behind an event of a closed stream");
+}
+
+// `wait_event` orders streams and does not hold up who calls it. Judged only where the first stream
+// is seen to be busy before the call; once it does not block, it is right.
+void test_blocking(const Subject& subject) {
+  const Bench bench(subject);
+  if (bench.has(TENON_FEATURE_SYNCHRONOUS)) throw Unsupported("it claims SYNCHRONOUS");
+  const Pair pair(bench);
+  int busy = 0, blocked = 0;
+  for (int i = 0; i < 5; ++i) {
+    std::atomic<bool> passed{false};
+    for (int k = 0; k < 10; ++k) pair.make_busy();
+    const tenon_done_callback done = {
+        .function = [](void* payload,
+                       const tenon_error*) { *static_cast<std::atomic<bool>*>(payload) = true; },
+        .payload = &passed,
+        .destroy = nullptr,
+    };
+    succeed(bench.calls().notify(pair.first.get(), done), "notify");
+    const Event event = pair.first.record();
+    if (!passed) {
+      ++busy;
+      pair.second.wait_for(event);
+      blocked += passed;
+    }
+    pair.first.finish();
+    pair.second.finish();
+  }
+  if (busy == 0) throw Unsupported("its work is done before it can be waited for");
+  require(busy < 3 || blocked < busy,
+          "wait_event blocked its caller until the other stream was done, {} times of {}", blocked,
+          busy);
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> event_checks() {
+  return {
+      {"events", "event_order", 1, "Work behind an event sees what was done before it.",
+       test_order},
+      {"events", "event_twice", 1,
+       "Events are waited for often, by many streams, and recorded anew.", test_twice},
+      {"events", "event_moment", 1, "An event stands for the moment at which it was recorded.",
+       test_moment},
+      {"events", "event_released", 1, "Events may be released before they have passed.",
+       test_released},
+      {"events", "event_blocking", 1, "Waiting for an event does not block the caller.",
+       test_blocking},
+  };
+}
+
+}  // namespace tenon_kit::device

@@ -1,0 +1,159 @@
+// Failures: that they are told in full, and that those which are ordered do no harm.
+
+#include <atomic>
+#include <functional>
+
+#include "conformance/device/device_check.h"
+#include "conformance/device/failing_memory.h"
+
+namespace tenon_kit::device {
+namespace {
+
+// Each is given away, complete, and with the host's own make_error: `fail` sees to that.
+void test_errors(const Subject& subject) {
+  const Bench bench(subject);
+  const tenon_plugin_calls& calls = bench.calls();
+  InstanceOptions options(subject);
+  options.add("no_such_option", "1");
+  const tenon_instance_options c_options = options.get();
+  for (int i = 0; i < 10; ++i) {
+    tenon_instance_p* instance = nullptr;
+    fail(bench.plugin().facts->create(&host_table(), &c_options, &instance), "create");
+    tenon_device_p* device = nullptr;
+    fail(calls.open_device(bench.instance(), SIZE_MAX, &device), "open_device(SIZE_MAX)");
+    tenon_buffer_p* buffer = nullptr;
+    const Failure failure =
+        fail(calls.allocate(bench.device(), ~uint64_t{0}, &buffer), "allocate(2^64 - 1)");
+    require(failure.message.find('\n') == std::string::npos, "a message has more than one line: {}",
+            failure.message);
+    require(!instance && !device && !buffer, "a call that failed gave something");
+  }
+}
+
+// ---- the host's memory fails
+
+struct Attempt {
+  bool reached = false;
+  bool succeeded = false;
+};
+
+// One call, whose n-th allocation fails.
+Attempt attempt(const char* name, uint64_t n, const std::function<tenon_error*()>& call) {
+  tenon_error* error = nullptr;
+  bool threw = false;
+  fail_host_memory_at(n);
+  try {
+    error = call();
+  } catch (...) {
+    threw = true;
+  }
+  const bool reached = fail_host_memory_at(0);
+  require(!threw, "{} threw when allocation {} of the host's memory failed", name, n);
+  if (error) take(error);
+  require(reached || !error, "{} failed, though nothing was made to fail", name);
+  return {reached, !error};
+}
+
+// Every allocation of a call fails once, until none is left. `end` undoes a call that succeeded.
+void exhaust(const char* name, const std::function<tenon_error*()>& call,
+             const std::function<void()>& end) {
+  for (uint64_t n = 1; n <= 500; ++n) {
+    const Attempt a = attempt(name, n, call);
+    if (a.succeeded) end();
+    if (!a.reached) return;
+  }
+}
+
+template <class T>
+T* taken(T*& handle) {
+  return std::exchange(handle, nullptr);
+}
+
+void exhaust_all(const Subject& subject) {
+  const Bench bench(subject);
+  const tenon_plugin_calls& calls = bench.calls();
+  const InstanceOptions options(subject);
+  const tenon_instance_options c_options = options.get();
+  tenon_instance_p* instance = nullptr;
+  exhaust(
+      "create", [&] { return bench.plugin().facts->create(&host_table(), &c_options, &instance); },
+      [&] { calls.destroy(taken(instance)); });
+  tenon_device_p* device = nullptr;
+  exhaust(
+      "open_device", [&] { return calls.open_device(bench.instance(), subject.index, &device); },
+      [&] { calls.close_device(taken(device)); });
+  tenon_stream_p* opened = nullptr;
+  exhaust(
+      "open_stream", [&] { return calls.open_stream(bench.device(), &opened); },
+      [&] { calls.close_stream(taken(opened)); });
+  tenon_buffer_p* buffer = nullptr;
+  exhaust(
+      "allocate", [&] { return calls.allocate(bench.device(), 1000, &buffer); },
+      [&] { calls.release(taken(buffer)); });
+
+  const Stream stream(bench);
+  const Buffer data(bench, 1000);
+  const Bytes bytes = noise(1000, 1);
+  const tenon_copy_region copy = {host_place(bytes.data()), place_in(data), 1000, 0};
+  exhaust(
+      "copy", [&] { return calls.copy(stream.get(), &copy); }, [&] { stream.finish(); });
+  const tenon_fill_region fill = {data.get(), 0, 1000, 7, 1, 0};
+  exhaust(
+      "fill", [&] { return calls.fill(stream.get(), &fill); }, [&] { stream.finish(); });
+  tenon_event_p* event = nullptr;
+  exhaust(
+      "record_event", [&] { return calls.record_event(stream.get(), &event); },
+      [&] { calls.release_event(taken(event)); });
+  {
+    const Event recorded = stream.record();
+    exhaust(
+        "wait_event", [&] { return calls.wait_event(stream.get(), recorded.get()); },
+        [&] { stream.finish(); });
+  }
+  std::atomic<int> destroyed{0};
+  const tenon_done_callback done = {
+      .function = [](void*, const tenon_error*) {},
+      .payload = &destroyed,
+      .destroy = [](void* payload) { ++*static_cast<std::atomic<int>*>(payload); },
+  };
+  int asked = 0;
+  exhaust(
+      "notify",
+      [&] {
+        ++asked;
+        return calls.notify(stream.get(), done);
+      },
+      [&] { stream.finish(); });
+  stream.finish();
+  require(destroyed == asked, "of {} callbacks given to notify, which may fail, {} were destroyed",
+          asked, destroyed.load());
+  // The device works on.
+  stream.write_now(data, 0, bytes);
+  expect_bytes(stream.read_now(data, 0, 1000), bytes, "after the host's memory had failed");
+}
+
+void test_host_memory(const Subject& subject) {
+  if (!can_fail_host_memory()) throw Unsupported("this build of the kit cannot make malloc fail");
+  exhaust_all(subject);
+  const uint64_t left = host_memory_left_by([&] {
+    for (int i = 0; i < 5; ++i) exhaust_all(subject);
+  });
+  if (left > 5 * 16) {
+    throw Leak(
+        fmt::format("after allocations failed in each call, five times, {} bytes are held", left));
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> failure_checks() {
+  return {
+      {"failures", "complete_errors", 0, "An error has a code, a message, and an owner.",
+       test_errors},
+      {"failures", "host_memory", 1,
+       "When an allocation of the host's fails, a call fails, and nothing is lost.",
+       test_host_memory},
+  };
+}
+
+}  // namespace tenon_kit::device

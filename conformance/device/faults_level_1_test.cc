@@ -1,0 +1,306 @@
+// What is wrong with memory, streams, events and launches.
+
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "conformance/device/broken_device.h"
+
+namespace tenon_kit::device {
+namespace {
+
+void* address(const tenon_place& place) {
+  return static_cast<char*>(place.buffer ? broken->inner.map(place.buffer) : place.host) +
+         place.offset;
+}
+
+// What a broken device never gives back stays known, so that nobody takes it for lost.
+void keep(void* lost) {
+  static auto* const mutex = new std::mutex;
+  static auto* const all = new std::vector<void*>;
+  std::lock_guard lock(*mutex);
+  all->push_back(lost);
+}
+
+}  // namespace
+
+std::vector<DeviceFault> faults_of_level_1() {
+  return {
+      {"alignment", "memory begins anywhere", kRef,
+       [](Broken& b) {
+         b.calls.map = [](tenon_buffer_p* buffer) -> void* {
+           return static_cast<char*>(broken->inner.map(buffer)) + 4;
+         };
+       }},
+      {"buffer_sizes", "the last byte of a large copy is missing", kRef,
+       [](Broken& b) {
+         b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
+           tenon_copy_region own = *region;
+           own.size -= own.size > 5000;
+           return broken->inner.copy(stream, &own);
+         };
+       }},
+      {"map", "the address is a new one each time", kRef,
+       [](Broken& b) {
+         b.calls.map = [](tenon_buffer_p* buffer) -> void* {
+           return static_cast<char*>(broken->inner.map(buffer)) - 64 * (broken->n++ % 2);
+         };
+       }},
+      {"import", "imported memory is another", kRef,
+       [](Broken& b) {
+         b.calls.import_host = [](tenon_device_p* device, void*, uint64_t size,
+                                  tenon_buffer_p** out) {
+           return broken->inner.allocate(device, size, out);
+         };
+       }},
+      {"exhaustion", "no memory is a defect", kRef,
+       [](Broken& b) {
+         b.calls.allocate = [](tenon_device_p* device, uint64_t size, tenon_buffer_p** out) {
+           tenon_error* error = broken->inner.allocate(device, size, out);
+           if (!error) return error;
+           host_table().release_error(error);
+           return host_table().make_error(TENON_INTERNAL, tenon_str("no memory"));
+         };
+       }},
+      {"statistics", "allocations are not counted", kRef,
+       [](Broken& b) {
+         b.calls.memory_statistics = [](tenon_device_p* device, tenon_memory_statistics* out) {
+           tenon_error* error = broken->inner.memory_statistics(device, out);
+           out->allocations = 0;
+           return error;
+         };
+       }},
+      {"balance", "every hundredth buffer is kept", kRef,
+       [](Broken& b) {
+         b.calls.release = [](tenon_buffer_p* buffer) {
+           if (++broken->inside % 100) return broken->inner.release(buffer);
+           keep(buffer);
+         };
+       }},
+      {"roundtrip", "offsets are multiples of 8", kRef,
+       [](Broken& b) {
+         b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
+           tenon_copy_region own = *region;
+           if (own.from.buffer) own.from.offset &= ~uint64_t{7};
+           return broken->inner.copy(stream, &own);
+         };
+       }},
+      {"device_copies", "copies on the device miss their odd rest", kRef,
+       [](Broken& b) {
+         b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
+           tenon_copy_region own = *region;
+           if (own.from.buffer && own.to.buffer) own.size &= ~uint64_t{3};
+           return broken->inner.copy(stream, &own);
+         };
+       }},
+      {"overlap", "bytes are moved from the front", kRef,
+       [](Broken& b) {
+         b.calls.copy = [](tenon_stream_p*, const tenon_copy_region* region) {
+           auto* from = static_cast<volatile char*>(address(region->from));
+           auto* to = static_cast<volatile char*>(address(region->to));
+           for (uint64_t i = 0; i < region->size; ++i) to[i] = from[i];
+           return static_cast<tenon_error*>(nullptr);
+         };
+       }},
+      {"fill_patterns", "the high bytes of a pattern come first", kRef,
+       [](Broken& b) {
+         b.calls.fill = [](tenon_stream_p* stream, const tenon_fill_region* region) {
+           tenon_fill_region own = *region;
+           own.pattern = __builtin_bswap64(own.pattern) >> (64 - 8 * own.pattern_size);
+           return broken->inner.fill(stream, &own);
+         };
+       }},
+      {"stream_order", "copies on the device come later", kRef,
+       [](Broken& b) {
+         b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
+           if (!region->from.buffer || !region->to.buffer)
+             return broken->inner.copy(stream, region);
+           broken->copies.push_back(*region);
+           return static_cast<tenon_error*>(nullptr);
+         };
+         b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
+           for (const tenon_copy_region& copy : std::exchange(broken->copies, {})) {
+             broken->inner.copy(stream, &copy);
+           }
+           return broken->inner.notify(stream, done);
+         };
+       }},
+      {"completion", "it answers at once", kLate,
+       [](Broken& b) {
+         b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
+           done.function(done.payload, nullptr);
+           if (done.destroy) done.destroy(done.payload);
+           // The stream's end must find its work done.
+           return broken->inner.wait(stream);
+         };
+       }},
+      {"notify", "it answers twice", kRef,
+       [](Broken& b) {
+         b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
+           if (!done.destroy) done.function(done.payload, nullptr);
+           return broken->inner.notify(stream, done);
+         };
+       }},
+      {"wait", "it does not wait", kLate,
+       [](Broken& b) {
+         b.calls.wait = [](tenon_stream_p*) { return static_cast<tenon_error*>(nullptr); };
+       }},
+      {"synchronous",
+       "it only claims to be",
+       {{"claim_features", "4"}, {"delay_us", "100"}},
+       nullptr},
+      {"many_streams", "it has 32 streams", kRef,
+       [](Broken& b) {
+         b.calls.open_stream = [](tenon_device_p* device, tenon_stream_p** out) {
+           if (++broken->n <= 32) return broken->inner.open_stream(device, out);
+           return host_table().make_error(TENON_UNAVAILABLE, tenon_str("no more streams"));
+         };
+       }},
+      {"stream_threads", "copies on two threads disturb each other", kRef,
+       [](Broken& b) {
+         b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
+           const bool alone = ++broken->inside == 1;
+           std::this_thread::sleep_for(std::chrono::microseconds(200));
+           tenon_error* error = broken->inner.copy(stream, region);
+           --broken->inside;
+           if (alone || error) return error;
+           return host_table().make_error(TENON_INTERNAL, tenon_str("somebody else was here"));
+         };
+       }},
+      {"regions", "regions are read later", kRef,
+       [](Broken& b) {
+         b.calls.copy = [](tenon_stream_p*, const tenon_copy_region* region) {
+           broken->regions.push_back(region);
+           return static_cast<tenon_error*>(nullptr);
+         };
+         b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
+           for (const tenon_copy_region* region : std::exchange(broken->regions, {})) {
+             broken->inner.copy(stream, region);
+           }
+           return broken->inner.notify(stream, done);
+         };
+       }},
+      {"event_order", "events are not waited for", kLate,
+       [](Broken& b) {
+         b.calls.wait_event = [](tenon_stream_p*, tenon_event_p*) {
+           return static_cast<tenon_error*>(nullptr);
+         };
+       }},
+      {"event_order", "events are not waited for, out of order", kReverse,
+       [](Broken& b) {
+         b.calls.wait_event = [](tenon_stream_p*, tenon_event_p*) {
+           return static_cast<tenon_error*>(nullptr);
+         };
+       }},
+      {"event_twice", "only the first one waits for an event", kLate,
+       [](Broken& b) {
+         b.calls.wait_event = [](tenon_stream_p* stream, tenon_event_p* event) {
+           if (!broken->events.insert(event).second) return static_cast<tenon_error*>(nullptr);
+           return broken->inner.wait_event(stream, event);
+         };
+       }},
+      {"event_moment", "a stream's first event stands for all", kLate,
+       [](Broken& b) {
+         b.calls.record_event = [](tenon_stream_p* stream, tenon_event_p** out) {
+           tenon_error* error = nullptr;
+           if (stream != broken->stream) error = broken->inner.record_event(stream, &broken->event);
+           broken->stream = stream;
+           *out = broken->event;
+           return error;
+         };
+         b.calls.release_event = [](tenon_event_p* event) { keep(event); };
+       }},
+      {"event_released", "an event's release ends what waits for it", kLate,
+       [](Broken& b) {
+         b.calls.wait_event = [](tenon_stream_p* stream, tenon_event_p* event) {
+           broken->stream = stream;
+           broken->event = event;
+           return static_cast<tenon_error*>(nullptr);
+         };
+         b.calls.release_event = [](tenon_event_p* event) {
+           if (event == broken->event) broken->event = nullptr;
+           broken->inner.release_event(event);
+         };
+         b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
+           if (broken->event && stream == broken->stream) {
+             broken->inner.wait_event(stream, std::exchange(broken->event, nullptr));
+           }
+           return broken->inner.copy(stream, region);
+         };
+       }},
+      {"event_blocking", "who calls waits", kLate,
+       [](Broken& b) {
+         b.calls.record_event = [](tenon_stream_p* stream, tenon_event_p** out) {
+           broken->stream = stream;
+           return broken->inner.record_event(stream, out);
+         };
+         b.calls.wait_event = [](tenon_stream_p*, tenon_event_p*) {
+           return broken->inner.wait(broken->stream);
+         };
+       }},
+      {"launch_sizes", "long vectors are left out", kRef,
+       [](Broken& b) {
+         b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
+                             const tenon_launch* launch) {
+           if (launch->outputs[0].sizes[0] > 1000) return static_cast<tenon_error*>(nullptr);
+           return broken->inner.launch(kernel, stream, launch);
+         };
+       }},
+      {"launch_reports", "a launch fails", {{"fail_launch", "3"}}, nullptr},
+      {"launch_reports",
+       "a launch fails, and which is not told",
+       {{"fail_launch", "3"}, {"silent", "1"}},
+       nullptr},
+      {"launch_reports", "a launch is refused", {{"fail_enqueue", "20"}}, nullptr},
+      {"launch_reports", "the device is lost", {{"lose_at", "20"}}, nullptr},
+      {"launch_reports", "a launch is lost without a word", kRef,
+       [](Broken& b) {
+         b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
+                             const tenon_launch* launch) {
+           if (++broken->n == 7) return static_cast<tenon_error*>(nullptr);
+           return broken->inner.launch(kernel, stream, launch);
+         };
+       }},
+      {"by_value", "values are read too late", kRef,
+       [](Broken& b) {
+         b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
+                             const tenon_launch* launch) {
+           static double later = 0;
+           tenon_launch own = *launch;
+           tenon_view input = launch->inputs[0];
+           if (!input.buffer) input.data = &later;
+           own.inputs = &input;
+           return broken->inner.launch(kernel, stream, &own);
+         };
+       }},
+      {"index_records", "an index out of range is not told of", kRef,
+       [](Broken& b) {
+         b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
+                             const tenon_launch* launch) {
+           static tenon_error_record nowhere;
+           tenon_launch own = *launch;
+           own.record = &nowhere;
+           return broken->inner.launch(kernel, stream, &own);
+         };
+       }},
+      {"host_memory", "it throws", kRef,
+       [](Broken& b) {
+         b.calls.open_stream = [](tenon_device_p* device, tenon_stream_p** out) {
+           delete std::make_unique<std::string>(100, 'x').release();
+           return broken->inner.open_stream(device, out);
+         };
+       }},
+      {"host_memory", "a callback is forgotten when notify fails", kRef,
+       [](Broken& b) {
+         b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
+           void* const scratch = std::malloc(10);
+           if (!scratch) return host_table().make_error(TENON_OUT_OF_MEMORY, tenon_str("none"));
+           std::free(scratch);
+           return broken->inner.notify(stream, done);
+         };
+       }},
+  };
+}
+
+}  // namespace tenon_kit::device

@@ -1,0 +1,205 @@
+// Instances and devices: what they are made with, how many there are, and that they end.
+
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "conformance/device/device_check.h"
+#include "conformance/device/failing_memory.h"
+
+namespace tenon_kit::device {
+namespace {
+
+void use(const Bench& bench, uint32_t seed) {
+  const Buffer buffer(bench, 1000);
+  const Stream stream(bench);
+  const Bytes bytes = noise(1000, seed);
+  stream.write_now(buffer, 0, bytes);
+  expect_bytes(stream.read_now(buffer, 0, 1000), bytes, "what was written");
+}
+
+// ---- options
+
+void refuses(const Plugin& plugin, const InstanceOptions& options, const char* which) {
+  tenon_instance_p* instance = nullptr;
+  const tenon_instance_options c_options = options.get();
+  const Failure failure =
+      fail(plugin.facts->create(&host_table(), &c_options, &instance), "create with a bad option");
+  require(instance == nullptr, "create refused the option {} and gave an instance", which);
+  require(failure.code == TENON_INVALID_ARGUMENT || failure.code == TENON_NOT_FOUND,
+          "the option {} is refused with code {}, not INVALID_ARGUMENT: {}", which, failure.code,
+          failure.message);
+  require(failure.message.find(which) != std::string::npos,
+          "the option {} is refused with a message that does not name it: {}", which,
+          failure.message);
+}
+
+void test_options(const Subject& subject) {
+  const Plugin plugin(subject);
+  for (const uint32_t threads : {1u, 2u, 1000u}) {
+    const InstanceOptions options(subject, threads);
+    const tenon_instance_options c_options = options.get();
+    tenon_instance_p* instance = nullptr;
+    succeed(plugin.facts->create(&host_table(), &c_options, &instance), "create");
+    plugin.calls.destroy(instance);
+  }
+  for (const char* value : {"1", ""}) {
+    InstanceOptions options(subject);
+    options.add("no_such_option", value);
+    refuses(plugin, options, "no_such_option");
+  }
+  InstanceOptions nameless(subject);
+  nameless.add("", "");
+  refuses(plugin, nameless, "");
+  // What a value may be only the plugin knows; of its own keys none takes this one.
+  for (const auto& [key, value] : subject.options) {
+    InstanceOptions options(subject);
+    options.add(key.c_str(), "\x01no value");
+    refuses(plugin, options, key.c_str());
+  }
+}
+
+// ---- devices
+
+void test_enumeration(const Subject& subject) {
+  const Bench bench(subject);
+  size_t count = 0;
+  succeed(bench.calls().count_devices(bench.instance(), &count), "count_devices");
+  require(count > subject.index, "it counts {} devices, and number {} opens", count, subject.index);
+  const auto again = [&] {
+    size_t n = 0;
+    succeed(bench.calls().count_devices(bench.instance(), &n), "count_devices");
+    require(n == count, "it counts {} devices, and then {}", count, n);
+  };
+  for (int i = 0; i < 20; ++i) again();
+  for (size_t i = 0; i < count; ++i) {
+    tenon_device_p* device = nullptr;
+    succeed(bench.calls().open_device(bench.instance(), i, &device), "open_device");
+    again();
+    bench.calls().close_device(device);
+  }
+  for (const size_t index : {count, count + 1, SIZE_MAX}) {
+    tenon_device_p* device = nullptr;
+    fail(bench.calls().open_device(bench.instance(), index, &device),
+         "open_device behind the last one");
+    require(device == nullptr, "open_device({}) fails and gives a device", index);
+  }
+}
+
+std::string text_of(const tenon_string& text, const char* what) {
+  require(text.data != nullptr || text.size == 0, "its {} is NULL with a size", what);
+  return text.data ? std::string(text.data, text.size) : "";
+}
+
+void test_properties(const Subject& subject) {
+  const Bench bench(subject);
+  const tenon_device_properties& p = bench.properties();
+  const tenon_features provides = bench.plugin().facts->provides;
+  require((p.features & ~provides) == 0, "the device has the features {:#x}, the plugin {:#x}",
+          p.features, provides);
+  require(p.kind >= TENON_DEVICE_CPU && p.kind <= TENON_DEVICE_ACCELERATOR, "its kind is {}",
+          p.kind);
+  require(!text_of(p.description, "description").empty(), "it has no description");
+  require(!text_of(p.vendor, "vendor").empty(), "it names no vendor");
+  const std::string driver = text_of(p.driver, "driver");
+  require(p.memory_bytes == 0 || p.max_buffer_bytes <= p.memory_bytes,
+          "its largest buffer, {} bytes, is larger than its memory, {} bytes", p.max_buffer_bytes,
+          p.memory_bytes);
+  require(p.vector_bits % 8 == 0 && p.vector_bits <= 1 << 20, "its vectors have {} bits",
+          p.vector_bits);
+  require(p.compute_units <= 1 << 24, "it has {} compute units", p.compute_units);
+  use(bench, 3);
+  tenon_device_properties again = {};
+  again.struct_size = sizeof again;
+  succeed(bench.calls().describe_device(bench.device(), &again), "describe_device");
+  require(again.kind == p.kind && again.features == p.features &&
+              again.memory_bytes == p.memory_bytes &&
+              text_of(again.description, "description") == text_of(p.description, "description") &&
+              std::memcmp(again.uuid, p.uuid, sizeof p.uuid) == 0,
+          "asked twice, the device describes itself in two ways");
+}
+
+// ---- ends
+
+size_t entries(const char* folder) {
+  size_t n = 0;
+  std::error_code error;
+  for (auto at = std::filesystem::directory_iterator(folder, error);
+       at != std::filesystem::directory_iterator(); at.increment(error)) {
+    ++n;
+  }
+  return n;
+}
+
+void test_reopen(const Subject& subject) {
+  const auto cycle = [&](uint32_t i) {
+    const Bench bench(subject);
+    use(bench, i);
+  };
+  for (uint32_t i = 0; i < 20; ++i) cycle(i);
+  const size_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
+  constexpr uint32_t kCycles = 100;
+  const uint64_t left = host_memory_left_by([&] {
+    for (uint32_t i = 0; i < kCycles; ++i) cycle(i);
+  });
+  if (left > kCycles * 16) {
+    throw Leak(fmt::format("opened and closed {} times it holds {} bytes more", kCycles, left));
+  }
+  // A thread that has ended may be counted for a moment.
+  if (entries("/proc/self/task") > threads + 20) {
+    throw Leak(fmt::format("opened and closed {} times it leaves {} threads", kCycles,
+                           entries("/proc/self/task") - threads));
+  }
+  if (entries("/proc/self/fd") > files + 5) {
+    throw Leak(fmt::format("opened and closed {} times it leaves {} open files", kCycles,
+                           entries("/proc/self/fd") - files));
+  }
+}
+
+void test_instances(const Subject& subject) {
+  const Bench first(subject);
+  const Buffer kept(first, 4096);
+  const Stream stream(first);
+  const Bytes bytes = noise(4096, 11);
+  stream.write_now(kept, 0, bytes);
+  {
+    const Bench second(subject);
+    require(second.instance() != first.instance(), "two instances are one");
+    require(second.device() != first.device(), "the devices of two instances are one");
+    use(second, 12);
+    use(first, 13);
+  }
+  expect_bytes(stream.read_now(kept, 0, 4096), bytes,
+               "after another instance was closed, what the first one held");
+  std::string fault;
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        for (uint32_t k = 0; k < 5; ++k) use(Bench(subject), i * 10 + k);
+      } catch (const std::exception& error) {
+        std::lock_guard lock(mutex);
+        fault = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  require(fault.empty(), "with an instance on each of four threads: {}", fault);
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> instance_checks() {
+  return {
+      {"device", "options", 0, "Options that it does not know are refused, by name.", test_options},
+      {"device", "enumeration", 0, "The devices that it counts open, and no others do.",
+       test_enumeration},
+      {"device", "properties", 0, "A device describes itself fully, soundly, and always alike.",
+       test_properties},
+      {"device", "reopen", 0, "Opened and closed a hundred times, nothing grows.", test_reopen},
+      {"device", "instances", 0, "Instances live side by side, on any thread.", test_instances},
+  };
+}
+
+}  // namespace tenon_kit::device

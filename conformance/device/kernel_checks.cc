@@ -1,0 +1,193 @@
+// The list of kernels and the life of one: prepare, launch, release.
+
+#include <map>
+
+#include "conformance/device/device_check.h"
+#include "conformance/device/failing_memory.h"
+#include "conformance/device/launching.h"
+#include "conformance/kit/dtypes.h"
+#include "conformance/kit/line_signature.h"
+#include "conformance/kit/op_registry.h"
+#include "conformance/kit/packed_attrs.h"
+
+namespace tenon_kit::device {
+namespace {
+
+std::string text(const tenon_string& string) {
+  return string.data ? std::string(string.data, string.size) : std::string();
+}
+
+void test_lines(const Subject& subject) {
+  const Plugin plugin(subject);
+  if (plugin.facts->n_kernels == 0) throw Unsupported("it has no kernels");
+  for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
+    const tenon_kernel& line = plugin.line(i);
+    require(line.signature.data != nullptr, "line {} has no signature", i);
+    require(line.prepare != nullptr, "line {}, \"{}\", has no prepare", i, text(line.signature));
+    LineSignature s;
+    try {
+      s = parse_line_signature(text(line.signature));
+    } catch (const std::exception& error) {
+      throw Fault(fmt::format("line {}: {}", i, error.what()));
+    }
+    require(!s.outputs.empty(), "line {}, \"{}\", gives nothing", i, text(line.signature));
+    if (line.op == 0) {
+      require(!text(line.name).empty(), "line {} is for a custom op and does not name it", i);
+      continue;
+    }
+    require(text(line.name).empty(), "line {} is for op {} and names {}", i, line.op,
+            text(line.name));
+    const OpFacts* op = find_op(line.op);
+    if (!op) continue;  // Of a later version.
+    size_t required = 0;
+    bool variadic = false;
+    for (const InputFacts& input : op->inputs) {
+      required += !input.optional && !input.variadic;
+      variadic = variadic || input.variadic;
+    }
+    require(s.inputs.size() >= required && (variadic || s.inputs.size() <= op->inputs.size()),
+            "line {}, \"{}\", has {} inputs, and {} takes {}", i, text(line.signature),
+            s.inputs.size(), op->name, op->inputs.size());
+    require(op->attrs.empty() || line.attrs_size > 0, "line {}: {} has attributes, of 0 bytes", i,
+            op->name);
+  }
+}
+
+// ---- a life
+
+// A call of a line on five elements, each a one.
+struct Example {
+  size_t line = 0;
+  std::vector<Arg> inputs, outputs;
+};
+
+Arg ones(tenon_dtype dtype) {
+  const Bytes::size_type size = facts(dtype).size;
+  const std::vector<std::byte> one = encode(Reals(5, Real(1)), dtype);
+  Arg arg = {dtype, {5}, Bytes(5 * size), false};
+  std::memcpy(arg.bytes.data(), one.data(), one.size());
+  return arg;
+}
+
+// Of the lines whose operands all have one shape; each with the first dtypes of its classes.
+std::vector<Example> examples(const Plugin& plugin) {
+  std::vector<Example> found;
+  for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
+    const tenon_kernel& line = plugin.line(i);
+    const OpFacts* op = line.op ? find_op(line.op) : nullptr;
+    if (!op || !(op->elementwise || op->name == "copy") || op->n_outputs != 1) continue;
+    const LineSignature s = parse_line_signature(text(line.signature));
+    Example example = {i, {}, {}};
+    const auto dtype_of = [&](const LineOperand& operand) {
+      return operand.letter ? s.classes.at(operand.letter).at(0) : operand.dtype;
+    };
+    for (const LineOperand& operand : s.inputs) example.inputs.push_back(ones(dtype_of(operand)));
+    for (const LineOperand& operand : s.outputs) {
+      example.outputs.push_back({dtype_of(operand), {5}, {}, false});
+    }
+    found.push_back(std::move(example));
+  }
+  return found;
+}
+
+std::string name_of_line(const Plugin& plugin, size_t i) {
+  const tenon_kernel& line = plugin.line(i);
+  return find_op(line.op)->name + " \"" + text(line.signature) + "\"";
+}
+
+void test_life(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  size_t n_run = 0;
+  for (const Example& example : examples(bench.plugin())) {
+    const std::string name = name_of_line(bench.plugin(), example.line);
+    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+    const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
+    if (!kernel.get()) continue;  // Other lines may take it.
+    ++n_run;
+    Launching launching(bench, stream, kernel, example.inputs, example.outputs);
+    Bytes first;
+    for (int i = 0; i < 3; ++i) {
+      succeed(launching.launch(), name.c_str());
+      const Bytes bytes = launching.output(0);
+      if (i == 0) first = bytes;
+      expect_bytes(bytes, first, name + ", launched again");
+    }
+  }
+  if (n_run == 0) throw Unsupported("no line of it is elementwise");
+}
+
+void test_unlaunched(const Subject& subject) {
+  const Bench bench(subject);
+  const std::vector<Example> all = examples(bench.plugin());
+  if (all.empty()) throw Unsupported("no line of it is elementwise");
+  const auto prepare_all = [&] {
+    for (const Example& example : all) {
+      const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+      const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
+    }
+  };
+  prepare_all();
+  const uint64_t left = host_memory_left_by([&] {
+    for (int i = 0; i < 20; ++i) prepare_all();
+  });
+  if (left > 20 * 8 * all.size()) {
+    throw Leak(fmt::format("{} kernels, prepared and released 20 times, hold {} bytes more",
+                           all.size(), left));
+  }
+}
+
+// ---- refusals
+
+// Within its dtypes a line may be asked for any rank and any strides that its traits do not rule
+// out, and any flags. It answers with a kernel or refuses: an error is for what went wrong.
+void test_refusals(const Subject& subject) {
+  const Bench bench(subject);
+  const std::vector<Example> all = examples(bench.plugin());
+  if (all.empty()) throw Unsupported("no line of it is elementwise");
+  for (Example example : all) {
+    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+    for (const size_t rank : {size_t{0}, size_t{3}, size_t{TENON_MAX_RANK}}) {
+      for (Arg& arg : example.inputs) arg.sizes.assign(rank, 1);
+      for (Arg& arg : example.outputs) arg.sizes.assign(rank, 1);
+      for (const uint32_t flags : {0u, uint32_t{TENON_REQUEST_DETERMINISTIC},
+                                   uint32_t{TENON_REQUEST_STRICT | TENON_REQUEST_DETERMINISTIC}}) {
+        const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs,
+                              flags);
+        require(!(flags & TENON_REQUEST_STRICT) || !kernel.get() ||
+                    (kernel.traits() & TENON_KERNEL_DETERMINISTIC),
+                "{}: asked for STRICT, it gave a kernel that is not DETERMINISTIC",
+                name_of_line(bench.plugin(), example.line));
+      }
+    }
+  }
+  const Stream stream(bench);
+  // A rank that it took is one that it can launch.
+  for (Example example : all) {
+    for (Arg& arg : example.inputs) arg.sizes = {1, 5, 1, 1};
+    for (Arg& arg : example.outputs) arg.sizes = {1, 5, 1, 1};
+    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+    const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
+    if (!kernel.get()) continue;
+    Launching launching(bench, stream, kernel, example.inputs, example.outputs);
+    succeed(launching.launch(), name_of_line(bench.plugin(), example.line).c_str());
+    stream.finish();
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> kernel_checks() {
+  return {
+      {"kernels", "lines", 0, "Every line's signature is of the grammar and fits its op.",
+       test_lines},
+      {"kernels", "kernel_life", 0,
+       "A kernel is prepared once, launched often with the same result, and released.", test_life},
+      {"kernels", "kernels_unlaunched", 0, "Kernels that are never launched leave nothing.",
+       test_unlaunched},
+      {"kernels", "refusals", 0, "What a line cannot do it refuses, and that is no error.",
+       test_refusals},
+  };
+}
+
+}  // namespace tenon_kit::device

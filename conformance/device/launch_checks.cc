@@ -1,0 +1,173 @@
+// Launches: their order, what they are handed, what they report.
+
+#include <cstring>
+
+#include "conformance/device/device_check.h"
+#include "conformance/device/launching.h"
+
+namespace tenon_kit::device {
+namespace {
+
+constexpr tenon_dtype kDTypes[] = {TENON_FLOAT32, TENON_INT32, TENON_FLOAT16, TENON_UINT8};
+
+Bytes bytes_of(const std::vector<int64_t>& values) {
+  Bytes bytes(values.size() * sizeof(int64_t));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+// A kernel of `copy` for vectors of `n` elements; every plugin has one.
+struct Copying {
+  Copying(const Bench& bench, int64_t n) {
+    for (const tenon_dtype dtype : kDTypes) {
+      const std::optional<size_t> line = line_of(bench.plugin(), TENON_OP_copy, {dtype});
+      if (!line) continue;
+      in = {dtype, {n}, {}, false};
+      in.bytes = noise(in.size(), static_cast<uint32_t>(n) + 1);
+      out = {dtype, {n}, {}, false};
+      kernel.emplace(bench, *line, nullptr, std::vector<Arg>{in}, std::vector<Arg>{out});
+      if (kernel->get()) return;
+    }
+    throw Unsupported("it has no kernel of copy, which the host calls to make tensors dense");
+  }
+
+  Arg in, out;
+  std::optional<Prepared> kernel;
+};
+
+// What the host was told by launch_failed, for a fault's message.
+void expect_none_failed() {
+  const std::vector<FailedLaunch> failed = take_failed_launches();
+  if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
+}
+
+void test_sizes(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  for (const int64_t n : {0, 1, 2, 3, 17, 1000, 70000}) {
+    const Copying copying(bench, n);
+    Launching launching(bench, stream, *copying.kernel, {copying.in}, {copying.out});
+    succeed(launching.launch(), "launch of copy");
+    expect_bytes(launching.output(0), copying.in.bytes, fmt::format("copy of {} elements", n));
+  }
+  expect_none_failed();
+}
+
+// Many launches under way, none of which may be lost without a word.
+void test_reports(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  const Copying copying(bench, 100);
+  std::vector<std::unique_ptr<Launching>> launches;
+  for (uint64_t i = 0; i < 50; ++i) {
+    Arg in = copying.in;
+    in.bytes = noise(in.size(), static_cast<uint32_t>(i));
+    launches.push_back(std::make_unique<Launching>(
+        bench, stream, *copying.kernel, std::vector<Arg>{in}, std::vector<Arg>{copying.out}));
+  }
+  for (uint64_t i = 0; i < launches.size(); ++i) {
+    if (tenon_error* error = launches[i]->launch(i + 1)) {
+      const Failure failure = take(error);
+      throw Fault(fmt::format("launch {} of 50 was refused: {}", i + 1, failure.message));
+    }
+  }
+  const Failure told = stream.notified();
+  const std::vector<FailedLaunch> failed = take_failed_launches();
+  for (const FailedLaunch& one : failed) {
+    const bool known = one.ticket >= 1 && one.ticket <= launches.size() &&
+                       one.work == launches[one.ticket - 1].get();
+    require(known, "launch_failed names work and a ticket that no launch had");
+    require(!bench.has(TENON_FEATURE_SYNCHRONOUS),
+            "launch_failed on a SYNCHRONOUS device, whose launch answers itself");
+  }
+  if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
+  require(told.code == TENON_OK, "a launch failed, and which was not told: {}", told.message);
+  for (size_t i = 0; i < launches.size(); ++i) {
+    expect_bytes(launches[i]->output(0), noise(copying.in.size(), static_cast<uint32_t>(i)),
+                 fmt::format("launch {} of 50, which nobody said had failed", i + 1));
+  }
+}
+
+void test_by_value(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  for (const tenon_dtype dtype : kDTypes) {
+    const std::optional<size_t> line = line_of(bench.plugin(), TENON_OP_fill, {dtype});
+    if (!line) continue;
+    tenon_fill_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    const int64_t shape[] = {40};
+    attrs.shape = shape;
+    attrs.n_shape = 1;
+    const Arg value = {dtype, {}, noise(Arg{dtype, {}, {}, false}.size(), 3), true};
+    const Arg out = {dtype, {40}, {}, false};
+    const Prepared kernel(bench, *line, &attrs, {value}, {out});
+    if (!kernel.get()) continue;
+    Launching launching(bench, stream, kernel, {value}, {out});
+    succeed(launching.launch(), "launch of fill");
+    Bytes want;
+    for (int i = 0; i < 40; ++i) want.insert(want.end(), value.bytes.begin(), value.bytes.end());
+    expect_bytes(launching.output(0), want, "fill by a value that was changed after the call");
+    return;
+  }
+  throw Unsupported("it has no kernel of fill");
+}
+
+// ---- indices out of range
+
+void test_records(const Subject& subject) {
+  const Bench bench(subject);
+  const Stream stream(bench);
+  const std::optional<size_t> line =
+      line_of(bench.plugin(), TENON_OP_gather, {TENON_FLOAT32, TENON_INT64});
+  if (!line) throw Unsupported("it claims no gather of f32 by i64");
+  tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
+  const Bytes x = noise(12, 1);
+  const auto run = [&](const std::vector<int64_t>& indices, const tenon_error_record& before,
+                       Bytes& y) {
+    const auto n = static_cast<int64_t>(indices.size());
+    const std::vector<Arg> in = {{TENON_FLOAT32, {3}, x, false},
+                                 {TENON_INT64, {n}, bytes_of(indices), false}};
+    const std::vector<Arg> out = {{TENON_FLOAT32, {n}, {}, false}};
+    const Prepared kernel(bench, *line, &attrs, in, out);
+    if (!kernel.get()) throw Unsupported("it refuses gather of f32 by i64");
+    Launching launching(bench, stream, kernel, in, out);
+    launching.set_record(before);
+    succeed(launching.launch(), "launch of gather");
+    y = launching.output(0);
+    return launching.record();
+  };
+  Bytes y;
+  const tenon_error_record sound = run({0, 2, -1}, {}, y);
+  require(sound.state == 0, "indices that are in range left a record");
+  const tenon_error_record record = run({1, 5, 1}, {}, y);
+  require(record.state == 1, "the index 5 of 3 left no record: its state is {}", record.state);
+  require(record.site == 77 && record.index == 5 && record.bound == 3,
+          "the index 5 of 3 at site 77 is recorded as {} of {} at site {}", record.index,
+          record.bound, record.site);
+  expect_bytes(Bytes(y.begin() + 4, y.begin() + 8), Bytes(4, 0),
+               "what an index out of range reads");
+  expect_bytes(Bytes(y.begin(), y.begin() + 4), Bytes(x.begin() + 4, x.begin() + 8),
+               "what the index before it reads");
+  const tenon_error_record first = run({-9}, {1, 5, 100, 50}, y);
+  require(first.state == 1 && first.site == 5 && first.index == 100 && first.bound == 50,
+          "a record that was written already is written over");
+  // It is no failure: nobody is told of one.
+  expect_none_failed();
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> launch_checks() {
+  return {
+      {"launches", "launch_sizes", 1, "Operands of any size, of none too, are launched on.",
+       test_sizes},
+      {"launches", "launch_reports", 1, "Of many launches none fails, or is told of.",
+       test_reports},
+      {"launches", "by_value", 1, "An operand by value is read during the call.", test_by_value},
+      {"launches", "index_records", 1,
+       "An index out of range is recorded, once, and is no failure.", test_records},
+  };
+}
+
+}  // namespace tenon_kit::device

@@ -1,0 +1,62 @@
+// Ops of no family: their own cases in other sizes. A size of the case becomes another wherever it
+// stands, and what was a multiple of it stays one or stays as it was; inference tells what makes
+// sense.
+
+#include <algorithm>
+
+#include "conformance/generate/generate.h"
+
+namespace tenon_kit {
+namespace {
+
+bool is_drawn(const Operand& x) { return x.fill.kind == Fill::Kind::kUniform; }
+
+// Values that are listed go on from the beginning where there are more places.
+void resize(Operand& x, const Sizes& shape, Draw& draw) {
+  const auto before = static_cast<int64_t>(x.fill.values.size());
+  x.shape = shape;
+  if (is_drawn(x)) {
+    x.fill.seed = draw.seed();
+    return;
+  }
+  for (int64_t i = before; i < count_of(shape); ++i) {
+    x.fill.values.push_back(x.fill.values[static_cast<size_t>(i % before)]);
+  }
+  x.fill.values.resize(static_cast<size_t>(count_of(shape)));
+}
+
+}  // namespace
+
+void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  std::vector<Problem> templates = retargeted_cases(claim);
+  std::erase_if(templates, [](const Problem& p) {
+    return std::any_of(p.inputs.begin(), p.inputs.end(), [](const Operand& x) {
+      return !x.absent && (x.scalar || count_of(x.shape) == 0);
+    });
+  });
+  if (templates.empty()) return;
+
+  Problem problem = draw.one_of(templates);
+  problem.expected.clear();
+  problem.name.clear();
+  problem.rtol = problem.atol = -1;
+  Sizes sizes;
+  for (const Operand& x : problem.inputs) sizes.insert(sizes.end(), x.shape.begin(), x.shape.end());
+  std::erase_if(sizes, [](int64_t size) { return size < 2; });
+  if (sizes.empty()) return;
+  const int64_t from = draw.one_of(sizes);
+  const int64_t to = draw.coin() ? draw.between(1, 9) : draw.one_of(edge_sizes());
+  const bool multiples = draw.coin();
+  for (Operand& x : problem.inputs) {
+    if (x.absent) continue;
+    Sizes shape = x.shape;
+    for (int64_t& size : shape) {
+      if (size == from || (multiples && size % from == 0)) size = size / from * to;
+    }
+    if (count_of(shape) > 20000) return;
+    resize(x, shape, draw);
+  }
+  problems.push_back(std::move(problem));
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,70 @@
+// Ops that order, search and count.
+
+#include <algorithm>
+#include <set>
+
+#include "conformance/generate/generate.h"
+
+namespace tenon_kit {
+namespace {
+
+// So that ties show.
+Operand few_values(tenon_dtype dtype, Sizes shape, Draw& draw) {
+  Operand x = plain(dtype, std::move(shape), draw.seed());
+  if (!is_float(dtype)) return x;
+  Reals values = x.values();
+  for (Real& value : values) value = real_rint(value * 8) / 8;
+  x.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
+  return x;
+}
+
+// Each line along the last axis in ascending order.
+Operand sorted(Operand x) {
+  Reals values = x.values();
+  const int64_t n = x.shape.back();
+  for (auto line = values.begin(); n > 0 && line != values.end(); line += n) {
+    std::sort(line, line + n);
+  }
+  x.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
+  return x;
+}
+
+}  // namespace
+
+void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  static const std::set<std::string> kOfOne = {"sort",    "argsort", "top_k",
+                                               "nonzero", "unique",  "bincount"};
+  const std::string& name = claim.op->name;
+  if (!kOfOne.contains(name) && name != "searchsorted") return;
+  const bool flat = name == "unique" || name == "bincount" || name == "searchsorted";
+  const Sizes shape = draw_shape(draw, 1, flat ? 1 : 3);
+  const auto rank = static_cast<int64_t>(shape.size());
+  const auto axis = static_cast<size_t>(draw.between(0, rank - 1));
+
+  Problem problem;
+  if (claim.op->attr("axis")) {
+    problem.attrs["axis"] = static_cast<int64_t>(axis) - (draw.coin() ? rank : 0);
+  }
+  for (const char* flag : {"descending", "largest", "sorted"}) {
+    if (claim.op->attr(flag)) problem.attrs[flag] = draw.coin();
+  }
+  if (claim.op->attr("size") && draw.coin()) problem.attrs["size"] = draw.between(0, 40);
+  if (name == "searchsorted") problem.attrs["side"] = draw.coin() ? "left" : "right";
+  if (name == "top_k") problem.attrs["k"] = draw.between(0, shape[axis]);
+  problem.check_gradient = draw.coin();  // Ties are kinks.
+  problem.inputs = {problem.check_gradient ? plain(claim.inputs[0], shape, draw.seed())
+                                           : few_values(claim.inputs[0], shape, draw)};
+  if (name == "searchsorted") {
+    problem.inputs[0] = sorted(problem.inputs[0]);
+    problem.inputs.push_back(few_values(claim.inputs[1], {draw.between(0, 40)}, draw));
+  }
+  if (name == "bincount") {
+    problem.inputs[0] = indices(claim.inputs[0], shape, 9, draw.seed());
+    if (claim.inputs.size() > 1 && draw.coin()) {
+      problem.inputs.push_back(plain(claim.inputs[1], shape, draw.seed()));
+    }
+  }
+  problems.push_back(std::move(problem));
+}
+
+}  // namespace tenon_kit

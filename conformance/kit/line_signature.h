@@ -1,0 +1,31 @@
+// The signature of a kernel's line, by the grammar at tenon_kernel in tenon/plugin.h.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon_kit {
+
+struct LineOperand {
+  char letter = 0;  // 0: `dtype` it is.
+  tenon_dtype dtype = TENON_DTYPE_NONE;
+  bool optional = false;
+  bool variadic = false;
+};
+
+struct LineSignature {
+  std::vector<LineOperand> inputs;
+  std::vector<LineOperand> outputs;
+  std::map<char, std::vector<tenon_dtype>> classes;
+  bool shaped = false;
+};
+
+// Throws std::invalid_argument with what was expected, and where.
+LineSignature parse_line_signature(std::string_view text);
+
+}  // namespace tenon_kit

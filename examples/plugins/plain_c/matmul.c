@@ -1,0 +1,82 @@
+/* matmul of float32: [..., m, k] times [..., k, n], with the batch axes of the output. */
+
+#include "plain.h"
+#include "rows.h"
+
+/* A matrix that is to be transposed, or that one element stands for, is written out in the
+ * workspace first. So one loop serves all layouts, and its sums have one order whatever they are.
+ */
+static bool needs_packing(const tenon_view* view, bool transposed) {
+  return transposed || !plain_strides(view);
+}
+
+static int64_t matrix_size(const tenon_view* view) {
+  return view->sizes[view->rank - 1] * view->sizes[view->rank - 2];
+}
+
+enum { kTransposeA = 1, kTransposeB = 2 }; /* In the kernel's `axes`. */
+
+static uint64_t workspace(const tenon_launch* launch) {
+  /* As if both needed it: what the launch does not use costs nothing. */
+  const int64_t n = matrix_size(&launch->inputs[0]) + matrix_size(&launch->inputs[1]);
+  return (uint64_t)n * sizeof(float);
+}
+
+/* Matrix number `i` of the view, row-major: in place, or in `to`. */
+static const float* matrix(const tenon_view* view, bool transposed, int64_t i, float* to) {
+  const int64_t rows = view->sizes[view->rank - 2], columns = view->sizes[view->rank - 1];
+  const float* from = view->data;
+  if (!plain_strides(view)) {
+    for (int64_t k = 0; k < rows * columns; ++k) to[k] = *from;
+    return to;
+  }
+  from += i * rows * columns;
+  if (!transposed) return from;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+  }
+  return to;
+}
+
+/* Along rows of b and y, which a compiler makes vector code of, and four rows of b at a time, so
+ * that y is read and written less often. */
+void plain_multiply_add(const float* a, const float* b, float* y, int64_t m, int64_t k, int64_t n) {
+  for (int64_t row = 0; row < m; ++row, a += k, y += n) {
+    int64_t i = 0;
+    for (; i + 4 <= k; i += 4) {
+      const float a0 = a[i], a1 = a[i + 1], a2 = a[i + 2], a3 = a[i + 3];
+      const float *b0 = b + i * n, *b1 = b0 + n, *b2 = b1 + n, *b3 = b2 + n;
+      for (int64_t j = 0; j < n; ++j) y[j] += a0 * b0[j] + a1 * b1[j] + (a2 * b2[j] + a3 * b3[j]);
+    }
+    for (; i < k; ++i) {
+      for (int64_t j = 0; j < n; ++j) y[j] += a[i] * b[i * n + j];
+    }
+  }
+}
+
+static void run(const tenon_kernel_p* self, const tenon_launch* launch) {
+  const tenon_view *a = &launch->inputs[0], *b = &launch->inputs[1], *y = &launch->outputs[0];
+  const bool transpose_a = self->axes & kTransposeA, transpose_b = self->axes & kTransposeB;
+  const size_t batch = y->rank - (size_t)2;
+  const int64_t m = y->sizes[batch], n = y->sizes[batch + 1];
+  const int64_t k = a->sizes[transpose_a ? batch : batch + 1];
+  const int64_t count = plain_product(batch, y->sizes);
+  float* room_a = launch->workspace.data;
+  float* room_b = room_a + (needs_packing(a, transpose_a) ? m * k : 0);
+  if (plain_count(y) == 0) return;
+  memset(y->data, 0, (size_t)plain_count(y) * sizeof(float));
+  for (int64_t i = 0; i < count; ++i) {
+    plain_multiply_add(matrix(a, transpose_a, i, room_a), matrix(b, transpose_b, i, room_b),
+                       (float*)y->data + i * m * n, m, k, n);
+  }
+}
+
+PLAIN_PREPARE(plain_prepare_matmul) {
+  tenon_matmul_attrs attrs = TENON_MATMUL_ATTRS_DEFAULT;
+  tenon_kernel_p made = {.run = run, .workspace = workspace};
+  (void)out_reason;
+  plain_read_attrs(request, &attrs, sizeof attrs);
+  made.axes = (attrs.transpose_a ? kTransposeA : 0) | (attrs.transpose_b ? kTransposeB : 0);
+  return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
+                        out_kernel, out_traits);
+}

@@ -1,0 +1,135 @@
+/* What the files of this plugin share: its objects, and the kernels' prepare functions.
+ *
+ * Read plugin.c first, which is what the host sees, then device.c (memory and order) and kernels.c
+ * (what the device computes). All of it is C99, and nothing here needs Tenon's library. */
+
+#ifndef PLAIN_H_
+#define PLAIN_H_
+
+#include <tenon/plugin.h>
+
+/* ---- objects: the handles of tenon/plugin.h, which are ours to define --------------------------
+ */
+
+struct tenon_instance_p {
+  const tenon_host* host;
+};
+
+struct tenon_device_p {
+  const tenon_host* host;
+  /* The statistics. Buffers come and go on any thread. */
+  uint64_t allocated_bytes;
+  uint64_t peak_bytes;
+  uint64_t allocations;
+};
+
+struct tenon_buffer_p {
+  tenon_device_p* device;
+  unsigned char* data;
+  uint64_t size;
+};
+
+struct tenon_stream_p {
+  tenon_device_p* device;
+};
+
+enum {
+  kSpatial = 3
+}; /* Convolutions and pools have up to so many axes besides batch and channel. */
+
+/* How a window moves over an input, for convolutions and pools. With fewer than kSpatial axes the
+ * missing ones come first, of size 1. */
+typedef struct plain_window {
+  int64_t taps[kSpatial]; /* The window's size. */
+  int64_t steps[kSpatial];
+  int64_t pads[kSpatial]; /* Before the first element; the output's size tells the rest. */
+  int64_t dilations[kSpatial];
+  int64_t gaps[kSpatial]; /* The input's elements lie so far apart. */
+} plain_window;
+
+/* A prepared kernel: the function that runs it and what it has to know of the attributes. It does
+ * not change once it is made, since launches may come on several threads at once. */
+struct tenon_kernel_p {
+  void (*run)(const tenon_kernel_p* self, const tenon_launch* launch);
+  uint64_t (*workspace)(const tenon_launch* launch); /* NULL: none. */
+  size_t axis;
+  uint32_t axes; /* A bit for each axis that a reduction takes away. */
+  int32_t reduction;
+  int64_t groups;
+  plain_window window;
+};
+
+/* ---- errors ------------------------------------------------------------------------------------
+ */
+
+static inline tenon_error* plain_error(const tenon_host* host, tenon_code code, const char* text) {
+  return host->make_error(code, tenon_str(text));
+}
+
+/* ---- structs that may grow ----------------------------------------------------------------------
+ */
+
+/* Whether the host knows a field of a struct that it gave. */
+#define PLAIN_HAS(pointer, field) \
+  ((pointer)->struct_size >=      \
+   (const char*)&(pointer)->field - (const char*)(pointer) + sizeof(pointer)->field)
+
+/* Hands `filled` to a host that may know less of the struct: writes no further than it allows, and
+ * notes how much that was. Both begin with struct_size. */
+static inline void plain_answer(void* out, void* filled, uint32_t size) {
+  uint32_t room;
+  memcpy(&room, out, sizeof room);
+  if (room < size) size = room;
+  memcpy(filled, &size, sizeof size);
+  memcpy(out, filled, size);
+}
+
+/* ---- preparing ---------------------------------------------------------------------------------
+ */
+
+/* Stores a copy of `made`, which says how to run. `flags` are TENON_KERNEL_*. */
+tenon_error* plain_prepared(tenon_device_p* device, const tenon_kernel_p* made, uint32_t flags,
+                            tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits);
+
+/* The request's attributes over the defaults that `attrs` holds: a host that is older than this
+ * plugin sends a shorter struct. Its lists are the host's, and gone when `prepare` returns. */
+void plain_read_attrs(const tenon_kernel_request* request, void* attrs, size_t size);
+
+/* An axis from the front; attributes may count from the end. */
+static inline size_t plain_axis(int64_t axis, size_t rank) {
+  return (size_t)(axis < 0 ? axis + (int64_t)rank : axis);
+}
+
+/* y += a b, of dense matrices m x k and k x n. */
+void plain_multiply_add(const float* a, const float* b, float* y, int64_t m, int64_t k, int64_t n);
+
+#define PLAIN_PREPARE(name)                                                       \
+  tenon_error* name(tenon_device_p* device, const tenon_kernel_request* request,  \
+                    tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits, \
+                    tenon_string* out_reason)
+
+PLAIN_PREPARE(plain_prepare_elementwise);
+PLAIN_PREPARE(plain_prepare_cast);
+PLAIN_PREPARE(plain_prepare_copy);
+PLAIN_PREPARE(plain_prepare_fill);
+PLAIN_PREPARE(plain_prepare_concat);
+PLAIN_PREPARE(plain_prepare_iota);
+PLAIN_PREPARE(plain_prepare_gather);
+PLAIN_PREPARE(plain_prepare_gather_elements);
+PLAIN_PREPARE(plain_prepare_scatter_elements);
+PLAIN_PREPARE(plain_prepare_sum);
+PLAIN_PREPARE(plain_prepare_max);
+PLAIN_PREPARE(plain_prepare_matmul);
+PLAIN_PREPARE(plain_prepare_conv);
+PLAIN_PREPARE(plain_prepare_conv_backward_filter);
+PLAIN_PREPARE(plain_prepare_max_pool);
+PLAIN_PREPARE(plain_prepare_rng_bits);
+
+extern const tenon_kernel plain_kernels[];
+extern const size_t plain_n_kernels;
+
+/* The slots of device.c, each with the signature that plugin_slots.def gives it. */
+#define TENON_SLOT(result, name, parameters) result plain_##name parameters;
+#include <tenon/plugin_slots.def>
+
+#endif /* PLAIN_H_ */

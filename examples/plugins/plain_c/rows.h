@@ -1,0 +1,74 @@
+/* Going over the elements of operands, whatever their strides. */
+
+#ifndef PLAIN_ROWS_H_
+#define PLAIN_ROWS_H_
+
+#include <tenon/plugin.h>
+
+enum { kMostOperands = 3 };
+
+/* The elements of up to kMostOperands operands of one shape, row by row, in row-major order. Axes
+ * that all operands cross without a gap are one, so that dense operands are a single row. */
+typedef struct plain_rows {
+  bool done;
+  int64_t n;                     /* Elements of a row. */
+  int64_t offset[kMostOperands]; /* Of the row's first element, in elements. */
+  int64_t step[kMostOperands];   /* From one element of the row to the next. */
+  size_t operands;
+  size_t rank;
+  int64_t at[TENON_MAX_RANK];
+  int64_t sizes[TENON_MAX_RANK];
+  int64_t steps[TENON_MAX_RANK][kMostOperands];
+} plain_rows;
+
+/* `strides` has one pointer for each operand; NULL stands for zeros.
+ *
+ *   plain_rows rows;
+ *   for (plain_rows_begin(&rows, ...); !rows.done; plain_rows_next(&rows)) ...
+ */
+void plain_rows_begin(plain_rows* rows, size_t rank, const int64_t* sizes, size_t operands,
+                      const int64_t* const* strides);
+void plain_rows_next(plain_rows* rows);
+
+static inline int64_t plain_product(size_t n, const int64_t* sizes) {
+  int64_t product = 1;
+  for (size_t i = 0; i < n; ++i) product *= sizes[i];
+  return product;
+}
+static inline int64_t plain_count(const tenon_view* view) {
+  return plain_product(view->rank, view->sizes);
+}
+
+/* Where one element stands for all, no stride counts. */
+static inline const int64_t* plain_strides(const tenon_view* view) {
+  return view->strides_class == TENON_STRIDES_UNIFORM ? NULL : view->strides;
+}
+
+static inline bool plain_is_present(const tenon_view* view) {
+  return view->dtype != TENON_DTYPE_NONE;
+}
+
+/* Runs the statements with `element` as an integer type of `size` bytes. Where values only move,
+ * these four serve every dtype. */
+#define PLAIN_FOR_SIZE(size, ...) \
+  switch (size) {                 \
+    case 1: {                     \
+      typedef uint8_t element;    \
+      __VA_ARGS__                 \
+    } break;                      \
+    case 2: {                     \
+      typedef uint16_t element;   \
+      __VA_ARGS__                 \
+    } break;                      \
+    case 4: {                     \
+      typedef uint32_t element;   \
+      __VA_ARGS__                 \
+    } break;                      \
+    default: {                    \
+      typedef uint64_t element;   \
+      __VA_ARGS__                 \
+    } break;                      \
+  }
+#define PLAIN_BYTES(dtype) (TENON_DTYPE_BITS(dtype) / 8)
+
+#endif /* PLAIN_ROWS_H_ */

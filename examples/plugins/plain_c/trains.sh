@@ -1,0 +1,36 @@
+# Trains the demo on the plugin and fails unless it learns.
+#
+#   sh trains.sh FASHION DATA COUNT LEAST EPOCHS
+#
+# FASHION is the program, DATA the folder of Fashion-MNIST, COUNT how many images to learn from and as
+# many to be tested with, 0 for all, LEAST the accuracy to reach. TENON_PLUGIN_PATH names the folder
+# of the plugin.
+
+set -eu
+fashion=$1
+data=$2
+count=$3
+least=$4
+epochs=$5
+
+# The first `count` items of a file in IDX format, whose header of $3 bytes begins with $4 and then
+# has their number; each has $2 bytes.
+first_of() {
+  printf "$4"
+  printf "\\$(printf %o $((count / 16777216)))\\$(printf %o $((count / 65536 % 256)))"
+  printf "\\$(printf %o $((count / 256 % 256)))\\$(printf %o $((count % 256)))"
+  gzip -dc "$data/$1" | tail -c +9 | head -c $(($3 - 8 + count * $2))
+}
+
+if [ "$count" != 0 ]; then
+  mkdir -p images
+  for set in train t10k; do
+    first_of $set-images-idx3-ubyte.gz 784 16 '\0\0\010\003' | gzip -1 >images/$set-images-idx3-ubyte.gz
+    first_of $set-labels-idx1-ubyte.gz 1 8 '\0\0\010\001' | gzip -1 >images/$set-labels-idx1-ubyte.gz
+  done
+  data=images
+fi
+
+"$fashion" --device plain_c --epochs "$epochs" --data "$data" | tee printed
+grep -q '^training on plain_c:0 ' printed
+sed -n 's/^test accuracy: //p' printed | awk -v least="$least" '{ found = $1 } END { exit !(found >= least) }'
