@@ -13,7 +13,9 @@
 #include "conformance/device/device_check.h"
 #include "conformance/onnx/onnx_tests.h"
 #include "conformance/report/report.h"
+#include "conformance/run/arguments.h"
 #include "conformance/run/claim_run.h"
+#include "conformance/run/exhaustive.h"
 #include "conformance/run/plain_load.h"
 #include "conformance/run/workers.h"
 
@@ -28,6 +30,7 @@ struct Options {
   std::string level = "6";
   std::string case_line;
   std::string shard;
+  std::string exhaustive, range;
   std::string json, junit, html, resume, expected;
   std::vector<std::string> plugin_options;
   int jobs = 0;
@@ -44,12 +47,12 @@ std::string find_plugin(const std::string& given) {
     const std::string name(candidate.name.data, candidate.name.size);
     if (name == given) return std::string(candidate.path.data, candidate.path.size);
   }
-  throw std::runtime_error("there is no file and no plugin \"" + given + "\"");
-}
-
-bool matches(const std::string& text, const std::string& pattern) {
-  return pattern.empty() || text == pattern ||
-         (pattern.back() == '*' && text.starts_with(pattern.substr(0, pattern.size() - 1)));
+  std::string known;
+  for (const tenon_plugin_candidate& candidate : context.candidates()) {
+    known += " " + std::string(candidate.name.data, candidate.name.size);
+  }
+  throw std::runtime_error("there is no file and no plugin \"" + given + "\"; Tenon finds" +
+                           (known.empty() ? " none" : known));
 }
 
 // The device's own cells, then those of the claims if there is a runner for them.
@@ -65,24 +68,25 @@ std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   for (size_t i = 0; runner && i < runner->claims().size(); ++i) {
     const Claim& claim = runner->claims()[i];
     if (!matches(claim.op->name, options.run.op)) continue;
-    if (claim.dtypes.find(options.run.dtype) == std::string::npos) continue;
+    if (!names_dtype(claim.dtypes, options.run.dtype)) continue;
     for (const size_t check : runner->checks_of(claim)) cells.push_back({i, check});
   }
-  if (!options.shard.empty()) {
-    size_t index = 0, count = 0;
-    if (std::sscanf(options.shard.c_str(), "%zu/%zu", &index, &count) != 2 || index < 1 ||
-        index > count) {
-      throw std::runtime_error("--shard wants I/N with 1 <= I <= N, not " + options.shard);
-    }
-    std::vector<Cell> own;
-    for (size_t i = index - 1; i < cells.size(); i += count) own.push_back(cells[i]);
-    cells = std::move(own);
+  std::vector<Cell> own;
+  for (const size_t i : in_shard(options.shard, cells.size())) own.push_back(cells[i]);
+  return own;
+}
+
+Problem case_from(const std::string& line) {
+  try {
+    return from_line(line);
+  } catch (const std::exception& error) {
+    throw std::runtime_error("--case wants a line as a report has it: " +
+                             std::string(error.what()));
   }
-  return cells;
 }
 
 int run_case(const Runner& runner, const Options& options) {
-  const Problem problem = from_line(options.case_line);
+  const Problem problem = case_from(options.case_line);
   bool passed = true;
   for (const Check& check : all_checks()) {
     if (!options.run.check.empty() ? options.run.check != check.name
@@ -99,6 +103,7 @@ int run_case(const Runner& runner, const Options& options) {
 void print_claims(const Runner& runner) {
   std::string last;
   for (const Claim& claim : runner.claims()) {
+    if (!claim.claimed) continue;
     if (claim.op->name != last) fmt::print("{}{}", last.empty() ? "" : "\n", claim.op->name);
     last = claim.op->name;
     fmt::print(" {}", claim.dtypes);
@@ -125,6 +130,13 @@ std::vector<std::string> worker_command(const Options& options, const std::strin
   }
   if (!options.run.device.empty()) command.insert(command.end(), {"--device", options.run.device});
   return command;
+}
+
+WorkerOptions worker_options(const Options& options) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return {.command = worker_command(options, options.run.plugin),
+          .jobs = options.jobs > 0 ? options.jobs : std::max(cores, 1),
+          .cell_seconds = options.timeout};
 }
 
 device::Subject subject_of(const Options& options) {
@@ -171,6 +183,10 @@ Row blank_row(const Runner* runner, const Cell& cell) {
 
 // Without a runner no claim is judged, which is no pass.
 int judge(const Runner* runner, Report& report, const Options& options) {
+  for (const std::string& path : {options.json, options.junit, options.html}) {
+    if (!path.empty()) check_writable(path);
+  }
+  report.keep_json(options.json);
   if (!options.expected.empty()) report.expect(options.expected);
   std::vector<Cell> cells = chosen_cells(runner, options);
   const auto blank = [&](const Cell& cell) { return blank_row(runner, cell); };
@@ -180,13 +196,11 @@ int judge(const Runner* runner, Report& report, const Options& options) {
       return known.contains(row.op + " " + row.dtypes + " " + row.check);
     });
   }
-  report.begin(cells.size());
-  WorkerOptions workers = {.command = worker_command(options, options.run.plugin),
-                           .jobs = options.jobs > 0
-                                       ? options.jobs
-                                       : static_cast<int>(std::thread::hardware_concurrency()),
-                           .cell_seconds = options.timeout};
-  run_cells(workers, cells, blank, [&](const Cell&, const Row& row) { report.add(row); });
+  const bool whole = options.run.op.empty() && options.run.dtype.empty() &&
+                     options.run.check.empty() && options.shard.empty() && options.level == "6";
+  report.begin(cells.size(), whole);
+  run_cells(worker_options(options), cells, blank,
+            [&](const Cell&, const Row& row) { report.add(row); });
   report.end();
   if (!options.json.empty()) report.write_json(options.json);
   if (!options.junit.empty()) report.write_junit(options.junit);
@@ -202,7 +216,57 @@ int try_to_open(const Options& options) {
   return run_silently(command, options.timeout);
 }
 
+int run_all_inputs(const Runner& runner, const Options& options) {
+  const ExhaustiveOptions exhaustive = {
+      .op = options.exhaustive,
+      .dtype = options.run.dtype.empty() ? "f32" : options.run.dtype,
+      .profile = options.profile,
+      .range = options.range,
+      .shard = options.shard,
+      .json = options.json,
+      .resume = options.resume,
+      .html = options.html};
+  if (options.worker) return serve_exhaustive(runner, exhaustive);
+  WorkerOptions workers = worker_options(options);
+  workers.command.insert(workers.command.end(),
+                         {"--exhaustive", exhaustive.op, "--dtype", exhaustive.dtype});
+  return run_exhaustive(runner, exhaustive, workers);
+}
+
+// What can be wrong with the arguments, told before anything is run.
+void validate(const Options& options) {
+  if (options.run.plugin.empty()) throw std::runtime_error("which plugin? --plugin names it");
+  const std::string& op = options.run.op;
+  const std::vector<DeviceCheck>& of_device = all_device_checks();
+  if (std::none_of(all_ops().begin(), all_ops().end(),
+                   [&](const OpFacts& known) { return matches(known.name, op); }) &&
+      std::none_of(of_device.begin(), of_device.end(),
+                   [&](const DeviceCheck& check) { return matches(check.part, op); })) {
+    throw std::runtime_error("--op: there is no op \"" + op + "\"");
+  }
+  if (!options.run.dtype.empty()) dtype_named(options.run.dtype);
+  const bool is_of_device =
+      std::any_of(of_device.begin(), of_device.end(),
+                  [&](const DeviceCheck& check) { return options.run.check == check.name; });
+  if (!options.run.check.empty() && !find_check(options.run.check) && !is_of_device) {
+    std::string known;
+    for (const DeviceCheck& check : of_device) known += std::string(" ") + check.name;
+    for (const Check& check : all_checks()) known += std::string(" ") + check.name;
+    throw std::runtime_error("--check: there is no property \"" + options.run.check +
+                             "\"; there are" + known);
+  }
+  if (!options.range.empty() && options.exhaustive.empty()) {
+    throw std::runtime_error("--range is for --exhaustive");
+  }
+  for (const std::string& option : options.plugin_options) {
+    if (option.find('=') == std::string::npos || option[0] == '=') {
+      throw std::runtime_error("--option wants KEY=VALUE, not \"" + option + "\"");
+    }
+  }
+}
+
 int run(Options& options) {
+  validate(options);
   options.run.profile = options.profile == "relaxed" ? Profile::kRelaxed : Profile::kStrict;
   options.run.thorough = options.level != "smoke";
   options.run.level = options.run.thorough ? std::stoi(options.level) : 4;
@@ -212,8 +276,9 @@ int run(Options& options) {
         option.substr(0, equals), equals == std::string::npos ? "" : option.substr(equals + 1));
   }
   options.run.plugin = find_plugin(options.run.plugin);
-  if (options.worker) return serve(options);
-  const bool judged = !options.claims && options.case_line.empty();
+  const bool exhaustive = !options.exhaustive.empty();
+  if (options.worker && !exhaustive) return serve(options);
+  const bool judged = !options.claims && options.case_line.empty() && !exhaustive;
   if (judged) {
     const int status = try_to_open(options);
     if (status == kUnavailable) return kUnavailable;
@@ -223,7 +288,8 @@ int run(Options& options) {
                      .profile = options.profile,
                      .level = options.level,
                      .seed = options.run.seed,
-                     .notes = {"its device does not open, so nothing that it claims is judged"}});
+                     .notes = {"its device does not open, so nothing that it claims is judged"}},
+                    {});
       return judge(nullptr, report, options);
     }
   }
@@ -236,6 +302,7 @@ int run(Options& options) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.message());
     return error.code() == tenon::Code::kUnavailable ? kUnavailable : 1;
   }
+  if (exhaustive) return run_all_inputs(*runner, options);
   if (options.claims) return print_claims(*runner), 0;
   if (!judged) return run_case(*runner, options);
   Report report(*runner, options.profile, options.level, options.run.seed);
@@ -308,8 +375,15 @@ int main(int argc, char** argv) {
   app.add_option("--shrink", options.run.shrink,
                  "How many smaller problems are tried for one that failed")
       ->capture_default_str();
-  app.add_option("--jobs", options.jobs, "How many processes; by default one for each core");
+  app.add_option(
+      "--exhaustive", options.exhaustive,
+      "A unary op at every input of --dtype: f32, of which there are 2^32, or f16, bf16");
+  app.add_option("--range", options.range,
+                 "A:B: with --exhaustive only the parts with inputs from A to B");
+  app.add_option("--jobs", options.jobs, "How many processes; by default one for each core")
+      ->check(CLI::PositiveNumber);
   app.add_option("--timeout", options.timeout, "Seconds that a cell may take")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--shard", options.shard, "I/N: the I-th of N parts of all cells");
   app.add_option("--resume", options.resume, "A report as JSON: what it holds is not run again");
@@ -327,7 +401,6 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     if (*onnx_command) return run_onnx(onnx);
-    if (options.run.plugin.empty()) throw std::runtime_error("which plugin? --plugin names it");
     return tenon_kit::run(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.what());

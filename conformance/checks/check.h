@@ -28,8 +28,10 @@ struct Finding {
   bool passed = true;
   bool trusted = true;
   std::string message;
+  bool leaked = false;     // The fault is that something was not given back.
   double ulp = 0;          // The largest error that was met.
   std::string impossible;  // Why it cannot be tried here: the cell is UNSUPPORTED.
+  std::vector<CurvePoint> curve;
 
   static Finding fault(std::string text) { return {.passed = false, .message = std::move(text)}; }
 };
@@ -44,16 +46,21 @@ struct Check {
 };
 
 const std::vector<Check>& all_checks();
+// The one of what is not claimed; all others are of what is.
+inline constexpr const char* kUnclaimedCheck = "unclaimed";
+
 const Check* find_check(std::string_view name);
 
 // The lists that checks.cc joins.
 std::vector<Check> value_checks();
+std::vector<Check> curve_checks();
 std::vector<Check> shape_checks();
 std::vector<Check> memory_checks();
 std::vector<Check> relation_checks();
 std::vector<Check> gradient_checks();
 std::vector<Check> stress_checks();
 std::vector<Check> huge_checks();
+std::vector<Check> unclaimed_checks();
 
 // ---- what checks share
 
@@ -64,6 +71,11 @@ inline bool if_float(const Environment&, const Claim& claim) {
 
 // A few valid problems of the claim, of all its kinds of attributes.
 std::vector<Problem> some_problems(const Environment& env, const Claim& claim);
+
+// Every float of 16 bits, of an elementwise op of one input, with each choice of attributes that a
+// case has.
+bool takes_all_halves(const Environment& env, const Claim& claim);
+std::vector<Problem> all_halves(const Environment& env, const Claim& claim);
 
 // Judges results of the device: against what the problem expects, or what the oracle gives.
 Finding judge_values(const Environment& env, const Problem& problem,

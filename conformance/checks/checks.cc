@@ -9,8 +9,9 @@ namespace {
 
 std::vector<Check> join() {
   std::vector<Check> all;
-  for (std::vector<Check> (*list)() : {value_checks, shape_checks, memory_checks, relation_checks,
-                                       gradient_checks, stress_checks, huge_checks}) {
+  for (std::vector<Check> (*list)() :
+       {value_checks, curve_checks, shape_checks, memory_checks, relation_checks, gradient_checks,
+        stress_checks, huge_checks, unclaimed_checks}) {
     for (const Check& check : list()) all.push_back(check);
   }
   return all;
@@ -18,6 +19,7 @@ std::vector<Check> join() {
 
 // About how many elements of its inputs an element of a composite's result depends on.
 double depth_of(const Problem& problem) {
+  if (problem.op->elementwise) return 1;
   int64_t longest = 1;
   for (const Operand& x : problem.inputs) {
     for (const int64_t size : x.shape) longest = std::max(longest, size);

@@ -137,9 +137,13 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
   const int64_t before = buffers_after();
   for (int i = 0; i < 3; ++i) buffers_after();
   const int64_t after = buffers_after();
+  const auto leak = [](std::string text) {
+    Finding finding = Finding::fault(std::move(text));
+    finding.leaked = true;
+    return finding;
+  };
   if (after > before) {
-    return Finding::fault(std::to_string(after - before) +
-                          " buffers more are held after four calls");
+    return leak(std::to_string(after - before) + " buffers more are held after four calls");
   }
   // Caches grow for a while, the C library's too; a leak grows with each call.
   size_t least = SIZE_MAX;
@@ -149,8 +153,8 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
     const size_t now = heap_bytes();
     least = std::min(least, now > held ? now - held : 0);
   }
-  if (least == 0) return {};
-  return Finding::fault("each call keeps " + std::to_string(least) + " bytes or more");
+  return least == 0 ? Finding()
+                    : leak("each call keeps " + std::to_string(least) + " bytes or more");
 }
 
 std::vector<Problem> one_problem(const Environment& env, const Claim& claim) {

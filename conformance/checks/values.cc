@@ -2,7 +2,6 @@
 // of 16 bits.
 
 #include <algorithm>
-#include <set>
 
 #include "conformance/checks/check.h"
 
@@ -54,12 +53,10 @@ Finding test_literal(const Environment& env, const Problem& problem) {
 
 // ---- special values
 
-// Composites whose terms cancel: near their zeros no bound in ulp holds for them.
-const std::set<std::string> kCancels = {"lgamma", "digamma", "trigamma", "gelu"};
-
 bool takes_specials(const Environment&, const Claim& claim) {
-  const bool bounded = claim.op->numeric == "transcendental" && !kCancels.contains(claim.op->name);
-  return claim.op->elementwise && !claim.inputs.empty() && (!claim.op->composite || bounded);
+  // Functions have a decomposition, too, for devices without a kernel; only what is judged by it is
+  // left out.
+  return claim.op->elementwise && !claim.inputs.empty() && claim.op->numeric != "composite";
 }
 
 std::vector<Problem> special_problems(const Environment& env, const Claim& claim) {
@@ -96,32 +93,6 @@ Finding test_special(const Environment& env, const Problem& problem) {
   return finding;
 }
 
-// ---- all floats of 16 bits
-
-bool takes_all_halves(const Environment& env, const Claim& claim) {
-  return env.thorough && claim.op->elementwise && claim.inputs.size() == 1 &&
-         is_float(claim.inputs[0]) && facts(claim.inputs[0]).size == 2;
-}
-
-std::vector<Problem> all_halves(const Environment&, const Claim& claim) {
-  Operand x;
-  x.dtype = claim.inputs[0];
-  x.shape = {65536};
-  std::vector<std::byte> bytes;
-  for (int i = 0; i < 65536; ++i) {
-    bytes.push_back(static_cast<std::byte>(i & 0xff));
-    bytes.push_back(static_cast<std::byte>(i >> 8));
-  }
-  x.fill.values = decode(bytes, x.dtype);
-  Problem problem;
-  problem.op = claim.op;
-  problem.inputs = {std::move(x)};
-  for (const Problem& own : retargeted_cases(claim)) {
-    if (!own.attrs.empty()) problem.attrs = own.attrs;
-  }
-  return {problem};
-}
-
 // ---- the same bits whenever it is asked
 
 std::vector<Problem> determinism_problems(const Environment& env, const Claim& claim) {
@@ -146,6 +117,37 @@ bool claims_determinism(const Environment& env, const Claim&) {
 }
 
 }  // namespace
+
+bool takes_all_halves(const Environment& env, const Claim& claim) {
+  return env.thorough && claim.op->elementwise && claim.inputs.size() == 1 &&
+         is_float(claim.inputs[0]) && facts(claim.inputs[0]).size == 2;
+}
+
+std::vector<Problem> all_halves(const Environment&, const Claim& claim) {
+  Operand x;
+  x.dtype = claim.inputs[0];
+  x.shape = {65536};
+  std::vector<std::byte> bytes;
+  for (int i = 0; i < 65536; ++i) {
+    bytes.push_back(static_cast<std::byte>(i & 0xff));
+    bytes.push_back(static_cast<std::byte>(i >> 8));
+  }
+  x.fill.values = decode(bytes, x.dtype);
+  Problem problem;
+  problem.op = claim.op;
+  problem.inputs = {std::move(x)};
+  // With each choice of attributes that a case has.
+  std::vector<Problem> problems;
+  for (const Problem& own : retargeted_cases(claim)) {
+    const bool known = std::any_of(problems.begin(), problems.end(),
+                                   [&](const Problem& p) { return p.attrs == own.attrs; });
+    if (known) continue;
+    problems.push_back(problem);
+    problems.back().attrs = own.attrs;
+  }
+  if (problems.empty()) problems.push_back(problem);
+  return problems;
+}
 
 std::vector<Check> value_checks() {
   return {

@@ -16,7 +16,8 @@ struct Claim {
   const OpFacts* op = nullptr;
   std::vector<tenon_dtype> inputs;  // One for each operand of the signature.
   std::vector<tenon_dtype> outputs;
-  std::string dtypes;  // "f32", or "f32,i64" or "f32->i8" where they differ.
+  std::string dtypes;   // "f32", or "f32,i64" or "f32->i8" where they differ.
+  bool claimed = true;  // False: the plugin does not, and the registry has it.
 };
 
 // In the order of the plugin's lines, each pair once. Lines of custom ops are left out, and

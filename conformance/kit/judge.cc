@@ -40,10 +40,12 @@ Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const 
     }
     if (real_is_inf(want) || real_is_inf(got[i])) {
       // An infinity may stand for what is as good as beyond the range, and the other way round.
-      const Real edge = greatest(dtype) - Real(bound.ulp) * ulp(greatest(dtype), dtype);
+      const Real most = greatest(dtype);
+      const Real edge =
+          most - std::max(Real(bound.ulp) * ulp(most, dtype), Real(bound.rtol) * most);
       const bool same_side = real_sign(want) == real_sign(got[i]);
-      const bool near =
-          same_side && bound.ulp > 0.5 && real_abs(want) >= edge && real_abs(got[i]) >= edge;
+      const bool near = same_side && (bound.ulp > 0.5 || bound.rtol > 0) &&
+                        real_abs(want) >= edge && real_abs(got[i]) >= edge;
       if (!(want == got[i]) && !near) fail(i, want, 0);
       continue;
     }

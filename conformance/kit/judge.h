@@ -17,6 +17,13 @@ struct Verdict {
   double used = 0;         // The largest error as a part of what was allowed there.
 };
 
+// The largest error around an input, and what is allowed there, both in ulp.
+struct CurvePoint {
+  double x = 0;
+  double ulp = 0;
+  double allowed = 0;
+};
+
 // Compares elements. `slack` is allowed beside the bound, one number for each element, or empty.
 Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const Bound& bound,
                 const Reals& slack = {});

@@ -15,6 +15,7 @@
 #include <tenon/tenon.hpp>
 #include <thread>
 
+#include "conformance/onnx/amend.h"
 #include "conformance/onnx/host_values.h"
 
 namespace tenon::conformance {
@@ -26,18 +27,64 @@ using Json = nlohmann::json;
 // Tests that cannot pass on any device, by name.
 const std::map<std::string, std::string>& excluded() {
   static const std::string drawn = "its numbers come from NumPy's generator";
-  static const std::string truncated = "its data were cut to bfloat16, where a cast rounds";
   static const std::map<std::string, std::string> tests = {
       {"test_training_dropout", drawn},
       {"test_training_dropout_default", drawn},
       {"test_training_dropout_default_mask", drawn},
       {"test_training_dropout_mask", drawn},
-      {"test_adam_multiple", "its data were made with an epsilon that its model does not say"},
-      {"test_cast_FLOAT_to_BFLOAT16", truncated},
-      {"test_castlike_FLOAT_to_BFLOAT16", truncated},
-      {"test_castlike_FLOAT_to_BFLOAT16_expanded", truncated},
   };
   return tests;
+}
+
+// Tests whose data were made otherwise than ONNX says, by name, and how they are run.
+struct Allowance {
+  const char* why;
+  double rtol = 0;    // At least this.
+  float epsilon = 0;  // Given to the model's nodes, which leave it out.
+};
+const std::map<std::string, Allowance>& allowances() {
+  // One unit of bfloat16: what cutting and rounding may differ by.
+  static const Allowance cut = {.why =
+                                    "its data were cut to bfloat16, where a cast rounds: held "
+                                    "to one unit",
+                                .rtol = 0x1p-7};
+  static const std::map<std::string, Allowance> tests = {
+      {"test_cast_FLOAT_to_BFLOAT16", cut},
+      {"test_castlike_FLOAT_to_BFLOAT16", cut},
+      {"test_castlike_FLOAT_to_BFLOAT16_expanded", cut},
+      {"test_adam_multiple",
+       {.why = "its data were made with an epsilon that its model leaves out: given to it",
+        .epsilon = 1e-2f}},
+  };
+  return tests;
+}
+
+// What the set has beyond the first table of ops, by ONNX's names: the second table, and two old
+// ops that are made of others. A test that has none of them counts for the first table.
+bool is_in_first_table(const std::vector<std::string>& ops) {
+  static const std::set<std::string> beyond = {"BlackmanWindow",
+                                               "Celu",
+                                               "ConvInteger",
+                                               "Det",
+                                               "HammingWindow",
+                                               "HannWindow",
+                                               "Hardmax",
+                                               "LRN",
+                                               "MaxUnpool",
+                                               "MeanVarianceNormalization",
+                                               "QLinearConv",
+                                               "QLinearMatMul",
+                                               "ReduceL1",
+                                               "ReduceLogSum",
+                                               "ReduceSumSquare",
+                                               "ReverseSequence",
+                                               "Shrink",
+                                               "ThresholdedRelu",
+                                               "Unique",
+                                               "Upsample",
+                                               "ai.onnx.preview.training.Adagrad"};
+  return std::none_of(ops.begin(), ops.end(),
+                      [&](const std::string& op) { return beyond.contains(op); });
 }
 
 std::string read_file(const fs::path& path) {
@@ -118,9 +165,17 @@ std::string failure_of(const std::string& model, const Json& described, const fs
 OnnxResult run_test(const fs::path& folder, Tolerance tolerance) {
   OnnxResult result = {.name = folder.filename().string()};
   try {
-    const std::string model = read_file(folder / "model.onnx");
+    std::string model = read_file(folder / "model.onnx");
+    if (const auto found = allowances().find(result.name); found != allowances().end()) {
+      result.allowance = found->second.why;
+      tolerance.rtol = std::max(tolerance.rtol, found->second.rtol);
+      if (found->second.epsilon > 0) {
+        model = with_attribute(model, "epsilon", found->second.epsilon);
+      }
+    }
     const Json described = describe(model);
     result.ops = described["ops"].get<std::vector<std::string>>();
+    result.in_first_table = is_in_first_table(result.ops);
     result.reason = reason_to_leave_out(result.name, described);
     if (!result.reason.empty()) {
       result.verdict = OnnxVerdict::kLeftOut;
@@ -187,18 +242,25 @@ OnnxSummary run_onnx_tests(const OnnxOptions& options) {
 
 std::string text_of(const OnnxSummary& summary) {
   std::string text;
-  std::map<std::string, size_t> left_out;
+  std::map<std::string, size_t> left_out, allowed;
+  size_t n_first = 0, n_first_passed = 0;
   for (const OnnxResult& result : summary.results) {
     if (result.verdict == OnnxVerdict::kFailed) {
       text += fmt::format("FAILED {}: {}\n", result.name, result.reason);
     } else if (result.verdict == OnnxVerdict::kLeftOut) {
       ++left_out[result.reason];
     }
+    if (result.verdict == OnnxVerdict::kLeftOut) continue;
+    if (!result.allowance.empty()) ++allowed[result.allowance];
+    n_first += result.in_first_table;
+    n_first_passed += result.in_first_table && result.verdict == OnnxVerdict::kPassed;
   }
   if (!left_out.empty()) {
     text += fmt::format("left out {} tests:\n", summary.count(OnnxVerdict::kLeftOut));
     for (const auto& [reason, n] : left_out) text += fmt::format("  {:4}  {}\n", n, reason);
   }
+  for (const auto& [why, n] : allowed) text += fmt::format("{}: {}\n", n, why);
+  text += fmt::format("ops of the first table alone: {} of {}\n", n_first_passed, n_first);
   return text + fmt::format("onnx node tests: {} of {} on {}\n", summary.passed(), summary.total(),
                             summary.device);
 }

@@ -28,6 +28,8 @@ struct OnnxResult {
   std::string name;
   OnnxVerdict verdict = OnnxVerdict::kFailed;
   std::string reason;            // Why it failed, or was left out.
+  std::string allowance;         // Where it is not run as it stands: how, and why.
+  bool in_first_table = false;   // All its ops are of the first table of ops.
   std::vector<std::string> ops;  // Of its model.
 };
 

@@ -1,7 +1,7 @@
 // The part of the page that speaks of the device itself.
 
 #include "conformance/device/device_check.h"
-#include "conformance/report/report.h"
+#include "conformance/report/report_text.h"
 
 namespace tenon_kit {
 

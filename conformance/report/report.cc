@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "conformance/device/device_check.h"
+#include "conformance/report/report_text.h"
 
 namespace tenon_kit {
 namespace {
@@ -17,90 +18,89 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error("cannot write " + path);
-}
-
 }  // namespace
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
-Report::Report(const Runner& runner, const std::string& profile, const std::string& level,
-               uint64_t seed) {
+Heading heading_of(const Runner& runner, const std::string& profile, const std::string& level,
+                   uint64_t seed) {
   const tenon_plugin& plugin = runner.plugin();
-  heading_ = {.plugin = std::string(plugin.name.data, plugin.name.size),
-              .version = std::string(plugin.version.data, plugin.version.size),
-              .device = runner.environment().device.device_name(),
-              .profile = profile,
-              .level = level,
-              .seed = seed,
-              .n_claims = runner.claims().size()};
+  Heading heading = {.plugin = std::string(plugin.name.data, plugin.name.size),
+                     .version = std::string(plugin.version.data, plugin.version.size),
+                     .device = runner.environment().device.device_name(),
+                     .profile = profile,
+                     .level = level,
+                     .seed = seed};
+  for (const Claim& claim : runner.claims()) heading.n_claims += claim.claimed;
+  heading.n_whole = runner.claims().size();
   const tenon_features features = runner.environment().features;
   if ((features & TENON_FEATURE_IEEE_DIV) == 0) {
-    heading_.notes.push_back(
+    heading.notes.push_back(
         "division and square root are held to 2.5 ulp: it declares no IEEE_DIV");
   }
   if ((features & TENON_FEATURE_IEEE_FMA) == 0) {
-    heading_.notes.push_back("fma may round twice: it declares no IEEE_FMA");
+    heading.notes.push_back("fma may round twice: it declares no IEEE_FMA");
   }
   const tenon_features watched = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_SYNCHRONOUS;
   if ((features & watched) != watched) {
-    heading_.notes.push_back(
+    heading.notes.push_back(
         "guard bytes, poison and changed inputs cannot be seen: its memory is not the host's, or "
         "its "
         "work ends later");
   }
   if (!kRealIsQuad) {
-    heading_.notes.push_back(
+    heading.notes.push_back(
         "float64 is judged by an oracle of the same width: there is no binary128");
   }
-  for (const Claim& claim : runner.claims()) claims_.push_back(claim.op->name + " " + claim.dtypes);
-  terminal_ = isatty(STDERR_FILENO) != 0;
+  return heading;
 }
 
-Report::Report(Heading heading)
-    : heading_(std::move(heading)), terminal_(isatty(STDERR_FILENO) != 0) {}
+Report::Report(const Runner& runner, const std::string& profile, const std::string& level,
+               uint64_t seed)
+    : Report(heading_of(runner, profile, level, seed), {}) {
+  for (const Claim& claim : runner.claims()) {
+    if (claim.claimed) claims_.push_back(claim.op->name + " " + claim.dtypes);
+  }
+}
+
+Report::Report(Heading heading, std::vector<std::string> claims)
+    : heading_(std::move(heading)), claims_(std::move(claims)) {
+  terminal_ = isatty(STDERR_FILENO) != 0;
+}
 
 void Report::expect(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
   std::string line;
-  while (std::getline(file, line)) {
+  for (size_t number = 1; std::getline(file, line); ++number) {
     if (line.empty() || line[0] == '#') continue;
-    const Json json = Json::parse(line);
-    expected_.push_back(
-        {json.at("op"), json.at("dtypes"), json.at("check"), json.at("reason"), json.at("date")});
+    const Json json = Json::parse(line, nullptr, false);
+    const auto word = [&](const char* key) {
+      if (json.is_object() && json.contains(key) && json[key].is_string() && json[key] != "") {
+        return json[key].get<std::string>();
+      }
+      throw std::runtime_error(fmt::format(
+          "{}, line {}: {} is missing; a line is an object of the texts op, dtypes, check, reason "
+          "and date",
+          path, number, key));
+    };
+    expected_.push_back({word("op"), word("dtypes"), word("check"), word("reason"), word("date")});
   }
 }
 
 std::set<std::string> Report::read(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
+  const Json report = Json::parse(file, nullptr, false);
+  if (report.is_discarded() || !report.contains("rows")) {
+    throw std::runtime_error(path + " is no report as JSON");
+  }
+  const Json own = heading_json();
+  for (const auto& [key, value] : own.items()) {
+    if (report.value(key, Json()) == value) continue;
+    throw std::runtime_error(fmt::format("{} is of another run: its {} is {}, not {}", path, key,
+                                         report.value(key, Json()).dump(), value.dump()));
+  }
   std::set<std::string> known;
-  for (const Json& json : Json::parse(file).at("rows")) {
+  for (const Json& json : report["rows"]) {
     rows_.push_back(row_from_json(json));
     const Row& row = rows_.back();
     known.insert(row.op + " " + row.dtypes + " " + row.check);
@@ -108,8 +108,9 @@ std::set<std::string> Report::read(const std::string& path) {
   return known;
 }
 
-void Report::begin(size_t n_cells) {
+void Report::begin(size_t n_cells, bool whole) {
   n_cells_ = n_cells;
+  whole_ = whole;
   begun_ = now();
   fmt::print("{} {}, device {}: {} claims, profile {}, level {}, seed {}\n", heading_.plugin,
              heading_.version, heading_.device, heading_.n_claims, heading_.profile, heading_.level,
@@ -119,9 +120,11 @@ void Report::begin(size_t n_cells) {
 }
 
 void Report::add(Row row) {
-  for (const Expected& e : expected_) {
+  for (Expected& e : expected_) {
     if (e.op != row.op || e.dtypes != row.dtypes || e.check != row.check) continue;
+    e.met = true;
     const bool passed = row.status == Status::kPass;
+    if (!passed && !is_fault(row.status)) continue;
     row.status = passed ? Status::kUnexpectedPass : Status::kExpectedFail;
     row.message = (passed ? "passes, though expected to fail since " : "since ") + e.date + ": " +
                   e.reason + (row.message.empty() ? "" : "; " + row.message);
@@ -137,6 +140,7 @@ void Report::add(Row row) {
   }
   rows_.push_back(std::move(row));
   show_progress(false);
+  if (!kept_.empty() && now() - saved_ > 20) write_json(kept_);
 }
 
 void Report::show_progress(bool force) {
@@ -175,23 +179,42 @@ void Report::end() {
   const auto n_device = std::count_if(rows_.begin(), rows_.end(),
                                       [](const Row& row) { return row.dtypes == kNoDTypes; });
   fmt::print("properties of the device executed: {} of {}\n", n_device, all_device_checks().size());
-  fmt::print("claims executed: {} of {}\n", claims_.size() - missing.size(), claims_.size());
+  fmt::print("claims executed / claimed / whole: {} / {} / {}\n", claims_.size() - missing.size(),
+             claims_.size(), heading_.n_whole);
+  if (whole_) {
+    for (const std::string& claim : missing) fmt::print("claimed and not executed: {}\n", claim);
+    for (const Expected& e : expected_) {
+      if (!e.met) fmt::print("expected, but no cell: {} {} {}\n", e.check, e.op, e.dtypes);
+    }
+  }
+  const auto works = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) {
+    return row.check == kUnclaimedCheck && row.status == Status::kUnsupported && row.cases > 0;
+  });
+  if (works) fmt::print("warning: {} work that are not claimed; the report names them\n", works);
   if (rows_.empty()) fmt::print("nothing was run, which is no pass\n");
   fmt::print("{}\n", passed() ? "PASSED" : "FAILED");
   std::fflush(stdout);
 }
 
 bool Report::passed() const {
+  if (whole_ && !unexecuted().empty()) return false;
   return !rows_.empty() && std::none_of(rows_.begin(), rows_.end(),
                                         [](const Row& row) { return is_fault(row.status); });
 }
 
+Json Report::heading_json() const {
+  return {{"plugin", heading_.plugin},   {"version", heading_.version}, {"device", heading_.device},
+          {"profile", heading_.profile}, {"level", heading_.level},     {"seed", heading_.seed}};
+}
+
 void Report::write_json(const std::string& path) const {
-  Json json = {{"plugin", heading_.plugin},  {"version", heading_.version},
-               {"device", heading_.device},  {"profile", heading_.profile},
-               {"level", heading_.level},    {"seed", heading_.seed},
-               {"notes", heading_.notes},    {"claims", heading_.n_claims},
-               {"unexecuted", unexecuted()}, {"passed", passed()}};
+  saved_ = now();
+  Json json = heading_json();
+  json["notes"] = heading_.notes;
+  json["claims"] = claims_.size();
+  json["whole"] = heading_.n_whole;
+  json["unexecuted"] = unexecuted();
+  json["passed"] = passed();
   json["rows"] = Json::array();
   for (const Row& row : rows_) json["rows"].push_back(to_json(row));
   write_file(path, json.dump(1) + "\n");
@@ -221,7 +244,9 @@ void Report::write_junit(const std::string& path) const {
 }
 
 void Report::write_html(const std::string& path) const {
-  write_file(path, html_page(heading_, rows_));
+  Heading heading = heading_;
+  heading.n_executed = claims_.size() - unexecuted().size();
+  write_file(path, html_page(heading, rows_));
 }
 
 }  // namespace tenon_kit

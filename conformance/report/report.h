@@ -23,20 +23,32 @@ struct Heading {
   uint64_t seed = 0;
   std::vector<std::string> notes;  // What loosens or narrows the judgement.
   size_t n_claims = 0;
+  size_t n_executed = 0;  // Of them.
+  size_t n_whole = 0;     // With what is not claimed.
 };
+
+Heading heading_of(const Runner& runner, const std::string& profile, const std::string& level,
+                   uint64_t seed);
 
 class Report {
  public:
   Report(const Runner& runner, const std::string& profile, const std::string& level, uint64_t seed);
-  // Of a plugin of which no device could be opened: only its own checks can be run.
-  explicit Report(Heading heading);
+
+  // With claims as "op dtypes": none where no device could be opened, so that only its own checks
+  // can be run.
+  Report(Heading heading, std::vector<std::string> claims);
 
   // Faults that are known, a line of JSON for each: they do not fail a run, and passing does.
   void expect(const std::string& path);
-  // Takes the rows of an earlier run over; gives "op dtypes check" of each.
+  // Takes the rows of an earlier run over, which must have been alike; gives "op dtypes check" of
+  // each.
   std::set<std::string> read(const std::string& path);
 
-  void begin(size_t n_cells);
+  // While it goes on, it is written there from time to time.
+  void keep_json(const std::string& path) { kept_ = path; }
+
+  // `whole`: no option leaves a part out, so that each claim has to be executed.
+  void begin(size_t n_cells, bool whole);
   void add(Row row);
   void end();
 
@@ -49,9 +61,11 @@ class Report {
  private:
   struct Expected {
     std::string op, dtypes, check, reason, date;
+    bool met = false;
   };
 
   void show_progress(bool force);
+  Json heading_json() const;
   std::vector<std::string> unexecuted() const;  // Claims of which nothing was run.
   std::map<Status, size_t> counts() const;
 
@@ -61,7 +75,9 @@ class Report {
   std::vector<Expected> expected_;
   size_t n_cells_ = 0;
   size_t n_done_ = 0;
-  bool whole_ = false;  // Nothing was left out by options, so that coverage can be asked for.
+  bool whole_ = false;
+  std::string kept_;
+  mutable double saved_ = 0;
   double begun_ = 0;
   double shown_ = 0;
   bool terminal_ = false;
@@ -69,7 +85,5 @@ class Report {
 
 // The page (report/page.cc).
 std::string html_page(const Heading& heading, const std::vector<Row>& rows);
-// Text as it stands in HTML and XML.
-std::string escaped(const std::string& text);
 
 }  // namespace tenon_kit

@@ -9,6 +9,7 @@
 
 #include "conformance/kit/guard.h"
 #include "conformance/oracle/oracle.h"
+#include "conformance/run/registry_claims.h"
 #include "conformance/run/shrink.h"
 
 namespace tenon_kit {
@@ -80,6 +81,7 @@ Runner::Runner(const RunOptions& options) : options_(options) {
                     .plugin_options = options.plugin_options};
   device_ = std::make_unique<Session>(device_options);
   oracle_ = std::make_unique<Session>(SessionOptions{.device = "oracle:0", .query = query_oracle});
+  add_unclaimed(*oracle_, claims_);
   environment_ = std::make_unique<Environment>(Environment{
       .device = *device_,
       .oracle = *oracle_,
@@ -96,8 +98,10 @@ const tenon_plugin& Runner::plugin() const { return guard::plugin(); }
 std::vector<size_t> Runner::checks_of(const Claim& claim) const {
   std::vector<size_t> found;
   const std::vector<Check>& checks = all_checks();
+  const Check* const unclaimed = find_check(kUnclaimedCheck);
   for (size_t i = 0; i < checks.size(); ++i) {
     if (checks[i].level > options_.level) continue;
+    if (claim.claimed == (&checks[i] == unclaimed)) continue;
     if (!options_.check.empty() && options_.check != checks[i].name) continue;
     if (checks[i].applies(*environment_, claim)) found.push_back(i);
   }
@@ -131,6 +135,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     }
     row.ulp = std::max(row.ulp, finding.ulp);
     trusted = trusted || finding.trusted;
+    if (!finding.curve.empty()) row.curve = finding.curve;
     if (finding.passed) continue;
     const auto fails = [&](const Problem& candidate) {
       try {
@@ -143,14 +148,20 @@ Row Runner::run(const Claim& claim, const Check& check,
         return false;  // It is another problem.
       }
     };
-    row.status = Status::kFail;
+    row.status = finding.leaked ? Status::kLeak : Status::kFail;
     row.message = finding.message;
     const bool is_small = problem.inputs.empty() || count_of(problem.inputs[0].shape) < 1 << 20;
     const int budget = problem.error.empty() && is_small ? options_.shrink : 0;
     row.line = to_line(shrink(problem, fails, budget));
     break;
   }
-  if (row.cases == 0 && !refusal.empty() && is_of_parts) {
+  if (!claim.claimed) {
+    if (row.status != Status::kPass) return row;
+    row.status = Status::kUnsupported;
+    row.message = row.cases         ? "not claimed, and works: its decomposition runs"
+                  : refusal.empty() ? "not claimed, and no case of it could be made"
+                                    : "not claimed";
+  } else if (row.cases == 0 && !refusal.empty() && is_of_parts) {
     row.status = Status::kUnsupported;
     row.message = "its derivative needs what is not claimed: " + refusal;
   } else if (row.status == Status::kPass && row.cases == 0) {

@@ -1,5 +1,6 @@
 #include "conformance/run/row.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace tenon_kit {
@@ -7,6 +8,9 @@ namespace {
 
 constexpr const char* kNames[] = {"PASS",       "FAIL",        "CRASH", "TIMEOUT", "LEAK",
                                   "MISTRUSTED", "UNSUPPORTED", "XFAIL", "XPASS"};
+
+// In units of the least float64 an error may be beyond all numbers, which JSON cannot say.
+double finite(double ulp) { return std::min(ulp, 1e300); }
 
 }  // namespace
 
@@ -24,12 +28,27 @@ bool is_fault(Status status) {
          status != Status::kExpectedFail;
 }
 
+Json to_json(const std::vector<CurvePoint>& curve) {
+  Json json = Json::array();
+  for (const CurvePoint& point : curve) {
+    json.push_back({point.x, finite(point.ulp), finite(point.allowed)});
+  }
+  return json;
+}
+
+std::vector<CurvePoint> curve_from_json(const Json& json) {
+  std::vector<CurvePoint> curve;
+  for (const Json& point : json) curve.push_back({point[0], point[1], point[2]});
+  return curve;
+}
+
 Json to_json(const Row& row) {
-  Json json = {{"op", row.op},       {"dtypes", row.dtypes},          {"check", row.check},
-               {"level", row.level}, {"status", name_of(row.status)}, {"cases", row.cases},
-               {"ulp", row.ulp},     {"seconds", row.seconds}};
+  Json json = {{"op", row.op},           {"dtypes", row.dtypes},          {"check", row.check},
+               {"level", row.level},     {"status", name_of(row.status)}, {"cases", row.cases},
+               {"ulp", finite(row.ulp)}, {"seconds", row.seconds}};
   if (!row.message.empty()) json["message"] = row.message;
   if (!row.line.empty()) json["line"] = row.line;
+  if (!row.curve.empty()) json["curve"] = to_json(row.curve);
   return json;
 }
 
@@ -43,7 +62,8 @@ Row row_from_json(const Json& json) {
           .ulp = json.at("ulp"),
           .seconds = json.at("seconds"),
           .message = json.value("message", ""),
-          .line = json.value("line", "")};
+          .line = json.value("line", ""),
+          .curve = curve_from_json(json.value("curve", Json::array()))};
 }
 
 }  // namespace tenon_kit

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/kit/op_registry.h"
+#include "conformance/kit/judge.h"
 
 namespace tenon_kit {
 
@@ -25,6 +25,9 @@ Status status_named(const std::string& name);
 // Whether a run with such a row fails.
 bool is_fault(Status status);
 
+Json to_json(const std::vector<CurvePoint>& curve);
+std::vector<CurvePoint> curve_from_json(const Json& json);
+
 struct Row {
   std::string op;
   std::string dtypes;
@@ -36,6 +39,7 @@ struct Row {
   double seconds = 0;
   std::string message;
   std::string line;  // Reproduces a fault: tenon-conformance --check CHECK --case LINE.
+  std::vector<CurvePoint> curve;  // Of a unary function, in the order of x.
 };
 
 Json to_json(const Row& row);

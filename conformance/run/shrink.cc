@@ -5,8 +5,8 @@
 namespace tenon_kit {
 namespace {
 
-// The elements of `x` that lie below `shape` in every axis.
-Operand cropped(const Operand& x, const Sizes& shape) {
+// As many elements of `x` as `shape` says, the first ones of every axis, or the last ones.
+Operand cropped(const Operand& x, const Sizes& shape, bool last) {
   const Reals all = x.values();
   Operand y = x;
   y.shape = shape;
@@ -15,7 +15,10 @@ Operand cropped(const Operand& x, const Sizes& shape) {
   const int64_t n = count_of(shape);
   for (int64_t i = 0; i < n; ++i) {
     int64_t from = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis) from = from * x.shape[axis] + at[axis];
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const int64_t skipped = last ? x.shape[axis] - shape[axis] : 0;
+      from = from * x.shape[axis] + skipped + at[axis];
+    }
     y.fill.values.push_back(all[static_cast<size_t>(from)]);
     for (size_t axis = shape.size(); axis-- > 0;) {
       if (++at[axis] < shape[axis]) break;
@@ -26,7 +29,8 @@ Operand cropped(const Operand& x, const Sizes& shape) {
 }
 
 // All inputs whose axis, counted from the back, has the size `before`, cut down to `size`.
-Problem with_size(const Problem& problem, size_t from_back, int64_t before, int64_t size) {
+Problem with_size(const Problem& problem, size_t from_back, int64_t before, int64_t size,
+                  bool last) {
   Problem smaller = problem;
   smaller.expected.clear();
   for (Operand& x : smaller.inputs) {
@@ -35,7 +39,7 @@ Problem with_size(const Problem& problem, size_t from_back, int64_t before, int6
     int64_t& own = shape[shape.size() - 1 - from_back];
     if (own != before) continue;
     own = size;
-    x = cropped(x, shape);
+    x = cropped(x, shape, last);
   }
   return smaller;
 }
@@ -76,10 +80,10 @@ std::vector<Problem> smaller(const Problem& problem) {
     std::sort(sizes.begin(), sizes.end());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     for (const int64_t size : sizes) {
-      for (const int64_t less : {int64_t{1}, size / 2, size - 1}) {
-        if (less >= 1 && less < size) {
-          candidates.push_back(with_size(problem, from_back, size, less));
-        }
+      for (const int64_t less : {int64_t{1}, size / 2, size - size / 2, size - 1}) {
+        if (less < 1 || less >= size) continue;
+        candidates.push_back(with_size(problem, from_back, size, less, false));
+        candidates.push_back(with_size(problem, from_back, size, less, true));
       }
     }
   }

@@ -35,6 +35,15 @@ TEST_F(Derivatives, AreZeroAtTheKinksOfAbsAndSign) {
   EXPECT_TENSOR(of_one(sign, f32({-2, 0, 3})), f32({0, 0, 0}));
 }
 
+TEST_F(Derivatives, OfStepsAreZero) {
+  for (const OpId id :
+       {OpId::k_floor, OpId::k_ceil, OpId::k_round, OpId::k_trunc, OpId::k_stop_gradient}) {
+    const auto step = [id](const Tensors& in) { return call1(id, NoAttrs{}, {in[0]}); };
+
+    EXPECT_TENSOR(of(step, {f32({-1.5, 0, 2.25})})[0], f32({0, 0, 0}));
+  }
+}
+
 TEST_F(Derivatives, SplitTiesOfMaximumAndMinimumEvenly) {
   const Tensors inputs = {f32({1, 5, 2}), f32({3, 5, 1})};
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace tenon {
@@ -89,6 +90,38 @@ TEST(Registry, HasCasesForEveryOpAttributeAndKindOfEnd) {
       if (name == "mode") continue;
       EXPECT_TRUE(moved.count(name)) << "no case sets " << name;
     }
+  }
+}
+
+// The summary is what lists show; the formula is what an op is held to.
+TEST(Registry, ExplainsEveryOpInASentenceAndExactly) {
+  for (const OpDef& op : all_ops()) {
+    SCOPED_TRACE(op.name);
+    const std::string& summary = op.doc.summary;
+    EXPECT_TRUE(!summary.empty() && summary.size() <= 140) << summary;
+    EXPECT_EQ(summary.find('\n'), std::string::npos) << summary;
+    EXPECT_FALSE(op.doc.formula.empty());
+    EXPECT_TRUE(op.doc.details.empty() || op.doc.details.back() == '.') << op.doc.details;
+  }
+}
+
+// Some case has numbers to differentiate at, so that differences judge the derivative. Steps have
+// one by convention, which differences do not know (derivatives_test.cc,
+// layer_derivatives_test.cc).
+TEST(Registry, TriesEveryDerivative) {
+  const std::set<std::string> by_convention = {"sign",  "floor",         "ceil",         "round",
+                                               "trunc", "stop_gradient", "fake_quantize"};
+  for (const OpDef& op : all_ops()) {
+    if (!op.differentiable || by_convention.contains(op.name)) continue;
+    SCOPED_TRACE(op.name);
+    EXPECT_TRUE(op.vjp || op.decompose) << "it has no derivative";
+    const std::vector<AnyCase> cases = op.cases(op);
+    EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [](const AnyCase& c) {
+      const bool floats = std::any_of(c.inputs.begin(), c.inputs.end(), [](const CaseTensor& x) {
+        return x.fill != CaseTensor::Fill::kAbsent && is_floating(x.type.dtype);
+      });
+      return c.error.empty() && c.check_gradient && floats;
+    })) << "no case checks it";
   }
 }
 

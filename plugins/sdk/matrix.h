@@ -86,9 +86,7 @@ class DenseMatrix {
     std::fill(elements_.begin(), elements_.end(), W{0});
     for (int64_t i = 0; i < std::min(rows_, columns_); ++i) (*this)(i, i) = 1;
   }
-  void set_nan() {
-    std::fill(elements_.begin(), elements_.end(), W{NAN});
-  }
+  void set_nan() { std::fill(elements_.begin(), elements_.end(), W{NAN}); }
   void multiply(W factor) {
     for (W& element : elements_) element *= factor;
   }

@@ -1868,8 +1868,8 @@ typedef struct tenon_gru_cell_attrs {
 /* Attributes of lstm. */
 typedef struct tenon_lstm_attrs {
   uint32_t struct_size;
-  /* Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
-   * Default: forward. */
+  /* Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
+   * weights. Default: forward. */
   int32_t direction;
   /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
   int64_t layout;
@@ -1884,8 +1884,8 @@ typedef struct tenon_lstm_attrs {
 /* Attributes of gru. */
 typedef struct tenon_gru_attrs {
   uint32_t struct_size;
-  /* Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
-   * Default: forward. */
+  /* Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
+   * weights. Default: forward. */
   int32_t direction;
   /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
   int64_t layout;
@@ -1900,8 +1900,8 @@ typedef struct tenon_gru_attrs {
 /* Attributes of rnn. */
 typedef struct tenon_rnn_attrs {
   uint32_t struct_size;
-  /* Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
-   * Default: forward. */
+  /* Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
+   * weights. Default: forward. */
   int32_t direction;
   /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
   int64_t layout;

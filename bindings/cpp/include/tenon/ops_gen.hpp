@@ -6205,7 +6205,7 @@ inline Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& w, const 
 
 // Attributes of lstm.
 struct LstmAttrs {
-  // Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+  // Which way the steps are taken: forward, reverse, or bidirectional, each way by its own weights.
   Direction direction = Direction::kForward;
   // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
   int64_t layout = 0;
@@ -6266,7 +6266,7 @@ inline LstmOutputs lstm(const Tensor& x, const Tensor& w, const Tensor& r, const
 
 // Attributes of gru.
 struct GruAttrs {
-  // Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+  // Which way the steps are taken: forward, reverse, or bidirectional, each way by its own weights.
   Direction direction = Direction::kForward;
   // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
   int64_t layout = 0;
@@ -6321,7 +6321,7 @@ inline GruOutputs gru(const Tensor& x, const Tensor& w, const Tensor& r, const T
 
 // Attributes of rnn.
 struct RnnAttrs {
-  // Whether steps are taken forward, in reverse, or by one of two halves each: bidirectional.
+  // Which way the steps are taken: forward, reverse, or bidirectional, each way by its own weights.
   Direction direction = Direction::kForward;
   // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
   int64_t layout = 0;

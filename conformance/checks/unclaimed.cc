@@ -1,0 +1,57 @@
+// What a plugin does not claim: a composite op runs as its decomposition on the device all the
+// same, and has to be right.
+
+#include "conformance/checks/check.h"
+
+namespace tenon_kit {
+namespace {
+
+std::vector<Problem> unclaimed_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = valid_problems(claim, 0, env.seed, env.oracle);
+  const size_t most = env.thorough ? 6 : 1;
+  if (problems.size() > most) problems.resize(most);
+  if (!takes_all_halves(env, claim)) return problems;
+  for (Problem& problem : all_halves(env, claim)) problems.push_back(std::move(problem));
+  return problems;
+}
+
+// Whether the op takes wider floats than the problem's, which not all of linear algebra does.
+bool can_widen(const Environment& env, const Problem& problem) {
+  try {
+    env.oracle.infer(widened(problem));
+    return true;
+  } catch (const tenon::Error&) {
+    return false;
+  }
+}
+
+// A decomposition in a half type rounds at each of its steps: it is judged as a composite, whatever
+// class a kernel of the op would be held to.
+Finding judge_decomposition(const Environment& env, Problem problem,
+                            const std::vector<Result>& got) {
+  OpFacts op = *problem.op;
+  const bool half = !got.empty() && is_float(got[0].dtype) && facts(got[0].dtype).size == 2;
+  if (half && op.numeric != "exact") op.numeric = "composite";
+  problem.op = &op;
+  return judge_values(env, problem, got);
+}
+
+Finding test_unclaimed(const Environment& env, const Problem& problem) {
+  const std::vector<Result> got = env.device.run(problem);
+  // What is drawn at random, or lies in memory that nobody wrote, has its own literal cases.
+  Finding finding;
+  const bool random = problem.op->name.starts_with("random") || problem.op->name == "dropout";
+  if (!random && can_widen(env, problem)) finding = judge_decomposition(env, problem, got);
+  finding.trusted = true;
+  if (!finding.passed || problem.expected.empty()) return finding;
+  return find_check("literal")->test(env, problem);
+}
+
+}  // namespace
+
+std::vector<Check> unclaimed_checks() {
+  return {{kUnclaimedCheck, 3, "What is not claimed runs as its decomposition, or not at all.",
+           always, unclaimed_problems, test_unclaimed}};
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,90 @@
+#include "conformance/onnx/amend.h"
+
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+
+namespace tenon::conformance {
+namespace {
+
+// The numbers of fields in onnx.proto.
+constexpr uint64_t kModelGraph = 7, kGraphNode = 1, kNodeAttribute = 5;
+constexpr uint64_t kAttributeName = 1, kAttributeFloat = 2, kAttributeType = 20, kTypeFloat = 1;
+enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+
+std::string key(uint64_t field, Wire wire) { return varint(field << 3 | wire); }
+
+std::string field_of(uint64_t field, const std::string& bytes) {
+  return key(field, kBytes) + varint(bytes.size()) + bytes;
+}
+
+uint64_t read_varint(const std::string& message, size_t& at) {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 64 && at < message.size(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(message[at++]);
+    value |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+  throw std::runtime_error("a model of ONNX ends in the middle");
+}
+
+// The message with each field of this number, a message itself, replaced.
+std::string replaced(const std::string& message, uint64_t field,
+                     const std::function<std::string(const std::string&)>& replace) {
+  std::string result;
+  size_t at = 0;
+  while (at < message.size()) {
+    const size_t begin = at;
+    const uint64_t tag = read_varint(message, at);
+    size_t size = 0;
+    switch (tag & 7) {
+      case kVarint:
+        read_varint(message, at);
+        break;
+      case kFixed64:
+        size = 8;
+        break;
+      case kFixed32:
+        size = 4;
+        break;
+      case kBytes:
+        size = read_varint(message, at);
+        break;
+      default:
+        throw std::runtime_error("a model of ONNX has a field that is none");
+    }
+    if (size > message.size() - at) throw std::runtime_error("a model of ONNX ends in the middle");
+    if (tag == (field << 3 | kBytes)) {
+      result += field_of(field, replace(message.substr(at, size)));
+    } else {
+      result += message.substr(begin, at + size - begin);
+    }
+    at += size;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string with_attribute(const std::string& model, const std::string& name, float value) {
+  std::string number = key(kAttributeFloat, kFixed32);
+  for (int shift = 0; shift < 32; shift += 8) {
+    number += static_cast<char>(std::bit_cast<uint32_t>(value) >> shift);
+  }
+  const std::string attribute =
+      field_of(kNodeAttribute, field_of(kAttributeName, name) + number +
+                                   key(kAttributeType, kVarint) + varint(kTypeFloat));
+  return replaced(model, kModelGraph, [&](const std::string& graph) {
+    return replaced(graph, kGraphNode, [&](const std::string& node) { return node + attribute; });
+  });
+}
+
+}  // namespace tenon::conformance

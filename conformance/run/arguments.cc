@@ -1,0 +1,75 @@
+#include "conformance/run/arguments.h"
+
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+namespace tenon_kit {
+namespace {
+
+// The whole text as a number; false if it is none.
+template <class Number>
+bool whole(const std::string& text, Number (*parse)(const char*, char**), Number& value) {
+  char* end = nullptr;
+  errno = 0;
+  value = parse(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && errno == 0;
+}
+
+unsigned long decimal(const char* text, char** end) { return std::strtoul(text, end, 10); }
+
+}  // namespace
+
+std::vector<size_t> in_shard(const std::string& shard, size_t n) {
+  unsigned long index = 1, count = 1;
+  if (!shard.empty()) {
+    const size_t slash = shard.find('/');
+    const bool parsed = slash != std::string::npos && shard.find('-') == std::string::npos &&
+                        whole(shard.substr(0, slash), decimal, index) &&
+                        whole(shard.substr(slash + 1), decimal, count);
+    if (!parsed || index < 1 || index > count) {
+      throw std::runtime_error("--shard wants I/N with 1 <= I <= N, such as 2/4, not \"" + shard +
+                               "\"");
+    }
+  }
+  std::vector<size_t> own;
+  for (size_t i = index - 1; i < n; i += count) own.push_back(i);
+  return own;
+}
+
+Range range_of(const std::string& text) {
+  Range range = {};
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos || !whole(text.substr(0, colon), std::strtod, range.low) ||
+      !whole(text.substr(colon + 1), std::strtod, range.high) || !(range.low <= range.high)) {
+    throw std::runtime_error("--range wants A:B with A <= B, such as -1:0x1p-3, not \"" + text +
+                             "\"");
+  }
+  return range;
+}
+
+bool names_dtype(const std::string& dtypes, const std::string& name) {
+  if (name.empty()) return true;
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (size_t at = dtypes.find(name); at != std::string::npos; at = dtypes.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !is_part(dtypes[at - 1])) && (end == dtypes.size() || !is_part(dtypes[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void check_writable(const std::string& path) {
+  std::ofstream file(path, std::ios::app);
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+bool matches(const std::string& text, const std::string& pattern) {
+  return pattern.empty() || text == pattern ||
+         (pattern.back() == '*' && text.starts_with(pattern.substr(0, pattern.size() - 1)));
+}
+
+}  // namespace tenon_kit

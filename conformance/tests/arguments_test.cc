@@ -1,0 +1,51 @@
+#include "conformance/run/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace tenon_kit {
+namespace {
+
+using Places = std::vector<size_t>;
+
+TEST(Arguments, ShardsHoldEachThingOnce) {
+  EXPECT_EQ(in_shard("", 3), (Places{0, 1, 2}));
+  EXPECT_EQ(in_shard("1/2", 5), (Places{0, 2, 4}));
+  EXPECT_EQ(in_shard("2/2", 5), (Places{1, 3}));
+  EXPECT_EQ(in_shard("7/7", 5), Places());
+}
+
+TEST(Arguments, RefuseWhatIsNoShard) {
+  for (const char* text : {"0/2", "3/2", "1", "/", "1/", "a/b", "1/2x", "-1/2", "1/0"}) {
+    EXPECT_THROW(in_shard(text, 5), std::runtime_error) << text;
+  }
+}
+
+TEST(Arguments, ReadRanges) {
+  EXPECT_EQ(range_of("-1:0x1p-3").low, -1);
+  EXPECT_EQ(range_of("-1:0x1p-3").high, 0.125);
+  EXPECT_EQ(range_of("0:inf").high, INFINITY);
+  for (const char* text : {"", "1", "2:1", "a:b", "1:", ":1", "1:2:3", "nan:1"}) {
+    EXPECT_THROW(range_of(text), std::runtime_error) << text;
+  }
+}
+
+TEST(Arguments, TellDtypesApartThatBeginOrEndAlike) {
+  EXPECT_TRUE(names_dtype("f16", "f16"));
+  EXPECT_FALSE(names_dtype("bf16", "f16"));
+  EXPECT_TRUE(names_dtype("f32,i64->bool", "i64"));
+  EXPECT_TRUE(names_dtype("f32,i64->bool", "bool"));
+  EXPECT_FALSE(names_dtype("u16->i32", "i16"));
+  EXPECT_TRUE(names_dtype("u16->i32", ""));
+}
+
+TEST(Arguments, MatchNamesByTheirBeginning) {
+  EXPECT_TRUE(matches("log_softmax", "log*"));
+  EXPECT_FALSE(matches("log_softmax", "log"));
+  EXPECT_TRUE(matches("log", ""));
+}
+
+}  // namespace
+}  // namespace tenon_kit

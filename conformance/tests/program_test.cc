@@ -1,0 +1,129 @@
+// The program as its user calls it.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+
+namespace tenon_kit {
+namespace {
+
+struct Ended {
+  int status = -1;
+  std::string text;
+};
+
+Ended run(const std::string& arguments) {
+  const std::string command = std::string(TENON_TEST_PROGRAM) + " " + arguments + " 2>&1";
+  Ended ended;
+  FILE* const output = popen(command.c_str(), "r");
+  char chunk[4096];
+  while (const size_t n = fread(chunk, 1, sizeof chunk, output)) ended.text.append(chunk, n);
+  ended.status = WEXITSTATUS(pclose(output));
+  return ended;
+}
+
+bool has(const Ended& ended, const std::string& words) {
+  return ended.text.find(words) != std::string::npos;
+}
+
+TEST(Program, SaysWhatIsWrongWithItsArguments) {
+  const struct {
+    const char *arguments, *words;
+  } cases[] = {
+      {"", "which plugin? --plugin names it"},
+      {"--plugin nothing", "there is no file and no plugin \"nothing\"; Tenon finds"},
+      {"--plugin /dev/null", "/dev/null"},
+      {"--plugin ref --op nothing", "--op: there is no op \"nothing\""},
+      {"--plugin ref --dtype f33", "there is no dtype \"f33\""},
+      {"--plugin ref --check nothing", "there is no property \"nothing\"; there are"},
+      {"--plugin ref --level 9", "--level"},
+      {"--plugin ref --profile loose", "--profile"},
+      {"--plugin ref --seed one", "--seed"},
+      {"--plugin ref --jobs 0", "--jobs"},
+      {"--plugin ref --shard 3/2", "--shard wants I/N with 1 <= I <= N"},
+      {"--plugin ref --option novalue", "--option wants KEY=VALUE"},
+      {"--plugin ref --case '{'", "--case wants a line as a report has it"},
+      {"--plugin ref --case '{\"op\":\"nothing\"}'", "there is no op \"nothing\""},
+      {"--plugin ref --op exp --resume nothing", "cannot read nothing"},
+      {"--plugin ref --op exp --expected nothing", "cannot read nothing"},
+      {"--plugin ref --op exp --json no/such/folder", "cannot write no/such/folder"},
+      {"--plugin ref --range 0:1", "--range is for --exhaustive"},
+      {"--plugin ref --exhaustive nothing", "there is no op \"nothing\""},
+      {"--plugin ref --exhaustive add", "add is no elementwise op of one input"},
+      {"--plugin ref --exhaustive exp --dtype f64", "takes f32, f16 and bf16, not f64"},
+      {"--plugin ref --exhaustive exp --range 1:0", "--range wants A:B"},
+      {"--plugin ref --nonsense", "--nonsense"},
+  };
+  for (const auto& [arguments, words] : cases) {
+    const Ended ended = run(arguments);
+    EXPECT_NE(ended.status, 0) << arguments;
+    EXPECT_TRUE(has(ended, words)) << arguments << "\n" << ended.text;
+  }
+}
+
+TEST(Program, ExplainsItsArguments) {
+  const Ended help = run("--help");
+  EXPECT_EQ(help.status, 0);
+  for (const char* option :
+       {"--plugin", "--level", "--op", "--dtype", "--profile", "--seed", "--case", "--jobs",
+        "--shard", "--resume", "--json", "--junit", "--html", "--claims", "--exhaustive"}) {
+    EXPECT_TRUE(has(help, option)) << option;
+  }
+}
+
+TEST(Program, ListsClaims) {
+  const Ended claims = run("--plugin ref --claims");
+  EXPECT_EQ(claims.status, 0);
+  EXPECT_TRUE(has(claims, "\nexp f16 bf16 f32 f64\n"));
+  EXPECT_FALSE(has(claims, "relu6"));  // It is not claimed.
+}
+
+TEST(Program, TriesTheLineOfAReport) {
+  const std::string given =
+      R"( --case '{"op":"exp","inputs":[{"dtype":"f32","shape":[1],"values":[0]}],)"
+      R"("expect":[{"dtype":"f32","shape":[1],"values":[)";
+
+  const Ended right = run("--plugin ref --check literal" + given + "1]}]}'");
+  EXPECT_EQ(right.status, 0);
+  EXPECT_TRUE(has(right, "PASS literal")) << right.text;
+
+  const Ended wrong = run("--plugin ref --check literal" + given + "2]}]}'");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_TRUE(has(wrong, "FAIL literal output 0: element 0 is 1, not 2")) << wrong.text;
+}
+
+TEST(Program, RunsTheCellsThatItsArgumentsChoose) {
+  const Ended ended = run("--plugin ref --op exp --dtype f16 --check all_halves --jobs 1");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_TRUE(has(ended, "cells: 1, 1 PASS")) << ended.text;
+  EXPECT_TRUE(has(ended, "claims executed / claimed / whole: 1 / ")) << ended.text;
+}
+
+TEST(Program, IsNoPassIfNothingIsLeftToRun) {
+  const Ended ended = run("--plugin ref --op exp --dtype i64");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(has(ended, "nothing was run, which is no pass")) << ended.text;
+}
+
+TEST(Program, GoesOnWithAllInputsWhereItWas) {
+  const std::string all = "--plugin ref --exhaustive exp --dtype bf16 --jobs 1 ";
+
+  const Ended half = run(all + "--shard 1/2 --json half.json");
+  EXPECT_EQ(half.status, 0);
+  EXPECT_TRUE(has(half, "PASSED (1 of 2 parts)")) << half.text;
+
+  const Ended whole = run(all + "--resume half.json --html all.html");
+  EXPECT_EQ(whole.status, 0);
+  EXPECT_TRUE(has(whole, "exp bf16 on ref:0: 1 parts of 2, bound 1 ulp")) << whole.text;
+  EXPECT_TRUE(has(whole, "largest error: 0.5 ulp at x = ")) << whole.text;
+  EXPECT_TRUE(has(whole, "beyond the bound: 0 of 65536 inputs")) << whole.text;
+
+  const Ended other = run("--plugin ref --exhaustive log --dtype bf16 --resume half.json");
+  EXPECT_NE(other.status, 0);
+  EXPECT_TRUE(has(other, "half.json is of another run")) << other.text;
+}
+
+}  // namespace
+}  // namespace tenon_kit

@@ -1,0 +1,228 @@
+#include "conformance/report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+namespace tenon_kit {
+namespace {
+
+const Heading kHeading = {.plugin = "device",
+                          .version = "1.2",
+                          .device = "device:0",
+                          .profile = "strict",
+                          .level = "6",
+                          .seed = 7,
+                          .n_claims = 2,
+                          .n_whole = 5};
+
+Row row(const char* op, Status status = Status::kPass, const char* check = "value") {
+  return {.op = op, .dtypes = "f32", .check = check, .level = 2, .status = status, .cases = 3};
+}
+
+Report report() { return {kHeading, {"exp f32", "add f32"}}; }
+
+// A file of this test's, with a text in it.
+std::string file_with(const std::string& name, const std::string& text) {
+  std::ofstream(name) << text;
+  return name;
+}
+
+std::string read(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(Report, FailsByEveryVerdictThatIsAFault) {
+  for (const Status status :
+       {Status::kFail, Status::kCrash, Status::kTimeout, Status::kLeak, Status::kMistrusted}) {
+    Report faulty = report();
+    faulty.add(row("exp"));
+    faulty.add(row("exp", status, "leaks"));
+    EXPECT_FALSE(faulty.passed()) << name_of(status);
+  }
+  Report fine = report();
+  fine.add(row("exp"));
+  fine.add(row("relu6", Status::kUnsupported, "unclaimed"));
+  EXPECT_TRUE(fine.passed());
+}
+
+TEST(Report, IsNoPassIfNothingWasRun) { EXPECT_FALSE(report().passed()); }
+
+TEST(Report, FailsIfAClaimIsNotExecutedInAWholeRun) {
+  for (const bool whole : {false, true}) {
+    Report part = report();
+    part.begin(1, whole);
+    part.add(row("exp"));
+    EXPECT_EQ(part.passed(), !whole);
+  }
+  Report all = report();
+  all.begin(2, true);
+  all.add(row("exp"));
+  all.add(row("add"));
+  EXPECT_TRUE(all.passed());
+}
+
+constexpr const char* kKnown =
+    R"({"op": "exp", "dtypes": "f32", "check": "value", "reason": "a driver", "date": "2026-11-01"})";
+
+TEST(Report, LetsAKnownFaultPassWithItsReasonAndDate) {
+  Report known = report();
+  known.expect(file_with("known", std::string("# faults\n") + kKnown + "\n"));
+  known.add(row("exp", Status::kFail));
+
+  EXPECT_TRUE(known.passed());
+  known.write_json("known.json");
+  const Json written = Json::parse(read("known.json"))["rows"][0];
+  EXPECT_EQ(written["status"], "XFAIL");
+  EXPECT_EQ(written["message"], "since 2026-11-01: a driver");
+}
+
+TEST(Report, FailsIfAKnownFaultIsGone) {
+  Report known = report();
+  known.expect(file_with("known", kKnown));
+  known.add(row("exp"));
+
+  EXPECT_FALSE(known.passed());
+  known.write_json("gone.json");
+  EXPECT_EQ(Json::parse(read("gone.json"))["rows"][0]["status"], "XPASS");
+}
+
+TEST(Report, KnowsFaultsOfTheirOwnCellOnly) {
+  Report known = report();
+  known.expect(file_with("known", kKnown));
+  known.add(row("exp", Status::kFail, "special"));
+  EXPECT_FALSE(known.passed());
+}
+
+TEST(Report, RefusesKnownFaultsWithoutReasonOrDate) {
+  for (const char* text :
+       {R"({"op": "exp", "dtypes": "f32", "check": "value", "date": "2026-11-01"})",
+        R"({"op": "exp", "dtypes": "f32", "check": "value", "reason": "", "date": "2026-11-01"})",
+        R"({"op": "exp", "dtypes": "f32", "check": "value", "reason": "a driver"})", "nonsense"}) {
+    EXPECT_THROW(report().expect(file_with("known", text)), std::runtime_error) << text;
+  }
+  EXPECT_THROW(report().expect("no_such_file"), std::runtime_error);
+}
+
+TEST(Report, GoesOnWhereAnEarlierRunWas) {
+  Report first = report();
+  Row fault = row("exp", Status::kFail);
+  fault.line = "{}";
+  fault.curve = {{-1, 0.5, 3}, {1, 2, 3}};
+  first.add(fault);
+  first.write_json("first.json");
+
+  Report second = report();
+  EXPECT_EQ(second.read("first.json"), (std::set<std::string>{"exp f32 value"}));
+  second.add(row("add"));
+  EXPECT_FALSE(second.passed());  // What failed then has failed.
+  second.write_json("second.json");
+  const Json rows = Json::parse(read("second.json"))["rows"];
+  EXPECT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["curve"], Json::parse("[[-1.0, 0.5, 3.0], [1.0, 2.0, 3.0]]"));
+}
+
+TEST(Report, HoldsErrorsBeyondAllNumbers) {
+  Row fault = row("exp", Status::kFail);
+  fault.ulp = INFINITY;
+  fault.curve = {{1, INFINITY, INFINITY}};
+
+  const Row again = row_from_json(Json::parse(to_json(fault).dump()));
+
+  EXPECT_GT(again.ulp, 1e299);
+  EXPECT_GT(again.curve[0].allowed, 1e299);
+}
+
+TEST(Report, TakesNoRunOverThatWasNotAlike) {
+  Report first = report();
+  first.add(row("exp"));
+  first.write_json("first.json");
+  Heading other = kHeading;
+  other.seed = 8;
+
+  EXPECT_THROW(Report(other, {}).read("first.json"), std::runtime_error);
+  EXPECT_THROW(report().read(file_with("no_report", "[]")), std::runtime_error);
+  EXPECT_THROW(report().read("no_such_file"), std::runtime_error);
+}
+
+TEST(Report, IsXmlThatToolsCanRead) {
+  Report faulty = report();
+  Row fault = row("exp", Status::kFail);
+  fault.message = "a < b & \"c\"";
+  faulty.add(fault);
+  faulty.add(row("add"));
+  faulty.write_junit("report.xml");
+
+  const std::string xml = read("report.xml");
+  EXPECT_NE(xml.find("tests=\"2\" failures=\"1\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("message=\"a &lt; b &amp; &quot;c&quot;\""), std::string::npos) << xml;
+}
+
+// ---- the page
+
+std::string page() {
+  Heading heading = kHeading;
+  heading.n_executed = 2;
+  heading.notes = {"fma may round twice"};
+  Row drawn = row("exp", Status::kPass, "curve");
+  drawn.ulp = 0.98;
+  drawn.curve = {{-8, 0.5, 3}, {-0.5, 0.25, 3}, {0.5, 0.98, 3}, {8, 4, 3}};
+  Row fault = row("add", Status::kFail);
+  fault.message = "element 1 is <5>, not 2";
+  fault.line = R"({"op":"add"})";
+  Row known = row("sub", Status::kExpectedFail);
+  known.message = "since 2026-11-01: a driver";
+  Row other = row("relu6", Status::kUnsupported, "unclaimed");
+  other.message = "not claimed, and works: its decomposition runs";
+  return html_page(heading, {drawn, fault, known, other});
+}
+
+TEST(Page, HoldsWhatAReaderNeeds) {
+  const std::string html = page();
+  for (const char* text : {
+           "device 1.2 on device:0",
+           "✗ 1 faults",
+           "2 / 2 / 5",
+           "fma may round twice",
+           "exp f32 passed: 1 properties, 3 cases, at most 0.98 ulp",  // A cell of the map.
+           "add f32 has a fault",
+           "element 1 is &lt;5&gt;, not 2",
+           "--check value --case '{&quot;op&quot;:&quot;add&quot;}'",
+           "since 2026-11-01: a driver",
+           "relu6",
+           "not claimed, and works",
+           "at most 4 ulp, near 8; bound 3",  // A curve.
+           "beyond it at 1 places",
+           "class=bound",
+       }) {
+    EXPECT_NE(html.find(text), std::string::npos) << text;
+  }
+}
+
+TEST(Page, NeedsNoNetworkAndNoScript) {
+  const std::string html = page();
+  for (const char* text : {"http:", "https:", "src=", "href=", "url(", "@import", "<script"}) {
+    EXPECT_EQ(html.find(text), std::string::npos) << text;
+  }
+}
+
+TEST(Page, IsForLightAndDarkAndForPhones) {
+  const std::string html = page();
+  EXPECT_NE(html.find("@media(prefers-color-scheme:dark)"), std::string::npos);
+  EXPECT_NE(html.find("width=device-width"), std::string::npos);
+}
+
+// Each state has a sign of its own beside its colour, and each figure a name.
+TEST(Page, SaysNothingByColourAlone) {
+  const std::string html = page();
+  for (const char* text : {"\">✓", "\">✗", "\">!", "role=img aria-label=\"exp f32"}) {
+    EXPECT_NE(html.find(text), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tenon_kit

@@ -1,0 +1,188 @@
+// Each verdict, brought about by a fault that is planted for it.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "conformance/run/all_inputs.h"
+#include "conformance/run/claim_run.h"
+#include "conformance/run/workers.h"
+
+namespace tenon_kit {
+namespace {
+
+// The guard is one for a process, and so is this.
+const Runner& runner() {
+  static const Runner runner({.plugin = TENON_TEST_REF});
+  return runner;
+}
+
+const Claim& claim_of(const char* op, const char* dtypes) {
+  for (const Claim& claim : runner().claims()) {
+    if (claim.op->name == op && claim.dtypes == dtypes) return claim;
+  }
+  throw std::runtime_error("no such claim");
+}
+
+std::vector<Problem> a_thousand(const Environment&, const Claim& claim) {
+  Problem problem;
+  problem.op = claim.op;
+  problem.inputs = {plain(claim.inputs[0], {1000}, 1)};
+  return {problem};
+}
+
+Row verdict_on(Finding (*test)(const Environment&, const Problem&)) {
+  const Check check = {"planted", 2, "", always, a_thousand, test};
+  return runner().run(claim_of("exp", "f32"), check, [](const Problem&) {});
+}
+
+TEST(Verdicts, PassWhatHolds) {
+  const Row row = verdict_on([](const Environment& env, const Problem& problem) {
+    return judge_values(env, problem, env.device.run(problem));
+  });
+  EXPECT_EQ(row.status, Status::kPass) << row.message;
+  EXPECT_EQ(row.cases, 1u);
+}
+
+// The device's result is changed in one place: an element of a value that only one has.
+TEST(Verdicts, FailWithTheSmallestProblemThatFails) {
+  const Row row = verdict_on([](const Environment& env, const Problem& problem) {
+    std::vector<Result> got = env.device.run(problem);
+    const Reals x = problem.inputs[0].values();
+    auto* y = reinterpret_cast<float*>(got[0].bytes.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (x[i] > Real(0.99)) y[i] *= 1.001f;
+    }
+    return judge_values(env, problem, got);
+  });
+  EXPECT_EQ(row.status, Status::kFail);
+  EXPECT_NE(row.message.find("element 0 is"), std::string::npos) << row.message;
+  const Problem least = from_line(row.line);
+  EXPECT_EQ(least.inputs[0].shape, (Sizes{1}));
+}
+
+TEST(Verdicts, CallItALeakWhereSomethingIsKept) {
+  const Row row = verdict_on([](const Environment&, const Problem&) {
+    Finding finding = Finding::fault("a buffer");
+    finding.leaked = true;
+    return finding;
+  });
+  EXPECT_EQ(row.status, Status::kLeak);
+}
+
+TEST(Verdicts, MistrustAnOracleThatShowsNothing) {
+  const Row row =
+      verdict_on([](const Environment&, const Problem&) { return Finding{.trusted = false}; });
+  EXPECT_EQ(row.status, Status::kMistrusted);
+}
+
+TEST(Verdicts, FailAClaimThatNoCaseTries) {
+  const Check check = {"planted",
+                       2,
+                       "",
+                       always,
+                       [](const Environment&, const Claim&) { return std::vector<Problem>(); },
+                       nullptr};
+  const Row row = runner().run(claim_of("exp", "f32"), check, [](const Problem&) {});
+  EXPECT_EQ(row.status, Status::kFail);
+}
+
+TEST(Verdicts, CallWhatIsNotClaimedUnsupportedAndSayThatItWorks) {
+  const Claim& claim = claim_of("relu6", "f32");
+  EXPECT_FALSE(claim.claimed);
+  const std::vector<size_t> checks = runner().checks_of(claim);
+  ASSERT_EQ(checks.size(), 1u);
+
+  const Row row = runner().run(claim, all_checks()[checks[0]], [](const Problem&) {});
+
+  EXPECT_EQ(row.status, Status::kUnsupported);
+  EXPECT_GT(row.cases, 0u);
+  EXPECT_EQ(row.message, "not claimed, and works: its decomposition runs");
+}
+
+// ---- what takes its process down
+
+Row row_of_worker(const std::string& script) {
+  WorkerOptions options = {.command = {"/bin/sh", "-c", script}, .cell_seconds = 1};
+  Row found;
+  run_cells(
+      options, {{0, 0}}, [](const Cell&) { return Row{.op = "exp"}; },
+      [&](const Cell&, const Row& row) { found = row; });
+  return found;
+}
+
+TEST(Verdicts, NameACrashAndTheProblemThatWasTried) {
+  const Row row = row_of_worker("read c; echo '@the problem' >&3; kill -SEGV $$");
+  EXPECT_EQ(row.status, Status::kCrash);
+  EXPECT_EQ(row.line, "the problem");
+  EXPECT_NE(row.message.find("Segmentation fault"), std::string::npos) << row.message;
+}
+
+TEST(Verdicts, NameAnExitThatNobodyAskedFor) {
+  const Row row = row_of_worker("read c; exit 3");
+  EXPECT_EQ(row.status, Status::kCrash);
+  EXPECT_EQ(row.message, "the process exited with 3");
+}
+
+TEST(Verdicts, NameATimeout) {
+  const Row row = row_of_worker("read c; echo '@the problem' >&3; exec sleep 60");
+  EXPECT_EQ(row.status, Status::kTimeout);
+  EXPECT_EQ(row.line, "the problem");
+}
+
+TEST(Verdicts, GoOnAfterACrash) {
+  const std::string answer = R"(={"op":"exp","dtypes":"f32","check":"value","level":2,)"
+                             R"("status":"PASS","cases":1,"ulp":0,"seconds":0})";
+  WorkerOptions options = {
+      .command = {"/bin/sh", "-c",
+                  "while read claim check; do [ $claim = 1 ] && kill -ABRT $$; echo '" + answer +
+                      "' >&3; done"}};
+  std::vector<Status> found;
+  run_cells(
+      options, {{0, 0}, {1, 0}, {2, 0}}, [](const Cell&) { return Row(); },
+      [&](const Cell&, const Row& row) { found.push_back(row.status); });
+  EXPECT_EQ(found, (std::vector<Status>{Status::kPass, Status::kCrash, Status::kPass}));
+}
+
+// ---- all inputs
+
+TEST(Exhaustive, FindsWhatAPartHolds) {
+  const Environment& env = runner().environment();
+
+  const PartResult part = run_part(env, op_named("exp"), TENON_FLOAT32, {0x3f800000, 1000});
+
+  EXPECT_EQ(part.n_inputs, 1000u);
+  EXPECT_EQ(part.n_beyond, 0u) << part.message;
+  EXPECT_GT(part.ulp, 0.4);
+  EXPECT_LE(part.ulp, 0.5);  // `ref` rounds once.
+}
+
+TEST(Exhaustive, TakesElementwiseOpsOfOneInputOnly) {
+  const Session& oracle = runner().environment().oracle;
+  EXPECT_EQ(reason_against(op_named("exp"), TENON_FLOAT32, oracle), "");
+  EXPECT_EQ(reason_against(op_named("gelu"), TENON_BFLOAT16, oracle), "");
+  EXPECT_EQ(reason_against(op_named("isnan"), TENON_FLOAT32, oracle), "");
+  EXPECT_NE(reason_against(op_named("add"), TENON_FLOAT32, oracle), "");
+  EXPECT_NE(reason_against(op_named("softmax"), TENON_FLOAT32, oracle), "");
+  EXPECT_NE(reason_against(op_named("bitwise_not"), TENON_FLOAT32, oracle), "");
+}
+
+// ---- what the ordinary run holds
+
+// Each unary op meets every float of 16 bits, by one of these two.
+TEST(Coverage, OfUnaryOpsHasEveryHalf) {
+  for (const Claim& claim : runner().claims()) {
+    const bool unary = claim.op->elementwise && claim.inputs.size() == 1;
+    if (!unary || !is_float(claim.inputs[0]) || facts(claim.inputs[0]).size != 2) continue;
+    bool found = false;
+    for (const size_t check : runner().checks_of(claim)) {
+      for (const Problem& problem : all_checks()[check].problems(runner().environment(), claim)) {
+        found = found || count_of(problem.inputs[0].shape) == 65536;
+      }
+    }
+    EXPECT_TRUE(found) << claim.op->name << " " << claim.dtypes;
+  }
+}
+
+}  // namespace
+}  // namespace tenon_kit
