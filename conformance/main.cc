@@ -122,7 +122,9 @@ std::vector<std::string> worker_command(const Options& options, const std::strin
                                       "--level",
                                       options.level,
                                       "--seed",
-                                      std::to_string(options.run.seed)};
+                                      std::to_string(options.run.seed),
+                                      "--shrink",
+                                      std::to_string(options.run.shrink)};
   for (const std::string& option : options.plugin_options) {
     command.insert(command.end(), {"--option", option});
   }
@@ -370,6 +372,9 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.run.seed, "What values are drawn by")->capture_default_str();
   app.add_option("--case", options.case_line,
                  "One problem, as a report's line has it, by --check or by value");
+  app.add_option("--shrink", options.run.shrink,
+                 "How many smaller problems are tried for one that failed")
+      ->capture_default_str();
   app.add_option(
       "--exhaustive", options.exhaustive,
       "A unary op at every input of --dtype: f32, of which there are 2^32, or f16, bf16");

@@ -202,14 +202,14 @@ std::vector<Problem> few_smooth_problems(const Environment& env, const Claim& cl
   return problems;
 }
 
-bool has_gradient(const Environment& env, const Claim& claim) {
-  return claim.op->differentiable && if_float(env, claim) && !claim.outputs.empty() &&
-         is_float(claim.outputs[0]);
+bool has_gradient(const Environment&, const Claim& claim) {
+  return claim.op->differentiable && !claim.outputs.empty() && is_float(claim.outputs[0]) &&
+         std::any_of(claim.inputs.begin(), claim.inputs.end(), is_float);
 }
 
 // Kinks stay where they are in any width, so differences are asked for once, of float64.
 bool has_differences(const Environment& env, const Claim& claim) {
-  return has_gradient(env, claim) && claim.inputs[0] == TENON_FLOAT64;
+  return has_gradient(env, claim) && claim.outputs[0] == TENON_FLOAT64;
 }
 
 }  // namespace

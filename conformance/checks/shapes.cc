@@ -138,6 +138,16 @@ Finding test_error(const Environment& env, const Problem& problem) {
     if (message.find(problem.error) == std::string::npos) {
       return Finding::fault("the message lacks \"" + problem.error + "\": " + message);
     }
+    if (problem.op->composite) return {};  // Who has no kernel names one of its parts.
+    // The values in it are those that the oracle sees.
+    try {
+      env.oracle.run(problem);
+    } catch (const tenon::Error& own) {
+      if (own.message() != message) {
+        return Finding::fault("the message should be \"" + std::string(own.message()) +
+                              "\": " + message);
+      }
+    }
     return {};
   }
   return Finding::fault("the call did not fail with " + problem.error);

@@ -151,7 +151,8 @@ Row Runner::run(const Claim& claim, const Check& check,
     row.status = finding.leaked ? Status::kLeak : Status::kFail;
     row.message = finding.message;
     const bool is_small = problem.inputs.empty() || count_of(problem.inputs[0].shape) < 1 << 20;
-    row.line = to_line(shrink(problem, fails, problem.error.empty() && is_small ? 300 : 0));
+    const int budget = problem.error.empty() && is_small ? options_.shrink : 0;
+    row.line = to_line(shrink(problem, fails, budget));
     break;
   }
   if (!claim.claimed) {

@@ -19,6 +19,7 @@ struct RunOptions {
   std::string op;     // A pattern; empty for all.
   std::string dtype;  // A name that the claim's dtypes hold; empty for all.
   std::string check;  // A name; empty for all.
+  int shrink = 300;   // How many smaller problems are tried for one that failed.
   std::vector<std::pair<std::string, std::string>> plugin_options;
 };
 

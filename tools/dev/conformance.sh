@@ -3,12 +3,14 @@
 #
 #   ./dev conformance NAME|FILE [ARGUMENTS OF tenon-conformance]
 #   ./dev conformance onnx [--device NAME] [ARGUMENTS OF tenon-conformance onnx]
+#   ./dev conformance mutants [ARGUMENTS OF tenon-mutants]
 #
 #   ./dev conformance cpu                    every claim, up to the stress tests
 #   ./dev conformance cpu --level 1          the device alone: seconds
 #   ./dev conformance cpu --level smoke      a minute
 #   ./dev conformance cpu --html page.html   a page to look at
 #   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu
+#   ./dev conformance mutants --html page.html   whether the kit catches what is wrong
 #
 # `build/dev/bin/tenon-conformance --help` lists the arguments.
 . tools/dev/lib.sh
@@ -21,6 +23,10 @@ judged=$1
 shift
 setup --test --conformance
 configure dev
+if [ "$judged" = mutants ]; then
+  build dev --target tenon_mutants
+  exec build/dev/bin/tenon-mutants "$@"
+fi
 build dev --target tenon_conformance
 kit=build/dev/bin/tenon-conformance
 [ "$judged" = onnx ] || exec $kit --plugin "$judged" "$@"

@@ -1,0 +1,154 @@
+// What the mutated copies of sources are made of (mutate.py writes them): every mutation is there
+// at once, and the environment says which one is active, by its number.
+//
+//   TENON_MUTANT=17            the active one; without it the copies do what the sources do
+//   TENON_MUTANT_REACHED=FILE  a file of a byte for each number, set when its place is passed
+//
+// An operator is mutated in place, without a look at its operands: `a < b` becomes
+// `a < Point<17, kLessEqual>() < b`, where the first `<` keeps `a` and the second one decides.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace tenon_mutants {
+
+extern const int active;
+extern unsigned char* const reached;
+
+inline bool on(int id) {
+  reached[id] = 1;
+  return active == id;
+}
+
+enum Kind {
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,
+  kNotEqual,
+  kShort,  // a < b - 1
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kFirst,   // a
+  kSwap,    // b - a
+  kNarrow,  // a + b, rounded to 11 bits.
+  kOne,
+  kPlusOne,
+};
+
+inline float in_11_bits(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits = (bits + 0x1000u) & ~0x1fffu;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+template <Kind kind, class R, class A, class B>
+R mutated(const A& a, const B& b) {
+  if constexpr (kind == kLess) return a < b;
+  if constexpr (kind == kLessEqual) return a <= b;
+  if constexpr (kind == kGreater) return a > b;
+  if constexpr (kind == kGreaterEqual) return a >= b;
+  if constexpr (kind == kEqual) return a == b;
+  if constexpr (kind == kNotEqual) return a != b;
+  if constexpr (kind == kShort) return a < b - 1;
+  if constexpr (kind == kAdd) return static_cast<R>(a + b);
+  if constexpr (kind == kSubtract) return static_cast<R>(a - b);
+  if constexpr (kind == kMultiply) return static_cast<R>(a * b);
+  if constexpr (kind == kFirst) return static_cast<R>(a);
+  if constexpr (kind == kSwap) return static_cast<R>(b - a);
+  if constexpr (kind == kNarrow && std::is_floating_point_v<R>) {
+    return static_cast<R>(in_11_bits(static_cast<float>(a + b)));
+  }
+  if constexpr (kind == kNarrow && !std::is_floating_point_v<R>) return static_cast<R>(a + b);
+}
+
+// Mutations of one place have consecutive numbers.
+template <int id, Kind... kinds>
+struct Point {};
+
+template <class A, int id, Kind... kinds>
+struct Left {
+  A a;
+};
+
+template <class R, int id, Kind kind, Kind... rest, class A, class B>
+bool choose(const A& a, const B& b, R& result) {
+  if (on(id)) {
+    result = mutated<kind, R>(a, b);
+    return true;
+  }
+  if constexpr (sizeof...(rest) > 0) return choose<R, id + 1, rest...>(a, b, result);
+  return false;
+}
+
+#define TM_OPERATOR(op)                                                                       \
+  template <class A, int id, Kind... kinds>                                                   \
+  Left<std::decay_t<A>, id, kinds...> operator op(const A& a, Point<id, kinds...>) {          \
+    return {a};                                                                               \
+  }                                                                                           \
+  template <class A, int id, Kind... kinds, class B>                                          \
+  auto operator op(Left<A, id, kinds...> left, const B& b) {                                  \
+    using R = std::decay_t<decltype(left.a op b)>;                                            \
+    R result;                                                                                 \
+    return choose<R, id, kinds...>(left.a, b, result) ? result : static_cast<R>(left.a op b); \
+  }
+TM_OPERATOR(<)
+TM_OPERATOR(<=)
+TM_OPERATOR(>)
+TM_OPERATOR(>=)
+TM_OPERATOR(==)
+TM_OPERATOR(!=)
+TM_OPERATOR(+)
+TM_OPERATOR(-)
+TM_OPERATOR(*)
+TM_OPERATOR(/)
+TM_OPERATOR(%)
+#undef TM_OPERATOR
+
+// a += Point() += b
+template <class B, int id, Kind... kinds>
+struct Right {
+  B b;
+};
+#define TM_ASSIGNMENT(op)                                                             \
+  template <int id, Kind... kinds, class B>                                           \
+  Right<std::decay_t<B>, id, kinds...> operator op(Point<id, kinds...>, const B& b) { \
+    return {b};                                                                       \
+  }                                                                                   \
+  template <class A, class B, int id, Kind... kinds>                                  \
+  A& operator op(A& a, Right<B, id, kinds...> right) {                                \
+    A result;                                                                         \
+    if (choose<A, id, kinds...>(a, right.b, result)) return a = result;               \
+    return a op right.b;                                                              \
+  }
+TM_ASSIGNMENT(+=)
+TM_ASSIGNMENT(-=)
+TM_ASSIGNMENT(*=)
+#undef TM_ASSIGNMENT
+
+// x->*Point(): a value of its own.
+template <class A, int id>
+A operator->*(const A& a, Point<id, kOne>) {
+  return on(id) ? static_cast<A>(1) : a;
+}
+template <class A, int id>
+A operator->*(const A& a, Point<id, kPlusOne>) {
+  return on(id) ? static_cast<A>(a + 1) : a;
+}
+
+}  // namespace tenon_mutants
+
+#define TM_POINT(...) \
+  ::tenon_mutants::Point<__VA_ARGS__> {}
+#define TM_ON(id) ::tenon_mutants::on(id)
+#define TM_NOT(id, ...) (static_cast<bool>(__VA_ARGS__) != ::tenon_mutants::on(id))
+// Each of the two where the other one stood.
+#define TM_AND(id, a, b) (static_cast<bool>(a) ? (TM_ON(id) || (b)) : (TM_ON(id) && (b)))
+#define TM_OR(id, a, b) (static_cast<bool>(a) ? (!TM_ON(id) || (b)) : (!TM_ON(id) && (b)))
