@@ -7,7 +7,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "plugins/sdk/dtype.h"
@@ -31,6 +33,7 @@ struct State {
   std::mutex mutex;
   std::map<tenon_stream_p*, tenon_device_p*> device_of;
   std::map<tenon_kernel_p*, uint32_t> traits_of;
+  std::set<std::tuple<uint32_t, tenon_dtype, tenon_dtype>> prepared;
   std::vector<std::string> faults;
   bool watching = false;
   Poison poison = Poison::kPattern;
@@ -130,6 +133,10 @@ void release_kernel(tenon_kernel_p* kernel) {
   state.calls.release_kernel(kernel);
 }
 
+tenon_dtype first_dtype(const tenon_operand* operands, size_t n) {
+  return n == 0 ? TENON_DTYPE_NONE : operands[0].dtype;
+}
+
 // The line that a request is about is one of our copies; the plugin within gets its own.
 tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
@@ -146,6 +153,8 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
     ++state.kernels_open;
     std::lock_guard lock(state.mutex);
     state.traits_of[*out_kernel] = out_traits->flags;
+    state.prepared.insert({line->op, first_dtype(request->inputs, request->n_inputs),
+                           first_dtype(request->outputs, request->n_outputs)});
   }
   return error;
 }
@@ -364,6 +373,11 @@ uint64_t n_calls(Call call) { return state.seen[static_cast<size_t>(call)]; }
 Balance balance() {
   return {state.instances, state.devices, state.buffers,
           state.streams,   state.events,  state.kernels_open};
+}
+
+bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
+  std::lock_guard lock(state.mutex);
+  return state.prepared.contains({op, input, output});
 }
 
 }  // namespace tenon_kit::guard

@@ -50,5 +50,8 @@ uint64_t n_calls(Call call);  // Since the last `fail_at`.
 
 Balance balance();
 
+// Whether a kernel was prepared for the op with these dtypes of its first input and output.
+bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
+
 }  // namespace guard
 }  // namespace tenon_kit

@@ -32,6 +32,8 @@ void WorkQueue::drain() noexcept {
 }
 
 uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held) {
+  // Before the ticket: what it stands for is not enqueued yet, and would be taken for finished.
+  if (since_notify_ >= kNotifyEvery) notify({});
   uint64_t ticket;
   {
     std::lock_guard guard(state_mutex_);
@@ -49,7 +51,7 @@ uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, H
     ticket = ++last_;
     flights_.push_back(std::move(flight));
   }
-  if (++since_notify_ >= kNotifyEvery) notify({});
+  ++since_notify_;
   return ticket;
 }
 

@@ -295,6 +295,28 @@ static void threads_share_the_device(void) {
   close_all(NULL, 0);
 }
 
+/* The host tells what has finished from answers that it asks for now and then; what a copy reads is
+ * kept until then, though its tensor's owner has long gone on. */
+static void what_a_copy_reads_is_kept(void) {
+  int32_t i;
+  int wrong = 0;
+  open_with("");
+  for (i = 1; i <= 1000; ++i) {
+    const int64_t shape[1] = {100};
+    int32_t values[100], k;
+    tenon_tensor *x = NULL, *y = NULL;
+    for (k = 0; k < 100; ++k) values[k] = i * k;
+    CHECK_OK(tenon_tensor_from_data(there(), TENON_INT32, shape, 1, values, sizeof values, &x));
+    CHECK_OK(tenon_neg(there(), x, &y));
+    CHECK_OK(tenon_tensor_read(there(), y, values, sizeof values));
+    for (k = 0; k < 100; ++k) wrong += values[k] != -i * k;
+    tenon_tensor_release(x);
+    tenon_tensor_release(y);
+  }
+  CHECK(wrong == 0);
+  close_all(NULL, 0);
+}
+
 static void options_that_it_lacks_are_refused(void) {
   tenon_device* device = NULL;
   tenon_context_options options;
@@ -323,6 +345,7 @@ int main(void) {
   RUN(an_op_that_is_only_claimed_names_its_reason);
   RUN(callbacks_get_the_error);
   RUN(threads_share_the_device);
+  RUN(what_a_copy_reads_is_kept);
   RUN(options_that_it_lacks_are_refused);
   return report();
 }
