@@ -131,7 +131,11 @@ Finding judge_values(const Environment& env, const Problem& problem,
   Finding finding;
   const OpFacts& op = *problem.op;
   const bool wide = op.numeric != "exact";
-  const std::vector<Result> want = env.oracle.run(wide ? widened(problem) : problem);
+  // What breaks a tie may lie further below than a double reaches.
+  const bool fused =
+      op.name == "fma" && kRealIsQuad && (env.features & TENON_FEATURE_IEEE_FMA) != 0;
+  const tenon_dtype to = fused ? TENON_FLOAT128 : TENON_DTYPE_NONE;
+  const std::vector<Result> want = env.oracle.run(wide ? widened(problem, to) : problem);
   const auto types = env.oracle.infer(problem);
   for (size_t i = 0; i < got.size() && i < want.size(); ++i) {
     const auto fault = [&](const std::string& words) {

@@ -25,8 +25,17 @@ Real uniform(Engine& engine, double low, double high, tenon_dtype dtype) {
 Reals specials(tenon_dtype dtype) {
   if (is_bool(dtype)) return {0, 1};
   if (is_integer(dtype)) {
-    Reals values = {
-        0, 1, 2, 3, greatest(dtype), greatest(dtype) - 1, least(dtype), least(dtype) + 1};
+    const Real bits = static_cast<int>(8 * facts(dtype).size);  // Distances of shifts, too.
+    Reals values = {0,
+                    1,
+                    2,
+                    3,
+                    bits - 1,
+                    bits,
+                    greatest(dtype),
+                    greatest(dtype) - 1,
+                    least(dtype),
+                    least(dtype) + 1};
     if (is_signed(dtype)) values.insert(values.end(), {-1, -2, -3});
     return values;
   }

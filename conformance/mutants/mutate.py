@@ -144,8 +144,12 @@ class Copy:
         head = text[text.rfind("\n", 0, m.start()) + 1 : m.start()]
         if op == "<" and re.search(r"\bfor \([^;]*;[^;]*$", head):
             kinds.append(SHORT)
-        if op == "+=" and re.search(r"\b(sum|total|result)$", head):
-            kinds.append(NARROW)
+        accumulator = re.search(r"\b(sum|total|result)$", head)
+        if op == "+=" and accumulator:
+            before = text[max(0, m.start() - 800) : m.start()]
+            declared = re.findall(rf"(\S+) {accumulator.group()} = ", before)
+            if declared and declared[-1] not in ("int64_t", "uint64_t"):
+                kinds.append(NARROW)
         if op == "<" and re.match(r"[^;{}]* \? ", text[m.end() :]):
             kinds = [("kGreater", ">")]  # Which of two equal values is taken tells nothing.
         ids = [
