@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """Writes mutated copies of sources, and the list of the mutations, as C++ that the kit embeds.
 
-    mutate.py --table named.toml --out FOLDER          writes the copies and mutant_list.cc
-    mutate.py --table named.toml --out FOLDER --list   prints what it would write
+    mutate.py --named FOLDER --out FOLDER          writes the copies and mutant_list.cc
+    mutate.py --named FOLDER --out FOLDER --list   prints what it would write
 
-Named mutants come from the table, generated ones from patterns. All of them are in one copy;
-point.h says how one becomes active. What clang-format has laid out is easy to read: an operator
-with a space on both sides takes two operands, and a `<` without one opens template arguments.
+Named mutants come from tables, generated ones from patterns. All of them are in one copy; point.h
+says how one becomes active. What clang-format has laid out is easy to read: an operator with a
+space on both sides takes two operands, and a `<` without one opens template arguments.
+
+A named mutant is what a plugin's author gets wrong. `from` stands once in `file`; what lies between
+« and », or all of it, is replaced by `to` (`how` is "statement", the default, or "expression"), or
+`to` is done before or after it. The kit runs the claims of `ops`, or of a few plain ones; at `level`
+"smoke" unless `checks` names those that it takes. Mutants of `core` are built into a libtenon of
+their own, and spoil derivatives.
 """
 
 import argparse
@@ -192,7 +198,7 @@ class Copy:
         plain = anchor.replace("«", "").replace("»", "")
         if self.text.count(plain) != 1:
             raise SystemExit(
-                f"named.toml: {row['name']}: its text stands {self.text.count(plain)} times in "
+                f"named: {row['name']}: its text stands {self.text.count(plain)} times in "
                 f"{self.path}, not once:\n{plain}"
             )
         start = self.text.index(plain) + (inner.start() if inner else 0)
@@ -210,7 +216,7 @@ class Copy:
         elif how == "after":
             self.insert(end, f" if (TM_ON({id})) {{ {to} }}", (1, 0))
         else:
-            raise SystemExit(f"named.toml: {row['name']}: no way is called {how}")
+            raise SystemExit(f"named: {row['name']}: no way is called {how}")
 
     def write(self, out):
         text = self.text
@@ -245,13 +251,14 @@ def explain(mutants, path):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--table", type=pathlib.Path, required=True)
+    parser.add_argument("--named", type=pathlib.Path, required=True)
     parser.add_argument("--survivors", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
 
-    rows = tomllib.loads(options.table.read_text())["mutant"]
+    tables = sorted(options.named.glob("*.toml"))
+    rows = [row for table in tables for row in tomllib.loads(table.read_text())["mutant"]]
     generated = sorted(
         str(path.relative_to(ROOT))
         for pattern in GENERATED
