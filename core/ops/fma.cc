@@ -24,10 +24,12 @@ Cases<NoAttrs> cases() {
       {.name = "broadcast",
        .inputs = {f32({2, 1}, {1, 2}), f32({3, 4}), scalar(1)},
        .expect = {f32({2, 2}, {4, 5, 7, 9})}},
-      // Products half-way between two float32, and what decides, far below.
-      {.name = "ties_are_broken_by_the_addend",
-       .inputs = {f32({4}, {0x1.001p0, 0x1.001p0, 0x1.003p0, 0x1.003p0}), f32({0x1.001p0}),
-                  f32({4}, {0x1p-80, -0x1p-80, 0x1p-80, -0x1p-80})}},
+      // Sums half-way between two float32, but for what lies below a double.
+      {.name = "ties_are_broken_far_below",
+       .inputs =
+           {f32({6}, {0x1.001p0, 0x1.001p0, 0x1.003p0, 0x1.003p0, 0x1.000002p-12, -0x1.000002p-12}),
+            f32({6}, {0x1.001p0, 0x1.001p0, 0x1.001p0, 0x1.001p0, 0x1.fffffcp-13, 0x1.fffffcp-13}),
+            f32({6}, {0x1p-80, -0x1p-80, 0x1p-80, -0x1p-80, 0x1.000002p0, 0x1.000002p0})}},
       {.name = "no_elements", .inputs = {uniform({0}), uniform({0}), uniform({1})}},
       {.name = "integer_is_not_floating", .inputs = {i32({1}), i32({1}), i32({1})}, .error = "C1"},
       {.name = "shapes_that_do_not_broadcast",
