@@ -87,6 +87,9 @@ void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all) {
     }
     if (turn > 400) break;
   }
+  // A fault shows in what is claimed, if anywhere; what is made of it comes last.
+  std::stable_partition(claims.begin(), claims.end(),
+                        [&](size_t claim) { return all[claim].claimed; });
 }
 
 Hunt::Hunt(const HuntOptions& options, const Runner& runner) : options_(options), runner_(runner) {}
