@@ -72,7 +72,7 @@ void WorkQueue::notify(std::function<void()> done) {
       .function =
           [](void* payload, const tenon_error* error) {
             auto& self = *static_cast<Answer*>(payload);
-            self.queue.finish(self.ticket, error);
+            self.queue.finish(self.ticket, error, Reached::kYes);
             if (self.done) self.done();
           },
       .payload = answer.release(),
@@ -106,7 +106,7 @@ void WorkQueue::wait() {
       upto = last_;
     }
     tenon_error* error = device_.calls().wait(stream_);
-    finish(upto, error);
+    finish(upto, error, error ? Reached::kPerhaps : Reached::kYes);
     if (error) device_.discard(error);
     return;
   }
@@ -148,8 +148,9 @@ uint64_t WorkQueue::held_bytes() const {
   return held_bytes_;
 }
 
-// All up to `ticket` has finished, with the stream's first failure if it had one.
-void WorkQueue::finish(uint64_t ticket, const tenon_error* error) {
+// All up to `ticket` has finished, with the stream's first failure if it had one. A wait that
+// failed may not have waited, so what the work holds is kept for longer.
+void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reached) {
   if (error && error->info.code == Code::kDeviceLost) device_.mark_lost(error->info);
   std::deque<Flight> finished;  // Ends outside of the lock.
   std::lock_guard guard(state_mutex_);
@@ -169,8 +170,12 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error) {
   }
   while (!flights_.empty() && flights_.front().ticket <= ticket) {
     held_bytes_ -= flights_.front().held.bytes;
-    finished.push_back(std::move(flights_.front()));
+    kept_.push_back(std::move(flights_.front()));
     flights_.pop_front();
+  }
+  while (reached == Reached::kYes && !kept_.empty() && kept_.front().ticket <= ticket) {
+    finished.push_back(std::move(kept_.front()));
+    kept_.pop_front();
   }
   changed_.notify_all();
 }

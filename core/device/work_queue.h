@@ -103,7 +103,8 @@ class WorkQueue {
     bool told;
   };
 
-  void finish(uint64_t ticket, const tenon_error* error);
+  enum class Reached { kYes, kPerhaps };
+  void finish(uint64_t ticket, const tenon_error* error, Reached reached);
   void spread(uint64_t first);
   void mark_told(const Failure& why);
 
@@ -118,6 +119,7 @@ class WorkQueue {
   size_t unanswered_ = 0;  // Calls of notify.
   uint64_t held_bytes_ = 0;
   std::deque<Flight> flights_;         // Announced and not known to have finished.
+  std::deque<Flight> kept_;            // Ended, though perhaps with a wait that failed.
   std::map<uint64_t, Failed> failed_;  // One for each ticket that ever failed.
   std::vector<tenon_buffer_p*> record_blocks_;
   std::vector<Record> free_records_;
