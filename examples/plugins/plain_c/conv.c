@@ -99,44 +99,29 @@ static void run_conv_backward_filter(const tenon_kernel_p* self, const tenon_lau
 /* ---- preparing ---------------------------------------------------------------------------------
  */
 
-static bool any_is_uniform(const tenon_kernel_request* request) {
-  return request->inputs[0].strides == TENON_STRIDES_UNIFORM ||
-         request->inputs[1].strides == TENON_STRIDES_UNIFORM;
-}
-
-PLAIN_PREPARE(plain_prepare_conv) {
-  tenon_conv_attrs attrs = TENON_CONV_ATTRS_DEFAULT;
-  const size_t rank = request->inputs[0].rank;
-  tenon_kernel_p made = {.run = run_conv, .workspace = conv_workspace, .window = kPlainWindow};
-  plain_read_attrs(request, &attrs, sizeof attrs);
-  if (any_is_uniform(request)) {
-    *out_reason = tenon_str("no image or filter that one element stands for");
-    return NULL;
+/* Prepares what convolves two of the request's operands: conv, or the derivative. */
+#define PREPARE_CONV(name, attrs_type, defaults, run_function, workspace_function)            \
+  PLAIN_PREPARE(name) {                                                                       \
+    attrs_type attrs = defaults;                                                              \
+    const size_t rank = request->inputs[0].rank;                                              \
+    tenon_kernel_p made = {                                                                   \
+        .run = run_function, .workspace = workspace_function, .window = kPlainWindow};        \
+    if (request->inputs[0].strides == TENON_STRIDES_UNIFORM ||                                \
+        request->inputs[1].strides == TENON_STRIDES_UNIFORM) {                                \
+      *out_reason = tenon_str("no operand that one element stands for");                      \
+      return NULL;                                                                            \
+    }                                                                                         \
+    plain_read_attrs(request, &attrs, sizeof attrs);                                          \
+    plain_window_set(made.window.steps, attrs.strides, attrs.n_strides, rank);                \
+    plain_window_set(made.window.pads, attrs.pads, attrs.n_pads / 2, rank);                   \
+    plain_window_set(made.window.dilations, attrs.dilations, attrs.n_dilations, rank);        \
+    plain_window_set(made.window.gaps, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);       \
+    made.groups = attrs.group;                                                                \
+    return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC, \
+                          out_kernel, out_traits);                                            \
   }
-  plain_window_set(made.window.steps, attrs.strides, attrs.n_strides, rank);
-  plain_window_set(made.window.pads, attrs.pads, attrs.n_pads / 2, rank);
-  plain_window_set(made.window.dilations, attrs.dilations, attrs.n_dilations, rank);
-  plain_window_set(made.window.gaps, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
-  made.groups = attrs.group;
-  return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
-                        out_kernel, out_traits);
-}
 
-PLAIN_PREPARE(plain_prepare_conv_backward_filter) {
-  tenon_conv_backward_filter_attrs attrs = TENON_CONV_BACKWARD_FILTER_ATTRS_DEFAULT;
-  const size_t rank = request->inputs[0].rank;
-  tenon_kernel_p made = {
-      .run = run_conv_backward_filter, .workspace = filter_workspace, .window = kPlainWindow};
-  plain_read_attrs(request, &attrs, sizeof attrs);
-  if (any_is_uniform(request)) {
-    *out_reason = tenon_str("no image or gradient that one element stands for");
-    return NULL;
-  }
-  plain_window_set(made.window.steps, attrs.strides, attrs.n_strides, rank);
-  plain_window_set(made.window.pads, attrs.pads, attrs.n_pads / 2, rank);
-  plain_window_set(made.window.dilations, attrs.dilations, attrs.n_dilations, rank);
-  plain_window_set(made.window.gaps, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
-  made.groups = attrs.group;
-  return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
-                        out_kernel, out_traits);
-}
+PREPARE_CONV(plain_prepare_conv, tenon_conv_attrs, TENON_CONV_ATTRS_DEFAULT, run_conv,
+             conv_workspace)
+PREPARE_CONV(plain_prepare_conv_backward_filter, tenon_conv_backward_filter_attrs,
+             TENON_CONV_BACKWARD_FILTER_ATTRS_DEFAULT, run_conv_backward_filter, filter_workspace)

@@ -118,23 +118,11 @@ static void run_scatter_elements(const tenon_kernel_p* self, const tenon_launch*
   }
 }
 
-PLAIN_PREPARE(plain_prepare_gather) {
-  tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
-  tenon_kernel_p made = {.run = run_gather};
-  (void)out_reason;
-  plain_read_attrs(request, &attrs, sizeof attrs);
-  made.axis = plain_axis(attrs.axis, request->inputs[0].rank);
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
-}
+PLAIN_PREPARE_ALONG_AXIS(plain_prepare_gather, tenon_gather_attrs, TENON_GATHER_ATTRS_DEFAULT,
+                         run_gather, inputs[0])
 
-PLAIN_PREPARE(plain_prepare_gather_elements) {
-  tenon_gather_elements_attrs attrs = TENON_GATHER_ELEMENTS_ATTRS_DEFAULT;
-  tenon_kernel_p made = {.run = run_gather_elements};
-  (void)out_reason;
-  plain_read_attrs(request, &attrs, sizeof attrs);
-  made.axis = plain_axis(attrs.axis, request->inputs[0].rank);
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
-}
+PLAIN_PREPARE_ALONG_AXIS(plain_prepare_gather_elements, tenon_gather_elements_attrs,
+                         TENON_GATHER_ELEMENTS_ATTRS_DEFAULT, run_gather_elements, inputs[0])
 
 PLAIN_PREPARE(plain_prepare_scatter_elements) {
   tenon_scatter_elements_attrs attrs = TENON_SCATTER_ELEMENTS_ATTRS_DEFAULT;

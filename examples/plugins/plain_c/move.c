@@ -64,14 +64,8 @@ static void run_concat(const tenon_kernel_p* self, const tenon_launch* launch) {
   }
 }
 
-PLAIN_PREPARE(plain_prepare_concat) {
-  tenon_concat_attrs attrs = TENON_CONCAT_ATTRS_DEFAULT;
-  tenon_kernel_p made = {.run = run_concat};
-  (void)out_reason;
-  plain_read_attrs(request, &attrs, sizeof attrs);
-  made.axis = plain_axis(attrs.axis, request->outputs[0].rank);
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
-}
+PLAIN_PREPARE_ALONG_AXIS(plain_prepare_concat, tenon_concat_attrs, TENON_CONCAT_ATTRS_DEFAULT,
+                         run_concat, outputs[0])
 
 /* Each element is its index along the axis; integers that it does not fit wrap. */
 static void run_iota(const tenon_kernel_p* self, const tenon_launch* launch) {
@@ -94,11 +88,5 @@ static void run_iota(const tenon_kernel_p* self, const tenon_launch* launch) {
   }
 }
 
-PLAIN_PREPARE(plain_prepare_iota) {
-  tenon_iota_attrs attrs = TENON_IOTA_ATTRS_DEFAULT;
-  tenon_kernel_p made = {.run = run_iota};
-  (void)out_reason;
-  plain_read_attrs(request, &attrs, sizeof attrs);
-  made.axis = plain_axis(attrs.axis, request->outputs[0].rank);
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
-}
+PLAIN_PREPARE_ALONG_AXIS(plain_prepare_iota, tenon_iota_attrs, TENON_IOTA_ATTRS_DEFAULT, run_iota,
+                         outputs[0])

@@ -100,6 +100,18 @@ static inline size_t plain_axis(int64_t axis, size_t rank) {
   return (size_t)(axis < 0 ? axis + (int64_t)rank : axis);
 }
 
+/* Defines the prepare function of a kernel whose one attribute is an axis of `view`, one of the
+ * request's. */
+#define PLAIN_PREPARE_ALONG_AXIS(name, attrs_type, defaults, run_function, view)              \
+  PLAIN_PREPARE(name) {                                                                       \
+    attrs_type attrs = defaults;                                                              \
+    tenon_kernel_p made = {.run = run_function};                                              \
+    (void)out_reason;                                                                         \
+    plain_read_attrs(request, &attrs, sizeof attrs);                                          \
+    made.axis = plain_axis(attrs.axis, request->view.rank);                                   \
+    return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits); \
+  }
+
 /* y += a b, of dense matrices m x k and k x n. */
 void plain_multiply_add(const float* a, const float* b, float* y, int64_t m, int64_t k, int64_t n);
 
