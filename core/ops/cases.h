@@ -13,7 +13,8 @@
 
 namespace tenon {
 
-// A tensor as a case writes it down: its values, or the range that they are drawn from.
+// A tensor as a case writes it down: its values, or the range that they are drawn from. What makes
+// and ends one is not inline, since hundreds of files do little else.
 struct CaseTensor {
   enum class Fill : uint8_t { kValues, kUniform, kAbsent };
   TensorType type;
@@ -21,6 +22,34 @@ struct CaseTensor {
   bool scalar = false;         // An inline scalar (tenon_scalar_*).
   std::vector<double> values;  // Row-major; integers up to 2^53 are exact.
   double low = -1, high = 1;   // kUniform; integers are drawn from [low, high).
+
+  CaseTensor();
+  CaseTensor(const CaseTensor&);
+  CaseTensor(CaseTensor&&) noexcept;
+  CaseTensor& operator=(const CaseTensor&);
+  CaseTensor& operator=(CaseTensor&&) noexcept;
+  ~CaseTensor();
+};
+
+class CaseTensors {
+ public:
+  CaseTensors();
+  CaseTensors(std::initializer_list<CaseTensor> tensors);
+  CaseTensors(std::vector<CaseTensor> tensors);
+  CaseTensors(const CaseTensors&);
+  CaseTensors(CaseTensors&&) noexcept;
+  CaseTensors& operator=(const CaseTensors&);
+  CaseTensors& operator=(CaseTensors&&) noexcept;
+  ~CaseTensors();
+
+  size_t size() const { return tensors_.size(); }
+  bool empty() const { return tensors_.empty(); }
+  const CaseTensor& operator[](size_t i) const { return tensors_[i]; }
+  auto begin() const { return tensors_.begin(); }
+  auto end() const { return tensors_.end(); }
+
+ private:
+  std::vector<CaseTensor> tensors_;
 };
 
 // One case. With `error`, the call must fail with a message that holds that text ("C2"); else, with
@@ -30,8 +59,8 @@ template <class A>
 struct Case {
   const char* name = "";
   A attrs = {};
-  std::vector<CaseTensor> inputs;
-  std::vector<CaseTensor> expect;
+  CaseTensors inputs;
+  CaseTensors expect;
   const char* error = "";
   double rtol = -1, atol = -1;  // Below zero: the op's class decides.
   bool check_gradient = true;   // False where a kink or a tie is what the case is about.
@@ -44,20 +73,34 @@ using Cases = std::vector<Case<A>>;
 struct AnyCase {
   std::string name;
   OwnedAttrs attrs;
-  std::vector<CaseTensor> inputs;
-  std::vector<CaseTensor> expect;
+  CaseTensors inputs;
+  CaseTensors expect;
   std::string error;
   double rtol = -1, atol = -1;
   bool check_gradient = true;
   size_t n_outputs = 1;
 };
 
+// A case whose attributes have lost their type, as it lies in its Case.
+struct CaseView {
+  const char* name;
+  AnyAttrs attrs;
+  const CaseTensors& inputs;
+  const CaseTensors& expect;
+  const char* error;
+  double rtol, atol;
+  bool check_gradient;
+  size_t n_outputs;
+};
+void append_case(std::vector<AnyCase>& to, const CaseView& view);
+
 template <class A>
 std::vector<AnyCase> erase_cases(const Cases<A>& cases) {
   std::vector<AnyCase> result;
+  result.reserve(cases.size());
   for (const Case<A>& c : cases) {
-    result.push_back({c.name, OwnedAttrs(any_attrs(c.attrs)), c.inputs, c.expect, c.error, c.rtol,
-                      c.atol, c.check_gradient, c.n_outputs});
+    append_case(result, {c.name, any_attrs(c.attrs), c.inputs, c.expect, c.error, c.rtol, c.atol,
+                         c.check_gradient, c.n_outputs});
   }
   return result;
 }
@@ -66,16 +109,13 @@ std::vector<AnyCase> erase_cases(const Cases<A>& cases) {
 // f32({}, {5}) none.
 namespace ops {
 
-inline CaseTensor values(DType dtype, Dims shape, std::initializer_list<double> v) {
-  return {.type = TensorType(dtype, shape), .values = v};
-}
+CaseTensor values(DType dtype, std::initializer_list<double> v);
+CaseTensor values(DType dtype, const Dims& shape, std::initializer_list<double> v);
 
-#define TENON_CASE_TENSOR(name, dtype)                                  \
-  inline CaseTensor name(std::initializer_list<double> v) {             \
-    return values(dtype, Dims{static_cast<int64_t>(v.size())}, v);      \
-  }                                                                     \
-  inline CaseTensor name(Dims shape, std::initializer_list<double> v) { \
-    return values(dtype, shape, v);                                     \
+#define TENON_CASE_TENSOR(name, dtype)                                                 \
+  inline CaseTensor name(std::initializer_list<double> v) { return values(dtype, v); } \
+  inline CaseTensor name(const Dims& shape, std::initializer_list<double> v) {         \
+    return values(dtype, shape, v);                                                    \
   }
 TENON_CASE_TENSOR(boolean, DType::kBool)
 TENON_CASE_TENSOR(i8, DType::kI8)
@@ -93,24 +133,10 @@ TENON_CASE_TENSOR(f64, DType::kF64)
 #undef TENON_CASE_TENSOR
 
 // Drawn evenly from [low, high); by default float32 from [-1, 1).
-inline CaseTensor uniform(Dims shape, double low = -1, double high = 1, DType dtype = DType::kF32) {
-  return {.type = TensorType(dtype, shape),
-          .fill = CaseTensor::Fill::kUniform,
-          .low = low,
-          .high = high};
-}
-
-inline CaseTensor scalar(double value) {
-  CaseTensor t{.type = TensorType(DType::kF32, {}), .scalar = true, .values = {value}};
-  return t;
-}
-
-inline CaseTensor scalar_int(double value) {
-  CaseTensor t{.type = TensorType(DType::kI64, {}), .scalar = true, .values = {value}};
-  return t;
-}
-
-inline CaseTensor absent() { return {.fill = CaseTensor::Fill::kAbsent}; }
+CaseTensor uniform(const Dims& shape, double low = -1, double high = 1, DType dtype = DType::kF32);
+CaseTensor scalar(double value);
+CaseTensor scalar_int(double value);
+CaseTensor absent();
 
 }  // namespace ops
 }  // namespace tenon

@@ -23,33 +23,9 @@ void (*erase(Function function))() {
   return reinterpret_cast<void (*)()>(function);
 }
 
-template <class A>
-void fill_masks(OpDef& op, const Definition<A>& d) {
-  constexpr uint64_t kAllBits = ~uint64_t{0};
-  switch (d.saves) {
-    case Saves::kNothing:
-      return;
-    case Saves::kInputs:
-      op.saved_inputs = kAllBits;
-      return;
-    case Saves::kOutputs:
-      op.saved_outputs = kAllBits;
-      return;
-    case Saves::kInputsAndOutputs:
-      op.saved_inputs = op.saved_outputs = kAllBits;
-      return;
-    case Saves::kFirstInput:
-      op.saved_inputs = 1;
-      return;
-    case Saves::kSecondInput:
-      op.saved_inputs = 2;
-      return;
-    case Saves::kSome:
-      op.saved_inputs = d.saved_inputs;
-      op.saved_outputs = d.saved_outputs;
-      return;
-  }
-}
+// What of a definition does not depend on the attributes' type.
+void set_saves(OpDef& op, Saves saves, uint64_t inputs, uint64_t outputs);
+void set_inputs(OpDef& op, const std::vector<InputDef>& inputs);
 
 }  // namespace detail
 
@@ -61,22 +37,13 @@ OpDef define(const Definition<A>& d) {
   op.attrs = &attrs_type<A>();
   op.elementwise = d.elementwise;
   op.promotes = d.promotes;
-  op.saves = d.saves;
   op.numeric = d.numeric;
   op.no_gradient = d.no_gradient;
   op.index_rule = d.index_rule;
   op.onnx = d.onnx;
   op.arrange = d.arrange;
-  detail::fill_masks(op, d);
-  for (const InputDef& input : d.inputs) {
-    if (input.kind == InputKind::kOptional) {
-      op.optional_inputs |= 1u << op.max_inputs;
-    } else {
-      op.min_inputs = op.max_inputs + 1;
-    }
-    ++op.max_inputs;
-    op.variadic = input.kind == InputKind::kVariadic;
-  }
+  detail::set_saves(op, d.saves, d.saved_inputs, d.saved_outputs);
+  detail::set_inputs(op, d.inputs);
 
   op.raw_infer = detail::erase(d.infer);
   op.infer = [](const OpDef& self, const void* attrs, TypeSpan in) {
@@ -112,8 +79,14 @@ OpDef define(const Definition<A>& d) {
   op.differentiable = op.no_gradient.empty();
 
 #if defined(TENON_WITH_DOCS)
-  op.doc = {d.summary,   d.formula, d.details,       d.inputs, d.outputs,
-            d.attrs_doc, "",        d.sparse_output, d.since};
+  op.doc.summary = d.summary;
+  op.doc.formula = d.formula;
+  op.doc.details = d.details;
+  op.doc.inputs = d.inputs;
+  op.doc.outputs = d.outputs;
+  op.doc.attrs = d.attrs_doc;
+  op.doc.sparse_output = d.sparse_output;
+  op.doc.since = d.since;
   if (d.cases) {
     op.raw_cases = detail::erase(d.cases);
     op.cases = [](const OpDef& self) {

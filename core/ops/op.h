@@ -135,6 +135,13 @@ struct Version {
 
 // An op with its types erased, as the core holds it. Made by define<Attrs>().
 struct OpDef {
+  OpDef();
+  OpDef(const OpDef&);
+  OpDef(OpDef&&) noexcept;
+  OpDef& operator=(const OpDef&);
+  OpDef& operator=(OpDef&&) noexcept;
+  ~OpDef();
+
   uint32_t id = 0;  // From ops.def; custom ops count from 2^31.
   std::string name;
   const AttrsType* attrs = nullptr;
@@ -181,7 +188,7 @@ struct OpDef {
     std::string details;
     std::vector<InputDef> inputs;
     std::vector<OutputDef> outputs;
-    std::vector<std::pair<std::string, std::string>> attrs;  // Name and doc.
+    std::vector<std::pair<const char*, const char*>> attrs;  // Name and doc.
     std::string source;                                      // The file that defines it.
     bool sparse_output = false;
     Version since;
@@ -202,7 +209,7 @@ struct Definition {
   std::vector<InputDef> inputs;
   std::vector<OutputDef> outputs;
   // One line for each attribute.
-  Documented<std::vector<std::pair<std::string, std::string>>> attrs_doc;
+  Documented<std::vector<std::pair<const char*, const char*>>> attrs_doc;
   TensorTypes (*infer)(const A&, TypeSpan) = nullptr;
   Tensors (*vjp)(const A&, const VjpArgs&) = nullptr;
   Tensors (*decompose)(const A&, TensorSpan) = nullptr;

@@ -60,7 +60,7 @@ TEST(Registry, DocumentsEveryInputOutputAndAttribute) {
     ASSERT_EQ(op.doc.attrs.size(), fields.all.size());
     for (size_t i = 0; i < fields.all.size(); ++i) {
       EXPECT_EQ(op.doc.attrs[i].first, fields.all[i].first);
-      EXPECT_FALSE(op.doc.attrs[i].second.empty()) << op.doc.attrs[i].first;
+      EXPECT_STRNE(op.doc.attrs[i].second, "") << op.doc.attrs[i].first;
     }
   }
 }
