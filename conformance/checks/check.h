@@ -43,6 +43,7 @@ struct Check {
   bool (*applies)(const Environment&, const Claim&);
   std::vector<Problem> (*problems)(const Environment&, const Claim&);
   Finding (*test)(const Environment&, const Problem&);
+  bool of_kernel = false;  // It passes only if the kernel that is claimed has run.
 };
 
 const std::vector<Check>& all_checks();
@@ -59,7 +60,7 @@ std::vector<Check> memory_checks();
 std::vector<Check> relation_checks();
 std::vector<Check> gradient_checks();
 std::vector<Check> stress_checks();
-std::vector<Check> huge_checks();
+std::vector<Check> many_checks();
 std::vector<Check> unclaimed_checks();
 
 // ---- what checks share

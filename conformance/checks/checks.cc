@@ -11,7 +11,7 @@ std::vector<Check> join() {
   std::vector<Check> all;
   for (std::vector<Check> (*list)() :
        {value_checks, curve_checks, shape_checks, memory_checks, relation_checks, gradient_checks,
-        stress_checks, huge_checks, unclaimed_checks}) {
+        stress_checks, many_checks, unclaimed_checks}) {
     for (const Check& check : list()) all.push_back(check);
   }
   return all;
@@ -43,7 +43,7 @@ double factors_of(const Problem& problem, size_t n_results) {
   if (problem.inputs.empty() || n_results == 0) return 1;
   const Sizes& shape = problem.inputs[0].shape;
   if (problem.op->name == "cumprod") {
-    const int64_t axis = problem.attr("axis");
+    const int64_t axis = problem.attr("axis").whole();
     return static_cast<double>(axis < 0 ? shape.end()[axis] : shape.begin()[axis]);
   }
   return static_cast<double>(count_of(shape)) / static_cast<double>(n_results);

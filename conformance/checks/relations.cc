@@ -138,13 +138,12 @@ std::vector<Problem> line_problems(const Environment& env, const Claim& claim) {
     const Sizes& shape = p.inputs[0].shape;
     const auto rank = static_cast<int64_t>(shape.size());
     if (rank < 2 || shape[0] < 2) return true;
+    const auto is_first = [&](int64_t axis) { return axis == 0 || axis == -rank; };
     if (p.op->attr("axes") != nullptr) {
-      const Json axes = p.attr("axes");
-      return axes.empty() || std::any_of(axes.begin(), axes.end(), [&](const Json& axis) {
-               return axis == 0 || axis == -rank;
-             });
+      const Sizes& axes = p.attr("axes").list();
+      return axes.empty() || std::any_of(axes.begin(), axes.end(), is_first);
     }
-    return p.op->attr("axis") != nullptr && (p.attr("axis") == 0 || p.attr("axis") == -rank);
+    return p.op->attr("axis") != nullptr && is_first(p.attr("axis").whole());
   });
   for (Problem& p : problems) p.expected.clear();
   return problems;
@@ -217,7 +216,7 @@ std::vector<Problem> plain_products(const Environment& env, const Claim& claim) 
 Finding test_transposes(const Environment& env, const Problem& problem) {
   Problem other = problem;
   std::swap(other.inputs[0], other.inputs[1]);
-  const bool a = problem.attr("transpose_a"), b = problem.attr("transpose_b");
+  const bool a = problem.attr("transpose_a").flag(), b = problem.attr("transpose_b").flag();
   other.attrs["transpose_a"] = !b;
   other.attrs["transpose_b"] = !a;
   const std::vector<Result> got = env.device.run(other), want = env.device.run(problem);

@@ -44,7 +44,7 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
 
 // Where the data say how large an output is, inference knows no more than the most that it can be.
 bool is_sized_by_data(const Problem& problem) {
-  return problem.op->attr("size") != nullptr && problem.attr("size") == -1;
+  return problem.op->attr("size") != nullptr && problem.attr("size").whole() == -1;
 }
 
 Finding test_inferred(const Environment& env, const Problem& problem) {

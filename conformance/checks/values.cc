@@ -152,12 +152,12 @@ std::vector<Problem> all_halves(const Environment&, const Claim& claim) {
 std::vector<Check> value_checks() {
   return {
       {"value", 2, "Results are the oracle's, within the op's class.", is_primitive, value_problems,
-       test_value},
+       test_value, /*of_kernel=*/true},
       {"fused", 3, "A kernel of a composite gives what its decomposition gives.",
        [](const Environment& env, const Claim& c) {
          return is_composite(env, c) && !is_random(*c.op);
        },
-       value_problems, test_special},
+       value_problems, test_special, /*of_kernel=*/true},
       {"literal", 2, "Results are those that the registry's cases have from outside.",
        [](const Environment& env, const Claim& c) { return !literal_problems(env, c).empty(); },
        literal_problems, test_literal},

@@ -101,7 +101,7 @@ void test_life(const Subject& subject) {
   size_t n_run = 0;
   for (const Example& example : examples(bench.plugin())) {
     const std::string name = name_of_line(bench.plugin(), example.line);
-    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
     const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     if (!kernel.get()) continue;  // Other lines may take it.
     ++n_run;
@@ -123,7 +123,7 @@ void test_unlaunched(const Subject& subject) {
   if (all.empty()) throw Unsupported("no line of it is elementwise");
   const auto prepare_all = [&] {
     for (const Example& example : all) {
-      const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+      const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
       const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     }
   };
@@ -146,7 +146,7 @@ void test_refusals(const Subject& subject) {
   const std::vector<Example> all = examples(bench.plugin());
   if (all.empty()) throw Unsupported("no line of it is elementwise");
   for (Example example : all) {
-    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
     for (const size_t rank : {size_t{0}, size_t{3}, size_t{TENON_MAX_RANK}}) {
       for (Arg& arg : example.inputs) arg.sizes.assign(rank, 1);
       for (Arg& arg : example.outputs) arg.sizes.assign(rank, 1);
@@ -166,7 +166,7 @@ void test_refusals(const Subject& subject) {
   for (Example example : all) {
     for (Arg& arg : example.inputs) arg.sizes = {1, 5, 1, 1};
     for (Arg& arg : example.outputs) arg.sizes = {1, 5, 1, 1};
-    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), Json::object());
+    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
     const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     if (!kernel.get()) continue;
     Launching launching(bench, stream, kernel, example.inputs, example.outputs);

@@ -75,7 +75,8 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
   }
   if (claim.inputs.size() > 1) {
     const int64_t n = draw.between(1, 5);
-    const bool left = !problem.attrs.contains("left") || problem.attrs["left"].get<bool>();
+    const AttrValue* const given = problem.attrs.find("left");
+    const bool left = !given || given->flag();
     problem.inputs.push_back(
         plain(claim.inputs[1], left ? with_batch(rows, n) : with_batch(n, rows), draw.seed()));
   }

@@ -84,7 +84,7 @@ class Parser {
         operand.letter = word[0];
       } else {
         const std::vector<tenon_dtype> named = members(word);
-        if (named.size() != 1) stop("a dtype or a letter");
+        if (named.size() != 1) stop_at(word, "a dtype or a letter");
         operand.dtype = named[0];
       }
       operand.optional = take("?");
@@ -97,11 +97,18 @@ class Parser {
   std::vector<tenon_dtype> members_of_class() {
     std::vector<tenon_dtype> all;
     do {
-      const std::vector<tenon_dtype> named = members(take_word());
-      if (named.empty()) stop("a dtype, float, int, uint or any");
+      const std::string_view word = take_word();
+      const std::vector<tenon_dtype> named = members(word);
+      if (named.empty()) stop_at(word, "a dtype, float, int, uint or any");
       all.insert(all.end(), named.begin(), named.end());
     } while (take(","));
     return all;
+  }
+
+  // Where a word begins that is wrong.
+  [[noreturn]] void stop_at(std::string_view word, std::string_view expected) {
+    at_ = static_cast<size_t>(word.data() - text_.data());
+    stop(expected);
   }
 
   [[noreturn]] void stop(std::string_view expected) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "conformance/kit/json.h"
+
 namespace tenon_kit {
 
 extern const char* const kCaseFiles[];  // JSON, a text for each op; the last is NULL.
@@ -31,11 +33,11 @@ OpFacts read_op(const Json& json) {
     }
   }
   for (const Json& attr : json["attrs"]) {
-    AttrFacts facts{attr["name"], attr["type"], attr["default"], {}};
+    AttrFacts facts{attr["name"], attr["type"], attr_from_json(attr["default"]), {}};
     if (attr.contains("values")) facts.values = attr["values"].get<std::vector<std::string>>();
     op.attrs.push_back(std::move(facts));
   }
-  op.cases = json["cases"];
+  op.cases = json["cases"].dump();
   return op;
 }
 
@@ -49,6 +51,12 @@ std::vector<OpFacts> read_all() {
 }
 
 }  // namespace
+
+OpFacts::OpFacts() = default;
+OpFacts::OpFacts(const OpFacts&) = default;
+OpFacts::OpFacts(OpFacts&&) noexcept = default;
+OpFacts& OpFacts::operator=(OpFacts&&) noexcept = default;
+OpFacts::~OpFacts() = default;
 
 const AttrFacts* OpFacts::attr(std::string_view wanted) const {
   for (const AttrFacts& a : attrs) {

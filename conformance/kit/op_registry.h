@@ -3,19 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace tenon_kit {
+#include "conformance/kit/attr_values.h"
 
-using Json = nlohmann::ordered_json;
+namespace tenon_kit {
 
 struct AttrFacts {
   std::string name;
   std::string type;                 // int, float, bool, dtype, enum, ints, string.
-  Json initial;                     // The default.
+  AttrValue initial;                // The default.
   std::vector<std::string> values;  // Of an enum.
 };
 
@@ -26,6 +25,12 @@ struct InputFacts {
 };
 
 struct OpFacts {
+  OpFacts();
+  OpFacts(const OpFacts&);
+  OpFacts(OpFacts&&) noexcept;
+  OpFacts& operator=(OpFacts&&) noexcept;
+  ~OpFacts();
+
   uint32_t id = 0;
   std::string name;
   bool elementwise = false;
@@ -39,7 +44,7 @@ struct OpFacts {
   size_t n_outputs = 0;  // That are always there; a variadic one adds none.
   bool variadic_outputs = false;
   std::vector<AttrFacts> attrs;
-  Json cases;
+  std::string cases;  // A list in JSON, of what problem.h reads.
 
   const AttrFacts* attr(std::string_view name) const;
 };

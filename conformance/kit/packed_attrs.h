@@ -14,7 +14,7 @@ namespace tenon_kit {
 class PackedAttrs {
  public:
   // What `values` leaves out has its default. Throws for a name that the op does not have.
-  PackedAttrs(const OpFacts& op, const Json& values);
+  PackedAttrs(const OpFacts& op, const AttrValues& values);
   PackedAttrs(const PackedAttrs&) = delete;
   PackedAttrs& operator=(const PackedAttrs&) = delete;
 
@@ -23,7 +23,7 @@ class PackedAttrs {
 
  private:
   void append(const void* value, size_t size);
-  void append_attr(const AttrFacts& attr, const Json& value);
+  void append_attr(const AttrFacts& attr, const AttrValue& value);
 
   std::vector<std::byte> bytes_;
   size_t align_ = 1;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "conformance/kit/json.h"
+
 namespace tenon_kit {
 namespace {
 
@@ -105,7 +107,11 @@ Problem problem_of(const OpFacts& op, const Json& json) {
   Problem problem;
   problem.op = &op;
   problem.name = json.value("name", "");
-  if (json.contains("attrs")) problem.attrs = json["attrs"];
+  if (json.contains("attrs")) {
+    for (const auto& [name, value] : json["attrs"].items()) {
+      problem.attrs[name] = attr_from_json(value);
+    }
+  }
   for (const Json& input : json.at("inputs")) {
     const std::string place =
         op.name + "." + problem.name + "." + std::to_string(problem.inputs.size());
@@ -131,27 +137,29 @@ int64_t count_of(const Sizes& shape) {
 
 const char* name_of(Layout layout) { return kLayoutNames[static_cast<size_t>(layout)]; }
 
-Json Problem::attr(const char* wanted) const {
-  if (const auto found = attrs.find(wanted); found != attrs.end()) return *found;
-  const AttrFacts* facts = op->attr(wanted);
-  return facts ? facts->initial : Json();
-}
+Problem::Problem() = default;
+Problem::Problem(const Problem&) = default;
+Problem::Problem(Problem&&) noexcept = default;
+Problem& Problem::operator=(const Problem&) = default;
+Problem& Problem::operator=(Problem&&) noexcept = default;
+Problem::~Problem() = default;
 
-std::string Problem::attr_text(const char* wanted) const {
-  const Json value = attr(wanted);
-  return value.is_string() ? value.get<std::string>() : value.dump();
+const AttrValue& Problem::attr(std::string_view wanted) const {
+  if (const AttrValue* given = attrs.find(wanted)) return *given;
+  if (const AttrFacts* facts = op->attr(wanted)) return facts->initial;
+  throw std::invalid_argument(op->name + " has no attribute " + std::string(wanted));
 }
 
 std::vector<Problem> registry_cases(const OpFacts& op) {
   std::vector<Problem> problems;
-  for (const Json& json : op.cases) problems.push_back(problem_of(op, json));
+  for (const Json& json : Json::parse(op.cases)) problems.push_back(problem_of(op, json));
   return problems;
 }
 
 std::string to_line(const Problem& problem) {
   Json json = {{"op", problem.op->name}};
   if (!problem.name.empty()) json["name"] = problem.name;
-  if (!problem.attrs.empty()) json["attrs"] = problem.attrs;
+  for (const auto& [name, value] : problem.attrs) json["attrs"][name] = to_json(value);
   json["inputs"] = Json::array();
   for (const Operand& input : problem.inputs) json["inputs"].push_back(json_of(input));
   for (const Operand& output : problem.expected) json["expect"].push_back(json_of(output));

@@ -45,8 +45,15 @@ struct Operand {
 };
 
 struct Problem {
+  Problem();
+  Problem(const Problem&);
+  Problem(Problem&&) noexcept;
+  Problem& operator=(const Problem&);
+  Problem& operator=(Problem&&) noexcept;
+  ~Problem();
+
   const OpFacts* op = nullptr;
-  Json attrs = Json::object();
+  AttrValues attrs;
   std::vector<Operand> inputs;
   std::string name;        // Of a case of the registry; else empty.
   bool was_whole = false;  // A case of integers that is tried in a floating dtype.
@@ -58,8 +65,8 @@ struct Problem {
   double atol = -1;
   bool check_gradient = true;
 
-  std::string attr_text(const char* attr) const;  // Given or by default.
-  Json attr(const char* name) const;
+  // Given or by default; throws for a name that the op does not have.
+  const AttrValue& attr(std::string_view name) const;
 };
 
 // The cases of an op, as they stand.

@@ -83,7 +83,7 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
                                         bytes.data(), bytes.size(), &tensor));
     return Tensor::adopt(tensor);
   };
-  const auto view = [&](const char* op, const Json& attrs, const Tensor& base) {
+  const auto view = [&](const char* op, const AttrValues& attrs, const Tensor& base) {
     const PackedAttrs packed(op_named(op), attrs);
     return call(op_id(op), packed.data(), {base}, 1)[0];
   };
@@ -98,7 +98,7 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
       std::iota(perm.rbegin(), perm.rend(), size_t{0});
       Sizes shape;
       for (const size_t axis : perm) shape.push_back(x.shape[axis]);
-      return view("transpose", Json::object(), dense(permuted(values, x.shape, perm), shape));
+      return view("transpose", {}, dense(permuted(values, x.shape, perm), shape));
     }
     case Layout::kStepped: {
       // A gap after each element of the last axis, and one before the first, that must not be read.
@@ -110,13 +110,16 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
         const auto n = static_cast<int64_t>(i);
         spaced[static_cast<size_t>(n / row * apart + 2 * (n % row) + 1)] = values[i];
       }
-      const Json attrs = {{"starts", {1}}, {"ends", {apart}}, {"axes", {rank - 1}}, {"steps", {2}}};
+      const AttrValues attrs = {{"starts", Sizes{1}},
+                                {"ends", Sizes{apart}},
+                                {"axes", Sizes{static_cast<int64_t>(rank) - 1}},
+                                {"steps", Sizes{2}}};
       return view("slice", attrs, dense(spaced, shape));
     }
     case Layout::kReversed: {
       Reals backwards(values.rbegin(), values.rend());
-      std::vector<size_t> axes(rank);
-      std::iota(axes.begin(), axes.end(), size_t{0});
+      Sizes axes(rank);
+      std::iota(axes.begin(), axes.end(), int64_t{0});
       return view("flip", {{"axes", axes}}, dense(backwards, x.shape));
     }
     case Layout::kOffset: {
@@ -125,7 +128,7 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
       shifted.insert(shifted.begin(), is_float(x.dtype) ? Real(NAN) : Real(1));
       const auto n = static_cast<int64_t>(shifted.size());
       const Tensor line = dense(shifted, {n});
-      const Tensor rest = view("slice", {{"starts", {1}}, {"ends", {n}}}, line);
+      const Tensor rest = view("slice", {{"starts", Sizes{1}}, {"ends", Sizes{n}}}, line);
       return view("reshape", {{"shape", x.shape}}, rest);
     }
     case Layout::kRepeated: {
@@ -220,13 +223,13 @@ Problem widened(const Problem& problem, tenon_dtype to) {
   // The dtype of what an op makes out of nothing.
   for (const AttrFacts& attr : problem.op->attrs) {
     if (attr.type == "float" && problem.op->numeric != "composite") {
-      const Json value = problem.attr(attr.name.c_str());
-      if (value.is_number()) {
-        wide.attrs[attr.name] = static_cast<double>(rounded(value.get<double>(), narrowest));
+      const double value = problem.attr(attr.name).number();
+      if (std::isfinite(value)) {
+        wide.attrs[attr.name] = static_cast<double>(rounded(value, narrowest));
       }
     }
     if (attr.type != "dtype") continue;
-    const tenon_dtype dtype = dtype_named(problem.attr_text(attr.name.c_str()));
+    const tenon_dtype dtype = dtype_named(problem.attr(attr.name).text());
     if (dtype != TENON_DTYPE_NONE && is_float(dtype)) {
       wide.attrs[attr.name] = name_of(wider(dtype));
     }

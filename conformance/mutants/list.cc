@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "conformance/kit/json.h"
 #include "conformance/mutants/mutants.h"
 
 namespace tenon_kit {

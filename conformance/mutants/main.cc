@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "conformance/kit/json.h"
 #include "conformance/mutants/hunt.h"
 
 namespace tenon_kit {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/kit/json_fwd.h"
 #include "conformance/kit/op_registry.h"
 
 namespace tenon_kit {

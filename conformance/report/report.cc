@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "conformance/device/device_check.h"
+#include "conformance/kit/json.h"
 #include "conformance/report/report_text.h"
 
 namespace tenon_kit {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "conformance/kit/json.h"
 #include "conformance/kit/packed_attrs.h"
 #include "plugins/sdk/dtype.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conformance/checks/check.h"
+#include "conformance/kit/json_fwd.h"
 
 namespace tenon_kit {
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "conformance/kit/json.h"
 #include "conformance/report/report.h"
 #include "conformance/report/report_text.h"
 #include "conformance/run/arguments.h"

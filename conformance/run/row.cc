@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "conformance/kit/json.h"
+
 namespace tenon_kit {
 namespace {
 

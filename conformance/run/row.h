@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/kit/json_fwd.h"
 #include "conformance/kit/judge.h"
 
 namespace tenon_kit {

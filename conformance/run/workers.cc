@@ -21,6 +21,8 @@
 #include <thread>
 #include <utility>
 
+#include "conformance/kit/json.h"
+
 extern char** environ;
 
 namespace tenon_kit {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "conformance/kit/json.h"
 #include "conformance/run/all_inputs.h"
 
 namespace tenon_kit {

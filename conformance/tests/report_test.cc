@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "conformance/kit/json.h"
+
 namespace tenon_kit {
 namespace {
 

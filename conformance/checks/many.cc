@@ -111,7 +111,7 @@ Finding test_many(const Environment& env, const Problem& problem) {
 
 }  // namespace
 
-std::vector<Check> huge_checks() {
+std::vector<Check> many_checks() {
   return {
       {"many", 6, "More than 2^31 elements.", is_for_many, one_problem, test_many},
   };

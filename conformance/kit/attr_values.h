@@ -1,0 +1,71 @@
+// Attributes by name, as cases and lines of problems write them.
+
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tenon_kit {
+
+// A number, a flag, a list of whole numbers or a text: the name of a dtype or of an enum's value,
+// or "inf", "-inf" and "nan" for a number that JSON has none for. What asks for another kind than
+// it holds throws std::invalid_argument.
+class AttrValue {
+ public:
+  AttrValue() = default;
+  AttrValue(bool value) : value_(value) {}
+  template <std::integral T>
+  AttrValue(T value) : value_(static_cast<int64_t>(value)) {}
+  AttrValue(double value) : value_(value) {}
+  AttrValue(std::string value);
+  AttrValue(const char* value);
+  AttrValue(std::vector<int64_t> value);
+  AttrValue(const AttrValue&);
+  AttrValue(AttrValue&&) noexcept;
+  AttrValue& operator=(const AttrValue&);
+  AttrValue& operator=(AttrValue&&) noexcept;
+  ~AttrValue();
+
+  bool flag() const;
+  int64_t whole() const;
+  double number() const;
+  const std::string& text() const;
+  const std::vector<int64_t>& list() const;
+
+  using Variant = std::variant<int64_t, bool, double, std::string, std::vector<int64_t>>;
+  const Variant& variant() const { return value_; }
+  friend bool operator==(const AttrValue& a, const AttrValue& b);
+
+ private:
+  Variant value_;
+};
+
+// In the order in which they were first named.
+class AttrValues {
+ public:
+  AttrValues();
+  AttrValues(std::initializer_list<std::pair<std::string, AttrValue>> values);
+  AttrValues(const AttrValues&);
+  AttrValues(AttrValues&&) noexcept;
+  AttrValues& operator=(const AttrValues&);
+  AttrValues& operator=(AttrValues&&) noexcept;
+  ~AttrValues();
+
+  AttrValue& operator[](std::string_view name);
+  const AttrValue* find(std::string_view name) const;  // NULL if it is not given.
+  bool empty() const { return values_.empty(); }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+  friend bool operator==(const AttrValues& a, const AttrValues& b);
+
+ private:
+  std::vector<std::pair<std::string, AttrValue>> values_;
+};
+
+}  // namespace tenon_kit

@@ -1,0 +1,15 @@
+// What the kit writes and reads as JSON.
+
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/kit/attr_values.h"
+#include "conformance/kit/json_fwd.h"
+
+namespace tenon_kit {
+
+Json to_json(const AttrValue& value);
+AttrValue attr_from_json(const Json& json);
+
+}  // namespace tenon_kit
