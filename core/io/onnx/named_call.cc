@@ -53,7 +53,9 @@ class Locator final : public AttrVisitor {
   void on_ints(std::string_view name, std::span<const int64_t>) override {
     field<Ints>(name, Kind::kInts);
   }
-  void on_string(std::string_view name, std::string_view) { field<std::string>(name, Kind::kText); }
+  void on_string(std::string_view name, std::string_view) override {
+    field<std::string>(name, Kind::kText);
+  }
 
   bool found() const { return found_; }
 

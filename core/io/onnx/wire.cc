@@ -1,6 +1,5 @@
 #include "core/io/onnx/wire.h"
 
-#include <bit>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -9,6 +8,17 @@ namespace tenon::onnx {
 namespace {
 
 constexpr uint64_t kMostNumber = (uint64_t{1} << 29) - 1;
+
+// The value with these bits, the low ones where it is the smaller. (libc++ 14 has no
+// std::bit_cast.)
+template <class T>
+T value_of(uint64_t bits) {
+  const auto word = static_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>(bits);
+  T value;
+  static_assert(sizeof value == sizeof word);
+  std::memcpy(&value, &word, sizeof value);
+  return value;
+}
 
 // Whether the bytes are UTF-8 without overlong forms, surrogates or values beyond U+10FFFF.
 bool is_utf8(std::string_view text) {
@@ -106,7 +116,7 @@ uint64_t WireReader::uint64() const {
 
 float WireReader::float32() const {
   require_form(Form::kFixed32);
-  return std::bit_cast<float>(static_cast<uint32_t>(word_));
+  return value_of<float>(word_);
 }
 
 std::string_view WireReader::bytes() const {
@@ -131,14 +141,13 @@ void WireReader::append_varints(std::vector<T>& values) const {
 
 template <class T>
 void WireReader::append_fixed(std::vector<T>& values, Form form) const {
-  using Word = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   if (form_ == form) {
-    values.push_back(std::bit_cast<T>(static_cast<Word>(word_)));
+    values.push_back(value_of<T>(word_));
     return;
   }
   WireReader packed = message();
   while (packed.at_ < packed.bytes_.size()) {
-    values.push_back(std::bit_cast<T>(static_cast<Word>(packed.read_fixed(sizeof(T)))));
+    values.push_back(value_of<T>(packed.read_fixed(sizeof(T))));
   }
 }
 
