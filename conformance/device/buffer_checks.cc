@@ -9,6 +9,17 @@
 #include "conformance/device/device_check.h"
 #include "conformance/device/failing_memory.h"
 
+// A sanitizer ends a process that asks for too much, unless it is told to let it be refused.
+#if defined(__SANITIZE_ADDRESS__)
+extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+#elif defined(__SANITIZE_THREAD__)
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+#endif
+
 namespace tenon_kit::device {
 namespace {
 

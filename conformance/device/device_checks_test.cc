@@ -72,6 +72,9 @@ TEST(DeviceChecks, HoldForSaneDevices) {
 }
 
 TEST(DeviceChecks, FailForDevicesThatAreWrongInOneWay) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "some faults are leaks and races, which the sanitizer finds first";
+#endif
   for (const DeviceFault& fault : faults()) {
     if (needs_host_memory(fault.check) && !can_fail_host_memory()) continue;
     Subject subject = subject_of(fault.options);
