@@ -62,16 +62,3 @@ if(TENON_SANITIZE)
                       $<IF:$<STREQUAL:${TENON_SANITIZE},address>,-Og,-O1>)
   add_link_options(${sanitize})
 endif()
-
-# tenon_precompile_std(target) lets a target of many C++ files read the standard library's headers
-# once. Files include what they use all the same: cross builds and single targets go without.
-function(tenon_precompile_std target)
-  if(CMAKE_CROSSCOMPILING)
-    return()
-  endif()
-  target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string>
-                            <unordered_map> <vector>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # ccache asks for it.
-    target_compile_options(${target} PRIVATE -fpch-preprocess)
-  endif()
-endfunction()
