@@ -80,8 +80,8 @@ void test_device_copies(const Subject& subject) {
   expect_bytes(part(target, 2, 290), part(source, 1, 290), "a copy from host to host");
 }
 
-// Places that overlap are refused, or what is copied is as if it had gone through a third place; what
-// lies beside the target stays as it was.
+// Places that overlap are refused, or what is copied is as if it had gone through a third place;
+// what lies beside the target stays as it was.
 void test_overlap(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
