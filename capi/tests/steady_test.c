@@ -1,6 +1,7 @@
 #include "capi/tests/check.h"
 
 #if defined(__linux__)
+#include <malloc.h>
 #include <unistd.h>
 #endif
 
@@ -21,6 +22,18 @@ static long resident_bytes(void) {
   pages *= sysconf(_SC_PAGESIZE);
 #endif
   return pages;
+}
+
+/* What the process has allocated and not freed; 0 where that cannot be told. */
+static long allocated_bytes(void) {
+  long bytes = 0;
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 all = mallinfo2();
+  bytes = (long)(all.uordblks + all.hblkhd);
+#endif
+#endif
+  return bytes;
 }
 
 static tenon_variable* make_variable(float value) {
@@ -81,28 +94,36 @@ static void memory_is_flat_over_a_million_steps(void) {
   tenon_tensor *x = F32(1, 2, 3, 4), *y = F32(0, -1, -2, -3), *rate = tenon_scalar_f64(0.01);
   tenon_variable* parameters[2];
   tenon_tensor* value = NULL;
-  long early = 0, late = 0;
+  long early = 0, late = 0, early_allocated = 0, late_allocated = 0;
   uint64_t early_live = 0;
   /* Threads take turns for each step of an asynchronous device. */
-  const int steps = device_has(TENON_FEATURE_SYNCHRONOUS) ? kSteps : kSteps / 10;
+  const int is_synchronous = device_has(TENON_FEATURE_SYNCHRONOUS);
+  const int steps = is_synchronous ? kSteps : kSteps / 10;
   int i;
   parameters[0] = make_variable(0.3f);
   parameters[1] = make_variable(-0.3f);
 
   for (i = 0; i < steps; ++i) {
     train(x, y, parameters, rate);
+    /* How far the host runs ahead of the device, and with it what is held, is bounded. */
+    if (i % 16 == 0) settle();
     if (i == steps / 10) {
       settle();
       early = resident_bytes();
+      early_allocated = allocated_bytes();
       early_live = live_bytes();
     }
   }
   settle();
   late = resident_bytes();
+  late_allocated = allocated_bytes();
 
   printf("resident after a tenth: %ld, at the end: %ld\n", early, late);
+  printf("allocated after a tenth: %ld, at the end: %ld\n", early_allocated, late_allocated);
   CHECK(live_bytes() == early_live);
-  if (kIsExact) CHECK(late - early < 256 * 1024);
+  if (kIsExact) CHECK(late_allocated - early_allocated < 64 * 1024);
+  /* Where threads free what others allocated, the heap itself settles only in time. */
+  if (kIsExact && is_synchronous) CHECK(late - early < 256 * 1024);
   CHECK_OK(tenon_variable_read(scope(), parameters[0], &value));
   CHECK_NEAR(value, -1);
   tenon_tensor_release(value);

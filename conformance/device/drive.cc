@@ -7,10 +7,10 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "conformance/device/failing_memory.h"
+#include "conformance/kit/json.h"
 
 namespace tenon_kit::device {
 namespace {
@@ -63,9 +63,9 @@ void launch_failed(void* work, uint64_t ticket, tenon_error* error) {
 // The writer of JSON refuses what is none.
 bool is_utf8(const std::string& text) {
   try {
-    (void)nlohmann::json(text).dump();
+    (void)Json(text).dump();
     return true;
-  } catch (const nlohmann::json::type_error&) {
+  } catch (const Json::type_error&) {
     return false;
   }
 }

@@ -42,15 +42,6 @@ double AttrValue::number() const {
 
 bool operator==(const AttrValue& a, const AttrValue& b) { return a.value_ == b.value_; }
 
-AttrValues::AttrValues() = default;
-AttrValues::AttrValues(std::initializer_list<std::pair<std::string, AttrValue>> values)
-    : values_(values) {}
-AttrValues::AttrValues(const AttrValues&) = default;
-AttrValues::AttrValues(AttrValues&&) noexcept = default;
-AttrValues& AttrValues::operator=(const AttrValues&) = default;
-AttrValues& AttrValues::operator=(AttrValues&&) noexcept = default;
-AttrValues::~AttrValues() = default;
-
 AttrValue& AttrValues::operator[](std::string_view name) {
   for (auto& [key, value] : values_) {
     if (key == name) return value;

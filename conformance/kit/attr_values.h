@@ -49,13 +49,8 @@ class AttrValue {
 // In the order in which they were first named.
 class AttrValues {
  public:
-  AttrValues();
-  AttrValues(std::initializer_list<std::pair<std::string, AttrValue>> values);
-  AttrValues(const AttrValues&);
-  AttrValues(AttrValues&&) noexcept;
-  AttrValues& operator=(const AttrValues&);
-  AttrValues& operator=(AttrValues&&) noexcept;
-  ~AttrValues();
+  AttrValues() = default;
+  AttrValues(std::initializer_list<std::pair<std::string, AttrValue>> values) : values_(values) {}
 
   AttrValue& operator[](std::string_view name);
   const AttrValue* find(std::string_view name) const;  // NULL if it is not given.

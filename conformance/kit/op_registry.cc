@@ -52,12 +52,6 @@ std::vector<OpFacts> read_all() {
 
 }  // namespace
 
-OpFacts::OpFacts() = default;
-OpFacts::OpFacts(const OpFacts&) = default;
-OpFacts::OpFacts(OpFacts&&) noexcept = default;
-OpFacts& OpFacts::operator=(OpFacts&&) noexcept = default;
-OpFacts::~OpFacts() = default;
-
 const AttrFacts* OpFacts::attr(std::string_view wanted) const {
   for (const AttrFacts& a : attrs) {
     if (a.name == wanted) return &a;

@@ -25,12 +25,6 @@ struct InputFacts {
 };
 
 struct OpFacts {
-  OpFacts();
-  OpFacts(const OpFacts&);
-  OpFacts(OpFacts&&) noexcept;
-  OpFacts& operator=(OpFacts&&) noexcept;
-  ~OpFacts();
-
   uint32_t id = 0;
   std::string name;
   bool elementwise = false;

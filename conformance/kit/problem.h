@@ -45,6 +45,7 @@ struct Operand {
 };
 
 struct Problem {
+  // Not inline: what checks and generators do with problems is to make and to end them.
   Problem();
   Problem(const Problem&);
   Problem(Problem&&) noexcept;

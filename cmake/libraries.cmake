@@ -1,5 +1,5 @@
-# Header-only libraries from the system, each reached through a folder that holds only its own
-# headers: a cross compiler, Emscripten among them, must never see the rest of /usr/include.
+# Libraries from the system, each reached through a folder that holds only its own headers: a cross
+# compiler, Emscripten among them, must never see the rest of /usr/include.
 
 # tenon_header_only(target folder probe) makes `target` from the headers under `folder`.
 function(tenon_header_only target folder probe)
