@@ -74,13 +74,15 @@ Tensors vjp(const A& attrs, const VjpArgs& v) {
 
 constexpr int64_t kMostP = 1 << 10;
 
-// Constraints of both; C3 and C4 are those of lp_pool.
+// Constraints of both.
 //   C1  x is floating point.
 //   C2  x has one to three spatial axes; global_lp_pool takes more as well.
+//   C5  p is from 1 to 1024.
+//
+// Constraints of lp_pool, besides these.
 //   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
 //       or have the same; pads is empty or has two for each, none negative.
 //   C4  The window fits into each padded axis.
-//   C5  p is from 1 to 1024.
 void require_norm(const TensorType& x, int64_t p) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(p >= 1 && p <= kMostP, "C5: p must be from 1 to {}, but is {}", kMostP, p);

@@ -1,10 +1,12 @@
-// Writes the registry of ops as JSON to the standard output: the source of every generated function
-// and page. `./dev gen` runs it.
+// Writes the registry of ops as JSON to the standard output: the source of
+// every generated function and page. `./dev gen` runs it.
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "core/ops/registry.h"
 
@@ -178,14 +180,155 @@ Json kit_of(const OpDef& op) {
           {"cases", cases}};
 }
 
+// The dtypes that an op takes and gives, as its inference answers: in each case that succeeds, the
+// inputs of one dtype are given every other dtype in turn, and so are those of two dtypes.
+class DTypesOf {
+ public:
+  explicit DTypesOf(const OpDef& op) : op_(op) {
+    if (!op.cases) return;
+    for (const AnyCase& c : op.cases(op)) {
+      if (c.error.empty()) ask_about(c);
+    }
+  }
+
+  // Those that input `i` was accepted in.
+  Json of_input(size_t i) const {
+    Json names = Json::array();
+    for (const DType dtype : kAsked) {
+      const auto takes = [&](const Answer& a) {
+        return i < a.inputs.size() && a.inputs[i] == dtype;
+      };
+      if (std::any_of(answers_.begin(), answers_.end(), takes)) names.push_back(name_of(dtype));
+    }
+    return names;
+  }
+
+  // The dtype of output `i` where it is always one, or the name of an input that it always agrees
+  // with; else empty.
+  std::string of_output(size_t i) const {
+    if (answers_.empty()) return "";
+    const auto always = [&](const auto& holds) {
+      return std::all_of(answers_.begin(), answers_.end(), holds);
+    };
+    const auto gives = [&](const Answer& a) {
+      return i < a.outputs.size() ? a.outputs[i] : DType::kNone;
+    };
+    const DType first = gives(answers_[0]);
+    if (first != DType::kNone && !has_dtype_attribute() &&
+        always([&](const Answer& a) { return gives(a) == first; })) {
+      return std::string(name_of(first));
+    }
+    std::string best;
+    for (size_t k = 0; k < op_.doc.inputs.size(); ++k) {
+      const auto agrees = [&](const Answer& a) {
+        return k < a.inputs.size() && a.inputs[k] == gives(a) && gives(a) != DType::kNone;
+      };
+      if (!always(agrees)) continue;
+      // Of several that agree, the one that the output is called after: new_state and state.
+      const std::string name = op_.doc.inputs[k].name;
+      if (best.empty() || std::string_view(op_.doc.outputs[i].name).ends_with(name)) best = name;
+    }
+    return best;
+  }
+
+ private:
+  struct Answer {
+    std::vector<DType> inputs, outputs;
+  };
+  static constexpr DType kAsked[] = {
+      DType::kBool, DType::kI8,  DType::kI16, DType::kI32,  DType::kI64, DType::kU8, DType::kU16,
+      DType::kU32,  DType::kU64, DType::kF16, DType::kBF16, DType::kF32, DType::kF64};
+
+  void ask_about(const AnyCase& c) {
+    std::vector<DType> given, groups;
+    for (const CaseTensor& t : c.inputs) {
+      given.push_back(t.type.dtype);
+      const bool is_new = std::find(groups.begin(), groups.end(), t.type.dtype) == groups.end();
+      if (is_new && t.type.dtype != DType::kNone) groups.push_back(t.type.dtype);
+    }
+    if (!infers(c, given)) return;
+    for (const DType group : groups) {
+      for (const DType dtype : kAsked) {
+        const std::vector<DType> asked = replaced(given, given, group, dtype);
+        infers(c, asked);
+        for (const DType second : kAsked) {
+          if (groups.size() == 2 && group == groups[0]) {
+            infers(c, replaced(asked, given, groups[1], second));
+          }
+        }
+      }
+    }
+  }
+
+  // `dtypes` with `dtype` where the case had `group`.
+  static std::vector<DType> replaced(std::vector<DType> dtypes, const std::vector<DType>& given,
+                                     DType group, DType dtype) {
+    for (size_t i = 0; i < dtypes.size(); ++i) {
+      if (given[i] == group) dtypes[i] = dtype;
+    }
+    return dtypes;
+  }
+
+  // Asks once, and keeps the answer. Inputs that are promoted come in one dtype.
+  bool infers(const AnyCase& c, const std::vector<DType>& dtypes) {
+    if (!are_promoted(dtypes)) return false;
+    std::vector<TensorType> types;
+    for (size_t i = 0; i < dtypes.size(); ++i) {
+      types.emplace_back(dtypes[i], c.inputs[i].type.shape);
+    }
+    std::vector<const TensorType*> pointers;
+    for (const TensorType& type : types) pointers.push_back(&type);
+    try {
+      Answer answer = {.inputs = dtypes, .outputs = {}};
+      const TypeSpan in(pointers.data(), pointers.size());
+      for (const TensorType& type : op_.infer(op_, c.attrs.view().data, in)) {
+        answer.outputs.push_back(type.dtype);
+      }
+      answers_.push_back(std::move(answer));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  bool are_promoted(const std::vector<DType>& dtypes) const {
+    const bool all = op_.promotes == Promotes::kAll;
+    if (!all && op_.promotes != Promotes::kAllButFirst) return true;
+    DType common = DType::kNone;
+    for (size_t i = all ? 0 : 1; i < dtypes.size(); ++i) {
+      if (dtypes[i] == DType::kNone) continue;
+      if (common != DType::kNone && dtypes[i] != common) return false;
+      common = dtypes[i];
+    }
+    return true;
+  }
+
+  bool has_dtype_attribute() const {
+    Json enums;
+    const Json attrs = attrs_of(op_, enums);
+    return std::any_of(attrs.begin(), attrs.end(),
+                       [](const Json& attr) { return attr["type"] == "dtype"; });
+  }
+
+  const OpDef& op_;
+  std::vector<Answer> answers_;
+};
+
 Json describe(const OpDef& op, Json& enums) {
+  const DTypesOf dtypes(op);
   Json inputs = Json::array();
   for (const InputDef& input : op.doc.inputs) {
-    inputs.push_back({{"name", input.name}, {"kind", name_of(input.kind)}, {"doc", input.doc}});
+    inputs.push_back({{"name", input.name},
+                      {"kind", name_of(input.kind)},
+                      {"doc", input.doc},
+                      {"dtypes", dtypes.of_input(inputs.size())}});
   }
   Json outputs = Json::array();
   for (const OutputDef& output : op.doc.outputs) {
-    outputs.push_back({{"name", output.name}, {"variadic", output.variadic}, {"doc", output.doc}});
+    outputs.push_back({{"name", output.name},
+                       {"variadic", output.variadic},
+                       {"doc", output.doc},
+                       {"dtype", dtypes.of_output(outputs.size())}});
   }
   return {
       {"id", op.id},

@@ -35,6 +35,7 @@ def read_ops():
     dumped = subprocess.run([ROOT / "build/dev/bin/dump_ops"], stdout=subprocess.PIPE, check=True)
     ops = json.loads(dumped.stdout)
     registry.document_attrs(ops)
+    registry.document_rules(ops)
     return ops
 
 

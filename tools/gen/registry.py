@@ -2,10 +2,27 @@
 
 import pathlib
 import re
+import sys
 
 OPS = pathlib.Path(__file__).resolve().parent.parent.parent / "core" / "ops"
 STRUCT = re.compile(r"struct \w+ \{\n((?:(?!\n\};).)*?)\n\s*TENON_ATTRS\(([^)]*)\)", re.DOTALL)
 FIELD = re.compile(r"(\w+)(?: = [^;]*|\{[^;]*\})?;\s*// (.*)")
+RULE = re.compile(r"//\s+(C\d+)\s+(.*)")
+SEE = re.compile(r";? see (\w+\.h)\.$")
+
+PROMOTION = {
+    "all": "The inputs are promoted to their common dtype.",
+    "all_but_first": "The inputs but the first are promoted to their common dtype.",
+    "to_output": "The inputs take the dtype of the output.",
+}
+
+COMMON = ("all", "all_but_first")
+
+FLOATING = ["f16", "bf16", "f32", "f64"]
+INTEGER = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
+# How many dtypes at once are called.
+CLASSES = [("any", ["bool", *INTEGER, *FLOATING]), ("numeric", [*INTEGER, *FLOATING]),
+           ("integer", INTEGER), ("floating", FLOATING), ("bool", ["bool"])]
 
 DTYPES = {"none": "TENON_DTYPE_NONE", "bool": "TENON_BOOL", "i8": "TENON_INT8",
           "i16": "TENON_INT16", "i32": "TENON_INT32", "i64": "TENON_INT64", "u8": "TENON_UINT8",
@@ -30,10 +47,41 @@ def sentence(text):
     return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
 
 
+def dtypes_text(dtypes):
+    """Dtypes in words, as few as there are: "i32 or i64", "integer or bool"."""
+    words = []
+    left = set(dtypes)
+    for word, members in CLASSES:
+        if left.issuperset(members):
+            words.append(word)
+            left.difference_update(members)
+    words += [dtype for dtype in dtypes if dtype in left]
+    return ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + words[-1]
+
+
 def input_doc(entry):
-    """What an input is, and whether it may be left out."""
+    """What an input is, whether it may be left out, and its dtypes."""
     note = {"optional": " May be NULL.", "variadic": " One or more."}.get(entry["kind"], "")
+    if entry.get("dtypes"):
+        note += f" Dtype: {dtypes_text(entry['dtypes'])}."
     return sentence(entry["doc"]) + note
+
+
+def output_doc(entry, op):
+    """What an output is, and its dtype where that depends on the inputs alone."""
+    dtype = entry.get("dtype")
+    if not dtype:
+        return sentence(entry["doc"])
+    if any(dtype == i["name"] for i in op["inputs"]):
+        dtype = "the common one" if op["promotes"] in COMMON else f"that of {dtype}"
+    return f"{sentence(entry['doc'])} Dtype: {dtype}."
+
+
+def derivative(op):
+    """Whether an op can be differentiated, or why not."""
+    if op["no_gradient"]:
+        return f"None: {op['no_gradient']}."
+    return "Yes, to any order." if op["derivative"] else "Yes, through its decomposition."
 
 
 def attr_doc(attr):
@@ -80,3 +128,80 @@ def document_attrs(ops):
         for attr in op["attrs"]:
             if not attr.get("doc"):
                 attr["doc"] = docs.get(attr["name"], "")
+
+
+def families():
+    """{op: title}, as the comments in ops.def group the ops."""
+    result = {}
+    title = ""
+    for line in (OPS / "ops.def").read_text().splitlines():
+        found = re.match(r"TENON_OP\(\d+, (\w+)\)", line)
+        if found:
+            result[found.group(1)] = title
+        elif line.startswith("// "):
+            title = line[3:].split(":")[0].rstrip(".")
+            title = title[0].upper() + title[1:]
+    return result
+
+
+def source_of(name):
+    """The file in core/ops that defines the op: its own, or its family's."""
+    own = OPS / f"{name}.cc"
+    if own.exists():
+        return own
+    return next(path for path in sorted(OPS.glob("*.cc"))
+                if f"OpDef {name}_def()" in path.read_text())
+
+
+def rule_blocks(text):
+    """The lists of numbered constraints in the comments of a file: [(ops, [[label, text]])].
+
+    `ops` is empty for those that hold for all of the file. A family's file says whose the others are:
+    "Constraints of concat.", "and of max and min:", or in the line "---- concat" further up.
+    """
+    own = set(re.findall(r"^OpDef (\w+)_def\(\)", text, re.MULTILINE))
+    blocks, section = [], set()
+    for line in text.splitlines():
+        heading = re.match(r"// ---- (\w+)$", line)
+        if heading:
+            section = {heading.group(1)} & own
+        begun = re.match(r"// (?:Constraints\b|and of )(.*)", line)
+        rule = RULE.match(line)
+        if begun:
+            blocks.append((set(re.findall(r"\w+", begun.group(0))) & own or section, []))
+        elif rule and blocks:
+            blocks[-1][1].append([rule.group(1), rule.group(2)])
+        elif blocks and blocks[-1][1] and re.match(r"//\s{3,}\S", line):
+            last = blocks[-1][1][-1]
+            if not last[1].endswith("."):
+                last[1] += " " + line[2:].strip()
+    return blocks
+
+
+def rules_of(name, path):
+    """The numbered constraints that an op's file has for it, by label. What one only names, "see
+    reduction.h", is read there."""
+    rules = [rule for ops, block in rule_blocks(path.read_text()) if not ops or name in ops
+             for rule in block]
+    for rule in rules:
+        found = SEE.search(rule[1])
+        if found:
+            there = dict(rule for _, block in rule_blocks((OPS / found.group(1)).read_text())
+                         for rule in block)
+            rule[1] = there[rule[0]]
+    return [{"label": label, "text": text}
+            for label, text in sorted(rules, key=lambda rule: int(rule[0][1:]))]
+
+
+def document_rules(ops):
+    """Gives each op its rules, and the name of the file that defines it."""
+    for op in ops["ops"]:
+        path = source_of(op["name"])
+        op["source"] = f"core/ops/{path.name}"
+        op["rules"] = rules_of(op["name"], path)
+        labels = {rule["label"] for rule in op["rules"]}
+        broken = [re.match(r"C\d+", case.get("error", "")) for case in op["kit"]["cases"]]
+        missing = {found.group() for found in broken if found} - labels
+        if missing:
+            sys.exit(f"{op['source']}: cases of {op['name']} break {' '.join(sorted(missing))}, "
+                     "which its comments do not have as a rule")

@@ -4,7 +4,8 @@
 //
 //   Tensor p = tenon::softmax(x, {.axis = 0});
 //
-// All run on the current scope and throw tenon::Error where the C function returns one.
+// All run on the current scope and throw tenon::Error where the C function returns one. Their rules,
+// dtypes and errors stand at those functions, in tenon/ops_gen.h.
 
 #pragma once
 
