@@ -265,7 +265,8 @@ OpDef attention_def() {
           "Heads of q that are a multiple of those of k share them: head h of q meets head "
           "h / (heads of q / heads of k) of k. True in a bool mask lets a query meet a key, and a "
           "floating mask is added to the scores. A query that meets no key, by masks or because "
-          "there is none, gives zeros. Half types are computed in float32.",
+          "there is none, gives zeros. Heads of no size have scores of 0. Half types are computed "
+          "in float32.",
       .inputs = {{"q", "the queries: batch, heads, length, size"},
                  {"k", "the keys: batch, heads, length, size"},
                  {"v", "the values: batch, heads, length, size"},

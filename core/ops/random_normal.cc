@@ -93,9 +93,10 @@ OpDef random_normal_def() {
       .name = "random_normal",
       .summary = "Numbers drawn from a bell curve, and the generator's state behind them.",
       .formula = "y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v",
-      .details = "Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, each "
-                 "pair of the "
-                 "same u and v. f16 and bf16 are drawn in f32.",
+      .details =
+          "Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same "
+          "u and v: the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws "
+          "them. f16 and bf16 are drawn in f32.",
       .inputs = {{"state", "the generator's state, u32[6]"}},
       .outputs = {{"y", "the numbers"}, {"new_state", "the state for the next draw"}},
       .attrs_doc = {{"shape", "The sizes of the draw."},

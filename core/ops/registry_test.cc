@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace tenon {
@@ -18,14 +19,16 @@ class Fields final : public AttrVisitor {
   void on_float(std::string_view name, double v) override { add(name, std::to_string(v)); }
   void on_bool(std::string_view name, bool v) override { add(name, v ? "true" : "false"); }
   void on_dtype(std::string_view name, DType v) override { add(name, std::string(name_of(v))); }
-  void on_enum(std::string_view name, int32_t v, const EnumInfo&) override {
+  void on_enum(std::string_view name, int32_t v, const EnumInfo& info) override {
     add(name, std::to_string(v));
+    n_values.emplace_back(name, info.values.size());
   }
   void on_ints(std::string_view name, std::span<const int64_t> v) override {
     add(name, to_string(Dims(v)));
   }
   void on_string(std::string_view name, std::string_view v) override { add(name, std::string(v)); }
   std::vector<std::pair<std::string, std::string>> all;
+  std::vector<std::pair<std::string, size_t>> n_values;  // Of the enumerations among them.
 
  private:
   void add(std::string_view name, std::string value) { all.emplace_back(name, std::move(value)); }
@@ -89,6 +92,33 @@ TEST(Registry, HasCasesForEveryOpAttributeAndKindOfEnd) {
       // A dtype or an enumeration with a single value may have nowhere to move.
       if (name == "mode") continue;
       EXPECT_TRUE(moved.count(name)) << "no case sets " << name;
+    }
+  }
+}
+
+// The decomposition of a composite is no evidence of what it means: literals are, and
+// tools/expectations says where they come from.
+TEST(Registry, JudgesEveryAttributeOfACompositeByLiterals) {
+  for (const OpDef& op : all_ops()) {
+    if (!op.decompose) continue;
+    SCOPED_TRACE(op.name);
+    bool has_literals = false;
+    std::map<std::string, std::set<std::string>> judged;
+    for (const AnyCase& c : op.cases(op)) {
+      if (c.expect.empty()) continue;
+      has_literals = true;
+      const Fields set(c.attrs.view());
+      for (const auto& [name, value] : set.all) judged[name].insert(value);
+    }
+    EXPECT_TRUE(has_literals);
+    const OwnedAttrs defaults = defaults_of(op);
+    const Fields unset(defaults.view());
+    for (const auto& [name, value] : unset.all) {
+      judged[name].erase(value);
+      EXPECT_FALSE(judged[name].empty()) << "no case with `expect` sets " << name;
+    }
+    for (const auto& [name, n] : unset.n_values) {
+      EXPECT_EQ(judged[name].size(), n - 1) << "not each value of " << name << " has literals";
     }
   }
 }

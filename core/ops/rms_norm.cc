@@ -77,7 +77,7 @@ Cases<Attrs> cases() {
        .inputs = {f16({1, 7}), f16({1, 10})},
        .expect = {f16({0.2, 14})}},
       {.name = "halves_do_not_overflow",
-       .inputs = {f16({3000, 21000}), f16({1, 1})},
+       .inputs = {f16({3008, 21056}), f16({1, 1})},
        .expect = {f16({0.2, 1.4})}},
       {.name = "rows_of_zeros",
        .inputs = {f32({2, 2}, {0, 0, 0, 0}), f32({1, 2})},

@@ -41,7 +41,7 @@ Cases<Attrs> cases() {
        .n_outputs = 2},
       {.name = "default_rho",
        .inputs = {f32({1}), f32({10}), f32({0}), scalar(1)},
-       .expect = {f32({-2.162276660168379}), f32({10})},
+       .expect = {f32({-2.162277560168383}), f32({10})},
        .n_outputs = 2},
       {.name = "epsilon",
        .attrs = {.rho = 0.5, .epsilon = 4},
