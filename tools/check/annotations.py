@@ -1,75 +1,205 @@
-"""The headers of the C ABI say all that a binding must know, so that none has to guess.
+"""The headers of the C ABI say all that a reader or a binding must know, so that none has to guess.
 
-A single object passed by pointer is borrowed and there, an error returned is said to be owned; what
-else a pointer means is written at it:
-  - text, lists and tables: TENON_COUNT, as long as a parameter, a field or a constant says
+A single object passed by pointer is borrowed and there; an error that a callback returns is owned. What
+else a pointer means is written at it, whether it is a parameter of a function or of a callback, a field,
+or returned:
+  - text, lists and tables: TENON_COUNT, as long as a parameter, a field or a number says; and whose they
+    are, unless a function fills them in
+  - a struct that does not begin with struct_size may be one of a list: TENON_COUNT, of 1 for a single one
   - an object that comes back, returned or through an `out_` parameter: TENON_OWNED or TENON_BORROWED
   - a `void*`: TENON_BORROWED or TENON_OWNED, unless it is the payload of a callback
-and each exported function has a comment with every parameter and its `@since`.
+  - a scope: TENON_THREADS, unless it is const
+
+Each exported function has a comment with every parameter and its `@since`, and says who may call it from
+where and, if it returns an error, which ones it gives. A callback has a comment, or its struct has. What
+holds for all functions of a header stands in its head, in paragraphs "Threads:" and "Errors:"; one that
+speaks of TENON_FAILED_PRECONDITION there spares each that takes a scope from saying so.
 """
 
 import re
 
 import gen_api
 
-SCALARS = r"(u?int\d+_t|size_t|double|float|bool|char|unsigned char|tenon_dtype|tenon_code|tenon_features)"
+SCALARS = {"char", "unsigned char", "size_t", "double", "float", "bool"}
+ERROR = "tenon_error *"
+WHOSE = ("owned", "borrowed")
+THREADS = ("any", "one_at_a_time")
+
+
+class Types:
+    """What the names of types stand for."""
+
+    def __init__(self, api):
+        self.scalars = SCALARS | {entry["name"] for entry in api["types"]
+                                  if "parameters" not in entry}
+        self.listed = {struct["name"] for struct in api["structs"]
+                       if not struct["fields"] or struct["fields"][0]["name"] != "struct_size"}
+
+    def is_scalar(self, base):
+        return base in self.scalars or bool(re.fullmatch(r"u?int\d+_t", base))
+
+    def may_be_list(self, base):
+        return self.is_scalar(base) or base in self.listed
 
 
 def has(item, *words):
     return any(note.split(":")[0] in words for note in item.get("notes", []))
 
 
-def faults_of_parameter(parameter, names):
-    kind = parameter["type"]
-    name = parameter["name"]
-    if not name:
-        return ["a parameter without a name"]
-    if "*" not in kind or "(*" in kind:
-        return []
+def base_of(kind):
+    return " ".join(re.sub(r"\*|\bconst\b|\bstruct\b", " ", kind).split())
+
+
+def faults_of_pointer(item, types):
+    """What is missing at a parameter or a field. What a function fills in is called out_something."""
+    kind, out = item["type"], item["name"].startswith("out_")
+    stars, base = kind.count("*"), base_of(kind)
     faults = []
-    out = name.startswith("out_")
-    base = re.sub(r"[\s*]|\bconst\b|\bstruct\b", "", kind)
-    if kind.count("*") == 2 and out and not re.fullmatch(SCALARS, base):
-        if not has(parameter, "owned", "borrowed"):
-            faults.append(f"{name}: TENON_OWNED or TENON_BORROWED is missing")
-    elif kind.count("*") >= 2 and not has(parameter, "count"):
-        faults.append(f"{name}: TENON_COUNT is missing")
-    elif kind.count("*") == 1 and base == "void" and not has(parameter, "owned", "borrowed"):
-        faults.append(f"{name}: TENON_BORROWED or TENON_OWNED is missing")
-    elif re.fullmatch(SCALARS, base) and not out and not has(parameter, "count"):
-        faults.append(f"{name}: TENON_COUNT is missing")
-    for note in parameter.get("notes", []):
+    if stars == 2 and out and not types.is_scalar(base):
+        if not has(item, *WHOSE):
+            faults.append("TENON_OWNED or TENON_BORROWED is missing")
+    elif stars >= 2 and not has(item, "count"):
+        faults.append("TENON_COUNT is missing")
+    elif stars == 1 and out and base == "tenon_string" and not has(item, *WHOSE):
+        faults.append("TENON_OWNED or TENON_BORROWED is missing")
+    elif stars == 1 and not out and types.may_be_list(base) and not has(item, "count"):
+        faults.append("TENON_COUNT is missing")
+    if base == "void" and item["name"] != "payload" and not has(item, *WHOSE):
+        faults.append("TENON_BORROWED or TENON_OWNED is missing")
+    elif has(item, "count") and "count:1" not in item["notes"] and not (out and stars == 1):
+        if not has(item, *WHOSE) and not faults:
+            faults.append("TENON_BORROWED or TENON_OWNED is missing at a list")
+    if base == "tenon_scope" and "const" not in kind and stars == 1 and not has(item, "threads"):
+        faults.append("TENON_THREADS is missing")
+    return faults
+
+
+def faults_of_item(item, names, types):
+    """The faults of one parameter or field among those of `names`."""
+    if not item["name"]:
+        return ["a parameter without a name"]
+    faults = []
+    if "parameters" in item:
+        faults += faults_of_callback(item, types)
+    elif "*" in item["type"]:
+        faults += faults_of_pointer(item, types)
+    for note in item.get("notes", []):
         word, _, what = note.partition(":")
         if word == "count" and re.fullmatch(r"[a-z]\w*", what) and what not in names:
-            faults.append(f"{name}: counts {what}, which is no parameter")
-        if word == "threads" and what not in ("any", "one_at_a_time"):
-            faults.append(f"{name}: TENON_THREADS({what}) is not any or one_at_a_time")
+            faults.append(f"counts {what}, which is not beside it")
+        if word == "threads" and what not in THREADS:
+            faults.append(f"TENON_THREADS({what}) is not any or one_at_a_time")
+    return [f"{item['name']}: {fault}" for fault in faults]
+
+
+def faults_of_callback(callback, types):
+    """The faults of a pointer to a function: its parameters, and what it returns."""
+    names = {parameter["name"] for parameter in callback["parameters"]}
+    faults = [fault for parameter in callback["parameters"]
+              for fault in faults_of_item(parameter, names, types)]
+    if callback["returns"]["type"] != ERROR:
+        faults += faults_of_returned(callback["returns"])
     return faults
 
 
-def faults_of(function):
-    parameters = function["parameters"]
-    names = {parameter["name"] for parameter in parameters}
-    faults = [fault for parameter in parameters
-              for fault in faults_of_parameter(parameter, names)]
-    returns = function["returns"]
-    if "*" in returns["type"] and not has(returns, "owned", "borrowed"):
-        faults.append("returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
+def faults_of_returned(returns):
+    if "*" in returns["type"] and not has(returns, *WHOSE):
+        return ["returns a pointer: TENON_OWNED or TENON_BORROWED is missing"]
+    return []
+
+
+def faults_of_struct(struct, types):
+    names = {field["name"] for field in struct["fields"]}
+    faults = [fault for field in struct["fields"] for fault in faults_of_item(field, names, types)]
+    for field in struct["fields"]:
+        if "parameters" in field and not field.get("doc") and not struct.get("doc"):
+            faults.append(f"{field['name']}: has no comment")
+    return faults
+
+
+def faults_of_manual(function, head, codes):
+    """What the comment of a function does not say, and neither does the head of its header."""
     doc = function.get("doc", "")
     if not doc:
-        return faults + ["has no comment"]
+        return ["has no comment"]
+    faults = []
     if "@since" not in doc:
         faults.append("@since is missing")
-    for name in sorted(names):
+    for name in sorted(parameter["name"] for parameter in function["parameters"]):
         if not re.search(rf"@param\s+(\w+\s*,\s*)*{name}\b", doc):
             faults.append(f"@param {name} is missing")
+    if not (has_threads(function) or re.search(r"\bthreads?\b", doc) or "Threads:" in head):
+        faults.append("who may call it from where is missing")
+    for code in re.findall(r"\bTENON_[A-Z_]*[A-Z]\b", doc.partition("@return")[2]):
+        if code not in codes:
+            faults.append(f"there is no {code}")
+    if function["returns"]["type"] == ERROR and not function["name"].startswith("tenon_error_"):
+        faults += faults_of_errors(function, doc, head)
     return faults
+
+
+def has_threads(function):
+    return any(has(parameter, "threads") for parameter in function["parameters"])
+
+
+def faults_of_errors(function, doc, head):
+    listed = doc.partition("@return")[2].partition("@since")[0]
+    common = head.partition("Errors:")[2]
+    faults = []
+    if not re.search(r"\bTENON_[A-Z]|\btenon_\w+\(\)", listed) and not common:
+        faults.append("the errors that it gives are missing")
+    takes_scope = any(parameter["type"] == "tenon_scope *" for parameter in function["parameters"])
+    if takes_scope and "TENON_FAILED_PRECONDITION" not in listed + common:
+        faults.append("TENON_FAILED_PRECONDITION, of a scope in use elsewhere, is missing")
+    return faults
+
+
+def faults_of_function(function, head, types, codes):
+    names = {parameter["name"] for parameter in function["parameters"]}
+    faults = [fault for parameter in function["parameters"]
+              for fault in faults_of_item(parameter, names, types)]
+    return (faults + faults_of_returned(function["returns"])
+            + faults_of_manual(function, head, codes))
+
+
+def head_of(path):
+    """The comment that a header begins with."""
+    return path.read_text().partition("*/")[0]
+
+
+def faults_in(api, include=gen_api.INCLUDE):
+    """All that is missing in headers, which `api` holds as data."""
+    types = Types(api)
+    codes = known_words(api, include)
+    heads = {}
+    faults = []
+
+    def note(entry, found):
+        faults.extend(f"capi/include/{entry['header']}: {entry['name']}: {fault}"
+                      for fault in found)
+
+    for function in api["functions"]:
+        header = function["header"]
+        if header not in heads:
+            heads[header] = head_of(include / header)
+        note(function, faults_of_function(function, heads[header], types, codes))
+    for struct in api["structs"]:
+        note(struct, faults_of_struct(struct, types))
+    for entry in api["types"]:
+        if "parameters" in entry:
+            note(entry, faults_of_callback(entry, types))
+    return faults
+
+
+def known_words(api, include):
+    """The constants of the headers: enumerators and macros."""
+    words = {constant["name"] for enum in api["enums"] for constant in enum["constants"]}
+    for path in (include / "tenon").glob("*.h"):
+        words.update(re.findall(r"#define (TENON_\w+)", path.read_text()))
+    return words
 
 
 def run():
     api = gen_api.read_api()
-    faults = []
-    for function in api["functions"]:
-        for fault in faults_of(function):
-            faults.append(f"capi/include/{function['header']}: {function['name']}: {fault}")
-    return f"{len(api['functions'])} functions", faults
+    counts = f"{len(api['functions'])} functions, {len(api['structs'])} structs"
+    return counts, faults_in(api)

@@ -1,7 +1,8 @@
 """The headers of the C ABI as data: capi/abi/api.json.
 
 clang parses the headers; its syntax tree has every declaration and where each comment and annotation
-stands, and their text is then read from the headers themselves.
+stands, and their text is then read from the headers themselves. The tree has no parameters of
+callbacks: their types are in the callback's, and callbacks.py reads the rest.
 """
 
 import json
@@ -9,6 +10,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import callbacks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INCLUDE = ROOT / "capi" / "include"
@@ -21,10 +24,11 @@ def headers():
     return [path for path in paths if not path.stem.endswith("_gen")]
 
 
-def syntax_tree():
-    source = "".join(f"#include <tenon/{path.name}>\n" for path in headers())
+def syntax_tree(names, include):
+    source = "".join(f"#include <tenon/{name}>\n" for name in names)
     command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-DTENON_ANNOTATE",
-               f"-I{INCLUDE}", "-Xclang", "-ast-dump=json", "-fparse-all-comments", "-"]
+               f"-I{include}", f"-I{INCLUDE}", "-Xclang", "-ast-dump=json",
+               "-fparse-all-comments", "-"]
     done = subprocess.run(command, input=source, text=True, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
@@ -32,7 +36,8 @@ def syntax_tree():
 class Reader:
     """Walks the tree in order: a location leaves out the file that equals the one printed last."""
 
-    def __init__(self):
+    def __init__(self, include):
+        self.folder = include / "tenon"
         self.file = ""
         self.texts = {}
         self.api = {"functions": [], "structs": [], "enums": [], "handles": [], "types": []}
@@ -62,7 +67,8 @@ class Reader:
     def visit(self, node):
         """Returns what one declaration says, with its children's notes and comment."""
         here, begin, end = self.follow(node)
-        found = {"node": node, "file": here[0], "notes": [], "doc": "", "children": []}
+        found = {"node": node, "file": here[0], "notes": [], "doc": "", "children": [],
+                 "begin": begin}
         if node.get("kind") == "AnnotateAttr":
             rest = self.text(begin[0])[begin[1]:begin[1] + 120].decode()
             found["note"] = note_of(ANNOTATION.match(rest))
@@ -81,7 +87,7 @@ class Reader:
     def read(self, tree):
         for node in tree["inner"]:
             found = self.visit(node)
-            if pathlib.Path(found["file"]).parent == INCLUDE / "tenon":
+            if pathlib.Path(found["file"]).parent == self.folder:
                 self.declare(found)
         defined = {struct["name"] for struct in self.api["structs"]}
         self.api["handles"] = [name for name in self.opaque if name not in defined]
@@ -93,33 +99,46 @@ class Reader:
         doc = {"doc": found["doc"]} if found["doc"] else {}
         children = found["children"]
         if node["kind"] == "FunctionDecl" and node.get("storageClass") != "static":
-            parameters = [item(c) for c in children if c["node"]["kind"] == "ParmVarDecl"]
+            parameters = [self.item(c) for c in children if c["node"]["kind"] == "ParmVarDecl"]
             result = {"type": node["type"]["qualType"].split("(")[0].strip()}
             if found["notes"]:
                 result["notes"] = found["notes"]
             self.api["functions"].append(
                 {**base, "returns": result, "parameters": parameters, **doc})
         elif node["kind"] == "RecordDecl" and node.get("completeDefinition"):
-            fields = [item(c) for c in children if c["node"]["kind"] == "FieldDecl"]
+            fields = [self.item(c) for c in children if c["node"]["kind"] == "FieldDecl"]
             self.api["structs"].append({**base, "fields": fields, **doc})
         elif node["kind"] == "RecordDecl" and base["name"] not in self.opaque:
             self.opaque.append(base["name"])
         elif node["kind"] == "EnumDecl":
             self.api["enums"].append({**base, "constants": constants(children), **doc})
         elif node["kind"] == "TypedefDecl" and "struct " not in node["type"]["qualType"]:
-            self.api["types"].append({**base, "type": node["type"]["qualType"], **doc})
+            self.api["types"].append(
+                {**base, "type": node["type"]["qualType"], **self.callback(found), **doc})
 
+    def item(self, found):
+        """A parameter or a field. A struct without a name is named by its place, which is this
+        machine's."""
+        node = found["node"]
+        if "unnamed" in node["type"]["qualType"]:
+            sys.exit(f"{found['file']}: the type of {node.get('name')!r} needs a name")
+        result = {"name": node.get("name", ""), "type": node["type"]["qualType"]}
+        if found["notes"]:
+            result["notes"] = found["notes"]
+        result.update(self.callback(found))
+        if not result.get("notes", True):
+            del result["notes"]
+        if found["doc"] and node["kind"] == "FieldDecl":
+            result.setdefault("doc", found["doc"])
+        return result
 
-def item(found):
-    """A parameter or a field. A struct without a name is named by its place, which is this machine's."""
-    if "unnamed" in found["node"]["type"]["qualType"]:
-        sys.exit(f"{found['file']}: the type of {found['node'].get('name')!r} needs a name")
-    result = {"name": found["node"].get("name", ""), "type": found["node"]["type"]["qualType"]}
-    if found["notes"]:
-        result["notes"] = found["notes"]
-    if found["doc"] and found["node"]["kind"] == "FieldDecl":
-        result["doc"] = found["doc"]
-    return result
+    def callback(self, found):
+        """What a pointer to a function returns and takes; nothing for what is none."""
+        kind = found["node"]["type"]["qualType"]
+        if "(*)" not in kind:
+            return {}
+        file, offset = found["begin"]
+        return callbacks.read(kind, found["notes"], self.text(file).decode(), offset)
 
 
 def constants(children):
@@ -155,15 +174,18 @@ def note_of(match):
 
 
 def clean(comment):
-    """The text of a comment without its frame."""
+    """The text of a comment without its frame, and without what it says to clang-format."""
+    comment = re.sub(r"(/\*)?\s*clang-format (on|off)\s*(\*/\s*/\*|\*/|$)", "", comment)
     lines = [re.sub(r"^\s*\* ?", "", line).rstrip() for line in comment.split("\n")]
-    lines = [line for line in lines if not line.startswith("----")]
+    lines = [line for line in lines if not line.lstrip().startswith("----")]
     text = "\n".join(lines).strip()
     return text.removesuffix("*/").removesuffix("*").strip()
 
 
-def read_api():
-    return Reader().read(syntax_tree())
+def read_api(names=None, include=INCLUDE):
+    """The declarations of `names` below `include`/tenon; of all our headers unless told."""
+    names = names or [path.name for path in headers()]
+    return Reader(pathlib.Path(include)).read(syntax_tree(names, include))
 
 
 def to_json(title, data):

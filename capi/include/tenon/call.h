@@ -1,6 +1,11 @@
 /* tenon/call.h - the one function through which every op is called.
  *
  * tenon/ops_gen.h wraps it for each op: tenon_add(scope, a, b, &c).
+ *
+ * Threads: any, but one at a time for one scope.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_CALL_H_
@@ -29,13 +34,17 @@ TENON_BEGIN_DECLS
  * @return NULL, or an error for the caller to free, whose message begins with the op's name:
  *   - TENON_NOT_FOUND if there is no such op.
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated to an earlier
- * call or is of another context, the inputs lie on more than one device, their number, dtypes or
- *     shapes break one of the op's constraints, an attribute does, or the op has fewer outputs.
- *   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may.
- *   - TENON_OUT_OF_RANGE if an index is outside of its axis.
+ *     call or is of another context, the inputs lie on more than one device, their number, dtypes
+ *     or shapes break one of the op's rules, an attribute does, or the op has fewer outputs.
+ *   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may, or if
+ *     an output's size depends on data and the device cannot be waited for.
+ *   - TENON_OUT_OF_RANGE if an index is outside of its axis; on a device that works on after a call
+ *     has returned, a later read or wait gives it.
  *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
  *   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile.
  *   - TENON_FAILED_PRECONDITION if the scope is in use on another thread.
+ *   - TENON_DEVICE_LOST if the device is lost.
+ *   - What the functions of a custom op returned.
  *
  * @since 0.1, unstable
  */

@@ -1,7 +1,11 @@
 /* tenon/context.h - the context: devices, plugins and defaults of one program or library.
  *
  * There are no globals. Two contexts in one process do not touch each other, and a tensor of one is
- * refused by the other. Everything here may be called from any thread.
+ * refused by the other.
+ *
+ * Threads: any may call each function here, several at once too.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h).
  */
 
 #ifndef TENON_CONTEXT_H_
@@ -44,9 +48,10 @@ TENON_API uint32_t tenon_version_number(void);
 
 /* Receives lines of the log, from any thread and several at a time. */
 typedef struct tenon_log_callback {
-  void (*function)(void* payload, int32_t level, tenon_string message); /* NULL: to stderr. */
+  /* NULL: to stderr. */
+  void (*function)(void* payload, int32_t level, tenon_string message) TENON_NULLABLE;
   void* payload;
-  void (*destroy)(void* payload); /* May be NULL. */
+  void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_log_callback;
 
 /* One option for one plugin, as its documents name it. Frozen. */
@@ -73,9 +78,10 @@ typedef struct tenon_context_options {
   int32_t log_level;      /* The least TENON_LOG_* that is passed on. */
   tenon_log_callback log; /* Destroyed with the context. */
   /* Plugin files, or folders of files libtenon_<name>.so, that go before all others. */
-  const tenon_string* plugin_paths;
+  const tenon_string* plugin_paths TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_plugin_paths);
   size_t n_plugin_paths;
-  const tenon_plugin_option* plugin_options;
+  const tenon_plugin_option* plugin_options TENON_BORROWED TENON_NULLABLE
+      TENON_COUNT(n_plugin_options);
   size_t n_plugin_options;
   uint64_t memory_limit_bytes; /* For each device; 0 for none. */
   uint32_t threads;            /* Of each device that computes on the host; 0 for all cores. */
@@ -101,8 +107,8 @@ typedef struct tenon_context_options {
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a policy or the log level is unknown, a list is NULL with a count
- *     above zero, or `out_context` is NULL.
- *   - TENON_OUT_OF_MEMORY if the host's memory is used up.
+ *     above zero, the options have no struct_size or ask for what only a newer version knows, or
+ *     `out_context` is NULL.
  *
  * @since 0.1, unstable
  */
@@ -238,6 +244,8 @@ typedef struct tenon_plugin_candidate {
  *     describes itself wrongly, or if `context` is not a context.
  *   - TENON_UNAVAILABLE if it is of another epoch, lacks a feature or needs one that is missing, or
  *     says that it does not fit this machine.
+ *   - TENON_UNIMPLEMENTED if this build loads no plugins, since it holds those that it was built
+ *     with.
  *   - What the plugin's own functions gave.
  *
  * @since 0.1, unstable

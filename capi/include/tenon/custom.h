@@ -2,6 +2,11 @@
  *
  * Callbacks run on the thread that made the outer call, in the scope that they receive, and return
  * NULL or an error that they made with tenon_error_create(). Their outputs are NULL before.
+ *
+ * Threads: any, but one at a time for one scope.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_CUSTOM_H_
@@ -18,10 +23,13 @@ TENON_BEGIN_DECLS
 typedef struct tenon_backward_args {
   uint32_t struct_size;
   uint32_t reserved;
-  tenon_tensor* const* inputs; /* Those of the forward call; an optional one may be NULL. */
+  /* Those of the forward call; an optional one may be NULL. */
+  tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs);
   size_t n_inputs;
-  tenon_tensor* const* outputs;    /* Those of the forward call. */
-  tenon_tensor* const* cotangents; /* One for each output; zeros where nothing reached it. */
+  /* Those of the forward call. */
+  tenon_tensor* const* outputs TENON_BORROWED TENON_COUNT(n_outputs);
+  /* One for each output; zeros where nothing reached it. */
+  tenon_tensor* const* cotangents TENON_BORROWED TENON_COUNT(n_outputs);
   size_t n_outputs;
 } tenon_backward_args;
 
@@ -29,10 +37,12 @@ typedef struct tenon_backward_args {
  * tensors of the inputs' types that the caller then owns; NULL where there is no gradient. Written
  * with ops, it can be differentiated again. */
 typedef struct tenon_backward_function {
-  tenon_error* (*function)(void* payload, tenon_scope* scope, const tenon_backward_args* args,
-                           tenon_tensor** out_grads, size_t n_grads);
+  tenon_error* (*function)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
+                           const tenon_backward_args* args,
+                           tenon_tensor** out_grads TENON_OWNED TENON_COUNT(n_grads),
+                           size_t n_grads);
   void* payload;
-  void (*destroy)(void* payload); /* May be NULL. */
+  void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_backward_function;
 
 /**
@@ -49,9 +59,10 @@ typedef struct tenon_backward_function {
  * @param n_outputs    How many.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, a function is NULL, or `forward` left
- * an output NULL.
- *   - What `forward` returned.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
+ *     context, a function or a list that it needs is NULL, or `forward` left an output NULL.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - What `forward` returned. What `backward` returns comes out of tenon_tape_gradient().
  *
  * @since 0.1, unstable
  */
@@ -72,7 +83,7 @@ typedef struct tenon_type {
 
 /* Elements in host memory, row-major without gaps. Frozen. */
 typedef struct tenon_host_array {
-  void* data;
+  void* data TENON_BORROWED TENON_COUNT(size);
   size_t size; /* Bytes. */
   tenon_type type;
   uint64_t reserved; /* Zero. */
@@ -88,23 +99,38 @@ typedef struct tenon_custom_op {
   uint32_t attrs_size;
   tenon_string name; /* [a-z][a-z0-9_.]*, no op's of this context. Copied. */
 
+  /* In all four `attrs` are the op's attributes, whole; NULL for an op that has none. */
+  /* clang-format off */
+
   /* Gives the types of the outputs, or says what is wrong with the inputs. */
-  tenon_error* (*infer)(void* payload, const void* attrs, const tenon_type* inputs, size_t n_inputs,
-                        tenon_type* out_types, size_t n_outputs);
-  /* Computes the outputs in host memory, on every device; NULL if there is `decompose`. */
-  tenon_error* (*compute)(void* payload, const void* attrs, const tenon_host_array* inputs,
-                          size_t n_inputs, const tenon_host_array* outputs, size_t n_outputs);
+  tenon_error* (*infer)(void* payload, const void* attrs TENON_BORROWED TENON_NULLABLE,
+                        const tenon_type* inputs TENON_BORROWED TENON_COUNT(n_inputs),
+                        size_t n_inputs, tenon_type* out_types TENON_COUNT(n_outputs),
+                        size_t n_outputs);
+  /* Computes the outputs in host memory, on every device; NULL if there is `decompose`. It writes
+   * to the memory that `outputs` describe. */
+  tenon_error* (*compute)(void* payload, const void* attrs TENON_BORROWED TENON_NULLABLE,
+                          const tenon_host_array* inputs TENON_BORROWED TENON_COUNT(n_inputs),
+                          size_t n_inputs,
+                          const tenon_host_array* outputs TENON_BORROWED TENON_COUNT(n_outputs),
+                          size_t n_outputs) TENON_NULLABLE;
   /* Computes the outputs by calling ops; NULL if there is `compute`. */
-  tenon_error* (*decompose)(void* payload, tenon_scope* scope, const void* attrs,
-                            tenon_tensor* const* inputs, size_t n_inputs,
-                            tenon_tensor** out_outputs, size_t n_outputs);
+  tenon_error* (*decompose)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
+                            const void* attrs TENON_BORROWED TENON_NULLABLE,
+                            tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs),
+                            size_t n_inputs,
+                            tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs),
+                            size_t n_outputs) TENON_NULLABLE;
   /* The derivative, as in tenon_backward_function; NULL for that of the decomposition, or none. */
-  tenon_error* (*backward)(void* payload, tenon_scope* scope, const void* attrs,
-                           const tenon_backward_args* args, tenon_tensor** out_grads,
-                           size_t n_grads);
+  tenon_error* (*backward)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
+                           const void* attrs TENON_BORROWED TENON_NULLABLE,
+                           const tenon_backward_args* args,
+                           tenon_tensor** out_grads TENON_OWNED TENON_COUNT(n_grads),
+                           size_t n_grads) TENON_NULLABLE;
+  /* clang-format on */
 
   void* payload;
-  void (*destroy)(void* payload); /* May be NULL. */
+  void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_custom_op;
 
 /**
@@ -118,7 +144,9 @@ typedef struct tenon_custom_op {
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `context` is not a context, the name is taken or malformed, a
- *     function that it needs is NULL, it has no outputs, or a pointer is NULL.
+ *     function that it needs is NULL, it has both `compute` and `decompose`, no outputs, or more
+ *     than 32 inputs or outputs, its attributes are too small for a struct_size, it asks for what
+ *     only a newer version knows, or a pointer is NULL.
  *
  * @since 0.1, unstable
  */

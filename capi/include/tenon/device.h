@@ -1,6 +1,10 @@
 /* tenon/device.h - a device: what it is, what its memory holds.
  *
- * Devices are got from a context by name or place. All of these may be called from any thread.
+ * Devices are got from a context by name or place.
+ *
+ * Threads: any may call each function here, several at once too.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h).
  */
 
 #ifndef TENON_DEVICE_H_

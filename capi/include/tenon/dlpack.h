@@ -2,6 +2,11 @@
  *
  * The structs have the layout that DLPack's version 1 fixes, under names of our own, so that a
  * program may include dlpack.h too and cast.
+ *
+ * Threads: any, but one at a time for one scope.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_DLPACK_H_
@@ -33,12 +38,13 @@ typedef struct tenon_dlpack_dtype {
 } tenon_dlpack_dtype;
 
 typedef struct tenon_dlpack_tensor {
-  void* data;
+  void* data TENON_BORROWED;
   tenon_dlpack_device device;
   int32_t rank;
   tenon_dlpack_dtype dtype;
-  int64_t* shape;
-  int64_t* strides; /* In elements; NULL for row-major without gaps. */
+  int64_t* shape TENON_BORROWED TENON_COUNT(rank);
+  /* In elements; NULL for row-major without gaps. */
+  int64_t* strides TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);
   uint64_t byte_offset;
 } tenon_dlpack_tensor;
 
@@ -49,8 +55,9 @@ typedef struct tenon_dlpack_version {
 
 typedef struct tenon_dlpack {
   tenon_dlpack_version version;
-  void* manager;                              /* The producer's. */
-  void (*deleter)(struct tenon_dlpack* self); /* Ends the loan; may be NULL. */
+  void* manager TENON_BORROWED; /* The producer's. */
+  /* Ends the loan. */
+  void (*deleter)(struct tenon_dlpack* self TENON_OWNED TENON_COUNT(1)) TENON_NULLABLE;
   uint64_t flags;
   tenon_dlpack_tensor tensor;
 } tenon_dlpack;
@@ -69,7 +76,8 @@ typedef struct tenon_dlpack {
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor is an inline scalar, was
  *     donated or is of another context, `stream` is not NULL for host memory, or `out_dlpack` is
  *     NULL.
- *   - TENON_UNIMPLEMENTED if DLPack has no name for the device's memory.
+ *   - TENON_UNIMPLEMENTED if DLPack has no name for the device's memory, or neither the device nor
+ *     this build can block until the tensor is there (a browser's main thread).
  *
  * @since 0.1, unstable
  */
@@ -83,7 +91,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_to_dlpack(
  *
  * @param scope       Where.
  * @param dlpack      The loan, which is taken over: its deleter runs exactly once, with the
- * tensor's last owner, after the copy, or when this call fails.
+ *                    tensor's last owner, after the copy, or when this call fails.
  * @param stream      The stream on which the producer wrote it; NULL for host memory.
  * @param copy        Whether to copy in any case.
  * @param out_tensor  Receives the tensor.
@@ -97,8 +105,9 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_to_dlpack(
  * @since 0.1, unstable
  */
 TENON_API TENON_OWNED tenon_error* tenon_tensor_from_dlpack(
-    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_dlpack* dlpack TENON_OWNED,
-    void* stream TENON_BORROWED TENON_NULLABLE, bool copy, tenon_tensor** out_tensor TENON_OWNED);
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    tenon_dlpack* dlpack TENON_OWNED TENON_COUNT(1), void* stream TENON_BORROWED TENON_NULLABLE,
+    bool copy, tenon_tensor** out_tensor TENON_OWNED);
 
 TENON_END_DECLS
 

@@ -2,6 +2,19 @@
  *
  * A call that can fail returns a `tenon_error*`: NULL is success, anything else is the caller's to
  * release. The outputs of a failed call are NULL or zero. No call aborts, exits or throws.
+ *
+ * Each function lists its errors. What every call may give is said here once:
+ *   - TENON_OUT_OF_MEMORY if the host's memory is used up.
+ *   - TENON_INTERNAL for a defect of Tenon or of a plugin; and a plugin may give any code.
+ * and of those that take a scope, or a tape, which has one:
+ *   - TENON_FAILED_PRECONDITION if another thread is inside of the scope.
+ *   - TENON_DEVICE_LOST if a device that it uses is lost, until another context opens it.
+ *   - TENON_CANCELLED if it computes or moves elements, and somebody cancels the scope or its
+ *     context meanwhile.
+ *   - What went wrong with a tensor that it uses while that was computed, on a device that works on
+ *     after a call has returned.
+ *
+ * Threads: any may call each function here; an error does not change.
  */
 
 #ifndef TENON_ERROR_H_

@@ -3,6 +3,12 @@
  * A generator is an object with state: six uint32, the key (low and high word of the seed) and then
  * a counter of 128 bits, low word first. The algorithm is Philox4x32-10; the same state gives the
  * same bits on every device. Each draw advances the counter.
+ *
+ * Threads: any, several at once too, but one at a time for one scope. Draws from one generator
+ * follow each other, in an order that is for the program to see to.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_GENERATOR_H_
@@ -21,7 +27,7 @@ TENON_BEGIN_DECLS
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `out_generator` is NULL.
- *   - TENON_OUT_OF_MEMORY if memory is used up.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
  *
  * @since 0.1, unstable
  */
@@ -30,7 +36,7 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_create(
     tenon_generator** out_generator TENON_OWNED);
 
 /**
- * Adds an owner to a generator. Any thread.
+ * Adds an owner to a generator. Any thread, at any time.
  *
  * @param generator  The generator; NULL does nothing.
  *
@@ -39,7 +45,7 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_create(
 TENON_API void tenon_generator_retain(tenon_generator* generator TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a generator. Any thread.
+ * Takes an owner away from a generator. Any thread, at any time.
  *
  * @param generator  The generator; NULL does nothing.
  *
@@ -57,6 +63,7 @@ TENON_API void tenon_generator_release(
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind or the generator of another context.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
  *
  * @since 0.1, unstable
  */
@@ -72,7 +79,7 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_seed(
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
- * or `out_state` is NULL.
+ *     or `out_state` is NULL.
  *
  * @since 0.1, unstable
  */
@@ -106,7 +113,7 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_assign(
  * @param op           TENON_OP_<name>, or the number of a custom op.
  * @param attrs        `tenon_<op>_attrs`; NULL for the defaults.
  * @param inputs       `n_inputs` inputs of the op, one of which is NULL: the first NULL entry
- * stands where the op takes the state.
+ *                     stands where the op takes the state.
  * @param n_inputs     How many, the state's place included.
  * @param out_outputs  Receives `n_outputs` tensors: the op's outputs but the last.
  * @param n_outputs    How many.
@@ -137,9 +144,10 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_call(
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, or the op random_uniform refuses dtype
- *     or shape.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
+ *     or the op random_uniform refuses dtype or shape.
  *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - What tenon_call() gives.
  *
  * @since 0.1, unstable
  */
@@ -161,9 +169,10 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_uniform(
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, or the op random_normal refuses dtype
- *     or shape.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
+ *     or the op random_normal refuses dtype or shape.
  *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - What tenon_call() gives.
  *
  * @since 0.1, unstable
  */

@@ -1,6 +1,11 @@
 /* tenon/introspect.h - a look behind the calls, for tools, tests and the conformance kit.
  *
  * Programs need none of this.
+ *
+ * Threads: any, but one at a time for one scope.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_INTROSPECT_H_
@@ -83,9 +88,10 @@ TENON_API TENON_OWNED tenon_error* tenon_explain(
  * nodes that are of them. Inputs that the file has values for are left out. Any thread.
  *
  *     {"version": 13,
- *      "inputs": [{"name": "x", "type": "f32[2,N]"}], "outputs": [{"name": "y", "type":
- * "f32[...]"}], "ops": ["Add", "com.example.Frob"], "unknown": [{"op": "com.example.Frob", "nodes":
- * ["node 1"]}]}
+ *      "inputs": [{"name": "x", "type": "f32[2,N]"}],
+ *      "outputs": [{"name": "y", "type": "f32[...]"}],
+ *      "ops": ["Add", "com.example.Frob"],
+ *      "unknown": [{"op": "com.example.Frob", "nodes": ["node 1"]}]}
  *
  * A type that no tensor here has is "tensor(string)" or the like, or "no tensor".
  *
@@ -95,7 +101,7 @@ TENON_API TENON_OWNED tenon_error* tenon_explain(
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_DATA_LOSS if it is truncated, contradicts itself or is no such file; the message says
- * at which byte.
+ *     at which byte.
  *   - TENON_UNIMPLEMENTED if it holds sparse tensors, or tensors of too many axes.
  *   - TENON_INVALID_ARGUMENT if `data` or `out_text` is NULL.
  *
@@ -120,7 +126,7 @@ TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_describe(
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the number or the type of the inputs
  *     differs, more outputs are asked for than there are, or a pointer is NULL.
  *   - TENON_UNIMPLEMENTED if ops or attributes are unknown here; the message lists all such ops
- * with their nodes. Also if tensors lie in other files.
+ *     with their nodes. Also if tensors lie in other files.
  *   - What tenon_introspect_onnx_describe() and the ops give; the message names the node.
  *
  * @since 0.1, unstable
@@ -143,7 +149,7 @@ TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_run(
  * @return NULL, or an error for the caller to free:
  *   - TENON_DATA_LOSS if it is truncated or contradicts itself.
  *   - TENON_UNIMPLEMENTED if its elements are of a type that is unknown here, or lie in another
- * file.
+ *     file.
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, or a pointer is NULL.
  *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
  *

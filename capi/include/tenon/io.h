@@ -2,6 +2,11 @@
  *
  * A file is taken for hostile until it is proven otherwise: every size and offset in it is checked
  * before it is used.
+ *
+ * Threads: any, several at once too, but one at a time for one scope. An open file does not change.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_IO_H_
@@ -32,10 +37,12 @@ typedef struct tenon_safetensors tenon_safetensors;
  * @param n_metadata  How many.
  *
  * @return NULL, or an error for the caller to free; the file is then what it was:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, a name or key occurs twice, is
- * reserved or no UTF-8, or a tensor was donated or is of another context.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, a list is NULL with a count above
+ *     zero, a name or key occurs twice, is reserved or no UTF-8, or a tensor was donated or is of
+ *     another context.
  *   - TENON_NOT_FOUND if the folder does not exist.
  *   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
+ *   - What tenon_tensor_read() gives.
  *
  * @since 0.1, unstable
  */
@@ -60,6 +67,7 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_save(
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT as for tenon_safetensors_save(), or if `out_bytes` is NULL.
  *   - TENON_OUT_OF_MEMORY if the host's memory is used up.
+ *   - What tenon_tensor_read() gives.
  *
  * @since 0.1, unstable
  */
@@ -96,7 +104,9 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_open(tenon_string path,
  * @param size      How many.
  * @param out_file  Receives the open file.
  *
- * @return NULL, or an error for the caller to free, as for tenon_safetensors_open().
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_DATA_LOSS and TENON_UNIMPLEMENTED as for tenon_safetensors_open().
+ *   - TENON_INVALID_ARGUMENT if `data` is NULL with a size above zero, or `out_file` is NULL.
  *
  * @since 0.1, unstable
  */

@@ -47,18 +47,20 @@ typedef struct tenon_host {
 
   /* Makes an error that the plugin returns, or releases. Copies `message`. */
   tenon_error* (*make_error)(tenon_code code, tenon_string message);
-  void (*release_error)(tenon_error* error);
-  tenon_code (*error_code)(const tenon_error* error);
-  tenon_string (*error_message)(const tenon_error* error);
+  /* Frees an error that the plugin does not return. */
+  void (*release_error)(tenon_error* error TENON_OWNED TENON_NULLABLE);
+  /* What an error says; the text lives as long as the error. */
+  tenon_code (*error_code)(const tenon_error* error TENON_NULLABLE);
+  tenon_string (*error_message)(const tenon_error* error TENON_NULLABLE);
 
   /* Writes to the log of the context that `log_context` stands for (see tenon_instance_options). */
-  void (*log)(void* log_context, int32_t level, tenon_string message);
+  void (*log)(void* log_context TENON_BORROWED, int32_t level, tenon_string message);
 
   /* Says that a launch which was enqueued has failed (an index out of range is no failure; see
    * tenon_error_record). Its outputs are then worthless, and whoever uses them gets `error`, which
    * the host takes over. Call it before any `notify` or `wait` answers for that launch. `work` and
    * `ticket` are the launch's. */
-  void (*launch_failed)(void* work, uint64_t ticket, tenon_error* error);
+  void (*launch_failed)(void* work TENON_BORROWED, uint64_t ticket, tenon_error* error TENON_OWNED);
 } tenon_host;
 
 /* ---- devices ------------------------------------------------------------------------------------
@@ -66,12 +68,12 @@ typedef struct tenon_host {
 
 typedef struct tenon_instance_options {
   uint32_t struct_size;
-  uint32_t threads;  /* At most this many threads compute at once; 0 for one each core. */
-  void* log_context; /* The first argument of the host's `log`. */
+  uint32_t threads; /* At most this many threads compute at once; 0 for one each core. */
+  void* log_context TENON_BORROWED; /* The first argument of the host's `log`. */
   /* `n_options` pairs of text, as the program gave them to the context for this plugin. Refuse the
    * keys that you do not know. */
-  const tenon_string* option_keys;
-  const tenon_string* option_values;
+  const tenon_string* option_keys TENON_BORROWED TENON_COUNT(n_options);
+  const tenon_string* option_values TENON_BORROWED TENON_COUNT(n_options);
   size_t n_options;
 } tenon_instance_options;
 
@@ -104,8 +106,8 @@ typedef struct tenon_memory_statistics {
 /* A place to copy from or to: in a buffer, or, where `buffer` is NULL, at a host address. Frozen.
  */
 typedef struct tenon_place {
-  tenon_buffer_p* buffer;
-  void* host;
+  tenon_buffer_p* buffer TENON_NULLABLE;
+  void* host TENON_BORROWED TENON_NULLABLE;
   uint64_t offset; /* Bytes, added to either. */
   uint64_t reserved;
 } tenon_place;
@@ -145,7 +147,8 @@ typedef struct tenon_operand {
   tenon_dtype dtype; /* TENON_DTYPE_NONE if absent. */
   uint16_t rank;
   tenon_stride_class strides;
-  const int64_t* sizes; /* Only for a line that says SHAPED; else NULL. */
+  /* Only for a line that says SHAPED; else NULL. */
+  const int64_t* sizes TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);
   uint64_t reserved;
 } tenon_operand;
 
@@ -160,12 +163,12 @@ enum {
 typedef struct tenon_kernel_request {
   uint32_t struct_size;
   uint32_t flags;
-  const struct tenon_kernel* line; /* The plugin's own line. */
-  const void* attrs;               /* `tenon_<op>_attrs`; for a custom op its bytes. */
+  const struct tenon_kernel* line TENON_COUNT(1);  /* The plugin's own line. */
+  const void* attrs TENON_BORROWED TENON_NULLABLE; /* `tenon_<op>_attrs`; a custom op's bytes. */
   size_t n_inputs;
   size_t n_outputs;
-  const tenon_operand* inputs;
-  const tenon_operand* outputs;
+  const tenon_operand* inputs TENON_BORROWED TENON_COUNT(n_inputs);
+  const tenon_operand* outputs TENON_BORROWED TENON_COUNT(n_outputs);
 } tenon_kernel_request;
 
 enum {
@@ -213,8 +216,8 @@ typedef struct tenon_kernel {
    * error is for what went wrong. Sizes are unknown unless the signature says SHAPED. The host
    * keeps the kernel and launches it many times, so all that is slow belongs here. */
   tenon_error* (*prepare)(tenon_device_p* device, const tenon_kernel_request* request,
-                          tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
-                          tenon_string* out_reason);
+                          tenon_kernel_p** out_kernel TENON_OWNED, tenon_kernel_traits* out_traits,
+                          tenon_string* out_reason TENON_BORROWED);
 } tenon_kernel;
 
 /* ---- launches -----------------------------------------------------------------------------------
@@ -223,13 +226,14 @@ typedef struct tenon_kernel {
 /* An operand of a launch. Elementwise operands come already broadcast: every input has the rank and
  * sizes of output 0, with stride 0 where it repeats. Frozen. */
 typedef struct tenon_view {
-  tenon_buffer_p* buffer; /* NULL: by value (`data` points to one element), or absent. */
-  uint64_t byte_offset;   /* Of the first element, within the buffer. */
+  /* NULL: by value (`data` points to one element), or absent. */
+  tenon_buffer_p* buffer TENON_NULLABLE;
+  uint64_t byte_offset; /* Of the first element, within the buffer. */
   /* The address of the first element if the device is HOST_VISIBLE or the operand is by value; else
    * NULL. */
-  void* data;
-  const int64_t* sizes;   /* `rank` of them. */
-  const int64_t* strides; /* `rank` of them, in elements. */
+  void* data TENON_BORROWED TENON_NULLABLE;
+  const int64_t* sizes TENON_BORROWED TENON_COUNT(rank);
+  const int64_t* strides TENON_BORROWED TENON_COUNT(rank); /* In elements. */
   tenon_dtype dtype;
   uint16_t rank;
   tenon_stride_class strides_class;
@@ -251,14 +255,17 @@ typedef struct tenon_launch {
   uint32_t site; /* What to write into the record. */
   uint32_t n_inputs;
   uint32_t n_outputs;
-  const tenon_view* inputs;
-  const tenon_view* outputs;
+  const tenon_view* inputs TENON_BORROWED TENON_COUNT(n_inputs);
+  const tenon_view* outputs TENON_BORROWED TENON_COUNT(n_outputs);
   tenon_view workspace; /* dtype TENON_UINT8, rank 0; 64-byte aligned. */
   uint64_t workspace_size;
-  tenon_buffer_p* record_buffer; /* The record's place for a device that is not HOST_VISIBLE, */
+  /* The record's place for a device that is not HOST_VISIBLE, */
+  tenon_buffer_p* record_buffer TENON_NULLABLE;
   uint64_t record_offset;
-  tenon_error_record* record; /* and for one that is. Either may be given to both. */
-  void* work;                 /* For the host's `launch_failed`; NULL on a SYNCHRONOUS device. */
+  /* and for one that is. Either may be given to both. */
+  tenon_error_record* record TENON_NULLABLE TENON_COUNT(1);
+  /* For the host's `launch_failed`; NULL on a SYNCHRONOUS device. */
+  void* work TENON_BORROWED TENON_NULLABLE;
   uint64_t ticket;
 } tenon_launch;
 
@@ -282,9 +289,9 @@ typedef struct tenon_plugin {
 
   /* Makes an instance. Each context has one of its own. */
   tenon_error* (*create)(const tenon_host* host, const tenon_instance_options* options,
-                         tenon_instance_p** out_instance);
+                         tenon_instance_p** out_instance TENON_OWNED);
   const tenon_plugin_calls* calls;
-  const tenon_kernel* kernels;
+  const tenon_kernel* kernels TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_kernels);
   size_t n_kernels;
   size_t kernel_size; /* sizeof(tenon_kernel) when the plugin was built. */
 } tenon_plugin;
@@ -295,7 +302,8 @@ typedef struct tenon_plugin {
 /* The type of the one function that a plugin exports. It answers UNAVAILABLE, with a reason, where
  * the plugin does not fit this machine, and runs only baseline instructions before that check. It
  * may be called more than once and from any thread. */
-typedef tenon_error* (*tenon_plugin_query)(const tenon_host* host, const tenon_plugin** out_plugin);
+typedef tenon_error* (*tenon_plugin_query)(const tenon_host* host,
+                                           const tenon_plugin** out_plugin TENON_BORROWED);
 
 /* Declares the entry in its definition: TENON_PLUGIN_ENTRY(cpu)(const tenon_host* host, ...) { ...
  * } A static build names each one apart. */

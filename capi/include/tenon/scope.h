@@ -3,6 +3,11 @@
  * A scope holds the current device and the tapes that record. It is the first argument of every
  * call that computes. One thread at a time may be inside of a scope, so threads that compute at
  * once have one each; callbacks receive the scope that they run in.
+ *
+ * Threads: any, but one at a time for one scope where it is marked TENON_THREADS(one_at_a_time).
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_SCOPE_H_
@@ -95,7 +100,8 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_get_device(
  * @param scope  The scope.
  *
  * @return NULL, or an error for the caller to free:
- *   - The first error of that work which no call returned yet.
+ *   - The first error of that work which no call returned yet: TENON_OUT_OF_RANGE for an index,
+ *     TENON_DEVICE_LOST, or whatever the device's plugin gave.
  *   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
  *     thread); use tenon_scope_wait_async().
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope.

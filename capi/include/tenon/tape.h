@@ -4,6 +4,13 @@
  * it watches: the trainable variables that are read, and what it is asked to watch. What ran before
  * it, or in another scope, is not recorded. Tapes nest: what one tape computes for a gradient is
  * recorded by those further out.
+ *
+ * Threads: any, but one at a time for one scope and its tapes. What takes a tape alone is inside of
+ * the tape's scope. A list of variables and gradients does not change.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope or changes a tape above all TENON_FAILED_PRECONDITION if another thread is
+ * inside of that scope.
  */
 
 #ifndef TENON_TAPE_H_
@@ -43,7 +50,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_create(
     const tenon_tape_options* options TENON_NULLABLE, tenon_tape** out_tape TENON_OWNED);
 
 /**
- * Adds an owner to a tape. Any thread.
+ * Adds an owner to a tape. Any thread, at any time.
  *
  * @param tape  The tape; NULL does nothing.
  *
@@ -53,7 +60,7 @@ TENON_API void tenon_tape_retain(tenon_tape* tape TENON_NULLABLE TENON_THREADS(a
 
 /**
  * Takes an owner away from a tape. The last one takes it off its scope, wherever it stands there,
- * and frees all that it kept.
+ * and frees all that it kept; no other thread may be inside of that scope then.
  *
  * @param tape  The tape; NULL does nothing.
  *
@@ -125,7 +132,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_reset(tenon_tape* tape TENON_THREA
  *
  * @since 0.1, unstable
  */
-TENON_API bool tenon_tape_is_recording(const tenon_tape* tape);
+TENON_API bool tenon_tape_is_recording(const tenon_tape* tape TENON_THREADS(one_at_a_time));
 
 /**
  * Counts what a tape watches.
@@ -136,7 +143,7 @@ TENON_API bool tenon_tape_is_recording(const tenon_tape* tape);
  *
  * @since 0.1, unstable
  */
-TENON_API size_t tenon_tape_count_watched(const tenon_tape* tape);
+TENON_API size_t tenon_tape_count_watched(const tenon_tape* tape TENON_THREADS(one_at_a_time));
 
 /**
  * Gives one of the values that a tape watches: the tensors that it was asked to watch, then the
@@ -191,15 +198,21 @@ typedef struct tenon_gradient_options {
  * @param n_sources   How many.
  * @param options     NULL for the defaults: a source that the targets do not reach gets zeros.
  * @param out_grads   Receives `n_sources` tensors, each of its source's type; NULL for a source
- * that the targets do not reach, watched or not, if the options ask for that. All NULL if the call
- * fails.
+ *                    that the targets do not reach, watched or not, if the options ask for that.
+ *                    All NULL if the call fails.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, a target or source is not floating, a
- *     cotangent's type differs from its target's, the tape records on another scope, or an option
- * is unknown.
- *   - TENON_FAILED_PRECONDITION if the tape is used up.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, a target or cotangent was donated or
+ *     is of another context, a target or source is not floating, a cotangent's type differs from
+ *     its target's, the tape records on another scope, a list is NULL with a count above zero, or
+ *     an option is unknown.
+ *   - TENON_FAILED_PRECONDITION if the tape is used up, or the scope is in use on another thread.
  *   - TENON_UNIMPLEMENTED if an op on the way has no derivative; the message names it.
+ *   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile: it is looked at
+ *     before each derivative.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - TENON_DEVICE_LOST if the device is lost.
+ *   - What else tenon_call() gives for the ops of a derivative, and what a custom one returned.
  *
  * @since 0.1, unstable
  */
@@ -223,9 +236,10 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_gradient(
  * @param n_sources      How many.
  * @param options        NULL for the defaults: a source that the target does not reach gets zeros.
  * @param out_jacobians  Receives `n_sources` tensors, of the target's sizes followed by the
- * source's sizes and the source's dtype; NULL as for tenon_tape_gradient().
+ *                       source's sizes and the source's dtype; NULL as for tenon_tape_gradient().
  *
- * @return NULL, or an error for the caller to free, as for tenon_tape_gradient().
+ * @return NULL, or an error for the caller to free: what tenon_tape_gradient() gives,
+ *         TENON_CANCELLED, TENON_OUT_OF_MEMORY and TENON_DEVICE_LOST among it.
  *
  * @since 0.1, unstable
  */
@@ -241,10 +255,13 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_jacobian(
  * fills `out_outputs`, which are NULL before, with tensors that the caller then owns, or returns an
  * error. */
 typedef struct tenon_tensor_function {
-  tenon_error* (*function)(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
-                           size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs);
+  tenon_error* (*function)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
+                           tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs),
+                           size_t n_inputs,
+                           tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs),
+                           size_t n_outputs);
   void* payload;
-  void (*destroy)(void* payload); /* May be NULL. */
+  void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_tensor_function;
 
 /* The variables that a callback read and the gradients by them: a list that is released once. */
@@ -259,7 +276,7 @@ typedef struct tenon_variable_gradients tenon_variable_gradients;
  * @param inputs         `n_inputs` arguments. They are differentiated by where they are floating.
  * @param n_inputs       How many.
  * @param options        NULL for the defaults: an argument that the output does not reach gets
- * zeros.
+ *                       zeros.
  * @param out_outputs    Receives `n_outputs` tensors. The first one is differentiated, summed over
  *                       its elements; the others are handed through.
  * @param n_outputs      How many, at least 1.
@@ -269,9 +286,12 @@ typedef struct tenon_variable_gradients tenon_variable_gradients;
  * @param out_variables  Receives the variables and their gradients; NULL if nobody wants them.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the function is NULL or left an output
- *     NULL, the first output is not floating, or an option is unknown.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an argument was donated or is of
+ *     another context, the function is NULL or left an output NULL, the first output is not
+ *     floating, or an option is unknown.
  *   - TENON_UNIMPLEMENTED if an op on the way has no derivative; the message names it.
+ *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_tape_gradient()
+ *     gives.
  *   - What the function returned.
  *
  * @since 0.1, unstable
@@ -317,7 +337,7 @@ TENON_API TENON_BORROWED tenon_variable* tenon_variable_gradients_variable(
  *
  * @return A tensor of the variable's type that lives as long as the list and is not released; NULL
  *         if there are not so many, or for a variable that was not reached, if the options asked
- * for that.
+ *         for that.
  *
  * @since 0.1, unstable
  */

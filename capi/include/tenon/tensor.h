@@ -2,7 +2,13 @@
  *
  * A tensor's value never changes. It has a dtype, a shape, strides and a share of some device's
  * memory; views share that memory, and nobody can tell. An inline scalar has no memory and no
- * device. Strides are counted in elements. Getters may be called from any thread.
+ * device. Strides are counted in elements.
+ *
+ * Threads: any, several at once too, but one at a time for one scope. Tensors do not change, so all
+ * threads may use one, in scopes of their own.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_TENSOR_H_
@@ -36,7 +42,8 @@ TENON_API void tenon_tensor_release(tenon_tensor* tensor TENON_NULLABLE TENON_TH
 /**
  * Gives a tensor's memory to the next call that takes it as an input, which may then write its
  * output there. After that call any use of the handle but its release is TENON_INVALID_ARGUMENT.
- * Memory that somebody else uses too is left as it is.
+ * Memory that somebody else uses too is left as it is. No other thread may use the handle meanwhile
+ * or afterwards.
  *
  * @param tensor  The tensor.
  *
@@ -46,7 +53,8 @@ TENON_API void tenon_tensor_release(tenon_tensor* tensor TENON_NULLABLE TENON_TH
  *
  * @since 0.1, unstable
  */
-TENON_API TENON_OWNED tenon_error* tenon_tensor_donate(tenon_tensor* tensor);
+TENON_API TENON_OWNED tenon_error* tenon_tensor_donate(
+    tenon_tensor* tensor TENON_THREADS(one_at_a_time));
 
 /* ---- from host memory --------------------------------------------------- */
 
@@ -84,7 +92,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_from_data(
  * @param shape       `rank` sizes, none negative; may be NULL for rank 0.
  * @param rank        At most TENON_MAX_RANK.
  * @param strides     `rank` strides in elements, which keep every element inside of `data`; NULL
- * for row-major without gaps.
+ *                    for row-major without gaps.
  * @param data        The memory, whose first element is the tensor's first. It is copied if it is
  *                    not aligned for its dtype.
  * @param size        Its bytes, at least those that shape and strides reach.
@@ -271,10 +279,14 @@ TENON_API TENON_BORROWED const void* tenon_tensor_data(const tenon_tensor* tenso
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
- * another context, `size` is another number, or `out_data` is NULL.
+ *     another context, `size` is another number, or `out_data` is NULL.
  *   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
  *     thread); use tenon_tensor_read_async().
- *   - What went wrong while the value was computed.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up, which it needs only for
+ *     elements that do not lie row-major without gaps.
+ *   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile.
+ *   - TENON_DEVICE_LOST if the device is lost.
+ *   - What went wrong while the value was computed, such as TENON_OUT_OF_RANGE for an index.
  *
  * @since 0.1, unstable
  */
@@ -294,7 +306,8 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_read(
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
- * another context, `size` is another number, `out_data` is NULL or `done` has no function.
+ *     another context, `size` is another number, `out_data` is NULL or `done` has no function.
+ *     Whatever else goes wrong is told to `done`: what tenon_tensor_read() gives.
  *
  * @since 0.1, unstable
  */
@@ -350,8 +363,9 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_item_i64(
  * @return NULL, or an error for the caller to free:
  *   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
- * another context, or `out_tensor` is NULL.
+ *     another context, or `out_tensor` is NULL.
  *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - What else tenon_tensor_read() gives.
  *
  * @since 0.1, unstable
  */
@@ -384,7 +398,7 @@ typedef struct tenon_format_options {
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
- * another context, an option is negative, or `out_text` is NULL.
+ *     another context, an option is negative, or `out_text` is NULL.
  *   - What tenon_tensor_read() gives.
  *
  * @since 0.1, unstable

@@ -44,11 +44,16 @@
  * They say who owns what, for the reader and for the generators, which read them from clang's
  * syntax tree. A compiler sees nothing.
  *
- *   TENON_OWNED       the caller owns what is returned or written here and releases it
- *   TENON_BORROWED    the callee uses it during the call only
+ *   TENON_OWNED       the caller owns what is returned or written here and releases it; at what is
+ *                     passed in: the callee takes it over
+ *   TENON_BORROWED    the callee uses it during the call only; at what is returned or written, and
+ *                     at a field: somebody else keeps it alive
  *   TENON_NULLABLE    may be NULL
- *   TENON_COUNT(n)    points to `n` elements, where n is another parameter or field
+ *   TENON_COUNT(n)    points to `n` elements: another parameter or field, or a number
  *   TENON_THREADS(x)  `any`, or `one_at_a_time` for the objects that only one call may use at once
+ *
+ * A pointer to an object without a word is borrowed, and not NULL. So is every handle in a struct.
+ * An error that a callback returns is owned by its caller.
  */
 #if defined(TENON_ANNOTATE)
 #define TENON_NOTE_(text) __attribute__((annotate(text)))
@@ -68,7 +73,7 @@ TENON_BEGIN_DECLS
 /* UTF-8 text that someone else keeps alive. What Tenon returns has a zero byte behind its end, so
  * that `data` also prints as a C string; what is passed in needs none. */
 typedef struct tenon_string {
-  const char* data;
+  const char* data TENON_BORROWED TENON_COUNT(size);
   size_t size;
 } tenon_string;
 
@@ -163,14 +168,14 @@ typedef struct tenon_value tenon_value; /* A tensor or a variable: what can be d
 
 /* Runs when something has finished; `error` is NULL on success and is borrowed. */
 typedef struct tenon_done_callback {
-  void (*function)(void* payload, const tenon_error* error);
+  void (*function)(void* payload, const tenon_error* error TENON_NULLABLE);
   void* payload;
-  void (*destroy)(void* payload); /* May be NULL. */
+  void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_done_callback;
 
 /* Frees memory that was lent. */
 typedef struct tenon_deleter {
-  void (*function)(void* payload); /* May be NULL: nothing to do. */
+  void (*function)(void* payload) TENON_NULLABLE; /* NULL: nothing to do. */
   void* payload;
 } tenon_deleter;
 

@@ -4,6 +4,12 @@
  * without a copy; assigning stores another one, and only its value, so no gradient passes through
  * it. A tape watches the variables that are read, unless they are not trainable. Its memory is free
  * with its last owner.
+ *
+ * Threads: any, several at once too, but one at a time for one scope. Which value a thread reads
+ * while another assigns is for the program to order.
+ *
+ * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
+ * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
  */
 
 #ifndef TENON_VARIABLE_H_
@@ -30,14 +36,14 @@ typedef struct tenon_variable_options {
  *
  * @param scope         Where.
  * @param initial       Its first value, which gives it its dtype, shape and device. An inline
- * scalar becomes a tensor on the scope's device.
+ *                      scalar becomes a tensor on the scope's device.
  * @param options       How; NULL for the defaults: trainable, without a name.
  * @param out_variable  Receives the variable.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, `initial` was donated or is of another
  *     context, or `out_variable` is NULL.
- *   - TENON_OUT_OF_MEMORY if memory is used up.
+ *   - TENON_OUT_OF_MEMORY if the host's memory is used up, or for an inline scalar the device's.
  *
  * @since 0.1, unstable
  */
@@ -89,11 +95,12 @@ TENON_API TENON_OWNED tenon_error* tenon_variable_read(
  * @param scope     Where.
  * @param variable  The variable.
  * @param value     A tensor of the variable's dtype, shape and device, or an inline scalar where
- * the variable is 0-d. Shared, not copied.
+ *                  the variable is 0-d. Shared, not copied.
  *
  * @return NULL, or an error for the caller to free; the variable then holds what it held:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the dtype, shape or device differs, or
- *     `value` was donated or is of another context.
+ *     the variable or `value` is of another context, or `value` was donated.
+ *   - TENON_OUT_OF_MEMORY if the device's memory is used up, which an inline scalar needs.
  *
  * @since 0.1, unstable
  */

@@ -1,0 +1,93 @@
+"""Pointers to functions in the headers: what they return and take, with names and annotations.
+
+clang's syntax tree has their types alone. The rest is read from where one is declared: a member or a
+typedef, `type (*name)(parameters);`, or a line of plugin_slots.def, `TENON_SLOT(type, name,
+(parameters))`. Only parameters that are no functions themselves are understood, and no others occur.
+"""
+
+import re
+import sys
+
+NOTE = re.compile(r"TENON_(OWNED|BORROWED|NULLABLE|(?:COUNT|THREADS)\(\s*([^)]*?)\s*\))")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+OF_RETURNED = ("owned", "borrowed")
+
+
+def notes_in(text):
+    """The annotations in `text`, and the text without them."""
+    notes = []
+    for word, what in NOTE.findall(text):
+        name = word.split("(")[0].lower()
+        notes.append(f"{name}:{what}" if what else name)
+    return notes, " ".join(NOTE.sub(" ", text).split())
+
+
+def parted(text):
+    """`text` cut at its commas, but for those in parentheses."""
+    pieces = [""]
+    depth = 0
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            pieces.append("")
+        else:
+            pieces[-1] += char
+    return [piece.strip() for piece in pieces]
+
+
+def bracketed(text, start):
+    """What stands between the parenthesis at `start` and its partner, and where it ends."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[start + 1:at], at + 1
+    sys.exit(f"no end of the parentheses in: {text[start:start + 80]}")
+
+
+def comment_before(text, offset):
+    """The comment that ends where the declaration begins, without its frame."""
+    found = re.search(r"/\*((?:(?!\*/).)*)\*/\s*\Z", text[:offset], re.DOTALL)
+    if not found or found.group(1).lstrip().startswith("----"):
+        return ""
+    return "\n".join(re.sub(r"^\s*\* ?", "", line).rstrip()
+                     for line in found.group(1).split("\n")).strip()
+
+
+def with_notes(entry, notes):
+    return {**entry, "notes": notes} if notes else entry
+
+
+def read(kind, notes, text, offset):
+    """{"returns", "parameters"} of the pointer of type `kind`, declared at `offset` of `text`.
+
+    `notes` are those that clang found at the declaration: of what is returned, or of the pointer."""
+    if text.startswith("TENON_SLOT(", offset):
+        arguments, _ = bracketed(text, text.index("(", offset))
+        returned, _, tail = parted(COMMENT.sub(" ", arguments))
+        own = notes_in(returned)[0]
+        of_pointer = notes_in(tail[bracketed(tail, 0)[1]:])[0]
+        inside, _ = bracketed(tail, 0)
+        doc = comment_before(text, offset)
+    else:
+        declaration = COMMENT.sub(" ", text[offset:text.index(";", offset)])
+        own = [note for note in notes if note in OF_RETURNED]
+        of_pointer = [note for note in notes if note not in OF_RETURNED]
+        inside, _ = bracketed(declaration, declaration.index("(", declaration.index("(*")+ 1))
+        doc = ""
+    returned_type, types = re.fullmatch(r"(.*?)\(\*\)\((.*)\)", kind).groups()
+    types = [] if types in ("", "void") else parted(types)
+    pieces = parted(inside) if types else []
+    if len(types) != len(pieces):
+        sys.exit(f"the parameters ({inside}) do not fit the type {kind}")
+    parameters = []
+    for parameter_type, piece in zip(types, pieces):
+        found, plain = notes_in(piece)
+        name = re.search(r"[\w]+$", plain).group()
+        parameters.append(with_notes({"name": name, "type": parameter_type}, found))
+    result = {"notes": of_pointer} if of_pointer or notes else {}
+    result["returns"] = with_notes({"type": returned_type.strip()}, own)
+    result["parameters"] = parameters
+    if doc:
+        result["doc"] = doc
+    return result
