@@ -16,6 +16,7 @@ CHECKS = [
     "format",
     "headers",
     "annotations",
+    "wrappers",
     "fresh",
     "layouts",
     "symbols",

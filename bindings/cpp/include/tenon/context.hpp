@@ -131,7 +131,9 @@ class Context {
   Shared handle_;
 };
 
-// The version of the library that runs.
+// The version of the library that runs, in words and as a number to be compared with
+// TENON_VERSION_NUMBER.
 inline std::string_view version() { return detail::view(tenon_version()); }
+inline uint32_t version_number() { return tenon_version_number(); }
 
 }  // namespace tenon

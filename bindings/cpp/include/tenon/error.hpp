@@ -31,6 +31,9 @@ class Error : public std::exception {
             tenon_error_create(static_cast<tenon_code>(code), detail::c_text(message)))) {}
 
   static Error adopt(tenon_error* error) { return Error(Shared::adopt(error)); }
+  static Error share(const tenon_error* error) {
+    return Error(Shared::share(const_cast<tenon_error*>(error)));
+  }
 
   // The op, the rule and the values: "gather: C2: index 7 is outside [-3, 3)".
   const char* what() const noexcept override { return message().data(); }
@@ -46,11 +49,13 @@ class Error : public std::exception {
   std::string_view op() const noexcept { return detail::view(tenon_error_op(get())); }
   std::string_view argument() const noexcept { return detail::view(tenon_error_argument(get())); }
   std::string_view device() const noexcept { return detail::view(tenon_error_device(get())); }
+  // What Scope::set_location() was told before the call.
+  std::string_view location() const noexcept { return detail::view(tenon_error_location(get())); }
 
   std::optional<Error> cause() const {
     const tenon_error* cause = tenon_error_cause(get());
     if (!cause) return std::nullopt;
-    return Error(Shared::share(const_cast<tenon_error*>(cause)));
+    return share(cause);
   }
 
   tenon_error* get() const noexcept { return handle_.get(); }
@@ -65,18 +70,25 @@ class Error : public std::exception {
 namespace detail {
 
 // An exception of the user's own on its way through a C call: what a callback threw, and the C
-// error that stands for it until check() meets one that says the same, on the same thread.
+// error that stands for it until check() meets one that says the same, on the same thread. The call
+// that it comes out of may have put the op's name in front.
 struct Thrown {
   std::exception_ptr exception;
   std::optional<Error> error;
 };
 inline thread_local Thrown thrown;
 
+inline bool stands_for(const Error& inner, const Error& outer) {
+  if (inner.code() != outer.code() || !outer.message().ends_with(inner.message())) return false;
+  const std::string_view front =
+      outer.message().substr(0, outer.message().size() - inner.message().size());
+  return front.empty() || front.ends_with(": ");
+}
+
 [[noreturn]] inline void raise(tenon_error* raised) {
   Error error = Error::adopt(raised);
   const Thrown pending = std::exchange(thrown, {});
-  if (pending.error && pending.error->code() == error.code() &&
-      pending.error->message() == error.message()) {
+  if (pending.error && stands_for(*pending.error, error)) {
     std::rethrow_exception(pending.exception);
   }
   throw error;

@@ -106,6 +106,24 @@ inline std::vector<Tensor> share_all(tenon_tensor* const* tensors, size_t count)
   return result;
 }
 
+inline Backward backward_of(const tenon_backward_args& args) {
+  return {share_all(args.inputs, args.n_inputs), share_all(args.outputs, args.n_outputs),
+          share_all(args.cotangents, args.n_outputs)};
+}
+
+// Gives C what a lambda made, which has to be as many as there is room for.
+inline void hand_over(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
+                      const std::string& who, const std::string& what) {
+  if (made.size() != count) {
+    throw Error(Code::kInvalidArgument, who + ": " + std::to_string(made.size()) + " " + what +
+                                            " instead of " + std::to_string(count));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    tenon_tensor_retain(made[i].get());
+    out[i] = made[i].get();
+  }
+}
+
 template <class F>
 tenon_backward_function backward_function(const F& f) {
   tenon_backward_function function = {};
@@ -115,18 +133,8 @@ tenon_backward_function backward_function(const F& f) {
                          tenon_tensor** out_grads, size_t n_grads) {
     return no_throw([&] {
       const ScopeGuard in(scope);
-      const std::vector<Tensor> grads = (*static_cast<const F*>(payload))(Backward{
-          share_all(args->inputs, args->n_inputs), share_all(args->outputs, args->n_outputs),
-          share_all(args->cotangents, args->n_outputs)});
-      if (grads.size() != n_grads) {
-        throw Error(Code::kInvalidArgument, "custom_gradient: " + std::to_string(grads.size()) +
-                                                " gradients for " + std::to_string(n_grads) +
-                                                " inputs");
-      }
-      for (size_t i = 0; i < n_grads; ++i) {
-        tenon_tensor_retain(grads[i].get());
-        out_grads[i] = grads[i].get();
-      }
+      hand_over((*static_cast<const F*>(payload))(backward_of(*args)), out_grads, n_grads,
+                "custom_gradient", "gradients");
     });
   };
   return function;

@@ -36,6 +36,8 @@ inline std::vector<tenon_tensor*> handles(std::span<const Tensor> tensors) {
 
 }  // namespace detail
 
+enum class MeshgridIndexing : int32_t { kXy, kIj };
+
 enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
 
 enum class DepthToSpaceMode : int32_t { kDcr, kCrd };
@@ -1611,8 +1613,9 @@ struct RandomNormalOutputs {
  *
  *     y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
  *
- * Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, each pair of the same
- * u and v. f16 and bf16 are drawn in f32.
+ * Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same u and v:
+ * the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws them. f16 and bf16
+ * are drawn in f32.
  *
  * @param state The generator's state, u32[6].
  */
@@ -1658,6 +1661,269 @@ inline RandomBernoulliOutputs random_bernoulli(const Tensor& state, const Tensor
   tenon_tensor* taken[2] = {};
   check(tenon_call(current_scope(), TENON_OP_random_bernoulli, &c_attrs, given, 2, taken, 2));
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of truncated_normal.
+struct TruncatedNormalAttrs {
+  // The sizes of the draw.
+  std::vector<int64_t> shape;
+  // The dtype of the numbers; floating point.
+  DType dtype = TENON_FLOAT32;
+  // The middle of the curve.
+  double mean = 0.0;
+  // The standard deviation of the whole curve.
+  double scale = 1.0;
+
+  tenon_truncated_normal_attrs c() const {
+    tenon_truncated_normal_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_shape = shape.size();
+    attrs.shape = detail::data(shape);
+    attrs.dtype = dtype;
+    attrs.mean = mean;
+    attrs.scale = scale;
+    return attrs;
+  }
+};
+
+struct TruncatedNormalOutputs {
+  Tensor y;  // The numbers.
+  Tensor new_state;  // The state for the next draw.
+};
+
+/**
+ * Numbers drawn from a bell curve within two standard deviations of its middle, and the generator's
+ * state behind them.
+ *
+ *     y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))
+ *
+ * u is drawn as by random_uniform. f16 and bf16 are drawn in f32.
+ *
+ * @param state The generator's state, u32[6].
+ */
+inline TruncatedNormalOutputs truncated_normal(const Tensor& state,
+                                               const TruncatedNormalAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {state.get()};
+  const tenon_truncated_normal_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_truncated_normal, &c_attrs, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of random_categorical.
+struct RandomCategoricalAttrs {
+  // How many classes to draw for each distribution.
+  int64_t num_samples = 1;
+
+  tenon_random_categorical_attrs c() const {
+    tenon_random_categorical_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.num_samples = num_samples;
+    return attrs;
+  }
+};
+
+struct RandomCategoricalOutputs {
+  Tensor y;  // The classes as int64, num_samples along the last axis.
+  Tensor new_state;  // The state for the next draw.
+};
+
+/**
+ * Classes drawn by their weights, and the generator's state behind them.
+ *
+ *     y = argmax(logits - ln(-ln(u)))
+ *
+ * Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample and
+ * class. A class of weight -infinity is never drawn beside others.
+ *
+ * @param state The generator's state, u32[6].
+ * @param logits The classes' logarithmic weights, along the last axis.
+ */
+inline RandomCategoricalOutputs random_categorical(const Tensor& state, const Tensor& logits,
+                                                   const RandomCategoricalAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {state.get(), logits.get()};
+  const tenon_random_categorical_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_random_categorical, &c_attrs, given, 2, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of random_permutation.
+struct RandomPermutationAttrs {
+  // How many numbers.
+  int64_t n = 0;
+
+  tenon_random_permutation_attrs c() const {
+    tenon_random_permutation_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n = n;
+    return attrs;
+  }
+};
+
+struct RandomPermutationOutputs {
+  Tensor y;  // The numbers as int64.
+  Tensor new_state;  // The state for the next draw.
+};
+
+/**
+ * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+ *
+ *     y = argsort(bits)
+ *
+ * The bits are n words of 64 as rng_bits draws them. gather along an axis with y shuffles a tensor.
+ *
+ * @param state The generator's state, u32[6].
+ */
+inline RandomPermutationOutputs random_permutation(const Tensor& state,
+                                                   const RandomPermutationAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {state.get()};
+  const tenon_random_permutation_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[2] = {};
+  check(tenon_call(current_scope(), TENON_OP_random_permutation, &c_attrs, given, 1, taken, 2));
+  return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
+}
+
+// Attributes of hann_window.
+struct HannWindowAttrs {
+  // How many numbers.
+  int64_t size = 0;
+  // Whether the number behind the last would be the first again.
+  bool periodic = true;
+  // The dtype of the result.
+  DType dtype = TENON_FLOAT32;
+
+  tenon_hann_window_attrs c() const {
+    tenon_hann_window_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.size = size;
+    attrs.periodic = periodic;
+    attrs.dtype = dtype;
+    return attrs;
+  }
+};
+
+/**
+ * One wave of a raised cosine, which begins at 0.
+ *
+ *     y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
+ *
+ * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ *
+ * @return The window, along one axis.
+ */
+inline Tensor hann_window(const HannWindowAttrs& attrs = {}) {
+  const tenon_hann_window_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hann_window, &c_attrs, nullptr, 0, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of hamming_window.
+struct HammingWindowAttrs {
+  // How many numbers.
+  int64_t size = 0;
+  // Whether the number behind the last would be the first again.
+  bool periodic = true;
+  // The dtype of the result.
+  DType dtype = TENON_FLOAT32;
+
+  tenon_hamming_window_attrs c() const {
+    tenon_hamming_window_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.size = size;
+    attrs.periodic = periodic;
+    attrs.dtype = dtype;
+    return attrs;
+  }
+};
+
+/**
+ * One wave of a raised cosine, which begins above 0.
+ *
+ *     y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
+ *
+ * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ *
+ * @return The window, along one axis.
+ */
+inline Tensor hamming_window(const HammingWindowAttrs& attrs = {}) {
+  const tenon_hamming_window_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_hamming_window, &c_attrs, nullptr, 0, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of blackman_window.
+struct BlackmanWindowAttrs {
+  // How many numbers.
+  int64_t size = 0;
+  // Whether the number behind the last would be the first again.
+  bool periodic = true;
+  // The dtype of the result.
+  DType dtype = TENON_FLOAT32;
+
+  tenon_blackman_window_attrs c() const {
+    tenon_blackman_window_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.size = size;
+    attrs.periodic = periodic;
+    attrs.dtype = dtype;
+    return attrs;
+  }
+};
+
+/**
+ * Two waves of cosines, which fall faster to 0 than one.
+ *
+ *     y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
+ *
+ * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ *
+ * @return The window, along one axis.
+ */
+inline Tensor blackman_window(const BlackmanWindowAttrs& attrs = {}) {
+  const tenon_blackman_window_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_blackman_window, &c_attrs, nullptr, 0, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of meshgrid.
+struct MeshgridAttrs {
+  // Xy for rows and columns of a picture, ij for a matrix's.
+  MeshgridIndexing indexing = MeshgridIndexing::kXy;
+
+  tenon_meshgrid_attrs c() const {
+    tenon_meshgrid_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.indexing = static_cast<int32_t>(indexing);
+    return attrs;
+  }
+};
+
+/**
+ * The coordinates of the points of a grid, one tensor for each axis.
+ *
+ *     y[k][i0, i1, ...] = x[k][ik]
+ *
+ * With indexing xy, the first input runs along the second axis and the second input along the
+ * first, as in a picture.
+ *
+ * @param x The coordinates along each axis.
+ *
+ * @return Those of each point, as many as inputs.
+ */
+inline std::vector<Tensor> meshgrid(std::span<const Tensor> x, size_t n_outputs,
+                                    const MeshgridAttrs& attrs = {}) {
+  const std::vector<tenon_tensor*> given = detail::handles(x);
+  const tenon_meshgrid_attrs c_attrs = attrs.c();
+  std::vector<tenon_tensor*> taken(n_outputs);
+  check(tenon_call(current_scope(), TENON_OP_meshgrid, &c_attrs, given.data(), given.size(),
+                   taken.data(), taken.size()));
+  std::vector<Tensor> outputs;
+  for (tenon_tensor* output : taken) outputs.push_back(Tensor::adopt(output));
+  return outputs;
 }
 
 // Attributes of reshape.
@@ -2656,6 +2922,82 @@ inline Tensor reverse_sequence(const Tensor& x, const Tensor& sequence_lens,
   return Tensor::adopt(taken[0]);
 }
 
+// Attributes of space_to_batch.
+struct SpaceToBatchAttrs {
+  // The block's size along each axis behind the batch.
+  std::vector<int64_t> block_shape;
+  // Zeros before each of these axes, then after each; empty for none.
+  std::vector<int64_t> pads;
+
+  tenon_space_to_batch_attrs c() const {
+    tenon_space_to_batch_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_block_shape = block_shape.size();
+    attrs.block_shape = detail::data(block_shape);
+    attrs.n_pads = pads.size();
+    attrs.pads = detail::data(pads);
+    return attrs;
+  }
+};
+
+/**
+ * Blocks of places spread over the batch.
+ *
+ *     y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
+ *
+ * p counts the places of a block in row-major order. The axes are padded with zeros first. Axes
+ * behind those of block_shape stay.
+ *
+ * @param x A batch, as many axes as block_shape has sizes, and any more.
+ *
+ * @return As many times the batch as a block has places.
+ */
+inline Tensor space_to_batch(const Tensor& x, const SpaceToBatchAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_space_to_batch_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_space_to_batch, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+// Attributes of batch_to_space.
+struct BatchToSpaceAttrs {
+  // The block's size along each axis behind the batch.
+  std::vector<int64_t> block_shape;
+  // What is cropped before each of these axes, then after each; empty for nothing.
+  std::vector<int64_t> pads;
+
+  tenon_batch_to_space_attrs c() const {
+    tenon_batch_to_space_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.n_block_shape = block_shape.size();
+    attrs.block_shape = detail::data(block_shape);
+    attrs.n_pads = pads.size();
+    attrs.pads = detail::data(pads);
+    return attrs;
+  }
+};
+
+/**
+ * Blocks of places collected from the batch: undoes space_to_batch.
+ *
+ *     y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
+ *
+ * p counts the places of a block in row-major order. What space_to_batch padded is cropped. Axes
+ * behind those of block_shape stay.
+ *
+ * @param x A batch, as many axes as block_shape has sizes, and any more.
+ *
+ * @return The batch divided by the places of a block.
+ */
+inline Tensor batch_to_space(const Tensor& x, const BatchToSpaceAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get()};
+  const tenon_batch_to_space_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_batch_to_space, &c_attrs, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
 // Attributes of im2col.
 struct Im2colAttrs {
   // The window's size along each spatial axis.
@@ -3292,6 +3634,42 @@ inline UniqueOutputs unique(const Tensor& x, const UniqueAttrs& attrs = {}) {
   check(tenon_call(current_scope(), TENON_OP_unique, &c_attrs, given, 1, taken, 5));
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2]),
           Tensor::adopt(taken[3]), Tensor::adopt(taken[4])};
+}
+
+// Attributes of histogram.
+struct HistogramAttrs {
+  // How many.
+  int64_t bins = 10;
+
+  tenon_histogram_attrs c() const {
+    tenon_histogram_attrs attrs = {};
+    attrs.struct_size = sizeof attrs;
+    attrs.bins = bins;
+    return attrs;
+  }
+};
+
+/**
+ * How many elements fall into each of a number of equally wide bins.
+ *
+ *     y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) /
+ *         bins
+ *
+ * The last bin counts what equals high, too. What lies outside, and NaN, is not counted.
+ *
+ * @param x The values.
+ * @param low The lower edge of the first bin, of rank 0.
+ * @param high The upper edge of the last one, of rank 0.
+ *
+ * @return The counts as int64, along one axis.
+ */
+inline Tensor histogram(const Tensor& x, const Tensor& low, const Tensor& high,
+                        const HistogramAttrs& attrs = {}) {
+  tenon_tensor* const given[] = {x.get(), low.get(), high.get()};
+  const tenon_histogram_attrs c_attrs = attrs.c();
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_histogram, &c_attrs, given, 3, taken, 1));
+  return Tensor::adopt(taken[0]);
 }
 
 /**
@@ -4085,7 +4463,8 @@ struct MeanAttrs {
  *
  *     y = sum(x[i]) / n
  *
- * The mean of nothing is NaN. f16 and bf16 are summed in f32.
+ * The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is hardly ever
+ * one, are refused: cast them first.
  *
  * @param x The input.
  *
@@ -6022,8 +6401,8 @@ struct AttentionAttrs {
  *
  * Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads of q /
  * heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is added to
- * the scores. A query that meets no key, by masks or because there is none, gives zeros. Half types
- * are computed in float32.
+ * the scores. A query that meets no key, by masks or because there is none, gives zeros. Heads of
+ * no size have scores of 0. Half types are computed in float32.
  *
  * @param q The queries: batch, heads, length, size.
  * @param k The keys: batch, heads, length, size.
@@ -7272,6 +7651,24 @@ inline Tensor trigamma(const Tensor& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
   check(tenon_call(current_scope(), TENON_OP_trigamma, nullptr, given, 1, taken, 1));
+  return Tensor::adopt(taken[0]);
+}
+
+/**
+ * The number whose error function is x.
+ *
+ *     erf(y) = x
+ *
+ * Infinite at -1 and 1, NaN beyond. Zeros keep their sign.
+ *
+ * @param x The input.
+ *
+ * @return The result, of x's shape.
+ */
+inline Tensor erfinv(const Tensor& x) {
+  tenon_tensor* const given[] = {x.get()};
+  tenon_tensor* taken[1] = {};
+  check(tenon_call(current_scope(), TENON_OP_erfinv, nullptr, given, 1, taken, 1));
   return Tensor::adopt(taken[0]);
 }
 

@@ -9,22 +9,52 @@ namespace tenon {
 
 using NamedTensors = std::map<std::string, Tensor>;
 
+namespace detail {
+
+// Named tensors and metadata as the C ABI takes them; they outlive this.
+struct ToStore {
+  ToStore(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+    for (const auto& [name, tensor] : tensors) {
+      names.push_back(c_text(name));
+      values.push_back(tensor.get());
+    }
+    for (const auto& [key, value] : metadata) entries.push_back({c_text(key), c_text(value)});
+  }
+
+  std::vector<tenon_string> names;
+  std::vector<tenon_tensor*> values;
+  std::vector<tenon_metadata> entries;
+};
+
+}  // namespace detail
+
 // Writes a file, which takes its name only once it is whole.
 inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
                              const std::map<std::string, std::string>& metadata = {}) {
-  std::vector<tenon_string> names;
-  std::vector<tenon_tensor*> values;
-  for (const auto& [name, tensor] : tensors) {
-    names.push_back(detail::c_text(name));
-    values.push_back(tensor.get());
-  }
-  std::vector<tenon_metadata> entries;
-  for (const auto& [key, value] : metadata) {
-    entries.push_back({detail::c_text(key), detail::c_text(value)});
-  }
-  check(tenon_safetensors_save(current_scope(), detail::c_text(path), names.data(), values.data(),
-                               values.size(), entries.data(), entries.size()));
+  const detail::ToStore all(tensors, metadata);
+  check(tenon_safetensors_save(current_scope(), detail::c_text(path), all.names.data(),
+                               all.values.data(), all.values.size(), all.entries.data(),
+                               all.entries.size()));
 }
+
+// The bytes of such a file, for Safetensors::from_memory().
+inline std::string write_safetensors(const NamedTensors& tensors,
+                                     const std::map<std::string, std::string>& metadata = {}) {
+  const detail::ToStore all(tensors, metadata);
+  tenon_string bytes = {};
+  check(tenon_safetensors_write(current_scope(), all.names.data(), all.values.data(),
+                                all.values.size(), all.entries.data(), all.entries.size(), &bytes));
+  std::string copy(detail::view(bytes));
+  tenon_string_release(bytes);
+  return copy;
+}
+
+// A tensor in a file.
+struct StoredTensor {
+  std::string name;
+  DType dtype;
+  Shape shape;
+};
 
 // An open file, all of which is checked but the elements.
 class Safetensors {
@@ -33,6 +63,25 @@ class Safetensors {
       : handle_(detail::make<Shared>([&](tenon_safetensors** out) {
           return tenon_safetensors_open(detail::c_text(path), out);
         })) {}
+
+  // The content of a file, which is copied.
+  static Safetensors from_memory(std::string_view bytes) {
+    return Safetensors(detail::make<Shared>([&](tenon_safetensors** out) {
+      return tenon_safetensors_open_memory(bytes.data(), bytes.size(), out);
+    }));
+  }
+
+  // What is in it, in the order of the elements.
+  std::vector<StoredTensor> tensors() const {
+    std::vector<StoredTensor> tensors;
+    for (size_t i = 0; i < tenon_safetensors_count(get()); ++i) {
+      const int64_t* const shape = tenon_safetensors_shape(get(), i);
+      tensors.push_back({std::string(detail::view(tenon_safetensors_name(get(), i))),
+                         tenon_safetensors_dtype(get(), i),
+                         Shape(shape, shape + tenon_safetensors_rank(get(), i))});
+    }
+    return tensors;
+  }
 
   std::vector<std::string> names() const {
     std::vector<std::string> names;
@@ -62,6 +111,7 @@ class Safetensors {
 
  private:
   using Shared = Handle<tenon_safetensors, tenon_safetensors_retain, tenon_safetensors_release>;
+  explicit Safetensors(Shared handle) : handle_(std::move(handle)) {}
 
   Shared handle_;
 };

@@ -31,6 +31,11 @@ class Scope {
   // Until all work that was started in it has finished.
   void wait() const { check(tenon_scope_wait(get())); }
 
+  // The source line of the calls to come, such as "train.cc:12", for Error::location().
+  void set_location(std::string_view location) const {
+    check(tenon_scope_set_location(get(), detail::c_text(location)));
+  }
+
   // From any thread: its calls under way throw Code::kCancelled at their next check.
   void cancel() const { tenon_scope_cancel(get()); }
 

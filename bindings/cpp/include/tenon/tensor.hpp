@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <ostream>
 #include <span>
 #include <tenon/dtype.hpp>
@@ -12,6 +14,16 @@
 namespace tenon {
 
 using Shape = std::vector<int64_t>;
+
+namespace detail {
+
+inline void require_elements(DType are, DType wanted, const char* who) {
+  if (are == wanted) return;
+  throw Error(Code::kInvalidArgument, std::string(who) + ": the elements are " + are.str() +
+                                          ", not " + wanted.str() + "; use cast");
+}
+
+}  // namespace detail
 
 // A tensor's value never changes; copies of the handle share it.
 class Tensor {
@@ -29,6 +41,27 @@ class Tensor {
           return tenon_tensor_from_data(current_scope(), dtype_of<T>(), shape.data(), shape.size(),
                                         data.data(), data.size_bytes(), out);
         })) {}
+
+  // Elements that the caller lends, without a copy where the device can use them in place. They
+  // must not be written until `done` runs, once: with the last owner, after the copy, or when this
+  // fails. Strides count elements; empty for row-major without gaps.
+  template <class T>
+  static Tensor from_host(std::span<T> data, std::span<const int64_t> shape,
+                          std::function<void()> done, std::span<const int64_t> strides = {}) {
+    tenon_deleter deleter = {};
+    deleter.payload = new std::function<void()>(std::move(done));
+    deleter.function = [](void* payload) {
+      const std::unique_ptr<std::function<void()>> run(
+          static_cast<std::function<void()>*>(payload));
+      if (*run) (*run)();
+    };
+    tenon_tensor* tensor = nullptr;
+    check(tenon_tensor_from_host(current_scope(), dtype_of<std::remove_const_t<T>>(), shape.data(),
+                                 shape.size(), strides.empty() ? nullptr : strides.data(),
+                                 const_cast<std::remove_const_t<T>*>(data.data()),
+                                 data.size_bytes(), deleter, &tensor));
+    return adopt(tensor);
+  }
 
   static Tensor adopt(tenon_tensor* tensor) { return Tensor(Shared::adopt(tensor)); }
   static Tensor share(tenon_tensor* tensor) { return Tensor(Shared::share(tensor)); }
@@ -69,13 +102,20 @@ class Tensor {
   // All elements, row-major; T is the dtype's own type.
   template <class T>
   requires std::is_arithmetic_v<T> &&(!std::is_same_v<T, bool>)std::vector<T> to_vector() const {
-    if (dtype() != dtype_of<T>()) {
-      throw Error(Code::kInvalidArgument, "to_vector: the elements are " + dtype().str() +
-                                              ", not " + dtype_of<T>().str() + "; use cast");
-    }
+    detail::require_elements(dtype(), dtype_of<T>(), "to_vector");
     std::vector<T> elements(static_cast<size_t>(count()));
     check(tenon_tensor_read(current_scope(), get(), elements.data(), elements.size() * sizeof(T)));
     return elements;
+  }
+
+  // The elements in place, to be read, alive as long as the tensor. Empty where the host does not
+  // see them, or they do not lie row-major without gaps.
+  template <class T>
+  requires std::is_arithmetic_v<T> std::span<const T> data()
+  const {
+    detail::require_elements(dtype(), dtype_of<T>(), "data");
+    const auto* first = static_cast<const T*>(tenon_tensor_data(get()));
+    return {first, first ? static_cast<size_t>(count()) : 0};
   }
 
   // The same value on another device.

@@ -1,0 +1,66 @@
+// Waiting and reading without blocking, as futures. tenon.hpp leaves it out, since <future> is much
+// to compile.
+
+#pragma once
+
+#include <future>
+#include <memory>
+#include <tenon/tensor.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+// What completes a future when C calls back: a State has a `promise`, and `finish()` to keep it.
+template <class State>
+tenon_done_callback completion(std::unique_ptr<State> state) {
+  tenon_done_callback done = {};
+  done.function = [](void* payload, const tenon_error* error) {
+    State& self = *static_cast<State*>(payload);
+    if (error) {
+      self.promise.set_exception(std::make_exception_ptr(Error::share(error)));
+    } else {
+      self.finish();
+    }
+  };
+  done.destroy = [](void* payload) { delete static_cast<State*>(payload); };
+  done.payload = state.release();
+  return done;
+}
+
+}  // namespace detail
+
+// Scope::wait() without blocking: ready when all work has finished, and throws what went wrong.
+inline std::future<void> wait_async(const Scope& scope) {
+  struct Waiting {
+    std::promise<void> promise;
+    void finish() { promise.set_value(); }
+  };
+  auto waiting = std::make_unique<Waiting>();
+  std::future<void> done = waiting->promise.get_future();
+  check(tenon_scope_wait_async(scope.get(), detail::completion(std::move(waiting))));
+  return done;
+}
+
+// Tensor::to_vector() without blocking: ready when the elements are there, and throws what went
+// wrong.
+template <class T>
+std::future<std::vector<T>> to_vector_async(const Tensor& x) {
+  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
+  detail::require_elements(x.dtype(), dtype_of<T>(), "to_vector_async");
+  struct Reading {
+    std::vector<T> elements;
+    std::promise<std::vector<T>> promise;
+    void finish() { promise.set_value(std::move(elements)); }
+  };
+  auto reading = std::make_unique<Reading>();
+  reading->elements.resize(static_cast<size_t>(x.count()));
+  std::future<std::vector<T>> elements = reading->promise.get_future();
+  T* const data = reading->elements.data();
+  const size_t size = reading->elements.size() * sizeof(T);
+  check(tenon_tensor_read_async(current_scope(), x.get(), data, size,
+                                detail::completion(std::move(reading))));
+  return elements;
+}
+
+}  // namespace tenon

@@ -1,0 +1,182 @@
+// Ops that a program brings along, and ops that are called by number.
+//
+//   const Op twice = register_op({
+//       .name = "my.twice",
+//       .infer = [](std::span<const Type> in) { return std::vector{in[0]}; },
+//       .decompose = [](std::span<const Tensor> in) { return std::vector{in[0] + in[0]}; },
+//   });
+//   Tensor y = twice({x})[0];
+//
+// What a lambda throws arrives where the op was called.
+
+#pragma once
+
+#include <functional>
+#include <tenon/gradients.hpp>
+
+namespace tenon {
+
+struct Type {
+  DType dtype;  // TENON_DTYPE_NONE for an input that is absent.
+  Shape shape;
+};
+
+// Elements in host memory, row-major without gaps.
+struct HostArray {
+  Type type;
+  void* data = nullptr;
+  size_t bytes = 0;
+
+  template <class T>
+  std::span<T> elements() const {
+    return {static_cast<T*>(data), bytes / sizeof(T)};
+  }
+};
+
+// It needs `infer`, and `compute` or `decompose`. They may be called from any thread. Attributes
+// are what the lambdas hold.
+struct CustomOp {
+  std::string name;  // [a-z][a-z0-9_.]*
+  uint32_t n_inputs = 1;
+  uint32_t n_outputs = 1;
+  // The types of the outputs; throws what is wrong with the inputs.
+  std::function<std::vector<Type>(std::span<const Type> inputs)> infer;
+  // Fills the outputs in host memory, on every device.
+  std::function<void(std::span<const HostArray> inputs, std::span<const HostArray> outputs)>
+      compute;
+  // Computes the outputs by calling ops.
+  std::function<std::vector<Tensor>(std::span<const Tensor> inputs)> decompose;
+  // The gradients by the inputs; without it that of the decomposition, or none.
+  std::function<std::vector<Tensor>(const Backward& call)> backward;
+};
+
+// An op by its number.
+class Op {
+ public:
+  explicit Op(uint32_t number, size_t n_outputs = 1) : number_(number), n_outputs_(n_outputs) {}
+
+  uint32_t number() const { return number_; }
+
+  // An empty handle stands for an optional input that is not given. `attrs` are the op's C struct.
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs,
+                                 const void* attrs = nullptr) const {
+    const std::vector<tenon_tensor*> given = detail::handles(inputs);
+    std::vector<tenon_tensor*> taken(n_outputs_);
+    check(tenon_call(current_scope(), number_, attrs, given.data(), given.size(), taken.data(),
+                     taken.size()));
+    return detail::adopt_all(taken);
+  }
+  std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs,
+                                 const void* attrs = nullptr) const {
+    return (*this)(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs);
+  }
+
+ private:
+  uint32_t number_;
+  size_t n_outputs_;
+};
+
+// By name, built in or of the current scope's context.
+inline Op find_op(std::string_view name, size_t n_outputs = 1) {
+  uint32_t number = 0;
+  check(tenon_op_find(tenon_scope_context(current_scope()), detail::c_text(name), &number));
+  return Op(number, n_outputs);
+}
+
+inline std::string_view op_name(const Op& op) {
+  return detail::view(tenon_op_name(tenon_scope_context(current_scope()), op.number()));
+}
+
+namespace detail {
+
+inline Type type_of(const tenon_type& c) { return {c.dtype, Shape(c.shape, c.shape + c.rank)}; }
+
+inline tenon_type c_type(const Type& type) {
+  if (type.shape.size() > TENON_MAX_RANK) {
+    throw Error(Code::kInvalidArgument, "a type has " + std::to_string(type.shape.size()) +
+                                            " axes, more than there may be");
+  }
+  tenon_type c = {};
+  c.dtype = type.dtype;
+  c.rank = static_cast<uint32_t>(type.shape.size());
+  for (size_t i = 0; i < type.shape.size(); ++i) c.shape[i] = type.shape[i];
+  return c;
+}
+
+inline std::vector<HostArray> host_arrays(const tenon_host_array* arrays, size_t count) {
+  std::vector<HostArray> result;
+  for (size_t i = 0; i < count; ++i) {
+    result.push_back({type_of(arrays[i].type), arrays[i].data, arrays[i].size});
+  }
+  return result;
+}
+
+inline const CustomOp& custom_op(void* payload) { return *static_cast<const CustomOp*>(payload); }
+
+inline tenon_error* infer_custom(void* payload, const void*, const tenon_type* inputs,
+                                 size_t n_inputs, tenon_type* out_types, size_t n_outputs) {
+  return no_throw([&] {
+    const CustomOp& op = custom_op(payload);
+    std::vector<Type> given;
+    for (size_t i = 0; i < n_inputs; ++i) given.push_back(type_of(inputs[i]));
+    const std::vector<Type> types = op.infer(given);
+    if (types.size() != n_outputs) {
+      throw Error(Code::kInvalidArgument, op.name + ": " + std::to_string(types.size()) +
+                                              " types instead of " + std::to_string(n_outputs));
+    }
+    for (size_t i = 0; i < n_outputs; ++i) out_types[i] = c_type(types[i]);
+  });
+}
+
+inline tenon_error* compute_custom(void* payload, const void*, const tenon_host_array* inputs,
+                                   size_t n_inputs, const tenon_host_array* outputs,
+                                   size_t n_outputs) {
+  return no_throw([&] {
+    custom_op(payload).compute(host_arrays(inputs, n_inputs), host_arrays(outputs, n_outputs));
+  });
+}
+
+inline tenon_error* decompose_custom(void* payload, tenon_scope* scope, const void*,
+                                     tenon_tensor* const* inputs, size_t n_inputs,
+                                     tenon_tensor** out_outputs, size_t n_outputs) {
+  return no_throw([&] {
+    const ScopeGuard in(scope);
+    const CustomOp& op = custom_op(payload);
+    hand_over(op.decompose(share_all(inputs, n_inputs)), out_outputs, n_outputs, op.name,
+              "outputs");
+  });
+}
+
+inline tenon_error* backward_custom(void* payload, tenon_scope* scope, const void*,
+                                    const tenon_backward_args* args, tenon_tensor** out_grads,
+                                    size_t n_grads) {
+  return no_throw([&] {
+    const ScopeGuard in(scope);
+    const CustomOp& op = custom_op(payload);
+    hand_over(op.backward(backward_of(*args)), out_grads, n_grads, op.name, "gradients");
+  });
+}
+
+}  // namespace detail
+
+// Adds an op to the context of the current scope, for good.
+inline Op register_op(CustomOp op) {
+  const size_t n_outputs = op.n_outputs;
+  auto kept = std::make_unique<CustomOp>(std::move(op));
+  tenon_custom_op c = {};
+  c.struct_size = sizeof c;
+  c.n_inputs = kept->n_inputs;
+  c.n_outputs = kept->n_outputs;
+  c.name = detail::c_text(kept->name);
+  c.infer = kept->infer ? detail::infer_custom : nullptr;
+  c.compute = kept->compute ? detail::compute_custom : nullptr;
+  c.decompose = kept->decompose ? detail::decompose_custom : nullptr;
+  c.backward = kept->backward ? detail::backward_custom : nullptr;
+  c.payload = kept.release();
+  c.destroy = [](void* payload) { delete static_cast<CustomOp*>(payload); };
+  uint32_t number = 0;
+  check(tenon_op_register(tenon_scope_context(current_scope()), &c, &number));
+  return Op(number, n_outputs);
+}
+
+}  // namespace tenon

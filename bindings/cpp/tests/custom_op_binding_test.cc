@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <tenon/tenon.hpp>
+
+namespace tenon {
+namespace {
+
+// A context of its own, so that names of ops do not meet.
+class CustomOps : public testing::Test {
+ protected:
+  Context context_;
+  ScopeGuard in_{Scope(context_, "ref")};
+};
+
+std::vector<Type> like_first(std::span<const Type> in) { return {in[0]}; }
+
+TEST_F(CustomOps, AreComputedByOps) {
+  const Op twice = register_op({
+      .name = "my.twice",
+      .infer = like_first,
+      .decompose = [](std::span<const Tensor> in) { return std::vector{in[0] + in[0]}; },
+  });
+  EXPECT_EQ(twice({vector<float>({1, 2})})[0].to_vector<float>(), (std::vector<float>{2, 4}));
+  EXPECT_EQ(
+      gradients_function([&](const Tensor& x) { return twice({x})[0]; })(3.f)[0].item<float>(), 2);
+}
+
+TEST_F(CustomOps, AreComputedInHostMemory) {
+  const Op sums = register_op({
+      .name = "my.running_sum",
+      .infer = like_first,
+      .compute =
+          [](std::span<const HostArray> in, std::span<const HostArray> out) {
+            const auto x = in[0].elements<float>();
+            std::partial_sum(x.begin(), x.end(), out[0].elements<float>().begin());
+          },
+  });
+  EXPECT_EQ(sums({vector<float>({1, 2, 3})})[0].to_vector<float>(), (std::vector<float>{1, 3, 6}));
+}
+
+TEST_F(CustomOps, HaveADerivativeOfTheirOwn) {
+  const Op pass = register_op({
+      .name = "my.straight_through",
+      .infer = like_first,
+      .decompose = [](std::span<const Tensor> in) { return std::vector{round(in[0])}; },
+      .backward = [](const Backward& call) { return std::vector{call.cotangents[0] * 5}; },
+  });
+  EXPECT_EQ(
+      gradients_function([&](const Tensor& x) { return pass({x})[0]; })(1.2f)[0].item<float>(), 5);
+}
+
+TEST_F(CustomOps, GiveSeveralOutputs) {
+  const Op both = register_op({
+      .name = "my.sum_and_product",
+      .n_inputs = 2,
+      .n_outputs = 2,
+      .infer =
+          [](std::span<const Type> in) {
+            return std::vector{in[0], in[1]};
+          },
+      .decompose =
+          [](std::span<const Tensor> in) {
+            return std::vector{in[0] + in[1], in[0] * in[1]};
+          },
+  });
+  const std::vector<Tensor> outputs = both({vector<float>({2}), vector<float>({3})});
+  EXPECT_EQ(outputs[0].item<float>(), 5);
+  EXPECT_EQ(outputs[1].item<float>(), 6);
+}
+
+TEST_F(CustomOps, LetWhatTheirLambdasThrowThrough) {
+  const Op picky = register_op({
+      .name = "my.picky",
+      .infer = [](std::span<const Type>) -> std::vector<Type> { throw std::out_of_range("mine"); },
+      .decompose = [](std::span<const Tensor> in) { return std::vector{in[0]}; },
+  });
+  EXPECT_THROW(picky({vector<float>({1})}), std::out_of_range);
+}
+
+TEST_F(CustomOps, GiveAsManyTensorsAsTheySay) {
+  const Op empty = register_op({
+      .name = "my.empty",
+      .infer = like_first,
+      .decompose = [](std::span<const Tensor>) { return std::vector<Tensor>(); },
+  });
+  try {
+    empty({vector<float>({1})});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidArgument);
+    EXPECT_NE(error.message().find("0 outputs instead of 1"), std::string_view::npos);
+  }
+}
+
+TEST_F(CustomOps, AreRefusedWithoutAFunctionThatTheyNeed) {
+  EXPECT_THROW(register_op({.name = "my.nothing", .infer = like_first}), Error);
+}
+
+TEST_F(CustomOps, FreeTheirLambdasWithTheContext) {
+  const auto held = std::make_shared<int>(1);
+  {
+    const Context context;
+    const ScopeGuard in{Scope(context, "ref")};
+    register_op({
+        .name = "my.holder",
+        .infer = [held](std::span<const Type> in) { return std::vector{in[0]}; },
+        .decompose = [](std::span<const Tensor> in) { return std::vector{in[0]}; },
+    });
+    EXPECT_GT(held.use_count(), 1);
+  }
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(OpsByNumber, AreFoundAndCalled) {
+  const Op found = find_op("add");
+  EXPECT_EQ(found.number(), static_cast<uint32_t>(TENON_OP_add));
+  EXPECT_EQ(op_name(found), "add");
+  EXPECT_EQ(found({vector({1}), vector({2})})[0].item<int>(), 3);
+  EXPECT_THROW(find_op("frobnicate"), Error);
+}
+
+}  // namespace
+}  // namespace tenon

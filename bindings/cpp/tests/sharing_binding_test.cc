@@ -1,0 +1,115 @@
+// What enters and leaves without a copy, or without waiting.
+
+#include <gtest/gtest.h>
+
+#include <tenon/async.hpp>
+#include <tenon/tenon.hpp>
+
+namespace tenon {
+namespace {
+
+TEST(LentMemory, IsUsedAndGivenBackOnce) {
+  int returned = 0;
+  std::vector<float> memory = {1, 2, 3, 4};
+  {
+    const Tensor x = Tensor::from_host(std::span(memory), Shape{2, 2}, [&] { ++returned; });
+    EXPECT_EQ((x + 1).to_vector<float>(), (std::vector<float>{2, 3, 4, 5}));
+    EXPECT_THROW(x.donate(), Error);
+  }
+  EXPECT_EQ(returned, 1);
+}
+
+TEST(LentMemory, MayHaveStrides) {
+  std::vector<float> memory = {1, 2, 3, 4};
+  const Tensor x = Tensor::from_host(std::span(memory), Shape{2}, nullptr, Shape{2});
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{1, 3}));
+}
+
+TEST(LentMemory, IsGivenBackWhereItIsRefused) {
+  int returned = 0;
+  std::vector<float> memory = {1, 2};
+  EXPECT_THROW(Tensor::from_host(std::span(memory), Shape{3}, [&] { ++returned; }), Error);
+  EXPECT_EQ(returned, 1);
+}
+
+TEST(Elements, AreSeenInPlace) {
+  const DeviceGuard on("ref");
+  const Tensor x = vector<float>({1, 2, 3});
+  const std::span<const float> elements = x.data<float>();
+  EXPECT_EQ(std::vector<float>(elements.begin(), elements.end()), (std::vector<float>{1, 2, 3}));
+  EXPECT_TRUE(flip(x, {.axes = {0}}).data<float>().empty());
+  EXPECT_THROW(x.data<int>(), Error);
+}
+
+TEST(Futures, BringElements) {
+  const Tensor x = vector<float>({1, 2}) * 2;
+  EXPECT_EQ(to_vector_async<float>(x).get(), (std::vector<float>{2, 4}));
+  EXPECT_THROW(to_vector_async<int>(x), Error);
+}
+
+TEST(Futures, AreReadyWhenAScopeHasFinished) {
+  const Scope scope = Scope::share(current_scope());
+  const Tensor x = vector<float>({1, 2}) * 2;
+  wait_async(scope).get();
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{2, 4}));
+}
+
+TEST(Dlpack, LendsATensor) {
+  const DeviceGuard on("ref");
+  const Tensor x = matrix<float>({{1, 2}, {3, 4}});
+  const Dlpack loan = to_dlpack(x);
+  EXPECT_EQ(loan->tensor.data, x.data<float>().data());
+  EXPECT_EQ(loan->tensor.rank, 2);
+  EXPECT_NE(loan->flags & TENON_DLPACK_READ_ONLY, 0u);
+}
+
+TEST(Dlpack, BorrowsWhatAnotherLibraryLends) {
+  const DeviceGuard on("ref");
+  const Tensor lent = vector<float>({1, 2});
+  const Tensor same = from_dlpack(to_dlpack(lent));
+  EXPECT_EQ(same.data<float>().data(), lent.data<float>().data());
+  EXPECT_EQ(same.to_vector<float>(), (std::vector<float>{1, 2}));
+}
+
+TEST(Dlpack, CopiesIfAsked) {
+  const DeviceGuard on("ref");
+  const Tensor lent = vector<float>({1, 2});
+  const Tensor copy = from_dlpack(to_dlpack(lent), true);
+  EXPECT_NE(copy.data<float>().data(), lent.data<float>().data());
+}
+
+TEST(Files, AreWrittenToMemory) {
+  const std::string bytes =
+      write_safetensors({{"a", vector({1, 2})}, {"b", matrix({{0.5f}})}}, {{"made", "here"}});
+  const Safetensors file = Safetensors::from_memory(bytes);
+  EXPECT_EQ(file.load("a").to_vector<int>(), (std::vector<int>{1, 2}));
+  EXPECT_EQ(file.metadata().at("made"), "here");
+  EXPECT_THROW(Safetensors::from_memory(std::string_view(bytes).substr(0, 20)), Error);
+}
+
+TEST(Files, TellTheTypesOfTheirTensors) {
+  const Safetensors file =
+      Safetensors::from_memory(write_safetensors({{"b", matrix<float>({{0.5f, 1}})}}));
+  const std::vector<StoredTensor> tensors = file.tensors();
+  ASSERT_EQ(tensors.size(), 1u);
+  EXPECT_EQ(tensors[0].name, "b");
+  EXPECT_EQ(tensors[0].dtype, kFloat32);
+  EXPECT_EQ(tensors[0].shape, (Shape{1, 2}));
+}
+
+TEST(Locations, AreToldByErrors) {
+  const Scope scope = Scope::share(current_scope());
+  scope.set_location("train.cc:12");
+  try {
+    vector<float>({1, 2}) + vector<float>({1, 2, 3});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.location(), "train.cc:12");
+  }
+  scope.set_location("");
+}
+
+TEST(Versions, AreOneNumberToo) { EXPECT_EQ(version_number(), unsigned{TENON_VERSION_NUMBER}); }
+
+}  // namespace
+}  // namespace tenon
