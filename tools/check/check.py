@@ -20,6 +20,7 @@ CHECKS = [
     "fresh",
     "layouts",
     "symbols",
+    "check_test",
 ]
 
 

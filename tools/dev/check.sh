@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what no test can: layers, headers, annotations, symbols, layouts, format, freshness, sizes
+# Checks what no test can: layers, headers, annotations, wrappers, symbols, layouts, format, sizes
 #
 #   ./dev check [NAME...]
 #

@@ -1,0 +1,168 @@
+"""The checks find what is missing: each test takes one thing away from a header that is whole."""
+
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "gen")]
+
+import annotations
+import gen_api
+import wrappers
+
+WHOLE = """\
+/* tenon/sample.h - a header in which nothing is missing.
+ *
+ * Threads: any, but one at a time for one scope.
+ *
+ * Errors: of one that takes a scope TENON_FAILED_PRECONDITION.
+ */
+#include <tenon/types.h>
+
+/* A list. */
+typedef struct tenon_list {
+  uint32_t struct_size;
+  uint32_t n_names;
+  const tenon_string* names TENON_BORROWED TENON_COUNT(n_names);
+  tenon_tensor* const* tensors TENON_BORROWED TENON_COUNT(n_names);
+} tenon_list;
+
+/* Called back. */
+typedef struct tenon_callback {
+  tenon_error* (*function)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
+                           const int64_t* sizes TENON_BORROWED TENON_COUNT(rank), size_t rank,
+                           tenon_tensor** out_tensor TENON_OWNED);
+  void* payload;
+} tenon_callback;
+
+/* Asks. */
+typedef tenon_error* (*tenon_query)(const tenon_list** out_list TENON_BORROWED);
+
+typedef struct tenon_calls {
+  uint32_t struct_size;
+#define TENON_SLOT(result, name, parameters) result(*name) parameters;
+/* Gives an address. */
+TENON_SLOT(TENON_BORROWED void*, map, (tenon_tensor* x, void* data TENON_BORROWED) TENON_NULLABLE)
+} tenon_calls;
+
+/**
+ * Does something.
+ *
+ * @param scope  Where.
+ * @param data   Bytes.
+ * @param size   How many.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_NOT_FOUND if there is none.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_do(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                            const void* data TENON_BORROWED TENON_COUNT(size),
+                                            size_t size);
+"""
+
+
+def faults_of(text):
+    """What the check says of a header with this text."""
+    with tempfile.TemporaryDirectory() as folder:
+        include = pathlib.Path(folder)
+        (include / "tenon").mkdir()
+        (include / "tenon" / "sample.h").write_text(text)
+        types = gen_api.INCLUDE / "tenon" / "types.h"
+        (include / "tenon" / "types.h").write_text(types.read_text())
+        api = gen_api.read_api(["sample.h"], include)
+        for kind in ("functions", "structs"):
+            api[kind] = [entry for entry in api[kind] if entry["header"] == "tenon/sample.h"
+                         or entry["name"] == "tenon_string"]
+        return annotations.faults_in(api, include)
+
+
+class Annotations(unittest.TestCase):
+    def expect(self, taken, instead, fault):
+        self.assertEqual(WHOLE.count(taken), 1, taken)
+        found = faults_of(WHOLE.replace(taken, instead))
+        self.assertEqual([line.split(".h: ", 1)[1] for line in found], [fault])
+
+    def test_find_nothing_in_a_header_that_is_whole(self):
+        self.assertEqual(faults_of(WHOLE), [])
+
+    def test_of_a_list_in_a_struct(self):
+        self.expect("names TENON_BORROWED TENON_COUNT(n_names)", "names TENON_BORROWED",
+                    "tenon_list: names: TENON_COUNT is missing")
+        self.expect("tensors TENON_BORROWED TENON_COUNT(n_names)", "tensors TENON_COUNT(n_names)",
+                    "tenon_list: tensors: TENON_BORROWED or TENON_OWNED is missing at a list")
+
+    def test_name_what_is_beside_them(self):
+        self.expect("names TENON_BORROWED TENON_COUNT(n_names)",
+                    "names TENON_BORROWED TENON_COUNT(n)",
+                    "tenon_list: names: counts n, which is not beside it")
+
+    def test_of_the_parameters_of_callbacks(self):
+        self.expect("sizes TENON_BORROWED TENON_COUNT(rank)", "sizes",
+                    "tenon_callback: function: sizes: TENON_COUNT is missing")
+        self.expect("out_tensor TENON_OWNED", "out_tensor",
+                    "tenon_callback: function: out_tensor: TENON_OWNED or TENON_BORROWED is missing")
+        self.expect("void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time)",
+                    "void* payload, tenon_scope* scope",
+                    "tenon_callback: function: scope: TENON_THREADS is missing")
+        self.expect("out_list TENON_BORROWED", "out_list",
+                    "tenon_query: out_list: TENON_OWNED or TENON_BORROWED is missing")
+
+    def test_of_slots(self):
+        self.expect("TENON_BORROWED void*, map", "void*, map",
+                    "tenon_calls: map: returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
+        self.expect("data TENON_BORROWED) TENON_NULLABLE", "data) TENON_NULLABLE",
+                    "tenon_calls: map: data: TENON_BORROWED or TENON_OWNED is missing")
+        self.expect("/* Gives an address. */\n", "", "tenon_calls: map: has no comment")
+
+    def test_of_functions(self):
+        self.expect("data TENON_BORROWED TENON_COUNT(size)", "data TENON_COUNT(size)",
+                    "tenon_do: data: TENON_BORROWED or TENON_OWNED is missing")
+        self.expect("TENON_OWNED tenon_error* tenon_do", "tenon_error* tenon_do",
+                    "tenon_do: returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
+
+    def test_of_manuals(self):
+        self.expect(" * @param size   How many.\n", "", "tenon_do: @param size is missing")
+        self.expect(" * @since 0.1, unstable\n", "", "tenon_do: @since is missing")
+        self.expect("TENON_NOT_FOUND", "TENON_NOT_FUOND", "tenon_do: there is no TENON_NOT_FUOND")
+        self.expect("TENON_FAILED_PRECONDITION", "nothing",
+                    "tenon_do: TENON_FAILED_PRECONDITION, of a scope in use elsewhere, is missing")
+
+    def test_of_errors_and_threads_that_neither_the_function_nor_the_head_tells(self):
+        silent = (WHOLE.replace(" * Threads: any, but one at a time for one scope.\n", "")
+                  .replace(" * Errors: of one that takes a scope TENON_FAILED_PRECONDITION.\n", "")
+                  .replace(" *   - TENON_NOT_FOUND if there is none.\n", "")
+                  .replace("tenon_do(tenon_scope* scope TENON_THREADS(one_at_a_time)",
+                           "tenon_do(tenon_tensor* scope"))
+        self.assertEqual([line.split("tenon_do: ")[1] for line in faults_of(silent)],
+                         ["who may call it from where is missing",
+                          "the errors that it gives are missing"])
+
+
+class Wrappers(unittest.TestCase):
+    def test_call_every_function_or_say_why_not(self):
+        called = wrappers.called_in(["check(tenon_a(x));  // As tenon_b() would."])
+        self.assertEqual(wrappers.faults_in(["tenon_a", "tenon_b"], called, {"tenon_b": "why"}), [])
+        self.assertEqual(len(wrappers.faults_in(["tenon_a", "tenon_b"], called, {})), 1)
+
+    def test_excuse_nothing_that_is_called_or_is_not_there(self):
+        reasons = {"tenon_a": "why", "tenon_gone": "why", "tenon_b": " "}
+        faults = wrappers.faults_in(["tenon_a", "tenon_b"], {"tenon_a"}, reasons)
+        self.assertEqual([fault.split(": ", 1)[1] for fault in faults],
+                         ["tenon_a is called", "there is no tenon_gone", "tenon_b has no reason"])
+
+
+def run():
+    """As a check among the others: its faults are the tests that fail."""
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+    result = unittest.TextTestRunner(stream=io.StringIO()).run(suite)
+    return f"{result.testsRun} tests of the checks", [
+        line for _, report in result.failures + result.errors for line in report.splitlines()]
+
+
+if __name__ == "__main__":
+    unittest.main()
