@@ -74,8 +74,9 @@ tenon_error* tenon_context_create(const tenon_context_options* options,
   clear_output(out_context);
   return boundary([&] {
     constexpr tenon_context_options kDefault = TENON_CONTEXT_OPTIONS_DEFAULT;
+    const tenon_log_callback callback = known_part(options, kDefault).log;
+    Payload log(callback.payload, callback.destroy);
     const tenon_context_options given = read_struct(options, kDefault, "options");
-    Payload log(given.log.payload, given.log.destroy);
     require_pointer(out_context, "out_context");
     give(tenon::Ref<tenon::Context>::adopt(new tenon::Context(options_of(given, std::move(log)))),
          out_context);

@@ -71,8 +71,9 @@ tenon_error* tenon_op_register(tenon_context* context, const tenon_custom_op* op
   clear_output(out_op);
   return boundary([&] {
     require_pointer(op, "op");
+    const tenon_custom_op known = known_part(op, tenon_custom_op());
+    Payload payload(known.payload, known.destroy);
     const tenon_custom_op given = read_struct(op, tenon_custom_op(), "op");
-    Payload payload(given.payload, given.destroy);
     tenon::Context& self = get(context, "context");
     require_pointer(out_op, "out_op");
     *out_op = self.add_op(make_custom_op(given, std::move(payload))).id;

@@ -286,6 +286,22 @@ static void its_own_errors_come_through(void) {
   tenon_tensor_release(f);
 }
 
+static void refuses_ops_of_a_newer_version(void) {
+  struct {
+    tenon_custom_op known;
+    uint64_t newer;
+  } larger;
+  uint32_t id = 7;
+  memset(&larger, 0, sizeof larger);
+  larger.known = scale_op();
+  larger.known.struct_size = sizeof larger;
+  larger.newer = 1;
+  destroyed = 0;
+  CHECK_ERROR(tenon_op_register(context(), &larger.known, &id), TENON_INVALID_ARGUMENT,
+              "op asks for what only a newer version of Tenon knows");
+  CHECK(id == 0 && destroyed == 1);
+}
+
 static void refuses_ops_that_say_too_little(void) {
   tenon_custom_op op = scale_op();
   uint32_t id = 7;
@@ -323,6 +339,7 @@ int main(void) {
   RUN(an_op_without_a_derivative_says_so);
   RUN(an_op_of_ops_is_differentiated_by_its_parts);
   RUN(its_own_errors_come_through);
+  RUN(refuses_ops_of_a_newer_version);
   RUN(refuses_ops_that_say_too_little);
   return report();
 }
