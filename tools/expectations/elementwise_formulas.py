@@ -28,6 +28,7 @@ enter_all({
     "atanh": np.arctanh,
     "erf": special.erf,
     "erfc": special.erfc,
+    "erfinv": special.erfinv,
     "sigmoid": special.expit,
     "square": np.square,
     "isfinite": np.isfinite,

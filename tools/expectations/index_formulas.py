@@ -49,6 +49,16 @@ def bincount(x, weights=None, *, minlength, length):
     return y
 
 
+@formula("histogram")
+def histogram(x, low, high, bins):
+    y = np.zeros(bins, np.int64)
+    width = (high - low) / bins
+    for element in x.ravel():
+        if low <= element <= high:
+            y[min(int((element - low) / width), bins - 1)] += 1
+    return y
+
+
 @formula("segment_reduce")
 def segment_reduce(x, segment_ids, num_segments, reduction):
     ids = np.where(segment_ids < 0, segment_ids + num_segments, segment_ids)

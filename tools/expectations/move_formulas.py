@@ -113,3 +113,47 @@ def reverse_sequence(x, sequence_lens, batch_axis, time_axis):
         for t in range(max(int(length), 0)):
             to[b, t] = source[b, length - 1 - t]
     return y
+
+
+@formula("meshgrid")
+def meshgrid(*x, indexing):
+    return tuple(np.meshgrid(*x, indexing=indexing))
+
+
+def in_blocks(spatial, block_shape, pads):
+    """For each place of the padded axes, row-major: it without pads, its block and its place in it."""
+    before = pads[:len(block_shape)] or [0] * len(block_shape)
+    after = pads[len(block_shape):] or [0] * len(block_shape)
+    for place in np.ndindex(*(size + b + a for size, b, a in zip(spatial, before, after))):
+        inner = tuple(i - b for i, b in zip(place, before))
+        block = tuple(i // n for i, n in zip(place, block_shape))
+        within = 0
+        for i, n in zip(place, block_shape):
+            within = within * n + i % n
+        yield inner, block, within
+
+
+@formula("space_to_batch")
+def space_to_batch(x, block_shape, pads):
+    n, batch = len(block_shape), x.shape[0]
+    padded = np.add(x.shape[1:n + 1], np.sum(np.reshape(pads or [0] * 2 * n, (2, n)), axis=0))
+    counts = [int(size) // b for size, b in zip(padded, block_shape)]
+    y = np.zeros((batch * math.prod(block_shape), *counts, *x.shape[n + 1:]), x.dtype)
+    for inner, block, within in in_blocks(x.shape[1:n + 1], block_shape, pads):
+        if all(0 <= i < size for i, size in zip(inner, x.shape[1:])):
+            for b in range(batch):
+                y[within * batch + b, *block] = x[b, *inner]
+    return y
+
+
+@formula("batch_to_space")
+def batch_to_space(x, block_shape, pads):
+    n, batch = len(block_shape), x.shape[0] // math.prod(block_shape)
+    cropped = np.sum(np.reshape(pads or [0] * 2 * n, (2, n)), axis=0)
+    sizes = [size * b - int(c) for size, b, c in zip(x.shape[1:], block_shape, cropped)]
+    y = np.zeros((batch, *sizes, *x.shape[n + 1:]), x.dtype)
+    for inner, block, within in in_blocks(sizes, block_shape, pads):
+        if all(0 <= i < size for i, size in zip(inner, sizes)):
+            for b in range(batch):
+                y[b, *inner] = x[within * batch + b, *block]
+    return y

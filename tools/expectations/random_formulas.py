@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy import special
 
 from formula_table import formula
 
@@ -29,9 +30,8 @@ def words_of(number, n):
     return [number >> 32 * i & WORD for i in range(n)]
 
 
-def draw(state, n, dtype):
-    """n numbers in [0, 1) and the new state: key, then a counter of blocks, low words first."""
-    bits, width = FRACTION[dtype]
+def draw_words(state, n, width):
+    """n whole numbers of `width` bits and the new state: key, then a counter, low words first."""
     lanes = n * width // 32
     key, counter = [int(word) for word in state[:2]], 0
     for i, word in enumerate(state[2:]):
@@ -41,9 +41,15 @@ def draw(state, n, dtype):
              for word in philox(words_of((counter + block) % 2**128, 4), key)]
     if width == 64:
         words = [low | high << 32 for low, high in zip(words[::2], words[1::2])]
-    numbers = np.array([(word >> width - bits) * 2.0**-bits for word in words[:n]], np.float64)
     new_state = np.array(key + words_of((counter + blocks) % 2**128, 4), np.uint32)
-    return numbers, new_state
+    return words[:n], new_state
+
+
+def draw(state, n, dtype):
+    """n numbers in [0, 1) and the new state."""
+    bits, width = FRACTION[dtype]
+    words, new_state = draw_words(state, n, width)
+    return np.array([(word >> width - bits) * 2.0**-bits for word in words], np.float64), new_state
 
 
 @formula("random_uniform")
@@ -61,6 +67,27 @@ def random_normal(state, shape, dtype, mean, scale):
     angles = 2 * np.pi * numbers[pairs:]
     drawn = np.concatenate([lengths * np.cos(angles), lengths * np.sin(angles)])[:n]
     return mean + scale * drawn.reshape(shape), new_state
+
+
+@formula("truncated_normal")
+def truncated_normal(state, shape, dtype, mean, scale):
+    numbers, new_state = draw(state, math.prod(shape), "f64" if dtype == "f64" else "f32")
+    within = special.erf(np.sqrt(2)) * (2 * numbers - 1)
+    return mean + scale * np.sqrt(2) * special.erfinv(within).reshape(shape), new_state
+
+
+@formula("random_permutation")
+def random_permutation(state, n):
+    words, new_state = draw_words(state, n, 64)
+    return np.array(sorted(range(n), key=lambda i: words[i]), np.int64), new_state
+
+
+@formula("random_categorical")
+def random_categorical(state, logits, num_samples):
+    shape = logits.shape[:-1] + (num_samples, logits.shape[-1])
+    numbers, new_state = draw(state, math.prod(shape), "f32")
+    noise = -np.log(-np.log(numbers.reshape(shape)))
+    return np.argmax(logits[..., None, :] + noise, axis=-1), new_state
 
 
 @formula("random_bernoulli")
