@@ -159,7 +159,10 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
     if (n_outputs == 0) fail_argument("n_outputs", "is 0, and the first output is differentiated");
     require_pointer(out_outputs, "out_outputs");
     const tenon::GradientOptions how = gradient_options(options);
-    const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
+    std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
+    tenon::make_distinct(arguments);
+    std::vector<tenon_tensor*> handles;
+    for (const Tensor& x : arguments) handles.push_back(to_handle(x.get()));
 
     const auto tape =
         Ref<Tape>::adopt(new Tape(Ref<tenon::Scope>::share(&self), tenon::TapeOptions()));
@@ -171,7 +174,7 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
     }
     Filled filled(n_outputs);
     tenon_error* error =
-        function.function(payload.get(), scope, inputs, n_inputs, filled.out(), n_outputs);
+        function.function(payload.get(), scope, handles.data(), n_inputs, filled.out(), n_outputs);
     std::vector<Tensor> outputs = filled.take(error, "the function", Entries::kRequired);
 
     const size_t n_arguments = sources.size();

@@ -125,6 +125,88 @@ static void integers_have_no_gradient(void) {
   tenon_tensor_release(grads[0]);
 }
 
+static tenon_error* product(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                            size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  (void)payload;
+  (void)n_inputs;
+  (void)n_outputs;
+  return tenon_mul(inner, inputs[0], inputs[1], &out_outputs[0]);
+}
+
+static void one_tensor_as_two_arguments_has_two_gradients(void) {
+  tenon_tensor_function function = {product, NULL, NULL};
+  tenon_tensor* inputs[2];
+  tenon_tensor *y = NULL, *grads[2] = {NULL, NULL}, *both = NULL;
+  tenon_tape* tape = NULL;
+  tenon_value* source;
+  inputs[0] = inputs[1] = F32(5);
+  source = tenon_tensor_as_value(inputs[0]);
+  CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
+  CHECK_OK(tenon_tape_watch(tape, source));
+
+  CHECK_OK(tenon_gradients(scope(), function, inputs, 2, NULL, &y, 1, grads, NULL));
+
+  CHECK_VALUES(grads[0], 5);
+  CHECK_VALUES(grads[1], 5);
+  /* The tape outside knows that they are one. */
+  CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &both));
+  CHECK_VALUES(both, 10);
+  tenon_tape_release(tape);
+  tenon_tensor_release(inputs[0]);
+  tenon_tensor_release(y);
+  tenon_tensor_release(grads[0]);
+  tenon_tensor_release(grads[1]);
+  tenon_tensor_release(both);
+}
+
+/* The gradients of a cell's new state by both of its states. */
+static void cell_gradients(tenon_tensor* h, tenon_tensor* c, tenon_tensor** out_dh,
+                           tenon_tensor** out_dc) {
+  tenon_tensor* x = make_f32_matrix(1, 1, (const float[]){0.5f});
+  tenon_tensor* w = make_f32_matrix(4, 1, (const float[]){0.1f, -0.2f, 0.3f, 0.4f});
+  tenon_tensor* r = make_f32_matrix(4, 1, (const float[]){0.5f, 0.6f, -0.7f, 0.8f});
+  tenon_tensor *new_h = NULL, *new_c = NULL;
+  tenon_value* sources[2];
+  tenon_tensor* grads[2] = {NULL, NULL};
+  tenon_tape* tape = NULL;
+  sources[0] = tenon_tensor_as_value(h);
+  sources[1] = tenon_tensor_as_value(c);
+  CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
+  CHECK_OK(tenon_tape_watch(tape, sources[0]));
+  CHECK_OK(tenon_tape_watch(tape, sources[1]));
+  CHECK_OK(tenon_lstm_cell(scope(), x, h, c, w, r, NULL, &new_h, &new_c));
+  CHECK_OK(tenon_tape_gradient(scope(), tape, &new_h, 1, NULL, sources, 2, NULL, grads));
+  *out_dh = grads[0];
+  *out_dc = grads[1];
+  tenon_tape_release(tape);
+  tenon_tensor_release(x);
+  tenon_tensor_release(w);
+  tenon_tensor_release(r);
+  tenon_tensor_release(new_h);
+  tenon_tensor_release(new_c);
+}
+
+static void one_tensor_as_two_inputs_of_a_kernel_has_the_sum(void) {
+  tenon_tensor* state = make_f32_matrix(1, 1, (const float[]){0.9f});
+  tenon_tensor* copy = make_f32_matrix(1, 1, (const float[]){0.9f});
+  tenon_tensor *dh = NULL, *dc = NULL, *sum = NULL, *both = NULL, *again = NULL, *rest = NULL;
+  cell_gradients(state, copy, &dh, &dc);
+  CHECK_OK(tenon_add(scope(), dh, dc, &sum));
+
+  cell_gradients(state, state, &both, &again);
+
+  CHECK_OK(tenon_sub(scope(), both, sum, &rest));
+  CHECK_NEAR(rest, 0);
+  tenon_tensor_release(state);
+  tenon_tensor_release(copy);
+  tenon_tensor_release(dh);
+  tenon_tensor_release(dc);
+  tenon_tensor_release(sum);
+  tenon_tensor_release(both);
+  tenon_tensor_release(again);
+  tenon_tensor_release(rest);
+}
+
 static tenon_error* gives_up(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                              size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload;
@@ -173,6 +255,8 @@ int main(void) {
   RUN(by_arguments_and_by_variables);
   RUN(nests);
   RUN(integers_have_no_gradient);
+  RUN(one_tensor_as_two_arguments_has_two_gradients);
+  RUN(one_tensor_as_two_inputs_of_a_kernel_has_the_sum);
   RUN(a_function_that_fails_leaves_nothing);
   return report();
 }

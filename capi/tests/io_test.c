@@ -78,6 +78,28 @@ static void every_truncation_is_refused(void) {
   tenon_string_release(bytes);
 }
 
+static void says_what_failed_first(void) {
+  /* The header's size, the header, no data. */
+  static const char kHeader[] =
+      "{\"x\":{\"dtype\":\"F64\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}";
+  char bytes[8 + sizeof kHeader] = {0};
+  tenon_safetensors* file = NULL;
+  tenon_error* error;
+  const tenon_error* cause;
+  bytes[0] = (char)(sizeof kHeader - 1);
+  memcpy(bytes + 8, kHeader, sizeof kHeader - 1);
+
+  error = tenon_safetensors_open_memory(bytes, 8 + sizeof kHeader - 1, &file);
+
+  CHECK(tenon_error_code(error) == TENON_DATA_LOSS);
+  CHECK(strstr(tenon_error_message(error).data, "tensor \"x\": f64[4611686018427387904]") != NULL);
+  cause = tenon_error_cause(error);
+  CHECK(tenon_error_code(cause) == TENON_INVALID_ARGUMENT);
+  CHECK(strncmp(tenon_error_message(cause).data, "f64[4611686018427387904]", 24) == 0);
+  CHECK(tenon_error_cause(cause) == NULL);
+  tenon_error_release(error);
+}
+
 static void says_what_is_wrong(void) {
   const tenon_string twice[2] = {TENON_STR("x"), TENON_STR("x")};
   const tenon_string reserved = TENON_STR("__metadata__");
@@ -128,6 +150,7 @@ int main(void) {
   RUN(comes_back_from_a_file);
   RUN(views_are_written_as_they_look);
   RUN(every_truncation_is_refused);
+  RUN(says_what_failed_first);
   RUN(says_what_is_wrong);
   return report();
 }

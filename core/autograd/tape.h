@@ -107,8 +107,14 @@ class Tape final : public Interpreter, public Pooled<Tape> {
 
   std::vector<Node> nodes_of(const Source& source) const;
   std::vector<bool> mark_reached(const std::vector<std::vector<Node>>& sources) const;
+  // Runs what asks for gradients; unless the tape is persistent, it is used up behind it.
+  template <class Ask>
+  Tensors ask(const Ask& ask);
   Tensors play_back(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                     std::span<const Source> sources, GradientOptions options, bool keep);
+  // A row of the Jacobian for each element of the target.
+  Tensors play_back_rows(const Tensor& target, std::span<const Source> sources,
+                         GradientOptions options);
   Tensors derivative(const Record& record, Args& args);
   void check_usable() const;
   void use_up();
@@ -135,6 +141,10 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   std::vector<WatchedVariable> watched_variables_;
   std::unordered_map<const Variable*, size_t> variable_index_;
 };
+
+// Gives a tensor that occurs again a handle of its own, which tapes tell from the first: what is
+// differentiated by two arguments may be given one tensor for both.
+void make_distinct(std::span<Tensor> tensors);
 
 // Walks the tapes of a scope that see what happens now, innermost first.
 template <class Visit>

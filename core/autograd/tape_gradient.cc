@@ -21,7 +21,25 @@ Tensor value_of(const Source& source) {
   return variable ? (*variable)->peek() : std::get<Tensor>(source);
 }
 
+void check_sources(std::span<const Source> sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const TensorType type = value_of(sources[i])->type;
+    require(is_floating(type.dtype), "source {} must be floating, but is {}", i, type);
+  }
+}
+
 }  // namespace
+
+void make_distinct(std::span<Tensor> tensors) {
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    const auto before = tensors.first(i);
+    const Tensor& x = tensors[i];
+    if (x && std::any_of(before.begin(), before.end(),
+                         [&](const Tensor& other) { return other.get() == x.get(); })) {
+      tensors[i] = identity(x);
+    }
+  }
+}
 
 // What a derivative sees of its record. Everything is copied out of the tape, which may grow while
 // the derivative runs.
@@ -118,18 +136,20 @@ Tensors Tape::derivative(const Record& record, Args& args) {
     fail(Code::kUnimplemented, "no gradient{}{}",
          {op.no_gradient.empty() ? "" : ": ", op.no_gradient});
   }
-  // The parts are run again under a tape of their own. Tapes further out see all of it.
-  auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
-  std::vector<Source> sources;
   Tensors inputs;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     Tensor x = args.inputs()[i];
     if (x && x->type.weak) x = fill(x, Dims{}, args.input_type(i).dtype);
-    if (args.needs(i)) {
-      inner->watch(x);
-      sources.emplace_back(x);
-    }
     inputs.push_back(std::move(x));
+  }
+  make_distinct({inputs.data(), inputs.size()});
+  // The parts are run again under a tape of their own. Tapes further out see all of it.
+  auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
+  std::vector<Source> sources;
+  for (size_t i = 0; i < args.n_inputs(); ++i) {
+    if (!args.needs(i)) continue;
+    inner->watch(inputs[i]);
+    sources.emplace_back(inputs[i]);
   }
   const Tensors outputs = op.decompose(op, record.attrs.view().data, inputs);
   Tensors targets, cotangents;
@@ -214,6 +234,20 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
   return results;
 }
 
+template <class Ask>
+Tensors Tape::ask(const Ask& ask) {
+  if (options_.persistent) return ask();
+  stop();  // So that nothing of the way back passes through this tape.
+  try {
+    Tensors results = ask();
+    use_up();
+    return results;
+  } catch (...) {
+    use_up();
+    throw;
+  }
+}
+
 Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                        std::span<const Source> sources, GradientOptions options) {
   check_usable();
@@ -224,21 +258,8 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
     require(cotangents[i]->type == type, "cotangent {} must be {} as its target, but is {}", i,
             type, cotangents[i]->type);
   }
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const TensorType type = value_of(sources[i])->type;
-    require(is_floating(type.dtype), "source {} must be floating, but is {}", i, type);
-  }
-  if (options_.persistent) return play_back(targets, cotangents, sources, options, true);
-
-  stop();  // So that nothing of the way back passes through this tape.
-  try {
-    Tensors results = play_back(targets, cotangents, sources, options, false);
-    use_up();
-    return results;
-  } catch (...) {
-    use_up();
-    throw;
-  }
+  check_sources(sources);
+  return ask([&] { return play_back(targets, cotangents, sources, options, options_.persistent); });
 }
 
 Tensor Tape::gradient(const Tensor& target, const Tensor& source) {
@@ -250,8 +271,12 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
                        GradientOptions options) {
   check_usable();
   require(is_floating(target->type.dtype), "the target must be floating, but is {}", target->type);
-  const bool was_recording = recording_;
-  if (!options_.persistent) recording_ = false;
+  check_sources(sources);
+  return ask([&] { return play_back_rows(target, sources, options); });
+}
+
+Tensors Tape::play_back_rows(const Tensor& target, std::span<const Source> sources,
+                             GradientOptions options) {
   const Scope::OnDevice on(*scope_, device_of(*scope_, target));
   const int64_t n = count(target->shape());
   // Row k of an identity, in the target's shape, gives row k of the result.
@@ -280,8 +305,6 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
     for (const Tensors& row : rows) parts.push_back(expand_dims(row[i], {0}));
     results.push_back(reshape(concat(parts, 0), shape));
   }
-  recording_ = was_recording;
-  if (!options_.persistent) use_up();
   return results;
 }
 

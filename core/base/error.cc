@@ -100,4 +100,13 @@ void fail(Code code, std::string_view pattern, std::initializer_list<FormatArg> 
   throw Error(code, format(pattern, args));
 }
 
+void fail_because(const Error& cause, Code code, std::string_view pattern,
+                  std::initializer_list<FormatArg> args) {
+  ErrorInfo info = cause.info();
+  info.code = code;
+  info.message = format(pattern, args);
+  info.cause = std::make_shared<ErrorInfo>(cause.info());
+  throw Error(std::move(info));
+}
+
 }  // namespace tenon

@@ -37,11 +37,11 @@ std::string_view name_of(Code code);
 struct ErrorInfo {
   Code code = Code::kInternal;
   std::string message;
-  std::string op;        // The op, if one was called.
-  std::string argument;  // The parameter at fault, if it is one.
-  std::string device;    // The device, if it took part.
-  std::string location;  // The user's source line, if a binding gave it.
-  std::shared_ptr<const ErrorInfo> cause;
+  std::string op;                          // The op, if one was called.
+  std::string argument;                    // The parameter at fault, if it is one.
+  std::string device;                      // The device, if it took part.
+  std::string location;                    // The user's source line, if a binding gave it.
+  std::shared_ptr<const ErrorInfo> cause;  // What failed first, in words of its own.
 };
 
 class Error final : public std::exception {
@@ -104,6 +104,10 @@ std::string format(std::string_view pattern, std::initializer_list<FormatArg> ar
 
 [[noreturn]] void fail(Code code, std::string_view pattern,
                        std::initializer_list<FormatArg> args = {});
+
+// Throws what came of `cause`, which it keeps: its op, argument, device and line stay.
+[[noreturn]] void fail_because(const Error& cause, Code code, std::string_view pattern,
+                               std::initializer_list<FormatArg> args = {});
 
 // Throws INVALID_ARGUMENT unless `ok`. Patterns that speak of an op begin with the constraint's
 // label: "C1: x must be floating point, but is {}".

@@ -49,10 +49,10 @@ void Device::mark_lost(const ErrorInfo& why) {
 }
 
 void Device::fail_lost() const {
-  ErrorInfo info = *lost_.load(std::memory_order_acquire);
-  info.message = format("{} is lost until a new context opens it: {}", {name_, info.message});
-  info.device = name_;
-  throw Error(std::move(info));
+  Error loss(*lost_.load(std::memory_order_acquire));
+  loss.set_device(name_);
+  fail_because(loss, loss.code(), "{} is lost until a new context opens it: {}",
+               {name_, loss.what()});
 }
 
 void Device::raise(tenon_error* error) {

@@ -9,9 +9,7 @@ namespace tenon {
 namespace {
 
 [[noreturn]] void rethrow_with_path(const Error& error, const std::string& path) {
-  ErrorInfo info = error.info();
-  info.message = path + ": " + info.message;
-  throw Error(std::move(info));
+  fail_because(error, error.code(), "{}: {}", {path, error.what()});
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TensorType read_type(const std::string& name, const Json& entry) {
   try {
     check_size(type);
   } catch (const Error& error) {
-    fail(Code::kDataLoss, "tensor \"{}\": {}", {name, error.what()});
+    fail_because(error, Code::kDataLoss, "tensor \"{}\": {}", {name, error.what()});
   }
   return type;
 }

@@ -131,9 +131,8 @@ class Run {
         if (uses_.contains(node.outputs[i])) define(node.outputs[i], outputs[i]);
       }
     } catch (const Error& error) {
-      ErrorInfo info = error.info();
-      info.message = call_it(node, place) + " (" + full_name(node) + "): " + info.message;
-      throw Error(std::move(info));
+      fail_because(error, error.code(), "{} ({}): {}",
+                   {call_it(node, place), full_name(node), error.what()});
     }
     each_use(node, [&](const std::string& name) {
       if (--uses_[name] == 0) values_.erase(name);

@@ -70,7 +70,7 @@ TensorType checked_type(const std::string& name, const Fields& fields) {
     for (const int64_t size : shape) require(size >= 0, "size {} is negative", size);
     check_size(TensorType(dtype == DType::kNone ? DType::kBool : dtype, shape));
   } catch (const Error& error) {
-    fail(Code::kDataLoss, "tensor \"{}\": {}", {name, error.what()});
+    fail_because(error, Code::kDataLoss, "tensor \"{}\": {}", {name, error.what()});
   }
   return TensorType(dtype, shape);
 }
