@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/ops/expansions/expansion_cases.h"
+#include "core/ops/expansions/expansion_sampling.h"
 
 namespace tenon::expansions::testing {
 namespace {
@@ -21,28 +21,7 @@ TYPED_TEST_SUITE(SpecialValues, Formats);
 // The C library follows C99's Annex F, in the oracle's wider type as well.
 TYPED_TEST(SpecialValues, AreThoseOfTheCLibrary) {
   using T = TypeParam;
-  using Limits = std::numeric_limits<T>;
-  const std::vector<T> magnitudes = {0,
-                                     Limits::denorm_min(),
-                                     Limits::min(),
-                                     T(0.5),
-                                     1,
-                                     T(1.5),
-                                     2,
-                                     3,
-                                     5,
-                                     T(0x1p23),
-                                     T(0x1p24) - 1,
-                                     T(0x1p53),
-                                     T(0x1p22) + T(0.5),
-                                     Limits::max(),
-                                     Limits::infinity(),
-                                     Limits::quiet_NaN()};
-  std::vector<T> inputs;
-  for (const T x : magnitudes) {
-    inputs.push_back(x);
-    inputs.push_back(-x);
-  }
+  const std::vector<T> inputs = special_inputs<T>();
   for (const Expansion<T>& e : all_expansions<T>()) {
     for (const T x : inputs) {
       for (const T y : inputs) {

@@ -6,62 +6,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 
-#include "core/ops/expansions/expansion_cases.h"
+#include "core/ops/expansions/expansion_sampling.h"
 
 namespace tenon::expansions::testing {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kSlowdown = 20;
-#else
-constexpr int kSlowdown = 1;
-#endif
-
-template <class T>
-int sample_count() {
-  if (const char* samples = std::getenv("TENON_EXPANSION_SAMPLES")) return std::atoi(samples);
-  return (sizeof(T) == 4 ? 1000000 : 100000) / kSlowdown;
-}
-
-// Random bits, which have every exponent equally often and every special value, and numbers spread
-// evenly over the ranges of a function.
-template <class T>
-class Inputs {
- public:
-  Inputs(const std::vector<Range>& ranges) : ranges_(ranges) {}
-
-  T next() {
-    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-    const size_t kind = random_() % (ranges_.size() + 1);
-    if (kind == ranges_.size()) return same_bits<T>(static_cast<Bits>(random_()));
-    const double unit = static_cast<double>(random_() >> 11) * 0x1p-53;
-    return static_cast<T>(ranges_[kind].low + unit * (ranges_[kind].high - ranges_[kind].low));
-  }
-
- private:
-  std::vector<Range> ranges_;
-  std::mt19937_64 random_{20240229};
-};
-
-// The largest error seen, and where.
-struct Worst {
-  double error = -1;
-  double x = 0, y = 0, got = 0;
-
-  void see(double error_here, double x_here, double y_here, double got_here) {
-    if (error_here <= error) return;
-    *this = {error_here, x_here, y_here, got_here};
-  }
-  std::string text() const {
-    char line[160];
-    std::snprintf(line, sizeof line, "%.2f ulp at (%.17g, %.17g), which gives %.17g", error, x, y,
-                  got);
-    return line;
-  }
-};
 
 template <class T>
 class Checker {
@@ -71,8 +21,8 @@ class Checker {
   void check(T x, T y) {
     const Wide<T> oracle = e_.oracle(x, y);
     const T plain = e_.plain(x, y).value(), worst = e_.worst(x, y).value();
-    plain_.see(error(plain, oracle), x, y, plain);
-    worst_.see(error(worst, oracle), x, y, worst);
+    plain_.see(error_of(e_, plain, oracle), x, y, plain);
+    worst_.see(error_of(e_, worst, oracle), x, y, worst);
   }
 
   void expect_within_bound() const {
@@ -84,11 +34,6 @@ class Checker {
   }
 
  private:
-  double error(T got, Wide<T> oracle) const {
-    const Wide<T> difference = got > oracle ? got - oracle : oracle - got;
-    return difference <= e_.absolute ? 0 : ulp_error(got, oracle);
-  }
-
   const Expansion<T>& e_;
   Worst plain_, worst_;
 };
