@@ -24,6 +24,7 @@ add_library(tenon_core OBJECT ${core_sources})
 target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
+tenon_precompile_std(tenon_core)
 if(TENON_TESTS)
   # The documents and cases of ops, which tests and ./dev gen read; no user's libtenon holds them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)

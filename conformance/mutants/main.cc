@@ -146,7 +146,9 @@ int run(Options& options) {
   }
   if (wanted.size() < options.only.size()) throw std::runtime_error("no mutant has such a name");
   if (options.list) {
-    for (const Mutant* m : wanted) fmt::print("{} {}:{} {}\n", m->name, m->file, m->line, m->what);
+    for (const Mutant* m : wanted) {
+      fmt::print("{} {} {}:{} {}\n", m->number, m->name, m->file, m->line, m->what);
+    }
     return 0;
   }
   const Runner runner({.plugin = options.hunt.plugin,
@@ -219,7 +221,7 @@ int main(int argc, char** argv) {
   app.add_option("--core", options.hunt.core, "The libtenon of mutants of derivatives");
   app.add_option("--json", options.json, "Writes what was found as JSON");
   app.add_option("--html", options.html, "Writes a page that says which check caught which");
-  app.add_flag("--list", options.list, "Lists the mutants, and runs nothing");
+  app.add_flag("--list", options.list, "Lists the mutants, their numbers first, and runs nothing");
   CLI11_PARSE(app, argc, argv);
   try {
     return tenon_kit::run(options);

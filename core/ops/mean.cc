@@ -59,7 +59,9 @@ OpDef mean_def() {
       .name = "mean",
       .summary = "The mean of elements along some axes.",
       .formula = "y = sum(x[i]) / n",
-      .details = "The mean of nothing is NaN. f16 and bf16 are summed in f32.",
+      .details =
+          "The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is "
+          "hardly ever one, are refused: cast them first.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .vjp = vjp,

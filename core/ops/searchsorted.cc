@@ -1,23 +1,20 @@
 // searchsorted: where values belong in a sorted sequence.
 
+#include "core/ops/searchsorted.h"
+
 #include <limits>
 
-#include "core/ops/formulas.h"
-
-namespace tenon::ops {
-namespace {
-
-enum class Side : int32_t { kLeft, kRight };
+namespace tenon {
 
 EnumInfo enum_info(Side) {
   static constexpr const char* kNames[] = {"left", "right"};
   return {"searchsorted_side", kNames};
 }
 
-struct Attrs {
-  Side side = Side::kLeft;  // Whether the place is before what equals the value, or behind.
-  TENON_ATTRS(side)
-};
+namespace ops {
+namespace {
+
+using Attrs = SearchsortedAttrs;
 
 // Constraints.
 //   C1  sequence has one axis.
@@ -91,4 +88,5 @@ OpDef searchsorted_def() {
   });
 }
 
-}  // namespace tenon::ops
+}  // namespace ops
+}  // namespace tenon

@@ -2,6 +2,9 @@
 
 set -eu
 
+# With less, it takes no file that reads precompiled headers.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+
 # A script explains itself with the comment at its head.
 for argument; do
   case $argument in

@@ -93,6 +93,13 @@ enum {
   TENON_OP_random_uniform = 86,
   TENON_OP_random_normal = 87,
   TENON_OP_random_bernoulli = 88,
+  TENON_OP_truncated_normal = 89,
+  TENON_OP_random_categorical = 370,
+  TENON_OP_random_permutation = 371,
+  TENON_OP_hann_window = 372,
+  TENON_OP_hamming_window = 373,
+  TENON_OP_blackman_window = 374,
+  TENON_OP_meshgrid = 375,
   TENON_OP_reshape = 100,
   TENON_OP_transpose = 101,
   TENON_OP_broadcast_to = 102,
@@ -124,6 +131,8 @@ enum {
   TENON_OP_depth_to_space = 132,
   TENON_OP_space_to_depth = 133,
   TENON_OP_reverse_sequence = 138,
+  TENON_OP_space_to_batch = 376,
+  TENON_OP_batch_to_space = 377,
   TENON_OP_im2col = 139,
   TENON_OP_col2im = 112,
   TENON_OP_gather = 140,
@@ -140,6 +149,7 @@ enum {
   TENON_OP_segment_reduce = 151,
   TENON_OP_searchsorted = 152,
   TENON_OP_unique = 153,
+  TENON_OP_histogram = 154,
   TENON_OP_relu = 160,
   TENON_OP_leaky_relu = 161,
   TENON_OP_elu = 162,
@@ -249,6 +259,7 @@ enum {
   TENON_OP_check_numerics = 320,
   TENON_OP_signbit = 330,
   TENON_OP_trigamma = 331,
+  TENON_OP_erfinv = 332,
   TENON_OP_nextafter = 340,
   TENON_OP_hypot = 341,
   TENON_OP_squared_difference = 342,
@@ -267,6 +278,12 @@ enum {
   TENON_OP_inv = 366,
   TENON_OP_det = 367,
   TENON_OP_slogdet = 368
+};
+
+/* Values of attributes of the kind meshgrid_indexing. */
+enum {
+  TENON_MESHGRID_INDEXING_XY = 0,
+  TENON_MESHGRID_INDEXING_IJ = 1
 };
 
 /* Values of attributes of the kind pad_mode. */
@@ -471,6 +488,88 @@ typedef struct tenon_random_bernoulli_attrs {
 } tenon_random_bernoulli_attrs;
 #define TENON_RANDOM_BERNOULLI_ATTRS_DEFAULT \
   { sizeof(tenon_random_bernoulli_attrs), NULL, 0 }
+
+/* Attributes of truncated_normal. */
+typedef struct tenon_truncated_normal_attrs {
+  uint32_t struct_size;
+  /* The sizes of the draw. Default: []. */
+  const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
+  size_t n_shape;
+  /* The dtype of the numbers; floating point. Default: f32. */
+  tenon_dtype dtype;
+  /* The middle of the curve. Default: 0. */
+  double mean;
+  /* The standard deviation of the whole curve. Default: 1. */
+  double scale;
+} tenon_truncated_normal_attrs;
+#define TENON_TRUNCATED_NORMAL_ATTRS_DEFAULT \
+  { sizeof(tenon_truncated_normal_attrs), NULL, 0, TENON_FLOAT32, 0.0, 1.0 }
+
+/* Attributes of random_categorical. */
+typedef struct tenon_random_categorical_attrs {
+  uint32_t struct_size;
+  /* How many classes to draw for each distribution. Default: 1. */
+  int64_t num_samples;
+} tenon_random_categorical_attrs;
+#define TENON_RANDOM_CATEGORICAL_ATTRS_DEFAULT \
+  { sizeof(tenon_random_categorical_attrs), 1 }
+
+/* Attributes of random_permutation. */
+typedef struct tenon_random_permutation_attrs {
+  uint32_t struct_size;
+  /* How many numbers. Default: 0. */
+  int64_t n;
+} tenon_random_permutation_attrs;
+#define TENON_RANDOM_PERMUTATION_ATTRS_DEFAULT \
+  { sizeof(tenon_random_permutation_attrs), 0 }
+
+/* Attributes of hann_window. */
+typedef struct tenon_hann_window_attrs {
+  uint32_t struct_size;
+  /* How many numbers. Default: 0. */
+  int64_t size;
+  /* Whether the number behind the last would be the first again. Default: true. */
+  bool periodic;
+  /* The dtype of the result. Default: f32. */
+  tenon_dtype dtype;
+} tenon_hann_window_attrs;
+#define TENON_HANN_WINDOW_ATTRS_DEFAULT \
+  { sizeof(tenon_hann_window_attrs), 0, true, TENON_FLOAT32 }
+
+/* Attributes of hamming_window. */
+typedef struct tenon_hamming_window_attrs {
+  uint32_t struct_size;
+  /* How many numbers. Default: 0. */
+  int64_t size;
+  /* Whether the number behind the last would be the first again. Default: true. */
+  bool periodic;
+  /* The dtype of the result. Default: f32. */
+  tenon_dtype dtype;
+} tenon_hamming_window_attrs;
+#define TENON_HAMMING_WINDOW_ATTRS_DEFAULT \
+  { sizeof(tenon_hamming_window_attrs), 0, true, TENON_FLOAT32 }
+
+/* Attributes of blackman_window. */
+typedef struct tenon_blackman_window_attrs {
+  uint32_t struct_size;
+  /* How many numbers. Default: 0. */
+  int64_t size;
+  /* Whether the number behind the last would be the first again. Default: true. */
+  bool periodic;
+  /* The dtype of the result. Default: f32. */
+  tenon_dtype dtype;
+} tenon_blackman_window_attrs;
+#define TENON_BLACKMAN_WINDOW_ATTRS_DEFAULT \
+  { sizeof(tenon_blackman_window_attrs), 0, true, TENON_FLOAT32 }
+
+/* Attributes of meshgrid. */
+typedef struct tenon_meshgrid_attrs {
+  uint32_t struct_size;
+  /* Xy for rows and columns of a picture, ij for a matrix's. Default: xy. */
+  int32_t indexing;
+} tenon_meshgrid_attrs;
+#define TENON_MESHGRID_ATTRS_DEFAULT \
+  { sizeof(tenon_meshgrid_attrs), TENON_MESHGRID_INDEXING_XY }
 
 /* Attributes of reshape. */
 typedef struct tenon_reshape_attrs {
@@ -770,6 +869,32 @@ typedef struct tenon_reverse_sequence_attrs {
 #define TENON_REVERSE_SEQUENCE_ATTRS_DEFAULT \
   { sizeof(tenon_reverse_sequence_attrs), 1, 0 }
 
+/* Attributes of space_to_batch. */
+typedef struct tenon_space_to_batch_attrs {
+  uint32_t struct_size;
+  /* The block's size along each axis behind the batch. Default: []. */
+  const int64_t* block_shape TENON_BORROWED TENON_COUNT(n_block_shape);
+  size_t n_block_shape;
+  /* Zeros before each of these axes, then after each; empty for none. Default: []. */
+  const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
+  size_t n_pads;
+} tenon_space_to_batch_attrs;
+#define TENON_SPACE_TO_BATCH_ATTRS_DEFAULT \
+  { sizeof(tenon_space_to_batch_attrs), NULL, 0, NULL, 0 }
+
+/* Attributes of batch_to_space. */
+typedef struct tenon_batch_to_space_attrs {
+  uint32_t struct_size;
+  /* The block's size along each axis behind the batch. Default: []. */
+  const int64_t* block_shape TENON_BORROWED TENON_COUNT(n_block_shape);
+  size_t n_block_shape;
+  /* What is cropped before each of these axes, then after each; empty for nothing. Default: []. */
+  const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
+  size_t n_pads;
+} tenon_batch_to_space_attrs;
+#define TENON_BATCH_TO_SPACE_ATTRS_DEFAULT \
+  { sizeof(tenon_batch_to_space_attrs), NULL, 0, NULL, 0 }
+
 /* Attributes of im2col. */
 typedef struct tenon_im2col_attrs {
   uint32_t struct_size;
@@ -965,6 +1090,15 @@ typedef struct tenon_unique_attrs {
 } tenon_unique_attrs;
 #define TENON_UNIQUE_ATTRS_DEFAULT \
   { sizeof(tenon_unique_attrs), true, -1, 0.0 }
+
+/* Attributes of histogram. */
+typedef struct tenon_histogram_attrs {
+  uint32_t struct_size;
+  /* How many. Default: 10. */
+  int64_t bins;
+} tenon_histogram_attrs;
+#define TENON_HISTOGRAM_ATTRS_DEFAULT \
+  { sizeof(tenon_histogram_attrs), 10 }
 
 /* Attributes of leaky_relu. */
 typedef struct tenon_leaky_relu_attrs {

@@ -2270,8 +2270,9 @@ static inline TENON_OWNED tenon_error* tenon_random_uniform(
  *
  *     y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
  *
- * Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, each pair of the same
- * u and v. f16 and bf16 are drawn in f32.
+ * Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same u and v:
+ * the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws them. f16 and bf16
+ * are drawn in f32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
@@ -2340,6 +2341,240 @@ static inline TENON_OWNED tenon_error* tenon_random_bernoulli(
   tenon_ops_give_(taken[0], out_y);
   tenon_ops_give_(taken[1], out_new_state);
   return error;
+}
+
+/**
+ * Numbers drawn from a bell curve within two standard deviations of its middle, and the generator's
+ * state behind them.
+ *
+ *     y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))
+ *
+ * u is drawn as by random_uniform. f16 and bf16 are drawn in f32.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param state The generator's state, u32[6]. Dtype: u32.
+ * @param attrs NULL for the defaults.
+ * @param out_y The numbers. NULL if it is not wanted.
+ * @param out_new_state The state for the next draw. Dtype: that of state. NULL if it is not wanted.
+ *
+ * Not differentiable: its result is drawn, not computed from numbers.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  state is u32[6].
+ *     C2  dtype is floating point.
+ *     C3  the sizes of `shape` are not negative and their product fits.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_truncated_normal(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* state TENON_BORROWED,
+    const tenon_truncated_normal_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_state TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = state;
+  error = tenon_call(scope, TENON_OP_truncated_normal, attrs, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_y);
+  tenon_ops_give_(taken[1], out_new_state);
+  return error;
+}
+
+/**
+ * Classes drawn by their weights, and the generator's state behind them.
+ *
+ *     y = argmax(logits - ln(-ln(u)))
+ *
+ * Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample and
+ * class. A class of weight -infinity is never drawn beside others.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param state The generator's state, u32[6]. Dtype: u32.
+ * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
+ * @param attrs NULL for the defaults.
+ * @param out_y The classes as int64, num_samples along the last axis. Dtype: i64. NULL if it is not
+ *              wanted.
+ * @param out_new_state The state for the next draw. Dtype: u32. NULL if it is not wanted.
+ *
+ * Not differentiable: its result is an index.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  state is u32[6].
+ *     C1  state is u32[6].
+ *     C2  logits are floating point and have a class along the last axis.
+ *     C2  n is not negative, and that many elements fit.
+ *     C3  num_samples is not negative, and the result fits.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_random_categorical(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* state TENON_BORROWED,
+    tenon_tensor* logits TENON_BORROWED, const tenon_random_categorical_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_state TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[2];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = state;
+  given[1] = logits;
+  error = tenon_call(scope, TENON_OP_random_categorical, attrs, given, 2, taken, 2);
+  tenon_ops_give_(taken[0], out_y);
+  tenon_ops_give_(taken[1], out_new_state);
+  return error;
+}
+
+/**
+ * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+ *
+ *     y = argsort(bits)
+ *
+ * The bits are n words of 64 as rng_bits draws them. gather along an axis with y shuffles a tensor.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param state The generator's state, u32[6]. Dtype: u32.
+ * @param attrs NULL for the defaults.
+ * @param out_y The numbers as int64. Dtype: i64. NULL if it is not wanted.
+ * @param out_new_state The state for the next draw. Dtype: u32. NULL if it is not wanted.
+ *
+ * Not differentiable: its result is an index.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  state is u32[6].
+ *     C1  state is u32[6].
+ *     C2  logits are floating point and have a class along the last axis.
+ *     C2  n is not negative, and that many elements fit.
+ *     C3  num_samples is not negative, and the result fits.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_random_permutation(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* state TENON_BORROWED,
+    const tenon_random_permutation_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED TENON_NULLABLE,
+    tenon_tensor** out_new_state TENON_OWNED TENON_NULLABLE) {
+  tenon_tensor* given[1];
+  tenon_tensor* taken[2];
+  tenon_error* error;
+  given[0] = state;
+  error = tenon_call(scope, TENON_OP_random_permutation, attrs, given, 1, taken, 2);
+  tenon_ops_give_(taken[0], out_y);
+  tenon_ops_give_(taken[1], out_new_state);
+  return error;
+}
+
+/**
+ * One wave of a raised cosine, which begins at 0.
+ *
+ *     y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
+ *
+ * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param attrs NULL for the defaults.
+ * @param out_y The window, along one axis.
+ *
+ * Not differentiable: it has no inputs.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  dtype is floating point.
+ *     C2  size >= 0, and that many elements fit.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hann_window(
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    const tenon_hann_window_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  return tenon_call(scope, TENON_OP_hann_window, attrs, NULL, 0, out_y, 1);
+}
+
+/**
+ * One wave of a raised cosine, which begins above 0.
+ *
+ *     y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
+ *
+ * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param attrs NULL for the defaults.
+ * @param out_y The window, along one axis.
+ *
+ * Not differentiable: it has no inputs.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  dtype is floating point.
+ *     C2  size >= 0, and that many elements fit.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_hamming_window(
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    const tenon_hamming_window_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  return tenon_call(scope, TENON_OP_hamming_window, attrs, NULL, 0, out_y, 1);
+}
+
+/**
+ * Two waves of cosines, which fall faster to 0 than one.
+ *
+ *     y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
+ *
+ * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param attrs NULL for the defaults.
+ * @param out_y The window, along one axis.
+ *
+ * Not differentiable: it has no inputs.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  dtype is floating point.
+ *     C2  size >= 0, and that many elements fit.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_blackman_window(
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    const tenon_blackman_window_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  return tenon_call(scope, TENON_OP_blackman_window, attrs, NULL, 0, out_y, 1);
+}
+
+/**
+ * The coordinates of the points of a grid, one tensor for each axis.
+ *
+ *     y[k][i0, i1, ...] = x[k][ik]
+ *
+ * With indexing xy, the first input runs along the second axis and the second input along the
+ * first, as in a picture.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The coordinates along each axis. One or more. Dtype: any.
+ * @param n_x How many.
+ * @param attrs NULL for the defaults.
+ * @param out_y Those of each point, as many as inputs. Dtype: that of x.
+ * @param n_y How many.
+ *
+ * Differentiable through its decomposition.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  each of x has one axis, or none and then stands for one number.
+ *     C2  all of x have one dtype.
+ *     C3  there are no more of x than axes that a tensor can have, and the grid fits.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_meshgrid(
+    tenon_scope* scope TENON_THREADS(one_at_a_time),
+    tenon_tensor* const* x TENON_BORROWED TENON_COUNT(n_x), size_t n_x,
+    const tenon_meshgrid_attrs* attrs TENON_NULLABLE,
+    tenon_tensor** out_y TENON_OWNED TENON_COUNT(n_y), size_t n_y) {
+  return tenon_call(scope, TENON_OP_meshgrid, attrs, x, n_x, out_y, n_y);
 }
 
 /**
@@ -3243,6 +3478,70 @@ static inline TENON_OWNED tenon_error* tenon_reverse_sequence(
 }
 
 /**
+ * Blocks of places spread over the batch.
+ *
+ *     y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
+ *
+ * p counts the places of a block in row-major order. The axes are padded with zeros first. Axes
+ * behind those of block_shape stay.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
+ * @param attrs NULL for the defaults.
+ * @param out_y As many times the batch as a block has places. Dtype: that of x.
+ *
+ * Differentiable through its decomposition.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  x has a batch and an axis for each of block_shape.
+ *     C2  the sizes of block_shape are positive, and a block has less than 2^31 places.
+ *     C3  pads has two numbers for each of block_shape, none of them negative, or is empty.
+ *     C4  with its pads, each axis is a multiple of the block, and the result fits.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_space_to_batch(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_space_to_batch_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_space_to_batch, attrs, given, 1, out_y, 1);
+}
+
+/**
+ * Blocks of places collected from the batch: undoes space_to_batch.
+ *
+ *     y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
+ *
+ * p counts the places of a block in row-major order. What space_to_batch padded is cropped. Axes
+ * behind those of block_shape stay.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
+ * @param attrs NULL for the defaults.
+ * @param out_y The batch divided by the places of a block. Dtype: that of x.
+ *
+ * Differentiable through its decomposition.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  x has a batch and an axis for each of block_shape.
+ *     C2  the sizes of block_shape are positive, and a block has less than 2^31 places.
+ *     C3  pads has two numbers for each of block_shape, none of them negative, or is empty.
+ *     C4  the block's places divide the batch, what is cropped is there, and the result fits.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_batch_to_space(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    const tenon_batch_to_space_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_batch_to_space, attrs, given, 1, out_y, 1);
+}
+
+/**
  * What lies under each place of a window, as a column.
  *
  *     y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
@@ -3845,6 +4144,41 @@ static inline TENON_OWNED tenon_error* tenon_unique(
   tenon_ops_give_(taken[3], out_counts);
   tenon_ops_give_(taken[4], out_count);
   return error;
+}
+
+/**
+ * How many elements fall into each of a number of equally wide bins.
+ *
+ *     y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) /
+ *         bins
+ *
+ * The last bin counts what equals high, too. What lies outside, and NaN, is not counted.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The values. Dtype: floating.
+ * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
+ * @param high The upper edge of the last one, of rank 0. Dtype: floating.
+ * @param attrs NULL for the defaults.
+ * @param out_y The counts as int64, along one axis. Dtype: i64.
+ *
+ * The inputs are promoted to their common dtype. Not differentiable: its result is a count.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  x is floating point; low and high have its dtype and rank 0.
+ *     C2  there is a bin, and 2^40 at most.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_histogram(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* x TENON_BORROWED,
+    tenon_tensor* low TENON_BORROWED, tenon_tensor* high TENON_BORROWED,
+    const tenon_histogram_attrs* attrs TENON_NULLABLE, tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[3];
+  given[0] = x;
+  given[1] = low;
+  given[2] = high;
+  return tenon_call(scope, TENON_OP_histogram, attrs, given, 3, out_y, 1);
 }
 
 /**
@@ -4644,7 +4978,8 @@ static inline TENON_OWNED tenon_error* tenon_cumsum(
  *
  *     y = sum(x[i]) / n
  *
- * The mean of nothing is NaN. f16 and bf16 are summed in f32.
+ * The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is hardly ever
+ * one, are refused: cast them first.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
@@ -6391,8 +6726,8 @@ static inline TENON_OWNED tenon_error* tenon_dropout(
  *
  * Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads of q /
  * heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is added to
- * the scores. A query that meets no key, by masks or because there is none, gives zeros. Half types
- * are computed in float32.
+ * the scores. A query that meets no key, by masks or because there is none, gives zeros. Heads of
+ * no size have scores of 0. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param q The queries: batch, heads, length, size. Dtype: floating.
@@ -7804,6 +8139,34 @@ static inline TENON_OWNED tenon_error* tenon_trigamma(
   tenon_tensor* given[1];
   given[0] = x;
   return tenon_call(scope, TENON_OP_trigamma, NULL, given, 1, out_y, 1);
+}
+
+/**
+ * The number whose error function is x.
+ *
+ *     erf(y) = x
+ *
+ * Infinite at -1 and 1, NaN beyond. Zeros keep their sign.
+ *
+ * @param scope Where it runs: on its device, recorded by its tapes.
+ * @param x The input. Dtype: floating.
+ * @param out_y The result, of x's shape. Dtype: that of x.
+ *
+ * Differentiable to any order.
+ *
+ * @return NULL, or an error for the caller to free: one that every op gives, or
+ *   - TENON_INVALID_ARGUMENT if this does not hold:
+ *     C1  x is floating point.
+ *
+ * @since 0.1, unstable
+ */
+static inline TENON_OWNED tenon_error* tenon_erfinv(
+                                                    tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                                    tenon_tensor* x TENON_BORROWED,
+                                                    tenon_tensor** out_y TENON_OWNED) {
+  tenon_tensor* given[1];
+  given[0] = x;
+  return tenon_call(scope, TENON_OP_erfinv, NULL, given, 1, out_y, 1);
 }
 
 /**

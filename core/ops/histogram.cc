@@ -1,0 +1,104 @@
+// histogram: how many elements fall into each of a number of equally wide bins.
+
+#include <cmath>
+
+#include "core/ops/searchsorted.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  int64_t bins = 10;  // How many.
+  TENON_ATTRS(bins)
+};
+
+constexpr int64_t kMostBins = int64_t{1} << 40;
+
+// Constraints.
+//   C1  x is floating point; low and high have its dtype and rank 0.
+//   C2  there is a bin, and 2^40 at most.
+TensorTypes infer(const Attrs& attrs, TypeSpan in) {
+  const TensorType& x = in[0];
+  require(is_floating(x.dtype), "C1: x must be floating point, but is {}: convert it with cast",
+          x.dtype);
+  require(in[1].rank() == 0 && in[2].rank() == 0,
+          "C1: low and high must have rank 0, but are {} and {}", in[1], in[2]);
+  require(attrs.bins >= 1 && attrs.bins <= kMostBins, "C2: there cannot be {} bins", attrs.bins);
+  return {TensorType(DType::kI64, {attrs.bins})};
+}
+
+// The last bin has its upper edge too. What lies in no bin is counted behind them, and cut off.
+Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const DType wide = in[0]->type.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+  const Tensor low = cast(in[1], wide), high = cast(in[2], wide);
+  const int64_t n = count(in[0]->shape());
+  const Tensor x = reshape(cast(in[0], wide), {n});
+  const Tensor width = (high - low) / static_cast<double>(attrs.bins);
+  const Tensor edges = low + cast(iota({attrs.bins}, DType::kI64, 0), wide) * width;
+
+  const Tensor up_to =
+      call1(OpId::k_searchsorted, SearchsortedAttrs{.side = Side::kRight}, {edges, x});
+  const Tensor is_within = logical_and(greater_equal(x, low), less_equal(x, high));
+  const Tensor bin = where(is_within, sub(up_to, integer(1)), integer(attrs.bins));
+  const Tensor counts =
+      scatter_elements(zeros(TensorType(DType::kI64, {attrs.bins + 1})), bin,
+                       ones(TensorType(DType::kI64, {n})), {.reduction = ScatterReduction::kAdd});
+  return {slice(counts, {.starts = {0}, .ends = {attrs.bins}})};
+}
+
+Cases<Attrs> cases() {
+  const CaseTensor x = f32({0, 1, 2, 2.5, 4, 3.75});
+  return {
+      {.name = "example",
+       .attrs = {.bins = 4},
+       .inputs = {x, f32({}, {0}), f32({}, {4})},
+       .expect = {i64({1, 1, 2, 2})}},
+      {.name = "beyond_the_edges",
+       .attrs = {.bins = 2},
+       .inputs = {f64({-1, 0.5, 1, 1.5, 2, 2.5, NAN, -INFINITY}), f64({}, {0}), f64({}, {2})},
+       .expect = {i64({1, 3})}},
+      {.name = "ten_bins",
+       .inputs = {x, f32({}, {0}), f32({}, {5})},
+       .expect = {i64({1, 0, 1, 0, 1, 1, 0, 1, 1, 0})}},
+      {.name = "matrix",
+       .attrs = {.bins = 1},
+       .inputs = {f16({2, 2}, {1, 2, 3, 4}), f16({}, {2}), f16({}, {3})},
+       .expect = {i64({2})}},
+      {.name = "nothing",
+       .attrs = {.bins = 2},
+       .inputs = {f32({0}, {}), f32({}, {0}), f32({}, {1})},
+       .expect = {i64({0, 0})}},
+      {.name = "integers", .inputs = {i32({1}), i32({}, {0}), i32({}, {1})}, .error = "C1"},
+      {.name = "low_has_an_axis", .inputs = {x, f32({0}), f32({}, {1})}, .error = "C1"},
+      {.name = "no_bins",
+       .attrs = {.bins = 0},
+       .inputs = {x, f32({}, {0}), f32({}, {1})},
+       .error = "C2"},
+  };
+}
+
+}  // namespace
+
+OpDef histogram_def() {
+  return define<Attrs>({
+      .name = "histogram",
+      .summary = "How many elements fall into each of a number of equally wide bins.",
+      .formula = "y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, "
+                 "where w = (high - low) / bins",
+      .details = "The last bin counts what equals high, too. What lies outside, and NaN, is not "
+                 "counted.",
+      .inputs = {{"x", "the values"},
+                 {"low", "the lower edge of the first bin, of rank 0"},
+                 {"high", "the upper edge of the last one, of rank 0"}},
+      .outputs = {{"y", "the counts as int64, along one axis"}},
+      .attrs_doc = {{"bins", "How many."}},
+      .infer = infer,
+      .decompose = decompose,
+      .cases = cases,
+      .promotes = Promotes::kAll,
+      .sparse_output = true,
+      .no_gradient = "its result is a count",
+  });
+}
+
+}  // namespace tenon::ops

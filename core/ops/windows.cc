@@ -1,0 +1,118 @@
+// hann_window, hamming_window and blackman_window: what a piece of a signal is multiplied with
+// before its spectrum is taken.
+
+#include "core/ops/formulas.h"
+
+namespace tenon::ops {
+namespace {
+
+struct Attrs {
+  int64_t size = 0;           // How many numbers.
+  bool periodic = true;       // Whether the number behind the last is the first again.
+  DType dtype = DType::kF32;  // Of the result; floating point.
+  TENON_ATTRS(size, periodic, dtype)
+};
+
+constexpr double kTwoPi = 6.283185307179586476925;
+
+// Constraints.
+//   C1  dtype is floating point.
+//   C2  size >= 0, and that many elements fit.
+TensorTypes infer(const Attrs& attrs, TypeSpan) {
+  require(is_floating(attrs.dtype), "C1: dtype must be floating point, but is {}", attrs.dtype);
+  return {require_sizes(attrs.dtype, {attrs.size}, "C2")};
+}
+
+// a0 - a1 cos(t) + a2 cos(2t), where t goes once around.
+Tensors cosines(const Attrs& attrs, double a0, double a1, double a2) {
+  const int64_t period = attrs.periodic ? attrs.size : attrs.size - 1;
+  const TensorType type(wide_dtype(attrs.dtype), {attrs.size});
+  if (period < 1) return {cast(ones(type), attrs.dtype)};
+  const Tensor i = iota(type.shape, type.dtype, 0);
+  const Tensor t = i * (kTwoPi / static_cast<double>(period));
+  Tensor y = a0 - a1 * cos(t);
+  if (a2 != 0) y = y + a2 * cos(2.0 * t);
+  return {cast(y, attrs.dtype)};
+}
+
+Tensors hann(const Attrs& attrs, TensorSpan) { return cosines(attrs, 0.5, 0.5, 0); }
+Tensors hamming(const Attrs& attrs, TensorSpan) {
+  return cosines(attrs, 25.0 / 46, 1 - 25.0 / 46, 0);
+}
+Tensors blackman(const Attrs& attrs, TensorSpan) { return cosines(attrs, 0.42, 0.5, 0.08); }
+
+// `periodic` and `symmetric` are windows of four and of five numbers.
+Cases<Attrs> cases(std::initializer_list<double> periodic,
+                   std::initializer_list<double> symmetric) {
+  return {
+      {.name = "example", .attrs = {.size = 4}, .expect = {f32(periodic)}},
+      {.name = "symmetric", .attrs = {.size = 5, .periodic = false}, .expect = {f32(symmetric)}},
+      {.name = "dtype",
+       .attrs = {.size = 5, .periodic = false, .dtype = DType::kF16},
+       .expect = {f16(symmetric)}},
+      {.name = "one_number",
+       .attrs = {.size = 1, .periodic = false, .dtype = DType::kF64},
+       .expect = {f64({1})}},
+      {.name = "no_elements", .attrs = {.size = 0}, .expect = {f32({0}, {})}},
+      {.name = "integers", .attrs = {.size = 4, .dtype = DType::kI32}, .error = "C1"},
+      {.name = "negative_size", .attrs = {.size = -1}, .error = "C2"},
+  };
+}
+
+OpDef define_window(Definition<Attrs> d) {
+  d.details =
+      "Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N "
+      "is 0 is 1.";
+  d.outputs = {{"y", "the window, along one axis"}};
+  d.attrs_doc = {{"size", "How many numbers."},
+                 {"periodic", "Whether the number behind the last would be the first again."},
+                 {"dtype", "The dtype of the result."}};
+  d.infer = infer;
+  d.numeric = Numeric::kComposite;
+  d.no_gradient = "it has no inputs";
+  return define(d);
+}
+
+}  // namespace
+
+OpDef hann_window_def() {
+  return define_window({
+      .name = "hann_window",
+      .summary = "One wave of a raised cosine, which begins at 0.",
+      .formula = "y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)",
+      .decompose = hann,
+      .cases =
+          [] {
+            return cases({0, 0.5, 1, 0.5}, {0, 0.5, 1, 0.5, 0});
+          },
+  });
+}
+
+OpDef hamming_window_def() {
+  return define_window({
+      .name = "hamming_window",
+      .summary = "One wave of a raised cosine, which begins above 0.",
+      .formula = "y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)",
+      .decompose = hamming,
+      .cases =
+          [] {
+            constexpr double kEdge = 0.0869565217391304, kMiddle = 0.543478260869565;
+            return cases({kEdge, kMiddle, 1, kMiddle}, {kEdge, kMiddle, 1, kMiddle, kEdge});
+          },
+  });
+}
+
+OpDef blackman_window_def() {
+  return define_window({
+      .name = "blackman_window",
+      .summary = "Two waves of cosines, which fall faster to 0 than one.",
+      .formula = "y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)",
+      .decompose = blackman,
+      .cases =
+          [] {
+            return cases({0, 0.34, 1, 0.34}, {0, 0.34, 1, 0.34, 0});
+          },
+  });
+}
+
+}  // namespace tenon::ops
