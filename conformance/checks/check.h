@@ -54,6 +54,10 @@ const Check* find_check(std::string_view name);
 
 // The lists that checks.cc joins.
 std::vector<Check> value_checks();
+std::vector<Check> special_checks();
+std::vector<Check> cast_checks();
+std::vector<Check> index_checks();
+std::vector<Check> aliasing_checks();
 std::vector<Check> curve_checks();
 std::vector<Check> shape_checks();
 std::vector<Check> memory_checks();
@@ -72,6 +76,9 @@ inline bool if_float(const Environment&, const Claim& claim) {
 
 // A few valid problems of the claim, of all its kinds of attributes.
 std::vector<Problem> some_problems(const Environment& env, const Claim& claim);
+
+// Whether the check of indices knows where the op has them and what bounds them.
+bool knows_indices_of(const OpFacts& op);
 
 // Every float of 16 bits, of an elementwise op of one input, with each choice of attributes that a
 // case has.

@@ -40,6 +40,13 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
   return problems;
 }
 
+bool are_alike(const Problem& a, const Problem& b) {
+  return a.attrs == b.attrs && std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(),
+                                          b.inputs.end(), [](const Operand& x, const Operand& y) {
+                                            return x.absent == y.absent && x.shape == y.shape;
+                                          });
+}
+
 // ---- inferred
 
 // Where the data say how large an output is, inference knows no more than the most that it can be.
@@ -78,10 +85,34 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
   return problems;
 }
 
+// ---- of ops that are not elementwise, what their generators make for a rank or a size
+
+// For each turn of the wish, but for those that come out alike.
+void add_wished(const Environment& env, const Claim& claim, Wish wish,
+                std::vector<Problem>& problems) {
+  const size_t first = problems.size();
+  for (wish.turn = 0; wish.turn < kTurns; ++wish.turn) {
+    std::optional<Problem> problem = wished(claim, wish, env.seed, env.oracle);
+    if (!problem) continue;
+    const bool known =
+        std::any_of(problems.begin() + static_cast<std::ptrdiff_t>(first), problems.end(),
+                    [&](const Problem& p) { return are_alike(p, *problem); });
+    if (!known) problems.push_back(std::move(*problem));
+  }
+}
+
+bool is_made(const Environment& env, const Claim& claim, const std::vector<Wish>& wishes) {
+  if (claim.op->elementwise) return is_elementwise(env, claim);
+  return env.thorough && std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
+           return wished(claim, wish, env.seed, env.oracle).has_value();
+         });
+}
+
 // ---- empty
 
 std::vector<Problem> empty_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = with_shapes(env, claim, {{0}, {0, 3}, {3, 0}, {2, 0, 4}});
+  if (!claim.op->elementwise && env.thorough) add_wished(env, claim, {.size = 0}, problems);
   for (Problem& own : valid_problems(claim, 0, env.seed, env.oracle)) {
     const bool empty = std::any_of(own.inputs.begin(), own.inputs.end(), [](const Operand& x) {
       return !x.absent && !x.scalar && count_of(x.shape) == 0;
@@ -93,22 +124,48 @@ std::vector<Problem> empty_problems(const Environment& env, const Claim& claim) 
 
 // ---- ranks
 
-std::vector<Problem> rank_problems(const Environment& env, const Claim& claim) {
-  std::vector<Sizes> shapes;
-  for (size_t rank = 0; rank <= 8; ++rank) {
-    Sizes shape(rank, 2);
-    if (rank > 1) shape[rank / 2] = 3;
-    shapes.push_back(shape);
+constexpr int64_t kRanks[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 16};
+
+bool has_ranks(const Environment& env, const Claim& claim) {
+  return is_made(env, claim, {{.rank = 1}, {.rank = 2}, {.rank = 3}});
+}
+
+// Layouts are of some rank, too; a copy sees them all.
+void add_layouts(std::vector<Problem>& problems) {
+  const std::vector<Problem> dense = problems;
+  for (const Problem& own : dense) {
+    for (const Layout layout : kLayouts) {
+      if (layout == Layout::kDense) continue;
+      problems.push_back(own);
+      problems.back().inputs[0].layout = layout;
+    }
   }
-  Sizes most(16, 1);
-  most[0] = most[7] = most[15] = 2;
-  shapes.push_back(most);
-  return with_shapes(env, claim, shapes);
+}
+
+std::vector<Problem> rank_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems;
+  if (claim.op->elementwise) {
+    std::vector<Sizes> shapes;
+    for (const int64_t rank : kRanks) shapes.push_back(shape_of_rank(rank));
+    return with_shapes(env, claim, shapes);
+  }
+  for (const int64_t rank : kRanks) add_wished(env, claim, {.rank = rank}, problems);
+  if (claim.op->name == "copy") add_layouts(problems);
+  return problems;
 }
 
 // ---- sizes
 
+bool has_sizes(const Environment& env, const Claim& claim) {
+  return is_made(env, claim, {{.size = 3}, {.size = 3, .turn = 1}, {.size = 3, .turn = 2}});
+}
+
 std::vector<Problem> size_problems(const Environment& env, const Claim& claim) {
+  if (!claim.op->elementwise) {
+    std::vector<Problem> problems;
+    for (const int64_t n : edge_sizes()) add_wished(env, claim, {.size = n}, problems);
+    return problems;
+  }
   std::vector<Sizes> shapes;
   for (const int64_t n : edge_sizes()) {
     shapes.push_back({n});
@@ -167,8 +224,10 @@ std::vector<Check> shape_checks() {
       {"empty", 2, "Tensors without elements.",
        [](const Environment& env, const Claim& c) { return !empty_problems(env, c).empty(); },
        empty_problems, test_value},
-      {"ranks", 2, "Ranks 0 to 8, and 16.", is_elementwise, rank_problems, test_value},
-      {"sizes", 2, "The edges of vectors and tiles.", is_elementwise, size_problems, test_value},
+      {"ranks", 2, "Ranks 0 to 8, and 16, with axes at both ends and between.", has_ranks,
+       rank_problems, test_value},
+      {"sizes", 2, "The edges of vectors and tiles, along each axis that matters.", has_sizes,
+       size_problems, test_value},
       {"errors", 2, "What is wrong is refused with the rule that it breaks.", has_errors,
        error_problems, test_error},
   };

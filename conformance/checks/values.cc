@@ -1,5 +1,5 @@
-// Whether results are right: drawn values, the registry's literal ones, special values, every float
-// of 16 bits.
+// Whether results are right: drawn values, the registry's literal ones, every float of 16 bits.
+// Special values have a file of their own.
 
 #include <algorithm>
 
@@ -12,6 +12,13 @@ bool is_random(const OpFacts& op) { return op.name.starts_with("random") || op.n
 
 Finding test_value(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
+}
+
+// Where plain results are what it is about.
+Finding test_plain(const Environment& env, const Problem& problem) {
+  Finding finding = test_value(env, problem);
+  finding.trusted = true;
+  return finding;
 }
 
 bool is_primitive(const Environment&, const Claim& claim) { return !claim.op->composite; }
@@ -48,48 +55,6 @@ Finding test_literal(const Environment& env, const Problem& problem) {
     }
     if (!fault.empty()) return Finding::fault("output " + std::to_string(i) + ": " + fault);
   }
-  return finding;
-}
-
-// ---- special values
-
-bool takes_specials(const Environment&, const Claim& claim) {
-  // Functions have a decomposition, too, for devices without a kernel; only what is judged by it is
-  // left out.
-  return claim.op->elementwise && !claim.inputs.empty() && claim.op->numeric != "composite";
-}
-
-std::vector<Problem> special_problems(const Environment& env, const Claim& claim) {
-  Problem problem;
-  problem.op = claim.op;
-  // Each special value of one input meets each of the others.
-  const int64_t n = 40;
-  const size_t inputs = claim.inputs.size();
-  for (size_t i = 0; i < inputs; ++i) {
-    Operand x;
-    x.dtype = claim.inputs[i];
-    x.fill = {.kind = Fill::Kind::kSpecial, .seed = env.seed + i};
-    x.shape = inputs == 1 ? Sizes{n} : Sizes(inputs, 1);
-    if (inputs > 1) x.shape[i] = n;
-    problem.inputs.push_back(std::move(x));
-  }
-  for (const Problem& own : retargeted_cases(claim)) {
-    if (!own.attrs.empty()) problem.attrs = own.attrs;
-  }
-  std::vector<Problem> problems = {problem};
-  for (const Fill::Kind kind : {Fill::Kind::kBits, Fill::Kind::kMagnitudes}) {
-    for (size_t i = 0; i < inputs; ++i) {
-      problem.inputs[i].shape = {env.thorough ? 20000 : 500};
-      problem.inputs[i].fill = {.kind = kind, .seed = env.seed + 7 * i + 1};
-    }
-    problems.push_back(problem);
-  }
-  return problems;
-}
-
-Finding test_special(const Environment& env, const Problem& problem) {
-  Finding finding = test_value(env, problem);
-  finding.trusted = true;  // It is about the values that are plain.
   return finding;
 }
 
@@ -157,13 +122,11 @@ std::vector<Check> value_checks() {
        [](const Environment& env, const Claim& c) {
          return is_composite(env, c) && !is_random(*c.op);
        },
-       value_problems, test_special, /*of_kernel=*/true},
+       value_problems, test_value, /*of_kernel=*/true},
       {"literal", 2, "Results are those that the registry's cases have from outside.",
        [](const Environment& env, const Claim& c) { return !literal_problems(env, c).empty(); },
        literal_problems, test_literal},
-      {"special", 2, "Zeros, infinities, NaN, extremes and subnormals, each with each.",
-       takes_specials, special_problems, test_special},
-      {"all_halves", 2, "Every float of 16 bits.", takes_all_halves, all_halves, test_special},
+      {"all_halves", 2, "Every float of 16 bits.", takes_all_halves, all_halves, test_plain},
       {"determinism", 2, "The same bits again, and with any number of threads.", claims_determinism,
        determinism_problems, test_determinism},
   };

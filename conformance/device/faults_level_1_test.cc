@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -282,6 +283,18 @@ std::vector<DeviceFault> faults_of_level_1() {
            tenon_launch own = *launch;
            own.record = &nowhere;
            return broken->inner.launch(kernel, stream, &own);
+         };
+       }},
+      {"index_values", "what an index out of range reads is left as it was", kRef,
+       [](Broken& b) {
+         b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
+                             const tenon_launch* launch) {
+           tenon_error* error = broken->inner.launch(kernel, stream, launch);
+           const tenon_view& y = launch->outputs[0];
+           if (launch->record && launch->record->state == 1) {
+             std::memset(static_cast<std::byte*>(y.data) + y.strides[0], 0xc3, 1);
+           }
+           return error;
          };
        }},
       {"host_memory", "it throws", kRef,

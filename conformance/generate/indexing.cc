@@ -1,5 +1,7 @@
 // Ops that read or write at computed places.
 
+#include <algorithm>
+
 #include "conformance/generate/generate.h"
 
 namespace tenon_kit {
@@ -11,25 +13,57 @@ Sizes small_shape(Draw& draw, int64_t rank) {
   return shape;
 }
 
+// The shape of what is read from or written to: what is asked for, or small sizes.
+Sizes data_shape(Draw& draw, int64_t least_rank, int64_t most_rank) {
+  if (draw.is_asked()) return draw_shape(draw, least_rank, most_rank);
+  return small_shape(draw, draw.between(least_rank, most_rank));
+}
+
+// Nothing can be chosen from nothing.
+Operand picks_of(tenon_dtype dtype, Sizes shape, int64_t bound, Draw& draw) {
+  if (bound == 0 && !shape.empty()) shape[0] = 0;
+  return indices(dtype, std::move(shape), bound, draw.seed());
+}
+
+// Sums do not depend on the order within what float32 may lose, if there are few; the extremes not
+// at all.
+std::string draw_reduction(Draw& draw, tenon_dtype dtype) {
+  if (draw.is_asked() && is_float(dtype)) return draw.one_of<std::string>({"none", "min", "max"});
+  return draw.one_of<std::string>({"none", "add", "min", "max"});
+}
+
+// A size that is asked for is that of the axis, of another one, or how many are gathered.
 void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
-  const int64_t rank = draw.between(1, 4), axis = draw.between(0, rank - 1);
-  const Sizes x = small_shape(draw, rank);
+  Sizes x = data_shape(draw, 1, 4);
+  const auto rank = static_cast<int64_t>(x.size());
+  const Wish& wish = draw.wish();
+  const int64_t axis = draw_axis(draw, rank);
+  if (wish.turn != 2) set_size(draw, x, wish.turn < 2 ? axis : (axis + 1) % rank);
+  Sizes picks;
+  if (wish.size >= 0) {
+    picks = {wish.turn == 2 ? wish.size : 3};
+  } else {
+    picks = small_shape(draw, draw.between(0, std::min<int64_t>(2, 17 - rank)));
+  }
   Problem problem;
   problem.attrs["axis"] = draw.coin() ? axis : axis - rank;
   problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
-                    indices(claim.inputs[1], small_shape(draw, draw.between(0, 2)),
-                            x[static_cast<size_t>(axis)], draw.seed())};
+                    picks_of(claim.inputs[1], picks, x[static_cast<size_t>(axis)], draw)};
   problems.push_back(std::move(problem));
 }
 
 // gather_elements and scatter_elements: indices of x's rank, no larger elsewhere.
 void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
-  const int64_t rank = draw.between(1, 3), axis = draw.between(0, rank - 1);
-  const Sizes x = small_shape(draw, rank);
+  Sizes x = data_shape(draw, 1, 3);
+  const auto rank = static_cast<int64_t>(x.size());
+  const Wish& wish = draw.wish();
+  const int64_t axis = draw_axis(draw, rank);
+  set_size(draw, x, wish.turn < 3 ? axis : (axis + 1) % rank);
   Sizes picks = x;
   const bool scatter = claim.op->name == "scatter_elements";
-  for (int64_t i = 0; i < rank; ++i) {
+  for (int64_t i = 0; i < rank && wish.turn < 2; ++i) {
     int64_t& size = picks[static_cast<size_t>(i)];
+    if (size == 0) continue;
     if (i == axis)
       size = scatter ? draw.between(1, size) : draw.between(1, 9);
     else if (!scatter || draw.coin())
@@ -41,20 +75,32 @@ void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems
                     indices(claim.inputs[1], picks, x[static_cast<size_t>(axis)], draw.seed())};
   if (scatter) {
     problem.inputs.push_back(plain(claim.inputs[2], picks, draw.seed()));
-    // Sums do not depend on the order within what float32 may lose; the extremes not at all.
     if (!is_bool(claim.inputs[0])) {
-      problem.attrs["reduction"] = draw.one_of<std::string>({"none", "add", "min", "max"});
+      problem.attrs["reduction"] = draw_reduction(draw, claim.inputs[0]);
     }
   }
   problems.push_back(std::move(problem));
 }
 
+// How many axes a tuple of indices chooses along: one, all or a half of those of x if asked.
+int64_t depth_of(Draw& draw, int64_t rank) {
+  const int64_t turn = draw.wish().turn;
+  if (!draw.is_asked()) return draw.between(1, rank);
+  return turn == 1 ? rank : turn == 2 ? (rank + 1) / 2 : 1;
+}
+
 void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
-  const int64_t rank = draw.between(1, 4), depth = draw.between(1, rank);
-  const Sizes x = small_shape(draw, rank);
+  Sizes x = data_shape(draw, 1, 4);
+  const auto rank = static_cast<int64_t>(x.size());
+  const int64_t depth = depth_of(draw, rank);
+  const Wish& wish = draw.wish();
+  // The first axis, which is chosen from, the last one, or how many are chosen.
+  if (wish.turn != 3) set_size(draw, x, wish.turn == 0 ? 0 : rank - 1);
   int64_t bound = x[0];
   for (int64_t i = 0; i < depth; ++i) bound = std::min(bound, x[static_cast<size_t>(i)]);
-  Sizes tuples = small_shape(draw, draw.between(0, 2));
+  Sizes tuples = draw.is_asked() ? Sizes{wish.size >= 0 && wish.turn == 3 ? wish.size : 3}
+                                 : small_shape(draw, draw.between(0, 2));
+  if (bound == 0) tuples = {0};
   Sizes result = tuples;
   tuples.push_back(depth);
   result.insert(result.end(), x.begin() + depth, x.end());
@@ -64,7 +110,7 @@ void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   if (claim.op->name == "scatter_nd") {
     problem.inputs.push_back(plain(claim.inputs[2], result, draw.seed()));
     if (!is_bool(claim.inputs[0])) {
-      problem.attrs["reduction"] = draw.one_of<std::string>({"none", "add", "min", "max"});
+      problem.attrs["reduction"] = draw_reduction(draw, claim.inputs[0]);
     }
   }
   problems.push_back(std::move(problem));

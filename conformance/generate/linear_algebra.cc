@@ -51,9 +51,18 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
   const bool spectral = kSpectral.contains(name);
   std::vector<int64_t> sides = {1, 2, 3, 4, 5, 7};
   if (!spectral) sides.insert(sides.end(), {8, 9, 16, 17, 33});
-  const int64_t rows = draw.one_of(sides), columns = square ? rows : draw.one_of(sides);
+  // A size that is asked for is one of these, or of the batch.
+  const Wish& wish = draw.wish();
+  int64_t rows = draw.one_of(sides), columns = square ? rows : draw.one_of(sides);
+  if (std::find(sides.begin(), sides.end(), wish.size) != sides.end()) {
+    if (wish.turn == 0 || square) rows = wish.size;
+    if (wish.turn != 0 || square) columns = wish.size;
+  }
   Sizes batch;
-  while (batch.size() < 2 && draw.coin()) batch.push_back(draw.between(1, 3));
+  while (!draw.is_asked() && batch.size() < 2 && draw.coin()) batch.push_back(draw.between(1, 3));
+  if (wish.rank > 2) batch = shape_of_rank(wish.rank - 2);
+  if (wish.rank >= 0) rows = 3, columns = square ? 3 : 2;
+  if (wish.size >= 0 && wish.turn == 2) batch = {wish.size}, rows = 2, columns = 2;
   const auto with_batch = [&](int64_t m, int64_t n) {
     Sizes shape = batch;
     shape.insert(shape.end(), {m, n});

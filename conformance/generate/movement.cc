@@ -1,39 +1,107 @@
 // Ops that move elements, and those that make them out of nothing.
 
+#include <algorithm>
+
 #include "conformance/generate/generate.h"
 
 namespace tenon_kit {
+namespace {
+
+// Makes the wanted size, and gives the axis that has it.
+int64_t place_size(Draw& draw, Sizes& shape) {
+  const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
+  set_size(draw, shape, axis);
+  return axis;
+}
+
+void add_concat(const Claim& claim, Draw& draw, Problem& problem) {
+  Sizes shape = draw_shape(draw, 1, 4);
+  const int64_t axis = place_size(draw, shape);
+  problem.attrs["axis"] = axis;
+  const int64_t n = draw.between(1, 4);
+  for (int64_t i = 0; i < n; ++i) {
+    Sizes part = shape;
+    const bool keeps = draw.wish().size >= 0 && i == 0;
+    if (!keeps) part[static_cast<size_t>(axis)] = draw.between(0, 5);
+    problem.inputs.push_back(plain(claim.inputs[0], part, draw.seed()));
+  }
+}
+
+void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
+  Sizes shape = draw_shape(draw, 1, 4);
+  const auto axis = static_cast<size_t>(draw.is_asked() ? place_size(draw, shape) : 0);
+  Sizes pads;
+  for (size_t i = 0; i < 2 * shape.size(); ++i) {
+    // Of many axes one: what is padded grows with each.
+    const bool padded = draw.wish().rank < 0 || i % shape.size() == axis;
+    pads.push_back(padded ? draw.between(0, 3) : 0);
+  }
+  problem.attrs["pads"] = pads;
+  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  if (claim.inputs.size() > 1 && draw.coin()) {
+    problem.inputs.push_back(plain(claim.inputs[1], {}, draw.seed()));
+  }
+}
+
+// dynamic_slice and dynamic_update_slice: a block of each axis that begins anywhere, also where it
+// has to be moved inside.
+void add_block(const Claim& claim, Draw& draw, Problem& problem) {
+  Sizes shape = draw_shape(draw, 0, 4);
+  place_size(draw, shape);
+  Sizes block;
+  for (const int64_t size : shape) {
+    block.push_back(draw.between(std::min<int64_t>(1, size), size));
+  }
+  const auto rank = static_cast<int64_t>(shape.size());
+  Operand starts = indices(claim.inputs.back(), {rank}, 12, draw.seed());
+  starts.fill.low = -3;
+  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  if (claim.op->name == "dynamic_slice") {
+    problem.attrs["sizes"] = block;
+  } else {
+    problem.inputs.push_back(plain(claim.inputs[1], block, draw.seed()));
+  }
+  problem.inputs.push_back(starts);
+}
+
+}  // namespace
+
 void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const std::string& name = claim.op->name;
   Problem problem;
   if (name == "copy" || name == "cast") {
-    problem.inputs = {plain(claim.inputs[0], draw_shape(draw, 0, 4), draw.seed())};
-  } else if (name == "concat") {
-    const Sizes shape = draw_shape(draw, 1, 4);
-    const int64_t axis = draw.between(0, static_cast<int64_t>(shape.size()) - 1);
-    problem.attrs["axis"] = axis;
-    const int64_t n = draw.between(1, 4);
-    for (int64_t i = 0; i < n; ++i) {
-      Sizes part = shape;
-      part[static_cast<size_t>(axis)] = draw.between(0, 5);
-      problem.inputs.push_back(plain(claim.inputs[0], part, draw.seed()));
-    }
-  } else if (name == "pad") {
-    const Sizes shape = draw_shape(draw, 1, 4);
-    Sizes pads;
-    for (size_t i = 0; i < 2 * shape.size(); ++i) pads.push_back(draw.between(0, 3));
-    problem.attrs["pads"] = pads;
+    Sizes shape = draw_shape(draw, 0, 4);
+    if (draw.is_asked()) place_size(draw, shape);
     problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
-    if (claim.inputs.size() > 1 && draw.coin()) {
-      problem.inputs.push_back(plain(claim.inputs[1], {}, draw.seed()));
+    if (is_float(claim.inputs[0]) && is_integer(claim.outputs[0])) {
+      // Between -1 and 1 all would be 0.
+      problem.inputs[0].fill.low = is_signed(claim.outputs[0]) ? -100 : 0;
+      problem.inputs[0].fill.high = 120;
     }
+  } else if (name == "concat") {
+    add_concat(claim, draw, problem);
+  } else if (name == "pad") {
+    add_pad(claim, draw, problem);
+  } else if (name == "dynamic_slice" || name == "dynamic_update_slice") {
+    if (!draw.is_asked()) return;  // Their cases in other sizes.
+    add_block(claim, draw, problem);
   } else if (name == "fill") {
-    problem.attrs["shape"] = draw_shape(draw, 0, 4);
+    Sizes shape = draw_shape(draw, 0, 4);
+    if (draw.is_asked()) place_size(draw, shape);
+    problem.attrs["shape"] = shape;
     problem.inputs = {plain(claim.inputs[0], {}, draw.seed())};
   } else if (name == "iota") {
-    const Sizes shape = draw_shape(draw, 1, 4);
+    Sizes shape = draw_shape(draw, 1, 4);
+    problem.attrs["axis"] = place_size(draw, shape);
     problem.attrs["shape"] = shape;
-    problem.attrs["axis"] = draw.between(0, static_cast<int64_t>(shape.size()) - 1);
+  } else if (name == "rng_bits") {
+    const std::vector<Problem> own = retargeted_cases(claim);
+    if (!draw.is_asked() || own.empty()) return;
+    Sizes shape = draw_shape(draw, 0, 4);
+    place_size(draw, shape);
+    problem = own[0];
+    problem.expected.clear();
+    problem.attrs["shape"] = shape;
   } else {
     return;
   }

@@ -26,6 +26,37 @@ void add_matmul(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   problems.push_back(std::move(problem));
 }
 
+// A product with the rank, in which batches are alike, are broadcast both ways, or are b's or a's
+// alone; or with the size for m, n or k.
+void add_wished(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  const Wish& wish = draw.wish();
+  int64_t m = 3, k = 5, n = 4;
+  if (wish.size >= 0) (wish.turn % 3 == 0 ? m : wish.turn % 3 == 1 ? n : k) = wish.size;
+  Problem problem;
+  bool transpose_a = false, transpose_b = false;
+  if (claim.op->attr("transpose_a") && wish.rank != 1) {
+    problem.attrs["transpose_a"] = transpose_a = draw.coin();
+    problem.attrs["transpose_b"] = transpose_b = draw.coin();
+  }
+  Sizes a, b;
+  if (wish.rank > 2) {
+    a = b = shape_of_rank(wish.rank - 2);
+    for (size_t i = 0; i < a.size() && wish.turn == 1; ++i) (i % 2 == 0 ? a : b)[i] = 1;
+    if (wish.turn == 2) a.erase(a.begin(), a.begin() + static_cast<int64_t>(a.size() + 1) / 2);
+    if (wish.turn == 3) b.clear();
+  }
+  const auto append = [](Sizes& shape, int64_t rows, int64_t columns, bool transposed) {
+    shape.push_back(transposed ? columns : rows);
+    shape.push_back(transposed ? rows : columns);
+  };
+  append(a, m, k, transpose_a);
+  append(b, k, n, transpose_b);
+  if (wish.rank == 1 && wish.turn != 2) a = {k};
+  if (wish.rank == 1 && wish.turn != 1) b = {k};
+  problem.inputs = {plain(claim.inputs[0], a, draw.seed()), plain(claim.inputs[1], b, draw.seed())};
+  problems.push_back(std::move(problem));
+}
+
 void add_gemm(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const int64_t m = draw.between(1, 33), k = draw.between(1, 33), n = draw.between(1, 33);
   Problem problem;
@@ -40,8 +71,15 @@ void add_gemm(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
 }  // namespace
 
 void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
-  if (claim.op->name == "matmul") add_matmul(claim, draw, problems);
-  if (claim.op->name == "gemm") add_gemm(claim, draw, problems);
+  const std::string& name = claim.op->name;
+  if (draw.is_asked()) {
+    if (name == "matmul" || name == "gemm" || name == "int8_matmul") {
+      add_wished(claim, draw, problems);
+    }
+    return;
+  }
+  if (name == "matmul") add_matmul(claim, draw, problems);
+  if (name == "gemm") add_gemm(claim, draw, problems);
 }
 
 }  // namespace tenon_kit

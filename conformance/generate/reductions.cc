@@ -1,6 +1,7 @@
 // Ops over axes: reductions, searches, scans, and the norms along one axis.
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "conformance/generate/generate.h"
@@ -20,17 +21,29 @@ void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& proble
   const std::string& name = claim.op->name;
   const bool over = kOverAxes.contains(name), along = kAlongAxis.contains(name);
   if ((!over && !along) || claim.inputs.size() != 1) return;
-  Sizes shape = draw_shape(draw, 1, 4);
+  Sizes shape = draw_shape(draw, over && draw.is_asked() ? 0 : 1, 4);
   const auto rank = static_cast<int64_t>(shape.size());
 
   Problem problem;
   if (along) {
     const bool search = name == "argmax" || name == "argmin";
     if (search) std::replace(shape.begin(), shape.end(), int64_t{0}, int64_t{5});
-    problem.attrs["axis"] = draw.between(-rank, rank - 1);
+    int64_t axis = draw.is_asked() ? draw_axis(draw, rank) : draw.between(-rank, rank - 1);
+    set_size(draw, shape, axis);
+    if (draw.is_asked() && draw.coin()) axis -= rank;
+    problem.attrs["axis"] = axis;
     for (const char* flag : {"exclusive", "reverse", "descending", "keepdims"}) {
       if (claim.op->attr(flag)) problem.attrs[flag] = draw.coin();
     }
+  } else if (draw.is_asked()) {
+    // All of them, those at both ends, or one.
+    const int64_t turn = draw.wish().turn;
+    Sizes axes = {draw_axis(draw, rank)};
+    set_size(draw, shape, axes[0]);
+    if (turn == 3 || rank == 0) axes.clear();
+    if (turn == 4 && rank > 1) axes = {-1, 0};
+    problem.attrs["axes"] = axes;
+    if (claim.op->attr("keepdims")) problem.attrs["keepdims"] = turn % 2 == 1;
   } else {
     Sizes axes;
     for (int64_t i = 0; i < rank; ++i) {
@@ -41,8 +54,10 @@ void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& proble
   }
   problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
   if (is_float(claim.inputs[0]) && (name == "prod" || name == "cumprod")) {
-    problem.inputs[0].fill.low = 0.5;  // So that long products stay numbers.
-    problem.inputs[0].fill.high = 1.5;
+    // So that long products stay far from the ends of the range.
+    const double spread = 2 / std::sqrt(std::max(16.0, static_cast<double>(count_of(shape))));
+    problem.inputs[0].fill.low = 1 - spread;
+    problem.inputs[0].fill.high = 1 + spread;
   }
   problems.push_back(std::move(problem));
 }

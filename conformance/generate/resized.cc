@@ -35,6 +35,7 @@ void resize(Operand& x, const Sizes& shape, Draw& draw) {
 }  // namespace
 
 void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  if (draw.wish().rank >= 0) return;  // A case has the rank that it has.
   std::vector<Problem> templates = retargeted_cases(claim);
   std::erase_if(templates, [](const Problem& p) {
     return std::any_of(p.inputs.begin(), p.inputs.end(), [](const Operand& x) {
@@ -51,16 +52,23 @@ void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   for (const Operand& x : problem.inputs) sizes.insert(sizes.end(), x.shape.begin(), x.shape.end());
   std::erase_if(sizes, [](int64_t size) { return size < 2; });
   if (sizes.empty()) return;
-  const int64_t from = draw.one_of(sizes);
-  const int64_t to = draw.coin() ? draw.between(1, 9) : draw.one_of(edge_sizes());
-  const bool multiples = draw.coin();
+  int64_t from = draw.one_of(sizes);
+  int64_t to = draw.coin() ? draw.between(1, 9) : draw.one_of(edge_sizes());
+  bool multiples = draw.coin();
+  if (draw.is_asked()) {
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    from = sizes[static_cast<size_t>(draw.wish().turn) % sizes.size()];
+    to = draw.wish().size;
+    multiples = false;
+  }
   for (Operand& x : problem.inputs) {
     if (x.absent) continue;
     Sizes shape = x.shape;
     for (int64_t& size : shape) {
       if (size == from || (multiples && size % from == 0)) size = size / from * to;
     }
-    if (count_of(shape) > 20000) return;
+    if (count_of(shape) > (draw.is_asked() ? 5000 : 20000)) return;
     resize(x, shape, draw);
   }
   problems.push_back(std::move(problem));

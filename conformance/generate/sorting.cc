@@ -37,9 +37,11 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   const std::string& name = claim.op->name;
   if (!kOfOne.contains(name) && name != "searchsorted") return;
   const bool flat = name == "unique" || name == "bincount" || name == "searchsorted";
-  const Sizes shape = draw_shape(draw, 1, flat ? 1 : 3);
+  const bool takes_rank_0 = draw.is_asked() && !claim.op->attr("axis");
+  Sizes shape = draw_shape(draw, takes_rank_0 ? 0 : 1, flat ? 1 : 3);
   const auto rank = static_cast<int64_t>(shape.size());
-  const auto axis = static_cast<size_t>(draw.between(0, rank - 1));
+  const auto axis = static_cast<size_t>(draw_axis(draw, rank));
+  set_size(draw, shape, static_cast<int64_t>(axis));
 
   Problem problem;
   if (claim.op->attr("axis")) {
@@ -55,8 +57,12 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   problem.inputs = {problem.check_gradient ? plain(claim.inputs[0], shape, draw.seed())
                                            : few_values(claim.inputs[0], shape, draw)};
   if (name == "searchsorted") {
+    // The shape that is asked for is that of what is sought, or in the first turn what is in order.
+    const bool is_sought = draw.is_asked() && (draw.wish().turn > 0 || rank != 1);
+    if (is_sought) problem.inputs[0] = few_values(claim.inputs[0], {17}, draw);
     problem.inputs[0] = sorted(problem.inputs[0]);
-    problem.inputs.push_back(few_values(claim.inputs[1], {draw.between(0, 40)}, draw));
+    const Sizes sought = is_sought ? shape : Sizes{draw.between(0, 40)};
+    problem.inputs.push_back(few_values(claim.inputs[1], sought, draw));
   }
   if (name == "bincount") {
     problem.inputs[0] = indices(claim.inputs[0], shape, 9, draw.seed());

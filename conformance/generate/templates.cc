@@ -47,6 +47,34 @@ void retarget_attrs(Problem& problem, const Claim& claim) {
   }
 }
 
+uint64_t seed_of(const Claim& claim, uint64_t seed) {
+  return seed ^ (uint64_t{claim.op->id} << 32);
+}
+
+void add_of_family(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  add_elementwise(claim, draw, problems);
+  add_reductions(claim, draw, problems);
+  add_products(claim, draw, problems);
+  add_windows(claim, draw, problems);
+  add_indexing(claim, draw, problems);
+  add_movement(claim, draw, problems);
+  add_linear_algebra(claim, draw, problems);
+  add_sorting(claim, draw, problems);
+  add_layers(claim, draw, problems);
+}
+
+// Whether an operand, or what is made out of nothing, has the rank or the size.
+bool grants(const Problem& problem, const Wish& wish) {
+  const auto fits = [&](const Sizes& shape) {
+    if (wish.rank >= 0) return static_cast<int64_t>(shape.size()) == wish.rank;
+    return std::find(shape.begin(), shape.end(), wish.size) != shape.end();
+  };
+  const AttrValue* const made = problem.attrs.find("shape");
+  return (made && fits(made->list())) ||
+         std::any_of(problem.inputs.begin(), problem.inputs.end(),
+                     [&](const Operand& x) { return !x.absent && !x.scalar && fits(x.shape); });
+}
+
 bool is_valid(const Problem& problem, const Claim& claim, const Session& session) {
   try {
     const auto types = session.infer(problem);
@@ -68,7 +96,35 @@ const std::vector<int64_t>& edge_sizes() {
   return sizes;
 }
 
+Sizes shape_of_rank(int64_t rank) {
+  Sizes shape(static_cast<size_t>(rank), rank > 8 ? 1 : 2);
+  if (rank > 8) {
+    shape.front() = shape[shape.size() / 2] = shape.back() = 2;
+  } else if (rank > 1) {
+    shape[shape.size() / 2] = 3;
+  }
+  return shape;
+}
+
+int64_t draw_axis(Draw& draw, int64_t rank) {
+  if (rank == 0) return 0;
+  if (!draw.is_asked()) return draw.between(0, rank - 1);
+  const int64_t axes[] = {0, rank - 1, rank / 2};
+  return axes[draw.wish().turn % 3];
+}
+
+void set_size(const Draw& draw, Sizes& shape, int64_t axis) {
+  const int64_t size = draw.wish().size;
+  if (size < 0 || shape.empty()) return;
+  for (int64_t& other : shape) other = std::min<int64_t>(other, size < 70 ? 3 : size < 300 ? 2 : 1);
+  shape[static_cast<size_t>(axis)] = size;
+}
+
 Sizes draw_shape(Draw& draw, int64_t least_rank, int64_t most_rank) {
+  if (draw.wish().rank >= 0) return shape_of_rank(std::max(least_rank, draw.wish().rank));
+  if (draw.wish().size >= 0) {
+    return Sizes(static_cast<size_t>(std::clamp<int64_t>(2, least_rank, most_rank)), 3);
+  }
   Sizes shape;
   const int64_t rank = draw.between(least_rank, most_rank);
   for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 7));
@@ -141,19 +197,12 @@ std::vector<Problem> retargeted_cases(const Claim& claim) {
 }
 
 std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
-  Draw draw(seed ^ (uint64_t{claim.op->id} << 32));
+  Draw draw(seed_of(claim, seed));
   std::vector<Problem> problems;
   size_t before = 1;
   while (problems.size() < n && problems.size() != before) {
     before = problems.size();
-    add_elementwise(claim, draw, problems);
-    add_reductions(claim, draw, problems);
-    add_products(claim, draw, problems);
-    add_windows(claim, draw, problems);
-    add_indexing(claim, draw, problems);
-    add_movement(claim, draw, problems);
-    add_linear_algebra(claim, draw, problems);
-    add_sorting(claim, draw, problems);
+    add_of_family(claim, draw, problems);
   }
   // Some of these make no sense, so there are more of them.
   for (size_t i = 0; problems.size() < n && i < 3 * n; ++i) add_resized(claim, draw, problems);
@@ -162,6 +211,20 @@ std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
     retarget_attrs(problem, claim);
   }
   return problems;
+}
+
+std::optional<Problem> wished(const Claim& claim, const Wish& wish, uint64_t seed,
+                              const Session& session) {
+  Draw draw(seed_of(claim, seed) + static_cast<uint64_t>(wish.turn), wish);
+  std::vector<Problem> problems;
+  add_of_family(claim, draw, problems);
+  if (problems.empty()) add_resized(claim, draw, problems);
+  for (Problem& problem : problems) {
+    problem.op = claim.op;
+    retarget_attrs(problem, claim);
+    if (grants(problem, wish) && is_valid(problem, claim, session)) return std::move(problem);
+  }
+  return std::nullopt;
 }
 
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,

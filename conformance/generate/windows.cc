@@ -1,5 +1,7 @@
 // Ops that slide a window over spatial axes: convolutions, their derivatives, pooling.
 
+#include <algorithm>
+
 #include "conformance/generate/generate.h"
 
 namespace tenon_kit {
@@ -10,17 +12,21 @@ struct Window {
   int64_t group = 1, channels = 0, filters = 0, batch = 0;
 };
 
-// Spatial axes whose window fits at least once.
+// Spatial axes whose window fits at least once. A size that is asked for is that of the last of
+// them, or how many channels or filters there are, or how many examples.
 Window draw_window(Draw& draw) {
   Window w;
-  const int64_t axes = draw.between(1, 3);
+  const Wish& wish = draw.wish();
+  int64_t axes = wish.size >= 0 ? 1 : draw.between(1, 3);
+  if (wish.rank >= 3 && wish.rank <= 5) axes = wish.rank - 2;
   for (int64_t i = 0; i < axes; ++i) {
     w.kernel.push_back(draw.between(1, 3));
     w.strides.push_back(draw.between(1, 3));
     w.dilations.push_back(draw.between(1, 2));
     w.pads.push_back(draw.between(0, w.kernel.back() / 2));
     const int64_t reach = (w.kernel.back() - 1) * w.dilations.back() + 1;
-    w.in.push_back(reach + draw.between(0, axes == 1 ? 40 : 7));
+    w.in.push_back(reach + draw.between(0, axes == 1 && !draw.is_asked() ? 40 : 7));
+    if (wish.turn == 0) w.in.back() = std::max(reach, wish.size);
   }
   const Sizes before = w.pads;
   w.pads.insert(w.pads.end(), before.begin(), before.end());
@@ -32,6 +38,10 @@ Window draw_window(Draw& draw) {
   w.channels = w.group * draw.between(1, 4);
   w.filters = w.group * draw.between(1, 5);
   w.batch = draw.between(1, 3);
+  if (wish.size > 300) w.batch = 1, w.channels = w.filters = w.group;  // What is large is so once.
+  if (wish.size < 0 || wish.turn == 0) return w;
+  w.group = 1;
+  (wish.turn == 1 ? w.channels : wish.turn == 2 ? w.filters : w.batch) = wish.size;
   return w;
 }
 

@@ -1,9 +1,10 @@
 // Where values come from: drawn evenly, from the special ones of a dtype, from all its bits, or
 // over all its magnitudes.
 
+#include "conformance/kit/fill.h"
+
 #include <algorithm>
 #include <random>
-#include <stdexcept>
 
 #include "conformance/kit/problem.h"
 
@@ -21,7 +22,57 @@ Real uniform(Engine& engine, double low, double high, tenon_dtype dtype) {
   return std::min<Real>(whole, static_cast<Real>(high) - 1);
 }
 
-// Zeros, ones, the ends of the range, what lies beside them, and what is no number.
+// Any bits: every kind of number, subnormal ones and NaN too, as often as their bits are many.
+Real from_bits(Engine& engine, tenon_dtype dtype) {
+  const uint64_t bits[2] = {engine(), engine()};
+  const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(bits),
+                                         facts(dtype).size);
+  return decode(bytes, dtype)[0];
+}
+
+// Of either sign, with exponents drawn evenly: small, large and in between.
+Real magnitude(Engine& engine, tenon_dtype dtype) {
+  if (!is_float(dtype)) return from_bits(engine, dtype);
+  const DTypeFacts& f = facts(dtype);
+  const Real exponents = f.greatest_exponent - f.least_exponent;
+  const int exponent = f.least_exponent + static_cast<int>(unit(engine) * exponents);
+  const Real value = real_scale(1 + unit(engine), exponent);
+  return (engine() & 1) != 0 ? -value : value;
+}
+
+// Those that the dtype holds, each once, in ascending order. An integer dtype holds whole ones.
+Reals distinct(Reals values, tenon_dtype dtype) {
+  for (Real& x : values) {
+    const Real own = rounded(x, dtype);
+    if (is_float(dtype)) {
+      x = own;
+    } else {
+      x = own == x ? own + 0 : Real(NAN);  // Integers have one zero.
+    }
+  }
+  std::erase_if(values, [](Real x) { return !real_is_finite(x); });
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+// Where functions leave their range, vanish or become flat: multiples of ln 2, since that is where
+// exponentials meet the ends of a dtype.
+Reals ends_of_functions(const DTypeFacts& f) {
+  const Real ln2 = Real(0.693147180559945309417) + Real(2.3190468138462996e-17);
+  const int top = f.greatest_exponent + 1, bottom = f.least_exponent, last = bottom - f.precision;
+  Reals values;
+  for (const int exponent : {top, top + 1, bottom, last + 1, last, -f.precision, 1 - f.precision}) {
+    values.push_back(exponent * ln2);               // exp, expm1; with one more sinh and cosh.
+    values.push_back(exponent);                     // exp2
+    values.push_back(exponent * ln2 / 2);           // tanh
+    values.push_back(real_scale(1, exponent / 2));  // What has a square there.
+  }
+  return values;
+}
+
+}  // namespace
+
 Reals specials(tenon_dtype dtype) {
   if (is_bool(dtype)) return {0, 1};
   if (is_integer(dtype)) {
@@ -65,25 +116,72 @@ Reals specials(tenon_dtype dtype) {
   return values;
 }
 
-// Any bits: every kind of number, subnormal ones and NaN too, as often as their bits are many.
-Real from_bits(Engine& engine, tenon_dtype dtype) {
-  const uint64_t bits[2] = {engine(), engine()};
-  const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(bits),
-                                         facts(dtype).size);
-  return decode(bytes, dtype)[0];
-}
-
-// Of either sign, with exponents drawn evenly: small, large and in between.
-Real magnitude(Engine& engine, tenon_dtype dtype) {
-  if (!is_float(dtype)) return from_bits(engine, dtype);
+Reals thresholds(tenon_dtype dtype) {
+  if (!is_float(dtype)) return specials(dtype);
   const DTypeFacts& f = facts(dtype);
-  const Real exponents = f.greatest_exponent - f.least_exponent;
-  const int exponent = f.least_exponent + static_cast<int>(unit(engine) * exponents);
-  const Real value = real_scale(1 + unit(engine), exponent);
-  return (engine() & 1) != 0 ? -value : value;
+  // Kinks of activations, ties of round, zeros and poles, quarter turns.
+  constexpr double kPlaces[] = {0.5,
+                                1,
+                                1.5,
+                                2,
+                                2.5,
+                                3,
+                                3.5,
+                                4,
+                                6,
+                                10,
+                                20,
+                                34,
+                                170,
+                                0.1,
+                                0.2,
+                                0.25,
+                                1.0 / 6,
+                                1.0 / 3,
+                                0.75,
+                                1.4616321449683623,
+                                0.78539816339744831,
+                                1.5707963267948966,
+                                2.3561944901923448,
+                                3.1415926535897931,
+                                4.7123889803846897,
+                                6.2831853071795862};
+  Reals at(std::begin(kPlaces), std::end(kPlaces));
+  // What integers of some width end at, and where whole numbers become even ones.
+  for (const int bits : {7, 8, 11, 15, 16, 24, 31, 32, 53, 63, 64}) {
+    at.push_back(real_scale(1, bits));
+    at.push_back(real_scale(1, bits) - Real(0.5));
+  }
+  for (const Real end : ends_of_functions(f)) at.push_back(end);
+  Reals values;
+  for (const Real threshold : at) {
+    const Real x = rounded(threshold, dtype);
+    if (!real_is_finite(x) || x == 0) continue;
+    // Below a power of two values lie closer.
+    for (const Real near : {x, x + ulp(x, dtype), x - ulp(x, dtype), x - ulp(x, dtype) / 2}) {
+      values.push_back(near);
+      values.push_back(-near);
+    }
+  }
+  return distinct(std::move(values), dtype);
 }
 
-}  // namespace
+Reals around_powers(tenon_dtype dtype) {
+  Reals values = {0};
+  for (int bits = 0; bits <= 64; ++bits) {
+    for (const Real beside : {Real(0), Real(1), Real(-1), Real(0.5), Real(-0.5)}) {
+      values.push_back(real_scale(1, bits) + beside);
+      values.push_back(-values.back());
+    }
+    if (!is_float(dtype)) continue;
+    const Real power = real_scale(1, bits);
+    for (const Real near : {power + ulp(power, dtype), power - ulp(power, dtype) / 2}) {
+      values.push_back(near);
+      values.push_back(-near);
+    }
+  }
+  return distinct(std::move(values), dtype);
+}
 
 Reals Operand::values() const {
   if (absent) return {};

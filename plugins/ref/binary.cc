@@ -169,7 +169,13 @@ template <class W>
 Function<W> wide_function(uint32_t op) {
   switch (op) {
     case TENON_OP_pow:
-      return [](W a, W b) { return std::pow(a, b); };
+      return [](W a, W b) {
+        // The x87 code of glibc has no absolute value of -2^63, and answers for the other sign.
+        if constexpr (std::is_same_v<W, long double>) {
+          if (b == -0x1p63L) return 1 / std::pow(a, -b);
+        }
+        return std::pow(a, b);
+      };
     case TENON_OP_atan2:
       return [](W a, W b) { return std::atan2(a, b); };
     default:

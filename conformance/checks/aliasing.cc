@@ -1,0 +1,138 @@
+// Aliasing: one tensor given twice, and two views that share elements, give the bits of tensors of
+// their own.
+
+#include <algorithm>
+
+#include "conformance/checks/check.h"
+
+namespace tenon_kit {
+namespace {
+
+bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
+
+// Operands that could be one tensor: of one type, and no place in another of them.
+bool may_share(const Problem& problem, size_t i, size_t j) {
+  const auto is_place = [&](size_t k) {
+    const std::vector<InputFacts>& inputs = problem.op->inputs;
+    const std::string& name = inputs[std::min(k, inputs.size() - 1)].name;
+    return !problem.op->index_rule.empty() && name != "x" && name != "updates";
+  };
+  const Operand &x = problem.inputs[i], &y = problem.inputs[j];
+  return is_tensor(x) && is_tensor(y) && x.dtype == y.dtype && !is_place(i) && !is_place(j);
+}
+
+template <class Each>
+void for_each_pair(const Problem& problem, Each&& each) {
+  for (size_t j = 1; j < problem.inputs.size(); ++j) {
+    for (size_t i = 0; i < j; ++i) {
+      if (may_share(problem, i, j)) each(i, j);
+    }
+  }
+}
+
+bool is_valid(const Environment& env, const Problem& problem) {
+  try {
+    env.oracle.infer(problem);
+    return true;
+  } catch (const tenon::Error&) {
+    return false;
+  }
+}
+
+// Problems of which two operands are alike, where that makes sense.
+std::vector<Problem> alike_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems;
+  for (const Problem& own : valid_problems(claim, 24, env.seed, env.oracle)) {
+    for_each_pair(own, [&](size_t i, size_t j) {
+      for (const auto& [from, to] : {std::pair(i, j), std::pair(j, i)}) {
+        if (to == 0 && !own.op->index_rule.empty()) break;  // The places are in that shape.
+        Problem problem = own;
+        problem.expected.clear();
+        problem.inputs[to] = problem.inputs[from];
+        if (problems.size() < 12 && is_valid(env, problem)) problems.push_back(problem);
+        if (own.inputs[from].shape == own.inputs[to].shape) break;
+      }
+    });
+  }
+  return problems;
+}
+
+bool takes_two(const Environment& env, const Claim& claim) {
+  if (!env.thorough) return false;
+  const auto& inputs = claim.inputs;
+  const bool has_pair = std::adjacent_find(inputs.begin(), inputs.end()) != inputs.end();
+  if (claim.op->elementwise) return has_pair;
+  return !alike_problems(env, claim).empty();
+}
+
+bool are_alike(const Operand& x, const Operand& y) {
+  return x.shape == y.shape && encode(x.values(), x.dtype) == encode(y.values(), y.dtype);
+}
+
+// ---- one tensor twice
+
+std::string with_one_tensor(const Environment& env, const Problem& problem, size_t i, size_t j) {
+  const std::vector<Result> want = env.device.run(problem);
+  std::vector<tenon::Tensor> inputs = env.device.make(problem.inputs);
+  inputs[j] = inputs[i];
+  const std::string fault = same_bits(env.device.run(problem, inputs), want);
+  return fault.empty() ? "" : "are one tensor, " + fault;
+}
+
+// ---- views of one buffer, of which the second begins a step of the first axis later
+
+std::string with_overlap(const Environment& env, const Problem& problem, size_t i, size_t j) {
+  const Operand& x = problem.inputs[i];
+  if (x.shape.empty() || count_of(x.shape) == 0) return "";
+  const int64_t n = x.shape[0], step = count_of(x.shape) / n;
+  Operand base = x;
+  base.layout = Layout::kDense;
+  base.shape[0] = n + 1;
+  base.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
+  Reals& values = base.fill.values;
+  values.insert(values.end(), values.begin(), values.begin() + step);  // The first step once more.
+  Problem apart = problem;
+  for (const auto& [k, from] : {std::pair(i, int64_t{0}), std::pair(j, step)}) {
+    apart.inputs[k].layout = Layout::kDense;
+    apart.inputs[k].fill = {
+        .kind = Fill::Kind::kValues,
+        .values = Reals(values.begin() + from, values.begin() + from + n * step)};
+  }
+  std::vector<tenon::Tensor> inputs = env.device.make(apart.inputs);
+  const std::vector<Result> want = env.device.run(apart, inputs);
+  const tenon::Tensor whole = env.device.make(base);
+  Problem slice;
+  slice.op = &op_named("slice");
+  slice.attrs["axes"] = Sizes{0};
+  for (const auto& [k, from] : {std::pair(i, int64_t{0}), std::pair(j, int64_t{1})}) {
+    slice.attrs["starts"] = Sizes{from};
+    slice.attrs["ends"] = Sizes{from + n};
+    inputs[k] = env.device.call(slice, {whole})[0];
+  }
+  const std::string fault = same_bits(env.device.run(apart, inputs), want);
+  return fault.empty() ? "" : "are views that overlap, " + fault;
+}
+
+Finding test_alike(const Environment& env, const Problem& problem) {
+  Finding finding;
+  for_each_pair(problem, [&](size_t i, size_t j) {
+    if (!finding.passed || !are_alike(problem.inputs[i], problem.inputs[j])) return;
+    std::string fault = with_one_tensor(env, problem, i, j);
+    if (fault.empty()) fault = with_overlap(env, problem, i, j);
+    if (fault.empty()) return;
+    finding = Finding::fault("where inputs " + std::to_string(i) + " and " + std::to_string(j) +
+                             " " + fault);
+  });
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Check> aliasing_checks() {
+  return {
+      {"aliasing", 2, "One tensor given twice, and views that overlap, change nothing.", takes_two,
+       alike_problems, test_alike},
+  };
+}
+
+}  // namespace tenon_kit

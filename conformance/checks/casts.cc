@@ -1,0 +1,262 @@
+// Casts, and integers at the ends of their range. What is right is computed here: `ref`'s loops
+// would be judged by themselves.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "conformance/checks/check.h"
+#include "conformance/kit/fill.h"
+
+namespace tenon_kit {
+namespace {
+
+Operand vector_of(tenon_dtype dtype, Reals values) {
+  Operand x;
+  x.dtype = dtype;
+  x.shape = {static_cast<int64_t>(values.size())};
+  x.fill.values = std::move(values);
+  return x;
+}
+
+Operand drawn(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t seed) {
+  Operand x;
+  x.dtype = dtype;
+  x.shape = std::move(shape);
+  x.fill = {.kind = kind, .seed = seed};
+  return x;
+}
+
+// ---- casts
+
+bool is_cast(const Environment&, const Claim& claim) { return claim.op->name == "cast"; }
+
+// What lies beside the middle of two neighbours in a narrower float: where rounding changes its
+// mind. Over all its exponents, the subnormal ones and those beyond too.
+Reals ties(tenon_dtype from, tenon_dtype to) {
+  const DTypeFacts& f = facts(to);
+  Reals values;
+  for (int e = f.least_exponent - f.precision - 1; e <= f.greatest_exponent + 1; ++e) {
+    const Real power = real_scale(1, e), unit = ulp(power, to);
+    // The last bit of what is below the middle is 0, then 1; at the top a carry.
+    for (const Real below : {power, power + unit, 2 * power - unit}) {
+      const Real middle = below + unit / 2;
+      const Real step = is_float(from) ? ulp(middle, from) : Real(1);
+      for (const Real x : {middle, middle + step, middle - step}) {
+        if (rounded(x, from) != x) continue;
+        values.push_back(x);
+        values.push_back(-x);
+      }
+    }
+  }
+  return values;
+}
+
+std::vector<Problem> cast_problems(const Environment& env, const Claim& claim) {
+  const tenon_dtype from = claim.inputs[0], to = claim.outputs[0];
+  std::vector<Operand> inputs = {vector_of(from, around_powers(from)),
+                                 vector_of(from, specials(from))};
+  if (is_float(to)) {
+    Reals values = ties(from, to);
+    if (!values.empty()) inputs.push_back(vector_of(from, std::move(values)));
+  }
+  if (env.thorough) {
+    inputs.push_back(drawn(from, {2000}, Fill::Kind::kBits, env.seed));
+    inputs.push_back(drawn(from, {2000}, Fill::Kind::kMagnitudes, env.seed + 1));
+    if (facts(from).size == 2) {
+      Reals all;
+      for (int i = 0; i < 65536; ++i) all.push_back(i);
+      inputs.push_back(vector_of(from, decode(encode(all, TENON_UINT16), from)));
+    }
+  }
+  std::vector<Problem> problems;
+  for (Operand& x : inputs) {
+    Problem problem;
+    problem.op = claim.op;
+    problem.attrs["to"] = name_of(to);
+    problem.inputs = {std::move(x)};
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+// Two's complement of as many bits as the dtype has.
+Real wrapped(Real whole, tenon_dtype dtype) {
+  const int bits = static_cast<int>(8 * facts(dtype).size);
+  const Real modulus = real_scale(1, bits);
+  Real rest = whole - modulus * real_rint(whole / modulus);
+  while (rest < least(dtype)) rest += modulus;
+  while (rest > greatest(dtype)) rest -= modulus;
+  return rest;
+}
+
+Real cast_of(Real x, tenon_dtype from, tenon_dtype to) {
+  if (!is_float(from)) x += 0;  // Integers have one zero.
+  if (is_bool(to)) return x != 0 ? 1 : 0;  // NaN is not zero.
+  if (is_float(to)) return rounded(x, to);
+  if (!is_float(from)) return wrapped(x, to);
+  if (!real_is_finite(x)) return rounded(x, to);  // 0 for NaN, or the nearer end.
+  const Real nearest = real_rint(x);
+  return rounded(real_abs(nearest) > real_abs(x) ? nearest - (x < 0 ? -1 : 1) : nearest, to);
+}
+
+Finding expect(const Environment& env, const Problem& problem, const Reals& want) {
+  const std::vector<Result> got = env.device.run(problem);
+  Result right = got[0];
+  right.bytes = encode(want, right.dtype);
+  if (right.bytes.size() != got[0].bytes.size()) return Finding::fault("the shape is another");
+  const std::string fault = compare_bits(got[0], right);
+  return fault.empty() ? Finding() : Finding::fault(fault);
+}
+
+Finding test_cast(const Environment& env, const Problem& problem) {
+  const Operand& x = problem.inputs.at(0);
+  const tenon_dtype to = dtype_named(problem.attr("to").text());
+  Reals want = x.values();
+  for (Real& value : want) value = cast_of(value, x.dtype, to);
+  Finding finding = expect(env, problem, want);
+  if (finding.passed) return finding;
+  // The value that went wrong says more than its place.
+  const size_t at = finding.message.find(" is ");
+  const auto i = static_cast<size_t>(std::strtoull(finding.message.c_str() + 8, nullptr, 10));
+  if (at != std::string::npos && i < x.values().size()) {
+    finding.message.insert(at, " of " + text(x.values()[i]));
+  }
+  return finding;
+}
+
+// ---- integers wrap
+
+using Words = std::vector<uint64_t>;  // Integers by their bits, extended by their sign.
+
+Words words_of(const Operand& x) {
+  Words words;
+  for (const Real value : x.values()) {
+    words.push_back(value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value))
+                              : static_cast<uint64_t>(value));
+  }
+  return words;
+}
+
+// A problem whose operands have one or two axes, which `axis` or the product goes along.
+struct Lines {
+  int64_t rows = 1, length = 0;
+  explicit Lines(const Sizes& shape) : length(shape.back()) {
+    for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  }
+};
+
+Words elementwise(const Problem& problem, uint64_t (*f)(uint64_t, uint64_t)) {
+  Words a = words_of(problem.inputs.at(0));
+  const Words b = words_of(problem.inputs.back());
+  for (size_t i = 0; i < a.size(); ++i) a[i] = f(a[i], b[i]);
+  return a;
+}
+
+Words along_lines(const Problem& problem, bool sums, bool keeps_all) {
+  const Lines lines(problem.inputs.at(0).shape);
+  const Words x = words_of(problem.inputs[0]);
+  Words y;
+  for (int64_t i = 0; i < lines.rows; ++i) {
+    uint64_t total = sums ? 0 : 1;
+    for (int64_t j = 0; j < lines.length; ++j) {
+      const uint64_t next = x[static_cast<size_t>(i * lines.length + j)];
+      total = sums ? total + next : total * next;
+      if (keeps_all) y.push_back(total);
+    }
+    if (!keeps_all) y.push_back(total);
+  }
+  return y;
+}
+
+Words product(const Problem& problem) {
+  const Lines a(problem.inputs.at(0).shape), b(problem.inputs.at(1).shape);
+  const Words x = words_of(problem.inputs[0]), y = words_of(problem.inputs[1]);
+  Words result;
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t j = 0; j < b.length; ++j) {
+      uint64_t total = 0;
+      for (int64_t k = 0; k < a.length; ++k) {
+        total +=
+            x[static_cast<size_t>(i * a.length + k)] * y[static_cast<size_t>(k * b.length + j)];
+      }
+      result.push_back(total);
+    }
+  }
+  return result;
+}
+
+struct Wrapping {
+  const char* op;
+  Words (*result)(const Problem&);
+};
+const Wrapping kWrapping[] = {
+    {"add", [](const Problem& p) { return elementwise(p, [](auto a, auto b) { return a + b; }); }},
+    {"sub", [](const Problem& p) { return elementwise(p, [](auto a, auto b) { return a - b; }); }},
+    {"mul", [](const Problem& p) { return elementwise(p, [](auto a, auto b) { return a * b; }); }},
+    {"neg", [](const Problem& p) { return elementwise(p, [](auto a, auto) { return 0 - a; }); }},
+    {"square", [](const Problem& p) { return elementwise(p, [](auto a, auto) { return a * a; }); }},
+    {"abs",
+     [](const Problem& p) {
+       const bool has_sign = is_signed(p.inputs.at(0).dtype);
+       Words words = words_of(p.inputs[0]);
+       for (uint64_t& x : words) x = has_sign && x >> 63 != 0 ? 0 - x : x;
+       return words;
+     }},
+    {"sum", [](const Problem& p) { return along_lines(p, true, false); }},
+    {"prod", [](const Problem& p) { return along_lines(p, false, false); }},
+    {"cumsum", [](const Problem& p) { return along_lines(p, true, true); }},
+    {"cumprod", [](const Problem& p) { return along_lines(p, false, true); }},
+    {"matmul", product},
+};
+
+const Wrapping* wrapping(const OpFacts& op) {
+  for (const Wrapping& row : kWrapping) {
+    if (op.name == row.op) return &row;
+  }
+  return nullptr;
+}
+
+bool wraps(const Environment&, const Claim& claim) {
+  return wrapping(*claim.op) && is_integer(claim.inputs[0]);
+}
+
+std::vector<Problem> wrap_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems;
+  const bool is_product = claim.op->name == "matmul";
+  for (const int64_t length : {3, env.thorough ? 67 : 5}) {
+    for (const Fill::Kind kind : {Fill::Kind::kSpecial, Fill::Kind::kBits}) {
+      Problem problem;
+      problem.op = claim.op;
+      if (claim.op->attr("axes")) problem.attrs["axes"] = Sizes{1};
+      if (claim.op->attr("axis")) problem.attrs["axis"] = 1;
+      problem.inputs = {drawn(claim.inputs[0], {19, length}, kind, env.seed)};
+      if (claim.inputs.size() > 1) {
+        const Sizes other = is_product ? Sizes{length, 21} : Sizes{19, length};
+        problem.inputs.push_back(drawn(claim.inputs[1], other, kind, env.seed + 1));
+      }
+      problems.push_back(std::move(problem));
+    }
+  }
+  return problems;
+}
+
+Finding test_wrap(const Environment& env, const Problem& problem) {
+  const tenon_dtype dtype = problem.inputs.at(0).dtype;
+  Reals want;
+  for (const uint64_t word : wrapping(*problem.op)->result(problem)) {
+    want.push_back(wrapped(static_cast<Real>(word), dtype));
+  }
+  return expect(env, problem, want);
+}
+
+}  // namespace
+
+std::vector<Check> cast_checks() {
+  return {
+      {"casts", 2, "Casts wrap, saturate and round once, at the ends of either dtype.", is_cast,
+       cast_problems, test_cast},
+      {"wraps", 2, "Integers wrap at the ends of their range.", wraps, wrap_problems, test_wrap},
+  };
+}
+
+}  // namespace tenon_kit

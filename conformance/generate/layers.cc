@@ -1,0 +1,112 @@
+// Layers that take any rank, losses over classes, and the steps of optimizers.
+
+#include <algorithm>
+#include <set>
+
+#include "conformance/generate/generate.h"
+
+namespace tenon_kit {
+namespace {
+
+const std::set<std::string> kGated = {"glu", "swiglu"};
+const std::set<std::string> kOfLastAxes = {"layer_norm", "rms_norm"};
+const std::set<std::string> kOfChannels = {"group_norm", "batch_norm_train", "batch_norm",
+                                           "instance_norm"};
+const std::set<std::string> kLosses = {"softmax_cross_entropy", "sparse_softmax_cross_entropy"};
+// How many operands with the shape of the parameters come first.
+size_t n_alike(const std::string& name) {
+  if (name == "sgd") return 2;
+  if (name == "momentum" || name == "rmsprop" || name == "adagrad") return 3;
+  return name == "adam" || name == "adamw" || name == "lamb" ? 4 : 0;
+}
+
+Operand positive(tenon_dtype dtype, Sizes shape, Draw& draw) {
+  Operand x = plain(dtype, std::move(shape), draw.seed());
+  x.fill.low = is_float(dtype) ? 0.25 : 1;
+  x.fill.high = is_float(dtype) ? 1 : 5;
+  return x;
+}
+
+// The axis of what is joined has an even size.
+Problem gated(const Claim& claim, Draw& draw) {
+  Sizes shape = draw_shape(draw, 1, 4);
+  const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
+  set_size(draw, shape, draw.wish().turn < 3 ? axis : 0);
+  int64_t& size = shape[static_cast<size_t>(axis)];
+  if (draw.wish().turn >= 3 || draw.wish().rank >= 0) size = 2 * std::max<int64_t>(1, size / 2);
+  Problem problem;
+  problem.attrs["axis"] = axis;
+  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  return problem;
+}
+
+// Scales, and where there is one a bias, have the sizes of x from the axis on.
+Problem norm_of_last_axes(const Claim& claim, Draw& draw) {
+  Sizes shape = draw_shape(draw, 1, 4);
+  const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
+  set_size(draw, shape, draw.wish().turn < 3 ? axis : 0);
+  Problem problem;
+  problem.attrs["axis"] = axis;
+  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  const Sizes behind(shape.begin() + axis, shape.end());
+  for (size_t i = 1; i < claim.inputs.size(); ++i) {
+    problem.inputs.push_back(plain(claim.inputs[i], behind, draw.seed()));
+  }
+  return problem;
+}
+
+// Examples, channels, then any axes.
+Problem norm_of_channels(const Claim& claim, Draw& draw) {
+  Sizes shape = draw_shape(draw, 2, 4);
+  if (draw.wish().turn == 2 && shape.size() < 3) shape.push_back(3);
+  set_size(draw, shape, draw_axis(draw, static_cast<int64_t>(shape.size())));
+  Problem problem;
+  if (claim.op->attr("num_groups")) problem.attrs["num_groups"] = shape[1] % 2 == 0 ? 2 : 1;
+  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  for (size_t i = 1; i < claim.inputs.size(); ++i) {
+    problem.inputs.push_back(positive(claim.inputs[i], {shape[1]}, draw));
+  }
+  return problem;
+}
+
+Problem loss(const Claim& claim, Draw& draw) {
+  Sizes shape = draw_shape(draw, 2, 2);
+  set_size(draw, shape, draw_axis(draw, static_cast<int64_t>(shape.size())));
+  Problem problem;
+  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  const bool sparse = claim.op->name == "sparse_softmax_cross_entropy";
+  problem.inputs.push_back(sparse ? indices(claim.inputs[1], {shape[0]}, shape[1], draw.seed())
+                                  : positive(claim.inputs[1], shape, draw));
+  return problem;
+}
+
+Problem step(const Claim& claim, Draw& draw) {
+  // It has no axes to tell apart, so that all turns are one.
+  Sizes shape = draw_shape(draw, 0, 1);
+  // Of the many ways to choose the dtypes of step and rate few are tried with many elements.
+  const bool is_plain = claim.inputs.back() == claim.inputs[0];
+  if (is_plain || draw.wish().size < 300) set_size(draw, shape, 0);
+  const size_t alike = n_alike(claim.op->name);
+  Problem problem;
+  for (size_t i = 0; i < claim.inputs.size(); ++i) {
+    // The last of those alike is the mean of squares, or may be one.
+    problem.inputs.push_back(i + 1 < alike
+                                 ? plain(claim.inputs[i], shape, draw.seed())
+                                 : positive(claim.inputs[i], i < alike ? shape : Sizes(), draw));
+  }
+  return problem;
+}
+
+}  // namespace
+
+void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  const std::string& name = claim.op->name;
+  if (!draw.is_asked()) return;
+  if (kGated.contains(name)) problems.push_back(gated(claim, draw));
+  if (kOfLastAxes.contains(name)) problems.push_back(norm_of_last_axes(claim, draw));
+  if (kOfChannels.contains(name)) problems.push_back(norm_of_channels(claim, draw));
+  if (kLosses.contains(name)) problems.push_back(loss(claim, draw));
+  if (n_alike(name) > 0) problems.push_back(step(claim, draw));
+}
+
+}  // namespace tenon_kit
