@@ -38,6 +38,7 @@ static void takes_options(void) {
   CHECK(log.destroyed == 0);
   tenon_context_release(own);
   CHECK(log.destroyed == 1);
+  CHECK(log.lines == 0); /* Nobody had anything to say. */
 }
 
 static void refuses_options_that_it_does_not_know(void) {
@@ -70,11 +71,13 @@ static void refuses_options_that_it_does_not_know(void) {
 
   memset(&larger, 0, sizeof larger);
   larger.known.struct_size = sizeof larger;
+  larger.known.log = options.log;
   CHECK_OK(tenon_context_create(&larger.known, &own));
   tenon_context_release(own);
   larger.newer = 1;
   CHECK_ERROR(tenon_context_create(&larger.known, &own), TENON_INVALID_ARGUMENT,
               "asks for what only a newer version of Tenon knows");
+  CHECK(log.destroyed == 6);
   larger.known.struct_size = 0;
   CHECK_ERROR(tenon_context_create(&larger.known, &own), TENON_INVALID_ARGUMENT,
               "options has no struct_size");

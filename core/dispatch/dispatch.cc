@@ -78,7 +78,12 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
     inputs.push_back(copy.get());
     copies.push_back(std::move(copy));
   }
-  Tensors outputs = eager(scope, {call.op, call.attrs, inputs, call.types});
+  Tensors outputs;
+  {
+    // A call without tensors runs where the scope is.
+    const Scope::OnDevice on(scope, cpu);
+    outputs = eager(scope, {call.op, call.attrs, inputs, call.types});
+  }
   for (Tensor& y : outputs) y = to_device(scope, y, device);
   return outputs;
 }
