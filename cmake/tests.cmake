@@ -5,6 +5,7 @@ file(GLOB_RECURSE core_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_test
      ${PROJECT_SOURCE_DIR}/core/testing/*.cc)
 if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   tenon_add_gtest(core_test SOURCES ${core_tests} LIBS tenon_core)
+  tenon_precompile_std(core_test)
   target_compile_definitions(
     core_test PRIVATE TENON_TEST_PLUGINS="${PROJECT_BINARY_DIR}/plugins"
                       TENON_REF_PLUGIN="${PROJECT_BINARY_DIR}/plugins/libtenon_ref.so")
@@ -18,7 +19,7 @@ endif()
 # Plugins that are wrong, each in one way, for the C tests to load.
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
-  foreach(fault epoch error nothing feature name calls table kernels signature prepare
+  foreach(fault symbol load epoch error nothing feature name calls table kernels signature prepare
                 create devices)
     add_library(tenon_bad_${fault} MODULE ${PROJECT_SOURCE_DIR}/capi/tests/plugins/bad_plugin.c)
     target_compile_definitions(tenon_bad_${fault} PRIVATE BAD_${fault})
@@ -74,9 +75,33 @@ if(TARGET tenon_plugin_fake)
   tenon_register_test(
     c.fake.faults_test LABEL c COMMAND c_faults_test
     ENVIRONMENT TENON_TEST_DEVICE=fake TENON_TEST_PLUGIN=$<TARGET_FILE:tenon_plugin_fake>)
+  if(TARGET tenon_plugin_cpu)
+    tenon_add_c_test(c_fallback_test SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/fake/fallback_test.c
+                                             ${c_test_helpers})
+    target_link_libraries(c_fallback_test PRIVATE ${CMAKE_DL_LIBS})
+    tenon_register_test(
+      c.fake.fallback_test LABEL c COMMAND c_fallback_test
+      ENVIRONMENT TENON_TEST_DEVICE=fake TENON_TEST_PLUGIN=$<TARGET_FILE:tenon_plugin_fake>)
+  endif()
 endif()
 if(bad_plugins)
   add_dependencies(c_plugin_test ${bad_plugins})
+endif()
+
+# A device with kernels for custom ops, which stands on the example of a plugin in C.
+if(NOT TENON_STATIC_PLUGINS AND TARGET tenon_plugin_ref)
+  set(tests_of_plugins ${PROJECT_SOURCE_DIR}/capi/tests/plugins)
+  file(GLOB plain_c CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/plugins/plain_c/*.c)
+  tenon_add_plugin(NAME custom FOR_TESTS SOURCES ${tests_of_plugins}/custom_plugin.c ${plain_c}
+                   LIBS m)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/examples/plugins/plain_c/plugin.c
+                              PROPERTIES COMPILE_DEFINITIONS TENON_PLUGIN_STATIC=1)
+  tenon_add_c_test(c_custom_kernels_test SOURCES ${tests_of_plugins}/custom_kernels_test.c
+                                                 ${c_test_helpers})
+  add_dependencies(c_custom_kernels_test tenon_plugin_custom)
+  tenon_register_test(
+    c.custom.custom_kernels_test LABEL c COMMAND c_custom_kernels_test
+    ENVIRONMENT TENON_TEST_DEVICE=custom TENON_TEST_PLUGIN=$<TARGET_FILE:tenon_plugin_custom>)
 endif()
 
 # Where the examples are not built, the first one still shows that another kind of machine gives the

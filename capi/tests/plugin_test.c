@@ -1,7 +1,10 @@
 /* Plugin files that are wrong: each gets a reason, and none ends the process. */
 
+#define _POSIX_C_SOURCE 200112L
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <tenon/introspect.h>
+#include <unistd.h>
 
 #include "capi/tests/check.h"
 
@@ -96,6 +99,13 @@ static void for_another_machine(void) {
   remove(kCopy);
 }
 
+static void what_is_no_plugin(void) {
+  CHECK_ERROR(load_bad("symbol"), TENON_INVALID_ARGUMENT,
+              "is not a plugin: it does not export tenon_plugin_query_v1");
+  CHECK_ERROR(load_bad("load"), TENON_UNAVAILABLE, "cannot be loaded: ");
+  CHECK_ERROR(load_bad("load"), TENON_UNAVAILABLE, "what_no_library_has");
+}
+
 static void plugins_that_are_wrong(void) {
   CHECK_ERROR(load_bad("epoch"), TENON_UNAVAILABLE,
               "is of another epoch: it exports tenon_plugin_query_v2, and this host looks for "
@@ -177,6 +187,108 @@ static void paths_of_the_program_go_first(void) {
   tenon_context_release(own);
 }
 
+/* The candidates of a context with this TENON_PLUGIN_PATH, each path followed by a line's end. */
+static void list_candidates(const char* list, char* text, size_t size) {
+  tenon_context* own = NULL;
+  char* kept = getenv("TENON_PLUGIN_PATH");
+  size_t i;
+  kept = kept ? strcpy(malloc(strlen(kept) + 1), kept) : NULL;
+  setenv("TENON_PLUGIN_PATH", list, 1);
+  CHECK_OK(tenon_context_create(NULL, &own));
+  text[0] = '\0';
+  for (i = 0; i < tenon_context_count_candidates(own); ++i) {
+    tenon_plugin_candidate candidate;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.struct_size = sizeof candidate;
+    CHECK_OK(tenon_context_get_candidate(own, i, &candidate));
+    CHECK(strlen(text) + candidate.path.size + 2 < size);
+    strcat(strcat(text, candidate.path.data), "\n");
+  }
+  tenon_context_release(own);
+  if (kept) setenv("TENON_PLUGIN_PATH", kept, 1);
+  free(kept);
+}
+
+/* A folder below the working directory with one plugin in it, and one in the working directory. */
+static void write_strays(void) {
+  size_t size = 0;
+  char* bytes = whole_plugin(&size);
+  mkdir("plugin_test_folder", 0700);
+  write_copy(bytes, size);
+  CHECK(rename(kCopy, "plugin_test_folder/libtenon_inner.so") == 0);
+  write_copy(bytes, size);
+  CHECK(rename(kCopy, "libtenon_stray.so") == 0);
+  free(bytes);
+}
+
+static void remove_strays(void) {
+  remove("plugin_test_folder/libtenon_inner.so");
+  remove("plugin_test_folder");
+  remove("libtenon_stray.so");
+}
+
+static void the_working_directory_is_not_searched(void) {
+  const char* lists[] = {"",
+                         ".",
+                         "./",
+                         "plugin_test_folder",
+                         "./plugin_test_folder",
+                         "plugin_test_folder/libtenon_inner.so",
+                         "libtenon_stray.so",
+                         ":",
+                         "::.:"};
+  char text[1 << 16];
+  tenon_device* device = GARBAGE(tenon_device);
+  size_t i;
+  write_strays();
+  for (i = 0; i < sizeof lists / sizeof *lists; ++i) {
+    list_candidates(lists[i], text, sizeof text);
+    CHECK(!strstr(text, "stray") && !strstr(text, "inner"));
+    CHECK(text[0] == '/' || text[0] == '\0');
+  }
+  CHECK_ERROR(tenon_context_find_device(context(), tenon_str("stray"), &device), TENON_NOT_FOUND,
+              "there is no device \"stray\"");
+  CHECK(device == NULL);
+  remove_strays();
+}
+
+static void absolute_entries_are_taken_in_their_order(void) {
+  char here[4096], list[9 * 4096], text[1 << 16], expected[4 * 4096];
+  CHECK(getcwd(here, sizeof here) != NULL);
+  write_strays();
+
+  /* A folder, one that is not there, an entry that counts from here, a file, and both once more. */
+  snprintf(list, sizeof list,
+           "%s/plugin_test_folder:/no/such/folder:plugin_test_folder::%s/libtenon_stray.so:%s/"
+           "plugin_test_folder/libtenon_inner.so:%s/libtenon_stray.so",
+           here, here, here, here);
+  list_candidates(list, text, sizeof text);
+  snprintf(expected, sizeof expected,
+           "%s/plugin_test_folder/libtenon_inner.so\n/no/such/folder\n%s/libtenon_stray.so\n", here,
+           here);
+
+  CHECK(strncmp(text, expected, strlen(expected)) == 0);
+  CHECK(!strstr(text + strlen(expected), "stray") && !strstr(text + strlen(expected), "inner"));
+  remove_strays();
+}
+
+/* A name without a slash is a file here, and never one where the system keeps its libraries. */
+static void the_loaders_own_folders_are_not_searched(void) {
+  tenon_context* own = NULL;
+  size_t size = 0;
+  char* bytes = whole_plugin(&size);
+  CHECK_OK(tenon_context_create(NULL, &own));
+
+  CHECK_ERROR(tenon_context_load_plugin(own, tenon_str("libc.so.6")), TENON_NOT_FOUND,
+              "libc.so.6: cannot be opened");
+  write_copy(bytes, size);
+  CHECK_OK(tenon_context_load_plugin(own, tenon_str(kCopy)));
+
+  tenon_context_release(own);
+  free(bytes);
+  remove(kCopy);
+}
+
 static tenon_error* refuse(const tenon_host* host, const tenon_plugin** out_plugin) {
   (void)out_plugin;
   return host->make_error(TENON_UNAVAILABLE, tenon_str("not on Sundays"));
@@ -230,10 +342,14 @@ int main(void) {
   RUN(a_file_truncated_anywhere);
   RUN(what_is_no_shared_object);
   RUN(for_another_machine);
+  RUN(what_is_no_plugin);
   RUN(plugins_that_are_wrong);
   RUN(every_candidate_has_its_reason);
   RUN(a_plugin_is_loaded_once);
   RUN(paths_of_the_program_go_first);
+  RUN(the_working_directory_is_not_searched);
+  RUN(absolute_entries_are_taken_in_their_order);
+  RUN(the_loaders_own_folders_are_not_searched);
   RUN(plugins_that_the_program_holds);
   return report();
 }

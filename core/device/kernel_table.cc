@@ -17,7 +17,7 @@ Signature signature_of(const tenon_kernel& line, size_t place) {
   try {
     return Signature::parse({line.signature.data, line.signature.size});
   } catch (const Error& error) {
-    fail(error.code(), "its kernels[{}]: {}", {place, error.what()});
+    fail_because(error, error.code(), "its kernels[{}]: {}", {place, error.what()});
   }
 }
 
@@ -29,7 +29,9 @@ void KernelTable::load(const tenon_plugin& plugin) {
     const auto* line = reinterpret_cast<const tenon_kernel*>(bytes + i * plugin.kernel_size);
     Line parsed{line, signature_of(*line, i)};
     if (line->op == 0) {
-      custom_lines_[std::string(line->name.data, line->name.size)].push_back(std::move(parsed));
+      const std::string name(line->name.data, line->name.size);
+      if (parsed.signature.shaped()) custom_shaped_.insert(name);
+      custom_lines_[name].push_back(std::move(parsed));
       continue;
     }
     if (parsed.signature.shaped()) {
@@ -38,11 +40,6 @@ void KernelTable::load(const tenon_plugin& plugin) {
     }
     lines_[line->op].push_back(std::move(parsed));
   }
-}
-
-bool KernelTable::has_lines(uint32_t op, std::string_view custom_name) const {
-  if (!custom_name.empty()) return custom_lines_.contains(std::string(custom_name));
-  return lines_.contains(op);
 }
 
 Ref<const PreparedKernel> KernelTable::find(const KernelKey& key, std::string_view custom_name,
@@ -58,12 +55,12 @@ Ref<const PreparedKernel> KernelTable::find(const KernelKey& key, std::string_vi
       return at->second.kernel;
     }
   }
-  const bool shaped = is_shaped(key.op);
+  const bool shaped = is_shaped(key.op, custom_name);
   if (shaped && shaped_entries_ == kMostShaped) {
-    std::erase_if(entries_, [&](const auto& entry) { return is_shaped(entry.second.key.op); });
+    std::erase_if(entries_, [](const auto& entry) { return entry.second.shaped; });
     shaped_entries_ = 0;
   }
-  Entry entry{key, OwnedAttrs(key.attrs), prepare(key, custom_name, inputs, outputs)};
+  Entry entry{key, OwnedAttrs(key.attrs), prepare(key, custom_name, inputs, outputs), shaped};
   entry.key.attrs = entry.attrs.view();
   shaped_entries_ += shaped;
   return entries_.emplace(hash, std::move(entry))->second.kernel;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -89,9 +90,13 @@ class KernelTable {
   // Reads the plugin's lines. Throws if a signature cannot be parsed.
   void load(const tenon_plugin& plugin);
 
-  // True if some line of the op is SHAPED, so that keys of it hold the sizes.
-  bool is_shaped(uint32_t op) const { return op < shaped_.size() && shaped_[op]; }
-  bool has_lines(uint32_t op, std::string_view custom_name) const;
+  // True if some line of the op is SHAPED, so that keys of it hold the sizes. The name tells a
+  // custom op, and is not looked at for others.
+  bool is_shaped(uint32_t op, std::string_view name) const {
+    if (is_custom(op)) [[unlikely]]
+      return custom_shaped_.contains(name);
+    return op < shaped_.size() && shaped_[op];
+  }
 
   // Finds or prepares. From any thread.
   Ref<const PreparedKernel> find(const KernelKey& key, std::string_view custom_name,
@@ -110,8 +115,10 @@ class KernelTable {
     KernelKey key;  // Its attrs point into `attrs`.
     OwnedAttrs attrs;
     Ref<const PreparedKernel> kernel;
+    bool shaped;
   };
 
+  static bool is_custom(uint32_t op) { return op >> 31; }
   Ref<const PreparedKernel> prepare(const KernelKey& key, std::string_view custom_name,
                                     std::span<const OperandInfo> inputs,
                                     std::span<const TensorType> outputs);
@@ -120,6 +127,7 @@ class KernelTable {
   std::unordered_map<uint32_t, std::vector<Line>> lines_;
   std::unordered_map<std::string, std::vector<Line>> custom_lines_;
   std::vector<bool> shaped_;
+  std::set<std::string, std::less<>> custom_shaped_;
   std::mutex mutex_;
   std::unordered_multimap<uint64_t, Entry> entries_;
   size_t shaped_entries_ = 0;

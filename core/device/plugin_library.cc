@@ -75,17 +75,20 @@ void check_plugin(const tenon_plugin& plugin) {
               plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
           "its kernels have {} bytes each, which is too few", plugin.kernel_size);
 
-  const tenon_host& host = host_table();
+  match_features(host_table(), plugin);
+  check_claims(plugin);
+}
+
+}  // namespace
+
+void match_features(const tenon_host& host, const tenon_plugin& plugin) {
   const tenon_features of_host = plugin.requires_of_host & ~host.provides;
   require_code(of_host == 0, Code::kUnavailable, "it needs of the host what this one lacks: {}",
                host_feature_names(of_host));
   const tenon_features of_plugin = host.requires_of_plugin & ~plugin.provides;
   require_code(of_plugin == 0, Code::kUnavailable, "it lacks what the host needs: {}",
                plugin_feature_names(of_plugin));
-  check_claims(plugin);
 }
-
-}  // namespace
 
 std::string plugin_feature_names(tenon_features features) {
   return names_of(features, kPluginFeatures);

@@ -43,6 +43,9 @@ std::vector<PluginCandidate> discover_plugins(std::span<const std::string> paths
 // Checks, maps and queries a candidate that was not tried yet. What goes wrong is its reason.
 void load_plugin(PluginCandidate& candidate);
 
+// Throws if either side needs a feature that the other lacks.
+void match_features(const tenon_host& host, const tenon_plugin& plugin);
+
 // A plugin's calls with the optional ones that it leaves out answered by UNIMPLEMENTED. Throws if
 // it lacks one that is required.
 tenon_plugin_calls complete_calls(const tenon_plugin_calls& given);

@@ -21,7 +21,7 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
   key.op = call.op.id;
   key.flags = scope.context().request_flags();
   key.attrs = call.attrs;
-  const bool shaped = device.kernels().is_shaped(call.op.id);
+  const bool shaped = device.kernels().is_shaped(call.op.id, call.op.name);
   for (const OperandInfo& info : infos_) {
     key.words.push_back(kernel_word(info.dtype, info.rank, info.strides));
     if (!shaped) continue;

@@ -103,7 +103,16 @@ static tenon_plugin plugin = {
     sizeof(tenon_plugin), 0, TENON_STR("bad"), TENON_STR("0"), 0, 0, create, &calls, NULL, 0,
     sizeof(tenon_kernel)};
 
-#if defined(BAD_epoch)
+#if defined(BAD_load)
+void what_no_library_has(void);
+#endif
+
+#if defined(BAD_symbol)
+TENON_EXPORT tenon_error* query_of_another_host(const tenon_host* the_host,
+                                                const tenon_plugin** out_plugin);
+TENON_EXPORT tenon_error* query_of_another_host(const tenon_host* the_host,
+                                                const tenon_plugin** out_plugin)
+#elif defined(BAD_epoch)
 TENON_EXPORT tenon_error* tenon_plugin_query_v2(const tenon_host* the_host,
                                                 const tenon_plugin** out_plugin);
 TENON_EXPORT tenon_error* tenon_plugin_query_v2(const tenon_host* the_host,
@@ -118,7 +127,9 @@ TENON_EXPORT tenon_error* tenon_plugin_query_v1(const tenon_host* the_host,
   host = the_host;
   fill_calls();
   *out_plugin = &plugin;
-#if defined(BAD_error)
+#if defined(BAD_load)
+  what_no_library_has();
+#elif defined(BAD_error)
   *out_plugin = NULL;
   return host->make_error(TENON_UNAVAILABLE, tenon_str("bad: needs a unicorn"));
 #elif defined(BAD_nothing)

@@ -1,0 +1,161 @@
+// What host and plugin demand of each other, and descriptions that are refused before a plugin is
+// asked for anything.
+
+#include "core/device/plugin_library.h"
+
+#include <gtest/gtest.h>
+
+#include "core/testing/test.h"
+
+namespace tenon {
+namespace {
+
+constexpr tenon_features kOfTheFuture = tenon_features{1} << 50;
+
+tenon_plugin_calls calls;
+tenon_plugin plugin;
+
+void unused() {}
+
+tenon_error* create(const tenon_host*, const tenon_instance_options*, tenon_instance_p**) {
+  return nullptr;
+}
+
+tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
+  *out_plugin = &plugin;
+  return nullptr;
+}
+
+// Each test spoils a description that is right.
+class PluginLibrary : public ::testing::Test {
+ protected:
+  PluginLibrary() {
+    calls = {};
+    calls.struct_size = sizeof calls;
+#define TENON_SLOT(result, name, parameters) \
+  calls.name = reinterpret_cast<result(*) parameters>(unused);
+#include <tenon/plugin_slots.def>
+    plugin = {};
+    plugin.struct_size = sizeof plugin;
+    plugin.name = TENON_STR("sample");
+    plugin.version = TENON_STR("1");
+    plugin.create = create;
+    plugin.calls = &calls;
+    plugin.kernel_size = sizeof(tenon_kernel);
+  }
+
+  PluginCandidate loaded() {
+    PluginCandidate candidate;
+    candidate.query = query;
+    load_plugin(candidate);
+    return candidate;
+  }
+  void expect_refused(Code code, const std::string& reason) {
+    const PluginCandidate candidate = loaded();
+    EXPECT_EQ(candidate.state, PluginCandidate::State::kRefused);
+    EXPECT_EQ(candidate.code, code);
+    EXPECT_EQ(candidate.reason, reason);
+    EXPECT_EQ(candidate.plugin, nullptr);
+  }
+};
+
+TEST_F(PluginLibrary, LoadsWhatIsRight) {
+  plugin.requires_of_host = host_table().provides;
+  plugin.provides = kOfTheFuture;  // Nobody needs to know it.
+
+  const PluginCandidate candidate = loaded();
+
+  EXPECT_EQ(candidate.state, PluginCandidate::State::kLoaded) << candidate.reason;
+  EXPECT_EQ(candidate.name, "sample");
+  EXPECT_EQ(candidate.version, "1");
+  EXPECT_EQ(candidate.plugin, &plugin);
+}
+
+TEST_F(PluginLibrary, RefusesOneThatNeedsMoreThanTheHostHas) {
+  plugin.requires_of_host = TENON_HOST_FEATURE_ERROR_RECORDS | kOfTheFuture;
+
+  expect_refused(Code::kUnavailable, "it needs of the host what this one lacks: bit 50");
+}
+
+TEST_F(PluginLibrary, RefusesOneThatLacksWhatTheHostNeeds) {
+  tenon_host host = host_table();
+  host.requires_of_plugin = TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IMPORT_HOST | kOfTheFuture;
+  plugin.provides = TENON_FEATURE_IEEE_DIV;
+
+  EXPECT_ERROR(match_features(host, plugin), Code::kUnavailable,
+               "it lacks what the host needs: IMPORT_HOST, bit 50");
+
+  plugin.provides |= TENON_FEATURE_IMPORT_HOST | kOfTheFuture;
+  match_features(host, plugin);
+}
+
+TEST_F(PluginLibrary, NamesWhatAnOlderHostLacks) {
+  tenon_host host = host_table();
+  host.provides = TENON_HOST_FEATURE_BROADCAST_VIEWS;
+  plugin.requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS | TENON_HOST_FEATURE_ERROR_RECORDS;
+
+  EXPECT_ERROR(match_features(host, plugin), Code::kUnavailable,
+               "it needs of the host what this one lacks: ERROR_RECORDS");
+}
+
+TEST_F(PluginLibrary, RefusesClaimsWithoutTheirCall) {
+  calls.map = nullptr;
+  calls.wait = nullptr;
+  calls.import_host = nullptr;
+  EXPECT_EQ(loaded().state, PluginCandidate::State::kLoaded);
+
+  plugin.provides = TENON_FEATURE_HOST_VISIBLE;
+  expect_refused(Code::kInvalidArgument, "it claims HOST_VISIBLE and has no `map`");
+  plugin.provides = TENON_FEATURE_HOST_BLOCKING;
+  expect_refused(Code::kInvalidArgument, "it claims HOST_BLOCKING and has no `wait`");
+  plugin.provides = TENON_FEATURE_IMPORT_HOST;
+  expect_refused(Code::kInvalidArgument, "it claims IMPORT_HOST and has no `import_host`");
+}
+
+TEST_F(PluginLibrary, RefusesDescriptionsThatAreTooShort) {
+  plugin.struct_size = offsetof(tenon_plugin, kernel_size);
+  expect_refused(
+      Code::kInvalidArgument,
+      format("its description has {} bytes, less than {}",
+             {plugin.struct_size, offsetof(tenon_plugin, kernel_size) + sizeof(size_t)}));
+  plugin.struct_size = sizeof plugin;
+
+  const tenon_kernel line = {};
+  plugin.kernels = &line;
+  plugin.n_kernels = 1;
+  plugin.kernel_size = offsetof(tenon_kernel, prepare);
+  expect_refused(Code::kInvalidArgument, format("its kernels have {} bytes each, which is too few",
+                                                {offsetof(tenon_kernel, prepare)}));
+}
+
+TEST_F(PluginLibrary, RefusesDescriptionsWithNullsInThem) {
+  plugin.version = {nullptr, 3};
+  expect_refused(Code::kInvalidArgument, "its version is NULL");
+  plugin.version = {nullptr, 0};
+  plugin.create = nullptr;
+  expect_refused(Code::kInvalidArgument, "it has no `create` or no calls");
+  plugin.create = create;
+  plugin.calls = nullptr;
+  expect_refused(Code::kInvalidArgument, "it has no `create` or no calls");
+}
+
+TEST_F(PluginLibrary, AnswersForAnOptionalCallThatIsMissing) {
+  calls.map = nullptr;
+  calls.wait = nullptr;
+  calls.import_host = nullptr;
+
+  const tenon_plugin_calls complete = complete_calls(calls);
+
+  EXPECT_EQ(complete.map(nullptr), nullptr);
+  tenon_buffer_p* buffer = nullptr;
+  const tenon_host& host = host_table();
+  tenon_error* errors[] = {complete.wait(nullptr),
+                           complete.import_host(nullptr, nullptr, 0, &buffer)};
+  for (tenon_error* error : errors) {
+    EXPECT_EQ(host.error_code(error), TENON_UNIMPLEMENTED);
+    host.release_error(error);
+  }
+}
+
+}  // namespace
+}  // namespace tenon
