@@ -31,9 +31,11 @@ grep -qx 'plugin acme, loaded' "$work/devices"
 
 # A user's program finds the plugins of the installation without being told where they are.
 mkdir "$work/consumer"
-cp docs/snippets/consumer/CMakeLists.txt examples/c/hello.c "$work/consumer"
+cp docs/snippets/consumer/CMakeLists.txt examples/c/hello.c docs/snippets/hello.cc "$work/consumer"
 unset TENON_PLUGIN_PATH
 cmake -S "$work/consumer" -B "$work/consumer/build" -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$work/consumer/build"
 "$work/consumer/build/hello" >"$work/printed"
 cmp "$work/printed" examples/c/hello.expected
+"$work/consumer/build/hello_cpp" >"$work/printed"
+cmp "$work/printed" docs/snippets/hello.cc.expected

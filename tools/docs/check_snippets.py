@@ -5,9 +5,12 @@ A block with a language stands below a comment that names its file:
     <!-- docs/snippets/errors.c -->
 
 and its lines are lines of that file, one after another, whatever both are indented by. A block of
-`sh` may instead hold commands of ./dev alone, which is itself what CI runs. A block without a
-language is a picture, and is not checked. Links to files lead to files. Prints what is at fault, and
-fails if there is anything.
+`sh` may instead hold commands of ./dev alone: each is one that `./dev COMMAND --help` describes, and
+so is each command of ./dev between single backquotes. What nothing can check says why not:
+
+    <!-- unchecked: a picture -->
+
+Links to files lead to files. Prints what is at fault, and fails if there is anything.
 """
 
 import pathlib
@@ -15,9 +18,13 @@ import re
 import sys
 import textwrap
 
+import dev_usage
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = re.compile(r"<!-- (\S+) -->")
+UNCHECKED = re.compile(r"<!-- unchecked: \S.* -->")
 FENCE = re.compile(r"\s*```(\S*)\s*$")
+INLINE = re.compile(r"`(\./dev\b[^`]*)`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
@@ -29,7 +36,7 @@ def documents():
 
 
 def blocks(path):
-    """Yields (line number, language, named file or None, lines) for each fenced block."""
+    """Yields (line number, language, the line before it, lines) for each fenced block."""
     lines = path.read_text().splitlines()
     i = 0
     while i < len(lines):
@@ -39,8 +46,7 @@ def blocks(path):
             continue
         end = next(k for k in range(i + 1, len(lines)) if lines[k].strip() == "```")
         before = next((line for line in reversed(lines[:i]) if line.strip()), "")
-        source = SOURCE.fullmatch(before.strip())
-        yield i + 1, opened.group(1), source and source.group(1), lines[i + 1:end]
+        yield i + 1, opened.group(1), before.strip(), lines[i + 1:end]
         i = end + 1
 
 
@@ -54,54 +60,67 @@ def is_excerpt(lines, of):
     return any(plain(of[at:at + size]) == lines for at in range(len(of) - size + 1))
 
 
-def unknown_command(line):
-    words = line.split("#")[0].split()
-    if not words:
-        return False
-    known = words[0] == "./dev" and len(words) > 1
-    return not (known and (ROOT / "tools" / "dev" / f"{words[1]}.sh").is_file())
-
-
-def fault_of(language, source, lines):
+def fault_of(language, before, lines):
     """What is wrong with a block, or None."""
-    if not language:
-        return None
+    source = SOURCE.fullmatch(before)
     if source:
-        if not (ROOT / source).is_file():
-            return f"there is no {source}"
-        of = (ROOT / source).read_text().splitlines()
-        return None if is_excerpt(lines, of) else f"these lines are not in {source}"
+        path = ROOT / source.group(1)
+        if not path.is_file():
+            return f"there is no {source.group(1)}"
+        of = path.read_text().splitlines()
+        return None if is_excerpt(lines, of) else f"these lines are not in {source.group(1)}"
+    if UNCHECKED.fullmatch(before):
+        return None
     if language != "sh":
-        return "no comment names the file that it is from"
-    wrong = [line for line in lines if unknown_command(line)]
-    return f"{wrong[0]!r} is no command of ./dev" if wrong else None
+        return "no comment names the file that it is from, or why it is unchecked"
+    faults = [dev_usage.fault_of_command(line) for line in lines]
+    return next(filter(None, faults), None)
 
 
-def broken_links(path):
-    """Yields the links of a document, outside of its code, that lead nowhere."""
+def outside_of_blocks(path):
+    """Yields (line number, line) for the lines that are no code block's."""
     inside = False
     for number, line in enumerate(path.read_text().splitlines(), 1):
         inside ^= bool(FENCE.match(line))
-        for target in [] if inside else LINK.findall(line):
+        if not inside:
+            yield number, line
+
+
+def faults_of_prose(path):
+    """Yields (line number, fault) for links that lead nowhere and commands that ./dev lacks."""
+    for number, line in outside_of_blocks(path):
+        for target in LINK.findall(line):
             if not (path.parent / target).exists():
-                yield number, target
+                yield number, f"there is no {target}"
+        for command in INLINE.findall(line):
+            fault = dev_usage.fault_of_command(command)
+            if fault:
+                yield number, fault
+
+
+def faults_of_document(path):
+    """Returns (how many blocks are checked, how many say why they are not, faults)."""
+    counts = [0, 0]
+    faults = list(faults_of_prose(path))
+    for number, language, before, lines in blocks(path):
+        counts[bool(UNCHECKED.fullmatch(before))] += 1
+        fault = fault_of(language, before, lines)
+        if fault:
+            faults.append((number, fault))
+    return *counts, faults
 
 
 def main():
-    checked = 0
-    faults = []
+    checked = unchecked = n_faults = 0
     for path in documents():
-        for number, target in broken_links(path):
-            faults.append(f"{path.relative_to(ROOT)}:{number}: there is no {target}")
-        for number, language, source, lines in blocks(path):
-            checked += bool(language)
-            reason = fault_of(language, source, lines)
-            if reason:
-                faults.append(f"{path.relative_to(ROOT)}:{number}: {reason}")
-    for fault in faults:
-        print(fault)
-    print(f"{checked} code blocks, {len(faults)} at fault")
-    sys.exit(1 if faults else 0)
+        n_checked, n_unchecked, faults = faults_of_document(path)
+        checked += n_checked
+        unchecked += n_unchecked
+        n_faults += len(faults)
+        for number, fault in sorted(faults):
+            print(f"{path.relative_to(ROOT)}:{number}: {fault}")
+    print(f"{checked} code blocks, {unchecked} unchecked, {n_faults} at fault")
+    sys.exit(1 if n_faults else 0)
 
 
 if __name__ == "__main__":

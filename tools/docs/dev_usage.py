@@ -1,0 +1,137 @@
+"""Whether a line is a command of ./dev, by what `./dev COMMAND --help` says.
+
+The help's lines that begin with ./dev are patterns: `./dev new plugin NAME [--out FOLDER]`. A word in
+lower case stands for itself, words parted by | for one of them, and a word in capitals for what the
+user chooses. Of these NAME, FILE and FOLDER are free, and the help names the rest somewhere: each
+PRESET, the options that go to another program.
+"""
+
+import functools
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FREE = {"NAME", "FILE", "FOLDER", "N"}
+# Names that are files of ours.
+NAMED_FILES = {"bench": "benches/{}.cc", "check": "tools/check/{}.py"}
+
+
+@functools.cache
+def help_of(command):
+    """What a command says of itself, or None if there is none of that name."""
+    if not (ROOT / "tools" / "dev" / f"{command}.sh").is_file():
+        return None
+    told = subprocess.run([ROOT / "dev", command, "--help"], capture_output=True, text=True)
+    return told.stdout if told.returncode == 0 else None
+
+
+def is_told(word, text):
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
+
+
+def patterns(command, text):
+    """The words behind ./dev COMMAND of each line that shows how it is called."""
+    start = f"./dev {command}"
+    lines = [line.strip() for line in text.splitlines()]
+    # What stands two spaces behind an example says what it does.
+    return [line[len(start):].split("  ")[0].split()
+            for line in lines if line == start or line.startswith(start + " ")]
+
+
+def plain(word):
+    return word.strip("[].")
+
+
+def value_of_option(option, pattern):
+    """What a pattern gives as the option's value: a placeholder, or None if it takes none."""
+    for at, word in enumerate(pattern):
+        if plain(word) == option and not word.endswith("]") and at + 1 < len(pattern):
+            return plain(pattern[at + 1])
+    return None
+
+
+def stands_for(placeholder, word, command, text):
+    """Whether a word may stand where the pattern has the placeholder."""
+    choices = placeholder.split("|")
+    if word in choices:
+        return True
+    for choice in choices:
+        if not choice.isupper():
+            continue
+        if choice in FREE:
+            path = NAMED_FILES.get(command)
+            if path is None or (ROOT / path.format(word)).is_file():
+                return True
+        elif is_told(word, text):
+            return True
+    return False
+
+
+def positionals(pattern):
+    """(word, whether more of its kind may follow) for what is neither an option nor its value."""
+    words, skip = [], False
+    for word in pattern:
+        if skip:
+            skip = False
+        elif plain(word).startswith("-"):
+            skip = not word.endswith("]")
+        else:
+            words.append((plain(word), "..." in word))
+    return words
+
+
+def fault_of_arguments(command, words, pattern, text):
+    """Why the words do not follow the pattern, or None."""
+    expected = positionals(pattern)
+    at = 0
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word.startswith("-"):
+            option, equals, value = word.partition("=")
+            if not is_told(option, text):
+                return f"./dev {command} --help does not name {option}"
+            placeholder = value_of_option(option, pattern)
+            if placeholder is None:
+                # Another line of the help tells how it goes on; its value is anybody's.
+                if words and not equals and not words[0].startswith("-"):
+                    words.pop(0)
+                continue
+            if not equals:
+                if not words:
+                    return f"{option} lacks its {placeholder}"
+                value = words.pop(0)
+            if not stands_for(placeholder, value, "", text):
+                return f"{option} takes {placeholder}, and not {value}"
+            continue
+        placeholder, repeats = expected[at] if at < len(expected) else ("ARGUMENTS", False)
+        if placeholder == "ARGUMENTS":
+            if not is_told(word, text):
+                return f"./dev {command} --help has no place for {word}"
+        elif not stands_for(placeholder, word, command, text):
+            return f"./dev {command} --help does not name {word}"
+        elif not repeats:
+            at += 1
+    return None
+
+
+def fault_of_command(line):
+    """What is wrong with a line of a shell, or None if it is a command of ./dev or a comment."""
+    words = line.split("#")[0].split()
+    if not words:
+        return None
+    if words[0] != "./dev":
+        return f"{line.strip()!r} is no command of ./dev"
+    if len(words) == 1 or words[1:] == ["--help"]:
+        return None
+    command, arguments = words[1], words[2:]
+    text = help_of(command)
+    if text is None:
+        return f"there is no command ./dev {command}"
+    if arguments == ["--help"]:
+        return None
+    # Any of the patterns will do; a command whose arguments are told in words alone has none.
+    shown = patterns(command, text) or [[]]
+    faults = [fault_of_arguments(command, arguments, pattern, text) for pattern in shown]
+    return None if None in faults else faults[0]
