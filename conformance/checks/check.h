@@ -44,10 +44,13 @@ struct Check {
   std::vector<Problem> (*problems)(const Environment&, const Claim&);
   Finding (*test)(const Environment&, const Problem&);
   bool of_kernel = false;  // It passes only if the kernel that is claimed has run.
+  // It holds of an op however it is computed: the ordinary run tries it of what is not claimed,
+  // too.
+  bool of_unclaimed = false;
 };
 
 const std::vector<Check>& all_checks();
-// The one of what is not claimed; all others are of what is.
+// The one of what is not claimed; others are of what is, or of either.
 inline constexpr const char* kUnclaimedCheck = "unclaimed";
 
 const Check* find_check(std::string_view name);
@@ -63,6 +66,8 @@ std::vector<Check> shape_checks();
 std::vector<Check> memory_checks();
 std::vector<Check> relation_checks();
 std::vector<Check> gradient_checks();
+std::vector<Check> adjoint_checks();
+std::vector<Check> kink_checks();
 std::vector<Check> stress_checks();
 std::vector<Check> many_checks();
 std::vector<Check> unclaimed_checks();

@@ -205,6 +205,11 @@ TEST(Page, HoldsWhatAReaderNeeds) {
   }
 }
 
+TEST(Page, CountsNoCheckThatIsTriedOfAnyOp) {
+  const std::string html = html_page(kHeading, {row("gemm", Status::kPass, "differences")});
+  EXPECT_NE(html.find("gemm f32 nothing was run"), std::string::npos);
+}
+
 TEST(Page, NeedsNoNetworkAndNoScript) {
   const std::string html = page();
   for (const char* text : {"http:", "https:", "src=", "href=", "url(", "@import", "<script"}) {

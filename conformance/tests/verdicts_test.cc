@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include "conformance/run/all_inputs.h"
 #include "conformance/run/claim_run.h"
@@ -90,14 +92,28 @@ TEST(Verdicts, FailAClaimThatNoCaseTries) {
 TEST(Verdicts, CallWhatIsNotClaimedUnsupportedAndSayThatItWorks) {
   const Claim& claim = claim_of("relu6", "f32");
   EXPECT_FALSE(claim.claimed);
-  const std::vector<size_t> checks = runner().checks_of(claim);
-  ASSERT_EQ(checks.size(), 1u);
+  const Check& check = *find_check(kUnclaimedCheck);
 
-  const Row row = runner().run(claim, all_checks()[checks[0]], [](const Problem&) {});
+  const Row row = runner().run(claim, check, [](const Problem&) {});
 
   EXPECT_EQ(row.status, Status::kUnsupported);
   EXPECT_GT(row.cases, 0u);
   EXPECT_EQ(row.message, "not claimed, and works: its decomposition runs");
+}
+
+// Its derivative is the op's, whoever claims it.
+TEST(Verdicts, HoldWhatIsNotClaimedToItsDefinition) {
+  const Claim& claim = claim_of("gemm", "f64");
+  EXPECT_FALSE(claim.claimed);
+  std::set<std::string> names;
+  for (const size_t i : runner().checks_of(claim)) names.insert(all_checks()[i].name);
+
+  const Row row = runner().run(claim, *find_check("differences"), [](const Problem&) {});
+
+  EXPECT_EQ(names, (std::set<std::string>{"unclaimed", "differences", "second_differences",
+                                          "adjoint_of_definition"}));
+  EXPECT_EQ(row.status, Status::kPass) << row.message;
+  EXPECT_GT(row.cases, 0u);
 }
 
 // ---- what takes its process down

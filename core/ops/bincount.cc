@@ -11,13 +11,13 @@ struct Attrs {
   TENON_ATTRS(minlength, length)
 };
 
-// No tensor has more elements of eight bytes.
-constexpr int64_t kMostNumbers = int64_t{1} << 59;
+// No tensor has more elements of sixteen bytes, which are the widest.
+constexpr int64_t kMostNumbers = int64_t{1} << 58;
 
 // How many numbers from 0 on x can hold.
 int64_t numbers_of(DType dtype) {
   const auto bits = static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 1 : 0);
-  return bits < 59 ? int64_t{1} << bits : kMostNumbers;
+  return bits < 58 ? int64_t{1} << bits : kMostNumbers;
 }
 
 // Constraints.

@@ -90,7 +90,10 @@ Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   flat.push_back(n_reduced);
 
   const Tensor rows = reshape(transpose(v.input(0), order), flat);
-  const Tensor slope = product_before(rows, false) * product_before(rows, true);
+  // Half types are multiplied in float32, as the product itself is.
+  const Tensor slope = in_wide(rows, [](const Tensor& wide) {
+    return product_before(wide, false) * product_before(wide, true);
+  });
   return {spread(v.cotangent(0), x, mask) * transpose(reshape(slope, turned), back)};
 }
 

@@ -1,0 +1,138 @@
+// Where an op is linear in an input, its derivative there is exact, and needs no small steps:
+// <v, f(u) - f(0)> = <J^T v, u> for any u and v. Which inputs those are is tried, since it depends
+// on attributes too.
+
+#include <algorithm>
+#include <map>
+
+#include "conformance/checks/derivative.h"
+
+namespace tenon_kit {
+namespace {
+
+// Far above what binary128 rounds to, and far below what is not linear.
+constexpr double kRounding = kRealIsQuad ? 1e-24 : 1e-11;
+constexpr double kTolerance = 1e-12;
+
+size_t size_of(const Problem& problem, size_t i) {
+  return static_cast<size_t>(count_of(problem.inputs[i].shape));
+}
+
+Reals point(const Problem& problem, size_t i, uint64_t seed) {
+  return drawn(size_of(problem, i), 70 + 2 * i + seed);
+}
+
+// Whether the outputs follow input `i` as straight lines do. One that they do not depend on does
+// not count: it would show nothing.
+bool is_linear_in(const Session& oracle, const Problem& wide, size_t i) {
+  if (size_of(wide, i) == 0) return false;
+  const Reals u = point(wide, i, 0), w = point(wide, i, 1);
+  const auto at = [&](Real a, Real b) {
+    Reals x(u.size());
+    for (size_t k = 0; k < x.size(); ++k) x[k] = a * u[k] + b * w[k];
+    return weighed(oracle.run(with_values(wide, i, std::move(x))));
+  };
+  const Real zero = at(0, 0), at_u = at(1, 0) - zero, at_w = at(0, 1) - zero;
+  if (at_u == 0 && at_w == 0) return false;
+  constexpr std::pair<double, double> kWays[] = {{1, 1}, {-1.4375, 0.6}, {0.3, -2.2}};
+  return std::all_of(std::begin(kWays), std::end(kWays), [&](const auto& way) {
+    const Real a = way.first, b = way.second;
+    const Real want = a * at_u + b * at_w;
+    const Real size = real_abs(zero) + real_abs(a * at_u) + real_abs(b * at_w);
+    return real_abs(at(a, b) - zero - want) <= Real(kRounding) * size;  // No NaN is.
+  });
+}
+
+Problem in_binary128(const Problem& problem) {
+  return widened(problem, kRealIsQuad ? TENON_FLOAT128 : TENON_FLOAT64);
+}
+
+std::vector<size_t> linear_inputs(const Environment& env, const Problem& problem) {
+  const Problem wide = in_binary128(problem);
+  std::vector<size_t> found;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    const Operand& x = problem.inputs[i];
+    if (!is_source(x) || x.dtype != TENON_FLOAT64) continue;
+    try {
+      if (is_linear_in(env.oracle, wide, i)) found.push_back(i);
+    } catch (const tenon::Error&) {
+      // What cannot be moved is not linear; `differences` tells if that is a fault.
+    }
+  }
+  return found;
+}
+
+std::vector<Problem> linear_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = smooth_problems(env, claim);
+  std::erase_if(problems, [&](const Problem& p) { return linear_inputs(env, p).empty(); });
+  return problems;
+}
+
+// Asked when a run is planned, so known from then on.
+bool has_linear_input(const Environment& env, const Claim& claim) {
+  if (!env.thorough || !has_wide_gradient(env, claim)) return false;
+  static std::map<std::pair<uint32_t, std::string>, bool> known;
+  const auto [place, is_new] = known.try_emplace({claim.op->id, claim.dtypes}, false);
+  if (is_new) {
+    const std::vector<Problem> problems = smooth_problems(env, claim);
+    place->second = std::any_of(problems.begin(), problems.end(),
+                                [&](const Problem& p) { return !linear_inputs(env, p).empty(); });
+  }
+  return place->second;
+}
+
+Finding adjoint(const Session& session, const Problem& problem, size_t i, Profile profile) {
+  const Reals u = point(problem, i, 0);
+  const Problem at_u = with_values(problem, i, u);
+  const Problem at_zero = with_values(problem, i, Reals(u.size(), 0));
+  const Gradients found = gradients(session, at_u, Order::kFirst);
+  const auto place = std::find(found.inputs.begin(), found.inputs.end(), i) - found.inputs.begin();
+  const Reals gradient = found.values.at(static_cast<size_t>(place)).values();
+  if (gradient.size() != u.size()) return Finding::fault("a gradient has another shape");
+  const Real difference = weighed(session.run(at_u)) - weighed(session.run(at_zero));
+  Real product = 0;
+  for (size_t k = 0; k < u.size(); ++k) product += gradient[k] * u[k];
+  const Real allowed = Real((profile == Profile::kRelaxed ? 4 : 1) * kTolerance) *
+                       std::max({Real(1), real_abs(difference), real_abs(product)});
+  if (real_abs(difference - product) <= allowed) return {};
+  return Finding::fault("it is linear in input " + std::to_string(i) + ": <v, f(u) - f(0)> is " +
+                        text(difference) + ", but <J^T v, u> is " + text(product));
+}
+
+Finding test_oracle(const Environment& env, const Problem& problem) {
+  for (const size_t i : linear_inputs(env, problem)) {
+    const Finding finding = adjoint(env.oracle, in_binary128(problem), i, env.profile);
+    if (!finding.passed) return finding;
+  }
+  return {};
+}
+
+Finding test_device(const Environment& env, const Problem& problem) {
+  for (const size_t i : linear_inputs(env, problem)) {
+    const Finding finding = adjoint(env.device, problem, i, env.profile);
+    if (!finding.passed) return finding;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Check> adjoint_checks() {
+  return {
+      {.name = "adjoint_of_definition",
+       .level = 4,
+       .what = "Where an op is linear, the oracle's derivative is its adjoint.",
+       .applies = has_linear_input,
+       .problems = linear_problems,
+       .test = test_oracle,
+       .of_unclaimed = true},
+      {.name = "adjoint",
+       .level = 4,
+       .what = "Where an op is linear, the device's derivative in float64 is its adjoint.",
+       .applies = has_linear_input,
+       .problems = linear_problems,
+       .test = test_device},
+  };
+}
+
+}  // namespace tenon_kit

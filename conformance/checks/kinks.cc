@@ -1,0 +1,220 @@
+// Derivatives where there is no slope: at kinks, ties and steps they are what the reference pages
+// of the ops declare (docs/ops), by literal values. The k-th element of an output is weighed by k,
+// counted from 1, so that none can stand for another.
+
+#include <cmath>
+
+#include "conformance/checks/derivative.h"
+
+namespace tenon_kit {
+namespace {
+
+struct Kink {
+  const char* op;
+  AttrValues attrs;
+  std::vector<Operand> inputs;
+  std::vector<Reals> slopes;  // By each floating input.
+};
+
+Operand numbers(const Sizes& shape, Reals values) {
+  Operand x;
+  x.shape = shape;
+  x.fill.values = std::move(values);
+  return x;
+}
+
+Operand numbers(Reals values) {
+  const auto n = static_cast<int64_t>(values.size());
+  return numbers(Sizes{n}, std::move(values));
+}
+
+Operand places(const Sizes& shape, Reals values) {
+  Operand x = numbers(shape, std::move(values));
+  x.dtype = TENON_INT64;
+  return x;
+}
+
+// Of one tensor, element by element.
+void add_bends(std::vector<Kink>& kinks) {
+  const auto add = [&](const char* op, const AttrValues& attrs, Reals x, Reals slopes) {
+    kinks.push_back({op, attrs, {numbers(std::move(x))}, {std::move(slopes)}});
+  };
+  add("abs", {}, {-2, 0, 3}, {-1, 0, 3});
+  for (const char* step : {"sign", "floor", "ceil", "round", "trunc"}) {
+    add(step, {}, {-1.5, 0, 0.5, 2}, {0, 0, 0, 0});
+  }
+  add("stop_gradient", {}, {-1, 0, 2}, {0, 0, 0});
+  add("relu", {}, {-1, 0, 2}, {0, 0, 3});
+  add("relu6", {}, {-1, 0, 3, 6, 7}, {0, 0, 3, 0, 0});
+  add("leaky_relu", {{"alpha", 0.25}}, {-1, 0, 2}, {0.25, 0.5, 3});
+  add("elu", {{"alpha", 0.5}}, {0, 2}, {0.5, 2});
+  add("celu", {{"alpha", 0.5}}, {0, 2}, {1, 2});
+  add("selu", {{"alpha", 1.5}, {"gamma", 2.0}}, {0, 2}, {3, 4});
+  add("hard_sigmoid", {{"alpha", 0.25}}, {-3, -2, 0, 2, 3}, {0, 0, 0.75, 0, 0});
+  add("hard_swish", {}, {-4, -3, 0, 3, 4}, {0, 0, 1.5, 4, 5});
+  add("hard_tanh", {{"max_val", 2.0}}, {-2, -1, 0, 2, 3}, {0, 0, 3, 0, 0});
+  add("thresholded_relu", {}, {0, 1, 2}, {0, 0, 3});
+  add("shrink", {{"bias", 0.25}}, {-1, -0.5, 0, 0.5, 1}, {1, 0, 0, 0, 5});
+  add("hardmax", {}, {1, 3, 3}, {0, 0, 0});
+}
+
+// Of several tensors, element by element.
+void add_meetings(std::vector<Kink>& kinks) {
+  const auto add = [&](const char* op, const AttrValues& attrs, const std::vector<Reals>& inputs,
+                       std::vector<Reals> slopes) {
+    Kink kink = {op, attrs, {}, std::move(slopes)};
+    for (const Reals& x : inputs) kink.inputs.push_back(numbers(x));
+    kinks.push_back(std::move(kink));
+  };
+  const AttrValues each = {{"reduction", "none"}};
+  add("maximum", {}, {{1, 5, 2}, {3, 5, 1}}, {{0, 1, 3}, {1, 1, 0}});
+  add("minimum", {}, {{1, 5, 2}, {3, 5, 1}}, {{1, 1, 0}, {0, 1, 3}});
+  add("clip", {}, {{-1, 0, 1, 2, 3}, {0}, {2}}, {{0, 2, 3, 4, 0}, {1}, {5}});
+  add("clip", {}, {{0, 2, 9}, {5}, {1}}, {{0, 0, 0}, {0}, {6}});
+  add("copysign", {}, {{1, -2}, {0, -3}}, {{1, 2}, {0, 0}});
+  add("floor_div", {}, {{7, -7, 0}, {2, 2, 3}}, {{0, 0, 0}, {0, 0, 0}});
+  add("divide_no_nan", {}, {{3, 0, 6}, {0, 0, 2}}, {{0, 0, 1.5}, {0, 0, -4.5}});
+  add("hypot", {}, {{0, 3}, {0, -4}}, {{0, Real(1.2)}, {0, Real(-1.6)}});
+  add("pow", {}, {{0, 0, 0, -2}, {0, 1, 2, 2}}, {{0, 2, 0, -16}, {0, 0, 0, 0}});
+  add("prelu", {}, {{-1, 0, 2}, {0.25, 0.5, 0.25}}, {{0.25, 1, 3}, {-1, 0, 0}});
+  add("xlogy", {}, {{0, 0, 2}, {0, -2, 1}}, {{0, 0, 0}, {0, 0, 6}});
+  add("mae", each, {{1, 2, 3}, {1, 0, 5}}, {{0, 2, -3}, {0, -2, 3}});
+  add("hinge", each, {{2, 1, 0.5}, {1, 1, 1}}, {{0, 0, -3}, {0, 0, -1.5}});
+  add("kl_div", each, {{-1, -1}, {0, 1}}, {{0, -2}, {0, 4}});
+  kinks.push_back({"fake_quantize",
+                   {{"quant_max", 4}},
+                   {numbers({-1, 0, 2, 4, 5}), numbers(Sizes{}, {1})},
+                   {{0, 2, 3, 4, 0}, {0}}});
+}
+
+// Where elements along an axis tie, or are zero together.
+void add_ties(std::vector<Kink>& kinks) {
+  const auto add = [&](const char* op, const AttrValues& attrs, const Sizes& shape, Reals x,
+                       Reals slopes) {
+    kinks.push_back({op, attrs, {numbers(shape, std::move(x))}, {std::move(slopes)}});
+  };
+  const AttrValues rows = {{"axes", Sizes{1}}};
+  add("max", rows, {2, 3}, {4, 4, 1, 1, 7, 1}, {0.5, 0.5, 0, 0, 2, 0});
+  add("min", rows, {2, 3}, {4, 4, 1, 1, 7, 1}, {0, 0, 1, 1, 0, 1});
+  add("global_max_pool", {}, {1, 2, 3}, {4, 4, 1, 1, 7, 1}, {0.5, 0.5, 0, 0, 2, 0});
+  add("max_pool", {{"kernel_shape", Sizes{2}}}, {1, 1, 4}, {5, 5, 1, 1}, {1, 2, 3, 0});
+  add("cummax", {}, {4}, {1, 3, 3, 2}, {1, 9, 0, 0});
+  add("cummax", {{"reverse", true}}, {4}, {2, 3, 3, 1}, {0, 0, 6, 4});
+  add("cummin", {}, {4}, {3, 1, 1, 2}, {1, 9, 0, 0});
+  add("sort", {}, {4}, {2, 1, 2, 1}, {3, 1, 4, 2});
+  add("sort", {{"descending", true}}, {4}, {2, 1, 2, 1}, {1, 3, 2, 4});
+  add("top_k", {{"k", 2}}, {4}, {1, 3, 3, 3}, {0, 1, 2, 0});
+  add("top_k", {{"k", 2}, {"largest", false}}, {4}, {2, 1, 1, 1}, {0, 1, 2, 0});
+  add("prod", {}, {3}, {2, 0, 5}, {0, 10, 0});
+  add("prod", {}, {3}, {0, 3, 0}, {0, 0, 0});
+  add("cumprod", {}, {3}, {2, 0, 3}, {1, 22, 0});
+  add("l1_norm", rows, {2, 2}, {0, -2, 3, 0}, {0, -1, 2, 0});
+  add("l2_norm", rows, {2, 2}, {0, 0, 3, -4}, {0, 0, Real(1.2), Real(-1.6)});
+  const AttrValues pairs = {{"kernel_shape", Sizes{2}}, {"strides", Sizes{2}}};
+  add("lp_pool", pairs, {1, 1, 4}, {0, 0, 3, -4}, {0, 0, Real(1.2), Real(-1.6)});
+  add("global_lp_pool", {}, {1, 2, 2}, {0, 0, 3, -4}, {0, 0, Real(1.2), Real(-1.6)});
+  add("det", {}, {2, 2}, {1, 2, 2, 4}, Reals(4, NAN));
+  add("slogdet", {}, {2, 2}, {1, 2, 2, 4}, Reals(4, NAN));
+}
+
+// Where several updates meet in one place.
+void add_scattered(std::vector<Kink>& kinks) {
+  const auto both = [&](const char* reduction, const Reals& x, const Reals& at, const Reals& u,
+                        const std::vector<Reals>& slopes) {
+    const AttrValues attrs = {{"reduction", reduction}};
+    const auto n = static_cast<int64_t>(at.size());
+    kinks.push_back({"scatter_elements", attrs, {numbers(x), places({n}, at), numbers(u)}, slopes});
+    kinks.push_back({"scatter_nd", attrs, {numbers(x), places({n, 1}, at), numbers(u)}, slopes});
+  };
+  both("none", {1, 1, 1, 1}, {1, 3, 1}, {7, 8, 9}, {{1, 0, 3, 0}, {0, 4, 2}});
+  both("max", {2, 1, 5}, {0, 0, 1}, {2, 1, 4}, {{0.5, 0, 3}, {0.5, 0, 2}});
+  both("min", {2, 1, 5}, {0, 0, 1}, {2, 3, 0}, {{0.5, 0, 3}, {0.5, 0, 2}});
+  both("mul", {2, 3, 4}, {0, 0, 1, 1}, {0, 5, 6, 7}, {{0, 84, 3}, {10, 0, 42, 36}});
+  for (const char* reduction : {"max", "min"}) {
+    kinks.push_back({"segment_reduce",
+                     {{"num_segments", 2}, {"reduction", reduction}},
+                     {numbers({3, 3, 1}), places({3}, {0, 0, 1})},
+                     {{0.5, 0.5, 2}}});
+  }
+}
+
+const std::vector<Kink>& all_kinks() {
+  static const std::vector<Kink> kinks = [] {
+    std::vector<Kink> all;
+    add_bends(all);
+    add_meetings(all);
+    add_ties(all);
+    add_scattered(all);
+    return all;
+  }();
+  return kinks;
+}
+
+// The problem expects its gradients, not its outputs.
+std::vector<Problem> kink_problems(const Environment&, const Claim& claim) {
+  std::vector<Problem> problems;
+  for (const Kink& kink : all_kinks()) {
+    if (claim.op->name != kink.op) continue;
+    Problem problem;
+    problem.op = claim.op;
+    problem.attrs = kink.attrs;
+    problem.inputs = kink.inputs;
+    bool fits = true;
+    for (size_t i = 0; i < problem.inputs.size(); ++i) {
+      Operand& x = problem.inputs[i];
+      const tenon_dtype dtype = claim.inputs[std::min(i, claim.inputs.size() - 1)];
+      fits = fits && is_float(dtype) == is_float(x.dtype);
+      x.dtype = dtype;
+      if (!is_float(dtype)) continue;
+      problem.expected.push_back(x);
+      problem.expected.back().fill.values = kink.slopes.at(problem.expected.size() - 1);
+    }
+    if (fits) problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+bool has_kink(const Environment& env, const Claim& claim) {
+  return has_gradient(env, claim) && !kink_problems(env, claim).empty();
+}
+
+Reals counted(const Result& y, size_t) {
+  Reals weights;
+  for (int64_t k = 0; k < count_of(y.shape); ++k) weights.push_back(static_cast<Real>(k + 1));
+  return weights;
+}
+
+Finding test_kinks(const Environment& env, const Problem& problem) {
+  const Gradients found = gradients(env.device, problem, Order::kFirst, counted);
+  Finding finding;
+  for (size_t g = 0; g < found.values.size() && g < problem.expected.size(); ++g) {
+    const Result& got = found.values[g];
+    const Operand& want = problem.expected[g];
+    std::string fault = compare_types(got, want.dtype, want.shape);
+    if (fault.empty()) {
+      const int scale = env.profile == Profile::kRelaxed ? 4 : 1;
+      const Bound bound = {.rtol = scale * 4 * std::ldexp(1.0, 1 - facts(got.dtype).precision)};
+      const Verdict verdict = compare(got.values(), got.dtype, want.values(), bound);
+      finding.ulp = std::max(finding.ulp, verdict.largest_ulp);
+      fault = verdict.message;
+    }
+    if (fault.empty()) continue;
+    return Finding::fault("the gradient of input " + std::to_string(found.inputs[g]) + ": " +
+                          fault);
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Check> kink_checks() {
+  return {{.name = "kinks",
+           .level = 4,
+           .what = "At kinks, ties and steps the device's derivatives are those declared.",
+           .applies = has_kink,
+           .problems = kink_problems,
+           .test = test_kinks,
+           .of_unclaimed = true}};
+}
+
+}  // namespace tenon_kit
