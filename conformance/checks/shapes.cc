@@ -17,24 +17,43 @@ bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty();
 }
 
-// A problem of an elementwise op with all its inputs of one shape.
+// Listed values go on from the beginning where there are more places.
+void reshape(Operand& x, const Sizes& shape) {
+  x.shape = shape;
+  if (x.fill.kind != Fill::Kind::kValues) return;
+  const Reals before = std::move(x.fill.values);
+  x.fill.values.clear();
+  for (size_t i = 0; i < static_cast<size_t>(count_of(shape)); ++i) {
+    x.fill.values.push_back(before[i % before.size()]);
+  }
+}
+
+// A problem of an elementwise op with all its inputs of one shape: of drawn values, if it has one.
 std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
                                  const std::vector<Sizes>& shapes) {
   std::vector<Problem> problems;
   if (!is_elementwise(env, claim)) return problems;
   std::vector<Problem> own = valid_problems(claim, 1, env.seed, env.oracle);
   if (own.empty()) return problems;
-  const auto has_values = [](const Problem& p) {
-    return std::all_of(p.inputs.begin(), p.inputs.end(), [](const Operand& x) {
+  const auto all_inputs = [](const Problem& p, bool (*holds)(const Operand&)) {
+    return std::all_of(p.inputs.begin(), p.inputs.end(), holds);
+  };
+  auto found = std::find_if(own.begin(), own.end(), [&](const Problem& p) {
+    return all_inputs(p, [](const Operand& x) {
       return !x.absent && !x.scalar && x.fill.kind == Fill::Kind::kUniform;
     });
-  };
-  const auto found = std::find_if(own.begin(), own.end(), has_values);
+  });
+  // Of a generator, which come last.
+  if (found == own.end() && all_inputs(own.back(), [](const Operand& x) {
+        return !x.absent && !x.scalar && count_of(x.shape) > 0;
+      })) {
+    found = own.end() - 1;
+  }
   if (found == own.end() || found->inputs.size() != claim.inputs.size()) return problems;
   for (const Sizes& shape : shapes) {
     Problem problem = *found;
     problem.expected.clear();
-    for (Operand& x : problem.inputs) x.shape = shape;
+    for (Operand& x : problem.inputs) reshape(x, shape);
     problems.push_back(std::move(problem));
   }
   return problems;
@@ -77,8 +96,8 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
       {{}, {5}},     {{5}, {}},     {{0, 3}, {3}},    {{2, 3}, {1, 1}}};
   std::vector<Problem> problems;
   for (const auto& pattern : patterns) {
-    for (Problem& problem : with_shapes(env, claim, {{}})) {
-      for (size_t i = 0; i < problem.inputs.size(); ++i) problem.inputs[i].shape = pattern[i % 2];
+    for (Problem& problem : with_shapes(env, claim, {{12}})) {
+      for (size_t i = 0; i < problem.inputs.size(); ++i) reshape(problem.inputs[i], pattern[i % 2]);
       problems.push_back(std::move(problem));
     }
   }

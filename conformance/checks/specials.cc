@@ -353,6 +353,7 @@ bool moves_floats(const Environment&, const Claim& claim) {
 
 std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
+  if (!moves_floats(env, claim)) return problems;  // Integers are their bits.
   for (Problem& problem : valid_problems(claim, env.thorough ? 8 : 1, env.seed, env.oracle)) {
     if (problems.size() == 2 && !env.thorough) break;
     for (size_t i = first_data(problem); i < problem.inputs.size(); ++i) {

@@ -15,6 +15,28 @@ const std::set<std::string> kOverAxes = {"sum",       "prod",    "max",         
 const std::set<std::string> kAlongAxis = {"argmax", "argmin", "cumsum",  "cumprod",
                                           "cummax", "cummin", "softmax", "log_softmax"};
 
+// Values of which long products are neither 0 nor beyond the range, and many of which are not all
+// one answer.
+Operand telling(const std::string& name, Operand x, Draw& draw) {
+  const double count = static_cast<double>(count_of(x.shape));
+  const bool product = name == "prod" || name == "cumprod";
+  if (product && is_float(x.dtype)) {
+    const double spread = 2 / std::sqrt(std::max(16.0, count));
+    x.fill.low = 1 - spread;
+    x.fill.high = 1 + spread;
+  } else if (product) {
+    Reals values = x.values();  // Odd ones: a product of many even ones is 0.
+    for (Real& value : values) value = 2 * value + 1;
+    x.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
+  } else if (is_bool(x.dtype) && (name == "any" || name == "all")) {
+    Reals values = x.values();
+    const auto most = static_cast<int64_t>(std::sqrt(count));
+    for (Real& value : values) value = (draw.between(0, most) == 0) == (name == "any") ? 1 : 0;
+    x.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
+  }
+  return x;
+}
+
 }  // namespace
 
 void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
@@ -52,13 +74,7 @@ void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& proble
     problem.attrs["axes"] = axes;
     if (claim.op->attr("keepdims")) problem.attrs["keepdims"] = draw.coin();
   }
-  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
-  if (is_float(claim.inputs[0]) && (name == "prod" || name == "cumprod")) {
-    // So that long products stay far from the ends of the range.
-    const double spread = 2 / std::sqrt(std::max(16.0, static_cast<double>(count_of(shape))));
-    problem.inputs[0].fill.low = 1 - spread;
-    problem.inputs[0].fill.high = 1 + spread;
-  }
+  problem.inputs = {telling(name, plain(claim.inputs[0], shape, draw.seed()), draw)};
   problems.push_back(std::move(problem));
 }
 
