@@ -35,6 +35,7 @@ struct Options {
   std::vector<std::string> plugin_options;
   int jobs = 0;
   double timeout = 120;
+  uint64_t memory_mib = default_memory_mib();
   bool claims = false;
   bool worker = false;
 };
@@ -136,7 +137,8 @@ WorkerOptions worker_options(const Options& options) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   return {.command = worker_command(options, options.run.plugin),
           .jobs = options.jobs > 0 ? options.jobs : std::max(cores, 1),
-          .cell_seconds = options.timeout};
+          .cell_seconds = options.timeout,
+          .memory_bytes = options.memory_mib << 20};
 }
 
 device::Subject subject_of(const Options& options) {
@@ -302,8 +304,10 @@ int run(Options& options) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.message());
     return error.code() == tenon::Code::kUnavailable ? kUnavailable : 1;
   }
-  if (exhaustive) return run_all_inputs(*runner, options);
   if (options.claims) return print_claims(*runner), 0;
+  const Environment& env = runner->environment();
+  check_profile(env.profile, env.features, env.device.device_name());
+  if (exhaustive) return run_all_inputs(*runner, options);
   if (!judged) return run_case(*runner, options);
   Report report(*runner, options.profile, options.level, options.run.seed);
   return judge(runner.get(), report, options);
@@ -384,6 +388,10 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--timeout", options.timeout, "Seconds that a cell may take")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--memory-mib", options.memory_mib,
+                 "MiB of memory that each process may take; 0 for no limit, as under sanitizers")
+      ->check(CLI::Range(uint64_t{0}, UINT64_MAX >> 20))
       ->capture_default_str();
   app.add_option("--shard", options.shard, "I/N: the I-th of N parts of all cells");
   app.add_option("--resume", options.resume, "A report as JSON: what it holds is not run again");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "conformance/checks/check.h"
+#include "conformance/checks/right.h"
 
 namespace tenon_kit {
 namespace {
@@ -131,37 +132,32 @@ Finding judge_values(const Environment& env, const Problem& problem,
                      const std::vector<Result>& got) {
   Finding finding;
   const OpFacts& op = *problem.op;
-  const bool wide = op.numeric != "exact";
-  // What breaks a tie may lie further below than a double reaches.
-  const bool fused =
-      op.name == "fma" && kRealIsQuad && (env.features & TENON_FEATURE_IEEE_FMA) != 0;
-  const tenon_dtype to = fused ? TENON_FLOAT128 : TENON_DTYPE_NONE;
-  const std::vector<Result> want = env.oracle.run(wide ? widened(problem, to) : problem);
+  const Right right(env, problem);
   const auto types = env.oracle.infer(problem);
-  for (size_t i = 0; i < got.size() && i < want.size(); ++i) {
+  for (size_t i = 0; i < got.size() && i < right.n_outputs(); ++i) {
     const auto fault = [&](const std::string& words) {
       finding.passed = false;
       finding.message = got.size() == 1 ? words : "output " + std::to_string(i) + ": " + words;
     };
-    if (const std::string t = compare_types(got[i], types[i].first, want[i].shape); !t.empty()) {
+    const tenon_dtype dtype = got[i].dtype;
+    if (const std::string t = compare_types(got[i], types[i].first, right.shape(i)); !t.empty()) {
       fault(t);
       return finding;
     }
-    const Reals values = got[i].values(), oracle = want[i].values();
-    Bound bound = bound_of(op, got[i].dtype, env.profile, env.features, depth_of(problem));
+    const Reals values = got[i].values(), oracle = right.oracle(i);
+    Bound bound = bound_of(op, dtype, env.profile, env.features, depth_of(problem));
     Accumulation sums;
-    if (bound.accumulates) sums = accumulation(env, problem, i, got[i].dtype, oracle);
-    const Verdict verdict = compare(values, got[i].dtype, oracle, bound, sums.slack);
+    if (bound.accumulates) sums = accumulation(env, problem, i, dtype, oracle);
+    const Reals slack = bound.accumulates ? sums.slack : right.slack(i, dtype);
+    const Verdict verdict = right.compare(i, values, dtype, bound, slack);
     finding.ulp = std::max(finding.ulp, verdict.largest_ulp);
-    const bool plain = op.sparse_output || is_bool(got[i].dtype);
-    finding.trusted = finding.trusted && (plain || is_telling(oracle));
+    finding.trusted = finding.trusted && right.is_telling(i, dtype);
     if (!verdict.passed) {
       fault(verdict.message);
       return finding;
     }
-    if (bound.accumulates && is_float(got[i].dtype)) {
-      if (const std::string rms = root_mean_square(values, oracle, got[i].dtype, sums);
-          !rms.empty()) {
+    if (bound.accumulates && is_float(dtype)) {
+      if (const std::string rms = root_mean_square(values, oracle, dtype, sums); !rms.empty()) {
         fault(rms);
         return finding;
       }

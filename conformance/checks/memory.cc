@@ -23,20 +23,29 @@ std::vector<Problem> few_problems(const Environment& env, const Claim& claim) {
 
 // ---- layouts: each input in each of them, and all inputs at once
 
+// Whether the operand lies in the layout otherwise than dense.
+bool takes(const Operand& x, Layout layout) {
+  if (x.absent || x.scalar || x.shape.empty() || count_of(x.shape) == 0) return false;
+  return layout != Layout::kTransposed || x.shape.size() > 1;
+}
+
 std::vector<Problem> layout_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
-  for (const Problem& own : few_problems(env, claim)) {
+  for (Problem& own : few_problems(env, claim)) {
+    own.expected.clear();
     for (const Layout layout : kLayouts) {
       if (layout == Layout::kDense) continue;
-      Problem problem = own;
-      problem.expected.clear();
-      for (Operand& x : problem.inputs) {
+      Problem all = own;
+      for (Operand& x : all.inputs) {
         if (!x.absent && !x.scalar) x.layout = layout;
       }
-      problems.push_back(problem);
-      if (!env.thorough || problem.inputs.size() < 2) continue;
-      for (size_t i = 1; i < problem.inputs.size(); ++i) problem.inputs[i].layout = Layout::kDense;
-      problems.push_back(std::move(problem));
+      problems.push_back(std::move(all));
+      if (!env.thorough || own.inputs.size() < 2) continue;
+      for (size_t i = 0; i < own.inputs.size(); ++i) {
+        if (!takes(own.inputs[i], layout)) continue;
+        problems.push_back(own);
+        problems.back().inputs[i].layout = layout;
+      }
     }
   }
   return problems;
@@ -83,6 +92,9 @@ Finding test_donation(const Environment& env, const Problem& problem) {
 
 // ---- what the guard sees
 
+constexpr const char* kUnseen = "the host does not see the device's memory, so nothing is watched";
+constexpr const char* kUnlaunched = "nothing is launched, so nothing is watched";
+
 std::vector<Result> watched(const Environment& env, const Problem& problem, Poison poison,
                             std::vector<std::string>& faults) {
   guard::take_faults();
@@ -100,18 +112,24 @@ std::vector<Result> watched(const Environment& env, const Problem& problem, Pois
 }
 
 Finding test_guards(const Environment& env, const Problem& problem) {
+  if (!guard::watches()) return {.impossible = kUnseen};
   std::vector<std::string> faults;
   watched(env, problem, Poison::kPattern, faults);
-  return faults.empty() ? Finding() : Finding::fault(faults[0]);
+  if (!faults.empty()) return Finding::fault(faults[0]);
+  if (guard::n_watched() == 0) return {.impossible = kUnlaunched};
+  return {};
 }
 
 // What was in an output before shows nowhere.
 Finding test_poison(const Environment& env, const Problem& problem) {
+  if (!guard::watches()) return {.impossible = kUnseen};
   std::vector<std::string> faults;
   const std::vector<Result> a = watched(env, problem, Poison::kOnes, faults);
   const std::vector<Result> b = watched(env, problem, Poison::kZeros, faults);
   const std::string fault = same_bits(a, b);
-  return fault.empty() ? Finding() : Finding::fault("what lay in an output shows: " + fault);
+  if (!fault.empty()) return Finding::fault("what lay in an output shows: " + fault);
+  if (guard::n_watched() == 0) return {.impossible = kUnlaunched};
+  return {};
 }
 
 // ---- nothing is kept

@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "conformance/checks/check.h"
+#include "conformance/checks/right.h"
 
 namespace tenon_kit {
 namespace {
-
-bool is_random(const OpFacts& op) { return op.name.starts_with("random") || op.name == "rng_bits"; }
 
 Finding test_value(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
@@ -49,7 +48,10 @@ Finding test_literal(const Environment& env, const Problem& problem) {
       if (problem.op->numeric != "exact") bound.ulp = std::max(bound.ulp, 1.0);
       if (problem.rtol >= 0) bound.rtol = problem.rtol;
       if (problem.atol >= 0) bound.atol = problem.atol;
-      const Verdict verdict = compare(got[i].values(), want.dtype, want.values(), bound);
+      const Reals values = want.values();
+      const Verdict verdict =
+          compare(got[i].values(), want.dtype, values, bound,
+                  slacks_of(problem, want.dtype, env.profile, want.shape, values));
       finding.ulp = std::max(finding.ulp, verdict.largest_ulp);
       if (!verdict.passed) fault = verdict.message;
     }
@@ -120,7 +122,7 @@ std::vector<Check> value_checks() {
        test_value, /*of_kernel=*/true},
       {"fused", 3, "A kernel of a composite gives what its decomposition gives.",
        [](const Environment& env, const Claim& c) {
-         return is_composite(env, c) && !is_random(*c.op);
+         return is_composite(env, c) && !c.op->draws();
        },
        value_problems, test_value, /*of_kernel=*/true},
       {"literal", 2, "Results are those that the registry's cases have from outside.",

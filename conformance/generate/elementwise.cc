@@ -1,8 +1,35 @@
 // Elementwise ops: every input of the same shape, or broadcast against each other.
 
+#include <string_view>
+
 #include "conformance/generate/generate.h"
 
 namespace tenon_kit {
+namespace {
+
+struct Domain {
+  std::string_view op;
+  double low, high;
+};
+
+// Where the cases' own numbers, or those between -1 and 1, are not the op's, or all become zero.
+constexpr Domain kDomains[] = {{"log", 0.125, 8},    {"log2", 0.125, 8},  {"log10", 0.125, 8},
+                               {"rsqrt", 0.125, 8},  {"acosh", 1, 8},     {"trunc", -100, 100},
+                               {"floor", -100, 100}, {"ceil", -100, 100}, {"round", -100, 100}};
+
+void set_domain(const Claim& claim, Operand& x) {
+  if (!is_float(x.dtype)) return;
+  for (const Domain& domain : kDomains) {
+    if (claim.op->name != domain.op) continue;
+    x.fill.low = domain.low;
+    x.fill.high = domain.high;
+  }
+  if (claim.op->name != "cast" || !is_integer(claim.outputs[0])) return;
+  x.fill.low = is_signed(claim.outputs[0]) ? -100 : -20;  // Few that an unsigned one cannot hold.
+  x.fill.high = 100;
+}
+
+}  // namespace
 
 void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   if (!claim.op->elementwise || claim.inputs.empty()) return;
@@ -18,6 +45,7 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
       x.fill.high = fill.high;
       break;
     }
+    set_domain(claim, x);
     return x;
   };
   // Each axis of each input is there, is 1, or is missing from the front.
@@ -34,6 +62,9 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
     }
     problem.inputs.push_back(input(i, own_shape));
   }
+  // Numbers that are drawn are never equal by chance.
+  const bool asks_for_equals = claim.op->name == "equal" || claim.op->name == "not_equal";
+  if (asks_for_equals && draw.coin()) problem.inputs[1].fill = problem.inputs[0].fill;
   problems.push_back(std::move(problem));
 }
 

@@ -56,6 +56,13 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   problem.check_gradient = draw.coin();  // Ties are kinks.
   problem.inputs = {problem.check_gradient ? plain(claim.inputs[0], shape, draw.seed())
                                            : few_values(claim.inputs[0], shape, draw)};
+  if (name == "unique" && is_bool(claim.inputs[0])) {
+    // In this order their places tell more than zeros.
+    problem.attrs = {};
+    problem.inputs[0].fill = {.kind = Fill::Kind::kValues,
+                              .values = Reals(static_cast<size_t>(count_of(shape)), 1)};
+    if (count_of(shape) > 1) problem.inputs[0].fill.values.back() = 0;
+  }
   if (name == "searchsorted") {
     // The shape that is asked for is that of what is sought, or in the first turn what is in order.
     const bool is_sought = draw.is_asked() && (draw.wish().turn > 0 || rank != 1);

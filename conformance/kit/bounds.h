@@ -5,7 +5,7 @@
 
 #include <tenon/plugin.h>
 
-#include <string>
+#include <span>
 
 #include "conformance/kit/problem.h"
 
@@ -20,12 +20,29 @@ struct Bound {
   double atol = 0;
   bool bits = false;         // Zeros must have the oracle's sign too.
   bool accumulates = false;  // The bound follows from the number of terms and their sizes.
+  bool flushes = false;      // A subnormal result may be a zero of either sign.
 };
 
 // What an output of `dtype` is held to. Each element of a composite's result depends on about `k`
 // others.
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                double k = 1);
+
+// What is allowed beside that for an element where it depends on the inputs: in relaxed the error
+// of exp grows with x, and that of pow with y log2 x. `inputs` has one value of each.
+Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<const Real> inputs,
+              Real oracle);
+bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile);
+
+// Whether results are values of inputs as they are.
+bool only_moves(const OpFacts& op);
+
+// Whether the device may take subnormals for zeros in this op: it says that it flushes, and the op
+// does not only move them.
+bool may_flush(const OpFacts& op, tenon_features device);
+Real least_normal(tenon_dtype dtype);  // 0 for what is no float.
+// The problem with its subnormal inputs as zeros of the same sign.
+Problem flushed(const Problem& problem);
 
 // The unit roundoff of what a device adds up in: float32 for the half types, else the dtype itself.
 double accumulator_roundoff(tenon_dtype dtype);

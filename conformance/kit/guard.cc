@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -31,12 +33,14 @@ struct State {
   std::vector<tenon_kernel> kernels;
 
   std::mutex mutex;
+  std::map<tenon_device_p*, tenon_features> features_of;
   std::map<tenon_stream_p*, tenon_device_p*> device_of;
   std::map<tenon_kernel_p*, uint32_t> traits_of;
   std::set<std::tuple<uint32_t, tenon_dtype, tenon_dtype>> prepared;
   std::vector<std::string> faults;
   bool watching = false;
   Poison poison = Poison::kPattern;
+  std::atomic<bool> visible{false};
   std::atomic<uint64_t> watched{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
@@ -73,11 +77,24 @@ void destroy(tenon_instance_p* self) {
 }
 tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out) {
   tenon_error* error = state.calls.open_device(self, index, out);
-  if (!error) ++state.devices;
-  return error;
+  if (error) return error;
+  ++state.devices;
+  tenon_device_properties properties = {};
+  properties.struct_size = sizeof properties;
+  if (tenon_error* refused = state.calls.describe_device(*out, &properties)) {
+    state.host->release_error(refused);  // The host asks, too, and is told.
+  }
+  state.visible = state.visible || (properties.features & TENON_FEATURE_HOST_VISIBLE) != 0;
+  std::lock_guard lock(state.mutex);
+  state.features_of[*out] = properties.features;
+  return nullptr;
 }
 void close_device(tenon_device_p* device) {
   --state.devices;
+  {
+    std::lock_guard lock(state.mutex);
+    state.features_of.erase(device);
+  }
   state.calls.close_device(device);
 }
 tenon_error* allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** out) {
@@ -224,63 +241,133 @@ struct StandIn {
   }
 };
 
-tenon_error* watched_launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
-                            const tenon_launch* launch) {
-  tenon_device_p* device;
-  {
-    std::lock_guard lock(state.mutex);
-    device = state.device_of[stream];
-  }
-  tenon_launch handed = *launch;
-  std::vector<tenon_view> outputs(launch->outputs, launch->outputs + launch->n_outputs);
-  std::vector<StandIn> stand_ins(outputs.size());
-  std::vector<std::vector<unsigned char>> before(launch->n_inputs);
-  std::vector<bool> in_place(launch->n_inputs, false);
+// Waits for all that the stream was given, and returns the failure that nobody was told of.
+tenon_error* finish(tenon_stream_p* stream, tenon_features features) {
+  if ((features & TENON_FEATURE_SYNCHRONOUS) != 0) return nullptr;
+  if ((features & TENON_FEATURE_HOST_BLOCKING) != 0) return state.calls.wait(stream);
+  struct Answer {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false;
+    tenon_error* failure = nullptr;
+  };
+  using Shared = std::shared_ptr<Answer>;
+  const Shared answer = std::make_shared<Answer>();
+  const tenon_done_callback callback = {
+      .function =
+          [](void* payload, const tenon_error* error) {
+            if (!error) return;
+            const tenon_host& host = *state.host;
+            (*static_cast<Shared*>(payload))->failure =
+                host.make_error(host.error_code(error), host.error_message(error));
+          },
+      .payload = new Shared(answer),
+      .destroy =
+          [](void* payload) {
+            const std::unique_ptr<Shared> own(static_cast<Shared*>(payload));
+            std::lock_guard lock((*own)->mutex);
+            (*own)->done = true;
+            (*own)->changed.notify_one();
+          },
+  };
+  tenon_error* refused = state.calls.notify(stream, callback);
+  std::unique_lock lock(answer->mutex);
+  answer->changed.wait(lock, [&] { return answer->done; });
+  return refused ? refused : answer->failure;
+}
 
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Extent target = extent_of(outputs[i]);
-    bool aliased = false;
-    for (size_t k = 0; k < launch->n_inputs; ++k) {
-      if (!overlap(target, extent_of(launch->inputs[k]))) continue;
-      aliased = in_place[k] = true;
+// A launch whose outputs are put elsewhere, and what is looked at behind it.
+class Watched {
+ public:
+  Watched(tenon_device_p* device, const tenon_launch& launch)
+      : launch_(launch),
+        outputs_(launch.outputs, launch.outputs + launch.n_outputs),
+        stand_ins_(launch.n_outputs),
+        before_(launch.n_inputs) {
+    std::vector<bool> in_place(launch.n_inputs, false);
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const Extent target = extent_of(outputs_[i]);
+      bool aliased = false;
+      for (size_t k = 0; k < launch.n_inputs; ++k) {
+        if (!overlap(target, extent_of(launch.inputs[k]))) continue;
+        aliased = in_place[k] = true;
+      }
+      if (aliased || target.size == 0) continue;
+      if (!stand_ins_[i].open(device, target.size, state.poison)) continue;
+      outputs_[i].buffer = stand_ins_[i].buffer;
+      outputs_[i].byte_offset = kZone;
+      outputs_[i].data = stand_ins_[i].data + kZone;
+      looks_ = true;
     }
-    if (aliased || target.size == 0) continue;
-    if (!stand_ins[i].open(device, target.size, state.poison)) continue;
-    outputs[i].buffer = stand_ins[i].buffer;
-    outputs[i].byte_offset = kZone;
-    outputs[i].data = stand_ins[i].data + kZone;
+    for (size_t k = 0; k < launch.n_inputs; ++k) {
+      const Extent x = extent_of(launch.inputs[k]);
+      if (!x.size || in_place[k]) continue;
+      before_[k].assign(x.from, x.from + x.size);
+      looks_ = true;
+    }
   }
-  for (size_t k = 0; k < launch->n_inputs; ++k) {
-    const Extent x = extent_of(launch->inputs[k]);
-    if (x.size && !in_place[k]) before[k].assign(x.from, x.from + x.size);
+
+  bool looks() const { return looks_; }
+
+  tenon_launch handed() const {
+    tenon_launch launch = launch_;
+    launch.outputs = outputs_.data();
+    return launch;
   }
-  handed.outputs = outputs.data();
+
+  // Once its work has ended.
+  void look() const {
+    for (size_t i = 0; i < stand_ins_.size(); ++i) {
+      const StandIn& own = stand_ins_[i];
+      if (!own.data) continue;
+      const int64_t at = own.broken();
+      if (at >= -static_cast<int64_t>(kZone)) {
+        fault(fmt::format("output {} was written outside of its {} bytes, at {}", i, own.size, at));
+      }
+      std::memcpy(launch_.outputs[i].data, own.data + kZone, own.size);
+    }
+    for (size_t k = 0; k < before_.size(); ++k) {
+      const Extent x = extent_of(launch_.inputs[k]);
+      if (before_[k].empty() || std::memcmp(x.from, before_[k].data(), x.size) == 0) continue;
+      fault(fmt::format("input {} was written to", k));
+    }
+  }
+
+ private:
+  const tenon_launch& launch_;
+  std::vector<tenon_view> outputs_;
+  std::vector<StandIn> stand_ins_;
+  std::vector<std::vector<unsigned char>> before_;  // The bytes of inputs.
+  bool looks_ = false;
+};
+
+tenon_error* watched_launch(tenon_device_p* device, tenon_features features, tenon_kernel_p* kernel,
+                            tenon_stream_p* stream, const tenon_launch* launch) {
+  // What comes before it writes its inputs.
+  if (tenon_error* error = finish(stream, features)) return error;
+  const Watched watched(device, *launch);
+  const tenon_launch handed = watched.handed();
   tenon_error* error = state.calls.launch(kernel, stream, &handed);
-
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const StandIn& own = stand_ins[i];
-    if (!own.data) continue;
-    const int64_t at = own.broken();
-    if (at >= -static_cast<int64_t>(kZone)) {
-      fault(fmt::format("output {} was written outside of its {} bytes, at {}", i, own.size, at));
-    }
-    std::memcpy(launch->outputs[i].data, own.data + kZone, own.size);
-  }
-  for (size_t k = 0; k < launch->n_inputs; ++k) {
-    const Extent x = extent_of(launch->inputs[k]);
-    if (before[k].empty() || std::memcmp(x.from, before[k].data(), x.size) == 0) continue;
-    fault(fmt::format("input {} was written to", k));
-  }
-  ++state.watched;
+  if (!error) error = finish(stream, features);
+  watched.look();
+  if (watched.looks()) ++state.watched;
   return error;
 }
 
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
   if (tenon_error* error = ordered_failure(Call::kLaunch)) return error;
-  const bool can_watch = (state.inner->provides & TENON_FEATURE_HOST_VISIBLE) != 0 &&
-                         (state.inner->provides & TENON_FEATURE_SYNCHRONOUS) != 0;
-  if (!state.watching || !can_watch) return state.calls.launch(kernel, stream, launch);
-  return watched_launch(kernel, stream, launch);
+  if (!state.watching) return state.calls.launch(kernel, stream, launch);
+  tenon_device_p* device;
+  tenon_features features;
+  {
+    std::lock_guard lock(state.mutex);
+    device = state.device_of[stream];
+    features = state.features_of[device];
+  }
+  if ((features & TENON_FEATURE_HOST_VISIBLE) == 0) {
+    return state.calls.launch(kernel, stream, launch);
+  }
+  return watched_launch(device, features, kernel, stream, launch);
 }
 
 // ---- taking its place
@@ -361,6 +448,7 @@ std::vector<std::string> take_faults() {
   std::lock_guard lock(state.mutex);
   return std::exchange(state.faults, {});
 }
+bool watches() { return state.visible; }
 uint64_t n_watched() { return state.watched; }
 
 void fail_at(Call call, uint64_t n) {

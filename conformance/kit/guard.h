@@ -3,8 +3,9 @@
 // inputs must be what they were; what is opened must be closed; and calls fail where a check orders
 // it.
 //
-// There is one in a process. It works for devices whose work is done when a launch returns and
-// whose memory the host sees; elsewhere outputs are not redirected, and `watches` says so.
+// There is one in a process. It works for devices whose memory the host sees; each watched launch
+// is waited for where work would go on behind its return. Elsewhere nothing is seen, and `watches`
+// says so.
 
 #pragma once
 
@@ -41,7 +42,8 @@ const tenon_plugin& plugin();  // The one within. Throws what its query function
 void watch(Poison poison);
 void relax();
 std::vector<std::string> take_faults();  // What was seen since the last time.
-uint64_t n_watched();                    // Launches that were, since the last `watch`.
+bool watches();        // Whether the host sees the memory of the devices that were opened.
+uint64_t n_watched();  // Launches of which an operand was looked at, since the last `watch`.
 
 // Lets the n-th call from now fail, 1 for the next one; 0 for none.
 enum class Call { kAllocate, kLaunch, kCopy, kPrepare };

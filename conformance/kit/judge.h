@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "conformance/kit/bounds.h"
@@ -24,13 +25,28 @@ struct CurvePoint {
   double allowed = 0;
 };
 
-// Compares elements. `slack` is allowed beside the bound, one number for each element, or empty.
+// What an element may be: the oracle's value, within the bound and what `slack` allows beside it;
+// or anything from the oracle's value to that of `to`. Both may be empty.
+struct Answer {
+  std::span<const Real> oracle;
+  std::span<const Real> slack = {};
+  std::span<const Real> to = {};
+};
+
+// Compares elements, of which each must be what one of the answers says. There is one at least; a
+// fault is told by the first.
+Verdict compare_answers(std::span<const Real> got, tenon_dtype dtype,
+                        std::span<const Answer> answers, const Bound& bound);
 Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const Bound& bound,
                 const Reals& slack = {});
 
-// Whether the oracle's values can show that something is wrong: not more than 30 % are zero,
-// infinite or NaN.
-bool is_telling(const Reals& oracle);
+// Whether the oracle's values can show that something is wrong: not more than 30 % are zero, NaN,
+// infinite, or an end of the dtype's range. No values show nothing.
+bool is_telling(std::span<const Real> oracle, tenon_dtype dtype);
+
+// The same where zeros are the op's nature: 10 % are none, and 10 % differ from each input that has
+// as many values.
+bool is_telling_sparse(std::span<const Real> oracle, std::span<const Reals> inputs);
 
 // "the type is f32[2,3], not f32[3,2]", or nothing.
 std::string compare_types(const Result& got, tenon_dtype dtype, const Sizes& shape);

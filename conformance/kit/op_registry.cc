@@ -52,6 +52,11 @@ std::vector<OpFacts> read_all() {
 
 }  // namespace
 
+bool OpFacts::draws() const {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const InputFacts& input) { return input.name == "state"; });
+}
+
 const AttrFacts* OpFacts::attr(std::string_view wanted) const {
   for (const AttrFacts& a : attrs) {
     if (a.name == wanted) return &a;

@@ -41,6 +41,7 @@ struct OpFacts {
   std::string cases;  // A list in JSON, of what problem.h reads.
 
   const AttrFacts* attr(std::string_view name) const;
+  bool draws() const;  // Takes a generator's state: the dtype decides what is drawn.
 };
 
 const std::vector<OpFacts>& all_ops();

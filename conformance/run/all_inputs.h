@@ -47,9 +47,15 @@ std::string reason_against(const OpFacts& op, tenon_dtype dtype, const Session& 
 
 PartResult run_part(const Environment& env, const OpFacts& op, tenon_dtype dtype, InputPart part);
 
-// Judges elements as compare() does (kit/judge.h), with doubles as long as nothing is the matter:
-// `first` is the bits of the first input. Adds to `result`.
+// What results of a part may be beside the oracle's values; either is empty where nothing is.
+struct Beside {
+  std::span<const double> slack;  // Is allowed beside the bound.
+  std::span<const double> other;  // Is right as well.
+};
+
+// Judges elements as compare_answers() does (kit/judge.h), with doubles as long as nothing is the
+// matter: `first` is the bits of the first input. Adds to `result`.
 void judge_part(std::span<const double> got, std::span<const double> want, tenon_dtype dtype,
-                const Bound& bound, uint32_t first, PartResult& result);
+                const Bound& bound, uint32_t first, PartResult& result, const Beside& beside = {});
 
 }  // namespace tenon_kit

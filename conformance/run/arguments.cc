@@ -62,6 +62,12 @@ bool names_dtype(const std::string& dtypes, const std::string& name) {
   return false;
 }
 
+void check_profile(Profile profile, tenon_features features, const std::string& device) {
+  if (profile == Profile::kStrict || (features & TENON_FEATURE_FAST_MATH) != 0) return;
+  throw std::runtime_error("--profile relaxed is for devices that declare FAST_MATH, which " +
+                           device + " does not; it is judged by strict");
+}
+
 void check_writable(const std::string& path) {
   std::ofstream file(path, std::ios::app);
   if (!file) throw std::runtime_error("cannot write " + path);

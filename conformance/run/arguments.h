@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "conformance/kit/bounds.h"
+
 namespace tenon_kit {
 
 // "I/N", the I-th of N parts: which of `n` things are in it, in their order; all of them if the
@@ -20,6 +22,10 @@ Range range_of(const std::string& text);
 
 // Whether a claim's dtypes, "f32,i64->bool", have one of this name; an empty one is always there.
 bool names_dtype(const std::string& dtypes, const std::string& name);
+
+// Throws if a device with these features is not to be judged so: relaxed is for those that say that
+// they need it.
+void check_profile(Profile profile, tenon_features features, const std::string& device);
 
 // Throws if no file can be written there, which had better be known before a long run.
 void check_writable(const std::string& path);

@@ -40,6 +40,9 @@ class Runner {
           const std::function<void(const Problem&)>& at) const;
 
  private:
+  // The claims of the same op that the check is for, the simplest dtypes first.
+  std::vector<Claim> claims_for(const Check& check, const Claim& claim) const;
+
   RunOptions options_;
   Claims claims_;
   std::unique_ptr<Session> device_;

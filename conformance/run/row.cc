@@ -48,6 +48,7 @@ Json to_json(const Row& row) {
   Json json = {{"op", row.op},           {"dtypes", row.dtypes},          {"check", row.check},
                {"level", row.level},     {"status", name_of(row.status)}, {"cases", row.cases},
                {"ulp", finite(row.ulp)}, {"seconds", row.seconds}};
+  if (row.mistrusted) json["mistrusted"] = row.mistrusted;
   if (!row.message.empty()) json["message"] = row.message;
   if (!row.line.empty()) json["line"] = row.line;
   if (!row.curve.empty()) json["curve"] = to_json(row.curve);
@@ -61,6 +62,7 @@ Row row_from_json(const Json& json) {
           .level = json.at("level"),
           .status = status_named(json.at("status")),
           .cases = json.at("cases"),
+          .mistrusted = json.value("mistrusted", uint64_t{0}),
           .ulp = json.at("ulp"),
           .seconds = json.at("seconds"),
           .message = json.value("message", ""),

@@ -36,7 +36,8 @@ struct Row {
   int level = 0;
   Status status = Status::kPass;
   uint64_t cases = 0;
-  double ulp = 0;  // The largest error.
+  uint64_t mistrusted = 0;  // Of them, too plain to be a pass.
+  double ulp = 0;           // The largest error.
   double seconds = 0;
   std::string message;
   std::string line;  // Reproduces a fault: tenon-conformance --check CHECK --case LINE.

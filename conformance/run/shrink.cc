@@ -1,9 +1,20 @@
 #include "conformance/run/shrink.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tenon_kit {
 namespace {
+
+using Problems = std::vector<Problem>;
+
+bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
+
+Operand with_values(const Operand& x, Reals values) {
+  Operand y = x;
+  y.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
+  return y;
+}
 
 // As many elements of `x` as `shape` says, the first ones of every axis, or the last ones.
 Operand cropped(const Operand& x, const Sizes& shape, bool last) {
@@ -32,7 +43,6 @@ Operand cropped(const Operand& x, const Sizes& shape, bool last) {
 Problem with_size(const Problem& problem, size_t from_back, int64_t before, int64_t size,
                   bool last) {
   Problem smaller = problem;
-  smaller.expected.clear();
   for (Operand& x : smaller.inputs) {
     if (x.absent || x.scalar || x.shape.size() <= from_back) continue;
     Sizes shape = x.shape;
@@ -44,30 +54,9 @@ Problem with_size(const Problem& problem, size_t from_back, int64_t before, int6
   return smaller;
 }
 
-// Simpler values for one place of one operand.
-std::vector<Problem> simpler_values(const Problem& problem) {
-  std::vector<Problem> candidates;
-  for (size_t i = 0; i < problem.inputs.size(); ++i) {
-    const Operand& x = problem.inputs[i];
-    if (x.absent || x.scalar || count_of(x.shape) > 16) continue;
-    const Reals values = x.values();
-    for (size_t k = 0; k < values.size(); ++k) {
-      for (const Real simple : {Real(0), Real(1), real_rint(values[k])}) {
-        if (simple == values[k] || real_is_nan(simple)) continue;
-        Problem candidate = problem;
-        candidate.inputs[i].fill = {.kind = Fill::Kind::kValues, .values = values};
-        candidate.inputs[i].fill.values[k] = simple;
-        candidate.expected.clear();
-        candidates.push_back(std::move(candidate));
-      }
-    }
-  }
-  return candidates;
-}
-
-// Every way to make it a little smaller, the boldest first.
-std::vector<Problem> smaller(const Problem& problem) {
-  std::vector<Problem> candidates;
+// Every way to cut a size down, the boldest first.
+Problems smaller(const Problem& problem) {
+  Problems candidates;
   size_t rank = 0;
   for (const Operand& x : problem.inputs) rank = std::max(rank, x.shape.size());
   for (size_t from_back = 0; from_back < rank; ++from_back) {
@@ -87,33 +76,214 @@ std::vector<Problem> smaller(const Problem& problem) {
       }
     }
   }
-  for (size_t i = 0; i < problem.inputs.size(); ++i) {
-    if (problem.inputs[i].layout == Layout::kDense) continue;
+  return candidates;
+}
+
+// ---- what may be left out
+
+// Optional inputs, and some of many.
+Problems fewer_inputs(const Problem& problem) {
+  Problems candidates;
+  const std::vector<InputFacts>& known = problem.op->inputs;
+  for (size_t i = problem.inputs.size(); i-- > 0;) {
+    const InputFacts& input = known[std::min(i, known.size() - 1)];
+    if (input.optional && !problem.inputs[i].absent) {
+      candidates.push_back(problem);
+      std::vector<Operand>& inputs = candidates.back().inputs;
+      inputs[i] = Operand();
+      inputs[i].absent = true;
+      while (!inputs.empty() && inputs.back().absent) inputs.pop_back();
+    }
+    if (input.variadic && problem.inputs.size() > known.size()) {
+      candidates.push_back(problem);
+      std::vector<Operand>& inputs = candidates.back().inputs;
+      inputs.erase(inputs.begin() + static_cast<ptrdiff_t>(i));
+    }
+  }
+  return candidates;
+}
+
+// An attribute as it reads where axis `axis` of `rank` is gone; false if it is about that axis.
+bool leave_axis_out(AttrValue& value, std::string_view name, int64_t axis, int64_t rank) {
+  const auto is_it = [&](int64_t own) { return (own < 0 ? own + rank : own) == axis; };
+  const auto moved = [&](int64_t own) {  // From either end.
+    if (own >= 0) return own > axis ? own - 1 : own;
+    return own + rank < axis ? own + 1 : own;
+  };
+  if (const int64_t* whole = std::get_if<int64_t>(&value.variant())) {
+    if (name != "axis") return true;
+    if (is_it(*whole)) return false;
+    value = moved(*whole);
+  } else if (const Sizes* list = std::get_if<Sizes>(&value.variant())) {
+    const bool of_axes = name == "axes" || name == "perm";
+    const bool of_each = static_cast<int64_t>(list->size()) == rank;
+    Sizes left;
+    for (size_t i = 0; i < list->size(); ++i) {
+      const int64_t own = (*list)[i];
+      if (of_axes ? is_it(own) : of_each && static_cast<int64_t>(i) == axis) continue;
+      left.push_back(of_axes ? moved(own) : own);
+    }
+    value = left;
+  }
+  return true;
+}
+
+bool has_axis_of_one(const Operand& x, size_t from_back) {
+  return is_tensor(x) && x.shape.size() > from_back && x.shape[x.shape.size() - 1 - from_back] == 1;
+}
+
+// The problem with that axis left out of some inputs, and the same with attributes that follow.
+void add_without_axis(const Problem& problem, std::span<const size_t> inputs, size_t from_back,
+                      Problems& candidates) {
+  Problem candidate = problem;
+  for (const size_t i : inputs) {
+    Operand& x = candidate.inputs[i];
+    x = with_values(x, x.values());
+    x.shape.erase(x.shape.end() - 1 - static_cast<ptrdiff_t>(from_back));
+    if (x.shape.empty()) x.layout = Layout::kDense;
+  }
+  candidates.push_back(candidate);
+  const auto rank = static_cast<int64_t>(problem.inputs[inputs[0]].shape.size());
+  AttrValues attrs;
+  for (const auto& [name, value] : problem.attrs) {
+    attrs[name] = value;
+    if (!leave_axis_out(attrs[name], name, rank - 1 - static_cast<int64_t>(from_back), rank))
+      return;
+  }
+  if (attrs == problem.attrs) return;
+  candidate.attrs = attrs;
+  candidates.push_back(std::move(candidate));
+}
+
+// Axes of one element: of all inputs that have it at the same place from the back, or of one.
+Problems fewer_axes(const Problem& problem) {
+  Problems candidates;
+  size_t rank = 0;
+  for (const Operand& x : problem.inputs) rank = std::max(rank, x.shape.size());
+  for (size_t from_back = rank; from_back-- > 0;) {
+    std::vector<size_t> with;
+    for (size_t i = 0; i < problem.inputs.size(); ++i) {
+      if (has_axis_of_one(problem.inputs[i], from_back)) with.push_back(i);
+    }
+    if (with.empty()) continue;
+    add_without_axis(problem, with, from_back, candidates);
+    if (with.size() == 1) continue;
+    for (const size_t i : with) add_without_axis(problem, {&i, 1}, from_back, candidates);
+  }
+  return candidates;
+}
+
+// Attributes with their defaults, but for what names a dtype: that says what the problem is about.
+Problems plainer_attrs(const Problem& problem) {
+  Problems candidates;
+  for (const auto& [plain, initial] : problem.attrs) {
+    const AttrFacts* facts = problem.op->attr(plain);
+    if (!facts || facts->type == "dtype") continue;
     candidates.push_back(problem);
-    candidates.back().inputs[i].fill = {.kind = Fill::Kind::kValues,
-                                        .values = problem.inputs[i].values()};
+    candidates.back().attrs = {};
+    for (const auto& [name, value] : problem.attrs) {
+      if (name != plain) candidates.back().attrs[name] = value;
+    }
+  }
+  return candidates;
+}
+
+// ---- what may be plainer
+
+Problems denser(const Problem& problem) {
+  Problems candidates;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    const Operand& x = problem.inputs[i];
+    if (!is_tensor(x) || x.layout == Layout::kDense) continue;
+    candidates.push_back(problem);
+    candidates.back().inputs[i] = with_values(x, x.values());
     candidates.back().inputs[i].layout = Layout::kDense;
   }
   return candidates;
 }
 
-}  // namespace
-
-Problem shrink(const Problem& problem, const std::function<bool(const Problem&)>& fails,
-               int budget) {
-  Problem best = problem;
-  for (std::vector<Problem> (*candidates)(const Problem&) : {smaller, simpler_values}) {
-    bool progress = true;
-    while (progress && budget > 0) {
-      progress = false;
-      for (const Problem& candidate : candidates(best)) {
-        if (--budget < 0) break;
-        if (!fails(candidate)) continue;
-        best = candidate;
-        progress = true;
-        break;
+// Simpler values for one place of one operand.
+Problems simpler_values(const Problem& problem) {
+  Problems candidates;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    const Operand& x = problem.inputs[i];
+    if (!is_tensor(x) || count_of(x.shape) > 16) continue;
+    const Reals values = x.values();
+    for (size_t k = 0; k < values.size(); ++k) {
+      for (const Real simple : {Real(0), Real(1), real_rint(values[k])}) {
+        if (simple == values[k] || real_is_nan(simple)) break;  // What follows is no simpler.
+        Problem candidate = problem;
+        candidate.inputs[i] = with_values(x, values);
+        candidate.inputs[i].fill.values[k] = simple;
+        candidates.push_back(std::move(candidate));
       }
     }
+  }
+  return candidates;
+}
+
+// The problem in the dtypes of a claim, with its values rounded to them.
+Problem in_dtypes(const Problem& problem, const Claim& claim) {
+  Problem result = problem;
+  for (size_t i = 0; i < result.inputs.size() && !claim.inputs.empty(); ++i) {
+    Operand& x = result.inputs[i];
+    const tenon_dtype dtype = claim.inputs[std::min(i, claim.inputs.size() - 1)];
+    if (x.absent || x.dtype == dtype) continue;
+    x = with_values(x, x.values());
+    x.dtype = dtype;
+    for (Real& value : x.fill.values) value = rounded(value, dtype);
+  }
+  for (const AttrFacts& attr : problem.op->attrs) {
+    if (attr.type != "dtype" || claim.outputs.empty()) continue;
+    result.attrs[attr.name] = name_of(claim.outputs[0]);
+  }
+  return result;
+}
+
+size_t place_of(tenon_dtype dtype) {
+  constexpr tenon_dtype kOrder[] = {TENON_FLOAT32, TENON_BOOL,   TENON_INT8,    TENON_UINT8,
+                                    TENON_INT16,   TENON_UINT16, TENON_INT32,   TENON_UINT32,
+                                    TENON_INT64,   TENON_UINT64, TENON_FLOAT64, TENON_FLOAT16,
+                                    TENON_BFLOAT16};
+  const auto* const found = std::find(std::begin(kOrder), std::end(kOrder), dtype);
+  return static_cast<size_t>(found - std::begin(kOrder));
+}
+
+std::vector<size_t> places_of(const Claim& claim) {
+  std::vector<size_t> places;
+  for (const tenon_dtype dtype : claim.inputs) places.push_back(place_of(dtype));
+  for (const tenon_dtype dtype : claim.outputs) places.push_back(place_of(dtype));
+  return places;
+}
+
+}  // namespace
+
+bool is_simpler(const Claim& a, const Claim& b) { return places_of(a) < places_of(b); }
+
+Problem shrink(const Problem& problem, std::span<const Claim> simpler,
+               const std::function<bool(const Problem&)>& fails, int budget) {
+  Problem best = problem;
+  const auto improve = [&](Problems candidates) {
+    for (Problem& candidate : candidates) {
+      if (--budget < 0) return false;
+      candidate.expected.clear();
+      if (!fails(candidate)) continue;
+      best = std::move(candidate);
+      return true;
+    }
+    return false;
+  };
+  for (bool progress = true; progress && budget > 0;) {
+    progress = false;
+    for (Problems (*candidates)(const Problem&) :
+         {smaller, fewer_inputs, fewer_axes, plainer_attrs, denser, simpler_values}) {
+      while (improve(candidates(best))) progress = true;
+    }
+    Problems others;
+    for (const Claim& claim : simpler) others.push_back(in_dtypes(best, claim));
+    if (!improve(std::move(others))) continue;
+    progress = true;
+    simpler = {};  // It was the simplest.
   }
   return best;
 }

@@ -20,11 +20,15 @@ struct Cell {
   size_t check;
 };
 
+// What a child may take by default: more than the check of 2^31 elements wants, and an end to what
+// grows without one. 0, which is no limit, under sanitizers: they map far more than they use.
+uint64_t default_memory_mib();
+
 struct WorkerOptions {
   std::vector<std::string> command;  // Starts a worker: the program itself, with its arguments.
   int jobs = 1;
   double cell_seconds = 120;
-  uint64_t memory_bytes = 0;  // Of each child; 0: no limit.
+  uint64_t memory_bytes = 0;  // That a child may write to of its own; 0: no limit.
 };
 
 // Calls `done` for each cell, in the order in which they end. `blank` gives the row of a cell whose

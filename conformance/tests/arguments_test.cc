@@ -47,5 +47,13 @@ TEST(Arguments, MatchNamesByTheirBeginning) {
   EXPECT_TRUE(matches("log", ""));
 }
 
+TEST(Arguments, TakeRelaxedForFastMathAlone) {
+  EXPECT_NO_THROW(check_profile(Profile::kStrict, 0, "device:0"));
+  EXPECT_NO_THROW(check_profile(Profile::kStrict, TENON_FEATURE_FAST_MATH, "device:0"));
+  EXPECT_NO_THROW(check_profile(Profile::kRelaxed, TENON_FEATURE_FAST_MATH, "device:0"));
+  EXPECT_THROW(check_profile(Profile::kRelaxed, TENON_FEATURE_IEEE_DIV, "device:0"),
+               std::runtime_error);
+}
+
 }  // namespace
 }  // namespace tenon_kit

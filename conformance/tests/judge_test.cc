@@ -56,8 +56,71 @@ TEST(Judge, TellsSignedZerosApartWhereTheyAreDefined) {
 }
 
 TEST(Judge, TrustsNoOracleThatIsMostlyPlain) {
-  EXPECT_TRUE(is_telling({1, 2, 3, 0}));
-  EXPECT_FALSE(is_telling({1, 2, 0, kInf}));
+  const auto tells = [](const Reals& oracle, tenon_dtype dtype = TENON_FLOAT32) {
+    return is_telling(oracle, dtype);
+  };
+  EXPECT_TRUE(tells({1, 2, 3, 0}));
+  EXPECT_FALSE(tells({1, 2, 0, kInf}));
+  EXPECT_FALSE(tells({1, kNan, 0, 3}));
+  EXPECT_FALSE(tells({}));
+}
+
+TEST(Judge, TrustsNoOracleAtTheEndsOfItsRange) {
+  const auto half_of = [](Real end, tenon_dtype dtype) {
+    return is_telling(Reals{end, 1, end, 2}, dtype);
+  };
+  EXPECT_FALSE(half_of(greatest(TENON_FLOAT32), TENON_FLOAT32));
+  EXPECT_FALSE(half_of(-greatest(TENON_FLOAT16), TENON_FLOAT16));
+  EXPECT_FALSE(half_of(127, TENON_INT8));
+  EXPECT_FALSE(half_of(-128, TENON_INT8));
+  EXPECT_FALSE(half_of(255, TENON_UINT8));
+  EXPECT_TRUE(half_of(127, TENON_INT16));
+  EXPECT_TRUE(half_of(greatest(TENON_FLOAT16), TENON_FLOAT32));
+}
+
+TEST(Judge, WantsATenthOfASparseResultToDiffer) {
+  const Reals input = {-1, -2, -3, -4, 5, -6, -7, -8, -9, 10};
+  const Reals relu = {0, 0, 0, 0, 5, 0, 0, 0, 0, 10};
+  const auto tells = [&](const Reals& oracle) {
+    const Reals inputs[] = {{3}, input};
+    return is_telling_sparse(oracle, inputs);
+  };
+  EXPECT_TRUE(tells(relu));
+  EXPECT_FALSE(tells(Reals(10, 0)));
+  EXPECT_FALSE(tells(input));
+  EXPECT_FALSE(tells({}));
+  Reals one_of_twenty(20, 0);
+  one_of_twenty[0] = 1;
+  EXPECT_FALSE(tells(one_of_twenty));
+  one_of_twenty[1] = 1;
+  EXPECT_TRUE(tells(one_of_twenty));
+}
+
+TEST(Judge, TakesWhatAnyAnswerTakes) {
+  const Reals one = {1, 1}, two = {2, 2}, four = {4, NAN};
+  const auto takes = [&](const Reals& got) {
+    const Answer answers[] = {{.oracle = one}, {.oracle = two, .to = four}};
+    return compare_answers(got, TENON_FLOAT32, answers, {.ulp = 0.5}).passed;
+  };
+  EXPECT_TRUE(takes({1, 2}));
+  EXPECT_TRUE(takes({3, 1}));
+  EXPECT_TRUE(takes({4, NAN}));
+  EXPECT_FALSE(takes({5, 1}));
+  EXPECT_FALSE(takes({1.5, 1}));
+  EXPECT_FALSE(takes({1, 3}));
+  EXPECT_FALSE(takes({NAN, 1}));
+}
+
+TEST(Judge, CountsAZeroForASubnormalAsNoError) {
+  constexpr Bound kFlushes = {.ulp = 3, .flushes = true};
+  const Verdict verdict = compare({0, -Real(0)}, TENON_FLOAT32, {0x1p-130, 0x1p-130}, kFlushes);
+
+  EXPECT_TRUE(verdict.passed);
+  EXPECT_EQ(verdict.largest_ulp, 0);
+  // Three units below it is subnormal.
+  EXPECT_TRUE(passes(0, 0x1.000002p-126, kFlushes));
+  EXPECT_FALSE(passes(0, 0x1.00001p-126, kFlushes));
+  EXPECT_FALSE(passes(0, 0x1p-126, {.ulp = 0.5, .flushes = true}));
 }
 
 TEST(Bounds, AreThoseOfTheNumericContract) {
@@ -70,12 +133,28 @@ TEST(Bounds, AreThoseOfTheNumericContract) {
   EXPECT_EQ(bound("div", TENON_FLOAT32).ulp, 0.5);
   EXPECT_EQ(bound("div", TENON_FLOAT32, Profile::kStrict, 0).ulp, 2.5);
   EXPECT_EQ(bound("exp", TENON_FLOAT32).ulp, 3);
-  EXPECT_EQ(bound("exp", TENON_FLOAT32, Profile::kRelaxed).ulp, 8);
+  EXPECT_EQ(bound("exp", TENON_FLOAT32, Profile::kRelaxed).ulp, 3);
+  EXPECT_EQ(bound("exp2", TENON_FLOAT32, Profile::kRelaxed).ulp, 8);
+  EXPECT_EQ(bound("sin", TENON_FLOAT32, Profile::kRelaxed).ulp, 0);
+  EXPECT_EQ(bound("sin", TENON_FLOAT32, Profile::kRelaxed).atol, 0x1p-11);
   EXPECT_EQ(bound("exp", TENON_FLOAT64).ulp, 4);
   EXPECT_EQ(bound("exp", TENON_FLOAT16).ulp, 1);
   EXPECT_EQ(bound("gelu", TENON_FLOAT32).atol, 1e-6);
   EXPECT_LT(bound("gelu", TENON_FLOAT64).atol, 1e-14);
   EXPECT_TRUE(bound("sum", TENON_FLOAT32).accumulates);
+}
+
+TEST(Bounds, LetRelaxedFunctionsErrByTheirInputs) {
+  const auto slack = [](const char* op, const Reals& inputs, Real oracle,
+                        tenon_dtype dtype = TENON_FLOAT32, Profile profile = Profile::kRelaxed) {
+    return slack_of(op_named(op), dtype, profile, inputs, oracle);
+  };
+  EXPECT_EQ(slack("exp", {-3}, 1), 6 * ulp(1, TENON_FLOAT32));
+  EXPECT_EQ(slack("exp", {-3}, 1, TENON_FLOAT64), 0);
+  EXPECT_EQ(slack("exp", {-3}, 1, TENON_FLOAT32, Profile::kStrict), 0);
+  EXPECT_EQ(slack("exp2", {-3}, 1), 0);
+  EXPECT_GT(slack("pow", {2, 100}, real_scale(1, 100)), slack("pow", {2, 10}, real_scale(1, 100)));
+  EXPECT_EQ(slack("pow", {0, 2}, 0), 0);
 }
 
 // ---- all inputs, judged with doubles
@@ -101,6 +180,19 @@ TEST(JudgePart, SaysWhatCompareSays) {
       }
     }
   }
+}
+
+TEST(JudgePart, TakesWhatElseIsRight) {
+  const std::vector<double> got = {1.5, 3}, want = {1, 3}, slack = {0.5, 0}, other = {1.5, 3};
+  PartResult plain, slackened, either;
+  judge_part(got, want, TENON_FLOAT32, kThreeUlp, 0, plain);
+  judge_part(got, want, TENON_FLOAT32, kThreeUlp, 0, slackened, {.slack = slack});
+  judge_part(got, want, TENON_FLOAT32, kThreeUlp, 0, either, {.other = other});
+
+  EXPECT_EQ(plain.n_beyond, 1u);
+  EXPECT_EQ(slackened.n_beyond, 0u);
+  EXPECT_EQ(either.n_beyond, 0u);
+  EXPECT_EQ(either.ulp, 0);
 }
 
 TEST(JudgePart, FindsTheLargestErrorAndWhereItIs) {

@@ -55,6 +55,7 @@ TEST(Program, SaysWhatIsWrongWithItsArguments) {
       {"--plugin ref --exhaustive exp --dtype f64", "takes f32, f16 and bf16, not f64"},
       {"--plugin ref --exhaustive exp --range 1:0", "--range wants A:B"},
       {"--plugin ref --nonsense", "--nonsense"},
+      {"--plugin ref --memory-mib much", "--memory-mib"},
   };
   for (const auto& [arguments, words] : cases) {
     const Ended ended = run(arguments);
@@ -66,9 +67,9 @@ TEST(Program, SaysWhatIsWrongWithItsArguments) {
 TEST(Program, ExplainsItsArguments) {
   const Ended help = run("--help");
   EXPECT_EQ(help.status, 0);
-  for (const char* option :
-       {"--plugin", "--level", "--op", "--dtype", "--profile", "--seed", "--case", "--jobs",
-        "--shard", "--resume", "--json", "--junit", "--html", "--claims", "--exhaustive"}) {
+  for (const char* option : {"--plugin", "--level", "--op", "--dtype", "--profile", "--seed",
+                             "--case", "--jobs", "--memory-mib", "--shard", "--resume", "--json",
+                             "--junit", "--html", "--claims", "--exhaustive"}) {
     EXPECT_TRUE(has(help, option)) << option;
   }
 }
@@ -99,6 +100,34 @@ TEST(Program, RunsTheCellsThatItsArgumentsChoose) {
   EXPECT_EQ(ended.status, 0);
   EXPECT_TRUE(has(ended, "cells: 1, 1 PASS")) << ended.text;
   EXPECT_TRUE(has(ended, "claims executed / claimed / whole: 1 / ")) << ended.text;
+}
+
+TEST(Program, JudgesNobodyByRelaxedWhoDoesNotAskForIt) {
+  const Ended ref = run("--plugin ref --profile relaxed --op exp --dtype f32 --jobs 1");
+  EXPECT_EQ(ref.status, 2);
+  EXPECT_TRUE(
+      has(ref, "--profile relaxed is for devices that declare FAST_MATH, which ref:0 does not"))
+      << ref.text;
+}
+
+#if defined(TENON_TEST_FAKE)
+TEST(Program, SaysWhereNothingIsWatched) {
+  const std::string few = " --op exp --dtype f32 --check poison --jobs 1 --json watched.json";
+
+  const Ended hidden = run("--plugin " TENON_TEST_FAKE + few);
+  EXPECT_TRUE(has(hidden, "cells: 1, 1 UNSUPPORTED")) << hidden.text;
+  EXPECT_TRUE(has(hidden, "note: guard bytes, poison and changed inputs cannot be seen"));
+
+  const Ended visible = run("--plugin " TENON_TEST_FAKE " --option visible=1" + few);
+  EXPECT_TRUE(has(visible, "cells: 1, 1 PASS")) << visible.text;
+  EXPECT_FALSE(has(visible, "cannot be seen"));
+}
+#endif
+
+TEST(Program, EndsProcessesThatTakeTooMuchMemory) {
+  const std::string few = "--plugin ref --op exp --dtype f16 --check fused --jobs 1";
+  EXPECT_TRUE(has(run(few + " --memory-mib 2048"), "cells: 1, 1 PASS"));
+  EXPECT_TRUE(has(run(few + " --memory-mib 0"), "cells: 1, 1 PASS"));
 }
 
 TEST(Program, IsNoPassIfNothingIsLeftToRun) {

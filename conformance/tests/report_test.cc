@@ -128,6 +128,23 @@ TEST(Report, GoesOnWhereAnEarlierRunWas) {
   EXPECT_EQ(rows[0]["curve"], Json::parse("[[-1.0, 0.5, 3.0], [1.0, 2.0, 3.0]]"));
 }
 
+TEST(Report, TellsOfCasesThatAreNoPass) {
+  Report some = report();
+  Row plain = row("exp");
+  plain.mistrusted = 2;
+  some.add(plain);
+  some.write_json("plain.json");
+
+  testing::internal::CaptureStdout();
+  some.end();
+
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("cases: 3, of which 2 are too plain to be a pass"), std::string::npos)
+      << text;
+  EXPECT_EQ(Json::parse(read("plain.json"))["rows"][0]["mistrusted"], 2);
+  EXPECT_EQ(row_from_json(to_json(plain)).mistrusted, 2u);
+}
+
 TEST(Report, HoldsErrorsBeyondAllNumbers) {
   Row fault = row("exp", Status::kFail);
   fault.ulp = INFINITY;

@@ -27,30 +27,80 @@ bool holds(const Problem& problem, Real wanted) {
   return std::find(values.begin(), values.end(), wanted) != values.end();
 }
 
+bool always(const Problem&) { return true; }
+
+Claim claim_of(tenon_dtype dtype) {
+  return {.op = &op_named("exp"), .inputs = {dtype}, .outputs = {dtype}, .dtypes = name_of(dtype)};
+}
+
 TEST(Shrink, FindsTheOneElementThatFailsWhereverItIs) {
   for (const int64_t place : {0, 1, 2047, 2048, 5000, 6143}) {
     const Real culprit = Real(place) + Real(0.25);
 
     const Problem least = shrink(
-        problem_with(numbers({6144})), [&](const Problem& p) { return holds(p, culprit); }, 300);
+        problem_with(numbers({6144})), {}, [&](const Problem& p) { return holds(p, culprit); },
+        300);
 
-    EXPECT_EQ(least.inputs[0].shape, (Sizes{1})) << place;
-    EXPECT_EQ(least.inputs[0].values()[0], culprit);
+    EXPECT_EQ(least.inputs[0].shape, Sizes()) << place;
+    EXPECT_EQ(least.inputs[0].values(), (Reals{culprit}));
   }
 }
 
-TEST(Shrink, KeepsTheSizeThatItTakes) {
-  const auto fails = [](const Problem& p) { return p.inputs[0].shape[1] >= 17; };
+TEST(Shrink, KeepsTheSizeThatItTakesAndNoOtherAxis) {
+  const auto fails = [](const Problem& p) {
+    const Sizes& shape = p.inputs[0].shape;
+    return !shape.empty() && shape.back() >= 17;
+  };
 
-  const Problem least = shrink(problem_with(numbers({5, 64})), fails, 300);
+  const Problem least = shrink(problem_with(numbers({5, 64})), {}, fails, 300);
 
-  EXPECT_EQ(least.inputs[0].shape, (Sizes{1, 17}));
+  EXPECT_EQ(least.inputs[0].shape, (Sizes{17}));
+}
+
+TEST(Shrink, KeepsTheRankThatItTakes) {
+  const auto fails = [](const Problem& p) { return p.inputs[0].shape.size() >= 3; };
+
+  const Problem least = shrink(problem_with(numbers({2, 3, 2, 2})), {}, fails, 300);
+
+  EXPECT_EQ(least.inputs[0].shape, (Sizes{1, 1, 1}));
+}
+
+// The axis that is summed over is the last one left, and has another number.
+TEST(Shrink, LetsAttributesFollowTheAxes) {
+  Problem problem = problem_with(numbers({3, 5, 4}));
+  problem.op = &op_named("sum");
+  problem.attrs["axes"] = Sizes{1};
+  const auto fails = [](const Problem& p) {
+    const Sizes& shape = p.inputs[0].shape;
+    const Sizes& axes = p.attr("axes").list();
+    return axes.size() == 1 && axes[0] < static_cast<int64_t>(shape.size()) &&
+           shape[static_cast<size_t>(axes[0])] == 5;
+  };
+
+  const Problem least = shrink(problem, {}, fails, 300);
+
+  EXPECT_EQ(least.inputs[0].shape, (Sizes{5}));
+  EXPECT_EQ(least.attr("axes").list(), (Sizes{0}));
+}
+
+TEST(Shrink, CountsAxesFromTheBackToo) {
+  Problem problem = problem_with(numbers({1, 3, 1}));
+  problem.op = &op_named("cumsum");
+  problem.attrs["axis"] = int64_t{-2};
+  const auto fails = [](const Problem& p) {
+    const Sizes& shape = p.inputs[0].shape;
+    const int64_t axis = p.attr("axis").whole();
+    return axis < 0 && -axis <= static_cast<int64_t>(shape.size()) && shape.end()[axis] == 3;
+  };
+
+  const Problem least = shrink(problem, {}, fails, 300);
+
+  EXPECT_EQ(least.inputs[0].shape, (Sizes{3}));
+  EXPECT_EQ(least.attr("axis").whole(), -1);
 }
 
 TEST(Shrink, MakesValuesAndLayoutsPlain) {
-  const auto always = [](const Problem&) { return true; };
-
-  const Problem least = shrink(problem_with(numbers({4, 4}, Layout::kTransposed)), always, 300);
+  const Problem least = shrink(problem_with(numbers({4, 4}, Layout::kTransposed)), {}, always, 300);
 
   EXPECT_EQ(least.inputs[0].layout, Layout::kDense);
   EXPECT_EQ(least.inputs[0].values(), (Reals{0}));
@@ -59,23 +109,78 @@ TEST(Shrink, MakesValuesAndLayoutsPlain) {
 TEST(Shrink, KeepsALayoutThatItTakes) {
   const auto fails = [](const Problem& p) { return p.inputs[0].layout == Layout::kStepped; };
 
-  const Problem least = shrink(problem_with(numbers({4, 4}, Layout::kStepped)), fails, 300);
+  const Problem least = shrink(problem_with(numbers({4, 4}, Layout::kStepped)), {}, fails, 300);
 
   EXPECT_EQ(least.inputs[0].layout, Layout::kStepped);
+}
+
+TEST(Shrink, TakesTheSimplestDTypeThatFails) {
+  Problem problem = problem_with(numbers({4}));
+  problem.inputs[0].dtype = TENON_BFLOAT16;
+  const std::vector<Claim> simpler = {claim_of(TENON_FLOAT32), claim_of(TENON_FLOAT64),
+                                      claim_of(TENON_FLOAT16)};
+  const auto not_f32 = [](const Problem& p) { return p.inputs[0].dtype != TENON_FLOAT32; };
+
+  EXPECT_EQ(shrink(problem, simpler, always, 300).inputs[0].dtype, TENON_FLOAT32);
+  EXPECT_EQ(shrink(problem, simpler, not_f32, 300).inputs[0].dtype, TENON_FLOAT64);
+  EXPECT_EQ(shrink(problem, {}, always, 300).inputs[0].dtype, TENON_BFLOAT16);
+}
+
+TEST(Shrink, RoundsValuesToTheDTypeThatItTakes) {
+  Problem problem = problem_with(numbers({}));
+  problem.inputs[0].fill.values = {Real(2.75)};
+  const auto is_large = [](const Problem& p) { return p.inputs[0].values()[0] > Real(2.5); };
+
+  const Problem least = shrink(problem, std::vector<Claim>{claim_of(TENON_INT8)}, is_large, 300);
+
+  EXPECT_EQ(least.inputs[0].dtype, TENON_INT8);
+  EXPECT_EQ(least.inputs[0].values(), (Reals{3}));
+}
+
+TEST(Shrink, OrdersDTypesByHowPlainTheyAre) {
+  const tenon_dtype order[] = {TENON_FLOAT32, TENON_INT8,    TENON_UINT8,   TENON_INT32,
+                               TENON_INT64,   TENON_FLOAT64, TENON_BFLOAT16};
+  for (size_t i = 1; i < std::size(order); ++i) {
+    EXPECT_TRUE(is_simpler(claim_of(order[i - 1]), claim_of(order[i]))) << i;
+    EXPECT_FALSE(is_simpler(claim_of(order[i]), claim_of(order[i - 1]))) << i;
+  }
+}
+
+TEST(Shrink, LeavesOutInputsAndAttributesThatItCan) {
+  Problem norm = problem_with(numbers({2, 2}));
+  norm.op = &op_named("layer_norm");
+  norm.inputs.push_back(numbers({2}));
+  norm.inputs.push_back(numbers({2}));
+  norm.attrs = {{"axis", int64_t{0}}, {"epsilon", 3.0}};
+
+  const Problem least = shrink(norm, {}, always, 300);
+
+  EXPECT_EQ(least.inputs.size(), 2u);
+  EXPECT_TRUE(least.attrs.empty());
+
+  const auto by_epsilon = [](const Problem& p) { return p.attr("epsilon").number() == 3; };
+  const Problem kept = shrink(norm, {}, by_epsilon, 300);
+  EXPECT_EQ(kept.attr("epsilon").number(), 3);
+  EXPECT_EQ(kept.attrs.find("axis"), nullptr);
+
+  Problem concat = problem_with(numbers({2}));
+  concat.op = &op_named("concat");
+  for (int i = 0; i < 3; ++i) concat.inputs.push_back(numbers({2}));
+  EXPECT_EQ(shrink(concat, {}, always, 300).inputs.size(), 1u);
 }
 
 TEST(Shrink, AsksNoMoreOftenThanItMay) {
   int asked = 0;
 
   shrink(
-      problem_with(numbers({4096})), [&](const Problem&) { return ++asked, false; }, 20);
+      problem_with(numbers({4096})), {}, [&](const Problem&) { return ++asked, false; }, 20);
 
   EXPECT_LE(asked, 20);
 }
 
 TEST(Shrink, LeavesALineThatMakesTheSameProblem) {
   const Problem least = shrink(
-      problem_with(numbers({64})), [](const Problem& p) { return holds(p, Real(40.25)); }, 300);
+      problem_with(numbers({64})), {}, [](const Problem& p) { return holds(p, Real(40.25)); }, 300);
 
   const Problem again = from_line(to_line(least));
 

@@ -78,6 +78,88 @@ TEST(Verdicts, MistrustAnOracleThatShowsNothing) {
   EXPECT_EQ(row.status, Status::kMistrusted);
 }
 
+// Two cases, of which one is of 10 elements.
+std::vector<Problem> two_sizes(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = a_thousand(env, claim);
+  problems.push_back(problems[0]);
+  problems[1].inputs[0].shape = {10};
+  return problems;
+}
+
+TEST(Verdicts, CountNoCaseThatIsTooPlainAsAPass) {
+  const Check check = {
+      "planted", 2, "", always, two_sizes, [](const Environment&, const Problem& problem) {
+        return Finding{.trusted = problem.inputs[0].shape[0] == 10};
+      }};
+  const Row row = runner().run(claim_of("exp", "f32"), check, [](const Problem&) {});
+  EXPECT_EQ(row.status, Status::kPass);
+  EXPECT_EQ(row.cases, 2u);
+  EXPECT_EQ(row.mistrusted, 1u);
+}
+
+// The registry's cases may show zeros; if more is drawn, it has to show more.
+TEST(Verdicts, MistrustCasesThatAreDrawnAndShowNothing) {
+  const auto status_with = [](std::vector<Problem> (*problems)(const Environment&, const Claim&)) {
+    const Check check = {
+        "planted", 2, "", always, problems, [](const Environment&, const Problem& problem) {
+          return Finding{.trusted = !problem.name.empty()};
+        }};
+    return runner().run(claim_of("exp", "f32"), check, [](const Problem&) {}).status;
+  };
+  EXPECT_EQ(status_with([](const Environment& env, const Claim& claim) {
+              std::vector<Problem> problems = two_sizes(env, claim);
+              problems[0].name = "by_hand";
+              return problems;
+            }),
+            Status::kMistrusted);
+  EXPECT_EQ(status_with([](const Environment& env, const Claim& claim) {
+              std::vector<Problem> problems = a_thousand(env, claim);
+              problems[0].name = "by_hand";
+              return problems;
+            }),
+            Status::kPass);
+}
+
+TEST(Verdicts, CallWhatCannotBeTriedUnsupportedUnlessAnotherCaseCan) {
+  const auto run = [](Finding (*test)(const Environment&, const Problem&)) {
+    const Check check = {"planted", 2, "", always, two_sizes, test};
+    return runner().run(claim_of("exp", "f32"), check, [](const Problem&) {});
+  };
+  const Row none = run([](const Environment&, const Problem&) {
+    return Finding{.impossible = "it cannot be seen"};
+  });
+  EXPECT_EQ(none.status, Status::kUnsupported);
+  EXPECT_EQ(none.message, "it cannot be seen");
+  EXPECT_EQ(none.cases, 0u);
+
+  const Row some = run([](const Environment&, const Problem& problem) {
+    Finding finding;
+    if (problem.inputs[0].shape[0] == 10) finding.impossible = "it cannot be seen";
+    return finding;
+  });
+  EXPECT_EQ(some.status, Status::kPass);
+  EXPECT_EQ(some.cases, 1u);
+}
+
+// It fails in every dtype, so the plainest that is claimed shows it.
+TEST(Verdicts, FailInTheSimplestDTypeThatIsClaimed) {
+  const auto least_of = [](const char* dtypes, bool (*applies)(const Environment&, const Claim&)) {
+    const Check check = {
+        "planted",  2,
+        "",         applies,
+        a_thousand, [](const Environment&, const Problem&) { return Finding::fault("no"); }};
+    const Row row = runner().run(claim_of("neg", dtypes), check, [](const Problem&) {});
+    return from_line(row.line).inputs[0];
+  };
+  EXPECT_EQ(least_of("bf16", always).dtype, TENON_FLOAT32);
+  EXPECT_EQ(least_of("i64", always).dtype, TENON_FLOAT32);
+  const auto of_integers = [](const Environment&, const Claim& claim) {
+    return is_integer(claim.inputs[0]);
+  };
+  EXPECT_EQ(least_of("i64", of_integers).dtype, TENON_INT8);
+  EXPECT_EQ(least_of("bf16", always).shape, Sizes{1});  // The check has no problem without axes.
+}
+
 TEST(Verdicts, FailAClaimThatNoCaseTries) {
   const Check check = {"planted",
                        2,
@@ -118,8 +200,9 @@ TEST(Verdicts, HoldWhatIsNotClaimedToItsDefinition) {
 
 // ---- what takes its process down
 
-Row row_of_worker(const std::string& script) {
-  WorkerOptions options = {.command = {"/bin/sh", "-c", script}, .cell_seconds = 1};
+Row row_of_worker(const std::string& script, uint64_t memory_bytes = 0) {
+  WorkerOptions options = {
+      .command = {"/bin/sh", "-c", script}, .cell_seconds = 5, .memory_bytes = memory_bytes};
   Row found;
   run_cells(
       options, {{0, 0}}, [](const Cell&) { return Row{.op = "exp"}; },
@@ -146,9 +229,20 @@ TEST(Verdicts, NameATimeout) {
   EXPECT_EQ(row.line, "the problem");
 }
 
+const std::string answer = R"(={"op":"exp","dtypes":"f32","check":"value","level":2,)"
+                           R"("status":"PASS","cases":1,"ulp":0,"seconds":0})";
+
+// The shell keeps 64 MiB in a variable.
+TEST(Verdicts, EndAProcessThatTakesTooMuchMemory) {
+  const std::string script =
+      "read c; x=$(head -c 67108864 /dev/zero | tr '\\0' x) 2>/dev/null; echo '" + answer + "' >&3";
+  EXPECT_EQ(row_of_worker(script).status, Status::kPass);
+  EXPECT_EQ(row_of_worker(script, 1 << 30).status, Status::kPass);
+  const bool limits = default_memory_mib() != 0;  // Not under sanitizers.
+  EXPECT_EQ(row_of_worker(script, 32 << 20).status, limits ? Status::kCrash : Status::kPass);
+}
+
 TEST(Verdicts, GoOnAfterACrash) {
-  const std::string answer = R"(={"op":"exp","dtypes":"f32","check":"value","level":2,)"
-                             R"("status":"PASS","cases":1,"ulp":0,"seconds":0})";
   WorkerOptions options = {
       .command = {"/bin/sh", "-c",
                   "while read claim check; do [ $claim = 1 ] && kill -ABRT $$; echo '" + answer +

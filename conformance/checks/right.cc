@@ -1,0 +1,129 @@
+#include "conformance/checks/right.h"
+
+#include <algorithm>
+
+namespace tenon_kit {
+namespace {
+
+// The values of an operand that is broadcast to a shape.
+Reals broadcast(const Operand& x, const Sizes& to) {
+  const Reals values = x.values();
+  const Sizes own = x.scalar ? Sizes() : x.shape;
+  if (own == to) return values;
+  const size_t ahead = to.size() - own.size();
+  Reals result;
+  Sizes at(to.size(), 0);
+  for (int64_t n = count_of(to); n > 0; --n) {
+    int64_t from = 0;
+    for (size_t axis = 0; axis < own.size(); ++axis) {
+      from = from * own[axis] + (own[axis] == 1 ? 0 : at[ahead + axis]);
+    }
+    result.push_back(values[static_cast<size_t>(from)]);
+    for (size_t axis = to.size(); axis-- > 0;) {
+      if (++at[axis] < to[axis]) break;
+      at[axis] = 0;
+    }
+  }
+  return result;
+}
+
+bool has_subnormals(const Problem& problem) {
+  return std::any_of(problem.inputs.begin(), problem.inputs.end(), [](const Operand& x) {
+    if (x.absent || !is_float(x.dtype)) return false;
+    const Reals values = x.values();
+    const Real least = least_normal(x.dtype);
+    return std::any_of(values.begin(), values.end(),
+                       [&](Real v) { return v != 0 && real_abs(v) < least; });
+  });
+}
+
+Operand operand_of(const Result& result) {
+  Operand x;
+  x.dtype = result.dtype;
+  x.shape = result.shape;
+  x.fill.values = result.values();
+  return x;
+}
+
+// x y + z, rounded after the product too.
+Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
+  const tenon_dtype dtype = oracle.infer(fma).at(0).first;
+  std::vector<Operand> inputs = fma.inputs;
+  for (Operand& x : inputs) {
+    x.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
+    x.layout = Layout::kDense;
+    x.dtype = dtype;
+    x.scalar = false;
+  }
+  Problem product;
+  product.op = &op_named("mul");
+  product.inputs = {inputs.at(0), inputs.at(1)};
+  Problem sum;
+  sum.op = &op_named("add");
+  sum.inputs = {operand_of(oracle.run(product).at(0)), inputs.at(2)};
+  return oracle.run(flushes ? flushed(sum) : sum).at(0).values();
+}
+
+// Whether results are the input's values by what the op means.
+bool is_kept(const OpFacts& op, tenon_dtype from, tenon_dtype to) {
+  const bool is_unsigned = is_integer(from) && !is_signed(from);
+  return only_moves(op) || (op.name == "cast" && from == to) || (op.name == "relu" && is_unsigned);
+}
+
+}  // namespace
+
+Reals slacks_of(const Problem& problem, tenon_dtype dtype, Profile profile, const Sizes& shape,
+                const Reals& want) {
+  Reals slacks;
+  if (!has_slack(*problem.op, dtype, profile)) return slacks;
+  std::vector<Reals> inputs;
+  for (const Operand& x : problem.inputs) inputs.push_back(broadcast(x, shape));
+  for (size_t i = 0; i < want.size(); ++i) {
+    Reals own;
+    for (const Reals& x : inputs) own.push_back(x[i]);
+    slacks.push_back(slack_of(*problem.op, dtype, profile, own, want[i]));
+  }
+  return slacks;
+}
+
+Right::Right(const Environment& env, const Problem& problem) : env_(env), problem_(problem) {
+  const OpFacts& op = *problem.op;
+  const bool is_fma = op.name == "fma";
+  const auto run = [&](const Problem& own) {
+    if (op.numeric == "exact") return env.oracle.run(own);
+    // What breaks a tie of an fma may lie further below than a double reaches.
+    return env.oracle.run(widened(own, is_fma && kRealIsQuad ? TENON_FLOAT128 : TENON_DTYPE_NONE));
+  };
+  want_ = run(problem);
+  const bool apart = is_fma && (env.features & TENON_FEATURE_IEEE_FMA) == 0;
+  if (apart) apart_ = product_and_sum(env.oracle, problem, false);
+  // The sum of a product that was flushed is one more.
+  if (!may_flush(op, env.features) || !(apart || has_subnormals(problem))) return;
+  const Problem without = flushed(problem);
+  flushed_ = run(without);
+  if (apart) flushed_apart_ = product_and_sum(env.oracle, without, true);
+}
+
+Verdict Right::compare(size_t output, const Reals& got, tenon_dtype dtype, const Bound& bound,
+                       const Reals& slack) const {
+  const Reals want = oracle(output);
+  std::vector<Answer> answers = {{.oracle = want, .slack = slack, .to = apart_}};
+  Reals other;
+  if (output < flushed_.size() && flushed_[output].shape == shape(output)) {
+    other = flushed_[output].values();
+    answers.push_back({.oracle = other, .slack = slack, .to = flushed_apart_});
+  }
+  return compare_answers(got, dtype, answers, bound);
+}
+
+bool Right::is_telling(size_t output, tenon_dtype dtype) const {
+  const Reals want = oracle(output);
+  if (!problem_.op->sparse_output && !is_bool(dtype)) return tenon_kit::is_telling(want, dtype);
+  std::vector<Reals> inputs;  // That the results should not be.
+  for (const Operand& x : problem_.inputs) {
+    if (!is_kept(*problem_.op, x.dtype, dtype)) inputs.push_back(x.values());
+  }
+  return is_telling_sparse(want, inputs);
+}
+
+}  // namespace tenon_kit

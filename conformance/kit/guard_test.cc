@@ -1,0 +1,104 @@
+// The guard around a device that works on after a launch returns. The guard is one for a process,
+// so this test has its own.
+
+#include "conformance/kit/guard.h"
+
+#include <gtest/gtest.h>
+
+#include "conformance/kit/session.h"
+#include "conformance/run/claim_run.h"
+
+namespace tenon_kit {
+namespace {
+
+enum class Fault { kNone, kWritesBehindItsOutput, kWritesToItsInput };
+Fault fault = Fault::kNone;
+
+const tenon_plugin& fake() {
+  static const tenon_plugin* const plugin = [] {
+    const tenon_plugin* found = nullptr;
+    tenon::check(open_plugin(TENON_TEST_FAKE)(tenon_host_table(), &found));
+    return found;
+  }();
+  return *plugin;
+}
+
+// The fault is behind the launch in the stream, so that it comes to pass long after the call.
+tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
+  tenon_error* error = fake().calls->launch(kernel, stream, launch);
+  if (error || fault == Fault::kNone) return error;
+  const bool of_input = fault == Fault::kWritesToItsInput;
+  const tenon_view& view = of_input ? launch->inputs[0] : launch->outputs[0];
+  const uint64_t bytes = TENON_DTYPE_BITS(view.dtype) / 8 * static_cast<uint64_t>(view.sizes[0]);
+  const tenon_fill_region region = {.buffer = view.buffer,
+                                    .offset = view.byte_offset + (of_input ? 0 : bytes),
+                                    .size = 4,
+                                    .pattern = 0x11,
+                                    .pattern_size = 1,
+                                    .reserved = 0};
+  return fake().calls->fill(stream, &region);
+}
+
+tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
+  static tenon_plugin_calls calls = *fake().calls;
+  static tenon_plugin plugin = fake();
+  calls.launch = launch;
+  plugin.calls = &calls;
+  *out_plugin = &plugin;
+  return nullptr;
+}
+
+// `blocking`: whether the device has `wait`; without it the guard is notified.
+struct Seen {
+  std::vector<std::string> faults;
+  uint64_t n_watched = 0;
+  Reals values;
+};
+
+Seen watched(Fault own, bool blocking) {
+  guard::wrap(query);
+  const Session session(
+      {.device = "fake:0",
+       .query = guard::query(),
+       .plugin_options = {
+           {"visible", "1"}, {"blocking", blocking ? "1" : "0"}, {"delay_us", "2000"}}});
+  Problem problem;
+  problem.op = &op_named("neg");
+  Operand x;
+  x.shape = {4};
+  x.fill.values = {1, 2, 3, 4};
+  problem.inputs = {x};
+  session.run(problem);
+
+  Seen seen;
+  fault = own;
+  guard::take_faults();
+  guard::watch(Poison::kPattern);
+  seen.values = session.run(problem)[0].values();
+  guard::relax();
+  fault = Fault::kNone;
+  seen.faults = guard::take_faults();
+  seen.n_watched = guard::n_watched();
+  return seen;
+}
+
+TEST(Guard, SeesWhatADeviceDoesAfterALaunchHasReturned) {
+  for (const bool blocking : {true, false}) {
+    const Seen sane = watched(Fault::kNone, blocking);
+    EXPECT_TRUE(guard::watches());
+    EXPECT_TRUE(sane.faults.empty());
+    EXPECT_EQ(sane.n_watched, 1u);
+    EXPECT_EQ(sane.values, (Reals{-1, -2, -3, -4}));
+
+    const Seen beyond = watched(Fault::kWritesBehindItsOutput, blocking);
+    ASSERT_EQ(beyond.faults.size(), 1u);
+    EXPECT_EQ(beyond.faults[0], "output 0 was written outside of its 16 bytes, at 16");
+
+    const Seen changed = watched(Fault::kWritesToItsInput, blocking);
+    ASSERT_EQ(changed.faults.size(), 1u);
+    EXPECT_EQ(changed.faults[0], "input 0 was written to");
+  }
+}
+
+}  // namespace
+}  // namespace tenon_kit
