@@ -90,14 +90,14 @@ endif()
 
 # A device with kernels for custom ops, which stands on the example of a plugin in C.
 if(NOT TENON_STATIC_PLUGINS AND TARGET tenon_plugin_ref)
-  set(tests_of_plugins ${PROJECT_SOURCE_DIR}/capi/tests/plugins)
-  file(GLOB plain_c CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/plugins/plain_c/*.c)
-  tenon_add_plugin(NAME custom FOR_TESTS SOURCES ${tests_of_plugins}/custom_plugin.c ${plain_c}
-                   LIBS m)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/examples/plugins/plain_c/plugin.c
-                              PROPERTIES COMPILE_DEFINITIONS TENON_PLUGIN_STATIC=1)
-  tenon_add_c_test(c_custom_kernels_test SOURCES ${tests_of_plugins}/custom_kernels_test.c
-                                                 ${c_test_helpers})
+  set(example ${PROJECT_SOURCE_DIR}/examples/plugins/plain_c)
+  file(GLOB plain_c CONFIGURE_DEPENDS ${example}/*.c ${example}/tests/custom_plugin.c)
+  tenon_add_plugin(NAME custom FOR_TESTS SOURCES ${plain_c} LIBS m)
+  set_source_files_properties(${example}/plugin.c PROPERTIES COMPILE_DEFINITIONS
+                                                             TENON_PLUGIN_STATIC=1)
+  tenon_add_c_test(
+    c_custom_kernels_test SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/plugins/custom_kernels_test.c
+                                  ${c_test_helpers})
   add_dependencies(c_custom_kernels_test tenon_plugin_custom)
   tenon_register_test(
     c.custom.custom_kernels_test LABEL c COMMAND c_custom_kernels_test

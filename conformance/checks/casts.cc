@@ -90,7 +90,7 @@ Real wrapped(Real whole, tenon_dtype dtype) {
 }
 
 Real cast_of(Real x, tenon_dtype from, tenon_dtype to) {
-  if (!is_float(from)) x += 0;  // Integers have one zero.
+  if (!is_float(from)) x += 0;             // Integers have one zero.
   if (is_bool(to)) return x != 0 ? 1 : 0;  // NaN is not zero.
   if (is_float(to)) return rounded(x, to);
   if (!is_float(from)) return wrapped(x, to);
