@@ -4,21 +4,16 @@
 #include <algorithm>
 
 #include "conformance/checks/check.h"
+#include "conformance/kit/index_rules.h"
 
 namespace tenon_kit {
 namespace {
 
-bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
-
 // Operands that could be one tensor: of one type, and no place in another of them.
 bool may_share(const Problem& problem, size_t i, size_t j) {
-  const auto is_place = [&](size_t k) {
-    const std::vector<InputFacts>& inputs = problem.op->inputs;
-    const std::string& name = inputs[std::min(k, inputs.size() - 1)].name;
-    return !problem.op->index_rule.empty() && name != "x" && name != "updates";
-  };
   const Operand &x = problem.inputs[i], &y = problem.inputs[j];
-  return is_tensor(x) && is_tensor(y) && x.dtype == y.dtype && !is_place(i) && !is_place(j);
+  return is_tensor(x) && is_tensor(y) && x.dtype == y.dtype && !is_index(*problem.op, i) &&
+         !is_index(*problem.op, j);
 }
 
 template <class Each>
@@ -27,15 +22,6 @@ void for_each_pair(const Problem& problem, Each&& each) {
     for (size_t i = 0; i < j; ++i) {
       if (may_share(problem, i, j)) each(i, j);
     }
-  }
-}
-
-bool is_valid(const Environment& env, const Problem& problem) {
-  try {
-    env.oracle.infer(problem);
-    return true;
-  } catch (const tenon::Error&) {
-    return false;
   }
 }
 
@@ -49,7 +35,9 @@ std::vector<Problem> alike_problems(const Environment& env, const Claim& claim) 
         Problem problem = own;
         problem.expected.clear();
         problem.inputs[to] = problem.inputs[from];
-        if (problems.size() < 12 && is_valid(env, problem)) problems.push_back(problem);
+        if (problems.size() < 12 && is_valid(problem, claim, env.oracle)) {
+          problems.push_back(problem);
+        }
         if (own.inputs[from].shape == own.inputs[to].shape) break;
       }
     });
@@ -85,18 +73,14 @@ std::string with_overlap(const Environment& env, const Problem& problem, size_t 
   const Operand& x = problem.inputs[i];
   if (x.shape.empty() || count_of(x.shape) == 0) return "";
   const int64_t n = x.shape[0], step = count_of(x.shape) / n;
-  Operand base = x;
-  base.layout = Layout::kDense;
+  Operand base = listed(x);
   base.shape[0] = n + 1;
-  base.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
   Reals& values = base.fill.values;
   values.insert(values.end(), values.begin(), values.begin() + step);  // The first step once more.
   Problem apart = problem;
   for (const auto& [k, from] : {std::pair(i, int64_t{0}), std::pair(j, step)}) {
-    apart.inputs[k].layout = Layout::kDense;
-    apart.inputs[k].fill = {
-        .kind = Fill::Kind::kValues,
-        .values = Reals(values.begin() + from, values.begin() + from + n * step)};
+    apart.inputs[k] =
+        listed(x.dtype, x.shape, {values.begin() + from, values.begin() + from + n * step});
   }
   std::vector<tenon::Tensor> inputs = env.device.make(apart.inputs);
   const std::vector<Result> want = env.device.run(apart, inputs);

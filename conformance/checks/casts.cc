@@ -2,7 +2,7 @@
 // would be judged by themselves.
 
 #include <algorithm>
-#include <cstdlib>
+#include <utility>
 
 #include "conformance/checks/check.h"
 #include "conformance/kit/fill.h"
@@ -10,15 +10,12 @@
 namespace tenon_kit {
 namespace {
 
-Operand vector_of(tenon_dtype dtype, Reals values) {
-  Operand x;
-  x.dtype = dtype;
-  x.shape = {static_cast<int64_t>(values.size())};
-  x.fill.values = std::move(values);
-  return x;
+Operand row_of(tenon_dtype dtype, Reals values) {
+  const auto n = static_cast<int64_t>(values.size());
+  return listed(dtype, {n}, std::move(values));
 }
 
-Operand drawn(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t seed) {
+Operand operand_of(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t seed) {
   Operand x;
   x.dtype = dtype;
   x.shape = std::move(shape);
@@ -53,19 +50,18 @@ Reals ties(tenon_dtype from, tenon_dtype to) {
 
 std::vector<Problem> cast_problems(const Environment& env, const Claim& claim) {
   const tenon_dtype from = claim.inputs[0], to = claim.outputs[0];
-  std::vector<Operand> inputs = {vector_of(from, around_powers(from)),
-                                 vector_of(from, specials(from))};
+  std::vector<Operand> inputs = {row_of(from, around_powers(from)), row_of(from, specials(from))};
   if (is_float(to)) {
     Reals values = ties(from, to);
-    if (!values.empty()) inputs.push_back(vector_of(from, std::move(values)));
+    if (!values.empty()) inputs.push_back(row_of(from, std::move(values)));
   }
   if (env.thorough) {
-    inputs.push_back(drawn(from, {2000}, Fill::Kind::kBits, env.seed));
-    inputs.push_back(drawn(from, {2000}, Fill::Kind::kMagnitudes, env.seed + 1));
+    inputs.push_back(operand_of(from, {2000}, Fill::Kind::kBits, env.seed));
+    inputs.push_back(operand_of(from, {2000}, Fill::Kind::kMagnitudes, env.seed + 1));
     if (facts(from).size == 2) {
       Reals all;
       for (int i = 0; i < 65536; ++i) all.push_back(i);
-      inputs.push_back(vector_of(from, decode(encode(all, TENON_UINT16), from)));
+      inputs.push_back(row_of(from, decode(encode(all, TENON_UINT16), from)));
     }
   }
   std::vector<Problem> problems;
@@ -99,27 +95,31 @@ Real cast_of(Real x, tenon_dtype from, tenon_dtype to) {
   return rounded(real_abs(nearest) > real_abs(x) ? nearest - (x < 0 ? -1 : 1) : nearest, to);
 }
 
-Finding expect(const Environment& env, const Problem& problem, const Reals& want) {
+// What the device gives has to be `want`. Beside the finding, the first element that is not; their
+// number if there is none, or if the type is another.
+std::pair<Finding, size_t> expect(const Environment& env, const Problem& problem,
+                                  const Reals& want) {
   const std::vector<Result> got = env.device.run(problem);
   Result right = got[0];
   right.bytes = encode(want, right.dtype);
-  if (right.bytes.size() != got[0].bytes.size()) return Finding::fault("the shape is another");
+  if (right.bytes.size() != got[0].bytes.size()) {
+    return {Finding::fault("the shape is another"), want.size()};
+  }
   const std::string fault = compare_bits(got[0], right);
-  return fault.empty() ? Finding() : Finding::fault(fault);
+  if (fault.empty()) return {Finding(), want.size()};
+  return {Finding::fault(fault), first_difference(got[0], right)};
 }
 
 Finding test_cast(const Environment& env, const Problem& problem) {
   const Operand& x = problem.inputs.at(0);
   const tenon_dtype to = dtype_named(problem.attr("to").text());
-  Reals want = x.values();
+  const Reals values = x.values();
+  Reals want = values;
   for (Real& value : want) value = cast_of(value, x.dtype, to);
-  Finding finding = expect(env, problem, want);
-  if (finding.passed) return finding;
+  auto [finding, at] = expect(env, problem, want);
   // The value that went wrong says more than its place.
-  const size_t at = finding.message.find(" is ");
-  const auto i = static_cast<size_t>(std::strtoull(finding.message.c_str() + 8, nullptr, 10));
-  if (at != std::string::npos && i < x.values().size()) {
-    finding.message.insert(at, " of " + text(x.values()[i]));
+  if (at < values.size()) {
+    finding.message.insert(finding.message.find(" is "), " of " + text(values[at]));
   }
   return finding;
 }
@@ -229,10 +229,10 @@ std::vector<Problem> wrap_problems(const Environment& env, const Claim& claim) {
       problem.op = claim.op;
       if (claim.op->attr("axes")) problem.attrs["axes"] = Sizes{1};
       if (claim.op->attr("axis")) problem.attrs["axis"] = 1;
-      problem.inputs = {drawn(claim.inputs[0], {19, length}, kind, env.seed)};
+      problem.inputs = {operand_of(claim.inputs[0], {19, length}, kind, env.seed)};
       if (claim.inputs.size() > 1) {
         const Sizes other = is_product ? Sizes{length, 21} : Sizes{19, length};
-        problem.inputs.push_back(drawn(claim.inputs[1], other, kind, env.seed + 1));
+        problem.inputs.push_back(operand_of(claim.inputs[1], other, kind, env.seed + 1));
       }
       problems.push_back(std::move(problem));
     }
@@ -246,7 +246,7 @@ Finding test_wrap(const Environment& env, const Problem& problem) {
   for (const uint64_t word : wrapping(*problem.op)->result(problem)) {
     want.push_back(wrapped(static_cast<Real>(word), dtype));
   }
-  return expect(env, problem, want);
+  return expect(env, problem, want).first;
 }
 
 }  // namespace

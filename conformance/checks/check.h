@@ -29,6 +29,7 @@ struct Finding {
   bool trusted = true;
   std::string message;
   bool leaked = false;     // The fault is that something was not given back.
+  bool threw = false;      // The fault is that the call itself failed.
   double ulp = 0;          // The largest error that was met.
   std::string impossible;  // Why it cannot be tried here: the cell is UNSUPPORTED.
   std::vector<CurvePoint> curve;
@@ -82,9 +83,6 @@ inline bool if_float(const Environment&, const Claim& claim) {
 // A few valid problems of the claim, of all its kinds of attributes.
 std::vector<Problem> some_problems(const Environment& env, const Claim& claim);
 
-// Whether the check of indices knows where the op has them and what bounds them.
-bool knows_indices_of(const OpFacts& op);
-
 // Every float of 16 bits, of an elementwise op of one input, with each choice of attributes that a
 // case has.
 bool takes_all_halves(const Environment& env, const Claim& claim);
@@ -93,6 +91,9 @@ std::vector<Problem> all_halves(const Environment& env, const Claim& claim);
 // Judges results of the device: against what the problem expects, or what the oracle gives.
 Finding judge_values(const Environment& env, const Problem& problem,
                      const std::vector<Result>& got);
+
+// The device's results, where it is about values that are plain.
+Finding judge_plain(const Environment& env, const Problem& problem);
 
 // Empty if the two runs gave the same bits, else the output and element.
 std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b);

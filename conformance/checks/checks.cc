@@ -45,8 +45,7 @@ double factors_of(const Problem& problem, size_t n_results) {
   if (problem.inputs.empty() || n_results == 0) return 1;
   const Sizes& shape = problem.inputs[0].shape;
   if (problem.op->name == "cumprod") {
-    const int64_t axis = problem.attr("axis").whole();
-    return static_cast<double>(axis < 0 ? shape.end()[axis] : shape.begin()[axis]);
+    return static_cast<double>(size_along(shape, problem.attr("axis").whole()));
   }
   return static_cast<double>(count_of(shape)) / static_cast<double>(n_results);
 }
@@ -126,6 +125,12 @@ std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b
     }
   }
   return "";
+}
+
+Finding judge_plain(const Environment& env, const Problem& problem) {
+  Finding finding = judge_values(env, problem, env.device.run(problem));
+  finding.trusted = true;
+  return finding;
 }
 
 Finding judge_values(const Environment& env, const Problem& problem,

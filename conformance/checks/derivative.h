@@ -42,7 +42,9 @@ bool has_gradient(const Environment& env, const Claim& claim);
 // The same in float64. Kinks stay where they are in any width, and so do definitions.
 bool has_wide_gradient(const Environment& env, const Claim& claim);
 
-// Those of the claim's problems that have slopes: finite, and no case of a kink.
-std::vector<Problem> smooth_problems(const Environment& env, const Claim& claim);
+// Those of the claim's problems that have slopes: finite, and no case of a kink. The first input
+// has so many elements at most.
+std::vector<Problem> smooth_problems(const Environment& env, const Claim& claim,
+                                     int64_t most_of_first = 2000);
 
 }  // namespace tenon_kit

@@ -6,55 +6,10 @@
 #include <algorithm>
 
 #include "conformance/checks/check.h"
+#include "conformance/kit/index_rules.h"
 
 namespace tenon_kit {
 namespace {
-
-// Where an op has its indices, and what the one at a place is bounded by.
-struct IndexRule {
-  const char* op;
-  size_t input;
-  int64_t (*bound)(const Problem&, int64_t at);
-  bool from_end = true;  // A negative one counts from the end.
-};
-
-int64_t along_axis(const Problem& p, const char* attr, size_t input) {
-  const Sizes& shape = p.inputs[input].shape;
-  const int64_t axis = p.attr(attr).whole();
-  return axis < 0 ? shape.end()[axis] : shape.begin()[axis];
-}
-int64_t along_own_axis(const Problem& p, int64_t) { return along_axis(p, "axis", 0); }
-// Tuples hold an index for each axis from `first` on.
-int64_t of_tuple(const Problem& p, int64_t at, int64_t first) {
-  return p.inputs[0].shape[static_cast<size_t>(first + at % p.inputs[1].shape.back())];
-}
-
-const IndexRule kIndexRules[] = {
-    {"gather", 1, along_own_axis},
-    {"gather_elements", 1, along_own_axis},
-    {"gather_nd", 1,
-     [](const Problem& p, int64_t at) { return of_tuple(p, at, p.attr("batch_dims").whole()); }},
-    {"scatter_elements", 1, along_own_axis},
-    {"scatter_nd", 1, [](const Problem& p, int64_t at) { return of_tuple(p, at, 0); }},
-    {"embedding", 1, [](const Problem& p, int64_t) { return p.inputs[0].shape[0]; }},
-    {"segment_reduce", 1, [](const Problem& p, int64_t) { return p.attr("num_segments").whole(); }},
-    {"bincount", 0, [](const Problem& p, int64_t) { return p.attr("length").whole(); }, false},
-    {"kv_cache_update", 2, along_own_axis, false},
-    {"nll", 1, [](const Problem& p, int64_t) { return p.inputs[0].shape[1]; }},
-    {"sparse_softmax_cross_entropy", 1,
-     [](const Problem& p, int64_t) { return p.inputs[0].shape[1]; }},
-    // Lengths: as many as there are is in the range, and none is below it.
-    {"reverse_sequence", 1,
-     [](const Problem& p, int64_t) { return along_axis(p, "time_axis", 0) + 1; }, false},
-    {"rotary_embedding", 3, [](const Problem& p, int64_t) { return p.inputs[1].shape[0]; }},
-};
-
-const IndexRule* rule_of(const OpFacts& op) {
-  for (const IndexRule& rule : kIndexRules) {
-    if (op.name == rule.op) return &rule;
-  }
-  return nullptr;
-}
 
 bool takes_indices(const Environment&, const Claim& claim) { return !claim.op->index_rule.empty(); }
 
@@ -62,33 +17,33 @@ bool takes_indices(const Environment&, const Claim& claim) { return !claim.op->i
 bool has_indices(const Problem& problem, const IndexRule& rule) {
   if (problem.inputs.size() <= rule.input) return false;
   const Operand& x = problem.inputs[rule.input];
-  if (x.absent || x.scalar || count_of(x.shape) == 0 || count_of(x.shape) > 1000) return false;
-  const AttrValue* const mode = problem.attrs.find("mode");
-  return rule.bound(problem, 0) > 0 && !(mode && mode->text() == "circular");
+  if (!is_tensor(x) || count_of(x.shape) == 0 || count_of(x.shape) > 1000) return false;
+  return rule.bound(problem, 0) > 0;
 }
 
 Problem with_index(const Problem& problem, const IndexRule& rule, int64_t at, Real value) {
   Problem result = problem;
   Operand& x = result.inputs[rule.input];
-  x.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
+  x = with_values(x, x.values());
   x.fill.values[static_cast<size_t>(at)] = value;
   return result;
 }
 
 // The problem with an index beyond either end, by one or by as much as there is, at the first place
-// and the last; and with each index counted from the end.
+// and the last; and with each index counted from the end, where that means the same.
 void add_variants(const Problem& own, const IndexRule& rule, bool few,
                   std::vector<Problem>& problems) {
   const tenon_dtype dtype = own.inputs[rule.input].dtype;
   const int64_t n = count_of(own.inputs[rule.input].shape);
   for (const int64_t at : few ? std::vector<int64_t>{n - 1} : std::vector<int64_t>{0, n - 1}) {
-    const Real bound = rule.bound(own, at);
-    std::vector<Real> bad = {bound};
-    if (rule.from_end) bad.push_back(-bound - 1);
+    const int64_t bound = rule.bound(own, at);
+    Reals bad = {Real(bound)};
+    if (rule.least) bad.push_back(rule.least(bound) - 1);
     if (!few) bad.push_back(greatest(dtype));
-    if (!few && rule.from_end) bad.push_back(least(dtype));
+    if (!few) bad.push_back(least(dtype));
     for (const Real value : bad) {
-      if (rounded(value, dtype) == value) problems.push_back(with_index(own, rule, at, value));
+      if (rounded(value, dtype) != value || is_in_range(own, rule, at, value)) continue;
+      problems.push_back(with_index(own, rule, at, value));
     }
   }
   if (!rule.from_end) return;
@@ -97,7 +52,7 @@ void add_variants(const Problem& own, const IndexRule& rule, bool few,
   for (int64_t at = 0; at < n; ++at) {
     Real& value = values[static_cast<size_t>(at)];
     const Real bound = rule.bound(own, at);
-    if (value >= 0 && value < bound) value -= bound;
+    if (value >= 0 && value < bound && !is_ignored(own, value)) value -= bound;
   }
   problems.push_back(std::move(from_end));
 }
@@ -106,7 +61,7 @@ void add_variants(const Problem& own, const IndexRule& rule, bool few,
 // they are made of.
 void add_composites(const Environment& env, tenon_dtype index, std::vector<Problem>& problems) {
   for (const OpFacts& op : all_ops()) {
-    const IndexRule* const rule = rule_of(op);
+    const IndexRule* const rule = index_rule_of(op);
     if (!op.composite || !rule) continue;
     for (Problem& own : registry_cases(op)) {
       if (!own.error.empty() || own.inputs.size() <= rule->input) continue;
@@ -127,7 +82,7 @@ void add_composites(const Environment& env, tenon_dtype index, std::vector<Probl
 
 std::vector<Problem> index_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
-  const IndexRule* const rule = rule_of(*claim.op);
+  const IndexRule* const rule = index_rule_of(*claim.op);
   if (!rule) return problems;
   size_t n = 0;
   for (Problem& own : valid_problems(claim, 8, env.seed, env.oracle)) {
@@ -150,12 +105,10 @@ struct Bad {
 // The first index that is out of range.
 std::optional<Bad> bad_index(const Problem& problem, const IndexRule& rule) {
   const Reals values = problem.inputs[rule.input].values();
-  const AttrFacts* const ignored = problem.op->attr("ignore_index");
   for (size_t i = 0; i < values.size(); ++i) {
-    const int64_t bound = rule.bound(problem, static_cast<int64_t>(i));
-    if (ignored && values[i] == problem.attr("ignore_index").whole()) continue;
-    const bool below = values[i] < -bound && rule.from_end;
-    if (below || values[i] >= bound) return Bad{static_cast<int64_t>(values[i]), bound};
+    const auto at = static_cast<int64_t>(i);
+    if (is_in_range(problem, rule, at, values[i])) continue;
+    return Bad{static_cast<int64_t>(values[i]), rule.bound(problem, at)};
   }
   return std::nullopt;
 }
@@ -190,16 +143,18 @@ Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad)
 }
 
 Finding test_index(const Environment& env, const Problem& problem) {
-  const IndexRule& rule = *rule_of(*problem.op);
+  const IndexRule& rule = *index_rule_of(*problem.op);
   // Both ways to count give the same, which is also what the call after a failed one gives.
   Problem sane = problem;
   Operand& indices = sane.inputs.at(rule.input);
-  indices.fill = {.kind = Fill::Kind::kValues, .values = indices.values()};
+  indices = with_values(indices, indices.values());
   for (size_t i = 0; i < indices.fill.values.size(); ++i) {
     Real& value = indices.fill.values[i];
-    const Real bound = rule.bound(problem, static_cast<int64_t>(i));
-    if (value < 0 && value >= -bound && rule.from_end) value += bound;
-    if (value >= bound || (value < -bound && rule.from_end)) value = 0;
+    const auto at = static_cast<int64_t>(i);
+    if (!is_in_range(problem, rule, at, value)) value = 0;
+    if (!rule.from_end || value >= 0 || is_ignored(problem, value)) continue;
+    const Real same = value + rule.bound(problem, at);
+    if (!is_ignored(problem, same)) value = same;
   }
   const std::optional<Bad> bad = bad_index(problem, rule);
   if (!bad) {
@@ -215,8 +170,6 @@ Finding test_index(const Environment& env, const Problem& problem) {
 }
 
 }  // namespace
-
-bool knows_indices_of(const OpFacts& op) { return rule_of(op) != nullptr; }
 
 std::vector<Check> index_checks() {
   return {

@@ -13,7 +13,7 @@ namespace tenon_kit {
 namespace {
 
 constexpr int64_t kMany = (int64_t{1} << 31) + 5;
-// The input, the output, and one of them in host memory, with room for another worker's.
+// The input, the output, and one of them in host memory, are 6 GiB; as much for another worker's.
 constexpr int64_t kNeededBytes = 12 * (int64_t{1} << 30);
 
 const std::set<std::string> kOps = {"copy", "neg", "add", "max", "argmax", "gather"};

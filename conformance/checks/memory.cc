@@ -55,9 +55,7 @@ std::vector<Problem> layout_problems(const Environment& env, const Claim& claim)
 Finding test_layout(const Environment& env, const Problem& problem) {
   Problem dense = problem;
   for (Operand& x : dense.inputs) {
-    if (x.absent || x.scalar) continue;
-    x.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
-    x.layout = Layout::kDense;
+    if (is_tensor(x)) x = listed(x);
   }
   const std::vector<Result> got = env.device.run(problem), want = env.device.run(dense);
   if (env.profile == Profile::kRelaxed) return judge_values(env, problem, got);

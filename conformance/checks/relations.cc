@@ -24,13 +24,6 @@ const std::set<std::string> kLinear = {"sum",
                                        "global_avg_pool",
                                        "neg"};
 
-Operand with_values(const Operand& x, Reals values) {
-  Operand y = x;
-  y.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
-  y.layout = Layout::kDense;
-  return y;
-}
-
 // ---- f(a, b) = f(b, a)
 
 bool commutes(const Environment&, const Claim& claim) { return kCommutes.contains(claim.op->name); }
@@ -50,9 +43,8 @@ bool is_linear(const Environment&, const Claim& claim) {
 
 Finding test_linear(const Environment& env, const Problem& problem) {
   Problem twice = problem;
-  Reals values = problem.inputs[0].values();
-  for (Real& x : values) x *= 2;
-  twice.inputs[0] = with_values(problem.inputs[0], values);
+  twice.inputs[0] = listed(problem.inputs[0]);
+  for (Real& x : twice.inputs[0].fill.values) x *= 2;
   const std::vector<Result> one = env.device.run(problem), two = env.device.run(twice);
   for (size_t i = 0; i < one.size(); ++i) {
     Reals want = one[i].values();
@@ -101,8 +93,7 @@ Finding test_parts(const Environment& env, const Problem& problem) {
       for (size_t i = 0; i < part.inputs.size(); ++i) {
         const Reals all = problem.inputs[i].values();
         part.inputs[i] =
-            with_values(problem.inputs[i], Reals(all.begin() + from, all.begin() + to));
-        part.inputs[i].shape = {to - from};
+            listed(problem.inputs[i].dtype, {to - from}, {all.begin() + from, all.begin() + to});
       }
       const std::vector<Result> got = env.device.run(part);
       for (size_t k = 0; k < got.size(); ++k) {
@@ -165,8 +156,9 @@ Finding test_split(const Environment& env, const Problem& problem) {
   const std::vector<Result> whole = env.device.run(problem);
   for (const auto& [from, to] : {std::pair(int64_t{0}, n / 2), std::pair(n / 2, n)}) {
     Problem part = problem;
-    part.inputs[0] = with_values(x, Reals(all.begin() + from * line, all.begin() + to * line));
-    part.inputs[0].shape[0] = to - from;
+    Sizes shape = x.shape;
+    shape[0] = to - from;
+    part.inputs[0] = listed(x.dtype, shape, {all.begin() + from * line, all.begin() + to * line});
     const std::vector<Result> got = env.device.run(part);
     for (size_t k = 0; k < got.size(); ++k) {
       const std::string fault = compare_bits(got[k], lines(whole[k], from, to));
@@ -187,12 +179,10 @@ bool is_softmax(const Environment&, const Claim& claim) {
 
 Finding test_shift(const Environment& env, const Problem& problem) {
   Problem shifted = problem;
-  Reals values = problem.inputs[0].values();
-  for (Real& x : values) x = rounded(x + 16, problem.inputs[0].dtype) - 0;
-  shifted.inputs[0] = with_values(problem.inputs[0], values);
+  shifted.inputs[0] = listed(problem.inputs[0]);
+  for (Real& x : shifted.inputs[0].fill.values) x = rounded(x + 16, problem.inputs[0].dtype) - 0;
   Problem back = shifted;  // What was lost by the shift is lost in both.
-  for (Real& x : values) x -= 16;
-  back.inputs[0] = with_values(problem.inputs[0], values);
+  for (Real& x : back.inputs[0].fill.values) x -= 16;
   const std::vector<Result> got = env.device.run(shifted), want = env.device.run(back);
   Bound bound = bound_of(*problem.op, got[0].dtype, env.profile, env.features,
                          static_cast<double>(count_of(problem.inputs[0].shape)));

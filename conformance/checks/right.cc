@@ -37,37 +37,26 @@ bool has_subnormals(const Problem& problem) {
   });
 }
 
-Operand operand_of(const Result& result) {
-  Operand x;
-  x.dtype = result.dtype;
-  x.shape = result.shape;
-  x.fill.values = result.values();
-  return x;
-}
-
 // x y + z, rounded after the product too.
 Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   const tenon_dtype dtype = oracle.infer(fma).at(0).first;
   std::vector<Operand> inputs = fma.inputs;
-  for (Operand& x : inputs) {
-    x.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
-    x.layout = Layout::kDense;
-    x.dtype = dtype;
-    x.scalar = false;
-  }
+  for (Operand& x : inputs) x = listed(dtype, x.shape, x.values());
   Problem product;
   product.op = &op_named("mul");
   product.inputs = {inputs.at(0), inputs.at(1)};
+  const Result xy = oracle.run(product).at(0);
   Problem sum;
   sum.op = &op_named("add");
-  sum.inputs = {operand_of(oracle.run(product).at(0)), inputs.at(2)};
+  sum.inputs = {listed(xy.dtype, xy.shape, xy.values()), inputs.at(2)};
   return oracle.run(flushes ? flushed(sum) : sum).at(0).values();
 }
 
 // Whether results are the input's values by what the op means.
 bool is_kept(const OpFacts& op, tenon_dtype from, tenon_dtype to) {
   const bool is_unsigned = is_integer(from) && !is_signed(from);
-  return only_moves(op) || (op.name == "cast" && from == to) || (op.name == "relu" && is_unsigned);
+  const bool same = from == to || is_bool(from);
+  return only_moves(op) || (op.name == "cast" && same) || (op.name == "relu" && is_unsigned);
 }
 
 }  // namespace
@@ -118,7 +107,11 @@ Verdict Right::compare(size_t output, const Reals& got, tenon_dtype dtype, const
 
 bool Right::is_telling(size_t output, tenon_dtype dtype) const {
   const Reals want = oracle(output);
-  if (!problem_.op->sparse_output && !is_bool(dtype)) return tenon_kit::is_telling(want, dtype);
+  const bool of_bools =
+      std::ranges::all_of(problem_.inputs, [](const Operand& x) { return is_bool(x.dtype); });
+  if (!problem_.op->sparse_output && !is_bool(dtype) && !of_bools) {
+    return tenon_kit::is_telling(want, dtype);
+  }
   std::vector<Reals> inputs;  // That the results should not be.
   for (const Operand& x : problem_.inputs) {
     if (!is_kept(*problem_.op, x.dtype, dtype)) inputs.push_back(x.values());

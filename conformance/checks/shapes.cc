@@ -7,25 +7,8 @@
 namespace tenon_kit {
 namespace {
 
-Finding test_value(const Environment& env, const Problem& problem) {
-  Finding finding = judge_values(env, problem, env.device.run(problem));
-  finding.trusted = true;
-  return finding;
-}
-
 bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty();
-}
-
-// Listed values go on from the beginning where there are more places.
-void reshape(Operand& x, const Sizes& shape) {
-  x.shape = shape;
-  if (x.fill.kind != Fill::Kind::kValues) return;
-  const Reals before = std::move(x.fill.values);
-  x.fill.values.clear();
-  for (size_t i = 0; i < static_cast<size_t>(count_of(shape)); ++i) {
-    x.fill.values.push_back(before[i % before.size()]);
-  }
 }
 
 // A problem of an elementwise op with all its inputs of one shape: of drawn values, if it has one.
@@ -53,7 +36,7 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
   for (const Sizes& shape : shapes) {
     Problem problem = *found;
     problem.expected.clear();
-    for (Operand& x : problem.inputs) reshape(x, shape);
+    for (Operand& x : problem.inputs) repeat_to(x, shape);
     problems.push_back(std::move(problem));
   }
   return problems;
@@ -97,7 +80,9 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
   std::vector<Problem> problems;
   for (const auto& pattern : patterns) {
     for (Problem& problem : with_shapes(env, claim, {{12}})) {
-      for (size_t i = 0; i < problem.inputs.size(); ++i) reshape(problem.inputs[i], pattern[i % 2]);
+      for (size_t i = 0; i < problem.inputs.size(); ++i) {
+        repeat_to(problem.inputs[i], pattern[i % 2]);
+      }
       problems.push_back(std::move(problem));
     }
   }
@@ -239,14 +224,14 @@ std::vector<Check> shape_checks() {
        [](const Environment& env, const Claim& c) {
          return is_elementwise(env, c) && c.inputs.size() > 1;
        },
-       broadcast_problems, test_value},
+       broadcast_problems, judge_plain},
       {"empty", 2, "Tensors without elements.",
        [](const Environment& env, const Claim& c) { return !empty_problems(env, c).empty(); },
-       empty_problems, test_value},
+       empty_problems, judge_plain},
       {"ranks", 2, "Ranks 0 to 8, and 16, with axes at both ends and between.", has_ranks,
-       rank_problems, test_value},
+       rank_problems, judge_plain},
       {"sizes", 2, "The edges of vectors and tiles, along each axis that matters.", has_sizes,
-       size_problems, test_value},
+       size_problems, judge_plain},
       {"errors", 2, "What is wrong is refused with the rule that it breaks.", has_errors,
        error_problems, test_error},
   };

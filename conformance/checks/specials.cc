@@ -6,6 +6,7 @@
 
 #include "conformance/checks/check.h"
 #include "conformance/kit/fill.h"
+#include "conformance/kit/index_rules.h"
 
 namespace tenon_kit {
 namespace {
@@ -22,20 +23,6 @@ const Names kSums = {"sum", "mean", "cumsum"};
 const Names kProducts = {"prod", "cumprod"};
 const Names kSoftmaxes = {"softmax", "log_softmax"};
 
-Operand listed(tenon_dtype dtype, Sizes shape, Reals values) {
-  Operand x;
-  x.dtype = dtype;
-  x.shape = std::move(shape);
-  x.fill.values = std::move(values);
-  return x;
-}
-
-Finding test_special(const Environment& env, const Problem& problem) {
-  Finding finding = judge_values(env, problem, env.device.run(problem));
-  finding.trusted = true;  // It is about the values that are plain.
-  return finding;
-}
-
 // ---- elementwise: each special value of one input meets each of the others
 
 bool is_function(const Claim& claim) {
@@ -51,7 +38,8 @@ Problem at_thresholds(const Claim& claim, Problem problem, size_t which) {
     Reals values = i == which ? thresholds(claim.inputs[i]) : specials(claim.inputs[i]);
     if (i != which && inputs > 2) {
       Reals some;
-      for (size_t k = 0; k<values.size(); k += values.size()> 8 ? 5 : 1) some.push_back(values[k]);
+      const size_t step = values.size() > 8 ? 5 : 1;
+      for (size_t k = 0; k < values.size(); k += step) some.push_back(values[k]);
       values = std::move(some);
     }
     Sizes shape(inputs, 1);
@@ -92,11 +80,6 @@ std::vector<Problem> function_problems(const Environment& env, const Claim& clai
 }
 
 // ---- ordering and moving
-
-bool is_index(const OpFacts& op, size_t i) {
-  const std::string& name = op.inputs[std::min(i, op.inputs.size() - 1)].name;
-  return name == "indices" || name == "starts";
-}
 
 std::vector<Problem> ordering_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
@@ -287,11 +270,11 @@ std::vector<Problem> special_problems(const Environment& env, const Claim& claim
 
 // ---- the sign of a zero, which IEEE 754 defines for these
 
-const Names kSigned = {"add", "sub", "mul", "div", "sqrt", "reciprocal", "fma", "sort"};
+const Names kIeeeZeros = {"add", "sub", "mul", "div", "sqrt", "reciprocal", "fma", "sort"};
 
 bool has_signed_zeros(const Environment& env, const Claim& claim) {
   const std::string& name = claim.op->name;
-  if (env.profile != Profile::kStrict || !kSigned.contains(name)) return false;
+  if (env.profile != Profile::kStrict || !kIeeeZeros.contains(name)) return false;
   if (name == "fma" && (env.features & TENON_FEATURE_IEEE_FMA) == 0) return false;
   return is_float(claim.inputs[0]);
 }
@@ -394,8 +377,7 @@ Operand as_bits(const Operand& x) {
       if (i % 3 == 1) values[i] = static_cast<Real>(own & ~exponent);
     }
   }
-  bits.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
-  return bits;
+  return with_values(bits, std::move(values));
 }
 
 Finding test_bits(const Environment& env, const Problem& problem) {
@@ -436,7 +418,7 @@ Finding test_bits(const Environment& env, const Problem& problem) {
 std::vector<Check> special_checks() {
   return {
       {"special", 2, "Zeros, infinities, NaN, extremes, subnormals, and both sides of thresholds.",
-       takes_specials, special_problems, test_special},
+       takes_specials, special_problems, judge_plain},
       {"zeros", 2, "Zeros have the sign that IEEE 754 gives them.", has_signed_zeros, zero_problems,
        test_zeros},
       {"bits", 2, "What moves keeps its bits, whatever they mean.", moves_floats, bits_problems,

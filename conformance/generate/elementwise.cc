@@ -24,9 +24,6 @@ void set_domain(const Claim& claim, Operand& x) {
     x.fill.low = domain.low;
     x.fill.high = domain.high;
   }
-  if (claim.op->name != "cast" || !is_integer(claim.outputs[0])) return;
-  x.fill.low = is_signed(claim.outputs[0]) ? -100 : -20;  // Few that an unsigned one cannot hold.
-  x.fill.high = 100;
 }
 
 }  // namespace

@@ -71,7 +71,11 @@ std::vector<Problem> retargeted_cases(const Claim& claim);
 // Those of a family's generator, if the op is of one: `n` of them, drawn with the seed.
 std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed);
 
-// All of both that inference takes and that give the claim's dtypes.
+// Whether the call is one to make: inference takes it, it gives the claim's dtypes, and its indices
+// are in their range.
+bool is_valid(const Problem& problem, const Claim& claim, const Session& session);
+
+// All of both that are valid.
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
                                     const Session& session);
 

@@ -15,14 +15,6 @@ const std::set<std::string> kSquare = {"cholesky", "det",   "slogdet",         "
 const std::set<std::string> kSpectral = {"eigh", "svd"};
 const std::set<std::string> kSymmetric = {"cholesky", "eigh"};
 
-Operand listed(tenon_dtype dtype, Sizes shape, Reals values) {
-  Operand x;
-  x.dtype = dtype;
-  x.shape = std::move(shape);
-  x.fill.values = std::move(values);
-  return x;
-}
-
 // Small numbers beside a diagonal that grows, so that no two eigenvalues or singular values are
 // close to each other.
 Operand matrices(tenon_dtype dtype, const Sizes& shape, bool symmetric, int64_t least,

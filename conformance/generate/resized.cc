@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "conformance/generate/generate.h"
+#include "conformance/kit/index_rules.h"
 
 namespace tenon_kit {
 namespace {
@@ -18,18 +19,25 @@ bool is_easy(const Operand& x) {
                      [](Real value) { return real_abs(value) <= 100; });
 }
 
-// Values that are listed go on from the beginning where there are more places.
-void resize(Operand& x, const Sizes& shape, Draw& draw) {
-  const auto before = static_cast<int64_t>(x.fill.values.size());
-  x.shape = shape;
-  if (is_drawn(x)) {
-    x.fill.seed = draw.seed();
-    return;
+// Indices follow what bounds them. False if nothing is left to choose from.
+bool keep_in_range(Problem& problem) {
+  const IndexRule* const rule = index_rule_of(*problem.op);
+  if (!rule || problem.inputs.size() <= rule->input) return true;
+  Operand& x = problem.inputs[rule->input];
+  if (x.absent) return true;
+  Reals values = x.values();
+  bool changed = false;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (is_in_range(problem, *rule, at, values[i])) continue;
+    const int64_t bound = rule->bound(problem, at);
+    if (bound == 0) return false;
+    const int64_t rest = static_cast<int64_t>(values[i]) % bound;
+    values[i] = rest < 0 ? rest + bound : rest;
+    changed = true;
   }
-  for (int64_t i = before; i < count_of(shape); ++i) {
-    x.fill.values.push_back(x.fill.values[static_cast<size_t>(i % before)]);
-  }
-  x.fill.values.resize(static_cast<size_t>(count_of(shape)));
+  if (changed) x = with_values(x, std::move(values));
+  return true;
 }
 
 }  // namespace
@@ -69,9 +77,10 @@ void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
       if (size == from || (multiples && size % from == 0)) size = size / from * to;
     }
     if (count_of(shape) > (draw.is_asked() ? 5000 : 20000)) return;
-    resize(x, shape, draw);
+    repeat_to(x, shape);
+    if (is_drawn(x)) x.fill.seed = draw.seed();
   }
-  problems.push_back(std::move(problem));
+  if (keep_in_range(problem)) problems.push_back(std::move(problem));
 }
 
 }  // namespace tenon_kit

@@ -75,18 +75,6 @@ bool grants(const Problem& problem, const Wish& wish) {
                      [&](const Operand& x) { return !x.absent && !x.scalar && fits(x.shape); });
 }
 
-bool is_valid(const Problem& problem, const Claim& claim, const Session& session) {
-  try {
-    const auto types = session.infer(problem);
-    for (size_t i = 0; i < types.size() && !claim.outputs.empty(); ++i) {
-      if (types[i].first != claim.outputs[std::min(i, claim.outputs.size() - 1)]) return false;
-    }
-    return true;
-  } catch (const tenon::Error&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 const std::vector<int64_t>& edge_sizes() {
@@ -194,6 +182,20 @@ std::vector<Problem> retargeted_cases(const Claim& claim) {
     problems.push_back(std::move(problem));
   }
   return problems;
+}
+
+bool is_valid(const Problem& problem, const Claim& claim, const Session& session) {
+  try {
+    const auto types = session.infer(problem);
+    for (size_t i = 0; i < types.size() && !claim.outputs.empty(); ++i) {
+      if (types[i].first != claim.outputs[std::min(i, claim.outputs.size() - 1)]) return false;
+    }
+    // Whether indices are in their range shows only where they are read.
+    if (!claim.op->index_rule.empty()) session.run(problem);
+    return true;
+  } catch (const tenon::Error&) {
+    return false;
+  }
 }
 
 std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {

@@ -55,7 +55,8 @@ constexpr std::string_view kSigned[] = {"neg",  "abs",   "copysign", "floor",
                                         "ceil", "round", "trunc",    "where"};
 
 // Whose results are values of inputs, or have nothing of an input's values in them.
-constexpr std::string_view kMovement[] = {"boolean_mask",
+constexpr std::string_view kMovement[] = {"batch_to_space",
+                                          "boolean_mask",
                                           "check_numerics",
                                           "concat",
                                           "copy",
@@ -71,12 +72,14 @@ constexpr std::string_view kMovement[] = {"boolean_mask",
                                           "gather_nd",
                                           "im2col",
                                           "kv_cache_update",
+                                          "meshgrid",
                                           "one_hot",
                                           "pad",
                                           "repeat",
                                           "resize_nearest",
                                           "reverse_sequence",
                                           "roll",
+                                          "space_to_batch",
                                           "space_to_depth",
                                           "stack",
                                           "tile",
@@ -146,6 +149,18 @@ Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_feat
   return bound;
 }
 
+Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
+                        tenon_features device, double k) {
+  OpFacts composite = op;
+  composite.numeric = "composite";
+  Bound bound = bound_of(composite, dtype, profile, device, k);
+  const Bound own = bound_of(op, dtype, profile, device, k);
+  bound.rtol = std::max(bound.rtol, own.ulp * std::ldexp(1.0, 1 - facts(dtype).precision));
+  // Its page declares that the slope of the polynomial has about five digits.
+  if (op.name == "trigamma" && dtype == TENON_FLOAT32) bound.rtol = 1e-4;
+  return bound;
+}
+
 bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile) {
   return profile == Profile::kRelaxed && dtype == TENON_FLOAT32 &&
          (op.name == "exp" || op.name == "pow");
@@ -180,8 +195,7 @@ Problem flushed(const Problem& problem) {
   Problem result = problem;
   for (Operand& x : result.inputs) {
     if (x.absent || !is_float(x.dtype)) continue;
-    x.fill = {.kind = Fill::Kind::kValues, .values = x.values()};
-    x.layout = Layout::kDense;
+    x = listed(x);
     for (Real& value : x.fill.values) {
       if (real_abs(value) < least_normal(x.dtype)) value = real_sign(value) ? -Real(0) : Real(0);
     }

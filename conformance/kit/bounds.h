@@ -28,8 +28,13 @@ struct Bound {
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                double k = 1);
 
-// What is allowed beside that for an element where it depends on the inputs: in relaxed the error
-// of exp grows with x, and that of pow with y log2 x. `inputs` has one value of each.
+// What a derivative of it is held to: it is a composite, products and sums of what the op itself is
+// made of, and held to that class, or to the op's own where that allows more.
+Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
+                        tenon_features device, double k);
+
+// What is allowed beside `bound_of` for an element where it depends on the inputs: in relaxed the
+// error of exp grows with x, and that of pow with y log2 x. `inputs` has one value of each.
 Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<const Real> inputs,
               Real oracle);
 bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile);

@@ -141,17 +141,23 @@ std::string compare_types(const Result& got, tenon_dtype dtype, const Sizes& sha
                      type_text(dtype, shape));
 }
 
-std::string compare_bits(const Result& a, const Result& b) {
-  if (std::string types = compare_types(a, b.dtype, b.shape); !types.empty()) return types;
-  if (a.bytes == b.bytes) return "";
+size_t first_difference(const Result& a, const Result& b) {
   const size_t size = facts(a.dtype).size;
   const Reals x = a.values(), y = b.values();
   for (size_t i = 0; i < x.size(); ++i) {
     if (std::memcmp(&a.bytes[i * size], &b.bytes[i * size], size) == 0) continue;
-    if (real_is_nan(x[i]) && real_is_nan(y[i])) continue;
-    return fmt::format("element {} is {}, not {}", i, text(x[i]), text(y[i]));
+    if (!real_is_nan(x[i]) || !real_is_nan(y[i])) return i;
   }
-  return "";
+  return x.size();
+}
+
+std::string compare_bits(const Result& a, const Result& b) {
+  if (std::string types = compare_types(a, b.dtype, b.shape); !types.empty()) return types;
+  if (a.bytes == b.bytes) return "";
+  const size_t i = first_difference(a, b);
+  const Reals x = a.values(), y = b.values();
+  if (i == x.size()) return "";
+  return fmt::format("element {} is {}, not {}", i, text(x[i]), text(y[i]));
 }
 
 }  // namespace tenon_kit

@@ -51,6 +51,10 @@ bool is_telling_sparse(std::span<const Real> oracle, std::span<const Reals> inpu
 // "the type is f32[2,3], not f32[3,2]", or nothing.
 std::string compare_types(const Result& got, tenon_dtype dtype, const Sizes& shape);
 
+// The first element in which two results of one type differ, NaNs apart; their number if they are
+// the same to the bit.
+size_t first_difference(const Result& a, const Result& b);
+
 // Whether two results are the same to the bit, NaNs apart; else where they differ.
 std::string compare_bits(const Result& a, const Result& b);
 

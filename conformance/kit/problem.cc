@@ -135,7 +135,40 @@ int64_t count_of(const Sizes& shape) {
   return n;
 }
 
+int64_t size_along(const Sizes& shape, int64_t axis) {
+  return axis < 0 ? shape.end()[axis] : shape.begin()[axis];
+}
+
 const char* name_of(Layout layout) { return kLayoutNames[static_cast<size_t>(layout)]; }
+
+Operand listed(tenon_dtype dtype, Sizes shape, Reals values) {
+  Operand x;
+  x.dtype = dtype;
+  x.shape = std::move(shape);
+  x.fill.values = std::move(values);
+  return x;
+}
+
+Operand listed(const Operand& x) {
+  Operand y = with_values(x, x.values());
+  y.layout = Layout::kDense;
+  return y;
+}
+
+Operand with_values(Operand x, Reals values) {
+  x.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
+  return x;
+}
+
+void repeat_to(Operand& x, const Sizes& shape) {
+  x.shape = shape;
+  if (x.fill.kind != Fill::Kind::kValues) return;
+  const Reals before = std::move(x.fill.values);
+  x.fill.values.clear();
+  for (size_t i = 0; i < static_cast<size_t>(count_of(shape)); ++i) {
+    x.fill.values.push_back(before[i % before.size()]);
+  }
+}
 
 Problem::Problem() = default;
 Problem::Problem(const Problem&) = default;

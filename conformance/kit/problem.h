@@ -15,6 +15,9 @@ using Sizes = std::vector<int64_t>;
 
 int64_t count_of(const Sizes& shape);
 
+// Along an axis, which counts from the end if it is negative.
+int64_t size_along(const Sizes& shape, int64_t axis);
+
 // Where the values of an operand come from. All but the first depend on the seed and the dtype.
 struct Fill {
   enum class Kind { kValues, kUniform, kSpecial, kBits, kMagnitudes };
@@ -43,6 +46,18 @@ struct Operand {
   // The values, row-major, rounded to the dtype.
   Reals values() const;
 };
+
+inline bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
+
+// Of these values, row-major.
+Operand listed(tenon_dtype dtype, Sizes shape, Reals values);
+// The same values, but written out and without gaps.
+Operand listed(const Operand& x);
+// The operand with other values, as many as it has.
+Operand with_values(Operand x, Reals values);
+// Gives the operand another shape. Values that are listed go on from the beginning where there are
+// more places.
+void repeat_to(Operand& x, const Sizes& shape);
 
 struct Problem {
   // Not inline: what checks and generators do with problems is to make and to end them.

@@ -118,10 +118,9 @@ bool has_ranks(const Problem& problem, const std::vector<size_t>& least) {
   return true;
 }
 
-// Whether what is claimed works by itself, so that what was refused is some other op.
-bool runs(const Environment& env, const Problem& problem) {
+bool runs(const Session& session, const Problem& problem) {
   try {
-    env.device.run(problem);
+    session.run(problem);
     return true;
   } catch (const tenon::Error&) {
     return false;
@@ -133,7 +132,9 @@ Finding test_one(const Check& check, const Environment& env, const Problem& prob
     return check.test(env, problem);
   } catch (const tenon::Error& error) {
     if (is_refusal(error)) throw;
-    return Finding::fault("the call failed: " + std::string(error.message()));
+    Finding finding = Finding::fault("the call failed: " + std::string(error.message()));
+    finding.threw = true;
+    return finding;
   }
 }
 
@@ -218,7 +219,8 @@ Row Runner::run(const Claim& claim, const Check& check,
       finding = test_one(check, env, problem);
     } catch (const tenon::Error& error) {
       refusal = error.message();  // One kind of attributes may be left to others.
-      is_of_parts = is_of_parts && runs(env, problem);
+      // If what is claimed works by itself, what was refused is some other op.
+      is_of_parts = is_of_parts && runs(env.device, problem);
       continue;
     }
     if (!finding.impossible.empty()) {
@@ -233,12 +235,16 @@ Row Runner::run(const Claim& claim, const Check& check,
     if (finding.passed) continue;
     const std::vector<Claim> alike = claims_for(check, claim);
     const std::vector<size_t> ranks = least_ranks(problems);
+    const bool threw = finding.threw;
+    // A call that fails and should not is made no smaller by one that should.
+    const bool is_sound = threw && runs(env.oracle, problem);
     const auto fails = [&](const Problem& candidate) {
       try {
         if (!is_of_any(alike, candidate, env.oracle.infer(candidate))) return false;
         if (!has_ranks(candidate, ranks)) return false;
+        if (is_sound && !runs(env.oracle, candidate)) return false;
         finding = test_one(check, env, candidate);
-        if (finding.passed) return false;
+        if (finding.passed || finding.threw != threw) return false;
         row.message = finding.message;
         return true;
       } catch (const std::exception&) {

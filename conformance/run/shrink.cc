@@ -8,14 +8,6 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
-
-Operand with_values(const Operand& x, Reals values) {
-  Operand y = x;
-  y.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
-  return y;
-}
-
 // As many elements of `x` as `shape` says, the first ones of every axis, or the last ones.
 Operand cropped(const Operand& x, const Sizes& shape, bool last) {
   const Reals all = x.values();
@@ -196,8 +188,7 @@ Problems denser(const Problem& problem) {
     const Operand& x = problem.inputs[i];
     if (!is_tensor(x) || x.layout == Layout::kDense) continue;
     candidates.push_back(problem);
-    candidates.back().inputs[i] = with_values(x, x.values());
-    candidates.back().inputs[i].layout = Layout::kDense;
+    candidates.back().inputs[i] = listed(x);
   }
   return candidates;
 }

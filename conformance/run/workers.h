@@ -20,8 +20,9 @@ struct Cell {
   size_t check;
 };
 
-// What a child may take by default: more than the check of 2^31 elements wants, and an end to what
-// grows without one. 0, which is no limit, under sanitizers: they map far more than they use.
+// What a child may take by default: twice what the check of 2^31 elements does (checks/many.cc),
+// and an end to what grows without one. 0, which is no limit, under sanitizers: they map far more
+// than they use.
 uint64_t default_memory_mib();
 
 struct WorkerOptions {

@@ -115,6 +115,27 @@ TEST_F(DerivativeChecks, LetOneElementAtTheEdgeOfADomainExcuseNoOther) {
   EXPECT_FALSE(find("differences", problem_of(wrong, {0, 4})).passed);
 }
 
+TEST_F(DerivativeChecks, LookAtSingleElementsWhereThereAreManyOfThem) {
+  const Planted wrong = {
+      "wrong", root, [](const Tensor& x, const Tensor& g) { return 0.5001 * g / tenon::sqrt(x); }};
+  Reals values(70, 4);
+  values.back() = 0;
+
+  EXPECT_FALSE(find("differences", problem_of(wrong, values)).passed);
+}
+
+TEST_F(DerivativeChecks, TrustNothingThatTheyDidNotCompare) {
+  const Planted right = {"right", root,
+                         [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
+  EXPECT_TRUE(find("differences", problem_of(right, {4})).trusted);
+
+  const Planted again = {"again", right.f, right.backward};
+  const Finding finding = find("differences", problem_of(again, {0}));
+
+  EXPECT_TRUE(finding.passed);
+  EXPECT_FALSE(finding.trusted);
+}
+
 TEST_F(DerivativeChecks, SeeOneTenBillionthWhereAnOpIsLinear) {
   const Planted op = {"almost", tripled,
                       [](const Tensor&, const Tensor& g) { return (3 + 3e-10) * g; }};
@@ -142,7 +163,10 @@ TEST_F(DerivativeChecks, HoldKinksToWhatIsDeclared) {
   EXPECT_FALSE(finding.passed);
   EXPECT_NE(finding.message.find("element 1 is 2, not 0"), std::string::npos) << finding.message;
   const Claim real = {.op = find_op("abs"), .inputs = claim.inputs, .outputs = claim.outputs};
-  EXPECT_TRUE(kinks.test(env_, kinks.problems(env_, real)[0]).passed);
+  Problem right = kinks.problems(env_, real)[0];
+  EXPECT_TRUE(kinks.test(env_, right).passed);
+  right.expected.push_back(right.expected[0]);
+  EXPECT_FALSE(kinks.test(env_, right).passed) << "by an input that has no gradient";
 }
 
 // ---- what they reach

@@ -124,6 +124,7 @@ TEST(Flushing, TakesSubnormalInputsForZeros) {
 TEST(Flushing, LeavesWhatIsOnlyMoved) {
   EXPECT_FALSE(passes(environment(kFlush), problem_of("copy", {{0x1p-130}}), {0}));
   EXPECT_FALSE(passes(environment(kFlush), problem_of("concat", {{0x1p-130}, {1}}), {0, 1}));
+  EXPECT_FALSE(passes(environment(kFlush), problem_of("meshgrid", {{0x1p-130}}), {0}));
 }
 
 TEST(Flushing, MayLoseTheProductOfAnFma) {

@@ -63,6 +63,38 @@ TEST(Verdicts, FailWithTheSmallestProblemThatFails) {
   EXPECT_EQ(least.inputs[0].shape, (Sizes{1}));
 }
 
+// Of 64 elements the last three: what is cropped leaves them out of range.
+std::vector<Problem> gather_of_the_last(const Environment&, const Claim& claim) {
+  Problem problem;
+  problem.op = claim.op;
+  problem.inputs = {plain(claim.inputs[0], {64}, 1), listed(claim.inputs[1], {3}, {61, 62, 63})};
+  return {problem};
+}
+
+Row verdict_on_gather(Finding (*test)(const Environment&, const Problem&)) {
+  const Check check = {"planted", 2, "", always, gather_of_the_last, test};
+  return runner().run(claim_of("gather", "f32,i64->f32"), check, [](const Problem&) {});
+}
+
+TEST(Verdicts, FailWithNoCallThatHasToFail) {
+  const Row wrong = verdict_on_gather([](const Environment& env, const Problem& problem) {
+    std::vector<Result> got = env.device.run(problem);
+    got[0].bytes.back() ^= std::byte{0x40};
+    return judge_values(env, problem, got);
+  });
+  const Row refused = verdict_on_gather([](const Environment& env, const Problem& problem) {
+    Problem bad = problem;
+    bad.inputs[1] = listed(TENON_INT64, {1}, {1 << 20});
+    env.device.run(bad);
+    return Finding();
+  });
+
+  for (const Row& row : {wrong, refused}) {
+    ASSERT_EQ(row.status, Status::kFail) << row.message;
+    EXPECT_NO_THROW(runner().environment().oracle.run(from_line(row.line))) << row.line;
+  }
+}
+
 TEST(Verdicts, CallItALeakWhereSomethingIsKept) {
   const Row row = verdict_on([](const Environment&, const Problem&) {
     Finding finding = Finding::fault("a buffer");

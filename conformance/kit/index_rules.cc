@@ -1,0 +1,78 @@
+#include "conformance/kit/index_rules.h"
+
+#include <algorithm>
+
+namespace tenon_kit {
+namespace {
+
+constexpr int64_t kAny = -1;
+
+int64_t along_axis(const Problem& p, int64_t) {
+  return size_along(p.inputs[0].shape, p.attr("axis").whole());
+}
+int64_t class_of(const Problem& p, int64_t) { return p.inputs[0].shape[1]; }
+
+// Tuples hold an index for each axis from `first` on; those that are too long choose from nothing.
+int64_t of_tuple(const Problem& p, int64_t at, int64_t first) {
+  const Sizes& shape = p.inputs[0].shape;
+  const auto axis = static_cast<size_t>(first + at % p.inputs[1].shape.back());
+  return axis < shape.size() ? shape[axis] : 0;
+}
+
+// What goes on at the beginning has no end, and where nothing is written no place is wrong.
+int64_t of_cache(const Problem& p, int64_t at) {
+  const bool any = p.attr("mode").text() == "circular" || count_of(p.inputs[1].shape) == 0;
+  return any ? kAny : along_axis(p, at);
+}
+
+const IndexRule kIndexRules[] = {
+    {"gather", 1, along_axis},
+    {"gather_elements", 1, along_axis},
+    {"gather_nd", 1,
+     [](const Problem& p, int64_t at) { return of_tuple(p, at, p.attr("batch_dims").whole()); }},
+    {"scatter_elements", 1, along_axis},
+    {"scatter_nd", 1, [](const Problem& p, int64_t at) { return of_tuple(p, at, 0); }},
+    {"embedding", 1, [](const Problem& p, int64_t) { return p.inputs[0].shape[0]; }},
+    {"segment_reduce", 1, [](const Problem& p, int64_t) { return p.attr("num_segments").whole(); }},
+    // Without a length the numbers themselves say how many are counted.
+    {"bincount", 0, [](const Problem& p, int64_t) { return p.attr("length").whole(); },
+     /*from_end=*/false, [](int64_t) { return int64_t{0}; }},
+    // Of several places each counts from the end by itself: -1 and what follows it are apart.
+    {"kv_cache_update", 2, of_cache, /*from_end=*/false},
+    {"nll", 1, class_of},
+    {"sparse_softmax_cross_entropy", 1, class_of},
+    // Lengths: as many as there are is in the range, and none is below it.
+    {"reverse_sequence", 1,
+     [](const Problem& p, int64_t) {
+       return size_along(p.inputs[0].shape, p.attr("time_axis").whole()) + 1;
+     },
+     /*from_end=*/false, /*least=*/nullptr},
+    {"rotary_embedding", 3, [](const Problem& p, int64_t) { return p.inputs[1].shape[0]; }},
+};
+
+}  // namespace
+
+const IndexRule* index_rule_of(const OpFacts& op) {
+  for (const IndexRule& rule : kIndexRules) {
+    if (op.name == rule.op) return &rule;
+  }
+  return nullptr;
+}
+
+bool is_index(const OpFacts& op, size_t input) {
+  const IndexRule* const rule = index_rule_of(op);
+  if (rule && rule->input == input) return true;
+  return !op.inputs.empty() && op.inputs[std::min(input, op.inputs.size() - 1)].name == "starts";
+}
+
+bool is_ignored(const Problem& problem, Real value) {
+  return problem.op->attr("ignore_index") && value == problem.attr("ignore_index").whole();
+}
+
+bool is_in_range(const Problem& problem, const IndexRule& rule, int64_t at, Real value) {
+  const int64_t bound = rule.bound(problem, at);
+  if (bound < 0 || is_ignored(problem, value)) return true;
+  return value < bound && (!rule.least || value >= rule.least(bound));
+}
+
+}  // namespace tenon_kit

@@ -1,0 +1,86 @@
+// That generators give no index out of range, whatever sizes they are asked for.
+
+#include "conformance/kit/index_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "conformance/generate/generate.h"
+#include "conformance/run/registry_claims.h"
+#include "conformance/tests/spoiled_ref.h"
+
+namespace tenon_kit {
+namespace {
+
+const Session& oracle() {
+  static const Session session = session_of_oracle();
+  return session;
+}
+
+// Of every op that takes indices, in float32.
+const std::vector<Claim>& claims() {
+  static const std::vector<Claim> rows = [] {
+    Claims all;
+    add_unclaimed(oracle(), all);
+    std::erase_if(all.rows, [](const Claim& claim) {
+      const auto& inputs = claim.inputs;
+      return claim.op->index_rule.empty() ||
+             std::find(inputs.begin(), inputs.end(), TENON_FLOAT32) == inputs.end();
+    });
+    return all.rows;
+  }();
+  return rows;
+}
+
+TEST(IndexRules, AreThereForEveryOpThatTakesIndices) {
+  for (const OpFacts& op : all_ops()) {
+    EXPECT_EQ(index_rule_of(op) != nullptr, !op.index_rule.empty()) << op.name;
+  }
+}
+
+TEST(IndexRules, AreKeptByValidProblems) {
+  for (const Claim& claim : claims()) {
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+      for (const Problem& problem : valid_problems(claim, 24, seed, oracle())) {
+        EXPECT_NO_THROW(oracle().run(problem)) << to_line(problem);
+      }
+    }
+  }
+}
+
+TEST(IndexRules, AreKeptAtEachSizeThatIsAskedFor) {
+  for (const Claim& claim : claims()) {
+    for (const int64_t size : edge_sizes()) {
+      for (int64_t turn = 0; turn < kTurns; ++turn) {
+        const auto problem = wished(claim, {.size = size, .turn = turn}, 1, oracle());
+        if (!problem) continue;
+        EXPECT_NO_THROW(oracle().run(*problem)) << to_line(*problem);
+      }
+    }
+  }
+}
+
+// So that small sizes are tried too: what inference takes needs no sifting.
+TEST(IndexRules, AreFollowedByIndicesOfWhatIsResized) {
+  for (const char* op : {"embedding", "nll", "reverse_sequence", "segment_reduce",
+                         "sparse_softmax_cross_entropy", "rotary_embedding"}) {
+    size_t n = 0;
+    for (const Claim& claim : claims()) {
+      if (claim.op->name != op) continue;
+      for (Problem& problem : generated(claim, 64, 1)) {
+        try {
+          oracle().infer(problem);
+        } catch (const tenon::Error&) {
+          continue;
+        }
+        ++n;
+        EXPECT_NO_THROW(oracle().run(problem)) << to_line(problem);
+      }
+    }
+    EXPECT_GT(n, 0u) << op;
+  }
+}
+
+}  // namespace
+}  // namespace tenon_kit
