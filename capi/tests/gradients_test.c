@@ -159,6 +159,50 @@ static void one_tensor_as_two_arguments_has_two_gradients(void) {
   tenon_tensor_release(both);
 }
 
+/* A scalar takes its dtype from its partner, the second time too. */
+static tenon_error* halves_times_both(void* payload, tenon_scope* inner,
+                                      tenon_tensor* const* inputs, size_t n_inputs,
+                                      tenon_tensor** out_outputs, size_t n_outputs) {
+  tenon_tensor* once = NULL;
+  tenon_error* error = tenon_mul(inner, payload, inputs[0], &once);
+  (void)n_inputs;
+  (void)n_outputs;
+  if (!error) error = tenon_mul(inner, once, inputs[1], &out_outputs[0]);
+  tenon_tensor_release(once);
+  return error;
+}
+
+static void one_scalar_as_two_arguments_stays_a_scalar(void) {
+  const uint16_t bits = 0x4200; /* 3 */
+  tenon_tensor_function function = {halves_times_both, NULL, NULL};
+  tenon_tensor *half = NULL, *y = NULL, *grads[2] = {NULL, NULL}, *both = NULL;
+  tenon_tensor* inputs[2];
+  tenon_tape* tape = NULL;
+  tenon_value* source;
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT16, NULL, 0, &bits, sizeof bits, &half));
+  function.payload = half;
+  inputs[0] = inputs[1] = tenon_scalar_f64(5);
+  source = tenon_tensor_as_value(inputs[0]);
+  CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
+  CHECK_OK(tenon_tape_watch(tape, source));
+
+  CHECK_OK(tenon_gradients(scope(), function, inputs, 2, NULL, &y, 1, grads, NULL));
+
+  CHECK(tenon_tensor_dtype(y) == TENON_FLOAT16);
+  CHECK_VALUES(y, 75);
+  CHECK_VALUES(grads[0], 15);
+  CHECK_VALUES(grads[1], 15);
+  CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &both));
+  CHECK_VALUES(both, 30);
+  tenon_tape_release(tape);
+  tenon_tensor_release(half);
+  tenon_tensor_release(inputs[0]);
+  tenon_tensor_release(y);
+  tenon_tensor_release(grads[0]);
+  tenon_tensor_release(grads[1]);
+  tenon_tensor_release(both);
+}
+
 /* The gradients of a cell's new state by both of its states. */
 static void cell_gradients(tenon_tensor* h, tenon_tensor* c, tenon_tensor** out_dh,
                            tenon_tensor** out_dc) {
@@ -256,6 +300,7 @@ int main(void) {
   RUN(nests);
   RUN(integers_have_no_gradient);
   RUN(one_tensor_as_two_arguments_has_two_gradients);
+  RUN(one_scalar_as_two_arguments_stays_a_scalar);
   RUN(one_tensor_as_two_inputs_of_a_kernel_has_the_sum);
   RUN(a_function_that_fails_leaves_nothing);
   return report();

@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "core/ops/binary_cases.h"
 #include "core/ops/expansion_value.h"
 #include "core/ops/expansions/inverse_trig.h"
 #include "core/ops/expansions/pow.h"
@@ -19,20 +20,6 @@ using None = NoAttrs;
 
 constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-// Cases that every member passes: shapes, and what is refused.
-Cases<None> with_shared(Cases<None> cases) {
-  const Cases<None> shared = {
-      {.name = "no_elements", .inputs = {uniform({0, 3}, 0.5, 2), uniform({3}, 0.5, 2)}},
-      {.name = "both_are_broadcast", .inputs = {uniform({2, 1, 3}, 0.5, 2), uniform({4, 1}, 2, 3)}},
-      {.name = "bool_is_not_numeric", .inputs = {boolean({1}), boolean({1})}, .error = "C1"},
-      {.name = "shapes_that_do_not_broadcast",
-       .inputs = {uniform({2, 3}), uniform({2})},
-       .error = "C2"},
-  };
-  cases.insert(cases.end(), shared.begin(), shared.end());
-  return cases;
-}
 
 // g where the condition holds, else 0. A select, so that what is not taken leaves no NaN behind.
 Tensor only_where(const Tensor& condition, const Tensor& g) {
@@ -104,7 +91,7 @@ OpDef add_def() {
       },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, 3}), f32({10, 20, 30})},
                  .expect = {f32({11, 22, 33})}},
@@ -142,7 +129,7 @@ OpDef sub_def() {
       },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, 3}), f32({10, 0.5, 3})},
                  .expect = {f32({-9, 1.5, 0})}},
@@ -168,7 +155,7 @@ OpDef mul_def() {
       },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, 3}), f32({10, -0.5, 0})},
                  .expect = {f32({10, -1, 0})}},
@@ -198,7 +185,7 @@ OpDef div_def() {
       },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, -3, 1}), f32({4, 2, 3})},
                  .expect = {f32({0.25, -1.5, 0.333333333})}},
@@ -235,7 +222,7 @@ OpDef floor_div_def() {
       .vjp = no_slope,
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({7, -7, 7, -7}), f32({2, 2, -2, -2})},
                  .expect = {f32({3, -4, -4, 3})},
@@ -264,7 +251,7 @@ OpDef mod_def() {
       },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({7, -7, 7, -7}), f32({4, 4, -4, -4})},
                  .expect = {f32({3, 1, -1, -3})}},
@@ -293,7 +280,7 @@ OpDef fmod_def() {
       },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({7, -7, 7, -7}), f32({4, 4, -4, -4})},
                  .expect = {f32({3, -3, 3, -3})}},
@@ -320,7 +307,7 @@ OpDef pow_def() {
       .decompose = pow_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({2, 4, 3, 10}), f32({3, 0.5, 0, -1})},
                  .expect = {f32({8, 2, 1, 0.1})}},
@@ -352,7 +339,7 @@ OpDef maximum_def() {
       .vjp = [](const None&, const VjpArgs& v) { return extreme_gradients(v, greater); },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, -2, 5}), f32({0, 3, 4})},
                  .expect = {f32({1, 3, 5})}},
@@ -376,7 +363,7 @@ OpDef minimum_def() {
       .vjp = [](const None&, const VjpArgs& v) { return extreme_gradients(v, less); },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, -2, 5}), f32({0, 3, 4})},
                  .expect = {f32({0, -2, 4})}},
@@ -397,15 +384,21 @@ OpDef atan2_def() {
       .formula = "y = atan(a / b), in the quadrant that the signs of a and b say",
       .infer = infer_floating,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        const Tensor &a = v.input(0), &b = v.input(1);
-        const Tensor slope = v.cotangent(0) / (a * a + b * b);
-        return gradients(
+        // In a half type the squares overflow early, and sums over what was broadcast lose digits.
+        const DType dtype = v.output_type(0).dtype, wide = wide_dtype(dtype);
+        const Tensor a = to_dtype(v.input(0), wide), b = to_dtype(v.input(1), wide);
+        const Tensor slope = to_dtype(v.cotangent(0), wide) / (a * a + b * b);
+        Tensors grads = gradients(
             v, [&] { return slope * b; }, [&] { return -(slope * a); });
+        for (Tensor& g : grads) {
+          if (g) g = to_dtype(g, dtype);
+        }
+        return grads;
       },
       .decompose = TENON_EXPAND_BINARY(atan2),
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "quadrants",
                  .inputs = {f32({1, 1, -1, -1}), f32({1, -1, -1, 1})},
                  .expect = {f32({0.785398163, 2.35619449, -2.35619449, -0.785398163})}},
@@ -435,7 +428,7 @@ OpDef copysign_def() {
       },
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, -2, 3, -4}), f32({-1, 5, -0.0, -7})},
                  .expect = {f32({-1, 2, -3, -4})},
@@ -456,7 +449,7 @@ OpDef logaddexp_def() {
       .decompose = logaddexp_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({0, 1, -2}), f32({0, 2, 3})},
                  .expect = {f32({0.693147181, 2.31326169, 3.00671535})}},

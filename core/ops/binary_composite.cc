@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "core/ops/binary_cases.h"
 #include "core/ops/type_rules.h"
 
 namespace tenon::ops {
@@ -16,19 +17,6 @@ using None = NoAttrs;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-Cases<None> with_shared(Cases<None> cases) {
-  const Cases<None> shared = {
-      {.name = "no_elements", .inputs = {uniform({0, 3}, 0.5, 2), uniform({3}, 0.5, 2)}},
-      {.name = "both_are_broadcast", .inputs = {uniform({2, 1, 3}, 0.5, 2), uniform({4, 1}, 2, 3)}},
-      {.name = "bool_is_not_numeric", .inputs = {boolean({1}), boolean({1})}, .error = "C1"},
-      {.name = "shapes_that_do_not_broadcast",
-       .inputs = {uniform({2, 3}), uniform({2})},
-       .error = "C2"},
-  };
-  cases.insert(cases.end(), shared.begin(), shared.end());
-  return cases;
-}
 
 Tensor zero_where(const Tensor& condition, const Tensor& otherwise) {
   return where(condition, number(0), otherwise);
@@ -90,7 +78,7 @@ OpDef hypot_def() {
       .decompose = hypot_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({3, -5, 0}), f32({4, 12, -2})},
                  .expect = {f32({5, 13, 2})}},
@@ -124,7 +112,7 @@ OpDef squared_difference_def() {
       .decompose = squared_difference_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, -3}), f32({4, 2, 0.5})},
                  .expect = {f32({9, 0, 12.25})}},
@@ -150,7 +138,7 @@ OpDef xlogy_def() {
       .decompose = xlogy_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({2, -1, 0}), f32({1, 2, 3})},
                  .expect = {f32({0, -0.6931471805599453, 0})}},
@@ -175,7 +163,7 @@ OpDef divide_no_nan_def() {
       .decompose = divide_no_nan_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_binary_cases({
                 {.name = "example",
                  .inputs = {f32({1, -3}), f32({4, 2})},
                  .expect = {f32({0.25, -1.5})}},

@@ -70,6 +70,12 @@ struct Case {
 template <class A>
 using Cases = std::vector<Case<A>>;
 
+template <class A>
+Cases<A> joined(Cases<A> cases, const std::type_identity_t<Cases<A>>& more) {
+  cases.insert(cases.end(), more.begin(), more.end());
+  return cases;
+}
+
 struct AnyCase {
   std::string name;
   OwnedAttrs attrs;

@@ -129,6 +129,16 @@ TEST_F(Derivatives, LeaveNoNanBehindWhatWhereDidNotTake) {
   EXPECT_TENSOR(of(guarded, {x})[0], f32({0, 0.25}));
 }
 
+TEST_F(Derivatives, OfAtan2HoldWhereSquaresOverflowAHalfType) {
+  const auto f = [](const Tensors& in) { return call1(OpId::k_atan2, NoAttrs{}, {in[0], in[1]}); };
+  const Tensor x = cast(f32({512}), DType::kF16);
+
+  const Tensors d = of(f, {x, cast(f32({512}), DType::kF16)});
+
+  EXPECT_TENSOR(d[0], cast(f32({1.0 / 1024}), DType::kF16));
+  EXPECT_TENSOR(d[1], cast(f32({-1.0 / 1024}), DType::kF16));
+}
+
 TEST_F(Derivatives, OfLogaddexpShareInfinities) {
   const auto f = [](const Tensors& in) {
     return call1(OpId::k_logaddexp, NoAttrs{}, {in[0], in[1]});

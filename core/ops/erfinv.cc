@@ -50,7 +50,7 @@ Tensors decompose(const NoAttrs&, TensorSpan in) {
     const Tensor is_inside = less(abs(given), number(1));
     const Tensor x = where(is_inside, given, number(0));
     Tensor y = first_guess(x);
-    for (int steps = x->type.dtype == DType::kF64 ? 3 : 1; steps > 0; --steps) y = refined(x, y);
+    for (int steps = size_of(x->type.dtype) < 8 ? 1 : 3; steps > 0; --steps) y = refined(x, y);
     const Tensor ends = where(equal(abs(given), number(1)), given * kInf, number(kNaN));
     return where(is_inside, where(equal(x, number(0)), given, y), ends);
   })};

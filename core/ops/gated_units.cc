@@ -57,19 +57,19 @@ Tensors swiglu_vjp(const Attrs& attrs, const VjpArgs& v) {
 }
 
 Cases<Attrs> with_shared(Cases<Attrs> cases) {
-  const Cases<Attrs> shared = {
-      {.name = "middle_axis", .attrs = {.axis = 1}, .inputs = {uniform({2, 4, 3})}},
-      {.name = "no_rows", .inputs = {uniform({0, 4})}},
-      {.name = "empty_halves", .inputs = {f32({2, 0}, {})}, .expect = {f32({2, 0}, {})}},
-      {.name = "integers", .inputs = {i32({1, 2})}, .error = "C1"},
-      {.name = "axis_out_of_range",
-       .attrs = {.axis = 2},
-       .inputs = {uniform({2, 2})},
-       .error = "C2"},
-      {.name = "odd_size", .inputs = {uniform({2, 3})}, .error = "C3"},
-  };
-  cases.insert(cases.end(), shared.begin(), shared.end());
-  return cases;
+  return joined(
+      std::move(cases),
+      {
+          {.name = "middle_axis", .attrs = {.axis = 1}, .inputs = {uniform({2, 4, 3})}},
+          {.name = "no_rows", .inputs = {uniform({0, 4})}},
+          {.name = "empty_halves", .inputs = {f32({2, 0}, {})}, .expect = {f32({2, 0}, {})}},
+          {.name = "integers", .inputs = {i32({1, 2})}, .error = "C1"},
+          {.name = "axis_out_of_range",
+           .attrs = {.axis = 2},
+           .inputs = {uniform({2, 2})},
+           .error = "C2"},
+          {.name = "odd_size", .inputs = {uniform({2, 3})}, .error = "C3"},
+      });
 }
 
 OpDef gated_unit(Definition<Attrs> d) {

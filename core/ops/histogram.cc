@@ -1,6 +1,7 @@
 // histogram: how many elements fall into each of a number of equally wide bins.
 
 #include <cmath>
+#include <limits>
 
 #include "core/ops/searchsorted.h"
 
@@ -12,33 +13,35 @@ struct Attrs {
   TENON_ATTRS(bins)
 };
 
-constexpr int64_t kMostBins = int64_t{1} << 40;
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Constraints.
 //   C1  x is floating point; low and high have its dtype and rank 0.
-//   C2  there is a bin, and 2^40 at most.
+//   C2  there is a bin, and the counts fit.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}: convert it with cast",
           x.dtype);
   require(in[1].rank() == 0 && in[2].rank() == 0,
           "C1: low and high must have rank 0, but are {} and {}", in[1], in[2]);
-  require(attrs.bins >= 1 && attrs.bins <= kMostBins, "C2: there cannot be {} bins", attrs.bins);
-  return {TensorType(DType::kI64, {attrs.bins})};
+  require(attrs.bins >= 1, "C2: there cannot be {} bins", attrs.bins);
+  return {require_sizes(DType::kI64, {attrs.bins}, "C2")};
 }
 
 // The last bin has its upper edge too. What lies in no bin is counted behind them, and cut off.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const DType wide = in[0]->type.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+  const DType wide = wide_dtype(in[0]->type.dtype);
   const Tensor low = cast(in[1], wide), high = cast(in[2], wide);
   const int64_t n = count(in[0]->shape());
   const Tensor x = reshape(cast(in[0], wide), {n});
-  const Tensor width = (high - low) / static_cast<double>(attrs.bins);
+  const Tensor whole = high - low, width = whole / static_cast<double>(attrs.bins);
   const Tensor edges = low + cast(iota({attrs.bins}, DType::kI64, 0), wide) * width;
 
   const Tensor up_to =
       call1(OpId::k_searchsorted, SearchsortedAttrs{.side = Side::kRight}, {edges, x});
-  const Tensor is_within = logical_and(greater_equal(x, low), less_equal(x, high));
+  const Tensor has_bins = logical_and(greater(whole, number(0)), less(whole, number(kInf)));
+  const Tensor is_within =
+      logical_and(has_bins, logical_and(greater_equal(x, low), less_equal(x, high)));
   const Tensor bin = where(is_within, sub(up_to, integer(1)), integer(attrs.bins));
   const Tensor counts =
       scatter_elements(zeros(TensorType(DType::kI64, {attrs.bins + 1})), bin,
@@ -68,6 +71,18 @@ Cases<Attrs> cases() {
        .attrs = {.bins = 2},
        .inputs = {f32({0}, {}), f32({}, {0}), f32({}, {1})},
        .expect = {i64({0, 0})}},
+      {.name = "low_is_not_below_high",
+       .attrs = {.bins = 2},
+       .inputs = {x, f32({}, {2}), f32({}, {2})},
+       .expect = {i64({0, 0})}},
+      {.name = "too_far_apart",
+       .attrs = {.bins = 2},
+       .inputs = {x, f32({}, {-kInf}), f32({}, {2})},
+       .expect = {i64({0, 0})}},
+      {.name = "an_edge_is_nan",
+       .attrs = {.bins = 2},
+       .inputs = {x, f32({}, {NAN}), f32({}, {2})},
+       .expect = {i64({0, 0})}},
       {.name = "integers", .inputs = {i32({1}), i32({}, {0}), i32({}, {1})}, .error = "C1"},
       {.name = "low_has_an_axis", .inputs = {x, f32({0}), f32({}, {1})}, .error = "C1"},
       {.name = "no_bins",
@@ -86,7 +101,7 @@ OpDef histogram_def() {
       .formula = "y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, "
                  "where w = (high - low) / bins",
       .details = "The last bin counts what equals high, too. What lies outside, and NaN, is not "
-                 "counted.",
+                 "counted, and nothing is where high - low is not positive and finite.",
       .inputs = {{"x", "the values"},
                  {"low", "the lower edge of the first bin, of rank 0"},
                  {"high", "the upper edge of the last one, of rank 0"}},

@@ -38,6 +38,7 @@ OpDef identity_def() {
       .name = "identity",
       .summary = "The input under a new name.",
       .formula = "y = x",
+      .details = "A scalar stays one, and takes its dtype from its partners.",
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the same elements"}},
       .infer = infer,

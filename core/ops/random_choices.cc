@@ -36,8 +36,10 @@ TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
   return {y, rng_state_type()};
 }
 
-// Gumbel's trick: the largest of logit - ln(-ln(u)) is class k as often as softmax says. Of u = 0
-// the noise is -infinity, and never +infinity, as u is below 1.
+// Takes the place of a draw of 0, whose noise would be infinite: half a step.
+constexpr double kLeastDraw = 0x1p-25;
+
+// Gumbel's trick: the largest of logit - ln(-ln(u)) is class k as often as softmax says.
 Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[1]->type.dtype);
   const auto last = static_cast<int64_t>(in[1]->rank()) - 1;
@@ -45,7 +47,8 @@ Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
   Dims shape = in[1]->shape();
   shape.insert(static_cast<size_t>(last), attrs.num_samples);
   const Tensors drawn = draw_uniform(in[0], shape, DType::kF32);
-  const Tensor noise = to_dtype(-log(-log(drawn[0])), wide);
+  const Tensor u = maximum(drawn[0], number(kLeastDraw));
+  const Tensor noise = to_dtype(-log(-log(u)), wide);
   const Tensor y = call1(OpId::k_argmax, ArgReduceAttrs{.axis = -1}, {logits + noise});
   return {y, drawn[1]};
 }
@@ -90,6 +93,11 @@ Cases<CategoricalAttrs> categorical_cases() {
        .inputs = {zeros_state(), f32({-kInf, 0, -kInf})},
        .expect = {i64({1, 1}), u32({0, 0, 2, 0, 0, 0})},
        .n_outputs = 2},
+      {.name = "a_draw_of_zero",  // The fifth, of the one class that has weight.
+       .attrs = {.num_samples = 2},
+       .inputs = {u32({0, 0, 14883994, 0, 0, 0}), f32({-kInf, 0, -kInf})},
+       .expect = {i64({1, 1}), u32({0, 0, 14883996, 0, 0, 0})},
+       .n_outputs = 2},
       {.name = "no_samples",
        .attrs = {.num_samples = 0},
        .inputs = {zeros_state(), f32({0, 0})},
@@ -131,7 +139,8 @@ OpDef random_categorical_def() {
       .formula = "y = argmax(logits - ln(-ln(u)))",
       .details =
           "Class k is drawn with probability softmax(logits)[k], with one draw of u for each "
-          "sample and class. A class of weight -infinity is never drawn beside others.",
+          "sample and class, as random_uniform draws float32 but 2^-25 at least. A class of weight "
+          "-infinity is never drawn beside others.",
       .inputs = {{"state", "the generator's state, u32[6]"},
                  {"logits", "the classes' logarithmic weights, along the last axis"}},
       .outputs = {{"y", "the classes as int64, num_samples along the last axis"},

@@ -15,6 +15,24 @@ TensorType rng_state_type();
 // The first input must be a generator's state, else an error with the label C1.
 void require_rng_state(TypeSpan in);
 
+// The types of a draw of floating-point numbers and of the new state. Its errors have the labels C1
+// (the state), C2 (the dtype) and C3 (a size).
+TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Ints& shape);
+
+// Calls that it refuses.
+template <typename Attrs>
+Cases<Attrs> refused_floating_draws() {
+  const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
+  return {
+      {.name = "state_is_too_short", .attrs = {.shape = {1}}, .inputs = {u32({1})}, .error = "C1"},
+      {.name = "integers_are_not_drawn",
+       .attrs = {.shape = {1}, .dtype = DType::kI32},
+       .inputs = {zeros},
+       .error = "C2"},
+      {.name = "negative_size", .attrs = {.shape = {-1}}, .inputs = {zeros}, .error = "C3"},
+  };
+}
+
 // Evenly spaced numbers in [0, 1), as many as the dtype's fraction tells apart, from the high bits
 // of one word each. Gives the numbers and the new state.
 Tensors draw_uniform(const Tensor& state, const Dims& shape, DType dtype);

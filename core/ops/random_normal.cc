@@ -1,4 +1,4 @@
-// random_normal: numbers drawn from a bell curve.
+// random_normal and truncated_normal: numbers drawn from a bell curve, whole or cut off.
 
 #include "core/ops/random_draws.h"
 
@@ -14,26 +14,34 @@ struct Attrs {
 };
 
 constexpr double kTwoPi = 6.283185307179586476925;
+constexpr double kSqrt2 = 1.41421356237309504880;
+constexpr double kWithin = 0.954499736103641585599;  // erf(sqrt(2)): of the whole curve.
 
 // Constraints.
 //   C1  state is u32[6].
 //   C2  dtype is floating point.
 //   C3  the sizes of `shape` are not negative and their product fits.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  require_rng_state(in);
-  require(is_floating(attrs.dtype), "C2: dtype must be floating point, but is {}", attrs.dtype);
-  return {require_sizes(attrs.dtype, attrs.shape, "C3"), rng_state_type()};
+  return infer_floating_draw(in, attrs.dtype, attrs.shape);
+}
+
+DType wide(DType drawn) { return drawn == DType::kF64 ? DType::kF64 : DType::kF32; }
+
+// Drawn numbers are scaled and moved before they are rounded to the dtype.
+Tensor placed(const Attrs& attrs, Tensor y) {
+  if (attrs.scale != 1) y = y * attrs.scale;
+  if (attrs.mean != 0) y = y + attrs.mean;
+  return cast(y, attrs.dtype);
 }
 
 // Box and Muller's transform: a pair of even draws is a radius and an angle, whose sides are two
 // independent normal numbers. The first half of the result holds the cosines, the second the sines.
-Tensors decompose(const Attrs& attrs, TensorSpan in) {
+Tensors whole_curve(const Attrs& attrs, TensorSpan in) {
   const Dims shape = to_dims(attrs.shape);
   const int64_t n = count(shape);
   const int64_t pairs = (n + 1) / 2;
-  const DType wide = attrs.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
 
-  Tensors drawn = draw_uniform(in[0], {2, pairs}, wide);
+  Tensors drawn = draw_uniform(in[0], {2, pairs}, wide(attrs.dtype));
   const auto half = [&](int64_t i) {
     return reshape(slice(drawn[0], {.starts = {i}, .ends = {i + 1}, .axes = {0}}), {pairs});
   };
@@ -41,74 +49,129 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor angle = kTwoPi * half(1);
   const Tensor both[] = {radius * cos(angle), radius * sin(angle)};
 
-  Tensor y = slice(concat(both, 0), {.starts = {0}, .ends = {n}, .axes = {0}});
-  if (attrs.scale != 1) y = y * attrs.scale;
-  if (attrs.mean != 0) y = y + attrs.mean;
-  return {cast(reshape(y, shape), attrs.dtype), drawn[1]};
+  const Tensor y = slice(concat(both, 0), {.starts = {0}, .ends = {n}, .axes = {0}});
+  return {placed(attrs, reshape(y, shape)), drawn[1]};
+}
+
+// The inverse of the curve's integral, at places that are drawn evenly within the bounds.
+Tensors middle_of_curve(const Attrs& attrs, TensorSpan in) {
+  const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), wide(attrs.dtype));
+  const Tensor place = kWithin * (2.0 * drawn[0] - 1.0);
+  const Tensor y = kSqrt2 * call1(OpId::k_erfinv, NoAttrs{}, {place});
+  return {placed(attrs, y), drawn[1]};
 }
 
 // Expected values were computed with Python in double precision from the known answers of rng_bits.
-Cases<Attrs> cases() {
+Cases<Attrs> cases_of_whole_curve() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
-  return {
-      {.name = "example",
-       .attrs = {.shape = {2, 2}},
-       .inputs = {zeros},
-       .expect = {f32({2, 2}, {-0.0904731637, -1.62496374, -1.00513172, -1.26834861}),
-                  u32({0, 0, 1, 0, 0, 0})},
-       .n_outputs = 2},
-      {.name = "odd_count_drops_the_last_sine",
-       .attrs = {.shape = {1}},
-       .inputs = {zeros},
-       .expect = {f32({0.73792566}), u32({0, 0, 1, 0, 0, 0})},
-       .n_outputs = 2},
-      {.name = "mean_and_scale",
-       .attrs = {.shape = {2}, .mean = 3, .scale = 0.5},
-       .inputs = {zeros},
-       .expect = {f32({3.36896283, 2.65578317}), u32({0, 0, 1, 0, 0, 0})},
-       .n_outputs = 2},
-      {.name = "f64",
-       .attrs = {.shape = {2}, .dtype = DType::kF64},
-       .inputs = {zeros},
-       .expect = {f64({-1.6249634408710401, -1.2683492025469478}), u32({0, 0, 1, 0, 0, 0})},
-       .n_outputs = 2},
-      {.name = "no_elements",
-       .attrs = {.shape = {0}},
-       .inputs = {zeros},
-       .expect = {f32({0}, {}), zeros},
-       .n_outputs = 2},
-      {.name = "state_is_too_short", .attrs = {.shape = {1}}, .inputs = {u32({1})}, .error = "C1"},
-      {.name = "integers_are_not_drawn",
-       .attrs = {.shape = {1}, .dtype = DType::kI32},
-       .inputs = {zeros},
-       .error = "C2"},
-      {.name = "negative_size", .attrs = {.shape = {-1}}, .inputs = {zeros}, .error = "C3"},
-  };
+  return joined<Attrs>(
+      {
+          {.name = "example",
+           .attrs = {.shape = {2, 2}},
+           .inputs = {zeros},
+           .expect = {f32({2, 2}, {-0.0904731637, -1.62496374, -1.00513172, -1.26834861}),
+                      u32({0, 0, 1, 0, 0, 0})},
+           .n_outputs = 2},
+          {.name = "odd_count_drops_the_last_sine",
+           .attrs = {.shape = {1}},
+           .inputs = {zeros},
+           .expect = {f32({0.73792566}), u32({0, 0, 1, 0, 0, 0})},
+           .n_outputs = 2},
+          {.name = "mean_and_scale",
+           .attrs = {.shape = {2}, .mean = 3, .scale = 0.5},
+           .inputs = {zeros},
+           .expect = {f32({3.36896283, 2.65578317}), u32({0, 0, 1, 0, 0, 0})},
+           .n_outputs = 2},
+          {.name = "f64",
+           .attrs = {.shape = {2}, .dtype = DType::kF64},
+           .inputs = {zeros},
+           .expect = {f64({-1.6249634408710401, -1.2683492025469478}), u32({0, 0, 1, 0, 0, 0})},
+           .n_outputs = 2},
+          {.name = "no_elements",
+           .attrs = {.shape = {0}},
+           .inputs = {zeros},
+           .expect = {f32({0}, {}), zeros},
+           .n_outputs = 2},
+      },
+      refused_floating_draws<Attrs>());
+}
+
+// Expected values were computed with SciPy from the known answers of rng_bits.
+Cases<Attrs> cases_of_its_middle() {
+  const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
+  const CaseTensor next = u32({0, 0, 1, 0, 0, 0});
+  return joined<Attrs>(
+      {
+          {.name = "example",
+           .attrs = {.shape = {2, 2}},
+           .inputs = {zeros},
+           .expect = {f32({2, 2}, {-0.24393692, 1.09483893, 0.59772348, 0.25511369}), next},
+           .n_outputs = 2},
+          {.name = "mean_and_scale",
+           .attrs = {.shape = {2}, .mean = 3, .scale = 0.5},
+           .inputs = {zeros},
+           .expect = {f32({2.87803154, 3.547419465}), next},
+           .n_outputs = 2},
+          {.name = "f64",
+           .attrs = {.shape = {2}, .dtype = DType::kF64},
+           .inputs = {zeros},
+           .expect = {f64({1.0948390776653407, 0.25511381199551564}), next},
+           .n_outputs = 2},
+          {.name = "no_elements",
+           .attrs = {.shape = {0}},
+           .inputs = {zeros},
+           .expect = {f32({0}, {}), zeros},
+           .n_outputs = 2},
+      },
+      refused_floating_draws<Attrs>());
+}
+
+OpDef bell_curve(Definition<Attrs> d, const char* scale_doc) {
+  d.inputs = {{"state", "the generator's state, u32[6]"}};
+  d.outputs = {{"y", "the numbers"}, {"new_state", "the state for the next draw"}};
+  d.attrs_doc = {{"shape", "The sizes of the draw."},
+                 {"dtype", "The dtype of the numbers; floating point."},
+                 {"mean", "The middle of the curve."},
+                 {"scale", scale_doc}};
+  d.infer = infer;
+  d.numeric = Numeric::kComposite;
+  d.no_gradient = "its result is drawn, not computed from numbers";
+  return define<Attrs>(std::move(d));
 }
 
 }  // namespace
 
 OpDef random_normal_def() {
-  return define<Attrs>({
-      .name = "random_normal",
-      .summary = "Numbers drawn from a bell curve, and the generator's state behind them.",
-      .formula = "y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v",
-      .details =
-          "Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same "
-          "u and v: the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws "
-          "them. f16 and bf16 are drawn in f32.",
-      .inputs = {{"state", "the generator's state, u32[6]"}},
-      .outputs = {{"y", "the numbers"}, {"new_state", "the state for the next draw"}},
-      .attrs_doc = {{"shape", "The sizes of the draw."},
-                    {"dtype", "The dtype of the numbers; floating point."},
-                    {"mean", "The middle of the curve."},
-                    {"scale", "The standard deviation of the curve."}},
-      .infer = infer,
-      .decompose = decompose,
-      .cases = cases,
-      .numeric = Numeric::kComposite,
-      .no_gradient = "its result is drawn, not computed from numbers",
-  });
+  return bell_curve(
+      {
+          .name = "random_normal",
+          .summary = "Numbers drawn from a bell curve, and the generator's state behind them.",
+          .formula =
+              "y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v",
+          .details = "Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, "
+                     "of the same "
+                     "u and v: the first and the second half of 2 ceil(n / 2) numbers as "
+                     "random_uniform draws "
+                     "them. f16 and bf16 are drawn in f32.",
+          .decompose = whole_curve,
+          .cases = cases_of_whole_curve,
+      },
+      "The standard deviation of the curve.");
+}
+
+OpDef truncated_normal_def() {
+  return bell_curve(
+      {
+          .name = "truncated_normal",
+          .summary =
+              "Numbers drawn from a bell curve within two standard deviations of its middle, and "
+              "the generator's state behind them.",
+          .formula = "y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))",
+          .details = "u is drawn as by random_uniform. f16 and bf16 are drawn in f32.",
+          .decompose = middle_of_curve,
+          .cases = cases_of_its_middle,
+      },
+      "The standard deviation of the whole curve.");
 }
 
 }  // namespace tenon::ops

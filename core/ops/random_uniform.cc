@@ -12,9 +12,7 @@ using Attrs = RandomUniformAttrs;
 //   C2  dtype is floating point.
 //   C3  the sizes of `shape` are not negative and their product fits.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  require_rng_state(in);
-  require(is_floating(attrs.dtype), "C2: dtype must be floating point, but is {}", attrs.dtype);
-  return {require_sizes(attrs.dtype, attrs.shape, "C3"), rng_state_type()};
+  return infer_floating_draw(in, attrs.dtype, attrs.shape);
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
@@ -28,47 +26,44 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Cases<Attrs> cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   const CaseTensor next = u32({0, 0, 1, 0, 0, 0});
-  return {
-      {.name = "example",
-       .attrs = {.shape = {4}},
-       .inputs = {zeros},
-       .expect = {f32({0x6627e8 * 0x1p-24, 0xe169c5 * 0x1p-24, 0xbc57ac * 0x1p-24,
-                       0x9b00db * 0x1p-24}),
-                  next},
-       .n_outputs = 2},
-      {.name = "f16",
-       .attrs = {.shape = {2}, .dtype = DType::kF16},
-       .inputs = {zeros},
-       .expect = {f16({(0x6627e8d5 >> 21) * 0x1p-11, (0xe169c58d >> 21) * 0x1p-11}), next},
-       .n_outputs = 2},
-      {.name = "bf16",
-       .attrs = {.shape = {2}, .dtype = DType::kBF16},
-       .inputs = {zeros},
-       .expect = {bf16({0x66 * 0x1p-8, 0xe1 * 0x1p-8}), next},
-       .n_outputs = 2},
-      {.name = "f64",
-       .attrs = {.shape = {2}, .dtype = DType::kF64},
-       .inputs = {zeros},
-       .expect = {f64({(0xe169c58d6627e8d5 >> 11) * 0x1p-53, (0x9b00dbd8bc57ac4c >> 11) * 0x1p-53}),
-                  next},
-       .n_outputs = 2},
-      {.name = "bounds",
-       .attrs = {.shape = {2}, .low = -2, .high = 6},
-       .inputs = {zeros},
-       .expect = {f32({0x6627e8 * 0x1p-21 - 2, 0xe169c5 * 0x1p-21 - 2}), next},
-       .n_outputs = 2},
-      {.name = "no_elements",
-       .attrs = {.shape = {0}},
-       .inputs = {zeros},
-       .expect = {f32({0}, {}), zeros},
-       .n_outputs = 2},
-      {.name = "state_is_too_short", .attrs = {.shape = {1}}, .inputs = {u32({1})}, .error = "C1"},
-      {.name = "integers_are_not_drawn",
-       .attrs = {.shape = {1}, .dtype = DType::kI32},
-       .inputs = {zeros},
-       .error = "C2"},
-      {.name = "negative_size", .attrs = {.shape = {-1}}, .inputs = {zeros}, .error = "C3"},
-  };
+  return joined<Attrs>(
+      {
+          {.name = "example",
+           .attrs = {.shape = {4}},
+           .inputs = {zeros},
+           .expect = {f32({0x6627e8 * 0x1p-24, 0xe169c5 * 0x1p-24, 0xbc57ac * 0x1p-24,
+                           0x9b00db * 0x1p-24}),
+                      next},
+           .n_outputs = 2},
+          {.name = "f16",
+           .attrs = {.shape = {2}, .dtype = DType::kF16},
+           .inputs = {zeros},
+           .expect = {f16({(0x6627e8d5 >> 21) * 0x1p-11, (0xe169c58d >> 21) * 0x1p-11}), next},
+           .n_outputs = 2},
+          {.name = "bf16",
+           .attrs = {.shape = {2}, .dtype = DType::kBF16},
+           .inputs = {zeros},
+           .expect = {bf16({0x66 * 0x1p-8, 0xe1 * 0x1p-8}), next},
+           .n_outputs = 2},
+          {.name = "f64",
+           .attrs = {.shape = {2}, .dtype = DType::kF64},
+           .inputs = {zeros},
+           .expect = {f64({(0xe169c58d6627e8d5 >> 11) * 0x1p-53,
+                           (0x9b00dbd8bc57ac4c >> 11) * 0x1p-53}),
+                      next},
+           .n_outputs = 2},
+          {.name = "bounds",
+           .attrs = {.shape = {2}, .low = -2, .high = 6},
+           .inputs = {zeros},
+           .expect = {f32({0x6627e8 * 0x1p-21 - 2, 0xe169c5 * 0x1p-21 - 2}), next},
+           .n_outputs = 2},
+          {.name = "no_elements",
+           .attrs = {.shape = {0}},
+           .inputs = {zeros},
+           .expect = {f32({0}, {}), zeros},
+           .n_outputs = 2},
+      },
+      refused_floating_draws<Attrs>());
 }
 
 }  // namespace

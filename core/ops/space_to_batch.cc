@@ -135,26 +135,10 @@ Tensors spread(const Attrs& attrs, TensorSpan in) {
   return {pad(reshape(transpose(reshape(x, blocked), perm), shape), pads)};
 }
 
-Cases<Attrs> collect_cases() {
+// Cases that both pass.
+Cases<Attrs> shared_cases() {
   return {
-      {.name = "example",
-       .attrs = {.block_shape = {2, 2}},
-       .inputs = {f32({1, 2, 2, 1}, {1, 2, 3, 4})},
-       .expect = {f32({4, 1, 1, 1}, {1, 2, 3, 4})}},
-      {.name = "pads",
-       .attrs = {.block_shape = {2}, .pads = {1, 2}},
-       .inputs = {f32({1, 3}, {1, 2, 3})},
-       .expect = {f32({2, 3}, {0, 2, 0, 1, 3, 0})}},
-      {.name = "blocks_of_two_kinds",
-       .attrs = {.block_shape = {1, 2}},
-       .inputs = {i32({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})},
-       .expect = {i32({2, 2, 2}, {1, 3, 5, 7, 2, 4, 6, 8})}},
-      {.name = "more_axes", .attrs = {.block_shape = {2, 3}}, .inputs = {uniform({2, 4, 6, 3, 2})}},
       {.name = "no_blocks", .inputs = {f32({1, 2})}, .expect = {f32({1, 2})}},
-      {.name = "no_elements",
-       .attrs = {.block_shape = {2}},
-       .inputs = {f32({0, 4}, {})},
-       .expect = {f32({0, 2}, {})}},
       {.name = "too_few_axes",
        .attrs = {.block_shape = {2, 2}},
        .inputs = {uniform({1, 2})},
@@ -171,91 +155,107 @@ Cases<Attrs> collect_cases() {
        .attrs = {.block_shape = {2}, .pads = {-1, 0}},
        .inputs = {uniform({1, 3})},
        .error = "C3"},
-      {.name = "no_multiple",
-       .attrs = {.block_shape = {2}},
-       .inputs = {uniform({1, 3})},
-       .error = "C4"},
   };
 }
 
+Cases<Attrs> collect_cases() {
+  return joined(shared_cases(), {
+                                    {.name = "example",
+                                     .attrs = {.block_shape = {2, 2}},
+                                     .inputs = {f32({1, 2, 2, 1}, {1, 2, 3, 4})},
+                                     .expect = {f32({4, 1, 1, 1}, {1, 2, 3, 4})}},
+                                    {.name = "pads",
+                                     .attrs = {.block_shape = {2}, .pads = {1, 2}},
+                                     .inputs = {f32({1, 3}, {1, 2, 3})},
+                                     .expect = {f32({2, 3}, {0, 2, 0, 1, 3, 0})}},
+                                    {.name = "blocks_of_two_kinds",
+                                     .attrs = {.block_shape = {1, 2}},
+                                     .inputs = {i32({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})},
+                                     .expect = {i32({2, 2, 2}, {1, 3, 5, 7, 2, 4, 6, 8})}},
+                                    {.name = "more_axes",
+                                     .attrs = {.block_shape = {2, 3}},
+                                     .inputs = {uniform({2, 4, 6, 3, 2})}},
+                                    {.name = "no_elements",
+                                     .attrs = {.block_shape = {2}},
+                                     .inputs = {f32({0, 4}, {})},
+                                     .expect = {f32({0, 2}, {})}},
+                                    {.name = "no_multiple",
+                                     .attrs = {.block_shape = {2}},
+                                     .inputs = {uniform({1, 3})},
+                                     .error = "C4"},
+                                });
+}
+
 Cases<Attrs> spread_cases() {
-  return {
-      {.name = "example",
-       .attrs = {.block_shape = {2, 2}},
-       .inputs = {f32({4, 1, 1, 1}, {1, 2, 3, 4})},
-       .expect = {f32({1, 2, 2, 1}, {1, 2, 3, 4})}},
-      {.name = "pads",
-       .attrs = {.block_shape = {2}, .pads = {1, 2}},
-       .inputs = {f32({2, 3}, {0, 2, 0, 1, 3, 0})},
-       .expect = {f32({1, 3}, {1, 2, 3})}},
-      {.name = "blocks_of_two_kinds",
-       .attrs = {.block_shape = {1, 2}},
-       .inputs = {i32({2, 2, 2}, {1, 3, 5, 7, 2, 4, 6, 8})},
-       .expect = {i32({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})}},
-      {.name = "more_axes",
-       .attrs = {.block_shape = {2, 3}},
-       .inputs = {uniform({12, 2, 2, 3, 2})}},
-      {.name = "no_blocks", .inputs = {f32({1, 2})}, .expect = {f32({1, 2})}},
-      {.name = "too_few_axes",
-       .attrs = {.block_shape = {2, 2}},
-       .inputs = {uniform({4, 2})},
-       .error = "C1"},
-      {.name = "block_of_nothing",
-       .attrs = {.block_shape = {0}},
-       .inputs = {uniform({1, 2})},
-       .error = "C2"},
-      {.name = "one_pad",
-       .attrs = {.block_shape = {2}, .pads = {1}},
-       .inputs = {uniform({2, 3})},
-       .error = "C3"},
-      {.name = "batch_has_no_blocks",
-       .attrs = {.block_shape = {2}},
-       .inputs = {uniform({3, 3})},
-       .error = "C4"},
-      {.name = "too_much_is_cropped",
-       .attrs = {.block_shape = {2}, .pads = {4, 3}},
-       .inputs = {uniform({2, 3})},
-       .error = "C4"},
-  };
+  return joined(shared_cases(), {
+                                    {.name = "example",
+                                     .attrs = {.block_shape = {2, 2}},
+                                     .inputs = {f32({4, 1, 1, 1}, {1, 2, 3, 4})},
+                                     .expect = {f32({1, 2, 2, 1}, {1, 2, 3, 4})}},
+                                    {.name = "pads",
+                                     .attrs = {.block_shape = {2}, .pads = {1, 2}},
+                                     .inputs = {f32({2, 3}, {0, 2, 0, 1, 3, 0})},
+                                     .expect = {f32({1, 3}, {1, 2, 3})}},
+                                    {.name = "blocks_of_two_kinds",
+                                     .attrs = {.block_shape = {1, 2}},
+                                     .inputs = {i32({2, 2, 2}, {1, 3, 5, 7, 2, 4, 6, 8})},
+                                     .expect = {i32({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})}},
+                                    {.name = "more_axes",
+                                     .attrs = {.block_shape = {2, 3}},
+                                     .inputs = {uniform({12, 2, 2, 3, 2})}},
+                                    {.name = "batch_has_no_blocks",
+                                     .attrs = {.block_shape = {2}},
+                                     .inputs = {uniform({3, 3})},
+                                     .error = "C4"},
+                                    {.name = "too_much_is_cropped",
+                                     .attrs = {.block_shape = {2}, .pads = {4, 3}},
+                                     .inputs = {uniform({2, 3})},
+                                     .error = "C4"},
+                                });
+}
+
+OpDef of_blocks(Definition<Attrs> d, const char* y_doc, const char* pads_doc) {
+  d.inputs = {{"x", "a batch, as many axes as block_shape has sizes, and any more"}};
+  d.outputs = {{"y", y_doc}};
+  d.attrs_doc = {{"block_shape", "The block's size along each axis behind the batch."},
+                 {"pads", pads_doc}};
+  return define<Attrs>(std::move(d));
 }
 
 }  // namespace
 
 OpDef space_to_batch_def() {
-  return define<Attrs>({
-      .name = "space_to_batch",
-      .summary = "Blocks of places spread over the batch.",
-      .formula = "y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]",
-      .details =
-          "p counts the places of a block in row-major order. The axes are padded with zeros "
-          "first. Axes behind those of block_shape stay.",
-      .inputs = {{"x", "a batch, as many axes as block_shape has sizes, and any more"}},
-      .outputs = {{"y", "as many times the batch as a block has places"}},
-      .attrs_doc = {{"block_shape", "The block's size along each axis behind the batch."},
-                    {"pads", "Zeros before each of these axes, then after each; empty for none."}},
-      .infer = collect_infer,
-      .decompose = collect,
-      .cases = collect_cases,
-  });
+  return of_blocks(
+      {
+          .name = "space_to_batch",
+          .summary = "Blocks of places spread over the batch.",
+          .formula = "y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]",
+          .details =
+              "p counts the places of a block in row-major order. The axes are padded with zeros "
+              "first. Axes behind those of block_shape stay.",
+          .infer = collect_infer,
+          .decompose = collect,
+          .cases = collect_cases,
+      },
+      "as many times the batch as a block has places",
+      "Zeros before each of these axes, then after each; empty for none.");
 }
 
 OpDef batch_to_space_def() {
-  return define<Attrs>({
-      .name = "batch_to_space",
-      .summary = "Blocks of places collected from the batch: undoes space_to_batch.",
-      .formula = "y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]",
-      .details = "p counts the places of a block in row-major order. What space_to_batch padded is "
-                 "cropped. Axes behind those of block_shape stay.",
-      .inputs = {{"x", "a batch, as many axes as block_shape has sizes, and any more"}},
-      .outputs = {{"y", "the batch divided by the places of a block"}},
-      .attrs_doc = {{"block_shape", "The block's size along each axis behind the batch."},
-                    {"pads",
-                     "What is cropped before each of these axes, then after each; empty for "
-                     "nothing."}},
-      .infer = spread_infer,
-      .decompose = spread,
-      .cases = spread_cases,
-  });
+  return of_blocks(
+      {
+          .name = "batch_to_space",
+          .summary = "Blocks of places collected from the batch: undoes space_to_batch.",
+          .formula = "y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]",
+          .details =
+              "p counts the places of a block in row-major order. What space_to_batch padded is "
+              "cropped. Axes behind those of block_shape stay.",
+          .infer = spread_infer,
+          .decompose = spread,
+          .cases = spread_cases,
+      },
+      "the batch divided by the places of a block",
+      "What is cropped before each of these axes, then after each; empty for nothing.");
 }
 
 }  // namespace tenon::ops

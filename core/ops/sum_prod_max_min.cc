@@ -126,11 +126,6 @@ Cases<Attrs> cases(double all, std::initializer_list<double> rows,
   };
 }
 
-Cases<Attrs> operator+(Cases<Attrs> a, const Cases<Attrs>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 Cases<Attrs> extreme_cases(double of_integers) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   return {
@@ -159,17 +154,18 @@ OpDef sum_def() {
       .vjp = sum_vjp,
       .cases =
           [] {
-            return cases(21, {6, 15}, {5, 7, 9}) +
-                   Cases<Attrs>{
-                       {.name = "of_nothing",
-                        .attrs = {.axes = {1}},
-                        .inputs = {uniform({2, 0})},
-                        .expect = {f32({0, 0})}},
-                       {.name = "integers_wrap",
-                        .inputs = {i8({100, 100})},
-                        .expect = {i8({}, {-56})}},
-                       {.name = "many_halves", .inputs = {uniform({5000}, 0, 1, DType::kF16)}},
-                   };
+            return joined(
+                cases(21, {6, 15}, {5, 7, 9}),
+                {
+                    {.name = "of_nothing",
+                     .attrs = {.axes = {1}},
+                     .inputs = {uniform({2, 0})},
+                     .expect = {f32({0, 0})}},
+                    {.name = "integers_wrap",
+                     .inputs = {i8({100, 100})},
+                     .expect = {i8({}, {-56})}},
+                    {.name = "many_halves", .inputs = {uniform({5000}, 0, 1, DType::kF16)}},
+                });
           },
       .numeric = Numeric::kAccumulation,
       .onnx = "ReduceSum",
@@ -187,18 +183,17 @@ OpDef prod_def() {
       .vjp = prod_vjp,
       .cases =
           [] {
-            return cases(720, {6, 120}, {4, 10, 18}) +
-                   Cases<Attrs>{
-                       {.name = "of_nothing",
-                        .attrs = {.axes = {1}},
-                        .inputs = {uniform({2, 0})},
-                        .expect = {f32({1, 1})}},
-                       {.name = "integers_wrap",
-                        .inputs = {i8({16, 17})},
-                        .expect = {i8({}, {16})}},
-                       {.name = "one_zero", .inputs = {f32({2, 0, 5})}, .expect = {f32({}, {0})}},
-                       {.name = "two_zeros", .inputs = {f32({0, 3, 0})}, .expect = {f32({}, {0})}},
-                   };
+            return joined(
+                cases(720, {6, 120}, {4, 10, 18}),
+                {
+                    {.name = "of_nothing",
+                     .attrs = {.axes = {1}},
+                     .inputs = {uniform({2, 0})},
+                     .expect = {f32({1, 1})}},
+                    {.name = "integers_wrap", .inputs = {i8({16, 17})}, .expect = {i8({}, {16})}},
+                    {.name = "one_zero", .inputs = {f32({2, 0, 5})}, .expect = {f32({}, {0})}},
+                    {.name = "two_zeros", .inputs = {f32({0, 3, 0})}, .expect = {f32({}, {0})}},
+                });
           },
       .saves = Saves::kFirstInput,
       .numeric = Numeric::kAccumulation,
@@ -217,7 +212,7 @@ OpDef max_def() {
       .vjp = extreme_vjp,
       .cases =
           [] {
-            return cases(6, {3, 6}, {4, 5, 6}) + extreme_cases(127);
+            return joined(cases(6, {3, 6}, {4, 5, 6}), extreme_cases(127));
           },
       .saves = Saves::kInputsAndOutputs,
       .onnx = "ReduceMax",
@@ -235,7 +230,7 @@ OpDef min_def() {
       .vjp = extreme_vjp,
       .cases =
           [] {
-            return cases(1, {1, 4}, {1, 2, 3}) + extreme_cases(-128);
+            return joined(cases(1, {1, 4}, {1, 2, 3}), extreme_cases(-128));
           },
       .saves = Saves::kInputsAndOutputs,
       .onnx = "ReduceMin",

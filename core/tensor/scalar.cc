@@ -86,6 +86,12 @@ Tensor make_scalar_bool(bool value) {
   return scalar;
 }
 
+Tensor copy_of_scalar(const TensorImpl& scalar) {
+  if (is_floating(scalar.type.dtype)) return make_scalar(scalar.float_value);
+  if (scalar.type.dtype == DType::kBool) return make_scalar_bool(scalar.int_value != 0);
+  return make_scalar(scalar.int_value);
+}
+
 void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to) {
   if (is_floating(scalar.type.dtype)) {
     store_float(scalar.float_value, dtype, to);

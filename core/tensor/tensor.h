@@ -70,6 +70,8 @@ using TensorSpan = std::span<const Tensor>;
 Tensor make_scalar(double value);
 Tensor make_scalar(int64_t value);
 Tensor make_scalar_bool(bool value);
+// Another scalar of the same value.
+Tensor copy_of_scalar(const TensorImpl& scalar);
 
 // Room for one element of any dtype.
 struct alignas(16) ElementBits {

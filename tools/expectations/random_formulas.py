@@ -86,7 +86,7 @@ def random_permutation(state, n):
 def random_categorical(state, logits, num_samples):
     shape = logits.shape[:-1] + (num_samples, logits.shape[-1])
     numbers, new_state = draw(state, math.prod(shape), "f32")
-    noise = -np.log(-np.log(numbers.reshape(shape)))
+    noise = -np.log(-np.log(np.maximum(numbers, 2.0**-25).reshape(shape)))
     return np.argmax(logits[..., None, :] + noise, axis=-1), new_state
 
 

@@ -2388,7 +2388,8 @@ static inline TENON_OWNED tenon_error* tenon_truncated_normal(
  *     y = argmax(logits - ln(-ln(u)))
  *
  * Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample and
- * class. A class of weight -infinity is never drawn beside others.
+ * class, as random_uniform draws float32 but 2^-25 at least. A class of weight -infinity is never
+ * drawn beside others.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
@@ -2868,6 +2869,8 @@ static inline TENON_OWNED tenon_error* tenon_bitcast(
  * The input under a new name.
  *
  *     y = x
+ *
+ * A scalar stays one, and takes its dtype from its partners.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
@@ -4152,7 +4155,8 @@ static inline TENON_OWNED tenon_error* tenon_unique(
  *     y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) /
  *         bins
  *
- * The last bin counts what equals high, too. What lies outside, and NaN, is not counted.
+ * The last bin counts what equals high, too. What lies outside, and NaN, is not counted, and
+ * nothing is where high - low is not positive and finite.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The values. Dtype: floating.
@@ -4166,7 +4170,7 @@ static inline TENON_OWNED tenon_error* tenon_unique(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point; low and high have its dtype and rank 0.
- *     C2  there is a bin, and 2^40 at most.
+ *     C2  there is a bin, and the counts fit.
  *
  * @since 0.1, unstable
  */

@@ -1734,7 +1734,8 @@ struct RandomCategoricalOutputs {
  *     y = argmax(logits - ln(-ln(u)))
  *
  * Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample and
- * class. A class of weight -infinity is never drawn beside others.
+ * class, as random_uniform draws float32 but 2^-25 at least. A class of weight -infinity is never
+ * drawn beside others.
  *
  * @param state The generator's state, u32[6].
  * @param logits The classes' logarithmic weights, along the last axis.
@@ -2272,6 +2273,8 @@ inline Tensor bitcast(const Tensor& x, const BitcastAttrs& attrs = {}) {
  * The input under a new name.
  *
  *     y = x
+ *
+ * A scalar stays one, and takes its dtype from its partners.
  *
  * @param x The input.
  *
@@ -3655,7 +3658,8 @@ struct HistogramAttrs {
  *     y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) /
  *         bins
  *
- * The last bin counts what equals high, too. What lies outside, and NaN, is not counted.
+ * The last bin counts what equals high, too. What lies outside, and NaN, is not counted, and
+ * nothing is where high - low is not positive and finite.
  *
  * @param x The values.
  * @param low The lower edge of the first bin, of rank 0.
