@@ -151,12 +151,12 @@ tenon_error* tenon_context_get_candidate(tenon_context* context, size_t index,
     const tenon::PluginCandidate& found = candidates[index];
     write_struct({.struct_size = 0,
                   .state = static_cast<int32_t>(found.state),
-                  .code = static_cast<tenon_code>(found.code),
+                  .code = static_cast<tenon_code>(found.refusal.code),
                   .reserved = 0,
                   .path = lend_text(self.keep(found.path)),
                   .name = lend_text(self.keep(found.name)),
                   .version = lend_text(self.keep(found.version)),
-                  .reason = lend_text(self.keep(found.reason))},
+                  .reason = lend_text(self.keep(found.refusal.message))},
                  out_candidate, "out_candidate");
   });
 }

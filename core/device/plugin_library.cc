@@ -135,8 +135,7 @@ void load_plugin(PluginCandidate& candidate) {
     candidate.state = PluginCandidate::State::kLoaded;
   } catch (const Error& error) {
     candidate.state = PluginCandidate::State::kRefused;
-    candidate.code = error.code();
-    candidate.reason = error.what();
+    candidate.refusal = error.info();
   }
 }
 

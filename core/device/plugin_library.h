@@ -25,8 +25,7 @@ struct PluginCandidate {
   std::string path;  // Empty for a plugin that is linked in.
   std::string name;  // What its devices are called: by the file's name, then by the plugin's word.
   State state = State::kNotTried;
-  Code code = Code::kOk;  // Why it was refused,
-  std::string reason;     // in words too, without the path.
+  ErrorInfo refusal = {.code = Code::kOk};  // Why it was refused, in words without the path.
   std::string version;
   const tenon_plugin* plugin = nullptr;  // Once it is loaded.
   tenon_plugin_query query = nullptr;    // Of a plugin that is linked in.

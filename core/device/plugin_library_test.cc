@@ -53,8 +53,8 @@ class PluginLibrary : public ::testing::Test {
   void expect_refused(Code code, const std::string& reason) {
     const PluginCandidate candidate = loaded();
     EXPECT_EQ(candidate.state, PluginCandidate::State::kRefused);
-    EXPECT_EQ(candidate.code, code);
-    EXPECT_EQ(candidate.reason, reason);
+    EXPECT_EQ(candidate.refusal.code, code);
+    EXPECT_EQ(candidate.refusal.message, reason);
     EXPECT_EQ(candidate.plugin, nullptr);
   }
 };
@@ -65,7 +65,7 @@ TEST_F(PluginLibrary, LoadsWhatIsRight) {
 
   const PluginCandidate candidate = loaded();
 
-  EXPECT_EQ(candidate.state, PluginCandidate::State::kLoaded) << candidate.reason;
+  EXPECT_EQ(candidate.state, PluginCandidate::State::kLoaded) << candidate.refusal.message;
   EXPECT_EQ(candidate.name, "sample");
   EXPECT_EQ(candidate.version, "1");
   EXPECT_EQ(candidate.plugin, &plugin);

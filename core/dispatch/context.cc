@@ -70,17 +70,17 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
   tenon::load_plugin(candidate);
   if (candidate.state != PluginCandidate::State::kLoaded) return nullptr;
 
-  auto refuse = [&](Code code, std::string reason) {
+  auto refuse = [&](ErrorInfo refusal) {
     candidate.state = PluginCandidate::State::kRefused;
-    candidate.code = code;
-    candidate.reason = std::move(reason);
+    candidate.refusal = std::move(refusal);
     return nullptr;
   };
   const tenon_plugin& found = *candidate.plugin;
   const std::string_view name(found.name.data, found.name.size);
   for (const auto& other : plugins_) {
     if (std::string_view(other->plugin->name.data, other->plugin->name.size) == name) {
-      return refuse(Code::kInvalidArgument, format("a plugin named {} is loaded already", {name}));
+      return refuse({.code = Code::kInvalidArgument,
+                     .message = format("a plugin named {} is loaded already", {name})});
     }
   }
   auto plugin = std::make_unique<Plugin>();
@@ -114,7 +114,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
           *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));
     }
   } catch (const Error& error) {
-    return refuse(error.code(), error.what());
+    return refuse(error.info());
   }
   plugins_.push_back(std::move(plugin));
   return plugins_.back().get();
@@ -168,7 +168,7 @@ std::string Context::list_devices() {
   if (text.empty()) text = "there are no devices";
   for (const PluginCandidate& candidate : candidates_) {
     if (candidate.state == PluginCandidate::State::kRefused) {
-      text += format("; {}: {}", {candidate.name, candidate.reason});
+      text += format("; {}: {}", {candidate.name, candidate.refusal.message});
     }
   }
   return text;
@@ -204,8 +204,9 @@ void Context::add(PluginCandidate found, std::string_view called) {
   candidates_.push_back(std::move(found));
   open(candidates_.back());
   const PluginCandidate& candidate = candidates_.back();
-  require_code(candidate.state == PluginCandidate::State::kLoaded, candidate.code, "{}: {}", called,
-               candidate.reason);
+  if (candidate.state == PluginCandidate::State::kLoaded) return;
+  fail_because(Error(candidate.refusal), candidate.refusal.code, "{}: {}",
+               {called, candidate.refusal.message});
 }
 
 std::vector<PluginCandidate> Context::candidates() {

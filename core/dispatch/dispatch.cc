@@ -39,7 +39,11 @@ void consume_donations(Inputs inputs) {
 // dense first.
 Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   Tensor base = Tensor::share(call.inputs[0]);
-  if (base->is_scalar_value()) base = with_dtype(scope, *base, call.types[0].dtype);
+  if (base->is_scalar_value()) {
+    // The same value still takes its dtype from its partners.
+    if (&call.op == &op_def(OpId::k_identity)) return {copy_of_scalar(*base)};
+    base = with_dtype(scope, *base, call.types[0].dtype);
+  }
   Tensors outputs;
   for (size_t i = 0; i < types.size(); ++i) {
     StridedLayout layout;
@@ -58,13 +62,22 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
 }
 
 // By the context's policy, an op that its device lacks runs on the CPU.
+Device& cpu_instead_of(Context& context, const Device& device, const std::string& reason) {
+  try {
+    return context.device("cpu");
+  } catch (const Error& error) {
+    fail_because(error, Code::kUnimplemented, "{} {}, and the CPU cannot run it instead: {}",
+                 {device.name(), reason, error.what()});
+  }
+}
+
 Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::string& reason) {
   Context& context = scope.context();
   const FallbackPolicy policy = context.options().fallback_policy;
   const bool on_cpu = device.properties().kind == TENON_DEVICE_CPU;
   require_code(!on_cpu && policy != FallbackPolicy::kStrict, Code::kUnimplemented, "{} {}",
                device.name(), reason);
-  Device& cpu = context.device("cpu");
+  Device& cpu = cpu_instead_of(context, device, reason);
   if (policy == FallbackPolicy::kWarn &&
       context.first_time(format("{} {}", {device.name(), call.op.name}))) {
     context.log(TENON_LOG_WARNING, format("{}: {} {}; it runs on {}, with copies each way",

@@ -71,7 +71,7 @@ tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
   *out_kernel = nullptr;
   Device& device = from_c(self);
   if (request->line->op == device.options().refuse_op && request->line->op != 0) {
-    *out_reason = TENON_STR("this op was only claimed");
+    *out_reason = TENON_STR("only claims this op");
     return nullptr;
   }
   tenon_kernel_request own = *request;

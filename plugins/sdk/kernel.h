@@ -130,7 +130,7 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
     *out_kernel = to_c(prepared.kernel.release());
     return nullptr;
   } catch (...) {  // Only std::bad_alloc: all else comes back as an error.
-    *out_reason = TENON_STR("there is no memory to prepare the kernel");
+    *out_reason = TENON_STR("has no memory to prepare the kernel");
     return nullptr;
   }
 }
