@@ -207,3 +207,29 @@ tenon_tensor* make_i32(int64_t rows, int64_t columns) {
   free(zeros);
   return tensor;
 }
+
+tenon_error* infer_same(void* payload, const void* attrs, const tenon_type* inputs, size_t n_inputs,
+                        tenon_type* out_types, size_t n_outputs) {
+  const tenon_dtype dtype = inputs[0].dtype;
+  (void)payload;
+  (void)attrs;
+  (void)n_inputs;
+  (void)n_outputs;
+  if (dtype != TENON_FLOAT32 && dtype != TENON_FLOAT64) {
+    return tenon_error_create(TENON_INVALID_ARGUMENT, tenon_str("C1: x must be f32 or f64"));
+  }
+  out_types[0] = inputs[0];
+  return NULL;
+}
+
+tenon_error* backward_scale(void* payload, tenon_scope* inner, const void* attrs,
+                            const tenon_backward_args* args, tenon_tensor** out_grads,
+                            size_t n_grads) {
+  const struct scale_attrs* scale = attrs;
+  tenon_tensor* factor = tenon_scalar_f64(scale->factor);
+  tenon_error* error = tenon_mul(inner, args->cotangents[0], factor, &out_grads[0]);
+  (void)payload;
+  (void)n_grads;
+  tenon_tensor_release(factor);
+  return error;
+}

@@ -74,6 +74,22 @@ tenon_tensor* make_f32_matrix(int64_t rows, int64_t columns, const float* values
 /* i32[rows,columns] of zeros. */
 tenon_tensor* make_i32(int64_t rows, int64_t columns);
 
+/* ---- custom ops --------------------------------------------------------- */
+
+/* Of an op that multiplies its input by a factor. */
+struct scale_attrs {
+  uint32_t struct_size;
+  float factor;
+};
+
+/* The infer of an op whose output is of the type of its first input, which must be f32 or f64. */
+tenon_error* infer_same(void* payload, const void* attrs, const tenon_type* inputs, size_t n_inputs,
+                        tenon_type* out_types, size_t n_outputs);
+/* The backward of such an op, whose attributes must be given. */
+tenon_error* backward_scale(void* payload, tenon_scope* inner, const void* attrs,
+                            const tenon_backward_args* args, tenon_tensor** out_grads,
+                            size_t n_grads);
+
 /* A value that is no pointer, to see that a failed call clears it. */
 #define GARBAGE(type) ((type*)(uintptr_t)0x1)
 

@@ -92,10 +92,16 @@ static void says_what_failed_first(void) {
   error = tenon_safetensors_open_memory(bytes, 8 + sizeof kHeader - 1, &file);
 
   CHECK(tenon_error_code(error) == TENON_DATA_LOSS);
-  CHECK(strstr(tenon_error_message(error).data, "tensor \"x\": f64[4611686018427387904]") != NULL);
+  CHECK_CONTAINS(tenon_error_message(error), "tensor \"x\": f64[4611686018427387904]");
   cause = tenon_error_cause(error);
+  CHECK(cause != NULL);
+  if (!cause) {
+    tenon_error_release(error);
+    return;
+  }
   CHECK(tenon_error_code(cause) == TENON_INVALID_ARGUMENT);
-  CHECK(strncmp(tenon_error_message(cause).data, "f64[4611686018427387904]", 24) == 0);
+  CHECK_TEXT(tenon_error_message(cause),
+             "f64[4611686018427387904] has more bytes than an int64 counts");
   CHECK(tenon_error_cause(cause) == NULL);
   tenon_error_release(error);
 }

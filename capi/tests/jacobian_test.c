@@ -1,3 +1,5 @@
+/* Jacobians: their values and sizes, and what becomes of the tape that they are asked of. */
+
 #include "capi/tests/check.h"
 
 static tenon_tape* watching(bool persistent, tenon_tensor* const* tensors, size_t n) {
@@ -315,16 +317,6 @@ static void wrong_arguments_leave_the_tape_as_it_was(void) {
   tenon_tensor_release(y);
   tenon_tensor_release(result);
   tenon_tape_release(tape);
-}
-
-static tenon_error* infer_same(void* payload, const void* attrs, const tenon_type* inputs,
-                               size_t n_inputs, tenon_type* out_types, size_t n_outputs) {
-  (void)payload;
-  (void)attrs;
-  (void)n_inputs;
-  (void)n_outputs;
-  out_types[0] = inputs[0];
-  return NULL;
 }
 
 static tenon_error* compute_copy(void* payload, const void* attrs, const tenon_host_array* inputs,

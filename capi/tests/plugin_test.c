@@ -205,7 +205,11 @@ static void list_candidates(const char* list, char* text, size_t size) {
     strcat(strcat(text, candidate.path.data), "\n");
   }
   tenon_context_release(own);
-  if (kept) setenv("TENON_PLUGIN_PATH", kept, 1);
+  if (kept) {
+    setenv("TENON_PLUGIN_PATH", kept, 1);
+  } else {
+    unsetenv("TENON_PLUGIN_PATH");
+  }
   free(kept);
 }
 

@@ -105,7 +105,8 @@ static void memory_is_flat_over_a_million_steps(void) {
 
   for (i = 0; i < steps; ++i) {
     train(x, y, parameters, rate);
-    /* How far the host runs ahead of the device, and with it what is held, is bounded. */
+    /* The test itself waits every 16 steps, so that what is held because the host runs ahead of the
+     * device does not count. */
     if (i % 16 == 0) settle();
     if (i == steps / 10) {
       settle();

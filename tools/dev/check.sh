@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what no test can: layers, headers, annotations, wrappers, symbols, layouts, format, sizes
+# Checks layers, headers, annotations, wrappers, freshness, symbols, layouts, format and sizes
 #
 #   ./dev check [NAME...]
 #

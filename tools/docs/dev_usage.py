@@ -2,7 +2,7 @@
 
 The help's lines that begin with ./dev are patterns: `./dev new plugin NAME [--out FOLDER]`. A word in
 lower case stands for itself, words parted by | for one of them, and a word in capitals for what the
-user chooses. Of these NAME, FILE and FOLDER are free, and the help names the rest somewhere: each
+user chooses. Of these NAME, FILE, FOLDER and N are free, and the help names the rest somewhere: each
 PRESET, the options that go to another program.
 """
 

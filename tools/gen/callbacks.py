@@ -13,13 +13,15 @@ COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 OF_RETURNED = ("owned", "borrowed")
 
 
+def note_of(match):
+    """What a match of NOTE says: TENON_OWNED gives "owned", TENON_COUNT(n) gives "count:n"."""
+    word = match.group(1).split("(")[0].lower()
+    return f"{word}:{match.group(2)}" if match.group(2) else word
+
+
 def notes_in(text):
     """The annotations in `text`, and the text without them."""
-    notes = []
-    for word, what in NOTE.findall(text):
-        name = word.split("(")[0].lower()
-        notes.append(f"{name}:{what}" if what else name)
-    return notes, " ".join(NOTE.sub(" ", text).split())
+    return [note_of(match) for match in NOTE.finditer(text)], " ".join(NOTE.sub(" ", text).split())
 
 
 def parted(text):
@@ -59,7 +61,8 @@ def with_notes(entry, notes):
 
 
 def read(kind, notes, text, offset):
-    """{"returns", "parameters"} of the pointer of type `kind`, declared at `offset` of `text`.
+    """The notes of the pointer of type `kind`, declared at `offset` of `text`, and its {"returns",
+    "parameters"}, with a "doc" if a slot has a comment.
 
     `notes` are those that clang found at the declaration: of what is returned, or of the pointer."""
     if text.startswith("TENON_SLOT(", offset):
@@ -85,9 +88,8 @@ def read(kind, notes, text, offset):
         found, plain = notes_in(piece)
         name = re.search(r"[\w]+$", plain).group()
         parameters.append(with_notes({"name": name, "type": parameter_type}, found))
-    result = {"notes": of_pointer} if of_pointer or notes else {}
-    result["returns"] = with_notes({"type": returned_type.strip()}, own)
-    result["parameters"] = parameters
+    result = {"returns": with_notes({"type": returned_type.strip()}, own),
+              "parameters": parameters}
     if doc:
         result["doc"] = doc
-    return result
+    return of_pointer, result

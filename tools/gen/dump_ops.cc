@@ -1,5 +1,5 @@
-// Writes the registry of ops as JSON to the standard output: the source of
-// every generated function and page. `./dev gen` runs it.
+// Writes the registry of ops as JSON to the standard output: the source of every generated function
+// and page. `./dev gen` runs it.
 
 #include <algorithm>
 #include <cmath>

@@ -15,7 +15,6 @@ import callbacks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INCLUDE = ROOT / "capi" / "include"
-ANNOTATION = re.compile(r"TENON_(OWNED|BORROWED|NULLABLE|(?:COUNT|THREADS)\(\s*([^)]*?)\s*\))")
 
 
 def headers():
@@ -71,7 +70,8 @@ class Reader:
                  "begin": begin}
         if node.get("kind") == "AnnotateAttr":
             rest = self.text(begin[0])[begin[1]:begin[1] + 120].decode()
-            found["note"] = note_of(ANNOTATION.match(rest))
+            match = callbacks.NOTE.match(rest)
+            found["note"] = callbacks.note_of(match) if match else None
         if node.get("kind") == "FullComment":
             found["comment"] = clean(self.text(begin[0])[begin[1]:end[1] + 1].decode())
         for inner in node.get("inner", []):
@@ -113,8 +113,9 @@ class Reader:
         elif node["kind"] == "EnumDecl":
             self.api["enums"].append({**base, "constants": constants(children), **doc})
         elif node["kind"] == "TypedefDecl" and "struct " not in node["type"]["qualType"]:
-            self.api["types"].append(
-                {**base, "type": node["type"]["qualType"], **self.callback(found), **doc})
+            notes, signature = self.callback(found)
+            entry = callbacks.with_notes({**base, "type": node["type"]["qualType"]}, notes)
+            self.api["types"].append({**entry, **signature, **doc})
 
     def item(self, found):
         """A parameter or a field. A struct without a name is named by its place, which is this
@@ -122,21 +123,19 @@ class Reader:
         node = found["node"]
         if "unnamed" in node["type"]["qualType"]:
             sys.exit(f"{found['file']}: the type of {node.get('name')!r} needs a name")
-        result = {"name": node.get("name", ""), "type": node["type"]["qualType"]}
-        if found["notes"]:
-            result["notes"] = found["notes"]
-        result.update(self.callback(found))
-        if not result.get("notes", True):
-            del result["notes"]
+        notes, signature = self.callback(found)
+        named = {"name": node.get("name", ""), "type": node["type"]["qualType"]}
+        result = {**callbacks.with_notes(named, notes), **signature}
         if found["doc"] and node["kind"] == "FieldDecl":
             result.setdefault("doc", found["doc"])
         return result
 
     def callback(self, found):
-        """What a pointer to a function returns and takes; nothing for what is none."""
+        """The notes of a declaration, and what it returns and takes if it is a pointer to a
+        function."""
         kind = found["node"]["type"]["qualType"]
         if "(*)" not in kind:
-            return {}
+            return found["notes"], {}
         file, offset = found["begin"]
         return callbacks.read(kind, found["notes"], self.text(file).decode(), offset)
 
@@ -163,14 +162,6 @@ def constant_value(node):
         if inner.get("kind") == "ConstantExpr":
             return int(inner["value"])
     return None
-
-
-def note_of(match):
-    """TENON_OWNED gives "owned", TENON_COUNT(n) gives "count:n"."""
-    if not match:
-        return None
-    word = match.group(1).split("(")[0].lower()
-    return f"{word}:{match.group(2)}" if match.group(2) is not None else word
 
 
 def clean(comment):

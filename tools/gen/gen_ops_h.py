@@ -167,11 +167,7 @@ def facts(op):
         told.append("The inputs broadcast, as in NumPy.")
     if op["promotes"] in registry.PROMOTION:
         told.append(registry.PROMOTION[op["promotes"]])
-    if op["no_gradient"]:
-        told.append(f"Not differentiable: {op['no_gradient']}.")
-    else:
-        told.append("Differentiable to any order." if op["derivative"]
-                    else "Differentiable through its decomposition.")
+    told.append(registry.derivative(op, "Differentiable", "Not differentiable"))
     return " ".join(told)
 
 

@@ -77,11 +77,12 @@ def output_doc(entry, op):
     return f"{sentence(entry['doc'])} Dtype: {dtype}."
 
 
-def derivative(op):
-    """Whether an op can be differentiated, or why not."""
+def derivative(op, yes="Yes,", no="None"):
+    """Whether an op can be differentiated, and how or why not, in a sentence that begins with `yes`
+    or `no`."""
     if op["no_gradient"]:
-        return f"None: {op['no_gradient']}."
-    return "Yes, to any order." if op["derivative"] else "Yes, through its decomposition."
+        return f"{no}: {op['no_gradient']}."
+    return f"{yes} to any order." if op["derivative"] else f"{yes} through its decomposition."
 
 
 def attr_doc(attr):

@@ -1,3 +1,5 @@
+// Ops of a program's own, made of lambdas, and ops that are found by name.
+
 #include <gtest/gtest.h>
 
 #include <numeric>

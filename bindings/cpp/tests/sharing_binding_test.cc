@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <tenon/async.hpp>
 #include <tenon/tenon.hpp>
 
@@ -32,6 +33,22 @@ TEST(LentMemory, IsGivenBackWhereItIsRefused) {
   EXPECT_EQ(returned, 1);
 }
 
+TEST(LentMemory, IsGivenBackWhereItsStridesAreNotAsManyAsItsAxes) {
+  int returned = 0;
+  std::vector<float> memory = {1, 2, 3, 4};
+  try {
+    Tensor::from_host(
+        std::span(memory), Shape{2, 2}, [&] { ++returned; }, Shape{1});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidArgument);
+    EXPECT_EQ(error.message(),
+              "from_host: strides must be one for each axis, but there are 1 for 2");
+  }
+  EXPECT_EQ(returned, 1);
+  EXPECT_THROW(Tensor::from_host(std::span(memory), Shape{2}, nullptr, Shape{1, 1}), Error);
+}
+
 TEST(Elements, AreSeenInPlace) {
   const DeviceGuard on("ref");
   const Tensor x = vector<float>({1, 2, 3});
@@ -50,9 +67,65 @@ TEST(Futures, BringElements) {
 TEST(Futures, AreReadyWhenAScopeHasFinished) {
   const Scope scope = Scope::share(current_scope());
   const Tensor x = vector<float>({1, 2}) * 2;
-  wait_async(scope).get();
+  std::future<void> finished = wait_async(scope);
+  ASSERT_EQ(finished.wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  finished.get();
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{2, 4}));
 }
+
+#ifdef TENON_FAKE_PLUGIN
+// In a context of its own, on an asynchronous device of the plugin `fake`.
+Scope fake_scope(std::string_view option, std::string_view value) {
+  const tenon_string path = detail::c_text(TENON_FAKE_PLUGIN);
+  const tenon_plugin_option given = {detail::c_text("fake"), detail::c_text(option),
+                                     detail::c_text(value)};
+  tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
+  options.plugin_paths = &path;
+  options.n_plugin_paths = 1;
+  options.plugin_options = &given;
+  options.n_plugin_options = 1;
+  tenon_context* context = nullptr;
+  check(tenon_context_create(&options, &context));
+  return Scope(Context::adopt(context), "fake");
+}
+
+template <class T>
+void expect_failed_launch(std::future<T> future) {
+  try {
+    future.get();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInternal);
+    EXPECT_NE(error.message().find("launch 1 failed"), std::string_view::npos) << error.what();
+  }
+}
+
+TEST(Futures, AreNotReadyWhileAScopeWorks) {
+  const Scope scope = fake_scope("delay_us", "20000");  // Before each piece of work.
+  const ScopeGuard in(scope);
+  const Tensor x = vector<float>({1, 2});
+  scope.wait();
+
+  const auto start = std::chrono::steady_clock::now();
+  const Tensor y = -x;
+  wait_async(scope).get();
+
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(20));
+}
+
+TEST(Futures, OfElementsThrowWhatWentWrong) {
+  const ScopeGuard in(fake_scope("fail_launch", "1"));
+  const Tensor y = -vector<float>({1, 2});
+  expect_failed_launch(to_vector_async<float>(y));
+}
+
+TEST(Futures, OfAScopeThrowWhatWentWrong) {
+  const Scope scope = fake_scope("fail_launch", "1");
+  const ScopeGuard in(scope);
+  const Tensor y = -vector<float>({1, 2});
+  expect_failed_launch(wait_async(scope));
+}
+#endif
 
 TEST(Dlpack, LendsATensor) {
   const DeviceGuard on("ref");

@@ -185,7 +185,8 @@ typedef struct tenon_gradient_options {
  * Walks the tape back from the targets to every source and returns, for each source, the sum over
  * the targets of their cotangents times the derivative. Recording on this tape pauses meanwhile
  * unless the tape is persistent; tapes further out record, which is how second derivatives are had.
- * A tape that is not persistent is used up by this call.
+ * A tape that is not persistent is used up by this call. A call that fails once the way back has
+ * begun uses it up too; one whose arguments are refused leaves it as it was.
  *
  * @param scope       Where the derivatives are computed: the scope on which the tape records.
  * @param tape        The tape that was recording when the targets were computed.
@@ -227,7 +228,8 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_gradient(
 /**
  * Computes Jacobians: the derivative of every element of a target by every element of a source.
  *
- * Uses the tape up, unless it is persistent.
+ * Uses the tape up, unless it is persistent. A call that fails once the way back has begun uses it
+ * up too; one whose arguments are refused leaves it as it was.
  *
  * @param scope          Where: the scope on which the tape records.
  * @param tape           The tape that was recording when the target was computed.
@@ -273,7 +275,9 @@ typedef struct tenon_variable_gradients tenon_variable_gradients;
  *
  * @param scope          Where it runs; the callback receives it.
  * @param function       The function. Its destructor runs before this call returns.
- * @param inputs         `n_inputs` arguments. They are differentiated by where they are floating.
+ * @param inputs         `n_inputs` arguments. They are differentiated by where they are floating. A
+ *                       tensor that occurs twice reaches the function as two tensors, with a
+ *                       gradient for each, so it may see other handles than those given.
  * @param n_inputs       How many.
  * @param options        NULL for the defaults: an argument that the output does not reach gets
  *                       zeros.

@@ -5,22 +5,7 @@
 
 #include "capi/tests/check.h"
 
-struct scale_attrs {
-  uint32_t struct_size;
-  float factor;
-};
-
 static int computed; /* How often the program's own loop ran. */
-
-static tenon_error* infer_same(void* payload, const void* attrs, const tenon_type* inputs,
-                               size_t n_inputs, tenon_type* out_types, size_t n_outputs) {
-  (void)payload;
-  (void)attrs;
-  (void)n_inputs;
-  (void)n_outputs;
-  out_types[0] = inputs[0];
-  return NULL;
-}
 
 static tenon_error* compute_scale(void* payload, const void* attrs, const tenon_host_array* inputs,
                                   size_t n_inputs, const tenon_host_array* outputs,
@@ -41,17 +26,6 @@ static tenon_error* compute_scale(void* payload, const void* attrs, const tenon_
     for (i = 0; i < inputs[0].size / sizeof *x; ++i) y[i] = factor * x[i];
   }
   return NULL;
-}
-
-static tenon_error* backward_scale(void* payload, tenon_scope* inner, const void* attrs,
-                                   const tenon_backward_args* args, tenon_tensor** out_grads,
-                                   size_t n_grads) {
-  tenon_tensor* factor = tenon_scalar_f64(((const struct scale_attrs*)attrs)->factor);
-  tenon_error* error = tenon_mul(inner, args->cotangents[0], factor, &out_grads[0]);
-  (void)payload;
-  (void)n_grads;
-  tenon_tensor_release(factor);
-  return error;
 }
 
 static tenon_error* decompose_twice(void* payload, tenon_scope* inner, const void* attrs,
@@ -282,31 +256,67 @@ static void that_of_a_custom_op_too(void) {
   CHECK(computed == 0);
 }
 
+struct counts {
+  int prepared; /* So far. */
+  int live;
+};
+
+/* What the plugin counted of its SHAPED lines' kernels: test.counts. */
+static struct counts counted(uint32_t counts_op, tenon_tensor* pair) {
+  struct counts counts;
+  float values[2] = {-1, -1};
+  tenon_tensor* y = called(counts_op, NULL, pair);
+  CHECK_OK(tenon_tensor_read(scope(), y, values, sizeof values));
+  tenon_tensor_release(y);
+  counts.prepared = (int)values[0];
+  counts.live = (int)values[1];
+  return counts;
+}
+
+/* Calls the op in `where` with n zeros. Returns whether the kernel was one for these sizes. */
+static int is_right_for(tenon_scope* where, uint32_t op, int64_t n, float* values) {
+  const size_t bytes = (size_t)n * sizeof *values;
+  tenon_tensor *x = NULL, *y = NULL;
+  memset(values, 0, bytes);
+  CHECK_OK(tenon_tensor_from_data(where, TENON_FLOAT32, &n, 1, values, bytes, &x));
+  CHECK_OK(tenon_call(where, op, NULL, &x, 1, &y, 1));
+  CHECK_OK(tenon_tensor_read(where, y, values, bytes));
+  tenon_tensor_release(x);
+  tenon_tensor_release(y);
+  return values[0] == 1000 && values[n - 1] == 1000;
+}
+
 /* The host keeps a bounded number of them, and has forgotten the first ones when they come again.
  */
 static void more_sizes_than_are_kept(void) {
-  const tenon_custom_op op = op_called("test.sizes", 0);
-  const uint32_t ids[2] = {TENON_OP_abs, registered(&op)};
-  enum { kSizes = 1100 };
+  /* A device keeps 1024 of them, and a scope holds some of those that it used last. */
+  enum { kSizes = 1100, kKept = 1024, kHeldByScope = 512 };
+  const tenon_custom_op op = op_called("test.sizes", 0), counts = op_called("test.counts", 0);
+  const uint32_t ids[2] = {TENON_OP_abs, registered(&op)}, counts_op = registered(&counts);
   float* values = calloc(kSizes, sizeof *values);
-  int wrong = 0, round, which;
+  tenon_tensor* pair = F32(0, 0);
+  int wrong = 0, most_live = 0, round, which;
   int64_t n;
   for (round = 0; round < 2; ++round) {
+    const int before = counted(counts_op, pair).prepared;
+    tenon_scope* fresh = NULL; /* It used none yet, so that what it finds the device has kept. */
+    CHECK_OK(tenon_scope_create(context(), tenon_str(device_name()), &fresh));
     for (n = 1; n <= kSizes; ++n) {
       for (which = 0; which < 2; ++which) {
-        tenon_tensor *x = NULL, *y;
-        memset(values, 0, kSizes * sizeof *values);
-        CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT32, &n, 1, values,
-                                        (size_t)n * sizeof *values, &x));
-        y = called(ids[which], NULL, x);
-        CHECK_OK(tenon_tensor_read(scope(), y, values, (size_t)n * sizeof *values));
-        wrong += values[0] != 1000 || values[n - 1] != 1000;
-        tenon_tensor_release(x);
-        tenon_tensor_release(y);
+        int live;
+        wrong += !is_right_for(fresh, ids[which], n, values);
+        live = counted(counts_op, pair).live;
+        if (live > most_live) most_live = live;
       }
     }
+    CHECK(counted(counts_op, pair).prepared - before == 2 * kSizes);
+    tenon_scope_release(fresh);
+    CHECK(counted(counts_op, pair).live <= kKept);
   }
   CHECK(wrong == 0);
+  CHECK(most_live >= kKept && most_live <= kKept + kHeldByScope);
+  CHECK(computed == 0);
+  tenon_tensor_release(pair);
   free(values);
 }
 

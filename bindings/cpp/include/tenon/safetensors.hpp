@@ -44,9 +44,7 @@ inline std::string write_safetensors(const NamedTensors& tensors,
   tenon_string bytes = {};
   check(tenon_safetensors_write(current_scope(), all.names.data(), all.values.data(),
                                 all.values.size(), all.entries.data(), all.entries.size(), &bytes));
-  std::string copy(detail::view(bytes));
-  tenon_string_release(bytes);
-  return copy;
+  return detail::take_text(bytes);
 }
 
 // A tensor in a file.

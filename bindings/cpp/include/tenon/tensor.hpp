@@ -23,6 +23,16 @@ inline void require_elements(DType are, DType wanted, const char* who) {
                                           ", not " + wanted.str() + "; use cast");
 }
 
+// A copy of a text that the caller owns, which is released also if there is no memory for the copy.
+inline std::string take_text(tenon_string text) {
+  struct Owned {
+    tenon_string text;
+    ~Owned() { tenon_string_release(text); }
+  };
+  const Owned owned = {text};
+  return std::string(view(owned.text));
+}
+
 }  // namespace detail
 
 // A tensor's value never changes; copies of the handle share it.
@@ -44,10 +54,17 @@ class Tensor {
 
   // Elements that the caller lends, without a copy where the device can use them in place. They
   // must not be written until `done` runs, once: with the last owner, after the copy, or when this
-  // fails. Strides count elements; empty for row-major without gaps.
+  // fails. `done` must not throw. Strides count elements, one for each axis; empty for row-major
+  // without gaps.
   template <class T>
   static Tensor from_host(std::span<T> data, std::span<const int64_t> shape,
                           std::function<void()> done, std::span<const int64_t> strides = {}) {
+    if (!strides.empty() && strides.size() != shape.size()) {
+      if (done) done();
+      throw Error(Code::kInvalidArgument,
+                  "from_host: strides must be one for each axis, but there are " +
+                      std::to_string(strides.size()) + " for " + std::to_string(shape.size()));
+    }
     tenon_deleter deleter = {};
     deleter.payload = new std::function<void()>(std::move(done));
     deleter.function = [](void* payload) {
@@ -160,9 +177,7 @@ class Tensor {
   std::string text(const tenon_format_options* options) const {
     tenon_string text = {};
     check(tenon_tensor_format(current_scope(), get(), options, &text));
-    std::string copy(detail::view(text));
-    tenon_string_release(text);
-    return copy;
+    return detail::take_text(text);
   }
 
   Shared handle_;

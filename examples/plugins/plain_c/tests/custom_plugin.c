@@ -1,12 +1,15 @@
 /* A plugin with kernels for custom ops, which it knows by name: the device and the other kernels
  * are those of examples/plugins/plain_c. Two of its lines are SHAPED, one by name and one by
- * number. It writes to the log what it does. */
+ * number. It writes to the log what it does, and the op test.counts tells how many kernels of
+ * those two lines there were and are. */
 
+#define _POSIX_C_SOURCE 200112L
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "examples/plugins/plain_c/plain.h"
 
-enum { kLines = 3, kMostLines = 64 };
+enum { kLines = 4, kMostLines = 64 };
 
 struct scale_attrs {
   uint32_t struct_size;
@@ -19,6 +22,10 @@ struct own_kernel {
   float factor;
   int64_t prepared_for; /* How many elements. */
 };
+
+/* Of SHAPED lines: the kernels that were prepared so far, and those that are not released. They may
+ * come and go on any thread. */
+static int prepared_shaped, live_shaped;
 
 static tenon_error* give(const struct own_kernel* made, tenon_device_p* device,
                          tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits) {
@@ -72,6 +79,7 @@ static void run_shaped(const tenon_kernel_p* self, const tenon_launch* launch) {
 
 static PLAIN_PREPARE(prepare_shaped) {
   struct own_kernel made = {{.run = run_shaped}, 0, 1};
+  tenon_error* error;
   uint16_t axis;
   if (!request->inputs[0].sizes || !request->outputs[0].sizes) {
     *out_reason = tenon_str("was given no sizes");
@@ -80,6 +88,34 @@ static PLAIN_PREPARE(prepare_shaped) {
   for (axis = 0; axis < request->outputs[0].rank; ++axis) {
     made.prepared_for *= request->outputs[0].sizes[axis];
   }
+  error = give(&made, device, out_kernel, out_traits);
+  if (error) return error;
+  __atomic_fetch_add(&prepared_shaped, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&live_shaped, 1, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static void release_kernel(tenon_kernel_p* kernel) {
+  if (kernel->run == run_shaped) __atomic_fetch_sub(&live_shaped, 1, __ATOMIC_RELAXED);
+  plain_release_kernel(kernel);
+}
+
+/* The two counts, and zeros behind them. */
+static void run_counts(const tenon_kernel_p* self, const tenon_launch* launch) {
+  float* y = launch->outputs[0].data;
+  const int64_t n = count(&launch->outputs[0]);
+  float counts[2];
+  int64_t i;
+  (void)self;
+  counts[0] = (float)__atomic_load_n(&prepared_shaped, __ATOMIC_RELAXED);
+  counts[1] = (float)__atomic_load_n(&live_shaped, __ATOMIC_RELAXED);
+  for (i = 0; i < n; ++i) y[i] = i < 2 ? counts[i] : 0;
+}
+
+static PLAIN_PREPARE(prepare_counts) {
+  const struct own_kernel made = {{.run = run_counts}, 0, 0};
+  (void)request;
+  (void)out_reason;
   return give(&made, device, out_kernel, out_traits);
 }
 
@@ -87,6 +123,7 @@ static const tenon_kernel own_kernels[kLines] = {
     {0, sizeof(struct scale_attrs), TENON_STR("f32->f32"), TENON_STR("test.scale"), prepare_scale},
     {0, 0, TENON_STR("f32->f32 SHAPED"), TENON_STR("test.sizes"), prepare_shaped},
     {TENON_OP_abs, 0, TENON_STR("f32->f32 SHAPED"), TENON_STR(""), prepare_shaped},
+    {0, 0, TENON_STR("f32->f32"), TENON_STR("test.counts"), prepare_counts},
 };
 
 /* ---- the rest is plain_c ------------------------------------------------ */
@@ -95,6 +132,7 @@ static const tenon_kernel own_kernels[kLines] = {
 tenon_error* tenon_plugin_query_v1_plain_c(const tenon_host* host, const tenon_plugin** out_plugin);
 
 static const tenon_plugin* plain;
+static tenon_plugin plugin;
 
 static tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                            tenon_instance_p** out_instance) {
@@ -103,10 +141,9 @@ static tenon_error* create(const tenon_host* host, const tenon_instance_options*
   return plain->create(host, options, out_instance);
 }
 
-TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin);
-TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin) {
+static tenon_error* make_plugin(const tenon_host* host) {
   static tenon_kernel lines[kMostLines];
-  static tenon_plugin plugin;
+  static tenon_plugin_calls calls;
   tenon_error* error = tenon_plugin_query_v1_plain_c(host, &plain);
   if (error) return error;
   if (plain->n_kernels + kLines > kMostLines) {
@@ -114,11 +151,30 @@ TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plug
   }
   memcpy(lines, own_kernels, sizeof own_kernels);
   memcpy(lines + kLines, plain->kernels, plain->n_kernels * sizeof *lines);
+  calls = *plain->calls;
+  calls.release_kernel = release_kernel;
   plugin = *plain;
   plugin.name = tenon_str("custom");
   plugin.create = create;
+  plugin.calls = &calls;
   plugin.kernels = lines;
   plugin.n_kernels = plain->n_kernels + kLines;
+  return NULL;
+}
+
+TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin);
+
+/* The host may ask more than once and from any thread, and reads what it was given at any time: so
+ * the plugin is made once. */
+TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin) {
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  static int is_made;
+  tenon_error* error = NULL;
+  pthread_mutex_lock(&making);
+  if (!is_made) error = make_plugin(host);
+  if (!error) is_made = 1;
+  pthread_mutex_unlock(&making);
+  if (error) return error;
   *out_plugin = &plugin;
   return NULL;
 }
