@@ -22,11 +22,12 @@ fi
 judged=$1
 shift
 setup --test --conformance
-configure dev
 if [ "$judged" = mutants ]; then
+  configure dev -DTENON_MUTANTS=ON
   build dev --target tenon_mutants
   exec build/dev/bin/tenon-mutants "$@"
 fi
+configure dev
 build dev --target tenon_conformance
 kit=build/dev/bin/tenon-conformance
 [ "$judged" = onnx ] || exec $kit --plugin "$judged" "$@"

@@ -5,8 +5,9 @@
 #
 #   ci    (the default) unit and C tests and examples; then unit and C tests of the core with the
 #         plugins ref and fake under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer
-#   full  those labelled `full` too, which take minutes; the sanitizers with every plugin; the C tests
-#         on arm64, emulated; the core with ref compiled to WebAssembly, in Node
+#   full  those labelled `full` too, which take minutes; the kit on its mutants; the sanitizers with
+#         every plugin; the C tests on arm64, emulated; the core with ref compiled to WebAssembly, in
+#         Node
 #
 # `./dev test -R tape` runs the tests whose names match.
 . tools/dev/lib.sh
@@ -27,12 +28,14 @@ case $tier in
   ci)
     setup --test --conformance
     presets="dev asan tsan"
+    ordinary="-DTENON_MUTANTS=OFF"
     sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF"
     set -- --label-exclude '^full$' "$@"
     ;;
   full)
     setup --test --conformance --arm64 --wasm
     presets="dev asan tsan arm64 wasm"
+    ordinary="-DTENON_MUTANTS=ON"
     sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON"
     ;;
   *)
@@ -48,6 +51,7 @@ mkdir -p "$all"
 for preset in $presets; do
   case $preset in
     asan | tsan) configure "$preset" $sanitized ;;
+    dev) configure "$preset" "$ordinary" ;;
     *) configure "$preset" ;;
   esac
   build "$preset"
