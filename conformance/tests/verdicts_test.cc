@@ -33,10 +33,14 @@ std::vector<Problem> a_thousand(const Environment&, const Claim& claim) {
   return {problem};
 }
 
-Row verdict_on(Finding (*test)(const Environment&, const Problem&)) {
-  const Check check = {"planted", 2, "", always, a_thousand, test};
-  return runner().run(claim_of("exp", "f32"), check, [](const Problem&) {});
+using Test = Finding (*)(const Environment&, const Problem&);
+
+Row verdict_on(const Claim& claim, const decltype(Check::problems)& problems, Test test) {
+  const Check check = {"planted", 2, "", always, problems, test};
+  return runner().run(claim, check, [](const Problem&) {});
 }
+
+Row verdict_on(Test test) { return verdict_on(claim_of("exp", "f32"), a_thousand, test); }
 
 TEST(Verdicts, PassWhatHolds) {
   const Row row = verdict_on([](const Environment& env, const Problem& problem) {
@@ -71,9 +75,8 @@ std::vector<Problem> gather_of_the_last(const Environment&, const Claim& claim) 
   return {problem};
 }
 
-Row verdict_on_gather(Finding (*test)(const Environment&, const Problem&)) {
-  const Check check = {"planted", 2, "", always, gather_of_the_last, test};
-  return runner().run(claim_of("gather", "f32,i64->f32"), check, [](const Problem&) {});
+Row verdict_on_gather(Test test) {
+  return verdict_on(claim_of("gather", "f32,i64->f32"), gather_of_the_last, test);
 }
 
 TEST(Verdicts, FailWithNoCallThatHasToFail) {

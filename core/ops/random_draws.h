@@ -19,11 +19,16 @@ void require_rng_state(TypeSpan in);
 // (the state), C2 (the dtype) and C3 (a size).
 TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Ints& shape);
 
-// Calls that it refuses.
+// Cases that each such draw passes: of nothing, and what is refused.
 template <typename Attrs>
-Cases<Attrs> refused_floating_draws() {
+Cases<Attrs> shared_draw_cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   return {
+      {.name = "no_elements",
+       .attrs = {.shape = {0}},
+       .inputs = {zeros},
+       .expect = {f32({0}, {}), zeros},
+       .n_outputs = 2},
       {.name = "state_is_too_short", .attrs = {.shape = {1}}, .inputs = {u32({1})}, .error = "C1"},
       {.name = "integers_are_not_drawn",
        .attrs = {.shape = {1}, .dtype = DType::kI32},

@@ -87,13 +87,8 @@ Cases<Attrs> cases_of_whole_curve() {
            .inputs = {zeros},
            .expect = {f64({-1.6249634408710401, -1.2683492025469478}), u32({0, 0, 1, 0, 0, 0})},
            .n_outputs = 2},
-          {.name = "no_elements",
-           .attrs = {.shape = {0}},
-           .inputs = {zeros},
-           .expect = {f32({0}, {}), zeros},
-           .n_outputs = 2},
       },
-      refused_floating_draws<Attrs>());
+      shared_draw_cases<Attrs>());
 }
 
 // Expected values were computed with SciPy from the known answers of rng_bits.
@@ -117,13 +112,8 @@ Cases<Attrs> cases_of_its_middle() {
            .inputs = {zeros},
            .expect = {f64({1.0948390776653407, 0.25511381199551564}), next},
            .n_outputs = 2},
-          {.name = "no_elements",
-           .attrs = {.shape = {0}},
-           .inputs = {zeros},
-           .expect = {f32({0}, {}), zeros},
-           .n_outputs = 2},
       },
-      refused_floating_draws<Attrs>());
+      shared_draw_cases<Attrs>());
 }
 
 OpDef bell_curve(Definition<Attrs> d, const char* scale_doc) {

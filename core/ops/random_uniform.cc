@@ -57,13 +57,8 @@ Cases<Attrs> cases() {
            .inputs = {zeros},
            .expect = {f32({0x6627e8 * 0x1p-21 - 2, 0xe169c5 * 0x1p-21 - 2}), next},
            .n_outputs = 2},
-          {.name = "no_elements",
-           .attrs = {.shape = {0}},
-           .inputs = {zeros},
-           .expect = {f32({0}, {}), zeros},
-           .n_outputs = 2},
       },
-      refused_floating_draws<Attrs>());
+      shared_draw_cases<Attrs>());
 }
 
 }  // namespace
