@@ -68,4 +68,3 @@ const tenon_kernel plain_kernels[] = {
     WITH_ATTRS(scatter_elements, "f32,I,f32->f32 I:i32,i64", plain_prepare_scatter_elements),
     WITH_ATTRS(rng_bits, "u32->u32,u32", plain_prepare_rng_bits),
 };
-const size_t plain_n_kernels = sizeof plain_kernels / sizeof *plain_kernels;

@@ -137,8 +137,9 @@ PLAIN_PREPARE(plain_prepare_conv_backward_filter);
 PLAIN_PREPARE(plain_prepare_max_pool);
 PLAIN_PREPARE(plain_prepare_rng_bits);
 
-extern const tenon_kernel plain_kernels[];
-extern const size_t plain_n_kernels;
+/* kernels.c fills the table; a count that is not the table's does not compile. */
+enum { PLAIN_N_KERNELS = 32 };
+extern const tenon_kernel plain_kernels[PLAIN_N_KERNELS];
 
 /* The slots of device.c, each with the signature that plugin_slots.def gives it. */
 #define TENON_SLOT(result, name, parameters) result plain_##name parameters;

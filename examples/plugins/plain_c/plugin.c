@@ -61,7 +61,7 @@ TENON_PLUGIN_ENTRY(plain_c)(const tenon_host* host, const tenon_plugin** out_plu
  *   return plain_error(host, TENON_UNAVAILABLE, "plain_c: no board answers on the bus");
  */
 TENON_PLUGIN_ENTRY(plain_c)(const tenon_host* host, const tenon_plugin** out_plugin) {
-  static tenon_plugin plugin = {
+  static const tenon_plugin plugin = {
       .struct_size = sizeof(tenon_plugin),
       .name = TENON_STR("plain_c"),
       .version = TENON_STR("1.0.0"),
@@ -69,10 +69,10 @@ TENON_PLUGIN_ENTRY(plain_c)(const tenon_host* host, const tenon_plugin** out_plu
       .create = create,
       .calls = &calls,
       .kernels = plain_kernels,
+      .n_kernels = PLAIN_N_KERNELS,
       .kernel_size = sizeof(tenon_kernel),
   };
   (void)host;
-  plugin.n_kernels = plain_n_kernels;
   *out_plugin = &plugin;
   return NULL;
 }
