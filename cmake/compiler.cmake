@@ -63,14 +63,15 @@ if(TENON_SANITIZE)
   add_link_options(${sanitize})
 endif()
 
-# tenon_precompile_std(target) lets a target of many C++ files read the standard library's headers
-# once, in the builds that are made for tests. Releases read what each file includes, with every warning.
-function(tenon_precompile_std target)
+# tenon_precompile(target [HEADER...]) lets a target of many C++ files read the standard library's headers,
+# and those given, once, in the builds that are made for tests. Releases read what each file includes, with
+# every warning.
+function(tenon_precompile target)
   if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string>
-                            <unordered_map> <vector>)
+                            <unordered_map> <vector> ${ARGN})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # ccache asks for the first; behind precompiled headers GCC 12 warns of reads that are none.
     target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-stringop-overread)

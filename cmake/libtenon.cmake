@@ -24,10 +24,17 @@ add_library(tenon_core OBJECT ${core_sources})
 target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
-tenon_precompile_std(tenon_core)
+tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/formulas.h)
 if(TENON_TESTS)
   # The documents and cases of ops, which tests and ./dev gen read; no user's libtenon holds them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
+  if(NOT TENON_SANITIZE)
+    # What an op's file says is read once: there optimising costs more than it can give. Behind -O1 GCC 12
+    # takes the sizes of a shape for unset; releases warn of those that are.
+    file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
+    set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS
+                                                         "-O1;-Wno-maybe-uninitialized")
+  endif()
 endif()
 if(NOT EMSCRIPTEN)
   # libtenon is linked at start-up or opened once, and its current scope is read on every call.
@@ -50,3 +57,5 @@ else()
 endif()
 add_library(tenon::tenon ALIAS tenon)
 target_link_libraries(tenon PUBLIC tenon_headers PRIVATE tenon_core)
+tenon_precompile(tenon ${PROJECT_SOURCE_DIR}/capi/src/boundary.h
+                 ${PROJECT_SOURCE_DIR}/core/dispatch/dispatch.h)

@@ -20,14 +20,15 @@ function(tenon_register_test name)
                ENVIRONMENT "${TENON_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 
-# tenon_add_gtest(target SOURCES file... [LIBS library...])
+# tenon_add_gtest(target SOURCES file... [LIBS library...] [PRECOMPILE header...])
 # A googletest program, each of its tests one test of ctest. Under a sanitizer a process takes longer to
 # start than most tests take, so there each eighth of them is one.
 function(tenon_add_gtest target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;PRECOMPILE")
   find_package(GTest REQUIRED)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE ${arg_LIBS} tenon_compile_options GTest::gtest_main)
+  tenon_precompile(${target} <gtest/gtest.h> ${arg_PRECOMPILE})
   set(folder ${PROJECT_BINARY_DIR}/test_runs/${target})
   file(MAKE_DIRECTORY ${folder})
   if(TENON_SANITIZE)

@@ -4,8 +4,8 @@
 file(GLOB_RECURSE core_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_test.cc
      ${PROJECT_SOURCE_DIR}/core/testing/*.cc)
 if(core_tests AND NOT CMAKE_CROSSCOMPILING)
-  tenon_add_gtest(core_test SOURCES ${core_tests} LIBS tenon_core)
-  tenon_precompile_std(core_test)
+  tenon_add_gtest(core_test SOURCES ${core_tests} LIBS tenon_core PRECOMPILE
+                  ${PROJECT_SOURCE_DIR}/core/testing/test.h)
   target_compile_definitions(
     core_test PRIVATE TENON_TEST_PLUGINS="${PROJECT_BINARY_DIR}/plugins"
                       TENON_REF_PLUGIN="${PROJECT_BINARY_DIR}/plugins/libtenon_ref.so")

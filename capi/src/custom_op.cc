@@ -31,26 +31,33 @@ const void* bytes_of(const OpDef& op, const void* attrs) {
   return op.attrs->size == 0 ? nullptr : as(attrs).bytes.data();
 }
 
+constexpr AttrsMethods kAsBytes = {
+    .copy = [](const AttrsType&, void* attrs,
+               const void* from) { new (attrs) CustomAttrs(as(from)); },
+    .destroy = [](const AttrsType&,
+                  void* attrs) { static_cast<CustomAttrs*>(attrs)->~CustomAttrs(); },
+    .equal = [](const AttrsType&, const void* a,
+                const void* b) { return as(a).bytes == as(b).bytes; },
+    .hash =
+        [](const AttrsType&, const void* attrs) {
+          uint64_t hash = 1;
+          for (const std::byte byte : as(attrs).bytes) {
+            hash = tenon::detail::mix(hash, static_cast<uint64_t>(byte));
+          }
+          return hash;
+        },
+    .from_c = nullptr,  // Made from what is given: see CustomAttrs.
+    .to_c = [](const AttrsType&, const void* attrs,
+               void* c) { std::memcpy(c, as(attrs).bytes.data(), as(attrs).bytes.size()); },
+};
+
 AttrsType attrs_type_of(uint32_t c_size) {
   AttrsType type = attrs_type<NoAttrs>();
   if (c_size == 0) return type;
   type.size = sizeof(CustomAttrs);
   type.align = alignof(CustomAttrs);
   type.c_size = c_size;
-  type.copy = [](void* attrs, const void* from) { new (attrs) CustomAttrs(as(from)); };
-  type.destroy = [](void* attrs) { static_cast<CustomAttrs*>(attrs)->~CustomAttrs(); };
-  type.equal = [](const void* a, const void* b) { return as(a).bytes == as(b).bytes; };
-  type.hash = [](const void* attrs) {
-    uint64_t hash = 1;
-    for (const std::byte byte : as(attrs).bytes) {
-      hash = tenon::detail::mix(hash, static_cast<uint64_t>(byte));
-    }
-    return hash;
-  };
-  type.to_c = [](const void* attrs, void* c) {
-    std::memcpy(c, as(attrs).bytes.data(), as(attrs).bytes.size());
-  };
-  type.visit = [](const void*, AttrVisitor&) {};
+  type.methods = &kAsBytes;
   return type;
 }
 

@@ -1,9 +1,235 @@
 #include "core/base/attrs.h"
 
-namespace tenon::detail {
+#include <algorithm>
+#include <functional>
+#include <type_traits>
 
-void fail_attr(std::string_view name, std::string_view what, int64_t value) {
+namespace tenon {
+
+template class SmallVector<int64_t, 6>;
+
+namespace {
+
+// The list of the C ABI.
+struct CInts {
+  const int64_t* data;
+  size_t size;
+};
+
+// An enumeration of any type, which has the size of an int32_t but may not be read as one.
+class EnumWord {
+ public:
+  int32_t get() const {
+    int32_t value;
+    std::memcpy(&value, bytes_, sizeof value);
+    return value;
+  }
+  void set(int32_t value) { std::memcpy(bytes_, &value, sizeof value); }
+  friend bool operator==(const EnumWord& a, const EnumWord& b) { return a.get() == b.get(); }
+
+ private:
+  alignas(int32_t) std::byte bytes_[sizeof(int32_t)];
+};
+
+[[noreturn]] void fail_attr(std::string_view name, std::string_view what, int64_t value) {
   fail(Code::kInvalidArgument, "attribute {}: {} {}", {name, value, what});
 }
 
-}  // namespace tenon::detail
+// Calls `use` with the field's C++ type and its C type, as null pointers.
+template <class Use>
+auto with_types(AttrKind kind, const Use& use) {
+  const auto types = [&]<class T, class C>() {
+    return use(static_cast<T*>(nullptr), static_cast<C*>(nullptr));
+  };
+  switch (kind) {
+    case AttrKind::kInt:
+      return types.template operator()<int64_t, int64_t>();
+    case AttrKind::kFloat:
+      return types.template operator()<double, double>();
+    case AttrKind::kBool:
+      return types.template operator()<bool, bool>();
+    case AttrKind::kDType:
+      return types.template operator()<DType, tenon_dtype>();
+    case AttrKind::kEnum:
+      return types.template operator()<EnumWord, int32_t>();
+    case AttrKind::kInts:
+      return types.template operator()<Ints, CInts>();
+    default:
+      return types.template operator()<std::string, tenon_string>();
+  }
+}
+
+template <class T>
+T& at(void* attrs, const AttrField& field) {
+  return *reinterpret_cast<T*>(static_cast<std::byte*>(attrs) + field.offset);
+}
+template <class T>
+const T& at(const void* attrs, const AttrField& field) {
+  return *reinterpret_cast<const T*>(static_cast<const std::byte*>(attrs) + field.offset);
+}
+
+void copy(const AttrsType& type, void* attrs, const void* from) {
+  for (const AttrField& field : type.all()) {
+    with_types(field.kind, [&]<class T, class C>(T*, C*) {
+      ::new (&at<T>(attrs, field)) T(at<T>(from, field));
+    });
+  }
+}
+
+void destroy(const AttrsType& type, void* attrs) {
+  for (const AttrField& field : type.all()) {
+    with_types(field.kind, [&]<class T, class C>(T*, C*) { at<T>(attrs, field).~T(); });
+  }
+}
+
+// Bitwise for floats, so that a NaN equals itself and -0 differs from 0.
+bool equal(const AttrsType& type, const void* a, const void* b) {
+  for (const AttrField& field : type.all()) {
+    const bool same = with_types(field.kind, [&]<class T, class C>(T*, C*) {
+      const T &x = at<T>(a, field), &y = at<T>(b, field);
+      if constexpr (std::is_same_v<T, double>) {
+        return std::memcmp(&x, &y, sizeof x) == 0;
+      } else {
+        return x == y;
+      }
+    });
+    if (!same) return false;
+  }
+  return true;
+}
+
+uint64_t hash_of(const Ints& value) {
+  uint64_t h = value.size();
+  for (const int64_t v : value) h = detail::mix(h, static_cast<uint64_t>(v));
+  return h;
+}
+uint64_t hash_of(const std::string& value) { return std::hash<std::string>{}(value); }
+uint64_t hash_of(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+uint64_t hash_of(const EnumWord& value) { return static_cast<uint64_t>(value.get()); }
+template <class T>
+uint64_t hash_of(const T& value) {
+  return static_cast<uint64_t>(value);
+}
+
+uint64_t hash(const AttrsType& type, const void* attrs) {
+  uint64_t h = 1;
+  for (const AttrField& field : type.all()) {
+    h = detail::mix(h, with_types(field.kind, [&]<class T, class C>(T*, C*) {
+                      return hash_of(at<T>(attrs, field));
+                    }));
+  }
+  return h;
+}
+
+void read(const AttrField& field, EnumWord& value, int32_t c) {
+  const auto n = static_cast<int64_t>(field.info().values.size());
+  if (c < 0 || c >= n) fail_attr(field.name, "is not a value that is known here", c);
+  value.set(c);
+}
+void read(const AttrField& field, DType& value, tenon_dtype c) {
+  bool known = false;
+  value = dtype_from_c(c, &known);
+  if (!known) {
+    fail_attr(field.name, "is not a dtype that is known here", static_cast<int64_t>(c));
+  }
+}
+// A list or a text that is not given takes its default.
+void read(const AttrField&, Ints& value, CInts c) {
+  if (c.data != nullptr) value = Ints(std::span<const int64_t>(c.data, c.size));
+}
+void read(const AttrField&, std::string& value, tenon_string c) {
+  if (c.data != nullptr) value.assign(c.data, c.size);
+}
+template <class T>
+void read(const AttrField&, T& value, T c) {
+  value = c;
+}
+
+void from_c(const AttrsType& type, void* attrs, const void* c) {
+  uint32_t given;
+  std::memcpy(&given, c, sizeof given);
+  for (const AttrField& field : type.all()) {
+    with_types(field.kind, [&]<class T, class C>(T*, C*) {
+      if (field.c_offset + sizeof(C) > given) return;
+      C value;
+      std::memcpy(&value, static_cast<const std::byte*>(c) + field.c_offset, sizeof value);
+      read(field, at<T>(attrs, field), value);
+    });
+  }
+}
+
+CInts as_c(const Ints& value) { return {value.data(), value.size()}; }
+tenon_string as_c(const std::string& value) { return {value.data(), value.size()}; }
+int32_t as_c(const EnumWord& value) { return value.get(); }
+tenon_dtype as_c(DType value) { return to_c(value); }
+template <class T>
+T as_c(const T& value) {
+  return value;
+}
+
+void write(const AttrsType& type, const void* attrs, void* c) {
+  for (const AttrField& field : type.all()) {
+    with_types(field.kind, [&]<class T, class C>(T*, C*) {
+      const C value = as_c(at<T>(attrs, field));
+      std::memcpy(static_cast<std::byte*>(c) + field.c_offset, &value, sizeof value);
+    });
+  }
+  const auto size = static_cast<uint32_t>(type.c_size);
+  std::memcpy(c, &size, sizeof size);
+}
+
+size_t rounded_up(size_t offset, size_t align) { return (offset + align - 1) / align * align; }
+
+}  // namespace
+
+const AttrsMethods detail::kByField = {copy, destroy, equal, hash, from_c, write};
+
+void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)()) {
+  require_code(n_fields < kMostFields, Code::kInternal, "{} is one attribute too many", name);
+  with_types(kind, [&]<class T, class C>(T*, C*) {
+    // Behind struct_size, which the last padding is not part of.
+    const AttrField* last = n_fields ? &fields[n_fields - 1] : nullptr;
+    const size_t end =
+        last ? with_types(last->kind,
+                          [&]<class U, class D>(U*, D*) { return last->c_offset + sizeof(D); })
+             : sizeof(uint32_t);
+    fields[n_fields++] = {name, kind, static_cast<uint32_t>(offset),
+                          static_cast<uint32_t>(rounded_up(end, alignof(C))), info};
+    c_align = std::max({c_align, alignof(C), alignof(uint32_t)});
+    c_size = rounded_up(fields[n_fields - 1].c_offset + sizeof(C), c_align);
+  });
+}
+
+void AttrsType::visit(const void* attrs, AttrVisitor& visitor) const {
+  for (const AttrField& field : all()) {
+    switch (field.kind) {
+      case AttrKind::kInt:
+        visitor.on_int(field.name, at<int64_t>(attrs, field));
+        break;
+      case AttrKind::kFloat:
+        visitor.on_float(field.name, at<double>(attrs, field));
+        break;
+      case AttrKind::kBool:
+        visitor.on_bool(field.name, at<bool>(attrs, field));
+        break;
+      case AttrKind::kDType:
+        visitor.on_dtype(field.name, at<DType>(attrs, field));
+        break;
+      case AttrKind::kEnum:
+        visitor.on_enum(field.name, at<EnumWord>(attrs, field).get(), field.info());
+        break;
+      case AttrKind::kInts:
+        visitor.on_ints(field.name, at<Ints>(attrs, field));
+        break;
+      case AttrKind::kText:
+        visitor.on_string(field.name, at<std::string>(attrs, field));
+        break;
+    }
+  }
+}
+
+}  // namespace tenon

@@ -66,19 +66,55 @@ class AttrVisitor {
   virtual void on_string(std::string_view name, std::string_view value) = 0;
 };
 
-// All that the core does with attributes whose struct it does not know.
+enum class AttrKind : uint8_t { kInt, kFloat, kBool, kDType, kEnum, kInts, kText };
+
+// One field: where it lies in the op's struct, and where in the one of the C ABI.
+struct AttrField {
+  const char* name = nullptr;
+  AttrKind kind = AttrKind::kInt;
+  uint32_t offset = 0;
+  uint32_t c_offset = 0;
+  EnumInfo (*info)() = nullptr;  // Of an enumeration.
+};
+
+struct AttrsType;
+
+// What is done with attributes whose struct nobody knows: field by field, but for a custom op's.
+struct AttrsMethods {
+  void (*copy)(const AttrsType& type, void* attrs, const void* from);
+  void (*destroy)(const AttrsType& type, void* attrs);
+  bool (*equal)(const AttrsType& type, const void* a, const void* b);
+  uint64_t (*hash)(const AttrsType& type, const void* attrs);
+  void (*from_c)(const AttrsType& type, void* attrs, const void* c);
+  void (*to_c)(const AttrsType& type, const void* attrs, void* c);
+};
+
+// The description of an attribute struct.
 struct AttrsType {
-  size_t size;
-  size_t align;
-  size_t c_size;  // sizeof(tenon_<op>_attrs); 0 for an op without attributes.
-  void (*init)(void* attrs);
-  void (*copy)(void* attrs, const void* from);
-  void (*destroy)(void* attrs);
-  bool (*equal)(const void* a, const void* b);
-  uint64_t (*hash)(const void* attrs);
-  void (*from_c)(void* attrs, const void* c);  // `attrs` holds the defaults; `c` may be shorter.
-  void (*to_c)(const void* attrs, void* c);    // Lists and text point into `attrs`.
-  void (*visit)(const void* attrs, AttrVisitor& visitor);
+  static constexpr size_t kMostFields = 16;
+
+  void copy(void* attrs, const void* from) const { methods->copy(*this, attrs, from); }
+  void destroy(void* attrs) const { methods->destroy(*this, attrs); }
+  bool equal(const void* a, const void* b) const { return methods->equal(*this, a, b); }
+  uint64_t hash(const void* attrs) const { return methods->hash(*this, attrs); }
+  // `attrs` holds the defaults; `c` may be shorter.
+  void from_c(void* attrs, const void* c) const { methods->from_c(*this, attrs, c); }
+  // Lists and text point into `attrs`.
+  void to_c(const void* attrs, void* c) const { methods->to_c(*this, attrs, c); }
+  void visit(const void* attrs, AttrVisitor& visitor) const;
+
+  std::span<const AttrField> all() const { return {fields, n_fields}; }
+  // Puts a field behind the others.
+  void add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)());
+
+  size_t size = 0;
+  size_t align = 1;
+  size_t c_size = 0;  // sizeof(tenon_<op>_attrs); 0 for an op without attributes.
+  size_t c_align = 1;
+  void (*init)(void* attrs) = nullptr;
+  const AttrsMethods* methods = nullptr;
+  size_t n_fields = 0;
+  AttrField fields[kMostFields];
 };
 
 // Attributes of some op, borrowed.
@@ -102,6 +138,12 @@ class OwnedAttrs {
     data_ = ::operator new(type_->size, std::align_val_t(type_->align));
     type_->copy(data_, attrs.data);
   }
+  // The defaults.
+  explicit OwnedAttrs(const AttrsType& type) : type_(&type) {
+    if (type.size == 0) return;
+    data_ = ::operator new(type.size, std::align_val_t(type.align));
+    type.init(data_);
+  }
   OwnedAttrs(OwnedAttrs&& other) noexcept
       : type_(other.type_), data_(std::exchange(other.data_, nullptr)) {}
   OwnedAttrs(const OwnedAttrs& other) : OwnedAttrs(other.view()) {}
@@ -116,6 +158,7 @@ class OwnedAttrs {
     ::operator delete(data_, std::align_val_t(type_->align));
   }
   AnyAttrs view() const { return {type_, data_}; }
+  void* data() { return data_; }
 
  private:
   const AttrsType* type_ = nullptr;
@@ -133,153 +176,32 @@ inline uint64_t mix(uint64_t hash, uint64_t value) {
   return hash * 0xff51afd7ed558ccdull;
 }
 
-[[noreturn]] void fail_attr(std::string_view name, std::string_view what, int64_t value);
-
-inline uint64_t hash_field(uint64_t h, const Ints& value) {
-  h = mix(h, value.size());
-  for (const int64_t v : value) h = mix(h, static_cast<uint64_t>(v));
-  return h;
-}
-inline uint64_t hash_field(uint64_t h, const std::string& value) {
-  return mix(h, std::hash<std::string>{}(value));
-}
-inline uint64_t hash_field(uint64_t h, double value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return mix(h, bits);
-}
-template <class T>
-inline uint64_t hash_field(uint64_t h, const T& value) {
-  return mix(h, static_cast<uint64_t>(value));
-}
-
-// Bitwise for floats, so that a NaN equals itself and -0 differs from 0.
-template <class T>
-inline bool equal_field(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, double>) {
-    return std::memcmp(&a, &b, sizeof a) == 0;
-  } else {
-    return a == b;
-  }
-}
-
-// The types that a field has in C, in the order of their members.
-template <class T>
-struct CField {
-  using Type = T;
-};
-template <>
-struct CField<DType> {
-  using Type = tenon_dtype;
-};
-struct CInts {
-  const int64_t* data;
-  size_t size;
-};
-template <>
-struct CField<Ints> {
-  using Type = CInts;
-};
-template <>
-struct CField<std::string> {
-  using Type = tenon_string;
-};
-template <class T>
-requires std::is_enum_v<T>
-struct CField<T> {
-  using Type = int32_t;
-};
-template <>
-struct CField<bool> {
-  using Type = bool;
-};
+extern const AttrsMethods kByField;
 
 template <class T>
-using CType = typename CField<std::remove_const_t<T>>::Type;
-
-// Walks the members of the C struct.
-class CLayout {
- public:
-  template <class T>
-  size_t next() {
-    using C = CType<T>;
-    offset_ = (offset_ + alignof(C) - 1) / alignof(C) * alignof(C);
-    const size_t at = offset_;
-    offset_ += sizeof(C);
-    align_ = align_ < alignof(C) ? alignof(C) : align_;
-    return at;
-  }
-  size_t size() const { return (offset_ + align_ - 1) / align_ * align_; }
-
- private:
-  size_t offset_ = sizeof(uint32_t);  // Behind struct_size.
-  size_t align_ = alignof(uint32_t);
-};
-
-template <class T>
-void read_field(const char* name, T& value, const std::byte* at) {
-  CType<T> c;
-  std::memcpy(&c, at, sizeof c);
-  if constexpr (std::is_same_v<T, DType>) {
-    bool known = false;
-    value = dtype_from_c(c, &known);
-    if (!known) fail_attr(name, "is not a dtype that is known here", static_cast<int64_t>(c));
-  } else if constexpr (std::is_same_v<T, Ints>) {
-    if (c.data == nullptr) return;  // Not given: the default.
-    value = Ints(std::span<const int64_t>(c.data, c.size));
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    if (c.data != nullptr) value.assign(c.data, c.size);  // As for a list.
-  } else if constexpr (std::is_enum_v<T>) {
-    const auto n = static_cast<int64_t>(enum_info(T{}).values.size());
-    if (c < 0 || c >= n) fail_attr(name, "is not a value that is known here", c);
-    value = static_cast<T>(c);
-  } else {
-    value = c;
-  }
-}
-
-template <class T>
-void write_field(const T& value, std::byte* at) {
-  CType<T> c{};
-  if constexpr (std::is_same_v<T, DType>) {
-    c = to_c(value);
-  } else if constexpr (std::is_same_v<T, Ints> || std::is_same_v<T, std::string>) {
-    c = {value.data(), value.size()};
-  } else {
-    c = static_cast<CType<T>>(value);
-  }
-  std::memcpy(at, &c, sizeof c);
-}
-
-template <class T>
-void show_field(AttrVisitor& v, const char* name, const T& value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    v.on_bool(name, value);
+constexpr AttrKind kind_of() {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    return AttrKind::kInt;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return AttrKind::kFloat;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return AttrKind::kBool;
   } else if constexpr (std::is_same_v<T, DType>) {
-    v.on_dtype(name, value);
+    return AttrKind::kDType;
   } else if constexpr (std::is_same_v<T, Ints>) {
-    v.on_ints(name, value);
+    return AttrKind::kInts;
   } else if constexpr (std::is_same_v<T, std::string>) {
-    v.on_string(name, value);
-  } else if constexpr (std::is_enum_v<T>) {
-    v.on_enum(name, static_cast<int32_t>(value), enum_info(T{}));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    v.on_float(name, value);
+    return AttrKind::kText;
   } else {
-    v.on_int(name, value);
+    static_assert(std::is_same_v<std::underlying_type_t<T>, int32_t>);
+    return AttrKind::kEnum;
   }
 }
 
-template <class A>
-size_t c_size() {
-  A attrs;
-  CLayout layout;
-  bool any = false;
-  A::each(attrs, [&](const char*, auto& field) {
-    layout.next<std::remove_reference_t<decltype(field)>>();
-    any = true;
-  });
-  return any ? layout.size() : 0;
+template <class T>
+constexpr auto info_of() -> EnumInfo (*)() {
+  if constexpr (kind_of<T>() == AttrKind::kEnum) return [] { return enum_info(T{}); };
+  return nullptr;
 }
 
 }  // namespace detail
@@ -287,63 +209,21 @@ size_t c_size() {
 // The description of attribute struct A; one object for each.
 template <class A>
 const AttrsType& attrs_type() {
-  using namespace detail;
-  static const AttrsType type = {
-      .size = std::is_empty_v<A> ? 0 : sizeof(A),
-      .align = alignof(A),
-      .c_size = c_size<A>(),
-      .init = [](void* attrs) { ::new (attrs) A(); },
-      .copy = [](void* attrs, const void* from) { ::new (attrs) A(*static_cast<const A*>(from)); },
-      .destroy = [](void* attrs) { static_cast<A*>(attrs)->~A(); },
-      .equal =
-          [](const void* a, const void* b) {
-            const A& right = *static_cast<const A*>(b);
-            const auto* base_a = static_cast<const std::byte*>(a);
-            const auto* base_b = reinterpret_cast<const std::byte*>(&right);
-            bool same = true;
-            A::each(*static_cast<const A*>(a), [&](const char*, const auto& field) {
-              using F = std::remove_cvref_t<decltype(field)>;
-              const auto at = reinterpret_cast<const std::byte*>(&field) - base_a;
-              same = same && equal_field(field, *reinterpret_cast<const F*>(base_b + at));
-            });
-            return same;
-          },
-      .hash =
-          [](const void* attrs) {
-            uint64_t h = 1;
-            A::each(*static_cast<const A*>(attrs),
-                    [&](const char*, const auto& field) { h = hash_field(h, field); });
-            return h;
-          },
-      .from_c =
-          [](void* attrs, const void* c) {
-            uint32_t given;
-            std::memcpy(&given, c, sizeof given);
-            const auto* base = static_cast<const std::byte*>(c);
-            CLayout layout;
-            A::each(*static_cast<A*>(attrs), [&](const char* name, auto& field) {
-              using F = std::remove_cvref_t<decltype(field)>;
-              const size_t at = layout.next<F>();
-              if (at + sizeof(CType<F>) <= given) read_field(name, field, base + at);
-            });
-          },
-      .to_c =
-          [](const void* attrs, void* c) {
-            auto* base = static_cast<std::byte*>(c);
-            CLayout layout;
-            A::each(*static_cast<const A*>(attrs), [&](const char*, const auto& field) {
-              using F = std::remove_cvref_t<decltype(field)>;
-              write_field(field, base + layout.next<F>());
-            });
-            const auto size = static_cast<uint32_t>(layout.size());
-            std::memcpy(base, &size, sizeof size);
-          },
-      .visit =
-          [](const void* attrs, AttrVisitor& visitor) {
-            A::each(*static_cast<const A*>(attrs),
-                    [&](const char* name, const auto& field) { show_field(visitor, name, field); });
-          },
-  };
+  static const AttrsType type = [] {
+    AttrsType made;
+    made.size = std::is_empty_v<A> ? 0 : sizeof(A);
+    made.align = alignof(A);
+    made.init = [](void* attrs) { ::new (attrs) A(); };
+    made.methods = &detail::kByField;
+    A defaults;
+    A::each(defaults, [&]<class T>(const char* name, T& field) {
+      const auto* base = reinterpret_cast<const std::byte*>(&defaults);
+      made.add(name, detail::kind_of<T>(),
+               static_cast<size_t>(reinterpret_cast<const std::byte*>(&field) - base),
+               detail::info_of<T>());
+    });
+    return made;
+  }();
   return type;
 }
 

@@ -133,5 +133,6 @@ class SmallVector {
 
 // A list of integers in an attribute: axes, pads, strides.
 using Ints = SmallVector<int64_t, 6>;
+extern template class SmallVector<int64_t, 6>;
 
 }  // namespace tenon

@@ -18,9 +18,20 @@ CaseTensors& CaseTensors::operator=(const CaseTensors&) = default;
 CaseTensors& CaseTensors::operator=(CaseTensors&&) noexcept = default;
 CaseTensors::~CaseTensors() = default;
 
-void append_case(std::vector<AnyCase>& to, const CaseView& view) {
-  to.push_back({view.name, OwnedAttrs(view.attrs), view.inputs, view.expect, view.error, view.rtol,
-                view.atol, view.check_gradient, view.n_outputs});
+AnyCases::AnyCases() = default;
+AnyCases::AnyCases(const AnyCases&) = default;
+AnyCases::AnyCases(AnyCases&&) noexcept = default;
+AnyCases& AnyCases::operator=(const AnyCases&) = default;
+AnyCases& AnyCases::operator=(AnyCases&&) noexcept = default;
+AnyCases::~AnyCases() = default;
+
+void AnyCases::append(const CaseView& view) {
+  cases_.push_back({view.name, OwnedAttrs(view.attrs), view.inputs, view.expect, view.error,
+                    view.rtol, view.atol, view.check_gradient, view.n_outputs});
+}
+
+void AnyCases::append(const AnyCases& more) {
+  cases_.insert(cases_.end(), more.begin(), more.end());
 }
 
 namespace ops {

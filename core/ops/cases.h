@@ -67,14 +67,17 @@ struct Case {
   size_t n_outputs = 1;         // Given for ops with several.
 };
 
-template <class A>
-using Cases = std::vector<Case<A>>;
-
-template <class A>
-Cases<A> joined(Cases<A> cases, const std::type_identity_t<Cases<A>>& more) {
-  cases.insert(cases.end(), more.begin(), more.end());
-  return cases;
-}
+// A case whose attributes have lost their type, as it lies in its Case.
+struct CaseView {
+  const char* name;
+  AnyAttrs attrs;
+  const CaseTensors& inputs;
+  const CaseTensors& expect;
+  const char* error;
+  double rtol, atol;
+  bool check_gradient;
+  size_t n_outputs;
+};
 
 struct AnyCase {
   std::string name;
@@ -87,28 +90,47 @@ struct AnyCase {
   size_t n_outputs = 1;
 };
 
-// A case whose attributes have lost their type, as it lies in its Case.
-struct CaseView {
-  const char* name;
-  AnyAttrs attrs;
-  const CaseTensors& inputs;
-  const CaseTensors& expect;
-  const char* error;
-  double rtol, atol;
-  bool check_gradient;
-  size_t n_outputs;
+class AnyCases {
+ public:
+  AnyCases();
+  AnyCases(const AnyCases&);
+  AnyCases(AnyCases&&) noexcept;
+  AnyCases& operator=(const AnyCases&);
+  AnyCases& operator=(AnyCases&&) noexcept;
+  ~AnyCases();
+
+  size_t size() const { return cases_.size(); }
+  bool empty() const { return cases_.empty(); }
+  auto begin() { return cases_.begin(); }
+  auto end() { return cases_.end(); }
+  auto begin() const { return cases_.begin(); }
+  auto end() const { return cases_.end(); }
+
+  void append(const CaseView& view);
+  void append(const AnyCases& more);
+
+ private:
+  std::vector<AnyCase> cases_;
 };
-void append_case(std::vector<AnyCase>& to, const CaseView& view);
+
+// The cases of an op with attributes A.
+template <class A>
+class Cases : public AnyCases {
+ public:
+  Cases() = default;
+  Cases(std::initializer_list<Case<A>> cases) {
+    for (const Case<A>& c : cases) push_back(c);
+  }
+  void push_back(const Case<A>& c) {
+    append(CaseView{c.name, any_attrs(c.attrs), c.inputs, c.expect, c.error, c.rtol, c.atol,
+                    c.check_gradient, c.n_outputs});
+  }
+};
 
 template <class A>
-std::vector<AnyCase> erase_cases(const Cases<A>& cases) {
-  std::vector<AnyCase> result;
-  result.reserve(cases.size());
-  for (const Case<A>& c : cases) {
-    append_case(result, {c.name, any_attrs(c.attrs), c.inputs, c.expect, c.error, c.rtol, c.atol,
-                         c.check_gradient, c.n_outputs});
-  }
-  return result;
+Cases<A> joined(Cases<A> cases, const std::type_identity_t<Cases<A>>& more) {
+  cases.append(more);
+  return cases;
 }
 
 // How op files write tensors: f32({1, 2, 3}) has one axis, f32({2, 2}, {1, 2, 3, 4}) two,

@@ -1,5 +1,9 @@
 #include "core/ops/define.h"
 
+template class std::vector<tenon::AttrDoc>;
+template class std::vector<tenon::InputDef>;
+template class std::vector<tenon::OutputDef>;
+
 namespace tenon {
 
 OpDef::OpDef() = default;
@@ -11,7 +15,7 @@ OpDef::~OpDef() = default;
 
 namespace ops::detail {
 
-void set_saves(OpDef& op, Saves saves, uint64_t inputs, uint64_t outputs) {
+static void set_saves(OpDef& op, Saves saves, uint64_t inputs, uint64_t outputs) {
   constexpr uint64_t kAllBits = ~uint64_t{0};
   op.saves = saves;
   switch (saves) {
@@ -39,7 +43,7 @@ void set_saves(OpDef& op, Saves saves, uint64_t inputs, uint64_t outputs) {
   }
 }
 
-void set_inputs(OpDef& op, const std::vector<InputDef>& inputs) {
+static void set_inputs(OpDef& op, const std::vector<InputDef>& inputs) {
   for (const InputDef& input : inputs) {
     if (input.kind == InputKind::kOptional) {
       op.optional_inputs |= 1u << op.max_inputs;
@@ -50,6 +54,33 @@ void set_inputs(OpDef& op, const std::vector<InputDef>& inputs) {
     op.variadic = input.kind == InputKind::kVariadic;
   }
 }
+
+void set(OpDef& op, const Untyped& d) {
+  op.name = d.name;
+  op.promotes = d.promotes;
+  op.elementwise = d.elementwise;
+  op.numeric = d.numeric;
+  op.no_gradient = d.no_gradient;
+  op.differentiable = op.no_gradient.empty();
+  op.index_rule = d.index_rule;
+  op.onnx = d.onnx;
+  op.arrange = d.arrange;
+  set_saves(op, d.saves, d.saved_inputs, d.saved_outputs);
+  set_inputs(op, d.inputs);
+}
+
+#if defined(TENON_WITH_DOCS)
+void set(OpDef& op, const UntypedDoc& d) {
+  op.doc.summary = d.summary;
+  op.doc.formula = d.formula;
+  op.doc.details = d.details;
+  op.doc.inputs = d.inputs;
+  op.doc.outputs = d.outputs;
+  op.doc.attrs = d.attrs;
+  op.doc.sparse_output = d.sparse_output;
+  op.doc.since = d.since;
+}
+#endif
 
 }  // namespace ops::detail
 }  // namespace tenon

@@ -24,8 +24,30 @@ void (*erase(Function function))() {
 }
 
 // What of a definition does not depend on the attributes' type.
-void set_saves(OpDef& op, Saves saves, uint64_t inputs, uint64_t outputs);
-void set_inputs(OpDef& op, const std::vector<InputDef>& inputs);
+struct Untyped {
+  const char* name;
+  Promotes promotes;
+  bool elementwise;
+  Numeric numeric;
+  const char *no_gradient, *index_rule, *onnx;
+  void (*arrange)(size_t, TypeSpan, const TensorTypes&, StridedShape&);
+  Saves saves;
+  uint64_t saved_inputs, saved_outputs;
+  const std::vector<InputDef>& inputs;
+};
+void set(OpDef& op, const Untyped& d);
+
+#if defined(TENON_WITH_DOCS)
+struct UntypedDoc {
+  const char *summary, *formula, *details;
+  const std::vector<InputDef>& inputs;
+  const std::vector<OutputDef>& outputs;
+  const std::vector<AttrDoc>& attrs;
+  bool sparse_output;
+  Version since;
+};
+void set(OpDef& op, const UntypedDoc& d);
+#endif
 
 }  // namespace detail
 
@@ -33,17 +55,10 @@ template <class A>
 OpDef define(const Definition<A>& d) {
   using detail::as;
   OpDef op;
-  op.name = d.name;
   op.attrs = &attrs_type<A>();
-  op.elementwise = d.elementwise;
-  op.promotes = d.promotes;
-  op.numeric = d.numeric;
-  op.no_gradient = d.no_gradient;
-  op.index_rule = d.index_rule;
-  op.onnx = d.onnx;
-  op.arrange = d.arrange;
-  detail::set_saves(op, d.saves, d.saved_inputs, d.saved_outputs);
-  detail::set_inputs(op, d.inputs);
+  detail::set(
+      op, detail::Untyped{d.name, d.promotes, d.elementwise, d.numeric, d.no_gradient, d.index_rule,
+                          d.onnx, d.arrange, d.saves, d.saved_inputs, d.saved_outputs, d.inputs});
 
   op.raw_infer = detail::erase(d.infer);
   op.infer = [](const OpDef& self, const void* attrs, TypeSpan in) {
@@ -76,21 +91,13 @@ OpDef define(const Definition<A>& d) {
       return view(as<A>(attrs), index, type, in_type, in, out);
     };
   }
-  op.differentiable = op.no_gradient.empty();
-
 #if defined(TENON_WITH_DOCS)
-  op.doc.summary = d.summary;
-  op.doc.formula = d.formula;
-  op.doc.details = d.details;
-  op.doc.inputs = d.inputs;
-  op.doc.outputs = d.outputs;
-  op.doc.attrs = d.attrs_doc;
-  op.doc.sparse_output = d.sparse_output;
-  op.doc.since = d.since;
+  detail::set(op, detail::UntypedDoc{d.summary, d.formula, d.details, d.inputs, d.outputs,
+                                     d.attrs_doc, d.sparse_output, d.since});
   if (d.cases) {
     op.raw_cases = detail::erase(d.cases);
-    op.cases = [](const OpDef& self) {
-      return erase_cases(reinterpret_cast<Cases<A> (*)()>(self.raw_cases)());
+    op.cases = [](const OpDef& self) -> AnyCases {
+      return reinterpret_cast<Cases<A> (*)()>(self.raw_cases)();
     };
   }
 #endif

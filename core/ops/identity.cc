@@ -27,7 +27,7 @@ Cases<NoAttrs> cases() {
 }
 
 Cases<NoAttrs> without_gradient(Cases<NoAttrs> cases) {
-  for (Case<NoAttrs>& c : cases) c.check_gradient = false;
+  for (AnyCase& c : cases) c.check_gradient = false;
   return cases;
 }
 

@@ -23,6 +23,11 @@ namespace tenon {
 
 struct OpDef;
 
+struct AttrDoc {
+  const char* name;
+  const char* doc;
+};
+
 // What only documents and tests read. libtenon is built without: whatever an op's file says there
 // is dropped, and with it what nothing else refers to.
 #if defined(TENON_WITH_DOCS)
@@ -33,7 +38,7 @@ struct Undocumented {
   Undocumented() = default;
   template <class T>
   Undocumented(const T&) {}
-  Undocumented(std::initializer_list<std::pair<const char*, const char*>>) {}
+  Undocumented(std::initializer_list<AttrDoc>) {}
 };
 template <class T>
 using Documented = Undocumented;
@@ -188,12 +193,12 @@ struct OpDef {
     std::string details;
     std::vector<InputDef> inputs;
     std::vector<OutputDef> outputs;
-    std::vector<std::pair<const char*, const char*>> attrs;  // Name and doc.
-    std::string source;                                      // The file that defines it.
+    std::vector<AttrDoc> attrs;
+    std::string source;  // The file that defines it.
     bool sparse_output = false;
     Version since;
   } doc;
-  std::vector<AnyCase> (*cases)(const OpDef& op) = nullptr;
+  AnyCases (*cases)(const OpDef& op) = nullptr;
   void (*raw_cases)() = nullptr;
 };
 
@@ -209,7 +214,7 @@ struct Definition {
   std::vector<InputDef> inputs;
   std::vector<OutputDef> outputs;
   // One line for each attribute.
-  Documented<std::vector<std::pair<const char*, const char*>>> attrs_doc;
+  Documented<std::vector<AttrDoc>> attrs_doc;
   TensorTypes (*infer)(const A&, TypeSpan) = nullptr;
   Tensors (*vjp)(const A&, const VjpArgs&) = nullptr;
   Tensors (*decompose)(const A&, TensorSpan) = nullptr;
@@ -235,5 +240,10 @@ OpDef define(const Definition<A>& d);
 
 }  // namespace ops
 }  // namespace tenon
+
+// Made in define.cc, and not once more by each op's file.
+extern template class std::vector<tenon::AttrDoc>;
+extern template class std::vector<tenon::InputDef>;
+extern template class std::vector<tenon::OutputDef>;
 
 #include "core/ops/define.h"  // IWYU pragma: export

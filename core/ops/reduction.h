@@ -30,10 +30,9 @@ inline int64_t count_reduced(const Ints& axes, const Dims& shape) {
 }
 
 // What the documents of all reductions say alike.
-inline constexpr std::pair<const char*, const char*> kAxesDoc = {
+inline constexpr AttrDoc kAxesDoc = {
     "axes", "The axes to reduce, negative ones from the end; empty for all."};
-inline constexpr std::pair<const char*, const char*> kKeepdimsDoc = {
-    "keepdims", "Whether reduced axes stay, with size 1."};
+inline constexpr AttrDoc kKeepdimsDoc = {"keepdims", "Whether reduced axes stay, with size 1."};
 
 template <class Attrs>
 OpDef define_reduction(Definition<Attrs> d) {

@@ -62,8 +62,8 @@ TEST(Registry, DocumentsEveryInputOutputAndAttribute) {
     const Fields fields(defaults.view());
     ASSERT_EQ(op.doc.attrs.size(), fields.all.size());
     for (size_t i = 0; i < fields.all.size(); ++i) {
-      EXPECT_EQ(op.doc.attrs[i].first, fields.all[i].first);
-      EXPECT_STRNE(op.doc.attrs[i].second, "") << op.doc.attrs[i].first;
+      EXPECT_EQ(op.doc.attrs[i].name, fields.all[i].first);
+      EXPECT_STRNE(op.doc.attrs[i].doc, "") << op.doc.attrs[i].name;
     }
   }
 }
@@ -72,7 +72,7 @@ TEST(Registry, HasCasesForEveryOpAttributeAndKindOfEnd) {
   for (const OpDef& op : all_ops()) {
     SCOPED_TRACE(op.name);
     ASSERT_TRUE(op.cases);
-    const std::vector<AnyCase> cases = op.cases(op);
+    const AnyCases cases = op.cases(op);
     std::set<std::string> names, moved;
     bool fails = false, succeeds = false;
     const OwnedAttrs defaults = defaults_of(op);
@@ -145,7 +145,7 @@ TEST(Registry, TriesEveryDerivative) {
     if (!op.differentiable || by_convention.contains(op.name)) continue;
     SCOPED_TRACE(op.name);
     EXPECT_TRUE(op.vjp || op.decompose) << "it has no derivative";
-    const std::vector<AnyCase> cases = op.cases(op);
+    const AnyCases cases = op.cases(op);
     EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [](const AnyCase& c) {
       const bool floats = std::any_of(c.inputs.begin(), c.inputs.end(), [](const CaseTensor& x) {
         return x.fill != CaseTensor::Fill::kAbsent && is_floating(x.type.dtype);

@@ -75,22 +75,22 @@ struct Filter {
 Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filter);
 
 // What the documents of all three say alike.
-inline constexpr std::pair<const char*, const char*> kSizesDoc = {
+inline constexpr AttrDoc kSizesDoc = {
     "sizes", "Of the result, for each of axes; empty for what the scales make of x, rounded down."};
-inline constexpr std::pair<const char*, const char*> kScalesDoc = {
+inline constexpr AttrDoc kScalesDoc = {
     "scales", "How many times as large the result is, for each of axes; empty for what sizes say."};
-inline constexpr std::pair<const char*, const char*> kScaleDivisorsDoc = {
-    "scale_divisors", "What each of scales is divided by; empty for ones."};
-inline constexpr std::pair<const char*, const char*> kResizedAxesDoc = {
+inline constexpr AttrDoc kScaleDivisorsDoc = {"scale_divisors",
+                                              "What each of scales is divided by; empty for ones."};
+inline constexpr AttrDoc kResizedAxesDoc = {
     "axes", "The axes to resize, negative ones from the end; empty for all."};
-inline constexpr std::pair<const char*, const char*> kCoordinateModeDoc = {
+inline constexpr AttrDoc kCoordinateModeDoc = {
     "coordinate_transformation_mode",
     "How places of the result are places of x: half_pixel, half_pixel_symmetric, "
     "pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn."};
-inline constexpr std::pair<const char*, const char*> kAntialiasDoc = {
+inline constexpr AttrDoc kAntialiasDoc = {
     "antialias",
     "Whether, where the result is smaller, the weights are stretched to cover all of x."};
-inline constexpr std::pair<const char*, const char*> kExcludeOutsideDoc = {
+inline constexpr AttrDoc kExcludeOutsideDoc = {
     "exclude_outside",
     "Whether places outside of x count nothing; otherwise the element at the edge stands for "
     "them."};

@@ -50,7 +50,7 @@ inline Tensor cut(const Tensor& x, int64_t n, int64_t axis) {
 }
 
 // What the documents of these ops say alike.
-inline constexpr std::pair<const char*, const char*> kSizeDoc = {
+inline constexpr AttrDoc kSizeDoc = {
     "size",
     "How many places the result has room for; -1 for as many as are found, for which the host "
     "waits."};

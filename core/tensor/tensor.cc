@@ -2,6 +2,8 @@
 
 namespace tenon {
 
+template class SmallVector<Tensor, 3>;
+
 uint64_t TensorImpl::give_identity() const {
   static std::atomic<uint64_t> next{1};
   uint64_t identity = identity_.load(std::memory_order_acquire);

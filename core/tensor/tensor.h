@@ -59,6 +59,7 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
 
 using Tensor = Ref<TensorImpl>;
 using Tensors = SmallVector<Tensor, 3>;
+extern template class SmallVector<Tensor, 3>;
 
 // The inputs of an op, borrowed. An entry is NULL where an optional input was not given.
 using Inputs = std::span<TensorImpl* const>;

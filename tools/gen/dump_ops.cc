@@ -76,11 +76,8 @@ class AttrLister final : public AttrVisitor {
 Json attrs_of(const OpDef& op, Json& enums) {
   if (op.attrs->c_size == 0) return Json::array();
   AttrLister lister(enums);
-  void* defaults = ::operator new(op.attrs->size, std::align_val_t(op.attrs->align));
-  op.attrs->init(defaults);
-  op.attrs->visit(defaults, lister);
-  op.attrs->destroy(defaults);
-  ::operator delete(defaults, std::align_val_t(op.attrs->align));
+  const OwnedAttrs defaults(*op.attrs);
+  op.attrs->visit(defaults.view().data, lister);
   Json attrs = lister.take();
   for (Json& attr : attrs) {
     for (const auto& [name, doc] : op.doc.attrs) {
