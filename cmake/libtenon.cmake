@@ -25,7 +25,7 @@ target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
 tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/formulas.h)
-if(TENON_TESTS)
+if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
   # The documents and cases of ops, which tests and ./dev gen read; no user's libtenon holds them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
   if(NOT TENON_SANITIZE)
