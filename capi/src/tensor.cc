@@ -137,7 +137,7 @@ const int64_t* tenon_tensor_strides(const tenon_tensor* tensor) {
 
 int64_t tenon_tensor_count(const tenon_tensor* tensor) {
   const TensorImpl* self = peek(tensor);
-  return self ? tenon::count(self->type.shape) : 0;
+  return self ? int64_t{tenon::count(self->type.shape)} : 0;
 }
 
 size_t tenon_tensor_bytes(const tenon_tensor* tensor) {

@@ -229,7 +229,7 @@ Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& out
 void Tape::write_type(const TensorType& type) {
   type_words_.push_back(static_cast<int64_t>(type.dtype) | static_cast<int64_t>(type.rank()) << 8 |
                         static_cast<int64_t>(type.weak) << 16);
-  for (const int64_t size : type.shape) type_words_.push_back(size);
+  for (const Size size : type.shape) type_words_.push_back(size.word());
 }
 
 TensorType Tape::read_type(uint32_t& at) const {
@@ -238,7 +238,8 @@ TensorType Tape::read_type(uint32_t& at) const {
   type.dtype = static_cast<DType>(word & 0xff);
   type.weak = word >> 16 & 1;
   type.shape.set_rank(static_cast<size_t>(word >> 8 & 0xff));
-  for (size_t axis = 0; axis < type.rank(); ++axis) type.shape[axis] = type_words_[at++];
+  for (size_t axis = 0; axis < type.rank(); ++axis)
+    type.shape[axis] = Size::from_word(type_words_[at++]);
   return type;
 }
 

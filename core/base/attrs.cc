@@ -54,31 +54,26 @@ auto with_types(AttrKind kind, const Use& use) {
       return types.template operator()<EnumWord, int32_t>();
     case AttrKind::kInts:
       return types.template operator()<Ints, CInts>();
+    case AttrKind::kSize:
+      return types.template operator()<Size, int64_t>();
+    case AttrKind::kSizes:
+      return types.template operator()<Sizes, CInts>();
     default:
       return types.template operator()<std::string, tenon_string>();
   }
 }
 
-template <class T>
-T& at(void* attrs, const AttrField& field) {
-  return *reinterpret_cast<T*>(static_cast<std::byte*>(attrs) + field.offset);
-}
-template <class T>
-const T& at(const void* attrs, const AttrField& field) {
-  return *reinterpret_cast<const T*>(static_cast<const std::byte*>(attrs) + field.offset);
-}
-
 void copy(const AttrsType& type, void* attrs, const void* from) {
   for (const AttrField& field : type.all()) {
     with_types(field.kind, [&]<class T, class C>(T*, C*) {
-      ::new (&at<T>(attrs, field)) T(at<T>(from, field));
+      ::new (&field.get<T>(attrs)) T(field.get<T>(from));
     });
   }
 }
 
 void destroy(const AttrsType& type, void* attrs) {
   for (const AttrField& field : type.all()) {
-    with_types(field.kind, [&]<class T, class C>(T*, C*) { at<T>(attrs, field).~T(); });
+    with_types(field.kind, [&]<class T, class C>(T*, C*) { field.get<T>(attrs).~T(); });
   }
 }
 
@@ -86,9 +81,14 @@ void destroy(const AttrsType& type, void* attrs) {
 bool equal(const AttrsType& type, const void* a, const void* b) {
   for (const AttrField& field : type.all()) {
     const bool same = with_types(field.kind, [&]<class T, class C>(T*, C*) {
-      const T &x = at<T>(a, field), &y = at<T>(b, field);
+      const T &x = field.get<T>(a), &y = field.get<T>(b);
       if constexpr (std::is_same_v<T, double>) {
         return std::memcmp(&x, &y, sizeof x) == 0;
+      } else if constexpr (std::is_same_v<T, Size>) {
+        return identical(x, y);
+      } else if constexpr (std::is_same_v<T, Sizes>) {
+        return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                          [](Size a, Size b) { return identical(a, b); });
       } else {
         return x == y;
       }
@@ -101,6 +101,12 @@ bool equal(const AttrsType& type, const void* a, const void* b) {
 uint64_t hash_of(const Ints& value) {
   uint64_t h = value.size();
   for (const int64_t v : value) h = detail::mix(h, static_cast<uint64_t>(v));
+  return h;
+}
+uint64_t hash_of(Size value) { return static_cast<uint64_t>(value.word()); }
+uint64_t hash_of(const Sizes& value) {
+  uint64_t h = value.size();
+  for (const Size v : value) h = detail::mix(h, hash_of(v));
   return h;
 }
 uint64_t hash_of(const std::string& value) { return std::hash<std::string>{}(value); }
@@ -119,7 +125,7 @@ uint64_t hash(const AttrsType& type, const void* attrs) {
   uint64_t h = 1;
   for (const AttrField& field : type.all()) {
     h = detail::mix(h, with_types(field.kind, [&]<class T, class C>(T*, C*) {
-                      return hash_of(at<T>(attrs, field));
+                      return hash_of(field.get<T>(attrs));
                     }));
   }
   return h;
@@ -141,6 +147,12 @@ void read(const AttrField& field, DType& value, tenon_dtype c) {
 void read(const AttrField&, Ints& value, CInts c) {
   if (c.data != nullptr) value = Ints(std::span<const int64_t>(c.data, c.size));
 }
+void read(const AttrField&, Sizes& value, CInts c) {
+  if (c.data == nullptr) return;
+  value.clear();
+  for (size_t i = 0; i < c.size; ++i) value.push_back(Size::number(c.data[i]));
+}
+void read(const AttrField&, Size& value, int64_t c) { value = Size::number(c); }
 void read(const AttrField&, std::string& value, tenon_string c) {
   if (c.data != nullptr) value.assign(c.data, c.size);
 }
@@ -157,12 +169,16 @@ void from_c(const AttrsType& type, void* attrs, const void* c) {
       if (field.c_offset + sizeof(C) > given) return;
       C value;
       std::memcpy(&value, static_cast<const std::byte*>(c) + field.c_offset, sizeof value);
-      read(field, at<T>(attrs, field), value);
+      read(field, field.get<T>(attrs), value);
     });
   }
 }
 
 CInts as_c(const Ints& value) { return {value.data(), value.size()}; }
+CInts as_c(const Sizes& value) {
+  return {reinterpret_cast<const int64_t*>(value.data()), value.size()};
+}
+int64_t as_c(Size value) { return value.word(); }
 tenon_string as_c(const std::string& value) { return {value.data(), value.size()}; }
 int32_t as_c(const EnumWord& value) { return value.get(); }
 tenon_dtype as_c(DType value) { return to_c(value); }
@@ -174,7 +190,7 @@ T as_c(const T& value) {
 void write(const AttrsType& type, const void* attrs, void* c) {
   for (const AttrField& field : type.all()) {
     with_types(field.kind, [&]<class T, class C>(T*, C*) {
-      const C value = as_c(at<T>(attrs, field));
+      const C value = as_c(field.get<T>(attrs));
       std::memcpy(static_cast<std::byte*>(c) + field.c_offset, &value, sizeof value);
     });
   }
@@ -208,25 +224,31 @@ void AttrsType::visit(const void* attrs, AttrVisitor& visitor) const {
   for (const AttrField& field : all()) {
     switch (field.kind) {
       case AttrKind::kInt:
-        visitor.on_int(field.name, at<int64_t>(attrs, field));
+        visitor.on_int(field.name, field.get<int64_t>(attrs));
         break;
       case AttrKind::kFloat:
-        visitor.on_float(field.name, at<double>(attrs, field));
+        visitor.on_float(field.name, field.get<double>(attrs));
         break;
       case AttrKind::kBool:
-        visitor.on_bool(field.name, at<bool>(attrs, field));
+        visitor.on_bool(field.name, field.get<bool>(attrs));
         break;
       case AttrKind::kDType:
-        visitor.on_dtype(field.name, at<DType>(attrs, field));
+        visitor.on_dtype(field.name, field.get<DType>(attrs));
         break;
       case AttrKind::kEnum:
-        visitor.on_enum(field.name, at<EnumWord>(attrs, field).get(), field.info());
+        visitor.on_enum(field.name, field.get_enum(attrs), field.info());
         break;
       case AttrKind::kInts:
-        visitor.on_ints(field.name, at<Ints>(attrs, field));
+        visitor.on_ints(field.name, field.get<Ints>(attrs));
+        break;
+      case AttrKind::kSize:
+        visitor.on_size(field.name, field.get<Size>(attrs));
+        break;
+      case AttrKind::kSizes:
+        visitor.on_sizes(field.name, field.get<Sizes>(attrs));
         break;
       case AttrKind::kText:
-        visitor.on_string(field.name, at<std::string>(attrs, field));
+        visitor.on_string(field.name, field.get<std::string>(attrs));
         break;
     }
   }

@@ -64,9 +64,16 @@ class AttrVisitor {
   virtual void on_enum(std::string_view name, int32_t value, const EnumInfo& info) = 0;
   virtual void on_ints(std::string_view name, std::span<const int64_t> value) = 0;
   virtual void on_string(std::string_view name, std::string_view value) = 0;
+  // Sizes, which are numbers but in a trace.
+  virtual void on_size(std::string_view name, Size value) { on_int(name, value); }
+  virtual void on_sizes(std::string_view name, std::span<const Size> value) {
+    Ints numbers;
+    for (const Size size : value) numbers.push_back(size);
+    on_ints(name, numbers);
+  }
 };
 
-enum class AttrKind : uint8_t { kInt, kFloat, kBool, kDType, kEnum, kInts, kText };
+enum class AttrKind : uint8_t { kInt, kFloat, kBool, kDType, kEnum, kInts, kText, kSize, kSizes };
 
 // One field: where it lies in the op's struct, and where in the one of the C ABI.
 struct AttrField {
@@ -75,6 +82,24 @@ struct AttrField {
   uint32_t offset = 0;
   uint32_t c_offset = 0;
   EnumInfo (*info)() = nullptr;  // Of an enumeration.
+
+  // The field of a struct, as the type that its kind says; of an enumeration, the number.
+  template <class T>
+  T& get(void* attrs) const {
+    return *reinterpret_cast<T*>(static_cast<std::byte*>(attrs) + offset);
+  }
+  template <class T>
+  const T& get(const void* attrs) const {
+    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(attrs) + offset);
+  }
+  int32_t get_enum(const void* attrs) const {
+    int32_t value;
+    std::memcpy(&value, static_cast<const std::byte*>(attrs) + offset, sizeof value);
+    return value;
+  }
+  void set_enum(void* attrs, int32_t value) const {
+    std::memcpy(static_cast<std::byte*>(attrs) + offset, &value, sizeof value);
+  }
 };
 
 struct AttrsType;
@@ -192,6 +217,10 @@ constexpr AttrKind kind_of() {
     return AttrKind::kInts;
   } else if constexpr (std::is_same_v<T, std::string>) {
     return AttrKind::kText;
+  } else if constexpr (std::is_same_v<T, Size>) {
+    return AttrKind::kSize;
+  } else if constexpr (std::is_same_v<T, Sizes>) {
+    return AttrKind::kSizes;
   } else {
     static_assert(std::is_same_v<std::underlying_type_t<T>, int32_t>);
     return AttrKind::kEnum;

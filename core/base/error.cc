@@ -56,7 +56,14 @@ void Error::set_location(std::string_view location) {
   if (info_.location.empty()) info_.location = location;
 }
 
-std::string to_string(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
+std::string to_string(const Dims& dims) {
+  std::string out = "[";
+  for (const Size size : dims) {
+    if (out.size() > 1) out += ",";
+    out += to_string(size);
+  }
+  return out + "]";
+}
 
 std::string to_string(const TensorType& type) {
   return std::string(name_of(type.dtype)) + to_string(type.shape);
@@ -79,8 +86,10 @@ void FormatArg::append_to(std::string& out) const {
     case Kind::kType:
       out += to_string(*type_);
       return;
+    case Kind::kSize:
+      out += to_string(Size::from_word(int_));
+      return;
     case Kind::kText:
-    case Kind::kDType:
       out += text_;
       return;
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/dtype.h"
+#include "core/base/size.h"
 
 namespace tenon {
 
@@ -69,7 +70,7 @@ class Error final : public std::exception {
 // One value in a message. Borrows what it is made from.
 class FormatArg {
  public:
-  enum class Kind : uint8_t { kInt, kUint, kDouble, kText, kDType, kDims, kType };
+  enum class Kind : uint8_t { kInt, kUint, kDouble, kText, kSize, kDims, kType };
 
   FormatArg(bool v) : kind_(Kind::kText), text_(v ? "true" : "false") {}
   FormatArg(int v) : kind_(Kind::kInt), int_(v) {}
@@ -83,6 +84,7 @@ class FormatArg {
   FormatArg(std::string_view v) : kind_(Kind::kText), text_(v) {}
   FormatArg(const std::string& v) : kind_(Kind::kText), text_(v) {}
   FormatArg(DType v) : kind_(Kind::kText), text_(name_of(v)) {}
+  FormatArg(Size v) : kind_(Kind::kSize), int_(v.word()) {}
   FormatArg(const Dims& v) : kind_(Kind::kDims), dims_(&v) {}
   FormatArg(const TensorType& v) : kind_(Kind::kType), type_(&v) {}
 
@@ -117,12 +119,20 @@ inline void require(bool ok, std::string_view pattern, const Args&... args) {
     fail(Code::kInvalidArgument, pattern, {FormatArg(args)...});
 }
 
+// What is asked of sizes is made so, if it can be: see size.h.
+template <class... Args>
+inline void require(const SizeTest& test, std::string_view pattern, const Args&... args) {
+  if (!test.hold()) [[unlikely]]
+    fail(Code::kInvalidArgument, pattern, {FormatArg(args)...});
+}
+
 template <class... Args>
 inline void require_code(bool ok, Code code, std::string_view pattern, const Args&... args) {
   if (!ok) [[unlikely]]
     fail(code, pattern, {FormatArg(args)...});
 }
 
+std::string to_string(Size size);
 std::string to_string(const Dims& dims);
 std::string to_string(const TensorType& type);
 

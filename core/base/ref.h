@@ -21,6 +21,7 @@ enum class Kind : uint32_t {
   kDevice,
   kSafetensors,
   kVariableGradients,
+  kTracer,
 };
 
 class Object {

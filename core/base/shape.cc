@@ -9,9 +9,23 @@ void fail_rank(size_t rank) {
        {rank, kMaxRank});
 }
 
-void Dims::push_back(int64_t value) { insert(rank_, value); }
+bool ShapeTest::hold() const {
+  if (a.rank() != b.rank()) return false;
+  for (size_t i = 0; i < a.rank(); ++i) {
+    if (!(a[i] == b[i]).hold()) return false;
+  }
+  return true;
+}
 
-void Dims::insert(size_t at, int64_t value) {
+Dims::Dims(std::span<const int64_t> values) {
+  if (values.size() > kMaxRank) fail_rank(values.size());
+  set_rank(values.size());
+  for (size_t i = 0; i < values.size(); ++i) data_[i] = Size::number(values[i]);
+}
+
+void Dims::push_back(Size value) { insert(rank_, value); }
+
+void Dims::insert(size_t at, Size value) {
   if (rank_ == kMaxRank) fail_rank(rank_ + 1);
   for (size_t i = rank_; i > at; --i) data_[i] = data_[i - 1];
   data_[at] = value;
@@ -27,12 +41,13 @@ void check_size(const TensorType& type) {
   constexpr int64_t kLimit = int64_t{1} << 62;
   int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
   bool is_empty = false;
-  for (const int64_t size : type.shape) {
+  for (const Size size : type.shape) {
     require(size >= 0, "a size is negative: {}", type);
-    is_empty = is_empty || size == 0;
+    is_empty = is_empty || identical(size, 0);
   }
   if (is_empty) return;
-  for (const int64_t size : type.shape) {
+  for (const Size size : type.shape) {
+    if (!size.known()) continue;  // A call checks what it makes of it.
     require(size <= kLimit / bytes, "{} has more bytes than an int64 counts", type);
     bytes *= size;
   }
@@ -41,7 +56,7 @@ void check_size(const TensorType& type) {
 Dims dense_strides(const Dims& shape) {
   Dims strides;
   strides.set_rank(shape.rank());
-  int64_t step = 1;
+  Size step = 1;
   for (size_t i = shape.rank(); i-- > 0;) {
     strides[i] = step;
     step *= shape[i];
@@ -50,7 +65,7 @@ Dims dense_strides(const Dims& shape) {
 }
 
 bool is_dense(const Dims& shape, const Dims& strides) {
-  int64_t step = 1;
+  Size step = 1;
   for (size_t i = shape.rank(); i-- > 0;) {
     if (shape[i] == 0) return true;
     if (shape[i] != 1 && strides[i] != step) return false;

@@ -9,16 +9,31 @@
 #include <span>
 
 #include "core/base/dtype.h"
+#include "core/base/error.h"
+#include "core/base/size.h"
 
 namespace tenon {
 
 inline constexpr size_t kMaxRank = TENON_MAX_RANK;
 
+class Dims;
+
+// A comparison of two shapes that nobody has asked about yet; see SizeTest.
+struct ShapeTest {
+  inline operator bool() const;
+  // Makes it hold, by guards if need be. False: it does not.
+  bool hold() const;
+
+  const Dims &a, &b;
+};
+
 class Dims {
  public:
   Dims() {}  // NOLINT: the words beyond rank() are never read.
-  Dims(std::initializer_list<int64_t> values) { assign(values.begin(), values.size()); }
-  explicit Dims(std::span<const int64_t> values) { assign(values.data(), values.size()); }
+  Dims(std::initializer_list<Size> values) { assign(values.begin(), values.size()); }
+  explicit Dims(std::span<const Size> values) { assign(values.data(), values.size()); }
+  explicit Dims(
+      std::span<const int64_t> values);  // Fails where one is no number that a size can be.
   Dims(const Dims& other) { assign(other.data_, other.rank_); }
   Dims& operator=(const Dims& other) {
     if (this != &other) assign(other.data_, other.rank_);
@@ -28,48 +43,76 @@ class Dims {
   size_t rank() const { return rank_; }
   size_t size() const { return rank_; }
   bool empty() const { return rank_ == 0; }
-  const int64_t* data() const { return data_; }
-  int64_t* data() { return data_; }
-  int64_t& operator[](size_t i) { return data_[i]; }
-  int64_t operator[](size_t i) const { return data_[i]; }
-  const int64_t* begin() const { return data_; }
-  const int64_t* end() const { return data_ + rank_; }
-  operator std::span<const int64_t>() const { return {data_, rank_}; }
+  Size& operator[](size_t i) { return data_[i]; }
+  Size operator[](size_t i) const { return data_[i]; }
+  const Size* begin() const { return data_; }
+  const Size* end() const { return data_ + rank_; }
+  operator std::span<const Size>() const { return {data_, rank_}; }
+  // For kernels and the C ABI: all are numbers wherever a tensor has storage.
+  const int64_t* data() const { return reinterpret_cast<const int64_t*>(data_); }
+  int64_t* data() { return reinterpret_cast<int64_t*>(data_); }
 
   void set_rank(size_t rank) { rank_ = static_cast<uint32_t>(rank); }
-  void push_back(int64_t value);
-  void insert(size_t at, int64_t value);
+  void push_back(Size value);
+  void insert(size_t at, Size value);
   void erase(size_t at);
 
-  friend bool operator==(const Dims& a, const Dims& b) {
-    if (a.rank_ != b.rank_) return false;
-    for (size_t i = 0; i < a.rank_; ++i) {
-      if (a.data_[i] != b.data_[i]) return false;
-    }
-    return true;
-  }
+  friend ShapeTest operator==(const Dims& a, const Dims& b) { return {a, b}; }
+  friend bool operator!=(const Dims& a, const Dims& b) { return !(a == b); }
 
  private:
-  void assign(const int64_t* values, size_t n);
+  void assign(const Size* values, size_t n);
 
   uint32_t rank_ = 0;
-  int64_t data_[kMaxRank];
+  Size data_[kMaxRank];
 };
+static_assert(sizeof(Size) == sizeof(int64_t));
+
+ShapeTest::operator bool() const {
+  if (a.rank() != b.rank()) return false;
+  for (size_t i = 0; i < a.rank(); ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+template <class... Args>
+inline void require(const ShapeTest& test, std::string_view pattern, const Args&... args) {
+  if (!test.hold()) [[unlikely]]
+    fail(Code::kInvalidArgument, pattern, {FormatArg(args)...});
+}
 
 [[noreturn]] void fail_rank(size_t rank);
 
-inline void Dims::assign(const int64_t* values, size_t n) {
+inline void Dims::assign(const Size* values, size_t n) {
   if (n > kMaxRank) [[unlikely]]
     fail_rank(n);
   rank_ = static_cast<uint32_t>(n);
   for (size_t i = 0; i < n; ++i) data_[i] = values[i];
 }
 
+// True of the same numbers and formulas; decides nothing.
+inline bool identical(const Dims& a, const Dims& b) {
+  if (a.rank() != b.rank()) return false;
+  for (size_t i = 0; i < a.rank(); ++i) {
+    if (!identical(a[i], b[i])) return false;
+  }
+  return true;
+}
+
+// True if no size is a formula.
+inline bool known(const Dims& shape) {
+  for (const Size size : shape) {
+    if (!size.known()) return false;
+  }
+  return true;
+}
+
 // The number of elements; 1 for rank 0. Types are checked when they are made, so it cannot
 // overflow.
-inline int64_t count(const Dims& shape) {
-  int64_t n = 1;
-  for (const int64_t size : shape) n *= size;
+inline Size count(const Dims& shape) {
+  Size n = 1;
+  for (const Size size : shape) n *= size;
   return n;
 }
 

@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "core/base/size.h"
+
 namespace tenon {
 
 template <class T, size_t N>
@@ -134,5 +136,8 @@ class SmallVector {
 // A list of integers in an attribute: axes, pads, strides.
 using Ints = SmallVector<int64_t, 6>;
 extern template class SmallVector<int64_t, 6>;
+
+// The same of sizes and of bounds along axes.
+using Sizes = SmallVector<Size, 6>;
 
 }  // namespace tenon

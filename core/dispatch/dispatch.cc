@@ -133,6 +133,9 @@ namespace {
 
 // The whole way, for a call that is not known to repeat an earlier one.
 Tensors eager_anew(Scope& scope, const Call& call) {
+  for (const TensorImpl* x : call.inputs) {
+    if (x) require_value(*x);
+  }
   // All errors of type, shape and attribute are thrown here, before memory is touched.
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   if (call.op.is_view) return views(scope, call, types);

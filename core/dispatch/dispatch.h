@@ -34,6 +34,10 @@ Tensor to_device(Scope& scope, const Tensor& x, Device& device);
 // An inline scalar as an ordinary 0-d tensor on the scope's device.
 Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype);
 
+// Throws FAILED_PRECONDITION for a tensor of a trace, which has no value to compute with or to
+// read.
+void require_value(const TensorImpl& x);
+
 // Ends a donated handle: its storage is the callee's.
 void consume(TensorImpl& x);
 

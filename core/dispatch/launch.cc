@@ -63,7 +63,7 @@ void Launcher::lay_out(size_t i) {
     const size_t added = sizes.rank() - shape.rank();
     for (size_t axis = 0; axis < sizes.rank(); ++axis) {
       const bool repeated = axis < added || shape[axis - added] == 1;
-      strides[axis] = repeated ? 0 : x->strides[axis - added];
+      strides[axis] = repeated ? Size(0) : x->strides[axis - added];
     }
   }
   const tenon_stride_class strides_class = x->is_scalar_value() || is_uniform(sizes, strides)

@@ -54,24 +54,42 @@ void Scope::push(Interpreter& interpreter) {
   if (below_ == 0) innermost_ = top_;
 }
 
-void Scope::remove(Interpreter& interpreter) {
-  // While a call runs below some interpreter the chain must hold; it is mended when that ends.
-  if (below_ > 0) {
+bool Scope::remove(Interpreter& interpreter) {
+  Interpreter** at = &top_;
+  while (*at && *at != &interpreter) at = &(*at)->outer_;
+  // While a call runs below some interpreter the chain must hold; it is mended when that ends. So
+  // is the chain out of sight.
+  if (below_ > 0 || (!*at && within_ > 0)) {
     interpreter.retain();
     removed_.push_back(&interpreter);
     has_removed_ = true;
-    return;
+    return true;
   }
-  Interpreter** at = &top_;
-  while (*at && *at != &interpreter) at = &(*at)->outer_;
   if (*at) *at = interpreter.outer_;
   innermost_ = top_;
+  return false;
+}
+
+Scope::Within::Within(Scope& scope, Interpreter& interpreter)
+    : scope_(scope),
+      top_(std::exchange(scope.top_, &interpreter)),
+      innermost_(std::exchange(scope.innermost_, &interpreter)),
+      below_(std::exchange(scope.below_, 0)) {
+  interpreter.outer_ = nullptr;
+  ++scope.within_;
+}
+
+Scope::Within::~Within() {
+  scope_.top_ = top_;
+  scope_.innermost_ = innermost_;
+  scope_.below_ = below_;
+  --scope_.within_;
+  if (below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
 }
 
 bool Scope::remove_last(Interpreter& interpreter) {
-  const bool deferred = below_ > 0;
-  if (deferred) interpreter.revive();
-  remove(interpreter);
+  interpreter.revive();
+  const bool deferred = remove(interpreter);
   if (deferred) interpreter.release();
   return deferred;
 }

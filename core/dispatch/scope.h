@@ -59,8 +59,8 @@ class Scope final : public Object, public Pooled<Scope> {
   // ---- interpreters ----
   Interpreter* innermost() const { return innermost_; }
   void push(Interpreter& interpreter);
-  // Takes it off wherever it stands.
-  void remove(Interpreter& interpreter);
+  // Takes it off wherever it stands. True if that waits until calls under way are done.
+  bool remove(Interpreter& interpreter);
   // The same for one whose last handle is gone. True if calls are under way below it: it is then
   // destroyed when they are done.
   bool remove_last(Interpreter& interpreter);
@@ -99,6 +99,19 @@ class Scope final : public Object, public Pooled<Scope> {
    private:
     Scope& scope_;
     Interpreter* saved_;
+  };
+
+  // While it lives, calls go to `interpreter` and to what is pushed meanwhile, and no further out.
+  class Within {
+   public:
+    Within(Scope& scope, Interpreter& interpreter);
+    ~Within();
+    Within(const Within&) = delete;
+
+   private:
+    Scope& scope_;
+    Interpreter *top_, *innermost_;
+    int below_;
   };
 
   // ---- entry ----
@@ -167,6 +180,7 @@ class Scope final : public Object, public Pooled<Scope> {
   Interpreter* top_ = nullptr;        // The stack, innermost first.
   Interpreter* innermost_ = nullptr;  // Where calls go now: top_, or further out below one.
   int below_ = 0;
+  int within_ = 0;
   bool has_removed_ = false;
   SmallVector<Interpreter*, 4> removed_;
   std::atomic<const void*> user_{nullptr};  // The thread that is inside, if one is.

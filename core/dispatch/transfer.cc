@@ -34,6 +34,13 @@ Tensor allocate(Device& device, DType dtype, const Dims& shape) {
   return y;
 }
 
+void require_value(const TensorImpl& x) {
+  require_code(!x.storage || !x.storage->traced, Code::kFailedPrecondition,
+               "{} belongs to a trace and has no value: compute with it inside of the function, or "
+               "return it from there",
+               x.type);
+}
+
 Tensor dense(Scope& scope, const Tensor& x) {
   if (x->is_scalar_value()) return with_dtype(scope, *x, x->type.dtype);
   if (x->dense) return x;
@@ -69,6 +76,7 @@ namespace {
 
 // Reads what needs no waiting. False: `source` is a dense tensor whose device must be asked.
 bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
+  require_value(*x);
   require(bytes == bytes_of(x->type), "{} has {} bytes, but the buffer has {}", x->type,
           bytes_of(x->type), bytes);
   if (x->is_scalar_value()) {
@@ -115,6 +123,7 @@ void wait_for(Scope& scope, const TensorImpl& x) {
 
 int64_t read_integer(const Tensor& x) {
   Scope& scope = current_scope();
+  require_value(*x);
   if (x->storage && !x->storage->device->can_wait()) {
     fail(Code::kUnimplemented,
          "{} cannot block here, and the size of an output depends on data: give its `size`",
@@ -128,6 +137,7 @@ int64_t read_integer(const Tensor& x) {
 
 bool read_bool(const Tensor& x) {
   Scope& scope = current_scope();
+  require_value(*x);
   const Scope::Unrecorded unrecorded(scope);
   uint8_t value = 0;
   to_host(scope, x, &value, sizeof value);
@@ -135,6 +145,7 @@ bool read_bool(const Tensor& x) {
 }
 
 Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
+  require_value(*x);
   if (x->is_scalar_value() || x->storage->device == &device) return x;
   const Tensor source = dense(scope, x);
   const Device& from = *source->storage->device;

@@ -35,7 +35,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   Dims channels;
-  for (size_t i = 0; i < x->rank(); ++i) channels.push_back(i == 1 ? x->shape()[1] : 1);
+  for (size_t i = 0; i < x->rank(); ++i) channels.push_back(i == 1 ? x->shape()[1] : Size(1));
   const Tensor scale = reshape(in[1] * rsqrt(in[4] + attrs.epsilon), channels);
   return {(x - reshape(in[3], channels)) * scale + reshape(in[2], channels)};
 }

@@ -22,7 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const auto to = static_cast<int64_t>(size_of(attrs.dtype));
   if (from == to) return {y};
   require(x.rank() > 0, "C2: {} has no axis that could change its size", x);
-  int64_t& last = y.shape[x.rank() - 1];
+  Size& last = y.shape[x.rank() - 1];
   require(last * from % to == 0, "C2: the last axis of {} is no whole number of {}", x,
           attrs.dtype);
   last = last * from / to;
@@ -38,7 +38,7 @@ bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_typ
   if (from == to || count(type.shape) == 0) return true;
   const size_t last = type.rank() - 1;
   if (in.strides[last] != 1 && in_type.shape[last] != 1) return false;
-  const auto rescale = [&](int64_t& elements) {
+  const auto rescale = [&](auto& elements) {
     const bool ok = elements * from % to == 0;
     elements = elements * from / to;
     return ok;

@@ -37,7 +37,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(agree, "C3: mask {} does not have the sizes of {} from axis {} on", mask, x, axis);
   require_size(attrs.size, "C4");
   require_fill(attrs.fill, x.dtype, "C5");
-  const int64_t size = has_size(attrs.size) ? attrs.size : count(mask.shape);
+  const Size size = has_size(attrs.size) ? Size(attrs.size) : count(mask.shape);
   const TensorType y(x.dtype, with_masked_axis(x.shape, axis, mask.rank(), size));
   check_size(y);
   return {y, TensorType(DType::kI64, {})};

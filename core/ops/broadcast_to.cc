@@ -16,8 +16,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(x.rank() <= y.rank(), "C2: {} has more axes than shape {}", x, y.shape);
   const size_t extra = y.rank() - x.rank();
   for (size_t i = 0; i < x.rank(); ++i) {
-    require(x.shape[i] == 1 || x.shape[i] == y.shape[extra + i],
-            "C2: {} does not broadcast to shape {}", x, y.shape);
+    if (identical(x.shape[i], 1)) continue;
+    require(x.shape[i] == y.shape[extra + i], "C2: {} does not broadcast to shape {}", x, y.shape);
   }
   return {y};
 }
@@ -29,7 +29,7 @@ bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_typ
   out.strides.set_rank(type.rank());
   for (size_t i = 0; i < type.rank(); ++i) {
     const bool repeats = i < extra || in_type.shape[i - extra] != type.shape[i];
-    out.strides[i] = repeats ? 0 : in.strides[i - extra];
+    out.strides[i] = repeats ? Size(0) : in.strides[i - extra];
   }
   return true;
 }

@@ -18,8 +18,7 @@ TensorTypes concat_infer(const Attrs& attrs, TypeSpan in) {
     Dims shape = in[i].shape;
     const bool same_rank = shape.rank() == y.rank();
     if (same_rank) shape[axis] = in[0].shape[axis];
-    require(same_rank && shape == in[0].shape, "C2: {} and {} do not fit along axis {}", in[0],
-            in[i], axis);
+    require(shape == in[0].shape, "C2: {} and {} do not fit along axis {}", in[0], in[i], axis);
     y.shape[axis] += in[i].shape[axis];  // Both are below 2^62.
     check_size(y);                       // C3
   }
@@ -29,9 +28,9 @@ TensorTypes concat_infer(const Attrs& attrs, TypeSpan in) {
 Tensors concat_vjp(const Attrs& attrs, const VjpArgs& v) {
   const int64_t axis = from_front(attrs.axis, v.output_type(0).rank());
   Tensors gradients;
-  int64_t start = 0;
+  Size start = 0;
   for (size_t i = 0; i < v.n_inputs(); ++i) {
-    const int64_t end = start + v.input_type(i).shape[static_cast<size_t>(axis)];
+    const Size end = start + v.input_type(i).shape[static_cast<size_t>(axis)];
     gradients.push_back(
         v.needs(i) ? slice(v.cotangent(0), {.starts = {start}, .ends = {end}, .axes = {axis}})
                    : Tensor());

@@ -150,7 +150,7 @@ void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_
 }
 
 ConvBackwardAttrs backward_of(const ConvAttrs& attrs, const Dims& shape) {
-  return {.shape = to_ints(shape),
+  return {.shape = to_sizes(shape),
           .strides = attrs.strides,
           .pads = attrs.pads,
           .dilations = attrs.dilations,

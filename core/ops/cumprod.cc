@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 // Each element's neighbour `step` places behind it along an axis; `beyond` where there is none.
 Tensor behind(const Tensor& x, size_t axis, int64_t step, double beyond) {
-  Ints pads(2 * x->rank(), 0);
+  Sizes pads(2 * x->rank(), 0);
   pads[axis] = -step;
   pads[x->rank() + axis] = step;
   return pad(x, number(beyond), pads);

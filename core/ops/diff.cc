@@ -22,7 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C2"));
   require(attrs.n >= 0, "C3: n must not be negative, but is {}", attrs.n);
   TensorType y(x.dtype, x.shape);
-  y.shape[axis] = attrs.n < x.shape[axis] ? x.shape[axis] - attrs.n : 0;
+  y.shape[axis] = attrs.n < x.shape[axis] ? x.shape[axis] - attrs.n : Size(0);
   return {y};  // C4
 }
 

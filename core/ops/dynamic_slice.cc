@@ -7,12 +7,12 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints sizes;  // Of the slice, one for each axis of x.
+  Sizes sizes;  // Of the slice, one for each axis of x.
   TENON_ATTRS(sizes)
 };
 
 Tensor read(const Tensor& x, const Tensor& starts, const Dims& sizes) {
-  return call1(OpId::k_dynamic_slice, Attrs{.sizes = to_ints(sizes)}, {x, starts});
+  return call1(OpId::k_dynamic_slice, Attrs{.sizes = to_sizes(sizes)}, {x, starts});
 }
 Tensor write(const Tensor& x, const Tensor& update, const Tensor& starts) {
   return call1(OpId::k_dynamic_update_slice, NoAttrs{}, {x, update, starts});
@@ -33,8 +33,10 @@ TensorTypes read_infer(const Attrs& attrs, TypeSpan in) {
   require_starts(in[1], x);
   require(attrs.sizes.size() == x.rank(), "C3: sizes has {} entries for {}", attrs.sizes.size(), x);
   for (size_t i = 0; i < x.rank(); ++i) {
-    require(attrs.sizes[i] >= 0 && attrs.sizes[i] <= x.shape[i],
-            "C3: a slice of {} elements does not fit axis {} of {}", attrs.sizes[i], i, x);
+    const Size size = attrs.sizes[i];
+    require(size >= 0, "C3: a slice of {} elements does not fit axis {} of {}", size, i, x);
+    require(size <= x.shape[i], "C3: a slice of {} elements does not fit axis {} of {}", size, i,
+            x);
   }
   return {TensorType(x.dtype, to_dims(attrs.sizes))};
 }

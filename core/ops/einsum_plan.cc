@@ -154,22 +154,25 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
   require(parsed.terms.size() == shapes.size(), "C3: equation \"{}\" has {} terms for {} operands",
           equation, parsed.terms.size(), shapes.size());
 
-  constexpr int64_t kUnknown = -1;
+  const Size kUnknown = -1;
   std::fill(std::begin(sizes), std::end(sizes), kUnknown);
   for (size_t i = 0; i < shapes.size(); ++i) {
     terms.push_back(labels_of(parsed, i, shapes[i]));
     for (size_t axis = 0; axis < shapes[i].rank(); ++axis) {
       const char label = terms[i][axis];
-      int64_t& size = sizes[static_cast<size_t>(label)];
-      if (size == kUnknown || (!is_letter(label) && size == 1)) size = shapes[i][axis];
-      require(size == shapes[i][axis] || (!is_letter(label) && shapes[i][axis] == 1),
+      Size& size = sizes[static_cast<size_t>(label)];
+      if (identical(size, kUnknown) || (!is_letter(label) && identical(size, 1))) {
+        size = shapes[i][axis];
+      }
+      if (!is_letter(label) && identical(shapes[i][axis], 1)) continue;
+      require(size == shapes[i][axis],
               "C4: equation \"{}\": axis {} of operand {} is {} long, but was {} before", equation,
               axis, i, shapes[i][axis], size);
     }
   }
   Labels under_ellipsis;
   for (char i = kMaxRank; i-- > 0;) {
-    if (sizes[static_cast<size_t>(i)] != kUnknown) under_ellipsis.push_back(i);
+    if (!identical(sizes[static_cast<size_t>(i)], kUnknown)) under_ellipsis.push_back(i);
   }
   output = parsed.has_output ? written_output(parsed, terms, under_ellipsis)
                              : implied_output(terms, under_ellipsis);

@@ -25,7 +25,7 @@ struct EinsumPlan {
   std::vector<Labels> kept;   // Those of an operand that are left for products, each once.
   Labels output;
   std::vector<Product> products;
-  int64_t sizes[128] = {};  // Of each label.
+  Size sizes[128];  // Of each label.
 
   // Throws what is wrong with the equation, alone or with these shapes.
   EinsumPlan(const std::string& equation, const std::vector<Dims>& shapes);

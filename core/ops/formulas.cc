@@ -74,8 +74,8 @@ Tensor bitcast(const Tensor& x, DType dtype) {
 }
 
 Tensor reshape(const Tensor& x, const Dims& shape) {
-  if (x->shape() == shape) return x;
-  return call1(OpId::k_reshape, ShapeAttrs{.shape = to_ints(shape)}, {x});
+  if (identical(x->shape(), shape)) return x;
+  return call1(OpId::k_reshape, ShapeAttrs{.shape = to_sizes(shape)}, {x});
 }
 
 Tensor transpose(const Tensor& x, const Ints& perm) {
@@ -83,8 +83,8 @@ Tensor transpose(const Tensor& x, const Ints& perm) {
 }
 
 Tensor broadcast_to(const Tensor& x, const Dims& shape) {
-  if (x->shape() == shape) return x;
-  return call1(OpId::k_broadcast_to, ShapeAttrs{.shape = to_ints(shape)}, {x});
+  if (identical(x->shape(), shape)) return x;
+  return call1(OpId::k_broadcast_to, ShapeAttrs{.shape = to_sizes(shape)}, {x});
 }
 
 Tensor expand_dims(const Tensor& x, const Ints& axes) {
@@ -101,11 +101,11 @@ Tensor flip(const Tensor& x, const Ints& axes) {
 
 Tensor slice(const Tensor& x, const SliceAttrs& attrs) { return call1(OpId::k_slice, attrs, {x}); }
 
-Tensor pad(const Tensor& x, const Ints& pads) {
+Tensor pad(const Tensor& x, const Sizes& pads) {
   return call1(OpId::k_pad, PadAttrs{.pads = pads}, {x});
 }
 
-Tensor pad(const Tensor& x, const Tensor& value, const Ints& pads) {
+Tensor pad(const Tensor& x, const Tensor& value, const Sizes& pads) {
   return call1(OpId::k_pad, PadAttrs{.pads = pads}, {x, value});
 }
 
@@ -143,17 +143,17 @@ Tensors nonzero(const Tensor& x, const NonzeroAttrs& attrs) {
   return call_op(OpId::k_nonzero, any_attrs(attrs), {&x, 1});
 }
 
-Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype, int64_t axis) {
+Tensor one_hot(const Tensor& indices, Size depth, DType dtype, int64_t axis) {
   const OneHotAttrs attrs{.depth = depth, .axis = axis, .dtype = dtype};
   return call1(OpId::k_one_hot, attrs, {indices});
 }
 
 Tensor fill(const Tensor& value, const Dims& shape, DType dtype) {
-  return call1(OpId::k_fill, FillAttrs{.shape = to_ints(shape), .dtype = dtype}, {value});
+  return call1(OpId::k_fill, FillAttrs{.shape = to_sizes(shape), .dtype = dtype}, {value});
 }
 
 Tensor iota(const Dims& shape, DType dtype, int64_t axis) {
-  return call1(OpId::k_iota, IotaAttrs{.shape = to_ints(shape), .dtype = dtype, .axis = axis}, {});
+  return call1(OpId::k_iota, IotaAttrs{.shape = to_sizes(shape), .dtype = dtype, .axis = axis}, {});
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulAttrs& attrs) {
@@ -169,12 +169,12 @@ Tensor log_softmax(const Tensor& x, int64_t axis) {
 }
 
 Tensors rng_bits(const Tensor& state, const Dims& shape, DType dtype) {
-  const RngBitsAttrs attrs{.shape = to_ints(shape), .dtype = dtype};
+  const RngBitsAttrs attrs{.shape = to_sizes(shape), .dtype = dtype};
   return call_op(OpId::k_rng_bits, any_attrs(attrs), {&state, 1});
 }
 
 Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype) {
-  const RandomUniformAttrs attrs{.shape = to_ints(shape), .dtype = dtype};
+  const RandomUniformAttrs attrs{.shape = to_sizes(shape), .dtype = dtype};
   return call_op(OpId::k_random_uniform, any_attrs(attrs), {&state, 1});
 }
 
@@ -195,12 +195,12 @@ Tensor ones(const TensorType& type) {
 
 Tensor sum_to(const Tensor& x, const TensorType& type) {
   const Dims& from = x->shape();
-  if (from == type.shape) return x;
+  if (identical(from, type.shape)) return x;
   const size_t extra = from.rank() - type.rank();
   Ints axes;
   for (size_t i = 0; i < from.rank(); ++i) {
-    const bool repeated = i < extra || type.shape[i - extra] == 1;
-    if (repeated && from[i] != 1) axes.push_back(static_cast<int64_t>(i));
+    const bool repeated = i < extra || identical(type.shape[i - extra], 1);
+    if (repeated && !identical(from[i], 1)) axes.push_back(static_cast<int64_t>(i));
   }
   const Tensor total = axes.empty() ? x : sum(x, {.axes = axes, .keepdims = true});
   return reshape(total, type.shape);
@@ -245,16 +245,20 @@ uint32_t axes_mask(const Ints& axes, size_t rank) {
 }
 
 Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_view label) {
-  if (a.shape == b.shape) return a.shape;
   const bool a_is_longer = a.rank() >= b.rank();
   Dims shape = a_is_longer ? a.shape : b.shape;
   const Dims& other = a_is_longer ? b.shape : a.shape;
   const size_t extra = shape.rank() - other.rank();
   for (size_t i = 0; i < other.rank(); ++i) {
-    int64_t& size = shape[extra + i];
-    if (size == 1) size = other[i];
-    require(other[i] == size || other[i] == 1, "{}: shapes {} and {} do not broadcast", label,
-            a.shape, b.shape);
+    Size& size = shape[extra + i];
+    // What is not known is never taken for 1.
+    if (identical(other[i], 1)) continue;
+    if (identical(size, 1)) {
+      size = other[i];
+      continue;
+    }
+    require(other[i] == size, "{}: shapes {} and {} do not broadcast", label, a.shape, b.shape);
+    if (other[i].known()) size = other[i];
   }
   return shape;
 }
@@ -271,9 +275,9 @@ Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims) {
   return reduced;
 }
 
-TensorType require_sizes(DType dtype, const Ints& shape, std::string_view label) {
+TensorType require_sizes(DType dtype, const Sizes& shape, std::string_view label) {
   const TensorType type(dtype, to_dims(shape));
-  for (const int64_t size : type.shape) {
+  for (const Size size : type.shape) {
     require(size >= 0, "{}: size {} of shape {} is negative", label, size, type.shape);
   }
   check_size(type);

@@ -40,7 +40,7 @@ struct LastAxisAttrs {
 };
 
 struct ShapeAttrs {
-  Ints shape;  // The sizes.
+  Sizes shape;  // The sizes.
   TENON_ATTRS(shape)
 };
 
@@ -50,20 +50,20 @@ struct AxesAttrs {
 };
 
 struct FillAttrs {
-  Ints shape;                  // The sizes.
+  Sizes shape;                 // The sizes.
   DType dtype = DType::kNone;  // Of the result; none takes that of the value.
   TENON_ATTRS(shape, dtype)
 };
 
 struct IotaAttrs {
-  Ints shape;                 // The sizes.
+  Sizes shape;                // The sizes.
   DType dtype = DType::kI64;  // Of the result.
   int64_t axis = 0;           // The axis along which the numbers count.
   TENON_ATTRS(shape, dtype, axis)
 };
 
 struct OneHotAttrs {
-  int64_t depth = 0;          // The number of classes.
+  Size depth = 0;             // The number of classes.
   int64_t axis = -1;          // Where the new axis goes; a negative one counts from the end.
   DType dtype = DType::kF32;  // Of the result.
   TENON_ATTRS(depth, axis, dtype)
@@ -75,17 +75,17 @@ struct TransposeAttrs {
 };
 
 struct SliceAttrs {
-  Ints starts;  // The first index along each axis of `axes`; negative ones count from the end.
-  Ints ends;    // One past the last; clamped, so that a large one means the end.
-  Ints axes;    // The axes; empty for the first ones.
-  Ints steps;   // Empty for ones; negative ones walk backwards; zero is an error.
+  Sizes starts;  // The first index along each axis of `axes`; negative ones count from the end.
+  Sizes ends;    // One past the last; clamped, so that a large one means the end.
+  Ints axes;     // The axes; empty for the first ones.
+  Ints steps;    // Empty for ones; negative ones walk backwards; zero is an error.
   TENON_ATTRS(starts, ends, axes, steps)
 };
 
 struct SplitAttrs {
   int64_t axis = 0;         // The axis to cut; a negative one counts from the end.
   int64_t num_outputs = 0;  // How many equal parts, the last one smaller; 0 takes `split`.
-  Ints split;               // The size of each part.
+  Sizes split;              // The size of each part.
   TENON_ATTRS(axis, num_outputs, split)
 };
 
@@ -103,7 +103,7 @@ enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
 EnumInfo enum_info(PadMode);
 
 struct PadAttrs {
-  Ints pads;                          // Elements added before each of the axes, then after each.
+  Sizes pads;                         // Elements added before each of the axes, then after each.
   PadMode mode = PadMode::kConstant;  // What the added elements are.
   Ints axes;                          // The axes that pads is about; empty for all.
   TENON_ATTRS(pads, mode, axes)
@@ -148,13 +148,13 @@ struct CumsumAttrs {
 };
 
 struct RngBitsAttrs {
-  Ints shape;                 // The sizes of the draw.
+  Sizes shape;                // The sizes of the draw.
   DType dtype = DType::kU32;  // u32, or u64 for two words each.
   TENON_ATTRS(shape, dtype)
 };
 
 struct RandomUniformAttrs {
-  Ints shape;                 // The sizes of the draw.
+  Sizes shape;                // The sizes of the draw.
   DType dtype = DType::kF32;  // Of the draw; floating point.
   double low = 0;             // The lower bound, which may be drawn.
   double high = 1;            // The upper bound, which is not.
@@ -179,7 +179,7 @@ struct ConvAttrs {
 // conv_backward_input and conv_backward_filter: those of the forward call, and the sizes that it
 // does not tell.
 struct ConvBackwardAttrs {
-  Ints shape;  // Of the result: the input's sizes, or the filter's.
+  Sizes shape;  // Of the result: the input's sizes, or the filter's.
   Ints strides;
   Ints pads;
   Ints dilations;
@@ -255,8 +255,8 @@ Tensor expand_dims(const Tensor& x, const Ints& axes);
 Tensor squeeze(const Tensor& x, const Ints& axes);
 Tensor flip(const Tensor& x, const Ints& axes);
 Tensor slice(const Tensor& x, const SliceAttrs& attrs);
-Tensor pad(const Tensor& x, const Ints& pads);  // With zeros.
-Tensor pad(const Tensor& x, const Tensor& value, const Ints& pads);
+Tensor pad(const Tensor& x, const Sizes& pads);  // With zeros.
+Tensor pad(const Tensor& x, const Tensor& value, const Sizes& pads);
 Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs);
 Tensor concat(TensorSpan parts, int64_t axis);
 Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis);
@@ -268,7 +268,7 @@ Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                   ScatterReduction reduction);
 Tensor argsort(const Tensor& x, const SortAttrs& attrs);
 Tensors nonzero(const Tensor& x, const NonzeroAttrs& attrs);  // The indices, and their count.
-Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype, int64_t axis = -1);
+Tensor one_hot(const Tensor& indices, Size depth, DType dtype, int64_t axis = -1);
 Tensor fill(const Tensor& value, const Dims& shape, DType dtype);
 Tensor iota(const Dims& shape, DType dtype, int64_t axis);
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulAttrs& attrs = {});
@@ -321,8 +321,14 @@ inline Tensor to_dtype(const Tensor& x, DType dtype) {
 // Whether optional input i was given.
 inline bool has(TensorSpan in, size_t i) { return i < in.size() && in[i]; }
 
+inline Dims to_dims(const Sizes& values) { return Dims(values.span()); }
 inline Dims to_dims(const Ints& values) { return Dims(values.span()); }
-inline Ints to_ints(const Dims& dims) { return Ints(std::span<const int64_t>(dims)); }
+inline Sizes to_sizes(const Dims& dims) { return Sizes(std::span<const Size>(dims)); }
+inline Sizes to_sizes(const Ints& values) {
+  Sizes sizes;
+  for (const int64_t value : values) sizes.push_back(value);
+  return sizes;
+}
 
 // ---- constraints
 // ----------------------------------------------------------------------------------
@@ -347,6 +353,6 @@ Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_vie
 Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims);
 
 // The type of a result whose sizes come from attributes, which may say anything.
-TensorType require_sizes(DType dtype, const Ints& shape, std::string_view label);
+TensorType require_sizes(DType dtype, const Sizes& shape, std::string_view label);
 
 }  // namespace tenon

@@ -33,17 +33,17 @@ PoolAttrs windows(const A& attrs) {
 
 // The image among its padding, and what is cut out of it.
 struct Geometry {
-  Ints pads;         // Of an image with batch and channels.
-  Dims padded;       // The spatial sizes with them.
-  Dims windows;      // How many windows there are along each spatial axis.
-  int64_t taps = 1;  // Of one window.
-  int64_t columns = 1;
+  Sizes pads;     // Of an image with batch and channels.
+  Dims padded;    // The spatial sizes with them.
+  Dims windows;   // How many windows there are along each spatial axis.
+  Size taps = 1;  // Of one window.
+  Size columns = 1;
 };
 
 Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
   const Dims out = require_pool(image, attrs);
   const Window window = pool_window(attrs);
-  Geometry g{.pads = Ints(2 * image.rank(), 0)};
+  Geometry g{.pads = Sizes(2 * image.rank(), 0)};
   for (size_t i = 0; i < window.size(); ++i) {
     const size_t axis = kSpatial + i;
     g.pads[axis] = window[i].pad_begin;
@@ -51,7 +51,7 @@ Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
     g.padded.push_back(image[axis] + window[i].pad_begin + window[i].pad_end);
     g.windows.push_back(out[axis]);
   }
-  const Dims kernel = to_dims(attrs.kernel_shape);
+  const Dims kernel(attrs.kernel_shape.span());
   for (const Dims& sizes : {g.padded, g.windows, kernel})
     check_size(TensorType(DType::kI64, sizes));
   g.taps = count(kernel);
@@ -116,7 +116,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() == 3, "C5: x must have a batch, elements of windows and columns, but is {}", x);
-  const TensorType sizes = require_sizes(x.dtype, attrs.image_shape, "C2");
+  const TensorType sizes = require_sizes(x.dtype, to_sizes(attrs.image_shape), "C2");
   TensorType image(x.dtype, {x.shape[0], 1});
   for (const int64_t size : sizes.shape) image.shape.push_back(size);
   const Geometry g = geometry_of(image.shape, windows(attrs));
@@ -135,9 +135,9 @@ Tensors back_decompose(const BackAttrs& attrs, TensorSpan in) {
   const Geometry g = geometry_of(image, windows(attrs));
   const int64_t planes = image[0] * image[1], n = g.taps * g.columns;
   Dims padded{image[0], image[1]};
-  Ints crop = g.pads;
-  for (const int64_t size : g.padded) padded.push_back(size);
-  for (int64_t& size : crop) size = -size;
+  Sizes crop = g.pads;
+  for (const Size size : g.padded) padded.push_back(size);
+  for (Size& size : crop) size = -size;
   return {in_wide(in[0], [&](const Tensor& x) {
     const Tensor rows = reshape(places(g, windows(attrs)), {n, 1});
     const Tensor nothing = zeros(TensorType(x->type.dtype, {count(g.padded), planes}));

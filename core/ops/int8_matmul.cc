@@ -63,7 +63,7 @@ void arrange_zero_point(bool of_a, const Dims& x, const Dims& y, StridedShape& o
   }
   const size_t inner = y.rank() - (of_a ? 1 : 2);
   for (size_t axis = 0; axis < y.rank(); ++axis) {
-    const int64_t size = axis == inner ? 1 : y[axis];
+    const Size size = axis == inner ? Size(1) : y[axis];
     if (sizes[axis] != size) strides[axis] = 0;
     sizes[axis] = size;
   }

@@ -74,8 +74,8 @@ Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs
   require_matrices(attrs.transpose_b, b, "b");
 
   const size_t ra = a.rank(), rb = b.rank();
-  const int64_t inner_a = a.shape[attrs.transpose_a ? ra - 2 : ra - 1];
-  const int64_t inner_b = rb == 1 ? b.shape[0] : b.shape[attrs.transpose_b ? rb - 1 : rb - 2];
+  const Size inner_a = a.shape[attrs.transpose_a ? ra - 2 : ra - 1];
+  const Size inner_b = rb == 1 ? b.shape[0] : b.shape[attrs.transpose_b ? rb - 1 : rb - 2];
   require(inner_a == inner_b, "C4: {} columns of a: {} do not meet {} rows of b: {}", inner_a, a,
           inner_b, b);
 

@@ -25,7 +25,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 Tensors vjp(const Attrs&, const VjpArgs& v) {
-  const ShapeAttrs x{.shape = to_ints(v.input_type(0).shape)};
+  const ShapeAttrs x{.shape = to_sizes(v.input_type(0).shape)};
   return {call1(OpId::k_max_pool_backward, x, {v.cotangent(0), v.output(1)})};
 }
 

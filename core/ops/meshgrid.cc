@@ -36,7 +36,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     require(x.rank() <= 1, "C1: each of x must have one axis, but number {} is {}", i, x);
     require(x.dtype == grid.dtype, "C2: number {} of x is {}, but the first is {}", i, x,
             grid.dtype);
-    grid.shape[axis_of(attrs, i, in.size())] = x.rank() == 0 ? 1 : x.shape[0];
+    grid.shape[axis_of(attrs, i, in.size())] = x.rank() == 0 ? Size(1) : x.shape[0];
   }
   check_size(grid);
   TensorTypes types;
@@ -54,7 +54,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   for (size_t i = 0; i < in.size(); ++i) {
     const size_t axis = axis_of(attrs, i, in.size());
     Dims along;
-    for (size_t k = 0; k < grid.rank(); ++k) along.push_back(k == axis ? grid[k] : 1);
+    for (size_t k = 0; k < grid.rank(); ++k) along.push_back(k == axis ? grid[k] : Size(1));
     coordinates.push_back(broadcast_to(reshape(in[i], along), grid));
   }
   return coordinates;

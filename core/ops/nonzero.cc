@@ -15,7 +15,7 @@ using Attrs = NonzeroAttrs;
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require_size(attrs.size, "C1");
-  const int64_t size = has_size(attrs.size) ? attrs.size : count(x.shape);
+  const Size size = has_size(attrs.size) ? Size(attrs.size) : count(x.shape);
   const TensorType indices(DType::kI64, {static_cast<int64_t>(x.rank()), size});
   check_size(indices);
   return {indices, TensorType(DType::kI64, {})};

@@ -59,7 +59,7 @@ void require_channels(TypeSpan in) {
 
 Tensor by_channel(const Tensor& values, const TensorType& x) {
   Dims shape;
-  for (size_t i = 0; i < x.rank(); ++i) shape.push_back(i == 1 ? x.shape[1] : 1);
+  for (size_t i = 0; i < x.rank(); ++i) shape.push_back(i == 1 ? x.shape[1] : Size(1));
   return reshape(to_dtype(values, wide_dtype(x.dtype)), shape);
 }
 

@@ -11,28 +11,28 @@ using Attrs = PadAttrs;
 
 // What becomes of one axis: some elements are taken off its ends, and others added there.
 struct Edges {
-  int64_t skipped = 0;  // Taken off the front.
-  int64_t kept = 0;
-  int64_t before = 0;  // Added in front.
-  int64_t after = 0;
-  int64_t size() const { return before + kept + after; }
+  Size skipped = 0;  // Taken off the front.
+  Size kept = 0;
+  Size before = 0;  // Added in front.
+  Size after = 0;
+  Size size() const { return before + kept + after; }
 };
 
 // What is taken off may be more than there is; the rest comes off what is added at the other end.
-Edges edges_of(int64_t n, int64_t before, int64_t after) {
-  const int64_t size = n + before + after;
-  Edges edges{.skipped = std::min(n, std::max<int64_t>(0, -before)),
-              .before = std::clamp<int64_t>(before, 0, size)};
-  edges.kept = std::max<int64_t>(0, n + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0));
+Edges edges_of(Size n, Size before, Size after) {
+  const Size size = n + before + after;
+  Edges edges{.skipped = least(n, greatest(0, -before)),
+              .before = least(greatest(0, before), size)};
+  edges.kept = greatest(0, n + least(before, 0) + least(after, 0));
   edges.after = size - edges.before - edges.kept;
   return edges;
 }
 
 // The pads of every axis of x: those before each, then those after each.
-Ints all_pads(const Attrs& attrs, size_t rank) {
+Sizes all_pads(const Attrs& attrs, size_t rank) {
   if (attrs.axes.empty()) return attrs.pads;
   const size_t n = attrs.axes.size();
-  Ints pads(2 * rank, 0);
+  Sizes pads(2 * rank, 0);
   for (size_t i = 0; i < n; ++i) {
     const auto axis = static_cast<size_t>(from_front(attrs.axes[i], rank));
     pads[axis] = attrs.pads[i];
@@ -57,12 +57,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   if (in.has(1)) require(in[1].rank() == 0, "C3: value must have rank 0, but is {}", in[1]);
 
   constexpr int64_t kMost = int64_t{1} << 60;
-  const Ints pads = all_pads(attrs, rank);
+  const Sizes pads = all_pads(attrs, rank);
   TensorType y(x.dtype, x.shape);
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t before = pads[i], after = pads[rank + i];
+    const Size before = pads[i], after = pads[rank + i];
     const bool fits = before > -kMost && before < kMost && after > -kMost && after < kMost;
-    y.shape[i] = fits ? x.shape[i] + before + after : -1;
+    y.shape[i] = fits ? x.shape[i] + before + after : Size(-1);
     require(y.shape[i] >= 0, "C2: {} and {} elements cannot be added to axis {} of {}", before,
             after, i, x);
     require(attrs.mode == PadMode::kConstant || y.shape[i] == 0 ||
@@ -86,7 +86,7 @@ Tensor repeated(PadMode mode, const Edges& edges) {
 }
 
 // What is added on one side of y along an axis, `n` elements deep.
-Tensor block(TensorSpan in, const Tensor& y, size_t axis, int64_t n) {
+Tensor block(TensorSpan in, const Tensor& y, size_t axis, Size n) {
   TensorType type = y->type;
   type.shape[axis] = n;
   return has(in, 1) ? broadcast_to(in[1], type.shape) : zeros(type);
@@ -95,12 +95,12 @@ Tensor block(TensorSpan in, const Tensor& y, size_t axis, int64_t n) {
 // One axis after the other. Constant padding comes by here where a device has no kernel for it.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[0]->rank();
-  const Ints pads = all_pads(attrs, rank);
+  const Sizes pads = all_pads(attrs, rank);
   Tensor y = in[0];
   for (size_t i = 0; i < rank; ++i) {
     const Edges edges = edges_of(y->shape()[i], pads[i], pads[rank + i]);
     const auto axis = static_cast<int64_t>(i);
-    const int64_t end = edges.skipped + edges.kept;
+    const Size end = edges.skipped + edges.kept;
     y = slice(y, {.starts = {edges.skipped}, .ends = {end}, .axes = {axis}});
     if (edges.before == 0 && edges.after == 0) continue;
     if (attrs.mode == PadMode::kConstant) {
@@ -115,9 +115,9 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 
 // What was added is taken off again, and what was taken off had no part in the result.
 Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
-  const Ints pads = all_pads(attrs, v.input_type(0).rank());
-  Ints back = pads;
-  for (int64_t& n : back) n = -n;
+  const Sizes pads = all_pads(attrs, v.input_type(0).rank());
+  Sizes back = pads;
+  for (Size& n : back) n = -n;
   const Tensor& g = v.cotangent(0);
   Tensors gradients = {pad(g, back)};
   if (v.n_inputs() > 1) {
@@ -139,9 +139,9 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   Tensors gradients(v.n_inputs(), Tensor());
   if (count(v.output_type(0).shape) == 0) return gradients;
 
-  const Ints pads = all_pads(attrs, rank);
+  const Sizes pads = all_pads(attrs, rank);
   Tensor g = v.cotangent(0);
-  Ints back(2 * rank, 0);
+  Sizes back(2 * rank, 0);
   for (size_t i = 0; i < rank; ++i) {
     const Edges edges = edges_of(x.shape[i], pads[i], pads[rank + i]);
     back[i] = edges.skipped;

@@ -15,8 +15,8 @@ namespace {
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require_matrices(in[0]);
   TensorType q(in[0].dtype, in[0].shape), r = q;
-  int64_t &columns = q.shape[q.rank() - 1], &rows = r.shape[r.rank() - 2];
-  columns = rows = std::min(columns, rows);
+  Size &columns = q.shape[q.rank() - 1], &rows = r.shape[r.rank() - 2];
+  columns = rows = least(columns, rows);
   return {q, r};  // C3
 }
 

@@ -9,7 +9,7 @@ void require_rng_state(TypeSpan in) {
           "C1: state must be u32[6], but is {}", in[0]);
 }
 
-TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Ints& shape) {
+TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Sizes& shape) {
   require_rng_state(in);
   require(is_floating(dtype), "C2: dtype must be floating point, but is {}", dtype);
   return {require_sizes(dtype, shape, "C3"), rng_state_type()};

@@ -17,7 +17,7 @@ void require_rng_state(TypeSpan in);
 
 // The types of a draw of floating-point numbers and of the new state. Its errors have the labels C1
 // (the state), C2 (the dtype) and C3 (a size).
-TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Ints& shape);
+TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Sizes& shape);
 
 // Cases that each such draw passes: of nothing, and what is refused.
 template <typename Attrs>

@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints shape;                 // The sizes of the draw.
+  Sizes shape;                // The sizes of the draw.
   DType dtype = DType::kF32;  // Of the draw; floating point.
   double mean = 0;            // The middle of the curve.
   double scale = 1;           // Its standard deviation.
@@ -38,8 +38,8 @@ Tensor placed(const Attrs& attrs, Tensor y) {
 // independent normal numbers. The first half of the result holds the cosines, the second the sines.
 Tensors whole_curve(const Attrs& attrs, TensorSpan in) {
   const Dims shape = to_dims(attrs.shape);
-  const int64_t n = count(shape);
-  const int64_t pairs = (n + 1) / 2;
+  const Size n = count(shape);
+  const Size pairs = (n + 1) / 2;
 
   Tensors drawn = draw_uniform(in[0], {2, pairs}, wide(attrs.dtype));
   const auto half = [&](int64_t i) {

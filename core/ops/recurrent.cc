@@ -12,10 +12,10 @@ constexpr const char* kNames[] = {"x",         "w",         "r", "b", "sequence_
                                   "initial_h", "initial_c", "p"};
 
 // The sizes of a layer, by the names of C3.
-struct Sizes {
+struct LayerSizes {
   int64_t steps, batch, features, hidden, directions;
 
-  Sizes(const Walk& walk, const Dims& x, const Dims& r)
+  LayerSizes(const Walk& walk, const Dims& x, const Dims& r)
       : steps(x[walk.batch_first() ? 1 : 0]),
         batch(x[walk.batch_first() ? 0 : 1]),
         features(x[2]),
@@ -32,7 +32,7 @@ Tensors unstacked(const Tensor& x, size_t axis) {
   Dims shape = x->shape();
   const auto n = static_cast<size_t>(shape[axis]);
   if (n == 0) return {};
-  const SplitAttrs each{.axis = static_cast<int64_t>(axis), .split = Ints(n, 1)};
+  const SplitAttrs each{.axis = static_cast<int64_t>(axis), .split = Sizes(n, 1)};
   Tensors parts = call_op(OpId::k_split, any_attrs(each), {&x, 1});
   shape.erase(axis);
   for (Tensor& part : parts) part = reshape(part, shape);
@@ -93,7 +93,7 @@ TensorTypes infer_layer(const Walk& walk, double clip, TypeSpan in, int64_t gate
           walk.layout);
   require(clip >= 0, "C5: clip must not be negative, but is {}", clip);
 
-  const Sizes n(walk, x.shape, in[kR].shape);
+  const LayerSizes n(walk, x.shape, in[kR].shape);
   const Dims state = n.state(walk);
   const auto require_shape = [&](size_t i, const Dims& shape) {
     if (!in.has(i)) return;
@@ -118,7 +118,7 @@ Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of) {
   const TensorType& type = in[kX]->type;
   const DType wide = wide_dtype(type.dtype);
-  const Sizes n(walk, type.shape, in[kR]->shape());
+  const LayerSizes n(walk, type.shape, in[kR]->shape());
   const size_t time = walk.batch_first() ? 1 : 0, of_state = walk.batch_first() ? 1 : 0;
 
   const Tensor x = reshape(to_dtype(in[kX], wide), {n.steps * n.batch, n.features});

@@ -11,7 +11,7 @@ Tensor clipped(const Tensor& x, double bound) {
 
 // Parts of the last axis, each of `size` elements.
 Tensors cut(const Tensor& x, int64_t parts, int64_t size) {
-  const SplitAttrs attrs{.axis = -1, .split = Ints(static_cast<size_t>(parts), size)};
+  const SplitAttrs attrs{.axis = -1, .split = Sizes(static_cast<size_t>(parts), size)};
   return call_op(OpId::k_split, any_attrs(attrs), {&x, 1});
 }
 

@@ -22,10 +22,12 @@ inline TensorTypes infer_reduced_floating(const ReduceAttrs& attrs, TypeSpan in)
 }
 
 // How many elements become one.
-inline int64_t count_reduced(const Ints& axes, const Dims& shape) {
+inline Size count_reduced(const Ints& axes, const Dims& shape) {
   const uint32_t mask = axes_mask(axes, shape.rank());
-  int64_t n = 1;
-  for (size_t i = 0; i < shape.rank(); ++i) n *= mask >> i & 1 ? shape[i] : 1;
+  Size n = 1;
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (mask >> i & 1) n *= shape[i];
+  }
   return n;
 }
 

@@ -24,8 +24,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           n_repeats, axis, x);
   constexpr int64_t kLimit = int64_t{1} << 62;
   TensorType y(x.dtype, x.shape);
-  int64_t& size = y.shape[axis];
-  size = 0;
+  int64_t size = 0;
   for (const int64_t times : attrs.repeats) {
     require(times >= 0, "C2: repeats may not be negative, but one is {}", times);
     const int64_t elements = n_repeats == n ? 1 : n;
@@ -33,6 +32,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     require(fits, "C3: axis {} of {} repeated {} times", axis, x, times);
     size += times * elements;
   }
+  y.shape[axis] = size;
   check_size(y);
   return {y};
 }

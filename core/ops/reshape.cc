@@ -17,7 +17,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   Dims shape = to_dims(attrs.shape);
   size_t open = shape.rank();
   for (size_t i = 0; i < shape.rank(); ++i) {
-    if (shape[i] == -1) {
+    if (identical(shape[i], -1)) {
       require(open == shape.rank(), "C1: shape {} has more than one -1", shape);
       open = i;
     } else {
@@ -25,7 +25,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     }
   }
 
-  const int64_t total = count(x.shape);
+  const Size total = count(x.shape);
   TensorType y(x.dtype, shape);
   if (open == shape.rank()) {
     check_size(y);
@@ -35,9 +35,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   }
   y.shape[open] = 1;
   check_size(y);
-  const int64_t known = count(y.shape);
-  require(known > 0 && total % known == 0, "C2: no size in place of -1 makes shape {} of {}", shape,
-          x);
+  const Size known = count(y.shape);
+  require(known > 0, "C2: no size in place of -1 makes shape {} of {}", shape, x);
+  require(total % known == 0, "C2: no size in place of -1 makes shape {} of {}", shape, x);
   y.shape[open] = total / known;
   return {y};
 }
@@ -69,8 +69,8 @@ bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_typ
   while (i < from.rank() || j < to.rank()) {
     // The shortest runs from[i..i_end) and to[j..j_end) with equally many elements.
     size_t i_end = i, j_end = j;
-    int64_t n = i_end < from.rank() ? from[i_end++] : 1;
-    int64_t m = j_end < to.rank() ? to[j_end++] : 1;
+    int64_t n = i_end < from.rank() ? int64_t{from[i_end++]} : 1;
+    int64_t m = j_end < to.rank() ? int64_t{to[j_end++]} : 1;
     while (n != m) {
       if (n < m) {
         n *= from[i_end++];

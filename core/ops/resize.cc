@@ -160,7 +160,7 @@ Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filte
   return in_wide(x, [&](Tensor y) {
     for (const ResizedAxis& axis : axes) {
       if (axis.keeps_all()) continue;
-      Dims along(std::span<const int64_t>(x->shape()));
+      Dims along = x->shape();
       for (size_t i = 0; i < along.rank(); ++i) along[i] = i == axis.axis ? axis.to : 1;
       Tensor sum;
       for (const Tap& tap : taps_of(axis, filter, y->type.dtype)) {

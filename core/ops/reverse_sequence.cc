@@ -34,8 +34,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const auto time = static_cast<size_t>(from_front(attrs.time_axis, x->rank()));
   Dims along_time, along_batch;
   for (size_t i = 0; i < x->rank(); ++i) {
-    along_time.push_back(i == time ? x->shape()[i] : 1);
-    along_batch.push_back(i == batch ? x->shape()[i] : 1);
+    along_time.push_back(i == time ? x->shape()[i] : Size(1));
+    along_batch.push_back(i == batch ? x->shape()[i] : Size(1));
   }
   const Tensor t = iota(along_time, DType::kI64, static_cast<int64_t>(time));
   const Tensor lens = reshape(cast(in[1], DType::kI64), along_batch);

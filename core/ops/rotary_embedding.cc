@@ -15,16 +15,16 @@ struct Attrs {
 enum Input { kX, kCos, kSin, kPositions };
 
 // The sizes of x, however its heads are written down.
-struct Sizes {
+struct HeadSizes {
   int64_t batch, heads, length, size;
 };
 
-Sizes sizes_of(const Attrs& attrs, const Dims& x) {
+HeadSizes sizes_of(const Attrs& attrs, const Dims& x) {
   if (x.rank() == 4) return {x[0], x[1], x[2], x[3]};
   return {x[0], attrs.num_heads, x[1], x[2] / attrs.num_heads};
 }
 
-int64_t turning(const Attrs& attrs, const Sizes& x) {
+int64_t turning(const Attrs& attrs, const HeadSizes& x) {
   return attrs.rotary_embedding_dim == 0 ? x.size : attrs.rotary_embedding_dim;
 }
 
@@ -48,7 +48,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
       "C2: x must have four axes, or three and heads that divide the last, but is {} with {} "
       "heads",
       x, attrs.num_heads);
-  const Sizes sizes = sizes_of(attrs, x.shape);
+  const HeadSizes sizes = sizes_of(attrs, x.shape);
   const int64_t n = turning(attrs, sizes);
   require(n >= 0 && n % 2 == 0 && n <= sizes.size, "C3: {} of {} features of x: {} cannot turn", n,
           sizes.size, x);
@@ -58,7 +58,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     require(is_index(positions.dtype) && positions.shape == Dims{sizes.batch, sizes.length},
             "C4: position_ids must be int32 or int64 of shape [{},{}], but are {}", sizes.batch,
             sizes.length, positions);
-    rows = {cos.rank() > 0 ? cos.shape[0] : 0, n / 2};
+    rows = {cos.rank() > 0 ? cos.shape[0] : Size(0), n / 2};
   }
   require(cos.shape == rows && sin.shape == rows,
           "C5: cos_cache and sin_cache must have the shape {}, but are {} and {}", rows, cos, sin);
@@ -95,7 +95,7 @@ Tensor joined(const Attrs& attrs, const Pairs& pairs) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType& type = in[kX]->type;
   const DType wide = wide_dtype(type.dtype);
-  const Sizes sizes = sizes_of(attrs, type.shape);
+  const HeadSizes sizes = sizes_of(attrs, type.shape);
   const bool has_heads_first = type.rank() == 4;
   // A row of angles for each place, and one for all of its heads.
   const auto angles = [&](const Tensor& cache) {

@@ -13,24 +13,24 @@ using Attrs = SliceAttrs;
 
 // What is taken of one axis.
 struct Range {
-  int64_t start = 0;
+  Size start = 0;
   int64_t step = 1;
-  int64_t size = 0;
+  Size size = 0;
 };
 using Ranges = SmallVector<Range, 6>;
 
 // Bounds outside of the axis are clamped to it, as NumPy does. Walking backwards, the bound before
 // the first element is -1, which only a number below -n says.
-Range clamped(int64_t n, int64_t start, int64_t end, int64_t step) {
-  const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
-  const auto clamp = [&](int64_t bound) {
-    return std::clamp(bound < 0 ? bound + n : bound, lowest, highest);
+Range clamped(Size n, Size start, Size end, int64_t step) {
+  const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
+  const auto clamp = [&](Size bound) {
+    return greatest(lowest, least(bound < 0 ? bound + n : bound, highest));
   };
   start = clamp(start);
   end = clamp(end);
-  const int64_t distance = step > 0 ? end - start : start - end;
+  const Size distance = step > 0 ? end - start : start - end;
   const int64_t stride = step > 0 ? step : -std::max(step, -std::numeric_limits<int64_t>::max());
-  const int64_t size = distance > 0 ? (distance - 1) / stride + 1 : 0;
+  const Size size = distance > 0 ? (distance - 1) / stride + 1 : Size(0);
   return {start, step, size};
 }
 
@@ -49,7 +49,7 @@ Ranges ranges_of(const Attrs& attrs, const TensorType& x) {
   if (!attrs.axes.empty()) require_axes(attrs.axes, x, "C2");
 
   Ranges ranges;
-  for (const int64_t size : x.shape) ranges.push_back({0, 1, size});
+  for (const Size size : x.shape) ranges.push_back({0, 1, size});
   for (size_t i = 0; i < n; ++i) {
     const size_t axis =
         attrs.axes.empty() ? i : static_cast<size_t>(from_front(attrs.axes[i], x.rank()));
@@ -83,7 +83,7 @@ bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& 
 // Puts step - 1 zeros behind each element along an axis.
 Tensor spread_out(const Tensor& x, size_t axis, int64_t step) {
   Dims shape = x->shape();
-  int64_t outer = 1, inner = 1;
+  Size outer = 1, inner = 1;
   for (size_t i = 0; i < shape.rank(); ++i) (i <= axis ? outer : inner) *= shape[i];
   shape[axis] *= step;
   const Tensor gaps = pad(reshape(x, {outer, 1, inner}), {0, 0, 0, 0, step - 1, 0});
@@ -97,17 +97,18 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const size_t rank = x.rank();
   const Ranges ranges = ranges_of(attrs, x);
   Tensor g = v.cotangent(0);
-  Ints backwards, pads(2 * rank, 0);
+  Ints backwards;
+  Sizes pads(2 * rank, 0);
   for (size_t i = 0; i < rank; ++i) {
     if (ranges[i].step < 0 && ranges[i].size > 1) backwards.push_back(static_cast<int64_t>(i));
   }
   if (!backwards.empty()) g = flip(g, backwards);
   for (size_t i = 0; i < rank; ++i) {
     const auto [start, step, size] = ranges[i];
-    const int64_t last = start + (size - 1) * (size > 1 ? step : 0);
+    const Size last = start + (size - 1) * (size > 1 ? step : 0);
     const int64_t stride = size > 1 ? std::abs(step) : 1;
     if (stride > 1) g = spread_out(g, i, stride);
-    pads[i] = std::min(start, last);
+    pads[i] = least(start, last);
     pads[rank + i] = x.shape[i] - pads[i] - g->shape()[i];  // Below zero: crops gaps.
   }
   return {pad(g, pads)};

@@ -85,7 +85,7 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
 // x's sizes with each blocked axis as two: its blocks, and the places in one.
 Tensors collect(const Attrs& attrs, TensorSpan in) {
   const size_t n = attrs.block_shape.size(), rank = in[0]->rank();
-  Ints pads(2 * rank, 0);
+  Sizes pads(2 * rank, 0);
   for (size_t i = 0; i < n; ++i) {
     pads[i + 1] = pad_of(attrs, i);
     pads[rank + i + 1] = pad_of(attrs, n + i);
@@ -116,7 +116,8 @@ Tensors spread(const Attrs& attrs, TensorSpan in) {
   const size_t n = attrs.block_shape.size(), rank = x->rank();
   const int64_t batch = x->shape()[0] / block_size(attrs);
   Dims blocked, shape = {batch};
-  Ints perm = {static_cast<int64_t>(n)}, pads(2 * rank, 0);
+  Ints perm = {static_cast<int64_t>(n)};
+  Sizes pads(2 * rank, 0);
   for (size_t i = 0; i < n; ++i) blocked.push_back(attrs.block_shape[i]);
   blocked.push_back(batch);
   for (size_t i = 0; i < n; ++i) {

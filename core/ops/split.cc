@@ -13,8 +13,8 @@ using Attrs = SplitAttrs;
 //   C1  -rank(x) <= axis < rank(x).
 //   C2  either num_outputs is at least 1, or `split` is given.
 //   C3  the sizes of `split` are not negative and sum to the size of the axis.
-Ints sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
-  const int64_t n = x.shape[static_cast<size_t>(axis)];
+Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
+  const Size n = x.shape[static_cast<size_t>(axis)];
   require((attrs.num_outputs >= 1) != !attrs.split.empty() && attrs.num_outputs >= 0,
           "C2: give either num_outputs or split, not {} and {} sizes", attrs.num_outputs,
           attrs.split.size());
@@ -22,17 +22,17 @@ Ints sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
     constexpr int64_t kMostOutputs = 1 << 16;
     require(attrs.num_outputs <= kMostOutputs, "C2: num_outputs {} is more than {}",
             attrs.num_outputs, kMostOutputs);
-    const int64_t part = (n + attrs.num_outputs - 1) / attrs.num_outputs;
-    Ints sizes;
+    const Size part = (n + attrs.num_outputs - 1) / attrs.num_outputs;
+    Sizes sizes;
     for (int64_t i = 0; i < attrs.num_outputs; ++i) {
-      sizes.push_back(std::clamp<int64_t>(n - i * part, 0, part));
+      sizes.push_back(greatest(0, least(n - i * part, part)));
     }
     return sizes;
   }
-  int64_t rest = n;
-  for (const int64_t size : attrs.split) {
-    require(size >= 0 && size <= rest, "C3: size {} of split does not fit axis {} of {}", size,
-            axis, x);
+  Size rest = n;
+  for (const Size size : attrs.split) {
+    require(size >= 0, "C3: size {} of split does not fit axis {} of {}", size, axis, x);
+    require(size <= rest, "C3: size {} of split does not fit axis {} of {}", size, axis, x);
     rest -= size;
   }
   require(rest == 0, "C3: split leaves {} elements of axis {} of {}", rest, axis, x);
@@ -43,7 +43,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const int64_t axis = require_axis(attrs.axis, x, "C1");
   TensorTypes parts;
-  for (const int64_t size : sizes_of(attrs, x, axis)) {
+  for (const Size size : sizes_of(attrs, x, axis)) {
     TensorType& part = parts.emplace_back(x.dtype, x.shape);
     part.shape[static_cast<size_t>(axis)] = size;
   }
@@ -53,7 +53,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 bool view(const Attrs& attrs, size_t index, const TensorType&, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   const int64_t axis = from_front(attrs.axis, in_type.rank());
-  const Ints sizes = sizes_of(attrs, in_type, axis);
+  const Sizes sizes = sizes_of(attrs, in_type, axis);
   int64_t start = 0;
   for (size_t i = 0; i < index; ++i) start += sizes[i];
   out = in;

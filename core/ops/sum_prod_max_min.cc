@@ -53,7 +53,7 @@ Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
 Tensor product_before(const Tensor& x, bool behind) {
   const size_t last = x->rank() - 1;
   const auto shifted = [&](const Tensor& t, int64_t by) {
-    Ints pads(2 * x->rank(), 0);
+    Sizes pads(2 * x->rank(), 0);
     pads[last] = behind ? -by : by;
     pads[2 * last + 1] = behind ? by : -by;
     return pad(t, number(1), pads);

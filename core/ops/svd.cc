@@ -17,8 +17,8 @@ enum Output { kU, kS, kVh };
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require_matrices(in[0]);
   TensorType u(in[0].dtype, in[0].shape), s = u, vh = u;
-  int64_t &columns = u.shape[u.rank() - 1], &rows = vh.shape[vh.rank() - 2];
-  columns = rows = std::min(columns, rows);
+  Size &columns = u.shape[u.rank() - 1], &rows = vh.shape[vh.rank() - 2];
+  columns = rows = least(columns, rows);
   s.shape = u.shape;
   s.shape.erase(s.rank() - 2);
   return {u, s, vh};  // C3

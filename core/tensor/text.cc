@@ -147,7 +147,7 @@ class Printer {
   Printer(const TensorType& type, const void* data, const TextOptions& options)
       : type_(type), data_(data), options_(options) {
     summarise_ = count(type.shape) > options.threshold;
-    indices_.reserve(static_cast<size_t>(std::min(count(type.shape), options.threshold)));
+    indices_.reserve(static_cast<size_t>(std::min<int64_t>(count(type.shape), options.threshold)));
     collect(0, 0);
     format_words();
   }

@@ -138,7 +138,7 @@ Json tensor_of(const CaseTensor& t) {
     json["scalar"] = AttrValues::number(t.values[0]);
     return json;
   }
-  json["shape"] = std::span<const int64_t>(t.type.shape);
+  json["shape"] = std::span<const int64_t>(t.type.shape.data(), t.type.rank());
   if (t.fill == CaseTensor::Fill::kUniform) {
     json["uniform"] = {t.low, t.high};
     return json;

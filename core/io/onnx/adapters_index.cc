@@ -38,7 +38,7 @@ Tensors unique_slices(const Tensor& x, int64_t axis, bool sorted) {
     if (i != axis) axis_first.push_back(i);
   }
   const int64_t n = x->shape()[static_cast<size_t>(axis)];
-  const Tensor rows = reshape(transpose(x, axis_first), {n, n ? count(x->shape()) / n : 0});
+  const Tensor rows = reshape(transpose(x, axis_first), {n, n ? count(x->shape()) / n : Size(0)});
   const Tensor order = order_of_rows(rows), in_order = gather(rows, order, 0);
   const auto part = [&](int64_t begin, int64_t end) {
     return slice(in_order, {.starts = {begin}, .ends = {end}, .axes = {0}});

@@ -60,7 +60,7 @@ Tensors along_axis(const NodeCall& n, std::string_view op) {
       axis == static_cast<int64_t>(x->rank()) ? axis : require_axis(axis, x->rank(), "axis");
   int64_t rows = 1;
   for (int64_t i = 0; i < first; ++i) rows *= x->shape()[static_cast<size_t>(i)];
-  const int64_t columns = rows == 0 ? 0 : count(x->shape()) / rows;
+  const Size columns = rows == 0 ? Size(0) : count(x->shape()) / rows;
   const Tensor y = call_named1(op, {{"axis", int64_t{1}}}, {reshape(x, {rows, columns})});
   return {reshape(y, x->shape())};
 }

@@ -68,7 +68,8 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
 Ints kernel_of(const NodeCall& n, const Tensor& filter) {
   require(filter->rank() >= 3, "the filter is {}", filter->type);
   const Dims& shape = filter->shape();
-  const Ints kernel(std::span<const int64_t>(shape.begin() + 2, shape.end()));
+  Ints kernel;
+  for (size_t i = 2; i < shape.rank(); ++i) kernel.push_back(shape[i]);
   const Ints given = n.attr_ints("kernel_shape");
   require(given.empty() || given == kernel, "attribute kernel_shape differs from the filter {}",
           filter->type);
@@ -205,7 +206,7 @@ Tensors max_unpool(const NodeCall& n) {
   if (!n.has(2)) return {y};
   const Ints sizes = n.ints(2);
   require(sizes.size() == pooled.rank(), "output_shape has {} sizes for {}", sizes.size(), y->type);
-  Ints pads(2 * pooled.rank(), 0);
+  Sizes pads(2 * pooled.rank(), 0);
   for (size_t i = 0; i < pooled.rank(); ++i) {
     require(sizes[i] >= pooled[i], "output_shape is smaller than {}", pooled);
     pads[pooled.rank() + i] = sizes[i] - pooled[i];

@@ -33,7 +33,7 @@ Tensor of_filters(const Tensor& parameter, const Tensor& w) {
 
 // A convolution of integers, by one of floating numbers that hold each sum exactly.
 Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
-  const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : 0;
+  const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : Size(0);
   constexpr int64_t kLargestProduct = 256 * 256;
   const DType dtype = terms <= (1 << 24) / kLargestProduct ? DType::kF32 : DType::kF64;
   return cast(convolved(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);

@@ -123,12 +123,12 @@ Tensors tile(const NodeCall& n) { return call_named("tile", {{"repeats", n.ints(
 
 Tensors slice_ranges(const NodeCall& n) {
   if (n.version() < 10) {
-    return {slice(n.in(0), {.starts = n.attr_ints("starts"),
-                            .ends = n.attr_ints("ends"),
+    return {slice(n.in(0), {.starts = to_sizes(n.attr_ints("starts")),
+                            .ends = to_sizes(n.attr_ints("ends")),
                             .axes = n.attr_ints("axes")})};
   }
-  return {slice(n.in(0), {.starts = n.ints(1),
-                          .ends = n.ints(2),
+  return {slice(n.in(0), {.starts = to_sizes(n.ints(1)),
+                          .ends = to_sizes(n.ints(2)),
                           .axes = n.has(3) ? n.ints(3) : Ints(),
                           .steps = n.has(4) ? n.ints(4) : Ints()})};
 }

@@ -1,7 +1,5 @@
 #include "core/io/onnx/named_call.h"
 
-#include <cstring>
-
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/tensor_data.h"
 #include "core/ops/formulas.h"
@@ -24,7 +22,7 @@ const AttrField* find(const AttrsType& type, std::string_view name) {
 
 template <class T>
 bool put(void* attrs, const AttrField& field, const T* value) {
-  if (value) *reinterpret_cast<T*>(static_cast<std::byte*>(attrs) + field.offset) = *value;
+  if (value) field.get<T>(attrs) = *value;
   return value != nullptr;
 }
 
@@ -45,6 +43,16 @@ bool write(void* attrs, const AttrField& field, const AttrValue& value) {
       return i ? element != DType::kNone && put(attrs, field, &element)
                : put(attrs, field, std::get_if<DType>(&value));
     }
+    case AttrKind::kSize: {
+      const Size size = i ? *i : 0;
+      return i && put(attrs, field, &size);
+    }
+    case AttrKind::kSizes: {
+      const auto* numbers = std::get_if<Ints>(&value);
+      Sizes sizes;
+      for (size_t k = 0; numbers && k < numbers->size(); ++k) sizes.push_back((*numbers)[k]);
+      return numbers && put(attrs, field, &sizes);
+    }
     case AttrKind::kText:
       return put(attrs, field, std::get_if<std::string>(&value));
     case AttrKind::kInts:
@@ -56,8 +64,7 @@ bool write(void* attrs, const AttrField& field, const AttrValue& value) {
   const auto values = field.info().values;
   for (size_t v = 0; name && v < values.size(); ++v) {
     if (in_lower_case(*name) != values[v]) continue;
-    const auto number = static_cast<int32_t>(v);
-    std::memcpy(static_cast<std::byte*>(attrs) + field.offset, &number, sizeof number);
+    field.set_enum(attrs, static_cast<int32_t>(v));
     return true;
   }
   return false;

@@ -1,0 +1,154 @@
+// The size of an axis: a number, or, while a function is traced, a formula of sizes that only a
+// call will know.
+//
+// Formulas take part in arithmetic as numbers do. Where code has to decide something about one, the
+// decision comes from what is known of it; if that is not enough, from the sizes of the call that
+// is traced, and then the trace serves only calls that decide alike (size_table.h). To use a
+// formula as an int64_t is such a decision: the trace serves that one size.
+
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace tenon {
+
+class Size;
+
+// A comparison that nobody has asked about yet. `if` asks which way it goes; require() makes it so.
+struct SizeTest {
+  enum class Kind : uint8_t { kEqual, kNotEqual, kLess, kLessEqual };
+
+  inline operator bool() const;
+  // Makes it hold, by a guard if need be. False: it does not.
+  inline bool hold() const;
+
+  Kind kind;
+  int64_t a, b;  // The words of two sizes.
+};
+
+class Size {
+ public:
+  Size() = default;  // NOLINT: as an int64_t, it holds nothing yet.
+  template <std::integral T>
+  constexpr Size(T number) : word_(static_cast<int64_t>(number)) {}
+
+  // Every number but those of a hole, which no size and no bound of one comes near, stands for
+  // itself; those stand for the formulas of the trace under way.
+  static constexpr int64_t kFirstFormula = -(int64_t{3} << 61);
+  static constexpr Size formula(uint32_t id) { return Size(kFirstFormula + int64_t{id}); }
+  static constexpr Size from_word(int64_t word) { return Size(word); }
+  // A number from outside; an error if it lies in the hole.
+  static Size number(int64_t value) {
+    const Size size(value);
+    if (!size.known()) [[unlikely]]
+      fail_number(value);
+    return size;
+  }
+
+  constexpr bool known() const {
+    const uint64_t place = static_cast<uint64_t>(word_) - static_cast<uint64_t>(kFirstFormula);
+    return place >> 32 != 0;
+  }
+  constexpr int64_t word() const { return word_; }
+  constexpr uint32_t id() const { return static_cast<uint32_t>(word_ - kFirstFormula); }
+  operator int64_t() const {
+    if (known()) [[likely]]
+      return word_;
+    return pinned();
+  }
+
+ private:
+  [[noreturn]] static void fail_number(int64_t value);
+  int64_t pinned() const;
+
+  int64_t word_;
+};
+
+namespace detail {
+
+enum class SizeOp : uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax };
+Size size_formula(SizeOp op, Size a, Size b);
+bool size_test(const SizeTest& test);
+bool size_hold(const SizeTest& test);
+
+}  // namespace detail
+
+// The operators, for two sizes and for a size and a number on either side.
+#define TENON_SIZE_MIXED(result, name) \
+  template <std::integral T>           \
+  inline result name(Size a, T b) {    \
+    return name(a, Size(b));           \
+  }                                    \
+  template <std::integral T>           \
+  inline result name(T a, Size b) {    \
+    return name(Size(a), b);           \
+  }
+#define TENON_SIZE_ARITHMETIC(sign, op)                    \
+  inline Size operator sign(Size a, Size b) {              \
+    if (a.known() && b.known()) [[likely]]                 \
+      return a.word() sign b.word();                       \
+    return detail::size_formula(detail::SizeOp::op, a, b); \
+  }                                                        \
+  TENON_SIZE_MIXED(Size, operator sign)                    \
+  inline Size& operator sign##=(Size& a, Size b) { return a = a sign b; }
+TENON_SIZE_ARITHMETIC(+, kAdd)
+TENON_SIZE_ARITHMETIC(-, kSub)
+TENON_SIZE_ARITHMETIC(*, kMul)
+TENON_SIZE_ARITHMETIC(/, kDiv)  // Towards zero, as for numbers.
+TENON_SIZE_ARITHMETIC(%, kMod)
+
+#define TENON_SIZE_COMPARISON(sign, kind, first, second)        \
+  inline SizeTest operator sign(Size a, Size b) {               \
+    return {SizeTest::Kind::kind, first.word(), second.word()}; \
+  }                                                             \
+  TENON_SIZE_MIXED(SizeTest, operator sign)
+TENON_SIZE_COMPARISON(==, kEqual, a, b)
+TENON_SIZE_COMPARISON(!=, kNotEqual, a, b)
+TENON_SIZE_COMPARISON(<, kLess, a, b)
+TENON_SIZE_COMPARISON(<=, kLessEqual, a, b)
+TENON_SIZE_COMPARISON(>, kLess, b, a)
+TENON_SIZE_COMPARISON(>=, kLessEqual, b, a)
+
+#undef TENON_SIZE_COMPARISON
+#undef TENON_SIZE_ARITHMETIC
+#undef TENON_SIZE_MIXED
+
+inline Size operator-(Size a) { return 0 - a; }
+inline Size& operator++(Size& a) { return a += 1; }
+
+inline Size least(Size a, Size b) {
+  if (a.known() && b.known()) [[likely]]
+    return a.word() < b.word() ? a : b;
+  return detail::size_formula(detail::SizeOp::kMin, a, b);
+}
+inline Size greatest(Size a, Size b) {
+  if (a.known() && b.known()) [[likely]]
+    return a.word() < b.word() ? b : a;
+  return detail::size_formula(detail::SizeOp::kMax, a, b);
+}
+
+bool SizeTest::hold() const {
+  const bool numbers = Size::from_word(a).known() && Size::from_word(b).known();
+  return numbers ? bool(*this) : detail::size_hold(*this);
+}
+
+SizeTest::operator bool() const {
+  if (!Size::from_word(a).known() || !Size::from_word(b).known()) [[unlikely]]
+    return detail::size_test(*this);
+  switch (kind) {
+    case Kind::kEqual:
+      return a == b;
+    case Kind::kNotEqual:
+      return a != b;
+    case Kind::kLess:
+      return a < b;
+    default:
+      return a <= b;
+  }
+}
+
+// True of one formula and itself, and of equal numbers; decides nothing.
+constexpr bool identical(Size a, Size b) { return a.word() == b.word(); }
+
+}  // namespace tenon

@@ -1,0 +1,564 @@
+#include "core/base/size_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+using Test = SizeTest::Kind;
+
+thread_local SizeTable* current_table = nullptr;
+
+// Bounds beyond these say nothing; sizes and their products stay within.
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLeast = -kMost;
+constexpr int64_t kLargestSize = int64_t{1} << 48;
+
+int64_t clamped(__int128 value) {
+  return static_cast<int64_t>(std::clamp<__int128>(value, kLeast, kMost));
+}
+
+int64_t checked(__int128 value) {
+  require(value <= kMost && value >= kLeast, "a size has more digits than an int64 holds");
+  return static_cast<int64_t>(value);
+}
+
+SizeTest negated(const SizeTest& test) {
+  switch (test.kind) {
+    case Test::kEqual:
+      return {Test::kNotEqual, test.a, test.b};
+    case Test::kNotEqual:
+      return {Test::kEqual, test.a, test.b};
+    case Test::kLess:
+      return {Test::kLessEqual, test.b, test.a};
+    default:
+      return {Test::kLess, test.b, test.a};
+  }
+}
+
+bool compare(Test kind, int64_t a, int64_t b) { return SizeTest{kind, a, b}; }
+
+}  // namespace
+
+// ---- what size.h calls
+
+int64_t Size::pinned() const { return SizeTable::current().pin(*this); }
+
+Size detail::size_formula(SizeOp op, Size a, Size b) { return SizeTable::current().make(op, a, b); }
+
+bool detail::size_test(const SizeTest& test) { return SizeTable::current().decide(test); }
+
+bool detail::size_hold(const SizeTest& test) { return SizeTable::current().hold(test); }
+
+void Size::fail_number(int64_t value) {
+  fail(Code::kInvalidArgument, "{} cannot be a size or a bound of one", {value});
+}
+
+SizeTable::Use::Use(SizeTable& table) : outer_(std::exchange(current_table, &table)) {}
+SizeTable::Use::~Use() { current_table = outer_; }
+
+SizeTable& SizeTable::current() {
+  require_code(current_table, Code::kInternal, "a size of a trace was used outside of it");
+  return *current_table;
+}
+
+std::string to_string(Size size) {
+  return size.known()    ? std::to_string(size.word())
+         : current_table ? current_table->text(size)
+                         : "?";
+}
+
+// ---- formulas
+
+Size SizeTable::symbol(const std::string& name, std::optional<int64_t> example) {
+  for (const AtomId id : symbols_) {
+    if (atoms_[id].name == name) return atom_size(id);
+  }
+  Atom made;
+  made.name = name;
+  made.index = symbols_.size();
+  made.example = example;
+  made.least = 0;
+  made.greatest = kLargestSize;
+  symbols_.push_back(static_cast<AtomId>(atoms_.size()));
+  atoms_.push_back(std::move(made));
+  return atom_size(symbols_.back());
+}
+
+SizeTable::Polynomial SizeTable::polynomial(Size size) const {
+  if (!size.known()) return formulas_[size.id()];
+  if (size.word() == 0) return {};
+  return {{{}, size.word()}};
+}
+
+Size SizeTable::size_of(Polynomial polynomial) {
+  if (polynomial.empty()) return 0;
+  if (polynomial.size() == 1 && polynomial[0].atoms.empty()) return polynomial[0].coefficient;
+  const auto [at, is_new] =
+      ids_.try_emplace(std::move(polynomial), static_cast<uint32_t>(formulas_.size()));
+  if (is_new) formulas_.push_back(at->first);
+  return Size::formula(at->second);
+}
+
+namespace {
+
+// Sums terms with the same atoms; what cancels goes.
+template <class Polynomial>
+void normalise(Polynomial& polynomial) {
+  std::sort(polynomial.begin(), polynomial.end());
+  Polynomial sum;
+  for (auto& term : polynomial) {
+    if (!sum.empty() && sum.back().atoms == term.atoms) {
+      sum.back().coefficient =
+          checked(static_cast<__int128>(sum.back().coefficient) + term.coefficient);
+    } else {
+      sum.push_back(std::move(term));
+    }
+  }
+  std::erase_if(sum, [](const auto& term) { return term.coefficient == 0; });
+  polynomial = std::move(sum);
+}
+
+template <class Polynomial>
+Polynomial plus(Polynomial a, const Polynomial& b, int64_t factor) {
+  for (auto term : b) {
+    term.coefficient = checked(static_cast<__int128>(term.coefficient) * factor);
+    a.push_back(std::move(term));
+  }
+  normalise(a);
+  return a;
+}
+
+template <class Polynomial>
+Polynomial times(const Polynomial& a, const Polynomial& b) {
+  Polynomial product;
+  for (const auto& x : a) {
+    for (const auto& y : b) {
+      auto term = x;
+      term.atoms.insert(term.atoms.end(), y.atoms.begin(), y.atoms.end());
+      std::sort(term.atoms.begin(), term.atoms.end());
+      term.coefficient = checked(static_cast<__int128>(x.coefficient) * y.coefficient);
+      product.push_back(std::move(term));
+    }
+  }
+  normalise(product);
+  return product;
+}
+
+// a / b where b is one term that divides each of a's; nothing otherwise.
+template <class Polynomial>
+std::optional<Polynomial> exact_quotient(const Polynomial& a, const Polynomial& b) {
+  if (b.size() != 1) return a == b ? std::optional<Polynomial>({{{}, 1}}) : std::nullopt;
+  Polynomial quotient;
+  for (auto term : a) {
+    if (term.coefficient % b[0].coefficient != 0) return std::nullopt;
+    if (!std::includes(term.atoms.begin(), term.atoms.end(), b[0].atoms.begin(),
+                       b[0].atoms.end())) {
+      return std::nullopt;
+    }
+    auto rest = term;
+    rest.atoms.clear();
+    std::set_difference(term.atoms.begin(), term.atoms.end(), b[0].atoms.begin(), b[0].atoms.end(),
+                        std::back_inserter(rest.atoms));
+    rest.coefficient /= b[0].coefficient;
+    quotient.push_back(std::move(rest));
+  }
+  return quotient;
+}
+
+}  // namespace
+
+// With every atom that an equality replaced put in terms of others.
+SizeTable::Polynomial SizeTable::resolved_polynomial(Size size) {
+  const Polynomial given = polynomial(size);
+  Polynomial result;
+  for (const Term& term : given) {
+    Polynomial product = {{{}, term.coefficient}};
+    for (const AtomId id : term.atoms) {
+      const Atom::Kind kind = atoms_[id].kind;
+      if (atoms_[id].instead) {
+        product = times(product, resolved_polynomial(*atoms_[id].instead));
+      } else if (kind == Atom::Kind::kSymbol) {
+        product = times(product, Polynomial{{{id}, 1}});
+      } else {
+        const Size old_a = atoms_[id].a, old_b = atoms_[id].b;
+        const Size a = resolved(old_a), b = resolved(old_b);
+        const bool same = identical(a, old_a) && identical(b, old_b);
+        product =
+            times(product, same                             ? Polynomial{{{id}, 1}}
+                           : kind == Atom::Kind::kQuotient  ? polynomial(divide(a, b))
+                           : kind == Atom::Kind::kRemainder ? polynomial(remainder(a, b))
+                                                            : polynomial(extreme(kind, a, b)));
+      }
+    }
+    result = plus(std::move(result), product, 1);
+  }
+  return result;
+}
+
+Size SizeTable::resolved(Size size) {
+  return size.known() ? size : size_of(resolved_polynomial(size));
+}
+
+Size SizeTable::make(detail::SizeOp op, Size a, Size b) {
+  using detail::SizeOp;
+  a = resolved(a);
+  b = resolved(b);
+  switch (op) {
+    case SizeOp::kAdd:
+      return size_of(plus(polynomial(a), polynomial(b), 1));
+    case SizeOp::kSub:
+      return size_of(plus(polynomial(a), polynomial(b), -1));
+    case SizeOp::kMul:
+      return size_of(times(polynomial(a), polynomial(b)));
+    case SizeOp::kDiv:
+      return divide(a, b);
+    case SizeOp::kMod:
+      return remainder(a, b);
+    case SizeOp::kMin:
+      return extreme(Atom::Kind::kMinimum, a, b);
+    default:
+      return extreme(Atom::Kind::kMaximum, a, b);
+  }
+}
+
+Size SizeTable::atom(Atom made) {
+  for (AtomId id = 0; id < atoms_.size(); ++id) {
+    const Atom& x = atoms_[id];
+    if (x.kind == made.kind && x.kind != Atom::Kind::kSymbol && identical(x.a, made.a) &&
+        identical(x.b, made.b)) {
+      return atom_size(id);
+    }
+  }
+  atoms_.push_back(std::move(made));
+  return atom_size(static_cast<AtomId>(atoms_.size() - 1));
+}
+
+Size SizeTable::divide(Size a, Size b) {
+  if (a.known() && b.known()) return a.word() / b.word();
+  const Polynomial p = polynomial(a), q = polynomial(b);
+  if (const auto exact = exact_quotient(p, q)) return size_of(*exact);
+  const Range of_a = range(p), of_b = range(q);
+  Atom made{.kind = Atom::Kind::kQuotient, .a = a, .b = b, .least = kLeast, .greatest = kMost};
+  if (of_a.least >= 0 && of_b.least >= 1) {
+    made.least = of_a.least / of_b.greatest;
+    made.greatest = of_a.greatest / of_b.least;
+  }
+  return atom(std::move(made));
+}
+
+Size SizeTable::remainder(Size a, Size b) {
+  if (a.known() && b.known()) return a.word() % b.word();
+  const Polynomial p = polynomial(a), q = polynomial(b);
+  if (exact_quotient(p, q)) return 0;
+  const Range of_a = range(p), of_b = range(q);
+  Atom made{.kind = Atom::Kind::kRemainder, .a = a, .b = b, .least = kLeast, .greatest = kMost};
+  if (of_a.least >= 0 && of_b.least >= 1) {
+    made.least = 0;
+    made.greatest = of_b.greatest - 1;
+  }
+  return atom(std::move(made));
+}
+
+Size SizeTable::extreme(Atom::Kind kind, Size a, Size b) {
+  const bool is_least = kind == Atom::Kind::kMinimum;
+  if (prove({Test::kLessEqual, a.word(), b.word()}) == true) return is_least ? a : b;
+  if (prove({Test::kLessEqual, b.word(), a.word()}) == true) return is_least ? b : a;
+  if (b.word() < a.word()) std::swap(a, b);  // So that the order of the two does not matter.
+  const Range x = range(polynomial(a)), y = range(polynomial(b));
+  const auto pick = [&](int64_t of_x, int64_t of_y) {
+    return is_least ? std::min(of_x, of_y) : std::max(of_x, of_y);
+  };
+  return atom({.kind = kind,
+               .a = a,
+               .b = b,
+               .least = pick(x.least, y.least),
+               .greatest = pick(x.greatest, y.greatest)});
+}
+
+// ---- what is known
+
+SizeTable::Range SizeTable::range(const Polynomial& polynomial) const {
+  __int128 least = 0, greatest = 0;
+  for (const Term& term : polynomial) {
+    int64_t low = 1, high = 1;
+    for (const AtomId id : term.atoms) {
+      const Atom& x = atoms_[id];
+      const __int128 ends[] = {
+          static_cast<__int128>(low) * x.least, static_cast<__int128>(low) * x.greatest,
+          static_cast<__int128>(high) * x.least, static_cast<__int128>(high) * x.greatest};
+      low = clamped(*std::min_element(ends, ends + 4));
+      high = clamped(*std::max_element(ends, ends + 4));
+    }
+    const __int128 one = static_cast<__int128>(term.coefficient) * low;
+    const __int128 other = static_cast<__int128>(term.coefficient) * high;
+    least += std::min(one, other);
+    greatest += std::max(one, other);
+  }
+  return {clamped(least), clamped(greatest)};
+}
+
+std::optional<bool> SizeTable::prove(const SizeTest& test) {
+  const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
+                                     resolved_polynomial(Size::from_word(test.a)), -1);
+  const auto [least, greatest] = range(difference);
+  switch (test.kind) {
+    case Test::kLess:
+      if (least > 0) return true;
+      if (greatest <= 0) return false;
+      break;
+    case Test::kLessEqual:
+      if (least >= 0) return true;
+      if (greatest < 0) return false;
+      break;
+    default: {
+      const bool is_equal = test.kind == Test::kEqual;
+      if (difference.empty()) return is_equal;
+      if (least > 0 || greatest < 0) return !is_equal;
+      break;
+    }
+  }
+  // Asked before, perhaps in other words.
+  const Size as_one = size_of(difference);
+  for (const SizeTest& guard : guards_) {
+    const bool same = guard.kind == test.kind, opposite = guard.kind == negated(test).kind;
+    if (!same && !opposite) continue;
+    const Size other = size_of(plus(resolved_polynomial(Size::from_word(guard.b)),
+                                    resolved_polynomial(Size::from_word(guard.a)), -1));
+    const bool swapped = identical(other, make(detail::SizeOp::kSub, 0, as_one));
+    const bool ordered = test.kind == Test::kLess || test.kind == Test::kLessEqual;
+    if (same && (identical(other, as_one) || (!ordered && swapped))) return true;
+    if (opposite && (ordered ? swapped : identical(other, as_one) || swapped)) return false;
+  }
+  return std::nullopt;
+}
+
+// An atom that stands alone, with the factor 1 or -1, in front of a number.
+namespace {
+template <class Polynomial>
+struct Alone {
+  explicit Alone(const Polynomial& p) {
+    const bool has_number = !p.empty() && p[0].atoms.empty();
+    if (p.size() != (has_number ? 2u : 1u)) return;
+    const auto& term = p.back();
+    if (term.atoms.size() != 1 || (term.coefficient != 1 && term.coefficient != -1)) return;
+    found = true;
+    atom = term.atoms[0];
+    sign = term.coefficient;
+    number = has_number ? p[0].coefficient : 0;
+  }
+  bool found = false;
+  uint32_t atom = 0;
+  int64_t sign = 1, number = 0;
+};
+}  // namespace
+
+void SizeTable::learn_at_least(const Polynomial& difference, int64_t least) {
+  const Alone alone(difference);
+  if (!alone.found) return;
+  Atom& x = atoms_[alone.atom];
+  // sign * x + number >= least
+  if (alone.sign > 0) {
+    x.least = std::max(x.least, clamped(static_cast<__int128>(least) - alone.number));
+  } else {
+    x.greatest = std::min(x.greatest, clamped(static_cast<__int128>(alone.number) - least));
+  }
+}
+
+// Writes one atom of an equality in terms of the others, the youngest that can be.
+void SizeTable::learn_equal(const Polynomial& difference) {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < difference.size(); ++i) {
+    const Term& term = difference[i];
+    if (term.atoms.size() != 1 || (term.coefficient != 1 && term.coefficient != -1)) continue;
+    const auto holds_it = [&](const Term& other) {
+      return &other != &term && std::ranges::count(other.atoms, term.atoms[0]) != 0;
+    };
+    // Others that are made of it would be written in terms of themselves.
+    const bool composite = std::ranges::any_of(difference, [&](const Term& other) {
+      return std::ranges::any_of(other.atoms, [&](AtomId id) {
+        return atoms_[id].kind != Atom::Kind::kSymbol && id != term.atoms[0];
+      });
+    });
+    if (std::ranges::any_of(difference, holds_it) || composite) continue;
+    if (!best || term.atoms[0] > difference[*best].atoms[0]) best = i;
+  }
+  if (!best) return;
+  const Term chosen = difference[*best];
+  Polynomial rest = difference;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*best));
+  rest = plus(Polynomial{}, rest, -chosen.coefficient);
+  learn_at_least(rest, atoms_[chosen.atoms[0]].least);
+  atoms_[chosen.atoms[0]].instead = size_of(std::move(rest));
+}
+
+void SizeTable::record(const SizeTest& test) {
+  const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
+                                     resolved_polynomial(Size::from_word(test.a)), -1);
+  guards_.push_back(test);
+  switch (test.kind) {
+    case Test::kEqual:
+      return learn_equal(difference);
+    case Test::kLess:
+      return learn_at_least(difference, 1);
+    case Test::kLessEqual:
+      return learn_at_least(difference, 0);
+    case Test::kNotEqual:
+      break;
+  }
+  // A number at the end of a range moves the end.
+  const auto [least, greatest] = range(difference);
+  if (least == 0) learn_at_least(difference, 1);
+  if (greatest == 0) learn_at_least(plus(Polynomial{}, difference, -1), 1);
+}
+
+bool SizeTable::decide(const SizeTest& test) {
+  if (const auto proved = prove(test)) return *proved;
+  const bool answer = *example(test, true);
+  record(answer ? test : negated(test));
+  return answer;
+}
+
+bool SizeTable::hold(const SizeTest& test) {
+  if (const auto proved = prove(test)) return *proved;
+  if (example(test, false) == false) return false;
+  record(test);
+  return true;
+}
+
+int64_t SizeTable::pin(Size size) {
+  size = resolved(size);
+  if (size.known()) return size.word();
+  const auto number = example(size, false);
+  require_code(number.has_value(), Code::kFailedPrecondition,
+               "size {} has to be a number here: give it in the signature, or call the function",
+               text(size));
+  record({Test::kEqual, size.word(), *number});
+  return *number;
+}
+
+// ---- numbers
+
+template <class ValueOf>
+std::optional<int64_t> SizeTable::value(Size size, const ValueOf& value_of) const {
+  if (size.known()) return size.word();
+  int64_t sum = 0;
+  for (const Term& term : formulas_[size.id()]) {
+    int64_t product = term.coefficient;
+    for (const AtomId id : term.atoms) {
+      const Atom& x = atoms_[id];
+      std::optional<int64_t> factor;
+      if (x.kind == Atom::Kind::kSymbol) {
+        factor = value_of(x);
+      } else {
+        const auto a = value(x.a, value_of), b = value(x.b, value_of);
+        if (!a || !b) return std::nullopt;
+        switch (x.kind) {
+          case Atom::Kind::kMinimum:
+            factor = std::min(*a, *b);
+            break;
+          case Atom::Kind::kMaximum:
+            factor = std::max(*a, *b);
+            break;
+          // Who divides has asked for a divisor that is not 0, by a guard or a rule.
+          case Atom::Kind::kQuotient:
+            factor = *b == 0 ? 0 : *a / *b;
+            break;
+          default:
+            factor = *b == 0 ? 0 : *a % *b;
+            break;
+        }
+      }
+      if (!factor) return std::nullopt;
+      product = checked(static_cast<__int128>(product) * *factor);
+    }
+    sum = checked(static_cast<__int128>(sum) + product);
+  }
+  return sum;
+}
+
+std::optional<int64_t> SizeTable::example(Size size, bool invent) {
+  return value(resolved(size), [&](const Atom& symbol) -> std::optional<int64_t> {
+    if (symbol.example || !invent) return symbol.example;
+    return 1009 + 6 * static_cast<int64_t>(symbol.index);
+  });
+}
+
+std::optional<bool> SizeTable::example(const SizeTest& test, bool invent) {
+  const auto a = example(Size::from_word(test.a), invent);
+  const auto b = example(Size::from_word(test.b), invent);
+  if (!a || !b) return std::nullopt;
+  return compare(test.kind, *a, *b);
+}
+
+int64_t SizeTable::evaluate(Size size, std::span<const int64_t> values) const {
+  return *value(size, [&](const Atom& x) { return std::optional(values[x.index]); });
+}
+
+bool SizeTable::evaluate(const SizeTest& test, std::span<const int64_t> values) const {
+  return compare(test.kind, evaluate(Size::from_word(test.a), values),
+                 evaluate(Size::from_word(test.b), values));
+}
+
+bool SizeTable::is_among(Size size, size_t n_symbols) const {
+  return value(size,
+               [&](const Atom& x) {
+                 return x.index < n_symbols ? std::optional<int64_t>(1) : std::nullopt;
+               })
+      .has_value();
+}
+
+// ---- text
+
+std::string SizeTable::text(Size size) const {
+  if (size.known()) return std::to_string(size.word());
+  std::string out;
+  const Polynomial& terms = formulas_[size.id()];
+  // The number comes last, as people write it.
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const Term& term = terms[(i + (terms[0].atoms.empty() ? 1 : 0)) % terms.size()];
+    const int64_t c = term.coefficient;
+    out += out.empty() ? (c < 0 ? "-" : "") : (c < 0 ? " - " : " + ");
+    const int64_t magnitude = c < 0 ? -c : c;
+    bool first = true;
+    if (magnitude != 1 || term.atoms.empty()) {
+      out += std::to_string(magnitude);
+      first = false;
+    }
+    for (const AtomId id : term.atoms) {
+      if (!first) out += "*";
+      first = false;
+      const Atom& x = atoms_[id];
+      switch (x.kind) {
+        case Atom::Kind::kSymbol:
+          out += x.name;
+          break;
+        case Atom::Kind::kQuotient:
+          out += "div(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+        case Atom::Kind::kRemainder:
+          out += "mod(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+        case Atom::Kind::kMinimum:
+          out += "min(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+        case Atom::Kind::kMaximum:
+          out += "max(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+      }
+    }
+  }
+  return out;
+}
+
+std::string SizeTable::text(const SizeTest& test) const {
+  static constexpr const char* kSigns[] = {" == ", " != ", " < ", " <= "};
+  return text(Size::from_word(test.a)) + kSigns[static_cast<size_t>(test.kind)] +
+         text(Size::from_word(test.b));
+}
+
+}  // namespace tenon

@@ -1,0 +1,123 @@
+// What a trace knows of the sizes that are no numbers: the symbols that calls give, the formulas
+// made of them, and what had to be decided about them.
+//
+// A formula is kept in one normal form, a polynomial with whole coefficients over symbols,
+// quotients, remainders, minima and maxima; so n + n and 2 * n are the same Size. Facts are bounds
+// of these parts, from what sizes are and from earlier decisions.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/size.h"
+
+namespace tenon {
+
+class SizeTable {
+ public:
+  SizeTable() = default;
+  SizeTable(const SizeTable&) = delete;
+  SizeTable& operator=(const SizeTable&) = delete;
+
+  // While it lives, the sizes of this thread that are no numbers are formulas of `table`.
+  class Use {
+   public:
+    explicit Use(SizeTable& table);
+    ~Use();
+    Use(const Use&) = delete;
+
+   private:
+    SizeTable* outer_;
+  };
+  // That table; an error if there is none.
+  static SizeTable& current();
+
+  // A size that a call gives, or that is born of data. `example` is what it is in the call that is
+  // traced, if one is. The same name gives the same symbol.
+  Size symbol(const std::string& name, std::optional<int64_t> example = std::nullopt);
+  size_t n_symbols() const { return symbols_.size(); }
+  const std::string& symbol_name(size_t i) const { return atoms_[symbols_[i]].name; }
+
+  Size make(detail::SizeOp op, Size a, Size b);
+
+  // Which way a test goes. Unless it can be proved, the example decides, or, without one, what
+  // holds of large sizes that have nothing in common; and the answer becomes a guard.
+  bool decide(const SizeTest& test);
+  // Makes a test hold, by a guard if need be. False: it does not, by proof or in the example.
+  bool hold(const SizeTest& test);
+  // The number that a size is from now on, by a guard; an error if nothing says which.
+  int64_t pin(Size size);
+  // The size in terms of what is still open: decisions may have made it a number.
+  Size resolved(Size size);
+
+  // What calls must make true, in the order in which it was decided.
+  std::span<const SizeTest> guards() const { return guards_; }
+
+  // As a formula is written: 2*n + 1.
+  std::string text(Size size) const;
+  std::string text(const SizeTest& test) const;
+
+  // The number that a size is, and whether a test holds, when symbol i is values[i].
+  int64_t evaluate(Size size, std::span<const int64_t> values) const;
+  bool evaluate(const SizeTest& test, std::span<const int64_t> values) const;
+  // True if both need no symbol from `n_symbols` on.
+  bool is_among(Size size, size_t n_symbols) const;
+
+ private:
+  using AtomId = uint32_t;
+
+  // A product of atoms, sorted, with its coefficient.
+  struct Term {
+    std::vector<AtomId> atoms;
+    int64_t coefficient;
+    auto operator<=>(const Term&) const = default;
+  };
+  using Polynomial = std::vector<Term>;  // Sorted by atoms; no coefficient is 0.
+
+  struct Atom {
+    enum class Kind : uint8_t { kSymbol, kQuotient, kRemainder, kMinimum, kMaximum };
+    Kind kind = Kind::kSymbol;
+    std::string name;  // Of a symbol, as its number among them.
+    size_t index = 0;
+    Size a = 0, b = 0;  // The operands of the others.
+    std::optional<int64_t> example;
+    int64_t least, greatest;      // What is known of it.
+    std::optional<Size> instead;  // What an equality made of it.
+  };
+
+  Polynomial polynomial(Size size) const;
+  Polynomial resolved_polynomial(Size size);
+  Size size_of(Polynomial polynomial);
+  Size atom(Atom atom);
+  Size atom_size(AtomId id) { return size_of({{{id}, 1}}); }
+  Size divide(Size a, Size b);
+  Size remainder(Size a, Size b);
+  Size extreme(Atom::Kind kind, Size a, Size b);
+
+  struct Range {
+    int64_t least, greatest;
+  };
+  Range range(const Polynomial& polynomial) const;
+  std::optional<bool> prove(const SizeTest& test);
+  void record(const SizeTest& test);
+  void learn_equal(const Polynomial& difference);
+  void learn_at_least(const Polynomial& difference, int64_t least);
+
+  // The value under the example; symbols without one get a made-up size if `invent`.
+  std::optional<int64_t> example(Size size, bool invent);
+  std::optional<bool> example(const SizeTest& test, bool invent);
+  template <class ValueOf>
+  std::optional<int64_t> value(Size size, const ValueOf& value_of) const;
+
+  std::vector<Atom> atoms_;
+  std::vector<AtomId> symbols_;
+  std::vector<Polynomial> formulas_;  // By Size::id().
+  std::map<Polynomial, uint32_t> ids_;
+  std::vector<SizeTest> guards_;
+};
+
+}  // namespace tenon

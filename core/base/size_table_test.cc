@@ -1,0 +1,185 @@
+#include "core/base/size_table.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/base/shape.h"
+
+namespace tenon {
+namespace {
+
+class Sizes : public ::testing::Test {
+ protected:
+  std::string text(Size size) { return table.text(size); }
+  std::vector<std::string> guards() {
+    std::vector<std::string> all;
+    for (const SizeTest& test : table.guards()) all.push_back(table.text(test));
+    return all;
+  }
+
+  SizeTable table;
+  SizeTable::Use use{table};
+};
+
+using Guards = std::vector<std::string>;
+
+TEST_F(Sizes, AreNumbersWhereTheyAreKnown) {
+  const Size a = 6, b = 4;
+
+  EXPECT_TRUE(a == 6 && a != b && a > b && 4 <= b);
+  EXPECT_EQ(int64_t{a + b * 2 - 1}, 13);
+  EXPECT_EQ(int64_t{a / b}, 1);
+  EXPECT_EQ(int64_t{a % b}, 2);
+  EXPECT_EQ(int64_t{least(a, b)}, 4);
+  EXPECT_EQ(int64_t{greatest(a, b)}, 6);
+}
+
+TEST_F(Sizes, HaveOneFormForOneFormula) {
+  const Size n = table.symbol("n"), m = table.symbol("m");
+
+  EXPECT_TRUE(identical(n + n, 2 * n));
+  EXPECT_TRUE(identical((n + 1) * (m - 1), n * m - n + m - 1));
+  EXPECT_TRUE(identical(n - n, 0));
+  EXPECT_TRUE(identical(table.symbol("n"), n));
+  EXPECT_FALSE(identical(n, m));
+}
+
+TEST_F(Sizes, PrintAsPeopleWriteThem) {
+  const Size n = table.symbol("n"), m = table.symbol("m");
+
+  EXPECT_EQ(text(2 * n + 1), "2*n + 1");
+  EXPECT_EQ(text(n * m - 3), "n*m - 3");
+  EXPECT_EQ(text((n + 1) / 2), "div(n + 1, 2)");
+  EXPECT_EQ(text(n % 4), "mod(n, 4)");
+  EXPECT_EQ(text(-n), "-n");
+  EXPECT_EQ(to_string(Dims{n, 3, 2 * n}), "[n,3,2*n]");
+}
+
+TEST_F(Sizes, DivideExactlyWhereTheyCan) {
+  const Size n = table.symbol("n"), m = table.symbol("m");
+
+  EXPECT_TRUE(identical(6 * n * m / (2 * n), 3 * m));
+  EXPECT_TRUE(identical(6 * n % 3, 0));
+  EXPECT_TRUE(identical((n + m) / (n + m), 1));
+  EXPECT_EQ(text((2 * n + 1) / 2), "div(2*n + 1, 2)");
+}
+
+TEST_F(Sizes, AreNotNegative) {
+  const Size n = table.symbol("n");
+
+  EXPECT_TRUE(n >= 0);
+  EXPECT_TRUE(n + 1 > 0);
+  EXPECT_FALSE(2 * n + 3 == 1);
+  EXPECT_TRUE(n % 4 < 4);
+  EXPECT_TRUE(identical(greatest(n, 0), n));
+  EXPECT_EQ(guards(), Guards{});
+}
+
+TEST_F(Sizes, DecideByTheExampleAndSayWhat) {
+  const Size n = table.symbol("n", 5), m = table.symbol("m", 1);
+
+  EXPECT_FALSE(n == 1);
+  EXPECT_TRUE(m == 1);
+  EXPECT_TRUE(n > 3);
+  EXPECT_EQ(guards(), (Guards{"n != 1", "m == 1", "3 < n"}));
+}
+
+TEST_F(Sizes, DecideOnce) {
+  const Size n = table.symbol("n", 5);
+
+  EXPECT_FALSE(n == 8);
+  EXPECT_TRUE(n != 8);
+  EXPECT_FALSE(8 == n);
+  EXPECT_FALSE(n + 1 == 9);
+  EXPECT_EQ(guards(), Guards{"n != 8"});
+}
+
+TEST_F(Sizes, LearnBoundsFromDecisions) {
+  const Size n = table.symbol("n", 5);
+
+  EXPECT_TRUE(n != 0);
+  EXPECT_TRUE(n >= 1);
+  EXPECT_TRUE(n > 4);
+  EXPECT_FALSE(n == 3);
+  EXPECT_EQ(guards(), (Guards{"n != 0", "4 < n"}));
+}
+
+TEST_F(Sizes, WithoutAnExampleAreLargeAndUnlikeEachOther) {
+  const Size n = table.symbol("n"), m = table.symbol("m");
+
+  EXPECT_FALSE(n == 1);
+  EXPECT_FALSE(n == m);
+  EXPECT_TRUE(n > 2);
+}
+
+TEST_F(Sizes, BecomeWhatIsRequired) {
+  const Size n = table.symbol("n"), m = table.symbol("m");
+
+  EXPECT_TRUE((n == m).hold());
+  EXPECT_TRUE(n + 1 == m + 1);
+  EXPECT_TRUE((m == 4).hold());
+  EXPECT_EQ(int64_t{n * 2}, 8);
+  EXPECT_EQ(guards(), (Guards{"n == m", "m == 4"}));
+}
+
+TEST_F(Sizes, RefuseWhatTheExampleOrAProofDenies) {
+  const Size n = table.symbol("n", 5), m = table.symbol("m");
+
+  EXPECT_FALSE((n == 4).hold());
+  EXPECT_FALSE((m < 0).hold());
+  EXPECT_EQ(guards(), Guards{});
+  EXPECT_ANY_THROW(require(n == 4, "C1: {} is not 4", n));
+}
+
+TEST_F(Sizes, AsNumbersAreThoseOfTheExample) {
+  const Size n = table.symbol("n", 5);
+  const int64_t twice = 2 * n;
+
+  EXPECT_EQ(twice, 10);
+  EXPECT_EQ(guards(), Guards{"2*n == 10"});
+}
+
+TEST_F(Sizes, AsNumbersFailWhereNothingSaysWhich) {
+  const Size n = table.symbol("rows");
+  try {
+    const int64_t number = n;
+    FAIL() << number;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("size rows has to be a number"), std::string::npos);
+  }
+}
+
+TEST_F(Sizes, AreEvaluatedForOtherCalls) {
+  const Size n = table.symbol("n", 5), m = table.symbol("m", 2);
+  const Size formula = (n + 1) / m * 3 + least(n, m) - n % m;
+  EXPECT_TRUE(n > m);
+
+  const int64_t values[] = {8, 3};
+  EXPECT_EQ(table.evaluate(formula, values), 9 / 3 * 3 + 3 - 8 % 3);
+  EXPECT_TRUE(table.evaluate(table.guards()[0], values));
+  const int64_t swapped[] = {3, 8};
+  EXPECT_FALSE(table.evaluate(table.guards()[0], swapped));
+}
+
+TEST_F(Sizes, OfACallAreToldFromThoseThatAreBornLater) {
+  const Size n = table.symbol("n"), born = table.symbol("found");
+
+  EXPECT_TRUE(table.is_among(2 * n + 1, 1));
+  EXPECT_FALSE(table.is_among(n + born, 1));
+}
+
+TEST_F(Sizes, AsShapesCompareAxisByAxis) {
+  const Size n = table.symbol("n", 5), m = table.symbol("m", 5);
+
+  require(Dims{n, 3} == Dims{m, 3}, "unequal");
+  EXPECT_EQ(guards(), Guards{"n == m"});
+  EXPECT_FALSE(Dims{n} == (Dims{n, 1}));
+}
+
+TEST(SizesOfNoTrace, CannotComeFromOutside) {
+  EXPECT_ANY_THROW(Size::number(Size::kFirstFormula + 7));
+  EXPECT_TRUE(Size::number(std::numeric_limits<int64_t>::min()).known());
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,29 @@
+// Comparing graphs by their text: both sides are read and printed.
+
+#pragma once
+
+#include "core/testing/test.h"
+#include "core/trace/text.h"
+
+namespace tenon::testing {
+
+inline std::string normal_text(std::string_view text) {
+  return to_text(*parse_graph(current_scope(), text));
+}
+
+// The same whatever its values are called.
+inline std::string nameless_text(std::string_view text) {
+  const std::unique_ptr<Graph> graph = parse_graph(current_scope(), text);
+  size_t n = 0;
+  for (Node& node : graph->nodes()) {
+    for (uint32_t i = 0; i < node.types.size(); ++i) {
+      graph->rename(node.output(i), "%" + std::to_string(n++));
+    }
+  }
+  return to_text(*graph);
+}
+
+#define EXPECT_GRAPH(got, want) \
+  EXPECT_EQ(::tenon::testing::nameless_text(got), ::tenon::testing::nameless_text(want))
+
+}  // namespace tenon::testing

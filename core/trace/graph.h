@@ -1,0 +1,105 @@
+// A program as data: nodes in an order in which they can run, each the call of an op with the
+// values that it takes. A value is made once and never changes; what changes is threaded: the state
+// of a variable or a generator comes in as a value and goes out as another.
+//
+// Sizes may be formulas over symbols, whose table all graphs of one trace share.
+
+#pragma once
+
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/size_table.h"
+#include "core/ops/op.h"
+
+namespace tenon {
+
+struct Node;
+
+// One output of a node; without a node, an optional input that was not given.
+struct Value {
+  Node* node = nullptr;
+  uint32_t index = 0;
+
+  inline const TensorType& type() const;
+  inline const std::string& name() const;
+  explicit operator bool() const { return node != nullptr; }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+using Values = SmallVector<Value, 3>;
+
+enum class NodeKind : uint8_t { kInput, kConstant, kCall };
+
+// What an input is to the function.
+enum class InputRole : uint8_t {
+  kArgument,
+  kCapture,  // A tensor that tracing met.
+  kState     // What a variable or a generator holds; output i is what state i holds afterwards.
+};
+
+struct Node {
+  NodeKind kind = NodeKind::kCall;
+  InputRole role = InputRole::kArgument;  // Of an input.
+  const OpDef* op = nullptr;              // Of a call; the rest of it:
+  OwnedAttrs attrs;
+  Values inputs;
+  Tensor constant;                 // Of a constant: an inline scalar.
+  TensorTypes types;               // Of the outputs.
+  std::vector<std::string> names;  // Of the outputs; each once in its graph.
+  std::string location;            // The user's source line, if a binding gave it.
+
+  Value output(uint32_t i = 0) { return {this, i}; }
+};
+
+const TensorType& Value::type() const { return node->types[index]; }
+const std::string& Value::name() const { return node->names[index]; }
+
+class Graph {
+ public:
+  explicit Graph(std::shared_ptr<SizeTable> sizes = std::make_shared<SizeTable>())
+      : sizes_(std::move(sizes)) {}
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  SizeTable& sizes() const { return *sizes_; }
+
+  // ---- reading
+  std::list<Node>& nodes() { return nodes_; }
+  const std::list<Node>& nodes() const { return nodes_; }
+  std::span<Node* const> inputs() const { return inputs_; }
+  std::span<const Value> outputs() const { return outputs_; }
+  size_t n_states() const;
+
+  // ---- building; each goes to the end, and without a name gets one that is free
+  Value add_input(const TensorType& type, InputRole role = InputRole::kArgument,
+                  std::string name = "");
+  Value add_constant(const TensorImpl& scalar);
+  Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types);
+  void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
+  // Fails if another value has that name.
+  void rename(Value value, std::string name);
+
+  // ---- changing
+  void replace_uses(Value from, Value to);
+  void replace_uses(Node& from, Node& to);  // Output by output.
+  // Erases calls and constants whose outputs nothing takes. True if there were any.
+  bool erase_unused();
+
+ private:
+  Node& add(Node node, std::string name = "");
+  std::string fresh_name();
+
+  std::shared_ptr<SizeTable> sizes_;
+  std::list<Node> nodes_;
+  std::vector<Node*> inputs_;
+  std::vector<Value> outputs_;
+  std::unordered_set<std::string> names_;
+  size_t next_name_ = 0;
+};
+
+}  // namespace tenon

@@ -1,0 +1,83 @@
+#include "core/trace/tracer.h"
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+
+namespace tenon {
+namespace {
+
+// What stands in for the memory of a tensor of a trace.
+struct TracedStorage final : Storage {
+  TracedStorage(Device& lies_on, uint64_t trace, Value value)
+      : Storage([](Storage* self) { delete static_cast<TracedStorage*>(self); }),
+        trace(trace),
+        value(value) {
+    device = &lies_on;
+    traced = true;
+  }
+  // Larger than its base, whose pool has no room for it.
+  static void* operator new(size_t size) { return ::operator new(size); }
+  static void operator delete(void* self) { ::operator delete(self); }
+
+  uint64_t trace;
+  Value value;
+};
+
+}  // namespace
+
+Tracer::Tracer(Scope& scope, Graph& graph)
+    : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}),
+      scope_(scope),
+      graph_(graph),
+      within_(scope, *this),
+      use_(graph.sizes()),
+      serial_(scope.context().next_serial()) {}
+
+Tensor Tracer::input(const TensorType& type, InputRole role, std::string name) {
+  return tensor_of(graph_.add_input(type, role, std::move(name)), scope_.device());
+}
+
+Tensor Tracer::tensor_of(Value value, Device& device) {
+  Tensor x = Tensor::adopt(new TensorImpl);
+  x->type = value.type();
+  x->strides = dense_strides(x->type.shape);
+  x->dense = false;  // No call of its like has run before.
+  x->storage = Ref<Storage>::adopt(new TracedStorage(device, serial_, value));
+  return x;
+}
+
+Value Tracer::value_of(TensorImpl& x) {
+  if (x.is_scalar_value()) return graph_.add_constant(x);
+  if (x.storage->traced) {
+    const auto& traced = static_cast<const TracedStorage&>(*x.storage);
+    require_code(
+        traced.trace == serial_, Code::kFailedPrecondition,
+        "{} {} belongs to another trace: give it to the function as an argument, or return "
+        "it from the one that made it",
+        traced.value.name(), x.type);
+    return traced.value;
+  }
+  const auto [at, is_new] = captured_.try_emplace(x.give_identity());
+  if (is_new) {
+    at->second = graph_.add_input(x.type, InputRole::kCapture);
+    captures_.push_back(Tensor::share(&x));
+  }
+  return at->second;
+}
+
+Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
+  Tracer& tracer = static_cast<Tracer&>(self);
+  TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
+  Device& device = common_device(scope, call.inputs);
+  Values inputs;
+  for (TensorImpl* x : call.inputs) inputs.push_back(x ? tracer.value_of(*x) : Value());
+  Node& node = tracer.graph_.add_call(call.op, call.attrs, std::move(inputs), std::move(types));
+  node.location = scope.location();
+  Tensors outputs;
+  for (uint32_t i = 0; i < node.types.size(); ++i) {
+    outputs.push_back(tracer.tensor_of(node.output(i), device));
+  }
+  return outputs;
+}
+
+}  // namespace tenon
