@@ -1,0 +1,144 @@
+// What sizes are when the symbols are known, and how formulas are written.
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/size_table.h"
+
+namespace tenon {
+namespace {
+
+using Test = SizeTest::Kind;
+
+int64_t checked(__int128 value) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  require(value <= kMost && value >= -kMost, "a size has more digits than an int64 holds");
+  return static_cast<int64_t>(value);
+}
+
+bool compare(Test kind, int64_t a, int64_t b) { return SizeTest{kind, a, b}; }
+
+}  // namespace
+
+// ---- numbers
+
+template <class ValueOf>
+std::optional<int64_t> SizeTable::value(Size size, const ValueOf& value_of) const {
+  if (size.known()) return size.word();
+  int64_t sum = 0;
+  for (const Term& term : formulas_[size.id()]) {
+    int64_t product = term.coefficient;
+    for (const AtomId id : term.atoms) {
+      const Atom& x = atoms_[id];
+      std::optional<int64_t> factor;
+      if (x.kind == Atom::Kind::kSymbol) {
+        factor = value_of(x);
+      } else {
+        const auto a = value(x.a, value_of), b = value(x.b, value_of);
+        if (!a || !b) return std::nullopt;
+        switch (x.kind) {
+          case Atom::Kind::kMinimum:
+            factor = std::min(*a, *b);
+            break;
+          case Atom::Kind::kMaximum:
+            factor = std::max(*a, *b);
+            break;
+          // Who divides has asked for a divisor that is not 0, by a guard or a rule.
+          case Atom::Kind::kQuotient:
+            factor = *b == 0 ? 0 : *a / *b;
+            break;
+          default:
+            factor = *b == 0 ? 0 : *a % *b;
+            break;
+        }
+      }
+      if (!factor) return std::nullopt;
+      product = checked(static_cast<__int128>(product) * *factor);
+    }
+    sum = checked(static_cast<__int128>(sum) + product);
+  }
+  return sum;
+}
+
+std::optional<int64_t> SizeTable::example(Size size, bool invent) {
+  return value(resolved(size), [&](const Atom& symbol) -> std::optional<int64_t> {
+    if (symbol.example || !invent) return symbol.example;
+    return 1009 + 6 * static_cast<int64_t>(symbol.index);
+  });
+}
+
+std::optional<bool> SizeTable::example(const SizeTest& test, bool invent) {
+  const auto a = example(Size::from_word(test.a), invent);
+  const auto b = example(Size::from_word(test.b), invent);
+  if (!a || !b) return std::nullopt;
+  return compare(test.kind, *a, *b);
+}
+
+int64_t SizeTable::evaluate(Size size, std::span<const int64_t> values) const {
+  return *value(size, [&](const Atom& x) { return std::optional(values[x.index]); });
+}
+
+bool SizeTable::evaluate(const SizeTest& test, std::span<const int64_t> values) const {
+  return compare(test.kind, evaluate(Size::from_word(test.a), values),
+                 evaluate(Size::from_word(test.b), values));
+}
+
+bool SizeTable::is_among(Size size, size_t n_symbols) const {
+  return value(size,
+               [&](const Atom& x) {
+                 return x.index < n_symbols ? std::optional<int64_t>(1) : std::nullopt;
+               })
+      .has_value();
+}
+
+// ---- text
+
+std::string SizeTable::text(Size size) const {
+  if (size.known()) return std::to_string(size.word());
+  std::string out;
+  const Polynomial& terms = formulas_[size.id()];
+  // The number comes last, as people write it.
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const Term& term = terms[(i + (terms[0].atoms.empty() ? 1 : 0)) % terms.size()];
+    const int64_t c = term.coefficient;
+    out += out.empty() ? (c < 0 ? "-" : "") : (c < 0 ? " - " : " + ");
+    const int64_t magnitude = c < 0 ? -c : c;
+    bool first = true;
+    if (magnitude != 1 || term.atoms.empty()) {
+      out += std::to_string(magnitude);
+      first = false;
+    }
+    for (const AtomId id : term.atoms) {
+      if (!first) out += "*";
+      first = false;
+      const Atom& x = atoms_[id];
+      switch (x.kind) {
+        case Atom::Kind::kSymbol:
+          out += x.name;
+          break;
+        case Atom::Kind::kQuotient:
+          out += "div(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+        case Atom::Kind::kRemainder:
+          out += "mod(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+        case Atom::Kind::kMinimum:
+          out += "min(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+        case Atom::Kind::kMaximum:
+          out += "max(" + text(x.a) + ", " + text(x.b) + ")";
+          break;
+      }
+    }
+  }
+  return out;
+}
+
+std::string SizeTable::text(const SizeTest& test) const {
+  static constexpr const char* kSigns[] = {" == ", " != ", " < ", " <= "};
+  return text(Size::from_word(test.a)) + kSigns[static_cast<size_t>(test.kind)] +
+         text(Size::from_word(test.b));
+}
+
+}  // namespace tenon
