@@ -38,12 +38,13 @@ class Size {
   static constexpr int64_t kFirstFormula = -(int64_t{3} << 61);
   static constexpr Size formula(uint32_t id) { return Size(kFirstFormula + int64_t{id}); }
   static constexpr Size from_word(int64_t word) { return Size(word); }
-  // A number from outside; an error if it lies in the hole.
+  // A number from outside; an error if it lies so near to the hole that adding sizes could reach
+  // it.
   static Size number(int64_t value) {
-    const Size size(value);
-    if (!size.known()) [[unlikely]]
+    constexpr int64_t kMargin = int64_t{1} << 60;
+    if (value > kFirstFormula - kMargin && value < kFirstFormula + kMargin) [[unlikely]]
       fail_number(value);
-    return size;
+    return value;
   }
 
   constexpr bool known() const {

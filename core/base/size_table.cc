@@ -22,11 +22,6 @@ int64_t clamped(__int128 value) {
   return static_cast<int64_t>(std::clamp<__int128>(value, kLeast, kMost));
 }
 
-int64_t checked(__int128 value) {
-  require(value <= kMost && value >= kLeast, "a size has more digits than an int64 holds");
-  return static_cast<int64_t>(value);
-}
-
 SizeTest negated(const SizeTest& test) {
   switch (test.kind) {
     case Test::kEqual:
@@ -87,7 +82,7 @@ Size SizeTable::symbol(const std::string& name, std::optional<int64_t> example) 
   return atom_size(symbols_.back());
 }
 
-SizeTable::Polynomial SizeTable::polynomial(Size size) const {
+Polynomial SizeTable::polynomial(Size size) const {
   if (!size.known()) return formulas_[size.id()];
   if (size.word() == 0) return {};
   return {{{}, size.word()}};
@@ -102,76 +97,8 @@ Size SizeTable::size_of(Polynomial polynomial) {
   return Size::formula(at->second);
 }
 
-namespace {
-
-// Sums terms with the same atoms; what cancels goes.
-template <class Polynomial>
-void normalise(Polynomial& polynomial) {
-  std::sort(polynomial.begin(), polynomial.end());
-  Polynomial sum;
-  for (auto& term : polynomial) {
-    if (!sum.empty() && sum.back().atoms == term.atoms) {
-      sum.back().coefficient =
-          checked(static_cast<__int128>(sum.back().coefficient) + term.coefficient);
-    } else {
-      sum.push_back(std::move(term));
-    }
-  }
-  std::erase_if(sum, [](const auto& term) { return term.coefficient == 0; });
-  polynomial = std::move(sum);
-}
-
-template <class Polynomial>
-Polynomial plus(Polynomial a, const Polynomial& b, int64_t factor) {
-  for (auto term : b) {
-    term.coefficient = checked(static_cast<__int128>(term.coefficient) * factor);
-    a.push_back(std::move(term));
-  }
-  normalise(a);
-  return a;
-}
-
-template <class Polynomial>
-Polynomial times(const Polynomial& a, const Polynomial& b) {
-  Polynomial product;
-  for (const auto& x : a) {
-    for (const auto& y : b) {
-      auto term = x;
-      term.atoms.insert(term.atoms.end(), y.atoms.begin(), y.atoms.end());
-      std::sort(term.atoms.begin(), term.atoms.end());
-      term.coefficient = checked(static_cast<__int128>(x.coefficient) * y.coefficient);
-      product.push_back(std::move(term));
-    }
-  }
-  normalise(product);
-  return product;
-}
-
-// a / b where b is one term that divides each of a's; nothing otherwise.
-template <class Polynomial>
-std::optional<Polynomial> exact_quotient(const Polynomial& a, const Polynomial& b) {
-  if (b.size() != 1) return a == b ? std::optional<Polynomial>({{{}, 1}}) : std::nullopt;
-  Polynomial quotient;
-  for (auto term : a) {
-    if (term.coefficient % b[0].coefficient != 0) return std::nullopt;
-    if (!std::includes(term.atoms.begin(), term.atoms.end(), b[0].atoms.begin(),
-                       b[0].atoms.end())) {
-      return std::nullopt;
-    }
-    auto rest = term;
-    rest.atoms.clear();
-    std::set_difference(term.atoms.begin(), term.atoms.end(), b[0].atoms.begin(), b[0].atoms.end(),
-                        std::back_inserter(rest.atoms));
-    rest.coefficient /= b[0].coefficient;
-    quotient.push_back(std::move(rest));
-  }
-  return quotient;
-}
-
-}  // namespace
-
 // With every atom that an equality replaced put in terms of others.
-SizeTable::Polynomial SizeTable::resolved_polynomial(Size size) {
+Polynomial SizeTable::resolved_polynomial(Size size) {
   const Polynomial given = polynomial(size);
   Polynomial result;
   for (const Term& term : given) {
@@ -335,14 +262,13 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
   return std::nullopt;
 }
 
-// An atom that stands alone, with the factor 1 or -1, in front of a number.
+// An atom that stands alone, with the factor 1 or -1, beside a number.
 namespace {
-template <class Polynomial>
 struct Alone {
   explicit Alone(const Polynomial& p) {
     const bool has_number = !p.empty() && p[0].atoms.empty();
     if (p.size() != (has_number ? 2u : 1u)) return;
-    const auto& term = p.back();
+    const Term& term = p.back();
     if (term.atoms.size() != 1 || (term.coefficient != 1 && term.coefficient != -1)) return;
     found = true;
     atom = term.atoms[0];

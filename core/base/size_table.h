@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/polynomial.h"
 #include "core/base/size.h"
 
 namespace tenon {
@@ -39,8 +40,6 @@ class SizeTable {
   // A size that a call gives, or that is born of data. `example` is what it is in the call that is
   // traced, if one is. The same name gives the same symbol.
   Size symbol(const std::string& name, std::optional<int64_t> example = std::nullopt);
-  size_t n_symbols() const { return symbols_.size(); }
-  const std::string& symbol_name(size_t i) const { return atoms_[symbols_[i]].name; }
 
   Size make(detail::SizeOp op, Size a, Size b);
 
@@ -64,19 +63,9 @@ class SizeTable {
   // The number that a size is, and whether a test holds, when symbol i is values[i].
   int64_t evaluate(Size size, std::span<const int64_t> values) const;
   bool evaluate(const SizeTest& test, std::span<const int64_t> values) const;
-  // True if both need no symbol from `n_symbols` on.
-  bool is_among(Size size, size_t n_symbols) const;
 
  private:
   using AtomId = uint32_t;
-
-  // A product of atoms, sorted, with its coefficient.
-  struct Term {
-    std::vector<AtomId> atoms;
-    int64_t coefficient;
-    auto operator<=>(const Term&) const = default;
-  };
-  using Polynomial = std::vector<Term>;  // Sorted by atoms; no coefficient is 0.
 
   struct Atom {
     enum class Kind : uint8_t { kSymbol, kQuotient, kRemainder, kMinimum, kMaximum };

@@ -1,7 +1,6 @@
 // What sizes are when the symbols are known, and how formulas are written.
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/size_table.h"
@@ -10,12 +9,6 @@ namespace tenon {
 namespace {
 
 using Test = SizeTest::Kind;
-
-int64_t checked(__int128 value) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  require(value <= kMost && value >= -kMost, "a size has more digits than an int64 holds");
-  return static_cast<int64_t>(value);
-}
 
 bool compare(Test kind, int64_t a, int64_t b) { return SizeTest{kind, a, b}; }
 
@@ -82,14 +75,6 @@ int64_t SizeTable::evaluate(Size size, std::span<const int64_t> values) const {
 bool SizeTable::evaluate(const SizeTest& test, std::span<const int64_t> values) const {
   return compare(test.kind, evaluate(Size::from_word(test.a), values),
                  evaluate(Size::from_word(test.b), values));
-}
-
-bool SizeTable::is_among(Size size, size_t n_symbols) const {
-  return value(size,
-               [&](const Atom& x) {
-                 return x.index < n_symbols ? std::optional<int64_t>(1) : std::nullopt;
-               })
-      .has_value();
 }
 
 // ---- text

@@ -326,7 +326,7 @@ inline Dims to_dims(const Ints& values) { return Dims(values.span()); }
 inline Sizes to_sizes(const Dims& dims) { return Sizes(std::span<const Size>(dims)); }
 inline Sizes to_sizes(const Ints& values) {
   Sizes sizes;
-  for (const int64_t value : values) sizes.push_back(value);
+  for (const int64_t value : values) sizes.push_back(Size::number(value));
   return sizes;
 }
 

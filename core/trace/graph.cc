@@ -1,8 +1,5 @@
 #include "core/trace/graph.h"
 
-#include <algorithm>
-#include <unordered_map>
-
 #include "core/base/error.h"
 
 namespace tenon {
@@ -58,37 +55,6 @@ void Graph::rename(Value value, std::string name) {
   require(names_.insert(name).second, "two values are called {}", name);
   names_.erase(own);
   own = std::move(name);
-}
-
-size_t Graph::n_states() const {
-  return static_cast<size_t>(std::ranges::count(inputs_, InputRole::kState, &Node::role));
-}
-
-void Graph::replace_uses(Value from, Value to) {
-  for (Node& node : nodes_) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
-  std::replace(outputs_.begin(), outputs_.end(), from, to);
-}
-
-void Graph::replace_uses(Node& from, Node& to) {
-  for (uint32_t i = 0; i < from.types.size(); ++i) replace_uses(from.output(i), to.output(i));
-}
-
-bool Graph::erase_unused() {
-  std::unordered_map<const Node*, size_t> uses;
-  for (const Value& y : outputs_) ++uses[y.node];
-  for (const Node& node : nodes_) {
-    for (const Value& x : node.inputs) ++uses[x.node];
-  }
-  bool changed = false;
-  for (auto at = nodes_.end(); at != nodes_.begin();) {
-    --at;
-    if (at->kind == NodeKind::kInput || uses[&*at] != 0) continue;
-    for (const Value& x : at->inputs) --uses[x.node];
-    for (const std::string& name : at->names) names_.erase(name);
-    at = nodes_.erase(at);
-    changed = true;
-  }
-  return changed;
 }
 
 }  // namespace tenon

@@ -2,12 +2,11 @@
 // values that it takes. A value is made once and never changes; what changes is threaded: the state
 // of a variable or a generator comes in as a value and goes out as another.
 //
-// Sizes may be formulas over symbols, whose table all graphs of one trace share.
+// Sizes may be formulas over symbols of the graph's table.
 
 #pragma once
 
 #include <list>
-#include <memory>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -61,19 +60,17 @@ const std::string& Value::name() const { return node->names[index]; }
 
 class Graph {
  public:
-  explicit Graph(std::shared_ptr<SizeTable> sizes = std::make_shared<SizeTable>())
-      : sizes_(std::move(sizes)) {}
+  Graph() = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  SizeTable& sizes() const { return *sizes_; }
+  SizeTable& sizes() const { return sizes_; }
 
   // ---- reading
   std::list<Node>& nodes() { return nodes_; }
   const std::list<Node>& nodes() const { return nodes_; }
   std::span<Node* const> inputs() const { return inputs_; }
   std::span<const Value> outputs() const { return outputs_; }
-  size_t n_states() const;
 
   // ---- building; each goes to the end, and without a name gets one that is free
   Value add_input(const TensorType& type, InputRole role = InputRole::kArgument,
@@ -84,17 +81,11 @@ class Graph {
   // Fails if another value has that name.
   void rename(Value value, std::string name);
 
-  // ---- changing
-  void replace_uses(Value from, Value to);
-  void replace_uses(Node& from, Node& to);  // Output by output.
-  // Erases calls and constants whose outputs nothing takes. True if there were any.
-  bool erase_unused();
-
  private:
   Node& add(Node node, std::string name = "");
   std::string fresh_name();
 
-  std::shared_ptr<SizeTable> sizes_;
+  mutable SizeTable sizes_;  // Asking about a size may decide something about it.
   std::list<Node> nodes_;
   std::vector<Node*> inputs_;
   std::vector<Value> outputs_;

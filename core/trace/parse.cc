@@ -113,19 +113,26 @@ class Parser {
 
   // ---- numbers and sizes
 
+  // Whether a number comes next, which may have a sign.
+  bool is_number() {
+    const size_t digit = token() == "-" ? at_ + 1 : at_;
+    return digit < text_.size() && text_[digit] >= '0' && text_[digit] <= '9';
+  }
+
   template <class T>
   T number(const char* what) {
-    const bool negative = accept("-");
-    const std::string_view w = word();
+    token();
+    const char* last = text_.data() + text_.size();
     T value{};
-    const auto [end, error] = std::from_chars(w.data(), w.data() + w.size(), value);
-    if (w.empty() || error != std::errc() || end != w.data() + w.size()) unexpected(what);
-    next();
-    return negative ? -value : value;
+    const auto [end, error] = std::from_chars(text_.data() + at_, last, value);
+    if (error != std::errc() || (end != last && in_word(*end))) unexpected(what);
+    at_ = static_cast<size_t>(end - text_.data());
+    token_ = {};
+    return value;
   }
 
   Size size() {
-    Size total = accept("-") ? -product() : product();
+    Size total = !is_number() && accept("-") ? -product() : product();
     while (true) {
       if (accept("+")) {
         total += product();
@@ -147,10 +154,8 @@ class Parser {
       expect(")");
       return inside;
     }
-    const std::string_view w = word();
-    if (w.empty()) unexpected("a size");
-    if (w[0] >= '0' && w[0] <= '9') return number<int64_t>("a size");
-    const std::string called(next());
+    if (is_number()) return number<int64_t>("a size");
+    const std::string called = name("a size");
     if (!accept("(")) return graph_.sizes().symbol(called);
     const Size a = size();
     expect(",");
@@ -174,6 +179,7 @@ class Parser {
       if (accept("capture")) role = InputRole::kCapture;
       if (accept("state")) role = InputRole::kState;
       const bool is_generator = role == InputRole::kState && word().empty();
+      if (values_.contains(called)) fail_here(format("two inputs are called {}", {called}));
       values_[called] =
           tracer_.input(is_generator ? TensorType(DType::kU32, {6}) : type(), role, called);
       if (token() != ")") expect(",");
@@ -225,15 +231,16 @@ class Parser {
     }
     for (size_t i = 0; i < names.size(); ++i) {
       graph_.rename(tracer_.value_of(*results[i]), names[i]);
-      if (!values_.try_emplace(names[i], results[i]).second) {
-        fail_here(format("{} has a value already", {names[i]}));
-      }
+      values_.emplace(names[i], results[i]);
     }
   }
 
   Tensors expression() {
-    const std::string_view w = word();
-    if (token() == "-" || (!w.empty() && w[0] >= '0' && w[0] <= '9')) return {literal()};
+    if (is_number()) return {literal()};
+    if (accept("-")) {
+      expect("inf");
+      return {make_scalar(-INFINITY)};
+    }
     const std::string called = name("a value");
     if (called == "none") return {Tensor()};
     if (called == "true" || called == "false") return {make_scalar_bool(called == "true")};
@@ -246,14 +253,13 @@ class Parser {
     return {at->second};
   }
   Tensor literal() {
-    const bool negative = accept("-");
-    const std::string_view w = word();
-    if (w.find_first_of(".einf") == std::string_view::npos) {
-      const auto value = number<int64_t>("a number");
-      return make_scalar(negative ? -value : value);
-    }
+    const size_t begin = at_;
     const auto value = number<double>("a number");
-    return make_scalar(negative ? -value : value);
+    const bool is_whole =
+        text_.substr(begin, at_ - begin).find_first_of(".e") == std::string_view::npos;
+    if (!is_whole) return make_scalar(value);
+    at_ = begin;
+    return make_scalar(number<int64_t>("a number"));
   }
 
   Tensors call(const std::string& called) {

@@ -46,7 +46,8 @@ TEST_F(GraphText, KnowsEachKindOfAttribute) {
   d = einsum(c, x, equation="ij,kj->ik")
   e = reshape(d, shape=[1,-1])
   f = one_hot(i, depth=7)
-  return a, e, f
+  g = slice(e, starts=[-1,3], ends=[-9223372036854775808,2], steps=[-1,-2])
+  return a, f, g
 }
 )");
 }
@@ -56,7 +57,7 @@ TEST_F(GraphText, KnowsScalars) {
   a = add(x, 1.0)
   c = mul(a, -2.5e-08)
   d = maximum(c, -inf)
-  e = add(n, -3)
+  e = add(n, -9223372036854775808)
   f = logical_and(b, true)
   return d, e, f
 }
@@ -98,7 +99,8 @@ TEST_F(GraphText, SaysWhatIsWrongAndWhere) {
   expect_error("(x: f32[4]) { a = sum(x, axis=1) return a }", "sum has no attribute axis");
   expect_error("(x: f31[4]) { return x }", "expected a dtype, but found \"f31\"");
   expect_error("(x: f32[4]) { return x", "but found the end");
-  expect_error("(x: f32[4]) { a = add(x, true) return a }", "add");
+  expect_error("(x: f32[4], x: f32[4]) { return x }", "two inputs are called x");
+  expect_error("(x: f32[4]) { a = add(x, true) return a }", "a bool scalar does not fit");
   expect_error("(x: f32[n]) where n < 0 { return x }", "a guard that never holds");
 }
 

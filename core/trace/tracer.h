@@ -20,8 +20,6 @@ class Tracer final : public Interpreter {
   // sizes of this thread are the graph's.
   Tracer(Scope& scope, Graph& graph);
 
-  Graph& graph() const { return graph_; }
-
   // A new input, as the tensor that the traced code sees.
   Tensor input(const TensorType& type, InputRole role, std::string name);
   // What a tensor is in the graph: its place there, a constant, or a capture. Fails for one of

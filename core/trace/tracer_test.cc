@@ -86,7 +86,21 @@ TEST_F(Tracing, DifferentiatesWhatItTraces) {
                })");
 }
 
-TEST_F(Tracing, NestsAndRefusesTensorsOfAnotherTrace) {
+TEST_F(Tracing, IsUnseenByTapesFurtherOut) {
+  const Tensor x = f32({1, 2});
+  Ref<Tape> kept = tape({.persistent = true}), released = tape();
+  kept->watch(x);
+  const Tensor before = x * x;
+  trace({f32_of({2})}, [&](const Tensors& in) {
+    released.reset();  // While it stands in the stack that the trace hides.
+    return Tensors{in[0] * x};
+  });
+  const Tensor y = before * x;
+
+  EXPECT_EQ(testing::values_of(kept->gradient(y, x)), (std::vector<double>{3, 12}));
+}
+
+TEST_F(Tracing, RefusesTensorsOfAnotherTrace) {
   Tensor escaped;
   trace({f32_of({2})}, [&](const Tensors& in) {
     escaped = in[0];

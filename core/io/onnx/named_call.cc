@@ -44,13 +44,12 @@ bool write(void* attrs, const AttrField& field, const AttrValue& value) {
                : put(attrs, field, std::get_if<DType>(&value));
     }
     case AttrKind::kSize: {
-      const Size size = i ? *i : 0;
+      const Size size = Size::number(i ? *i : 0);
       return i && put(attrs, field, &size);
     }
     case AttrKind::kSizes: {
       const auto* numbers = std::get_if<Ints>(&value);
-      Sizes sizes;
-      for (size_t k = 0; numbers && k < numbers->size(); ++k) sizes.push_back((*numbers)[k]);
+      const Sizes sizes = numbers ? to_sizes(*numbers) : Sizes();
       return numbers && put(attrs, field, &sizes);
     }
     case AttrKind::kText:
