@@ -19,7 +19,7 @@ Tensors as_new(tenon::Scope& scope, const std::vector<Tensor>& tensors) {
   Tensors fresh;
   for (const Tensor& x : tensors) {
     fresh.push_back(x->is_scalar_value() ? tenon::with_dtype(scope, *x, x->type.dtype)
-                                         : tenon::make_view(*x, x->type, x->strides, x->offset));
+                                         : renewed(*x));
   }
   return fresh;
 }

@@ -73,9 +73,7 @@ tenon_error* tenon_generator_read(tenon_scope* scope, tenon_generator* generator
   clear_output(out_state);
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_state, "out_state");
-    const Tensor state = get_generator(self, generator).state();
-    // Under an identity of its own, so that the caller cannot donate the generator's.
-    give(make_view(*state, state->type, state->strides, state->offset), out_state);
+    give(get_generator(self, generator).load(self), out_state);
   });
 }
 
@@ -84,10 +82,9 @@ tenon_error* tenon_generator_assign(tenon_scope* scope, tenon_generator* generat
   return boundary_in(scope, [&](tenon::Scope& self) {
     Generator& to = get_generator(self, generator);
     const Tensor value = get_tensor(self, state, "state");
-    const tenon::Device* device = to.state()->storage->device;
-    tenon::require(value->storage && value->storage->device == device,
-                   "the generator lies on {}, and the state does not", device->name());
-    to.set_state(make_view(*value, value->type, value->strides, value->offset));
+    tenon::require(value->storage && value->storage->device == &to.device(),
+                   "the generator lies on {}, and the state does not", to.device().name());
+    to.set_state(self, value);
   });
 }
 

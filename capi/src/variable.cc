@@ -18,9 +18,9 @@ tenon_error* tenon_variable_create(tenon_scope* scope, tenon_tensor* initial,
     const tenon_variable_options given = read_struct(options, kDefault, "options");
     Tensor value = get_tensor(self, initial, "initial");
     if (value->is_scalar_value()) value = tenon::with_dtype(self, *value, value->type.dtype);
-    give(tenon::Ref<Variable>::adopt(
-             new Variable(tenon::Ref<tenon::Context>::share(&self.context()), std::move(value),
-                          std::string(get_text(given.name, "options.name")), given.trainable)),
+    give(tenon::Ref<Variable>::adopt(new Variable(self, std::move(value),
+                                                  std::string(get_text(given.name, "options.name")),
+                                                  given.trainable)),
          out_variable);
   });
 }

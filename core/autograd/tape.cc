@@ -187,13 +187,12 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   return outputs;
 }
 
-void Tape::record_custom(Inputs inputs, const Tensors& outputs,
-                         const std::shared_ptr<const CustomVjp>& vjp) {
+void Tape::record_call(Inputs inputs, const Tensors& outputs,
+                       const std::shared_ptr<const CustomVjp>& vjp, uint64_t kept) {
   if (!recording_ || !watches_any(inputs)) return;
   SmallVector<const TensorType*, 6> types;
   for (const TensorImpl* x : inputs) types.push_back(&x->type);
-  constexpr uint64_t kAll = ~uint64_t{0};
-  new_record(inputs, {types.data(), types.size()}, outputs, kAll, kAll).custom = vjp;
+  new_record(inputs, {types.data(), types.size()}, outputs, kept, kept).custom = vjp;
 }
 
 Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& outputs,

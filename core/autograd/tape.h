@@ -66,10 +66,18 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   Tensors jacobian(const Tensor& target, std::span<const Source> sources,
                    GradientOptions options = {});
 
+  // Whether a call with this input is recorded.
+  bool watches(const TensorImpl& x) const { return recording_ && node_of(x) != 0; }
+
   // Called by those who make tensors outside of apply().
   void on_read(Variable& variable, TensorImpl& value);
+  // A call that is no op. The derivative of record_custom() may use inputs and outputs.
+  void record_call(Inputs inputs, const Tensors& outputs,
+                   const std::shared_ptr<const CustomVjp>& vjp, uint64_t kept = 0);
   void record_custom(Inputs inputs, const Tensors& outputs,
-                     const std::shared_ptr<const CustomVjp>& vjp);
+                     const std::shared_ptr<const CustomVjp>& vjp) {
+    record_call(inputs, outputs, vjp, ~uint64_t{0});
+  }
 
  private:
   using Node = uint32_t;  // 0 for none.

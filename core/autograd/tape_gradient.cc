@@ -18,7 +18,7 @@ Device& device_of(Scope& scope, const Tensor& x) {
 // A source's value: its type, and its device.
 Tensor value_of(const Source& source) {
   const auto* variable = std::get_if<Ref<Variable>>(&source);
-  return variable ? (*variable)->peek() : std::get<Tensor>(source);
+  return variable ? (*variable)->held() : std::get<Tensor>(source);
 }
 
 void check_sources(std::span<const Source> sources) {

@@ -16,8 +16,7 @@ using testing::i64;
 class TapeTest : public CoreTest {
  protected:
   Ref<Variable> variable(const Tensor& value, bool trainable = true) {
-    return Ref<Variable>::adopt(
-        new Variable(Ref<Context>::share(&context()), value, "v", trainable));
+    return Ref<Variable>::adopt(new Variable(scope(), value, "v", trainable));
   }
   Tensor gradient(Tape& tape, const Tensor& target, const Source& source,
                   GradientOptions options = {}) {

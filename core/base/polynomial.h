@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace tenon {
@@ -13,7 +13,10 @@ namespace tenon {
 struct Term {
   std::vector<uint32_t> atoms;
   int64_t coefficient;
-  auto operator<=>(const Term&) const = default;
+  friend bool operator==(const Term&, const Term&) = default;
+  friend bool operator<(const Term& a, const Term& b) {
+    return std::tie(a.atoms, a.coefficient) < std::tie(b.atoms, b.coefficient);
+  }
 };
 
 // Sorted by atoms, each product of them once; no coefficient is 0.

@@ -22,6 +22,8 @@ enum class Kind : uint32_t {
   kSafetensors,
   kVariableGradients,
   kTracer,
+  kFunction,
+  kTrace,
 };
 
 class Object {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 
 namespace tenon {
 namespace {
@@ -300,15 +301,15 @@ void SizeTable::learn_equal(const Polynomial& difference) {
     const Term& term = difference[i];
     if (term.atoms.size() != 1 || (term.coefficient != 1 && term.coefficient != -1)) continue;
     const auto holds_it = [&](const Term& other) {
-      return &other != &term && std::ranges::count(other.atoms, term.atoms[0]) != 0;
+      return &other != &term && contains(other.atoms, term.atoms[0]);
     };
     // Others that are made of it would be written in terms of themselves.
-    const bool composite = std::ranges::any_of(difference, [&](const Term& other) {
-      return std::ranges::any_of(other.atoms, [&](AtomId id) {
+    const bool composite = any_of(difference, [&](const Term& other) {
+      return any_of(other.atoms, [&](AtomId id) {
         return atoms_[id].kind != Atom::Kind::kSymbol && id != term.atoms[0];
       });
     });
-    if (std::ranges::any_of(difference, holds_it) || composite) continue;
+    if (any_of(difference, holds_it) || composite) continue;
     if (!best || term.atoms[0] > difference[*best].atoms[0]) best = i;
   }
   if (!best) return;

@@ -60,9 +60,15 @@ class SizeTable {
   std::string text(Size size) const;
   std::string text(const SizeTest& test) const;
 
-  // The number that a size is, and whether a test holds, when symbol i is values[i].
-  int64_t evaluate(Size size, std::span<const int64_t> values) const;
-  bool evaluate(const SizeTest& test, std::span<const int64_t> values) const;
+  size_t n_symbols() const { return symbols_.size(); }
+  const std::string& symbol_name(size_t i) const { return atoms_[symbols_[i]].name; }
+  // The symbol that a size is, if it is nothing but that.
+  std::optional<size_t> symbol_of(Size size) const;
+
+  // What a size and a test come to when symbol i is values[i]: a number, or a formula of the trace
+  // under way.
+  Size evaluate(Size size, std::span<const Size> values) const;
+  SizeTest evaluate(const SizeTest& test, std::span<const Size> values) const;
 
  private:
   using AtomId = uint32_t;

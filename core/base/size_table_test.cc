@@ -154,11 +154,13 @@ TEST_F(Sizes, AreEvaluatedForOtherCalls) {
   const Size formula = (n + 1) / m * 3 + least(n, m) - n % m;
   EXPECT_TRUE(n > m);
 
-  const int64_t values[] = {8, 3};
+  const Size values[] = {8, 3};
   EXPECT_EQ(table.evaluate(formula, values), 9 / 3 * 3 + 3 - 8 % 3);
   EXPECT_TRUE(table.evaluate(table.guards()[0], values));
-  const int64_t swapped[] = {3, 8};
+  const Size swapped[] = {3, 8};
   EXPECT_FALSE(table.evaluate(table.guards()[0], swapped));
+  const Size others[] = {m + 1, 2};
+  EXPECT_EQ(text(table.evaluate(n * 3 + m, others)), "3*m + 5");
 }
 
 TEST_F(Sizes, AsShapesCompareAxisByAxis) {

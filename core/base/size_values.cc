@@ -68,13 +68,45 @@ std::optional<bool> SizeTable::example(const SizeTest& test, bool invent) {
   return compare(test.kind, *a, *b);
 }
 
-int64_t SizeTable::evaluate(Size size, std::span<const int64_t> values) const {
-  return *value(size, [&](const Atom& x) { return std::optional(values[x.index]); });
+Size SizeTable::evaluate(Size size, std::span<const Size> values) const {
+  const auto number = value(size, [&](const Atom& x) {
+    const Size given = values[x.index];
+    return given.known() ? std::optional(given.word()) : std::nullopt;
+  });
+  if (number) return *number;
+  Size sum = 0;
+  for (const Term& term : formulas_[size.id()]) {
+    Size product = term.coefficient;
+    for (const AtomId id : term.atoms) {
+      const Atom& x = atoms_[id];
+      if (x.kind == Atom::Kind::kSymbol) {
+        product *= values[x.index];
+        continue;
+      }
+      const Size a = evaluate(x.a, values), b = evaluate(x.b, values);
+      product *= x.kind == Atom::Kind::kMinimum    ? least(a, b)
+                 : x.kind == Atom::Kind::kMaximum  ? greatest(a, b)
+                 : x.kind == Atom::Kind::kQuotient ? a / b
+                                                   : a % b;
+    }
+    sum += product;
+  }
+  return sum;
 }
 
-bool SizeTable::evaluate(const SizeTest& test, std::span<const int64_t> values) const {
-  return compare(test.kind, evaluate(Size::from_word(test.a), values),
-                 evaluate(Size::from_word(test.b), values));
+SizeTest SizeTable::evaluate(const SizeTest& test, std::span<const Size> values) const {
+  return {test.kind, evaluate(Size::from_word(test.a), values).word(),
+          evaluate(Size::from_word(test.b), values).word()};
+}
+
+std::optional<size_t> SizeTable::symbol_of(Size size) const {
+  if (size.known()) return std::nullopt;
+  const Polynomial& terms = formulas_[size.id()];
+  if (terms.size() != 1 || terms[0].coefficient != 1 || terms[0].atoms.size() != 1) {
+    return std::nullopt;
+  }
+  const Atom& x = atoms_[terms[0].atoms[0]];
+  return x.kind == Atom::Kind::kSymbol ? std::optional(x.index) : std::nullopt;
 }
 
 // ---- text

@@ -80,6 +80,12 @@ class Context final : public Object, public Pooled<Context> {
   void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t cancels() const { return cancels_.load(std::memory_order_relaxed); }
 
+  // Whether functions run as the code that they are made of, for debugging.
+  bool runs_functions_eagerly() const { return eager_functions_.load(std::memory_order_relaxed); }
+  void run_functions_eagerly(bool eagerly) {
+    eager_functions_.store(eagerly, std::memory_order_relaxed);
+  }
+
   // Numbers that are never used twice: of tapes.
   uint64_t next_serial() { return serial_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -115,6 +121,7 @@ class Context final : public Object, public Pooled<Context> {
   std::vector<std::string> warned_;
   std::set<std::string, std::less<>> kept_;
   std::atomic<uint64_t> cancels_{0};
+  std::atomic<bool> eager_functions_{false};
   std::atomic<uint64_t> serial_{1};
   mutable std::mutex ops_mutex_;
   CallbackQueue callbacks_;

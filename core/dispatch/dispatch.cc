@@ -41,7 +41,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   Tensor base = Tensor::share(call.inputs[0]);
   if (base->is_scalar_value()) {
     // The same value still takes its dtype from its partners.
-    if (&call.op == &op_def(OpId::k_identity)) return {copy_of_scalar(*base)};
+    if (&call.op == &op_def(OpId::k_identity)) return {renewed(*base)};
     base = with_dtype(scope, *base, call.types[0].dtype);
   }
   Tensors outputs;

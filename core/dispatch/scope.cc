@@ -59,7 +59,7 @@ bool Scope::remove(Interpreter& interpreter) {
   while (*at && *at != &interpreter) at = &(*at)->outer_;
   // While a call runs below some interpreter the chain must hold; it is mended when that ends. So
   // is the chain out of sight.
-  if (below_ > 0 || (!*at && within_ > 0)) {
+  if (below_ > 0 || (!*at && traces_ > 0)) {
     interpreter.retain();
     removed_.push_back(&interpreter);
     has_removed_ = true;
@@ -70,20 +70,24 @@ bool Scope::remove(Interpreter& interpreter) {
   return false;
 }
 
-Scope::Within::Within(Scope& scope, Interpreter& interpreter)
+Scope::Traced::Traced(Scope& scope, Interpreter& tracer, TracedCells& cells)
     : scope_(scope),
-      top_(std::exchange(scope.top_, &interpreter)),
-      innermost_(std::exchange(scope.innermost_, &interpreter)),
+      top_(std::exchange(scope.top_, &tracer)),
+      innermost_(std::exchange(scope.innermost_, &tracer)),
+      tracer_(std::exchange(scope.tracer_, &tracer)),
+      cells_(std::exchange(scope.traced_cells_, &cells)),
       below_(std::exchange(scope.below_, 0)) {
-  interpreter.outer_ = nullptr;
-  ++scope.within_;
+  tracer.outer_ = nullptr;
+  ++scope.traces_;
 }
 
-Scope::Within::~Within() {
+Scope::Traced::~Traced() {
   scope_.top_ = top_;
   scope_.innermost_ = innermost_;
+  scope_.tracer_ = tracer_;
+  scope_.traced_cells_ = cells_;
   scope_.below_ = below_;
-  --scope_.within_;
+  --scope_.traces_;
   if (below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
 }
 

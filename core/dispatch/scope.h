@@ -19,6 +19,8 @@
 
 namespace tenon {
 
+class TracedCells;
+
 class Scope final : public Object, public Pooled<Scope> {
  public:
   // NULL for the device: "cpu", looked up when it is first needed.
@@ -56,8 +58,27 @@ class Scope final : public Object, public Pooled<Scope> {
   void set_location(std::string location) { location_ = std::move(location); }
   const std::string& location() const { return location_; }
 
+  // While it lives, the line is another, unless that is empty.
+  class AtLine {
+   public:
+    AtLine(Scope& scope, const std::string& location) : scope_(scope), other_(!location.empty()) {
+      if (other_) saved_ = std::exchange(scope.location_, location);
+    }
+    ~AtLine() {
+      if (other_) scope_.location_ = std::move(saved_);
+    }
+    AtLine(const AtLine&) = delete;
+
+   private:
+    Scope& scope_;
+    bool other_;
+    std::string saved_;
+  };
+
   // ---- interpreters ----
   Interpreter* innermost() const { return innermost_; }
+  // What cells hold for the code of this scope, if it is under trace.
+  TracedCells* traced_cells() const { return traced_cells_; }
   void push(Interpreter& interpreter);
   // Takes it off wherever it stands. True if that waits until calls under way are done.
   bool remove(Interpreter& interpreter);
@@ -83,11 +104,11 @@ class Scope final : public Object, public Pooled<Scope> {
     Interpreter* saved_;
   };
 
-  // While it lives, nothing records.
+  // While it lives, no tape records.
   class Unrecorded {
    public:
     explicit Unrecorded(Scope& scope) : scope_(scope), saved_(scope.innermost_) {
-      scope.innermost_ = nullptr;
+      scope.innermost_ = scope.tracer_;
       ++scope.below_;
     }
     ~Unrecorded() {
@@ -101,16 +122,18 @@ class Scope final : public Object, public Pooled<Scope> {
     Interpreter* saved_;
   };
 
-  // While it lives, calls go to `interpreter` and to what is pushed meanwhile, and no further out.
-  class Within {
+  // While it lives, code is under trace: calls go to `tracer` and to what is pushed meanwhile, and
+  // no further out.
+  class Traced {
    public:
-    Within(Scope& scope, Interpreter& interpreter);
-    ~Within();
-    Within(const Within&) = delete;
+    Traced(Scope& scope, Interpreter& tracer, TracedCells& cells);
+    ~Traced();
+    Traced(const Traced&) = delete;
 
    private:
     Scope& scope_;
-    Interpreter *top_, *innermost_;
+    Interpreter *top_, *innermost_, *tracer_;
+    TracedCells* cells_;
     int below_;
   };
 
@@ -179,8 +202,10 @@ class Scope final : public Object, public Pooled<Scope> {
   std::string location_;
   Interpreter* top_ = nullptr;        // The stack, innermost first.
   Interpreter* innermost_ = nullptr;  // Where calls go now: top_, or further out below one.
+  Interpreter* tracer_ = nullptr;     // The outermost that calls reach, if code is under trace.
+  TracedCells* traced_cells_ = nullptr;
   int below_ = 0;
-  int within_ = 0;
+  int traces_ = 0;
   bool has_removed_ = false;
   SmallVector<Interpreter*, 4> removed_;
   std::atomic<const void*> user_{nullptr};  // The thread that is inside, if one is.

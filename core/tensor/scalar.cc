@@ -86,12 +86,6 @@ Tensor make_scalar_bool(bool value) {
   return scalar;
 }
 
-Tensor copy_of_scalar(const TensorImpl& scalar) {
-  if (is_floating(scalar.type.dtype)) return make_scalar(scalar.float_value);
-  if (scalar.type.dtype == DType::kBool) return make_scalar_bool(scalar.int_value != 0);
-  return make_scalar(scalar.int_value);
-}
-
 void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to) {
   if (is_floating(scalar.type.dtype)) {
     store_float(scalar.float_value, dtype, to);
@@ -110,6 +104,17 @@ Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& str
   view->storage = base.storage;
   view->dense = is_dense(type.shape, strides);
   return owner;
+}
+
+Tensor renewed(const TensorImpl& x) {
+  Tensor y = Tensor::adopt(new TensorImpl);
+  y->type = x.type;
+  y->strides = x.strides;
+  y->offset = x.offset;
+  y->storage = x.storage;
+  y->int_value = x.int_value;
+  y->dense = x.dense;
+  return y;
 }
 
 }  // namespace tenon

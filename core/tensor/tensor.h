@@ -71,9 +71,6 @@ using TensorSpan = std::span<const Tensor>;
 Tensor make_scalar(double value);
 Tensor make_scalar(int64_t value);
 Tensor make_scalar_bool(bool value);
-// Another scalar of the same value.
-Tensor copy_of_scalar(const TensorImpl& scalar);
-
 // Room for one element of any dtype.
 struct alignas(16) ElementBits {
   uint64_t words[2];
@@ -85,6 +82,8 @@ void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to);
 // A tensor with other sizes and strides over the same storage.
 Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& strides,
                  int64_t offset);
+// The same value under a new identity: tapes tell it from `x`.
+Tensor renewed(const TensorImpl& x);
 
 // Half types to float and back, ties to even.
 float half_to_float(uint16_t bits);

@@ -4,6 +4,19 @@
 
 namespace tenon {
 
+namespace {
+
+// As the text form writes names.
+std::string as_word(std::string name) {
+  for (char& c : name) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!fits) c = '_';
+  }
+  return name.empty() || name[0] > '9' ? name : "_" + name;
+}
+
+}  // namespace
+
 std::string Graph::fresh_name() {
   std::string name;
   do {
@@ -13,18 +26,22 @@ std::string Graph::fresh_name() {
 }
 
 Node& Graph::add(Node node, std::string name) {
+  name = as_word(std::move(name));
   node.names.resize(node.types.size());
   for (std::string& own : node.names) {
     own = name.empty() || names_.contains(name) ? fresh_name() : std::move(name);
     name.clear();
     names_.insert(own);
   }
+  node.first_slot = n_slots_;
+  n_slots_ += static_cast<uint32_t>(node.types.size());
   nodes_.push_back(std::move(node));
   return nodes_.back();
 }
 
-Value Graph::add_input(const TensorType& type, InputRole role, std::string name) {
+Value Graph::add_input(const TensorType& type, InputRole role, std::string name, Device& device) {
   Node node;
+  node.device = &device;
   node.kind = NodeKind::kInput;
   node.types.push_back(type);
   node.role = role;
@@ -36,12 +53,14 @@ Value Graph::add_constant(const TensorImpl& scalar) {
   Node node;
   node.kind = NodeKind::kConstant;
   node.types.push_back(scalar.type);
-  node.constant = copy_of_scalar(scalar);
+  node.constant = renewed(scalar);
   return add(std::move(node)).output();
 }
 
-Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types) {
+Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types,
+                      Device& device) {
   Node node;
+  node.device = &device;
   node.op = &op;
   node.attrs = OwnedAttrs(attrs);
   node.inputs = std::move(inputs);

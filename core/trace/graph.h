@@ -17,6 +17,7 @@
 
 namespace tenon {
 
+class Device;
 struct Node;
 
 // One output of a node; without a node, an optional input that was not given.
@@ -26,6 +27,7 @@ struct Value {
 
   inline const TensorType& type() const;
   inline const std::string& name() const;
+  inline uint32_t slot() const;  // Its number in its graph.
   explicit operator bool() const { return node != nullptr; }
   friend bool operator==(const Value&, const Value&) = default;
 };
@@ -51,12 +53,15 @@ struct Node {
   TensorTypes types;               // Of the outputs.
   std::vector<std::string> names;  // Of the outputs; each once in its graph.
   std::string location;            // The user's source line, if a binding gave it.
+  Device* device = nullptr;        // Where a call runs, where an input lies.
+  uint32_t first_slot = 0;         // The outputs' numbers in the graph count from here.
 
   Value output(uint32_t i = 0) { return {this, i}; }
 };
 
 const TensorType& Value::type() const { return node->types[index]; }
 const std::string& Value::name() const { return node->names[index]; }
+uint32_t Value::slot() const { return node->first_slot + index; }
 
 class Graph {
  public:
@@ -71,12 +76,12 @@ class Graph {
   const std::list<Node>& nodes() const { return nodes_; }
   std::span<Node* const> inputs() const { return inputs_; }
   std::span<const Value> outputs() const { return outputs_; }
+  uint32_t n_slots() const { return n_slots_; }
 
   // ---- building; each goes to the end, and without a name gets one that is free
-  Value add_input(const TensorType& type, InputRole role = InputRole::kArgument,
-                  std::string name = "");
+  Value add_input(const TensorType& type, InputRole role, std::string name, Device& device);
   Value add_constant(const TensorImpl& scalar);
-  Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types);
+  Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
   // Fails if another value has that name.
   void rename(Value value, std::string name);
@@ -91,6 +96,7 @@ class Graph {
   std::vector<Value> outputs_;
   std::unordered_set<std::string> names_;
   size_t next_name_ = 0;
+  uint32_t n_slots_ = 0;
 };
 
 }  // namespace tenon

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/generator.h"
 #include "core/ops/registry.h"
 #include "core/trace/text.h"
 #include "core/trace/tracer.h"
@@ -180,8 +181,8 @@ class Parser {
       if (accept("state")) role = InputRole::kState;
       const bool is_generator = role == InputRole::kState && word().empty();
       if (values_.contains(called)) fail_here(format("two inputs are called {}", {called}));
-      values_[called] =
-          tracer_.input(is_generator ? TensorType(DType::kU32, {6}) : type(), role, called);
+      values_[called] = tracer_.input(is_generator ? Generator::state_type() : type(), role, called,
+                                      scope_.device());
       if (token() != ")") expect(",");
     }
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/dispatch/generator.h"
 
 namespace tenon {
 namespace {
@@ -77,11 +78,10 @@ std::string text_of(const TensorType& type) {
 }
 
 std::string text_of_input(const Node& node) {
-  static const TensorType kGenerator(DType::kU32, {6});
   std::string type = text_of(node.types[0]);
   if (node.role == InputRole::kCapture) type = "capture " + type;
   if (node.role == InputRole::kState) {
-    type = node.types[0] == kGenerator ? "state" : "state " + type;
+    type = node.types[0] == Generator::state_type() ? "state" : "state " + type;
   }
   return node.names[0] + ": " + type;
 }
@@ -95,14 +95,19 @@ std::string joined(const All& all) {
 
 }  // namespace
 
-std::string to_text(const Graph& graph) {
+std::string signature_text(const Graph& graph) {
   const SizeTable::Use use(graph.sizes());
   std::vector<std::string> inputs, guards;
   for (const Node* input : graph.inputs()) inputs.push_back(text_of_input(*input));
   for (const SizeTest& guard : graph.sizes().guards()) guards.push_back(graph.sizes().text(guard));
   std::string out = fmt::format("({})", fmt::join(inputs, ", "));
   if (!guards.empty()) out += fmt::format(" where {}", fmt::join(guards, ", "));
-  out += " {\n";
+  return out;
+}
+
+std::string to_text(const Graph& graph) {
+  const SizeTable::Use use(graph.sizes());
+  std::string out = signature_text(graph) + " {\n";
   for (const Node& node : graph.nodes()) {
     if (node.kind != NodeKind::kCall) continue;
     std::vector<std::string> arguments;

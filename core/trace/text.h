@@ -23,6 +23,8 @@
 namespace tenon {
 
 std::string to_text(const Graph& graph);
+// Its first line: inputs and guards.
+std::string signature_text(const Graph& graph);
 
 // Throws INVALID_ARGUMENT, with the line, for what is no graph, and what a call of the op throws.
 std::unique_ptr<Graph> parse_graph(Scope& scope, std::string_view text);

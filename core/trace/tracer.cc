@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/variable.h"
 
 namespace tenon {
 namespace {
@@ -29,12 +30,12 @@ Tracer::Tracer(Scope& scope, Graph& graph)
     : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}),
       scope_(scope),
       graph_(graph),
-      within_(scope, *this),
+      traced_(scope, *this, *this),
       use_(graph.sizes()),
       serial_(scope.context().next_serial()) {}
 
-Tensor Tracer::input(const TensorType& type, InputRole role, std::string name) {
-  return tensor_of(graph_.add_input(type, role, std::move(name)), scope_.device());
+Tensor Tracer::input(const TensorType& type, InputRole role, std::string name, Device& device) {
+  return tensor_of(graph_.add_input(type, role, std::move(name), device), device);
 }
 
 Tensor Tracer::tensor_of(Value value, Device& device) {
@@ -59,11 +60,48 @@ Value Tracer::value_of(TensorImpl& x) {
   }
   const auto [at, is_new] = captured_.try_emplace(x.give_identity());
   if (is_new) {
-    at->second = graph_.add_input(x.type, InputRole::kCapture);
+    at->second = graph_.add_input(x.type, InputRole::kCapture, "", *x.storage->device);
     captures_.push_back(Tensor::share(&x));
   }
   return at->second;
 }
+
+void Tracer::finish(std::span<const Tensor> outputs) {
+  std::vector<Value> values;
+  for (const Ref<Cell>& cell : states_) values.push_back(value_of(*now_.at(cell.get())));
+  for (const Tensor& y : outputs) values.push_back(value_of(*y));
+  graph_.set_outputs(std::move(values));
+}
+
+// ---- cells
+
+Tensor& Tracer::now(const Cell& cell) {
+  const auto [at, is_new] = now_.try_emplace(&cell);
+  if (is_new) {
+    auto& state = const_cast<Cell&>(cell);
+    std::string name;
+    if (cell.kind() == Kind::kVariable) name = static_cast<const Variable&>(cell).name();
+    at->second = input(cell.type(), InputRole::kState, std::move(name), cell.device());
+    states_.push_back(Ref<Cell>::share(&state));
+  }
+  return at->second;
+}
+
+Tensor Tracer::load(const Cell& cell) { return renewed(*now(cell)); }
+
+void Tracer::store(Cell& cell, const Tensor& value) {
+  now(cell) = value;
+  stored_.push_back({&cell, value_of(*value)});
+}
+
+void Tracer::add(Cell& cell) {
+  const Tensor initial = cell.held();
+  made_.push_back(
+      {Ref<Cell>::share(&cell), initial->storage->traced ? value_of(*initial) : Value()});
+  now_[&cell] = initial;
+}
+
+// ---- calls
 
 Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tracer& tracer = static_cast<Tracer&>(self);
@@ -71,7 +109,8 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Device& device = common_device(scope, call.inputs);
   Values inputs;
   for (TensorImpl* x : call.inputs) inputs.push_back(x ? tracer.value_of(*x) : Value());
-  Node& node = tracer.graph_.add_call(call.op, call.attrs, std::move(inputs), std::move(types));
+  Node& node =
+      tracer.graph_.add_call(call.op, call.attrs, std::move(inputs), std::move(types), device);
   node.location = scope.location();
   Tensors outputs;
   for (uint32_t i = 0; i < node.types.size(); ++i) {

@@ -3,43 +3,73 @@
 // A tensor of a trace has a type, which may have sizes that are formulas, and the place in the
 // graph that it stands for; it has no memory. Whoever needs its value fails, and says what to use
 // instead.
+//
+// A cell that the code reads is a state: its value comes in as an input, what the code stores
+// replaces that, and what it is in the end goes out.
 
 #pragma once
 
 #include <unordered_map>
 
+#include "core/dispatch/cell.h"
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/scope.h"
 #include "core/trace/graph.h"
 
 namespace tenon {
 
-class Tracer final : public Interpreter {
+class Tracer final : public Interpreter, public TracedCells {
  public:
   // Starts to write into `graph`: what the scope computes until the end of the tracer's life, and
   // sizes of this thread are the graph's.
   Tracer(Scope& scope, Graph& graph);
 
   // A new input, as the tensor that the traced code sees.
-  Tensor input(const TensorType& type, InputRole role, std::string name);
+  Tensor input(const TensorType& type, InputRole role, std::string name, Device& device);
   // What a tensor is in the graph: its place there, a constant, or a capture. Fails for one of
   // another trace.
   Value value_of(TensorImpl& x);
-  // The tensor that stands for a value; it would lie on `device`.
-  Tensor tensor_of(Value value, Device& device);
-  // The tensors that became inputs because traced code used them, in the order of these inputs.
+  // Makes these the outputs, behind what the states hold now.
+  void finish(std::span<const Tensor> outputs);
+
+  // The tensors and cells that became inputs because traced code used them, in the order of these
+  // inputs.
   const std::vector<Tensor>& captures() const { return captures_; }
+  const std::vector<Ref<Cell>>& states() const { return states_; }
+  // The cells that traced code made, with what it made them of, if that is a value of the trace.
+  struct Made {
+    Ref<Cell> cell;
+    Value initial;
+  };
+  const std::vector<Made>& made() const { return made_; }
+  // What was stored in cells, in that order.
+  struct Stored {
+    const Cell* cell;
+    Value value;
+  };
+  const std::vector<Stored>& stored() const { return stored_; }
+
+  // TracedCells
+  Tensor load(const Cell& cell) override;
+  void store(Cell& cell, const Tensor& value) override;
+  void add(Cell& cell) override;
 
  private:
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
+  Tensor tensor_of(Value value, Device& device);
+  Tensor& now(const Cell& cell);
 
   Scope& scope_;
   Graph& graph_;
-  Scope::Within within_;
+  Scope::Traced traced_;
   SizeTable::Use use_;
   uint64_t serial_;
   std::vector<Tensor> captures_;
   std::unordered_map<uint64_t, Value> captured_;  // By identity.
+  std::vector<Ref<Cell>> states_;
+  std::vector<Made> made_;
+  std::vector<Stored> stored_;
+  std::unordered_map<const Cell*, Tensor> now_;  // What each state, and each cell made, holds.
 };
 
 }  // namespace tenon

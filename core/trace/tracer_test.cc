@@ -15,11 +15,10 @@ class Tracing : public testing::CoreTest {
     Tracer tracer(scope(), graph_);
     Tensors inputs;
     for (const TensorType& type : types) {
-      inputs.push_back(tracer.input(type, InputRole::kArgument, names_[inputs.size()]));
+      inputs.push_back(tracer.input(type, InputRole::kArgument, names_[inputs.size()], device()));
     }
-    std::vector<Value> outputs;
-    for (const Tensor& y : body(inputs)) outputs.push_back(tracer.value_of(*y));
-    graph_.set_outputs(std::move(outputs));
+    const Tensors outputs = body(inputs);
+    tracer.finish({outputs.data(), outputs.size()});
     captures_ = tracer.captures();
     return to_text(graph_);
   }

@@ -1,0 +1,41 @@
+#include "core/dispatch/cell.h"
+
+namespace tenon {
+
+Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
+    : Object(kind),
+      destroy_(destroy),
+      context_(Ref<Context>::share(&scope.context())),
+      type_(value->type),
+      device_(*value->storage->device),
+      value_(std::move(value)) {
+  // Code under trace may make one of a size that it does not know: this call's, then.
+  for (size_t i = 0; i < type_.rank(); ++i) type_.shape[i] = int64_t{type_.shape[i]};
+  if (scope.traced_cells()) scope.traced_cells()->add(*this);
+}
+
+Tensor Cell::held() const {
+  std::lock_guard guard(*this);
+  return renewed(*value_);
+}
+
+void Cell::hold(const Tensor& value) {
+  // What was held goes only when the lock is free again.
+  Tensor stored = renewed(*value);
+  std::lock_guard guard(*this);
+  std::swap(value_, stored);
+}
+
+Tensor Cell::load(Scope& scope) const {
+  return scope.traced_cells() ? scope.traced_cells()->load(*this) : held();
+}
+
+void Cell::store(Scope& scope, const Tensor& value) {
+  if (scope.traced_cells()) {
+    scope.traced_cells()->store(*this, value);
+  } else {
+    hold(value);
+  }
+}
+
+}  // namespace tenon

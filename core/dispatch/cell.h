@@ -1,0 +1,64 @@
+// A cell: what holds a tensor that is replaced, never changed. Variables and generators are cells;
+// to a function they are its state.
+
+#pragma once
+
+#include <mutex>
+
+#include "core/dispatch/scope.h"
+
+namespace tenon {
+
+class Cell : public Object {
+ public:
+  void release() const {
+    if (drop()) destroy_(*this);
+  }
+
+  Context& context() const { return *context_; }
+  const TensorType& type() const { return type_; }
+  Device& device() const { return device_; }
+
+  // The value as the code of the scope sees it, under a new identity; no copy. Code under trace
+  // sees what it stored itself.
+  Tensor load(Scope& scope) const;
+  // Replaces the value, for the code of the scope; code under trace stores when it is run. The
+  // value has the cell's type.
+  void store(Scope& scope, const Tensor& value);
+
+  // The same for everybody, whatever is traced.
+  Tensor held() const;
+  void hold(const Tensor& value);
+
+  // Keeps other threads from the value: for those who replace it by what they make of it.
+  void lock() const { mutex_.lock(); }
+  void unlock() const { mutex_.unlock(); }
+
+ protected:
+  using Destroy = void (*)(const Cell& self);
+  // The value's type and device are the cell's for good.
+  Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value);
+  ~Cell() = default;
+
+ private:
+  Destroy destroy_;
+  Ref<Context> context_;
+  TensorType type_;
+  Device& device_;
+  mutable std::recursive_mutex mutex_;
+  Tensor value_;
+};
+
+// What cells hold for the code under trace.
+class TracedCells {
+ public:
+  virtual Tensor load(const Cell& cell) = 0;
+  virtual void store(Cell& cell, const Tensor& value) = 0;
+  // A cell that the code makes.
+  virtual void add(Cell& cell) = 0;
+
+ protected:
+  ~TracedCells() = default;
+};
+
+}  // namespace tenon

@@ -1,0 +1,141 @@
+#include "core/trace/derivative.h"
+
+#include <algorithm>
+
+#include "core/autograd/tape.h"
+#include "core/base/search.h"
+#include "core/trace/tracer.h"
+
+namespace tenon {
+namespace {
+
+template <class A, class B>
+std::vector<Value> joined(const A& a, const B& b) {
+  std::vector<Value> all(a.begin(), a.end());
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+TensorType evaluated(const SizeTable& table, TensorType type, std::span<const Size> sizes) {
+  for (size_t i = 0; i < type.rank(); ++i) type.shape[i] = table.evaluate(type.shape[i], sizes);
+  return type;
+}
+
+}  // namespace
+
+Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
+                       const std::vector<bool>& by, const std::vector<bool>& from)
+    : by_(by), from_(from) {
+  Tracer tracer(scope, *graph_);
+  Sizes symbols;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    symbols.push_back(graph_->sizes().symbol(primal.sizes().symbol_name(i), sizes[i].word()));
+  }
+  Tensors inputs;
+  for (const Node* node : primal.inputs()) {
+    inputs.push_back(tracer.input(evaluated(primal.sizes(), node->types[0], symbols),
+                                  InputRole::kArgument, node->names[0], *node->device));
+    inputs_.push_back(tracer.value_of(*inputs.back()));
+  }
+  const auto tape = Ref<Tape>::adopt(
+      new Tape(Ref<Scope>::share(&scope), {.persistent = false, .watch_trainable = false}));
+  std::vector<Source> sources;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!by[i]) continue;
+    tape->watch(inputs[i]);
+    sources.emplace_back(inputs[i]);
+  }
+  std::vector<Value> primal_inputs;
+  for (Node* node : primal.inputs()) primal_inputs.push_back(node->output());
+  const Tensors outputs =
+      Slice(primal, primal_inputs, primal.outputs()).apply(scope, symbols, inputs);
+  Tensors targets, cotangents;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs_.push_back(tracer.value_of(*outputs[i]));
+    if (!from[i]) continue;
+    targets.push_back(outputs[i]);
+  }
+  const uint32_t first_backward_slot = graph_->n_slots();
+  for (const Tensor& y : targets) {
+    cotangents.push_back(tracer.input(y->type, InputRole::kArgument, "", *y->storage->device));
+    cotangents_.push_back(tracer.value_of(*cotangents.back()));
+  }
+  try {
+    const Tensors found = tape->gradient(targets, cotangents, sources, {.unreached_as_null = true});
+    for (const Tensor& dx : found) gradients_.push_back(dx ? tracer.value_of(*dx) : Value());
+  } catch (const Error& error) {
+    error_ = error;
+    gradients_.assign(sources.size(), Value());
+  }
+  captures_ = tracer.captures();
+  for (Node* node : graph_->inputs()) {
+    if (node->role == InputRole::kCapture) captured_.push_back(node->output());
+  }
+  std::vector<Value> there;
+  for (const Value& dx : gradients_) {
+    if (dx) there.push_back(dx);
+  }
+  graph_->set_outputs(there);
+  find_saved(first_backward_slot);
+  forward_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_));
+  backward_.emplace(*graph_, joined(joined(saved_, cotangents_), captured_), there);
+}
+
+// What the way back takes from the forward part: values that it does not make again from nothing.
+void Derivative::find_saved(uint32_t first_backward_slot) {
+  std::vector<bool> seen(graph_->n_slots(), false);
+  std::vector<Value> open(graph_->outputs().begin(), graph_->outputs().end());
+  while (!open.empty()) {
+    const Value x = open.back();
+    open.pop_back();
+    if (!x || seen[x.slot()]) continue;
+    seen[x.slot()] = true;
+    const bool captured = contains(captured_, x);
+    if (captured || (x.node->kind == NodeKind::kConstant)) continue;
+    const bool forward = x.slot() < first_backward_slot;
+    if (forward && (x.node->kind == NodeKind::kInput || !x.node->inputs.empty())) {
+      saved_.push_back(x);
+      continue;
+    }
+    open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
+  }
+  std::sort(saved_.begin(), saved_.end(),
+            [](const Value& a, const Value& b) { return a.slot() < b.slot(); });
+}
+
+bool Derivative::serves(std::span<const Size> sizes) const {
+  return all_of(graph_->sizes().guards(), [&](const SizeTest& guard) {
+    return bool(graph_->sizes().evaluate(guard, sizes));
+  });
+}
+
+Tensors Derivative::forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const {
+  Tensors given(inputs);
+  for (const Tensor& x : captures_) given.push_back(x);
+  return forward_->apply(scope, sizes, given);
+}
+
+Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSpan saved,
+                             const Derivative& saved_by, TensorSpan cotangents) const {
+  if (error_) throw Error(*error_);
+  Tensors given;
+  for (const Value& x : saved_) {
+    // The forward parts of both are the same calls, with the same numbers.
+    const auto at = std::find_if(saved_by.saved_.begin(), saved_by.saved_.end(),
+                                 [&](const Value& other) { return other.slot() == x.slot(); });
+    require_code(at != saved_by.saved_.end(), Code::kInternal, "{} was not saved", x.name());
+    given.push_back(saved[static_cast<size_t>(at - saved_by.saved_.begin())]);
+  }
+  for (const Tensor& dy : cotangents) given.push_back(dy);
+  for (const Tensor& x : captures_) given.push_back(x);
+  return spread(backward_->apply(scope, sizes, given));
+}
+
+Tensors Derivative::spread(Tensors gradients) const {
+  Tensors all;
+  size_t next = 0;
+  for (const Value& dx : gradients_) all.push_back(dx ? std::move(gradients[next++]) : Tensor());
+  return all;
+}
+
+}  // namespace tenon

@@ -1,0 +1,57 @@
+// The derivative of a graph: its forward part, which also gives what the way back needs, and the
+// way back.
+//
+// Both are parts of one graph, which is had by tracing the calls anew under a tape and asking that
+// for its gradients. So whatever the tape can differentiate, a graph can.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/trace/slice.h"
+
+namespace tenon {
+
+class Derivative {
+ public:
+  // Of the outputs that `from` marks by the inputs that `by` marks, for calls in which the symbols
+  // are like `sizes`, which are numbers.
+  Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
+             const std::vector<bool>& by, const std::vector<bool>& from);
+
+  bool is_of(const std::vector<bool>& by, const std::vector<bool>& from) const {
+    return by_ == by && from_ == from;
+  }
+  // Whether the decisions that the way back took hold.
+  bool serves(std::span<const Size> sizes) const;
+
+  // The outputs of the primal graph, and behind them what the way back needs.
+  Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
+  // The gradients by the inputs marked, none where there is none; of the outputs marked, the
+  // cotangents. `saved` is what forward() gave, of this derivative or of one by the same inputs
+  // from more outputs.
+  Tensors backward(Scope& scope, std::span<const Size> sizes, TensorSpan saved,
+                   const Derivative& saved_by, TensorSpan cotangents) const;
+
+  // The whole as one graph, without states: its arguments are the inputs and the cotangents, its
+  // outputs those gradients that there are.
+  const std::shared_ptr<Graph>& graph() const { return graph_; }
+  const std::vector<Tensor>& captures() const { return captures_; }
+  // Such outputs in the form of backward().
+  Tensors spread(Tensors gradients) const;
+
+ private:
+  void find_saved(uint32_t first_backward_slot);
+
+  std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
+  std::vector<bool> by_, from_;
+  std::vector<Value> inputs_, outputs_, saved_, cotangents_, captured_;
+  std::vector<Value> gradients_;  // By the inputs marked; without a node where there is none.
+  std::vector<Tensor> captures_;
+  std::optional<Error> error_;  // Why there is no way back.
+  std::optional<Slice> forward_, backward_;
+};
+
+}  // namespace tenon

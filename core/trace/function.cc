@@ -1,0 +1,381 @@
+#include "core/trace/function.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/search.h"
+#include "core/dispatch/variable.h"
+#include "core/trace/text.h"
+#include "core/trace/tracer.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kDeepest = 200;
+constinit thread_local size_t depth = 0;
+
+class Deeper {
+ public:
+  explicit Deeper(const std::string& name) {
+    require_code(depth < kDeepest, Code::kFailedPrecondition,
+                 "functions call each other {} deep: does {} call itself without end?", kDeepest,
+                 name);
+    ++depth;
+  }
+  ~Deeper() { --depth; }
+  Deeper(const Deeper&) = delete;
+};
+
+InputSpec spec_of(const TensorImpl& x) {
+  InputSpec spec;
+  spec.dtype = x.type.dtype;
+  spec.weak = x.type.weak;
+  for (const Size size : x.shape()) spec.sizes.push_back(size);
+  return spec;
+}
+
+std::string text_of(const InputSpec& spec) {
+  std::string text(name_of(spec.dtype));
+  if (spec.weak) return text + " scalar";
+  text += "[";
+  for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
+    if (axis > 0) text += ",";
+    const bool known = spec.sizes[axis] != InputSpec::kUnknown;
+    const bool named = axis < spec.dim_names.size() && !spec.dim_names[axis].empty();
+    text += known ? std::to_string(spec.sizes[axis]) : named ? spec.dim_names[axis] : "?";
+  }
+  return text + "]";
+}
+
+bool fits(const InputSpec& spec, const TensorImpl& x) {
+  if (spec.dtype != x.type.dtype || spec.weak != x.type.weak || spec.sizes.size() != x.rank()) {
+    return false;
+  }
+  for (size_t axis = 0; axis < x.rank(); ++axis) {
+    const int64_t size = spec.sizes[axis];
+    if (size != InputSpec::kUnknown && size != x.shape()[axis]) return false;
+  }
+  return true;
+}
+
+std::string name_of_input(const std::vector<InputSpec>& specs, size_t i) {
+  return i < specs.size() && !specs[i].name.empty() ? specs[i].name : "x" + std::to_string(i);
+}
+
+// Writes the body down once. `examples` are the inputs of the call that it is for, if there is one.
+struct Written {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::vector<Tensor> captures;
+  std::vector<Ref<Cell>> states;
+  std::vector<Tracer::Made> made;
+  std::vector<Tracer::Stored> stored;
+
+  std::string names_of_made() const {
+    std::string names;
+    for (const Tracer::Made& each : made) {
+      names += names.empty() ? "" : ", ";
+      if (each.cell->kind() == Kind::kGenerator) {
+        names += "a generator";
+      } else {
+        const std::string& name = static_cast<const Variable&>(*each.cell).name();
+        names += name.empty() ? "a variable without a name" : "variable " + name;
+      }
+    }
+    return names;
+  }
+};
+
+Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
+              const Function::Body& body, const Statics& statics, bool is_relaxed) {
+  Written out;
+  Graph& graph = *out.graph;
+  Tracer tracer(scope, graph);
+  Tensors inputs;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const InputSpec& spec = specs[i];
+    const std::string name = name_of_input(specs, i);
+    TensorType type(spec.dtype, Dims{});
+    type.weak = spec.weak;
+    for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
+      if (spec.sizes[axis] != InputSpec::kUnknown) {
+        type.shape.push_back(spec.sizes[axis]);
+        continue;
+      }
+      const bool named = axis < spec.dim_names.size() && !spec.dim_names[axis].empty();
+      std::optional<int64_t> example;
+      if (!examples.empty()) example = examples[i]->shape()[axis];
+      const Size size = graph.sizes().symbol(
+          named ? spec.dim_names[axis] : name + "_" + std::to_string(axis), example);
+      // Nobody said that this size is unknown: what may be repeated is another trace's.
+      if (is_relaxed) (size >= 2).hold();
+      type.shape.push_back(size);
+    }
+    Device* device = &scope.device();
+    if (!examples.empty() && examples[i]->storage) device = examples[i]->storage->device;
+    inputs.push_back(tracer.input(type, InputRole::kArgument, name, *device));
+  }
+  const Tensors outputs = body(scope, inputs, statics);
+  tracer.finish(outputs);
+  out.captures = tracer.captures();
+  out.states = tracer.states();
+  out.stored = tracer.stored();
+  for (const Tracer::Made& made : tracer.made()) {
+    // A generator that is gone again was only a way to draw.
+    const bool stays = made.cell->kind() == Kind::kVariable || made.cell->owners() > 1;
+    if (stays) out.made.push_back(made);
+  }
+  return out;
+}
+
+// Gives the variables that tracing made their first values.
+void initialise(Scope& scope, const Written& written, TensorSpan examples) {
+  std::vector<Value> given, wanted;
+  Tensors inputs;
+  size_t argument = 0, capture = 0, state = 0;
+  for (Node* node : written.graph->inputs()) {
+    if (node->role == InputRole::kArgument) {
+      if (examples.empty()) continue;
+      inputs.push_back(examples[argument++]);
+    } else if (node->role == InputRole::kCapture) {
+      inputs.push_back(written.captures[capture++]);
+    } else {
+      inputs.push_back(written.states[state++]->held());
+    }
+    given.push_back(node->output());
+  }
+  for (const Tracer::Made& made : written.made) {
+    if (made.initial) wanted.push_back(made.initial);
+  }
+  if (wanted.empty()) return;
+  try {
+    // What was drawn for these values stays drawn.
+    const Slice draws(*written.graph, given, wanted);
+    std::map<const Cell*, Value> drawn;
+    for (const Tracer::Stored& stored : written.stored) {
+      if (contains(draws.nodes(), stored.value.node)) {
+        drawn[stored.cell] = stored.value;
+      }
+    }
+    for (const auto& [cell, value] : drawn) wanted.push_back(value);
+    const Scope::Unrecorded unrecorded(scope);
+    const Sizes sizes = sizes_for(*written.graph, examples).value_or(Sizes());
+    const Tensors values = Slice(*written.graph, given, wanted).apply(scope, sizes, inputs);
+    size_t next = 0;
+    for (const Tracer::Made& made : written.made) {
+      if (made.initial) made.cell->hold(values[next++]);
+    }
+    for (const auto& [cell, value] : drawn) const_cast<Cell*>(cell)->hold(values[next++]);
+  } catch (const Error& error) {
+    fail_because(error, error.code(), "the first value of a variable cannot be computed: {}",
+                 {error.what()});
+  }
+}
+
+}  // namespace
+
+Function::Function(std::string name, Body body, FunctionOptions options)
+    : Object(Kind::kFunction),
+      name_(std::move(name)),
+      body_(std::move(body)),
+      options_(std::move(options)) {}
+
+// ---- calls
+
+Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics) {
+  check(inputs);
+  if (scope.traced_cells() || scope.context().runs_functions_eagerly()) {
+    const Deeper deeper(name_);
+    return body_(scope, inputs, statics);
+  }
+  const Bound bound = bind(scope, inputs, statics);
+  return bound.trace->call(scope, inputs, bound.sizes);
+}
+
+void Function::check(TensorSpan inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    require(inputs[i]->donation == Donation::kNone, "input {} was donated", i);
+  }
+  if (!options_.has_signature) return;
+  const std::vector<InputSpec>& signature = options_.signature;
+  require(inputs.size() == signature.size(), "function {} takes {} inputs, but got {}", name_,
+          signature.size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (fits(signature[i], *inputs[i])) continue;
+    fail(Code::kInvalidArgument, "function {}: {} must be {}, but is {}",
+         {name_, name_of_input(signature, i), text_of(signature[i]), text_of(spec_of(*inputs[i]))});
+  }
+}
+
+Function::Like Function::like_of(Scope& scope, TensorSpan inputs) {
+  Like like;
+  like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
+  for (const Tensor& x : inputs) {
+    like.push_back(static_cast<uint64_t>(x->type.dtype) | uint64_t{x->type.weak} << 8 |
+                   x->rank() << 16);
+    like.push_back(x->storage ? reinterpret_cast<uintptr_t>(x->storage->device) : 0);
+  }
+  return like;
+}
+
+Function::Entry* Function::find(const Like& like, TensorSpan inputs, const Statics& statics,
+                                Sizes& sizes) {
+  for (Entry& entry : entries_) {
+    if (!(entry.like == like) || entry.statics != statics.key) continue;
+    if (std::optional<Sizes> found = entry.trace->sizes_for(inputs)) {
+      sizes = std::move(*found);
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& statics) {
+  std::lock_guard guard(mutex_);
+  ++calls_;
+  const Like like = like_of(scope, inputs);
+  Bound bound;
+  if (Entry* entry = find(like, inputs, statics, bound.sizes)) {
+    entry->used = calls_;
+    bound.trace = entry->trace;
+    return bound;
+  }
+  Entry entry{like, statics.key, statics.text, {}, {}, difference(like, inputs, statics), calls_};
+  for (const Tensor& x : inputs) entry.inputs.push_back(spec_of(*x));
+  bound.trace = make(scope, specs_for(like, inputs, statics), inputs, statics);
+  const std::optional<Sizes> sizes = bound.trace->sizes_for(inputs);
+  require_code(sizes.has_value(), Code::kInternal,
+               "function {} was traced for a call that its trace does not serve", name_);
+  bound.sizes = *sizes;
+  entry.trace = bound.trace;
+  warn(scope, entry.why);
+  remember(std::move(entry));
+  return bound;
+}
+
+// ---- tracing
+
+std::vector<InputSpec> Function::specs_for(const Like& like, TensorSpan inputs,
+                                           const Statics& statics) const {
+  if (options_.has_signature) return options_.signature;
+  std::vector<InputSpec> specs;
+  for (const Tensor& x : inputs) specs.push_back(spec_of(*x));
+  std::vector<const Entry*> alike;
+  for (const Entry& entry : entries_) {
+    if (entry.like == like && entry.statics == statics.key) alike.push_back(&entry);
+  }
+  if (!options_.relax || alike.size() < 2) return specs;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    for (size_t axis = 0; axis < specs[i].sizes.size(); ++axis) {
+      int64_t& size = specs[i].sizes[axis];
+      const bool differs =
+          any_of(alike, [&](const Entry* entry) { return entry->inputs[i].sizes[axis] != size; });
+      if (differs && size >= 2) size = InputSpec::kUnknown;
+    }
+  }
+  return specs;
+}
+
+Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
+                          const Statics& statics) {
+  const Deeper deeper(name_);
+  const bool is_relaxed = !options_.has_signature && !examples.empty();
+  Written written = write(scope, specs, examples, body_, statics, is_relaxed);
+  if (!written.made.empty()) {
+    // What makes variables once is traced again, now that they are there.
+    initialise(scope, written, examples);
+    Written again = write(scope, specs, examples, body_, statics, is_relaxed);
+    require_code(again.made.empty(), Code::kFailedPrecondition,
+                 "function {} makes {} at every call: make it before the function, or at its first "
+                 "call alone",
+                 name_, again.names_of_made());
+    written = std::move(again);
+  }
+  return Ref<Trace>::adopt(new Trace(name_, std::move(written.graph), std::move(written.captures),
+                                     std::move(written.states)));
+}
+
+Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
+                           const Statics& statics) {
+  std::lock_guard guard(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.inputs == inputs && entry.statics == statics.key) return entry.trace;
+  }
+  Entry entry{{}, statics.key, statics.text, inputs, {}, "it was asked for", calls_};
+  entry.like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
+  for (const InputSpec& spec : inputs) {
+    entry.like.push_back(static_cast<uint64_t>(spec.dtype) | uint64_t{spec.weak} << 8 |
+                         spec.sizes.size() << 16);
+    entry.like.push_back(spec.weak ? 0 : reinterpret_cast<uintptr_t>(&scope.device()));
+  }
+  entry.trace = make(scope, inputs, {}, statics);
+  Ref<Trace> trace = entry.trace;
+  remember(std::move(entry));
+  return trace;
+}
+
+void Function::remember(Entry entry) {
+  if (entries_.size() >= std::max<size_t>(options_.max_traces, 1)) {
+    entries_.erase(
+        std::min_element(entries_.begin(), entries_.end(),
+                         [](const Entry& a, const Entry& b) { return a.used < b.used; }));
+  }
+  entries_.push_back(std::move(entry));
+}
+
+// ---- what happened
+
+std::string Function::difference(const Like& like, TensorSpan inputs,
+                                 const Statics& statics) const {
+  if (entries_.empty()) return "it is the first";
+  const Entry& last = entries_.back();
+  const auto name = [&](size_t i) { return name_of_input(options_.signature, i); };
+  if (last.statics != statics.key) {
+    return format("the static arguments are {}, not {}", {statics.text, last.statics_text});
+  }
+  if (last.inputs.size() != inputs.size()) {
+    return format("it has {} inputs, not {}", {inputs.size(), last.inputs.size()});
+  }
+  for (size_t i = 0; i < inputs.size() && !options_.has_signature; ++i) {
+    const InputSpec now = spec_of(*inputs[i]), then = last.inputs[i];
+    if (now.dtype == then.dtype && now.weak == then.weak && now.sizes == then.sizes) continue;
+    return format("{} is {}, not {}", {name(i), text_of(now), text_of(then)});
+  }
+  return last.like == like ? "a decision that its code took about sizes no longer holds"
+                           : "it is on another device";
+}
+
+void Function::warn(Scope& scope, const std::string& why) {
+  constexpr size_t kTraces = 5, kCalls = 10;
+  misses_.push_back(calls_);
+  if (misses_.size() > kTraces) misses_.erase(misses_.begin());
+  const uint64_t n_calls = calls_ - misses_[0] + 1;
+  if (warned_ || misses_.size() < kTraces || n_calls > kCalls) return;
+  warned_ = true;
+  scope.context().log(
+      TENON_LOG_WARNING,
+      format(
+          "function {} was traced {} times in {} calls, which is slow; the last time because {}. "
+          "Give it unknown sizes by a signature, and numbers that change as tensors or scalars",
+          {name_, kTraces, n_calls, why}));
+}
+
+std::vector<Ref<Trace>> Function::traces() const {
+  std::lock_guard guard(mutex_);
+  std::vector<Ref<Trace>> all;
+  for (const Entry& entry : entries_) all.push_back(entry.trace);
+  return all;
+}
+
+std::string Function::explain() const {
+  std::lock_guard guard(mutex_);
+  std::string text = format("function {}: {} traces, {} calls\n", {name_, entries_.size(), calls_});
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    text += format("{}. {}", {i + 1, signature_text(entry.trace->graph())});
+    if (!entry.statics_text.empty()) text += " with " + entry.statics_text;
+    text += format("\n   made because {}\n", {entry.why});
+  }
+  return text;
+}
+
+}  // namespace tenon

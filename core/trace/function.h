@@ -1,0 +1,108 @@
+// A function: user code that is traced once for all calls that are alike, and runs as its traces.
+//
+// Calls are alike if they give the same static arguments and inputs of the same dtypes, ranks,
+// sizes and devices. A size of which a signature says that it is unknown is no part of that; nor is
+// one that has differed twice already.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/trace/trace.h"
+
+namespace tenon {
+
+// What a function is given beside tensors. Calls are alike if `key` is the same.
+struct Statics {
+  std::string key;
+  std::string text;            // For people.
+  const void* data = nullptr;  // For the function's body.
+};
+
+// The type of an input as a signature says it.
+struct InputSpec {
+  static constexpr int64_t kUnknown = -1;
+
+  std::string name;  // Empty: x0, x1 and so on.
+  DType dtype = DType::kNone;
+  bool weak = false;  // An inline scalar.
+  std::vector<int64_t> sizes;
+  std::vector<std::string>
+      dim_names;  // Of each size, empty or one for unknown sizes that are equal.
+
+  bool operator==(const InputSpec&) const = default;
+};
+
+struct FunctionOptions {
+  std::vector<InputSpec> signature;  // Empty: as the calls are.
+  bool has_signature = false;
+  bool relax = true;       // Whether a size that differs for the third time becomes unknown.
+  size_t max_traces = 64;  // Beyond, the one that was not used for longest is forgotten.
+};
+
+class Function final : public Object, public Pooled<Function> {
+ public:
+  using Body = std::function<Tensors(Scope& scope, TensorSpan inputs, const Statics& statics)>;
+
+  Function(std::string name, Body body, FunctionOptions options);
+  void release() const {
+    if (drop()) delete this;
+  }
+
+  const std::string& name() const { return name_; }
+
+  // In code under trace, the body becomes part of that.
+  Tensors call(Scope& scope, TensorSpan inputs, const Statics& statics);
+
+  // The trace that serves such a call, made if there is none.
+  struct Bound {
+    Ref<Trace> trace;
+    Sizes sizes;
+  };
+  Bound bind(Scope& scope, TensorSpan inputs, const Statics& statics);
+  // The trace for inputs like these, without any.
+  Ref<Trace> trace(Scope& scope, const std::vector<InputSpec>& inputs, const Statics& statics);
+
+  std::vector<Ref<Trace>> traces() const;
+  // Every trace with its signature, and why it had to be made.
+  std::string explain() const;
+
+ private:
+  // What calls of one trace have alike but for sizes: dtypes, ranks and devices.
+  using Like = SmallVector<uint64_t, 12>;
+  struct Entry {
+    Like like;
+    std::string statics, statics_text;
+    std::vector<InputSpec> inputs;  // Of the call for which it was made.
+    Ref<Trace> trace;
+    std::string why;
+    uint64_t used = 0;  // When.
+  };
+
+  static Like like_of(Scope& scope, TensorSpan inputs);
+  void check(TensorSpan inputs) const;
+  Entry* find(const Like& like, TensorSpan inputs, const Statics& statics, Sizes& sizes);
+  std::vector<InputSpec> specs_for(const Like& like, TensorSpan inputs,
+                                   const Statics& statics) const;
+  std::string difference(const Like& like, TensorSpan inputs, const Statics& statics) const;
+  Ref<Trace> make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
+                  const Statics& statics);
+  void remember(Entry entry);
+  void warn(Scope& scope, const std::string& why);
+
+  std::string name_;
+  Body body_;
+  FunctionOptions options_;
+  mutable std::recursive_mutex mutex_;
+  std::vector<Entry> entries_;
+  uint64_t calls_ = 0;
+  std::vector<uint64_t> misses_;  // When traces were made.
+  bool warned_ = false;
+};
+
+}  // namespace tenon

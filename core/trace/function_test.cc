@@ -1,0 +1,378 @@
+#include "core/trace/function.h"
+
+#include <thread>
+
+#include "core/dispatch/generator.h"
+#include "core/dispatch/variable.h"
+#include "core/testing/graph_text.h"
+
+namespace tenon {
+namespace {
+
+using testing::f32;
+using testing::values_of;
+using Doubles = std::vector<double>;
+
+class Functions : public testing::CoreTest {
+ protected:
+  Functions() : CoreTest(options(log_)) {}
+
+  // A function of tensors alone. `bodies_run` counts how often it was traced.
+  template <class Body>
+  Ref<Function> function(Body body, FunctionOptions options = {}) {
+    return Ref<Function>::adopt(new Function(
+        "f",
+        [this, body](Scope&, TensorSpan in, const Statics& statics) {
+          ++bodies_run;
+          if constexpr (std::is_invocable_v<Body, TensorSpan, const Statics&>) {
+            return body(in, statics);
+          } else {
+            return body(in);
+          }
+        },
+        std::move(options)));
+  }
+  Tensors call(const Ref<Function>& f, std::initializer_list<Tensor> in, Statics statics = {}) {
+    return f->call(scope(), Tensors(in), statics);
+  }
+  Tensor call_one(const Ref<Function>& f, std::initializer_list<Tensor> in, Statics statics = {}) {
+    return call(f, in, std::move(statics))[0];
+  }
+  Ref<Variable> variable(const Tensor& value, const char* name = "w") {
+    return Ref<Variable>::adopt(new Variable(scope(), value, name, true));
+  }
+  std::string text(const Ref<Function>& f, size_t i = 0) {
+    return to_text(f->traces()[i]->graph());
+  }
+
+  int bodies_run = 0;
+  std::string log_;
+
+ private:
+  static ContextOptions options(std::string& log) {
+    ContextOptions options;
+    options.log = [&log](int32_t, std::string_view message) { log += std::string(message) + "\n"; };
+    return options;
+  }
+};
+
+TEST_F(Functions, AreTracedOnceForCallsThatAreAlike) {
+  const auto f = function([](TensorSpan in) { return Tensors{exp(in[0]) * in[1]}; });
+
+  EXPECT_EQ(values_of(call_one(f, {f32({0, 0}), f32({1, 2})})), (Doubles{1, 2}));
+  EXPECT_EQ(values_of(call_one(f, {f32({0, 0}), f32({3, 4})})), (Doubles{3, 4}));
+  EXPECT_EQ(bodies_run, 1);
+  EXPECT_GRAPH(text(f), "(x: f32[2], y: f32[2]) { return mul(exp(x), y) }");
+}
+
+TEST_F(Functions, AreTracedAnewForOtherTypesAndStatics) {
+  const auto f = function([](TensorSpan in, const Statics& statics) {
+    return Tensors{statics.key == "twice" ? in[0] + in[0] : in[0]};
+  });
+
+  call(f, {f32({1})});
+  call(f, {f32({1, 2})});
+  call(f, {testing::f64({1})});
+  EXPECT_EQ(values_of(call_one(f, {f32({1})}, {"twice", "twice", nullptr})), Doubles{2});
+  EXPECT_EQ(values_of(call_one(f, {f32({1})})), Doubles{1});
+  EXPECT_EQ(bodies_run, 4);
+}
+
+TEST_F(Functions, TakeScalarsAsInputs) {
+  const auto f = function([](TensorSpan in) { return Tensors{in[0] * in[1]}; });
+
+  EXPECT_EQ(values_of(call_one(f, {f32({1, 2}), make_scalar(2.0)})), (Doubles{2, 4}));
+  EXPECT_EQ(values_of(call_one(f, {f32({1, 2}), make_scalar(3.0)})), (Doubles{3, 6}));
+  EXPECT_EQ(bodies_run, 1);
+}
+
+TEST_F(Functions, RelaxASizeThatDiffersForTheThirdTime) {
+  const auto f = function([](TensorSpan in) { return Tensors{sum(in[0])}; });
+
+  for (const int64_t n : {2, 3, 4, 5, 100}) {
+    EXPECT_EQ(values_of(call_one(f, {ones({DType::kF32, {n, 2}})})), Doubles{2.0 * double(n)});
+  }
+  EXPECT_EQ(bodies_run, 3);
+  EXPECT_GRAPH(text(f, 2), "(x: f32[x0_0,2]) where 2 <= x0_0 { return sum(x) }");
+  call(f, {ones({DType::kF32, {1, 2}})});  // What might be repeated is another matter.
+  EXPECT_EQ(bodies_run, 4);
+}
+
+TEST_F(Functions, ServeAllSizesThatTheirSignatureLeavesOpen) {
+  FunctionOptions options;
+  options.has_signature = true;
+  options.signature = {{"rows", DType::kF32, false, {InputSpec::kUnknown, 2}, {"n", ""}},
+                       {"more", DType::kF32, false, {InputSpec::kUnknown, 2}, {"n", ""}}};
+  const auto f = function([](TensorSpan in) { return Tensors{in[0] + in[1]}; }, options);
+
+  for (const int64_t n : {1, 7}) {
+    const Tensor x = ones({DType::kF32, {n, 2}});
+    EXPECT_EQ(call_one(f, {x, x})->shape()[0], n);
+  }
+  EXPECT_EQ(bodies_run, 1);
+  EXPECT_GRAPH(text(f), "(rows: f32[n,2], more: f32[n,2]) { return add(rows, more) }");
+  EXPECT_ERROR(call(f, {f32({1}), f32({1})}), Code::kInvalidArgument,
+               "function f: rows must be f32[n,2], but is f32[1]");
+  EXPECT_ERROR(call(f, {f32({1})}), Code::kInvalidArgument, "takes 2 inputs, but got 1");
+}
+
+TEST_F(Functions, AreTracedAnewWhereADecisionNoLongerHolds) {
+  FunctionOptions options;
+  options.has_signature = true;
+  options.signature = {{"x", DType::kF32, false, {InputSpec::kUnknown}, {}}};
+  const auto f = function(
+      [](TensorSpan in) { return Tensors{in[0]->shape()[0] > 2 ? sum(in[0]) : in[0]}; }, options);
+
+  EXPECT_EQ(call_one(f, {f32({1, 2, 3})})->rank(), 0u);
+  EXPECT_EQ(call_one(f, {f32({1, 2})})->rank(), 1u);
+  EXPECT_EQ(call_one(f, {f32({1, 2, 3, 4})})->rank(), 0u);
+  EXPECT_EQ(bodies_run, 2);
+  EXPECT_NE(f->explain().find("a decision that its code took about sizes no longer holds"),
+            std::string::npos)
+      << f->explain();
+}
+
+TEST_F(Functions, ReadAndAssignVariablesAtEachCall) {
+  const auto w = variable(f32({1, 1}));
+  const auto f = function([&](TensorSpan in) {
+    w->assign(scope(), w->read(scope()) + in[0]);
+    return Tensors{w->read(scope()) * 10.0};
+  });
+
+  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{20, 30}));
+  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{30, 50}));
+  w->assign(scope(), f32({0, 0}));
+  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{10, 20}));
+  EXPECT_EQ(values_of(w->read(scope())), (Doubles{1, 2}));
+  EXPECT_GRAPH(text(f), R"((x: f32[2], w: state f32[2]) {
+                 after = add(w, x)
+                 return after, mul(after, 10.0)
+               })");
+}
+
+TEST_F(Functions, DrawAnewAtEachCall) {
+  const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
+  const OpDef& uniform = *find_op("random_uniform");
+  const auto draw = [&] {
+    OwnedAttrs attrs(*uniform.attrs);
+    return generator->draw(scope(), uniform, attrs.view(), {}, 0)[0];
+  };
+  const auto f = function([&](TensorSpan) { return Tensors{draw()}; });
+
+  const Doubles first = values_of(call_one(f, {})), second = values_of(call_one(f, {}));
+  EXPECT_NE(first, second);
+  generator->seed(scope(), 7);
+  EXPECT_EQ(values_of(draw()), first);
+  EXPECT_EQ(values_of(call_one(f, {})), second);
+}
+
+TEST_F(Functions, MayMakeVariablesOnce) {
+  Ref<Variable> w;
+  const auto f = function([&](TensorSpan in) {
+    if (!w) w = variable(in[0] * 2.0);
+    return Tensors{w->read(scope()) + in[0]};
+  });
+
+  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{3, 6}));
+  EXPECT_EQ(bodies_run, 2);
+  EXPECT_EQ(values_of(call_one(f, {f32({0, 0})})), (Doubles{2, 4}));
+  EXPECT_EQ(bodies_run, 2);
+}
+
+TEST_F(Functions, MayNotMakeVariablesAtEveryCall) {
+  const uint64_t before = live_bytes();
+  const auto f = function(
+      [&](TensorSpan in) { return Tensors{variable(in[0], "bias")->read(scope()) + in[0]}; });
+  {
+    const Tensor x = f32({1, 2});
+    EXPECT_ERROR(call(f, {x}), Code::kFailedPrecondition,
+                 "function f makes variable bias at every call");
+  }
+  EXPECT_TRUE(f->traces().empty());
+  EXPECT_EQ(live_bytes(), before);
+}
+
+TEST_F(Functions, KeepNothingOfAnErrorWhileTracing) {
+  bool fails = true;
+  const auto f = function([&](TensorSpan in) {
+    if (fails) fail(Code::kInvalidArgument, "not now");
+    return Tensors{in[0]};
+  });
+
+  EXPECT_ERROR(call(f, {f32({1})}), Code::kInvalidArgument, "not now");
+  fails = false;
+  EXPECT_EQ(values_of(call_one(f, {f32({1})})), Doubles{1});
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
+TEST_F(Functions, NameTheOneThatCallsItselfWithoutEnd) {
+  Ref<Function> f;
+  f = function([&](TensorSpan in) { return f->call(scope(), in, {}); });
+
+  EXPECT_ERROR(call(f, {f32({1})}), Code::kFailedPrecondition, "does f call itself without end?");
+  f.reset();
+}
+
+TEST_F(Functions, ArePartOfTheFunctionThatCallsThem) {
+  const auto w = variable(f32({2}));
+  const auto inner = function([&](TensorSpan in) {
+    w->assign(scope(), w->read(scope()) + 1.0);
+    return Tensors{in[0] * w->read(scope())};
+  });
+  const auto outer = function([&](TensorSpan in) {
+    return Tensors{inner->call(scope(), in, {})[0] + inner->call(scope(), in, {})[0]};
+  });
+
+  EXPECT_EQ(values_of(call_one(outer, {f32({1})})), Doubles{3 + 4});
+  EXPECT_EQ(values_of(call_one(outer, {f32({1})})), Doubles{5 + 6});
+  EXPECT_EQ(values_of(w->read(scope())), Doubles{6});
+}
+
+TEST_F(Functions, WarnOnceWhenTheyAreTracedTooOften) {
+  const auto f = function([](TensorSpan in) { return Tensors{in[0]}; });
+
+  for (int i = 0; i < 8; ++i) {
+    const std::string key = std::to_string(i);
+    call(f, {f32({1})}, {key, "rate=" + key, nullptr});
+  }
+  EXPECT_EQ(log_,
+            "function f was traced 5 times in 5 calls, which is slow; the last time because the "
+            "static arguments are rate=4, not rate=3. Give it unknown sizes by a signature, and "
+            "numbers that change as tensors or scalars\n");
+}
+
+TEST_F(Functions, RunAsTheyAreWrittenIfAsked) {
+  context().run_functions_eagerly(true);
+  const auto f = function([](TensorSpan in) { return Tensors{in[0] * values_of(in[0])[0]}; });
+
+  EXPECT_EQ(values_of(call_one(f, {f32({3})})), Doubles{9});
+  context().run_functions_eagerly(false);
+  EXPECT_ERROR(call(f, {f32({3})}), Code::kFailedPrecondition, "belongs to a trace");
+}
+
+// ---- gradients
+
+TEST_F(Functions, AreDifferentiatedAsOneCall) {
+  const auto w = variable(f32({3}));
+  const auto f = function([&](TensorSpan in) {
+    const Tensor y = in[0] * w->read(scope());
+    return Tensors{y * y, y};
+  });
+  const Tensor x = f32({2});
+  const Ref<Tape> recording = tape({.persistent = true});
+  recording->watch(x);
+
+  const Tensors y = call(f, {x});
+  EXPECT_EQ(values_of(recording->gradient(y[0], x)), Doubles{2 * 2 * 9});
+  const Source by_w[] = {w};
+  EXPECT_EQ(values_of(recording->gradient({&y[1], 1}, {}, by_w)[0]), Doubles{2});
+}
+
+TEST_F(Functions, AreDifferentiatedToAnyOrder) {
+  const auto cube = function([](TensorSpan in) { return Tensors{in[0] * in[0] * in[0]}; });
+  const Tensor x = f32({2});
+  const Ref<Tape> outermost = tape(), outer = tape();
+  outermost->watch(x);
+  outer->watch(x);
+  Tensor dy, ddy;
+  {
+    const Ref<Tape> inner = tape();
+    inner->watch(x);
+    dy = inner->gradient(call_one(cube, {x}), x);
+  }
+  ddy = outer->gradient(dy, x);
+
+  EXPECT_EQ(values_of(dy), Doubles{12});
+  EXPECT_EQ(values_of(ddy), Doubles{12});
+  EXPECT_EQ(values_of(outermost->gradient(ddy, x)), Doubles{6});
+}
+
+TEST_F(Functions, KeepWhatTheWayBackNeedsAlone) {
+  const int64_t n = 1000;
+  const auto f = function([](TensorSpan in) {
+    Tensor y = in[0];
+    for (int i = 0; i < 50; ++i) y = y + 1.0;  // Needs nothing.
+    return Tensors{exp(y)};                    // Needs its output.
+  });
+  const Tensor x = zeros({DType::kF32, {n}});
+  const Ref<Tape> recording = tape();
+  recording->watch(x);
+  const uint64_t before = live_bytes();
+  const Tensor y = call_one(f, {x});
+
+  EXPECT_LE(live_bytes() - before, 2u * 4 * n);
+  const Tensor dx = recording->gradient(y, x);
+  EXPECT_EQ(values_of(dx), values_of(y));
+}
+
+TEST_F(Functions, GiveTheGradientsOfEagerCode) {
+  const auto body = [](TensorSpan in) {
+    const Tensor y = softmax(matmul(in[0], in[1]), 1);
+    return Tensors{sum(y * in[2]), y};
+  };
+  const auto f = function(body);
+  const Tensor a = f32({2, 3}, {1, 2, 3, 4, 5, 6}), b = f32({3, 2}, {.1, .2, .3, .4, .5, .7}),
+               c = f32({2, 2}, {1, 0, 0, 2});
+  const Source sources[] = {a, b, c};
+  const auto gradients = [&](const auto& run) {
+    const Ref<Tape> recording = tape();
+    for (const Source& source : sources) recording->watch(source);
+    const Tensors in = {a, b, c};
+    const Tensors y = run(in);
+    return recording->gradient({&y[0], 1}, {}, sources);
+  };
+
+  const Tensors eager = gradients(body);
+  const Tensors traced = gradients([&](TensorSpan in) { return f->call(scope(), in, {}); });
+  for (size_t i = 0; i < 3; ++i) EXPECT_TENSOR(traced[i], eager[i]);
+}
+
+TEST_F(Functions, SayWhatHasNoGradientOnlyWhenAskedForIt) {
+  const auto f = function([](TensorSpan in) {
+    const Tensor next[] = {in[0], in[0] + 1.0};
+    return call_op(OpId::k_nextafter, any_attrs(NoAttrs{}), next);
+  });
+  const Tensor x = f32({1});
+  const Ref<Tape> recording = tape();
+  recording->watch(x);
+  const Tensor y = call_one(f, {x});
+
+  EXPECT_ERROR(recording->gradient(y, x), Code::kUnimplemented, "nextafter");
+}
+
+TEST_F(Functions, AreDifferentiatedForSizesThatDiffer) {
+  FunctionOptions options;
+  options.has_signature = true;
+  options.signature = {{"x", DType::kF32, false, {InputSpec::kUnknown}, {}}};
+  const auto f = function([](TensorSpan in) { return Tensors{sum(in[0] * in[0])}; }, options);
+
+  for (const Tensor& x : {f32({1, 2}), f32({1, 2, 3})}) {
+    const Ref<Tape> recording = tape();
+    recording->watch(x);
+    const Tensor y = call_one(f, {x});
+    EXPECT_TENSOR(recording->gradient(y, x), x + x);
+  }
+  EXPECT_EQ(bodies_run, 1);
+}
+
+TEST_F(Functions, TakeTheirStatesForThemselvesWhileTheyRun) {
+  const auto w = variable(zeros({DType::kF32, {1}}));
+  const auto f = function([&](TensorSpan) {
+    w->assign(scope(), w->read(scope()) + 1.0);
+    return Tensors{};
+  });
+  call(f, {});
+  const auto other = Ref<Scope>::adopt(new Scope(context(), &device()));
+  constexpr int kCalls = 200;
+  std::thread thread([&] {
+    const Scope::Enter enter(*other);
+    for (int i = 0; i < kCalls; ++i) f->call(*other, {}, {});
+  });
+  for (int i = 0; i < kCalls; ++i) call(f, {});
+  thread.join();
+
+  EXPECT_EQ(values_of(w->read(scope())), Doubles{2 * kCalls + 1});
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,218 @@
+#include "core/trace/trace.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/search.h"
+#include "core/dispatch/variable.h"
+
+namespace tenon {
+namespace {
+
+std::vector<Value> values_of(std::span<Node* const> nodes) {
+  std::vector<Value> values;
+  for (Node* node : nodes) values.push_back(node->output());
+  return values;
+}
+
+// Which of these some tape will ask a gradient of.
+std::vector<bool> watched(Scope& scope, const Tensors& tensors) {
+  std::vector<bool> result(tensors.size(), false);
+  each_tape(scope, [&](const Tape& tape) {
+    for (size_t i = 0; i < tensors.size(); ++i) result[i] = result[i] || tape.watches(*tensors[i]);
+  });
+  return result;
+}
+
+std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& cells) {
+  std::vector<const Cell*> order;  // One for all, so that two calls do not wait for each other.
+  for (const Ref<Cell>& cell : cells) order.push_back(cell.get());
+  std::sort(order.begin(), order.end());
+  std::vector<std::unique_lock<const Cell>> locks;
+  for (const Cell* cell : order) locks.emplace_back(*cell);
+  return locks;
+}
+
+}  // namespace
+
+Trace::Trace(std::string name, std::shared_ptr<Graph> graph, std::vector<Tensor> captures,
+             std::vector<Ref<Cell>> states)
+    : Object(Kind::kTrace),
+      name_(std::move(name)),
+      graph_(std::move(graph)),
+      captures_(std::move(captures)),
+      states_(std::move(states)),
+      all_(*graph_, values_of(graph_->inputs()), graph_->outputs()) {
+  for (Node* node : graph_->inputs()) {
+    if (node->role == InputRole::kArgument) arguments_.push_back(node);
+  }
+}
+
+std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
+  const SizeTable& table = graph.sizes();
+  constexpr int64_t kOpen = -1;
+  Sizes sizes(table.n_symbols(), kOpen);
+  size_t next = 0;
+  for (const Node* node : graph.inputs()) {
+    if (node->role != InputRole::kArgument) continue;
+    if (next == arguments.size()) return std::nullopt;
+    const TensorType &type = node->types[0], &own = arguments[next++]->type;
+    if (own.dtype != type.dtype || own.weak != type.weak || own.rank() != type.rank()) {
+      return std::nullopt;
+    }
+    for (size_t axis = 0; axis < type.rank(); ++axis) {
+      const Size pattern = type.shape[axis], size = own.shape[axis];
+      const std::optional<size_t> symbol = table.symbol_of(pattern);
+      if (symbol && identical(sizes[*symbol], kOpen)) sizes[*symbol] = size;
+      if (!identical(symbol ? sizes[*symbol] : pattern, size)) return std::nullopt;
+    }
+  }
+  if (next != arguments.size()) return std::nullopt;
+  for (const SizeTest& guard : table.guards()) {
+    if (!table.evaluate(guard, sizes).hold()) return std::nullopt;
+  }
+  return sizes;
+}
+
+// ---- calls
+
+Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
+  Tensors all;
+  size_t argument = 0, capture = 0, state = 0;
+  for (const Node* node : graph_->inputs()) {
+    if (node->role == InputRole::kArgument) {
+      all.push_back(arguments[argument++]);
+    } else if (node->role == InputRole::kCapture) {
+      all.push_back(captures_[capture++]);
+    } else {
+      Cell& cell = *states_[state++];
+      all.push_back(cell.kind() == Kind::kVariable ? static_cast<Variable&>(cell).read(scope)
+                                                   : cell.load(scope));
+    }
+  }
+  return all;
+}
+
+Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
+  // Nobody sees a state between what the call reads and what it leaves there.
+  std::vector<std::unique_lock<const Cell>> locks;
+  if (!scope.traced_cells()) locks = locked(states_);
+  const Tensors given = inputs(scope, arguments);
+  Tensors outputs;
+  if (scope.traced_cells()) {
+    outputs = all_.apply(scope, sizes, given);
+  } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
+    outputs = recorded(scope, given, sizes, by);
+  } else {
+    const Scope::Unrecorded unrecorded(scope);
+    outputs = all_.apply(scope, sizes, given);
+  }
+  Tensors results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (i >= states_.size()) {
+      results.push_back(std::move(outputs[i]));
+    } else if (graph_->outputs()[i].node->kind != NodeKind::kInput) {
+      states_[i]->store(scope, outputs[i]);
+    }
+  }
+  return results;
+}
+
+// ---- gradients
+
+std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& sizes,
+                                                    const std::vector<bool>& by,
+                                                    const std::vector<bool>& from) {
+  {
+    std::lock_guard guard(mutex_);
+    for (const Known& known : derivatives_) {
+      if (known.derivative->is_of(by, from) && known.derivative->serves(sizes)) {
+        return known.derivative;
+      }
+    }
+  }
+  auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from);
+  std::lock_guard guard(mutex_);
+  derivatives_.push_back({made, nullptr});
+  return made;
+}
+
+Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
+  std::lock_guard guard(mutex_);
+  Known& known = *std::find_if(derivatives_.begin(), derivatives_.end(),
+                               [&](const Known& each) { return each.derivative == derivative; });
+  if (!known.whole) {
+    known.whole = Ref<Trace>::adopt(
+        new Trace("the gradient of " + name_, derivative->graph(), derivative->captures(), {}));
+  }
+  return known.whole;
+}
+
+Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
+                        const std::vector<bool>& by) {
+  std::vector<bool> from;
+  for (size_t i = 0; i < graph_->outputs().size(); ++i) {
+    const TensorType& type = graph_->outputs()[i].type();
+    from.push_back(i >= states_.size() && is_floating(type.dtype) && !type.weak);
+  }
+  const auto forward = derivative(scope, sizes, by, from);
+  Tensors all;
+  {
+    const Scope::Unrecorded unrecorded(scope);
+    all = forward->forward(scope, sizes, given);
+  }
+  Tensors outputs, recorded, saved;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i >= from.size()) {
+      saved.push_back(std::move(all[i]));
+      continue;
+    }
+    // Tapes tell an output from an input that it is.
+    outputs.push_back(from[i] ? renewed(*all[i]) : std::move(all[i]));
+    if (i >= states_.size()) recorded.push_back(outputs.back());
+  }
+  // Tapes further out, and one that records its own way back, differentiate that by the inputs.
+  size_t n_tapes = 0;
+  bool again = false;
+  each_tape(scope, [&](const Tape& tape) {
+    again = again || tape.options().persistent || n_tapes > 0;
+    ++n_tapes;
+  });
+  const auto vjp = std::make_shared<const CustomVjp>(
+      [self = Ref<Trace>::share(this), sizes, by, forward, saved = std::move(saved),
+       kept = again ? given : Tensors()](const VjpArgs& args) {
+        return self->gradients(args, sizes, by, *forward, saved, kept);
+      });
+  SmallVector<TensorImpl*, 6> borrowed;
+  for (const Tensor& x : given) borrowed.push_back(x.get());
+  each_tape(scope, [&](Tape& tape) { tape.record_call(borrowed, recorded, vjp); });
+  return outputs;
+}
+
+Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vector<bool>& by,
+                         const Derivative& forward, TensorSpan saved, TensorSpan given) {
+  Scope& scope = current_scope();
+  std::vector<bool> from(states_.size(), false);
+  Tensors cotangents;
+  for (size_t i = 0; i < args.n_outputs(); ++i) {
+    from.push_back(args.has_cotangent(i));
+    if (from.back()) cotangents.push_back(args.cotangent(i));
+  }
+  const auto way = derivative(scope, sizes, by, from);
+  bool is_seen = false;
+  each_tape(scope, [&](const Tape& tape) { is_seen = is_seen || tape.is_recording(); });
+  Tensors found;
+  if (is_seen && !given.empty()) {
+    Tensors arguments(given);
+    for (const Tensor& dy : cotangents) arguments.push_back(dy);
+    found = way->spread(whole(way)->call(scope, arguments, sizes));
+  } else {
+    found = way->backward(scope, sizes, saved, forward, cotangents);
+  }
+  Tensors all;
+  size_t next = 0;
+  for (const bool marked : by) all.push_back(marked ? std::move(found[next++]) : Tensor());
+  return all;
+}
+
+}  // namespace tenon

@@ -1,0 +1,77 @@
+// One traced form of a function: its graph, and what the graph takes beside the arguments. It can
+// be called, and is differentiated as one call.
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/autograd/tape.h"
+#include "core/dispatch/cell.h"
+#include "core/trace/derivative.h"
+#include "core/trace/slice.h"
+
+namespace tenon {
+
+// What the symbols of a graph are for such arguments; nothing if it does not serve them.
+std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments);
+
+class Trace final : public Object, public Pooled<Trace> {
+ public:
+  // The graph's inputs are arguments, captures and states in any order; its outputs what the states
+  // hold afterwards, in the order of these inputs, and behind them the function's.
+  Trace(std::string name, std::shared_ptr<Graph> graph, std::vector<Tensor> captures,
+        std::vector<Ref<Cell>> states);
+  void release() const {
+    if (drop()) delete this;
+  }
+
+  const std::string& name() const { return name_; }
+  const Graph& graph() const { return *graph_; }
+  size_t n_arguments() const { return arguments_.size(); }
+  const TensorType& argument_type(size_t i) const { return arguments_[i]->types[0]; }
+  std::string argument_name(size_t i) const { return arguments_[i]->names[0]; }
+  size_t n_outputs() const { return graph_->outputs().size() - states_.size(); }
+  const TensorType& output_type(size_t i) const {
+    return graph_->outputs()[states_.size() + i].type();
+  }
+  const std::vector<Tensor>& captures() const { return captures_; }
+  const std::vector<Ref<Cell>>& states() const { return states_; }
+
+  std::optional<Sizes> sizes_for(TensorSpan arguments) const {
+    return tenon::sizes_for(*graph_, arguments);
+  }
+
+  // A call with arguments that it serves. In code under trace it becomes part of that; tapes record
+  // it as one call.
+  Tensors call(Scope& scope, TensorSpan arguments, const Sizes& sizes);
+
+ private:
+  struct Known {
+    std::shared_ptr<const Derivative> derivative;
+    Ref<Trace> whole;  // The same as a trace of its own, once somebody differentiates it.
+  };
+  Tensors inputs(Scope& scope, TensorSpan arguments) const;
+  Tensors recorded(Scope& scope, const Tensors& inputs, const Sizes& sizes,
+                   const std::vector<bool>& by);
+  Tensors gradients(const VjpArgs& args, const Sizes& sizes, const std::vector<bool>& by,
+                    const Derivative& forward, TensorSpan saved, TensorSpan inputs);
+  std::shared_ptr<const Derivative> derivative(Scope& scope, const Sizes& sizes,
+                                               const std::vector<bool>& by,
+                                               const std::vector<bool>& from);
+  Ref<Trace> whole(const std::shared_ptr<const Derivative>& derivative);
+
+  std::string name_;
+  std::shared_ptr<Graph> graph_;
+  std::vector<Node*> arguments_;
+  std::vector<Tensor> captures_;
+  std::vector<Ref<Cell>> states_;
+  Slice all_;
+  std::mutex mutex_;
+  std::vector<Known> derivatives_;
+};
+
+}  // namespace tenon
