@@ -36,6 +36,15 @@ if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
                                                          "-O1;-Wno-maybe-uninitialized")
   endif()
 endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # An op's rules and derivatives are small rather than fast, but for what every call passes through.
+  file(GLOB_RECURSE cold_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc
+       ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
+  list(FILTER cold_sources EXCLUDE REGEX
+       "ops/(binary_arithmetic|define|formulas|registry|type_rules|unary_math|unary_trig).cc$")
+  set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS
+                                                         "-Os;-Wno-maybe-uninitialized")
+endif()
 if(NOT EMSCRIPTEN)
   # libtenon is linked at start-up or opened once, and its current scope is read on every call.
   target_compile_options(tenon_core PUBLIC -ftls-model=initial-exec)
