@@ -42,8 +42,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
        ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
   list(FILTER cold_sources EXCLUDE REGEX
        "ops/(binary_arithmetic|define|formulas|registry|type_rules|unary_math|unary_trig).cc$")
-  set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS
-                                                         "-Os;-Wno-maybe-uninitialized")
+  set_source_files_properties(
+    ${cold_sources} PROPERTIES COMPILE_OPTIONS
+                               "-Os;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
 endif()
 if(NOT EMSCRIPTEN)
   # libtenon is linked at start-up or opened once, and its current scope is read on every call.

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/base/error_object.h"
+#include "core/dispatch/dispatch.h"
 
 namespace tenon::capi {
 
@@ -29,6 +30,12 @@ Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* na
     fail_argument(name, "belongs to another context than the scope");
   }
   return Tensor::share(&tensor);
+}
+
+Tensor get_value(const Scope& scope, const tenon_tensor* handle, const char* name) {
+  Tensor tensor = get_tensor(scope, handle, name);
+  require_value(*tensor);
+  return tensor;
 }
 
 Source get_source(const tenon_value* handle, const char* name) {

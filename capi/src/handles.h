@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenon/custom.h>
+#include <tenon/function.h>
 #include <tenon/io.h>
 #include <tenon/tape.h>
 #include <tenon/types.h>
@@ -18,6 +19,7 @@
 #include "core/dispatch/scope.h"
 #include "core/dispatch/variable.h"
 #include "core/io/safetensors.h"
+#include "core/trace/function.h"
 
 namespace tenon::capi {
 
@@ -67,14 +69,17 @@ TENON_HANDLE(tenon_tensor, TensorImpl, kTensor, "a tensor")
 TENON_HANDLE(tenon_variable, Variable, kVariable, "a variable")
 TENON_HANDLE(tenon_generator, Generator, kGenerator, "a generator")
 TENON_HANDLE(tenon_tape, Tape, kTape, "a tape")
+TENON_HANDLE(tenon_function, Function, kFunction, "a function")
+TENON_HANDLE(tenon_trace, Trace, kTrace, "a trace")
 TENON_HANDLE(tenon_safetensors, Safetensors, kSafetensors, "an open file")
 TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "such a list")
 #undef TENON_HANDLE
 
 // ---- in ----
 
-// A tensor whose value may be used in `scope`.
+// A tensor that may be used in `scope`; one whose value is asked for.
 Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* name);
+Tensor get_value(const Scope& scope, const tenon_tensor* handle, const char* name);
 Source get_source(const tenon_value* handle, const char* name);
 
 // `n` tensors. With `nullable`, NULL entries, or a NULL list, give empty references.

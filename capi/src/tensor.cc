@@ -1,5 +1,6 @@
 #include <tenon/tensor.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "capi/src/boundary.h"
@@ -8,6 +9,7 @@
 #include "capi/src/structs.h"
 #include "core/dispatch/dispatch.h"
 #include "core/tensor/text.h"
+#include "core/trace/tracer.h"
 
 using namespace tenon::capi;
 using tenon::Tensor;
@@ -18,6 +20,11 @@ namespace {
 
 size_t bytes_of(const TensorType& type) {
   return static_cast<size_t>(tenon::count(type.shape)) * tenon::size_of(type.dtype);
+}
+
+// What is known of a tensor of a trace; NULL for one that has a value.
+const tenon::TracedInfo* traced(const TensorImpl* x) {
+  return x && x->storage && x->storage->traced ? &tenon::traced_info(*x) : nullptr;
 }
 
 const tenon::Device* device_of(const tenon_tensor* tensor) {
@@ -127,21 +134,27 @@ size_t tenon_tensor_rank(const tenon_tensor* tensor) {
 
 const int64_t* tenon_tensor_shape(const tenon_tensor* tensor) {
   const TensorImpl* self = peek(tensor);
+  if (const tenon::TracedInfo* info = traced(self)) return info->shape.data();
   return self ? self->type.shape.data() : nullptr;
 }
 
 const int64_t* tenon_tensor_strides(const tenon_tensor* tensor) {
   const TensorImpl* self = peek(tensor);
+  if (const tenon::TracedInfo* info = traced(self)) return info->strides.data();
   return self ? self->strides.data() : nullptr;
 }
 
 int64_t tenon_tensor_count(const tenon_tensor* tensor) {
   const TensorImpl* self = peek(tensor);
+  if (const tenon::TracedInfo* info = traced(self)) return info->count;
   return self ? int64_t{tenon::count(self->type.shape)} : 0;
 }
 
 size_t tenon_tensor_bytes(const tenon_tensor* tensor) {
   const TensorImpl* self = peek(tensor);
+  if (const tenon::TracedInfo* info = traced(self)) {
+    return static_cast<size_t>(std::max<int64_t>(info->count, 0)) * size_of(self->type.dtype);
+  }
   return self ? bytes_of(self->type) : 0;
 }
 
@@ -168,7 +181,7 @@ const void* tenon_tensor_data(const tenon_tensor* tensor) {
 tenon_error* tenon_tensor_read(tenon_scope* scope, tenon_tensor* tensor, void* out_data,
                                size_t size) {
   return boundary_in(scope, [&](tenon::Scope& self) {
-    const Tensor x = get_tensor(self, tensor, "tensor");
+    const Tensor x = get_value(self, tensor, "tensor");
     require_size(x->type, size);
     if (size > 0) require_pointer(out_data, "out_data");
     tenon::to_host(self, x, out_data, size);
@@ -180,7 +193,7 @@ tenon_error* tenon_tensor_read_async(tenon_scope* scope, tenon_tensor* tensor, v
   Completion completion(done);
   return boundary_in(scope, [&](tenon::Scope& self) {
     completion.check();
-    const Tensor x = get_tensor(self, tensor, "tensor");
+    const Tensor x = get_value(self, tensor, "tensor");
     require_size(x->type, size);
     if (size > 0) require_pointer(out_data, "out_data");
     completion.finish(self.context(),
@@ -192,7 +205,7 @@ tenon_error* tenon_tensor_item_f64(tenon_scope* scope, tenon_tensor* tensor, dou
   clear_output(out_value);
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_value, "out_value");
-    *out_value = read_item<double>(self, get_tensor(self, tensor, "tensor"), tenon::DType::kF64);
+    *out_value = read_item<double>(self, get_value(self, tensor, "tensor"), tenon::DType::kF64);
   });
 }
 
@@ -200,7 +213,7 @@ tenon_error* tenon_tensor_item_i64(tenon_scope* scope, tenon_tensor* tensor, int
   clear_output(out_value);
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_value, "out_value");
-    const Tensor x = get_tensor(self, tensor, "tensor");
+    const Tensor x = get_value(self, tensor, "tensor");
     tenon::require(!tenon::is_floating(x->type.dtype),
                    "{} is floating: read it as a double, or cast it", x->type);
     *out_value = read_item<int64_t>(self, x, tenon::DType::kI64);
@@ -212,7 +225,7 @@ tenon_error* tenon_tensor_copy_to(tenon_scope* scope, tenon_tensor* tensor, teno
   clear_output(out_tensor);
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_tensor, "out_tensor");
-    const Tensor x = get_tensor(self, tensor, "tensor");
+    const Tensor x = get_value(self, tensor, "tensor");
     tenon::Device& to = self.context().device(get_text(device, "device"));
     give(tenon::to_device(self, x, to), out_tensor);
   });
@@ -227,6 +240,10 @@ tenon_error* tenon_tensor_format(tenon_scope* scope, tenon_tensor* tensor,
     const tenon_format_options given = read_struct(options, kDefault, "options");
     const tenon::TextOptions text = text_options(given);
     const Tensor x = get_tensor(self, tensor, "tensor");
+    if (const tenon::TracedInfo* info = traced(x.get())) {
+      *out_text = give_text(info->text(x->type.dtype));
+      return;
+    }
     std::vector<char> data(bytes_of(x->type));
     tenon::to_host(self, x, data.data(), data.size());
     std::string words = tenon::to_text(x->type, data.data(), text);

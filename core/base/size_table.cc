@@ -61,9 +61,9 @@ SizeTable& SizeTable::current() {
 }
 
 std::string to_string(Size size) {
-  return size.known()    ? std::to_string(size.word())
-         : current_table ? current_table->text(size)
-                         : "?";
+  return size.known()                                               ? std::to_string(size.word())
+         : current_table && size.id() < current_table->n_formulas() ? current_table->text(size)
+                                                                    : "?";
 }
 
 // ---- formulas

@@ -56,6 +56,7 @@ class SizeTable {
   // What calls must make true, in the order in which it was decided.
   std::span<const SizeTest> guards() const { return guards_; }
 
+  size_t n_formulas() const { return formulas_.size(); }
   // As a formula is written: 2*n + 1.
   std::string text(Size size) const;
   std::string text(const SizeTest& test) const;

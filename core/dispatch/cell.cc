@@ -8,6 +8,7 @@ Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
       context_(Ref<Context>::share(&scope.context())),
       type_(value->type),
       device_(*value->storage->device),
+      id_(scope.context().next_serial()),
       value_(std::move(value)) {
   // Code under trace may make one of a size that it does not know: this call's, then.
   for (size_t i = 0; i < type_.rank(); ++i) type_.shape[i] = int64_t{type_.shape[i]};

@@ -18,6 +18,8 @@ class Cell : public Object {
   Context& context() const { return *context_; }
   const TensorType& type() const { return type_; }
   Device& device() const { return device_; }
+  // Never used twice.
+  uint64_t id() const { return id_; }
 
   // The value as the code of the scope sees it, under a new identity; no copy. Code under trace
   // sees what it stored itself.
@@ -45,6 +47,7 @@ class Cell : public Object {
   Ref<Context> context_;
   TensorType type_;
   Device& device_;
+  uint64_t id_;
   mutable std::recursive_mutex mutex_;
   Tensor value_;
 };

@@ -173,21 +173,30 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
 
 }  // namespace
 
-Function::Function(std::string name, Body body, FunctionOptions options)
+Function::Function(Context& context, std::string name, Body body, FunctionOptions options)
     : Object(Kind::kFunction),
+      context_(Ref<Context>::share(&context)),
+      id_(context.next_serial()),
       name_(std::move(name)),
       body_(std::move(body)),
       options_(std::move(options)) {}
 
 // ---- calls
 
-Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics) {
+Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
+  const auto check_outputs = [&](size_t n) {
+    require(n >= wanted.least && n <= wanted.most,
+            "function {} gives {} outputs, and {} are asked for", name_, n, wanted.most);
+  };
   check(inputs);
-  if (scope.traced_cells() || scope.context().runs_functions_eagerly()) {
+  if (scope.traced_cells() || context_->runs_functions_eagerly()) {
     const Deeper deeper(name_);
-    return body_(scope, inputs, statics);
+    Tensors outputs = body_(scope, inputs, statics);
+    check_outputs(outputs.size());
+    return outputs;
   }
   const Bound bound = bind(scope, inputs, statics);
+  check_outputs(bound.trace->n_outputs());
   return bound.trace->call(scope, inputs, bound.sizes);
 }
 
@@ -230,6 +239,9 @@ Function::Entry* Function::find(const Like& like, TensorSpan inputs, const Stati
 }
 
 Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& statics) {
+  require_code(!scope.traced_cells(), Code::kFailedPrecondition,
+               "function {} has no trace of its own inside of another's code", name_);
+  check(inputs);
   std::lock_guard guard(mutex_);
   ++calls_;
   const Like like = like_of(scope, inputs);
@@ -290,12 +302,14 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
                  name_, again.names_of_made());
     written = std::move(again);
   }
-  return Ref<Trace>::adopt(new Trace(name_, std::move(written.graph), std::move(written.captures),
-                                     std::move(written.states)));
+  return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
+                                     std::move(written.captures), std::move(written.states)));
 }
 
 Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
                            const Statics& statics) {
+  require_code(!scope.traced_cells(), Code::kFailedPrecondition,
+               "function {} has no trace of its own inside of another's code", name_);
   std::lock_guard guard(mutex_);
   for (const Entry& entry : entries_) {
     if (entry.inputs == inputs && entry.statics == statics.key) return entry.trace;

@@ -41,7 +41,8 @@ struct InputSpec {
 struct FunctionOptions {
   std::vector<InputSpec> signature;  // Empty: as the calls are.
   bool has_signature = false;
-  bool relax = true;       // Whether a size that differs for the third time becomes unknown.
+  bool relax = true;  // Whether a size that differs for the third time becomes unknown.
+  std::shared_ptr<const void> payload;  // Whatever the body needs: it lives as long.
   size_t max_traces = 64;  // Beyond, the one that was not used for longest is forgotten.
 };
 
@@ -49,15 +50,26 @@ class Function final : public Object, public Pooled<Function> {
  public:
   using Body = std::function<Tensors(Scope& scope, TensorSpan inputs, const Statics& statics)>;
 
-  Function(std::string name, Body body, FunctionOptions options);
+  Function(Context& context, std::string name, Body body, FunctionOptions options);
   void release() const {
     if (drop()) delete this;
   }
 
+  Context& context() const { return *context_; }
   const std::string& name() const { return name_; }
+  // Never used twice.
+  uint64_t id() const { return id_; }
+  const void* payload() const { return options_.payload.get(); }
 
-  // In code under trace, the body becomes part of that.
-  Tensors call(Scope& scope, TensorSpan inputs, const Statics& statics);
+  // In code under trace, the body becomes part of that. Unless nothing is traced, fails before
+  // anything runs if the body gives more or fewer outputs than are wanted.
+  struct Wanted {
+    size_t least = 0, most = SIZE_MAX;
+  };
+  Tensors call(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted outputs);
+  Tensors call(Scope& scope, TensorSpan inputs, const Statics& statics) {
+    return call(scope, inputs, statics, Wanted());
+  }
 
   // The trace that serves such a call, made if there is none.
   struct Bound {
@@ -95,6 +107,8 @@ class Function final : public Object, public Pooled<Function> {
   void remember(Entry entry);
   void warn(Scope& scope, const std::string& why);
 
+  Ref<Context> context_;
+  uint64_t id_;
   std::string name_;
   Body body_;
   FunctionOptions options_;

@@ -21,7 +21,7 @@ class Functions : public testing::CoreTest {
   template <class Body>
   Ref<Function> function(Body body, FunctionOptions options = {}) {
     return Ref<Function>::adopt(new Function(
-        "f",
+        context(), "f",
         [this, body](Scope&, TensorSpan in, const Statics& statics) {
           ++bodies_run;
           if constexpr (std::is_invocable_v<Body, TensorSpan, const Statics&>) {

@@ -35,9 +35,10 @@ std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& c
 
 }  // namespace
 
-Trace::Trace(std::string name, std::shared_ptr<Graph> graph, std::vector<Tensor> captures,
-             std::vector<Ref<Cell>> states)
+Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
+             std::vector<Tensor> captures, std::vector<Ref<Cell>> states)
     : Object(Kind::kTrace),
+      context_(Ref<Context>::share(&context)),
       name_(std::move(name)),
       graph_(std::move(graph)),
       captures_(std::move(captures)),
@@ -45,6 +46,9 @@ Trace::Trace(std::string name, std::shared_ptr<Graph> graph, std::vector<Tensor>
       all_(*graph_, values_of(graph_->inputs()), graph_->outputs()) {
   for (Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) arguments_.push_back(node);
+  }
+  for (const Ref<Cell>& state : states_) {
+    if (state->kind() == Kind::kVariable) variables_.push_back(static_cast<Variable*>(state.get()));
   }
 }
 
@@ -142,8 +146,8 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   Known& known = *std::find_if(derivatives_.begin(), derivatives_.end(),
                                [&](const Known& each) { return each.derivative == derivative; });
   if (!known.whole) {
-    known.whole = Ref<Trace>::adopt(
-        new Trace("the gradient of " + name_, derivative->graph(), derivative->captures(), {}));
+    known.whole = Ref<Trace>::adopt(new Trace(*context_, "the gradient of " + name_,
+                                              derivative->graph(), derivative->captures(), {}));
   }
   return known.whole;
 }

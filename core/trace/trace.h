@@ -23,12 +23,13 @@ class Trace final : public Object, public Pooled<Trace> {
  public:
   // The graph's inputs are arguments, captures and states in any order; its outputs what the states
   // hold afterwards, in the order of these inputs, and behind them the function's.
-  Trace(std::string name, std::shared_ptr<Graph> graph, std::vector<Tensor> captures,
-        std::vector<Ref<Cell>> states);
+  Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
+        std::vector<Tensor> captures, std::vector<Ref<Cell>> states);
   void release() const {
     if (drop()) delete this;
   }
 
+  Context& context() const { return *context_; }
   const std::string& name() const { return name_; }
   const Graph& graph() const { return *graph_; }
   size_t n_arguments() const { return arguments_.size(); }
@@ -40,6 +41,7 @@ class Trace final : public Object, public Pooled<Trace> {
   }
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Ref<Cell>>& states() const { return states_; }
+  const std::vector<Variable*>& variables() const { return variables_; }
 
   std::optional<Sizes> sizes_for(TensorSpan arguments) const {
     return tenon::sizes_for(*graph_, arguments);
@@ -64,11 +66,13 @@ class Trace final : public Object, public Pooled<Trace> {
                                                const std::vector<bool>& from);
   Ref<Trace> whole(const std::shared_ptr<const Derivative>& derivative);
 
+  Ref<Context> context_;
   std::string name_;
   std::shared_ptr<Graph> graph_;
   std::vector<Node*> arguments_;
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
+  std::vector<Variable*> variables_;  // Among the states.
   Slice all_;
   std::mutex mutex_;
   std::vector<Known> derivatives_;

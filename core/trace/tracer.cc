@@ -22,9 +22,25 @@ struct TracedStorage final : Storage {
 
   uint64_t trace;
   Value value;
+  TracedInfo info;
 };
 
+int64_t number_of(Size size) { return size.known() ? size.word() : -1; }
+
 }  // namespace
+
+std::string TracedInfo::text(DType dtype) const {
+  std::string out = name + " : " + std::string(name_of(dtype)) + "[";
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis > 0) out += ",";
+    out += shape[axis] < 0 ? "?" : std::to_string(shape[axis]);
+  }
+  return out + "]";
+}
+
+const TracedInfo& traced_info(const TensorImpl& x) {
+  return static_cast<const TracedStorage&>(*x.storage).info;
+}
 
 Tracer::Tracer(Scope& scope, Graph& graph)
     : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}),
@@ -43,7 +59,17 @@ Tensor Tracer::tensor_of(Value value, Device& device) {
   x->type = value.type();
   x->strides = dense_strides(x->type.shape);
   x->dense = false;  // No call of its like has run before.
-  x->storage = Ref<Storage>::adopt(new TracedStorage(device, serial_, value));
+  auto* storage = new TracedStorage(device, serial_, value);
+  x->storage = Ref<Storage>::adopt(storage);
+  TracedInfo& info = storage->info;
+  info.name = value.name();
+  Size n = 1;
+  for (size_t axis = 0; axis < x->rank(); ++axis) {
+    info.shape.push_back(number_of(x->shape()[axis]));
+    info.strides.push_back(number_of(x->strides[axis]));
+    n *= x->shape()[axis];
+  }
+  info.count = number_of(n);
   return x;
 }
 
@@ -53,9 +79,9 @@ Value Tracer::value_of(TensorImpl& x) {
     const auto& traced = static_cast<const TracedStorage&>(*x.storage);
     require_code(
         traced.trace == serial_, Code::kFailedPrecondition,
-        "{} {} belongs to another trace: give it to the function as an argument, or return "
-        "it from the one that made it",
-        traced.value.name(), x.type);
+        "{} belongs to another trace: give it to the function as an argument, or return it from "
+        "the one that made it",
+        traced.info.text(x.type.dtype));
     return traced.value;
   }
   const auto [at, is_new] = captured_.try_emplace(x.give_identity());

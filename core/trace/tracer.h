@@ -18,6 +18,16 @@
 
 namespace tenon {
 
+// What is known of a tensor of a trace without asking anything of its sizes; -1 for what is not.
+struct TracedInfo {
+  std::string name;  // In the graph.
+  Ints shape, strides;
+  int64_t count = 1;
+
+  std::string text(DType dtype) const;  // x : f32[?,4]
+};
+const TracedInfo& traced_info(const TensorImpl& x);
+
 class Tracer final : public Interpreter, public TracedCells {
  public:
   // Starts to write into `graph`: what the scope computes until the end of the tracer's life, and

@@ -131,6 +131,9 @@ enum {
 /* A tensor has at most this many axes. */
 #define TENON_MAX_RANK 16
 
+/* A size that only a call of a function will know. */
+#define TENON_SIZE_UNKNOWN ((int64_t)-1)
+
 /* ---- codes of errors --------------------------------------------------------------------------
  * A code that this header does not know is to be read as TENON_INTERNAL. */
 typedef int32_t tenon_code;
@@ -160,6 +163,8 @@ typedef struct tenon_tensor tenon_tensor;
 typedef struct tenon_variable tenon_variable;
 typedef struct tenon_generator tenon_generator;
 typedef struct tenon_tape tenon_tape;
+typedef struct tenon_function tenon_function;
+typedef struct tenon_trace tenon_trace;
 typedef struct tenon_value tenon_value; /* A tensor or a variable: what can be differentiated by. */
 
 /* ---- callbacks --------------------------------------------------------------------------------

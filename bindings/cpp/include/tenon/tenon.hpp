@@ -5,9 +5,9 @@
 //
 // Handles are counted and freed by themselves, errors are thrown as tenon::Error, and every call
 // runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
-// for all ops, tape.hpp and gradients.hpp for derivatives, custom_op.hpp for ops of one's own,
-// dlpack.hpp and safetensors.hpp for data of others; async.hpp, to be included by itself, for
-// futures.
+// for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for code that is traced,
+// custom_op.hpp for ops of one's own, dlpack.hpp and safetensors.hpp for data of others; async.hpp,
+// to be included by itself, for futures.
 
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <tenon/dlpack.hpp>
 #include <tenon/dtype.hpp>
 #include <tenon/error.hpp>
+#include <tenon/function.hpp>
 #include <tenon/generator.hpp>
 #include <tenon/gradients.hpp>
 #include <tenon/handle.hpp>

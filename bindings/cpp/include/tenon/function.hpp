@@ -1,0 +1,349 @@
+// Functions: code that is traced once and runs as its traces.
+//
+//   const auto f = function([](const Tensor& x, const Tensor& w) { return relu(x * w); });
+//   Tensor y = f(x, w);  // Traced at the first call that has tensors like these.
+//
+// What the code does beside calls of ops happens when it is traced. tenon/function.h says the rest.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <tenon/gradients.hpp>
+
+namespace tenon {
+
+// ---- static arguments: values that are no tensors. 1, 1.0 and true are three.
+
+class Static {
+ public:
+  Static() = default;
+  Static(bool value) : kind_(TENON_STATIC_BOOL), int_(value) {}
+  Static(int value) : kind_(TENON_STATIC_INT), int_(value) {}
+  Static(int64_t value) : kind_(TENON_STATIC_INT), int_(value) {}
+  Static(double value) : kind_(TENON_STATIC_FLOAT), float_(value) {}
+  Static(const char* value) : kind_(TENON_STATIC_STRING), text_(value) {}
+  Static(std::string value) : kind_(TENON_STATIC_STRING), text_(std::move(value)) {}
+  Static(std::vector<Static> items) : kind_(TENON_STATIC_LIST) {
+    for (Static& item : items) items_.emplace_back("", std::move(item));
+  }
+  Static(std::map<std::string, Static> items) : kind_(TENON_STATIC_MAP) {
+    for (auto& [name, item] : items) items_.emplace_back(name, std::move(item));
+  }
+  explicit Static(const tenon_static& c)
+      : kind_(c.kind),
+        int_(c.int_value),
+        float_(c.float_value),
+        text_(detail::view(c.string_value)) {
+    for (uint32_t i = 0; i < c.n_items; ++i) {
+      items_.emplace_back(detail::view(c.items[i].name), Static(c.items[i]));
+    }
+  }
+
+  bool as_bool() const { return int_ != 0; }
+  int64_t as_int() const { return int_; }
+  double as_double() const { return kind_ == TENON_STATIC_FLOAT ? float_ : double(int_); }
+  const std::string& as_string() const { return text_; }
+  // The items of a list or of a map, with their names.
+  const std::vector<std::pair<std::string, Static>>& items() const { return items_; }
+
+  // As C takes it; `kept` holds the items that it points to.
+  tenon_static c(std::string_view name, std::vector<std::vector<tenon_static>>& kept) const {
+    tenon_static value = {};
+    value.kind = kind_;
+    value.name = detail::c_text(name);
+    value.int_value = int_;
+    value.float_value = float_;
+    value.string_value = detail::c_text(text_);
+    std::vector<tenon_static> items;
+    for (const auto& [item_name, item] : items_) items.push_back(item.c(item_name, kept));
+    value.n_items = static_cast<uint32_t>(items.size());
+    kept.push_back(std::move(items));
+    value.items = kept.back().data();
+    return value;
+  }
+
+ private:
+  int32_t kind_ = TENON_STATIC_NONE;
+  int64_t int_ = 0;
+  double float_ = 0;
+  std::string text_;
+  std::vector<std::pair<std::string, Static>> items_;
+};
+
+using Statics = std::map<std::string, Static>;
+
+// ---- signatures
+
+// The type of an input.
+struct InputSpec {
+  std::string name;
+  DType dtype = kFloat32;
+  std::vector<int64_t> shape = {};           // TENON_SIZE_UNKNOWN where calls differ.
+  std::vector<std::string> size_names = {};  // Of unknown sizes; those with one name are equal.
+  bool is_scalar = false;                    // An inline scalar.
+};
+
+struct FunctionOptions {
+  std::string name = "function";
+  std::optional<std::vector<InputSpec>> signature = {};  // What calls may give.
+  Statics defaults = {};                                 // Static arguments that are left out.
+  uint32_t max_outputs = 16;
+  uint32_t max_traces = 64;
+  bool relax = true;  // Whether a size that differs for the third time becomes unknown.
+};
+
+namespace detail {
+
+class CStatics {
+ public:
+  explicit CStatics(const Statics& statics) {
+    for (const auto& [name, value] : statics) all_.push_back(value.c(name, kept_));
+  }
+  const tenon_static* data() const { return all_.data(); }
+  size_t size() const { return all_.size(); }
+
+ private:
+  std::vector<std::vector<tenon_static>> kept_;
+  std::vector<tenon_static> all_;
+};
+
+class CSpecs {
+ public:
+  explicit CSpecs(std::span<const InputSpec> specs) : names_(specs.size()) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const InputSpec& spec = specs[i];
+      tenon_input_spec c = {};
+      c.name = c_text(spec.name);
+      c.dtype = spec.dtype;
+      c.rank = static_cast<uint32_t>(spec.shape.size());
+      c.shape = spec.shape.data();
+      c.is_scalar = spec.is_scalar;
+      for (const std::string& name : spec.size_names) names_[i].push_back(c_text(name));
+      if (!names_[i].empty()) {
+        names_[i].resize(spec.shape.size(), c_text(""));
+        c.size_names = names_[i].data();
+      }
+      all_.push_back(c);
+    }
+  }
+  const tenon_input_spec* data() const { return all_.data(); }
+  size_t size() const { return all_.size(); }
+
+ private:
+  std::vector<std::vector<tenon_string>> names_;
+  std::vector<tenon_input_spec> all_;
+};
+
+}  // namespace detail
+
+// ---- traces and functions
+
+// One traced form of a function.
+class Trace {
+ public:
+  static Trace adopt(tenon_trace* trace) { return Trace(Shared::adopt(trace)); }
+
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs) const {
+    const auto c_inputs = detail::handles(inputs);
+    std::vector<tenon_tensor*> outputs(n_outputs());
+    check(tenon_trace_call(current_scope(), get(), c_inputs.data(), c_inputs.size(), outputs.data(),
+                           outputs.size()));
+    return detail::adopt_all(outputs);
+  }
+
+  size_t n_inputs() const { return tenon_trace_count_inputs(get()); }
+  size_t n_outputs() const { return tenon_trace_count_outputs(get()); }
+  std::vector<Variable> variables() const {
+    std::vector<Variable> all;
+    for (size_t i = 0; i < tenon_trace_count_variables(get()); ++i) {
+      all.push_back(Variable::share(tenon_trace_variable(get(), i)));
+    }
+    return all;
+  }
+  // Its inputs, calls and outputs.
+  std::string text() const {
+    tenon_string text = {};
+    check(tenon_trace_text(get(), &text));
+    return detail::take_text(text);
+  }
+
+  tenon_trace* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_trace, tenon_trace_retain, tenon_trace_release>;
+  explicit Trace(Shared handle) : handle_(std::move(handle)) {}
+
+  Shared handle_;
+};
+
+class Function {
+ public:
+  using Code = std::function<std::vector<Tensor>(std::span<const Tensor>, const Statics&)>;
+
+  explicit Function(Code code, const FunctionOptions& options = {})
+      : max_outputs_(options.max_outputs), handle_(detail::make<Shared>([&](tenon_function** out) {
+          tenon_function_options c = TENON_FUNCTION_OPTIONS_DEFAULT;
+          const detail::CStatics defaults(options.defaults);
+          const detail::CSpecs signature(options.signature.value_or(std::vector<InputSpec>()));
+          static const tenon_input_spec none = {};
+          c.max_outputs = options.max_outputs;
+          c.max_traces = options.max_traces;
+          c.relax = options.relax;
+          c.defaults = defaults.data();
+          c.n_defaults = defaults.size();
+          if (options.signature) c.signature = signature.size() ? signature.data() : &none;
+          c.n_signature = signature.size();
+          return tenon_function_create(tenon_scope_context(current_scope()),
+                                       detail::c_text(options.name), body(std::move(code)), &c,
+                                       out);
+        })) {}
+
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs,
+                                 const Statics& statics = {}) const {
+    const auto c_inputs = detail::handles(inputs);
+    const detail::CStatics c_statics(statics);
+    std::vector<tenon_tensor*> outputs(max_outputs_);
+    size_t n = 0;
+    check(tenon_function_call(current_scope(), get(), c_inputs.data(), c_inputs.size(),
+                              c_statics.data(), c_statics.size(), outputs.data(), outputs.size(),
+                              &n));
+    outputs.resize(n);
+    return detail::adopt_all(outputs);
+  }
+
+  // The trace that serves such a call, which does not run.
+  Trace trace_for(std::span<const Tensor> inputs, const Statics& statics = {}) const {
+    const auto c_inputs = detail::handles(inputs);
+    const detail::CStatics c_statics(statics);
+    tenon_trace* trace = nullptr;
+    check(tenon_function_find_trace(current_scope(), get(), c_inputs.data(), c_inputs.size(),
+                                    c_statics.data(), c_statics.size(), &trace));
+    return Trace::adopt(trace);
+  }
+  // The one for inputs that are described.
+  Trace trace(std::span<const InputSpec> specs, const Statics& statics = {}) const {
+    const detail::CSpecs c_specs(specs);
+    const detail::CStatics c_statics(statics);
+    tenon_trace* trace = nullptr;
+    check(tenon_function_trace(current_scope(), get(), c_specs.data(), c_specs.size(),
+                               c_statics.data(), c_statics.size(), &trace));
+    return Trace::adopt(trace);
+  }
+  std::vector<Trace> traces() const {
+    std::vector<Trace> all;
+    for (size_t i = 0; i < tenon_function_count_traces(get()); ++i) {
+      tenon_trace* trace = nullptr;
+      check(tenon_function_get_trace(get(), i, &trace));
+      all.push_back(Trace::adopt(trace));
+    }
+    return all;
+  }
+  // Its traces, and why each had to be made.
+  std::string explain() const {
+    tenon_string text = {};
+    check(tenon_function_explain(get(), &text));
+    return detail::take_text(text);
+  }
+
+  tenon_function* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_function, tenon_function_retain, tenon_function_release>;
+
+  static tenon_function_body body(Code code) {
+    tenon_function_body body = {};
+    body.payload = new Code(std::move(code));
+    body.destroy = [](void* payload) { delete static_cast<Code*>(payload); };
+    body.function = [](void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
+                       size_t n_inputs, const tenon_static* statics, size_t n_statics,
+                       tenon_tensor** out_outputs, size_t max_outputs) {
+      return detail::no_throw([&] {
+        const ScopeGuard in(scope);
+        Statics given;
+        for (size_t i = 0; i < n_statics; ++i) {
+          given.emplace(detail::view(statics[i].name), Static(statics[i]));
+        }
+        const std::vector<Tensor> outputs =
+            (*static_cast<const Code*>(payload))(detail::share_all(inputs, n_inputs), given);
+        if (outputs.size() > max_outputs) {
+          throw Error(tenon::Code::kInvalidArgument, "function: " + std::to_string(outputs.size()) +
+                                                         " outputs, and its options say at most " +
+                                                         std::to_string(max_outputs));
+        }
+        detail::hand_over(outputs, out_outputs, outputs.size(), "function", "outputs");
+      });
+    };
+    return body;
+  }
+
+  uint32_t max_outputs_;
+  Shared handle_;
+};
+
+namespace detail {
+
+template <class F, size_t... I>
+auto call_with_span(const F& f, std::span<const Tensor> in, std::index_sequence<I...>) {
+  return f(in[I]...);
+}
+template <class F, size_t... I>
+constexpr bool takes(std::index_sequence<I...>) {
+  return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...>;
+}
+
+// Calls f with as many tensors as there are, if it takes so many.
+template <size_t N = 0, class F>
+std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in) {
+  constexpr size_t kMost = 8;
+  if constexpr (takes<F>(std::make_index_sequence<N>())) {
+    if (in.size() == N) {
+      using Result = decltype(call_with_span(f, in, std::make_index_sequence<N>()));
+      if constexpr (std::is_void_v<Result>) {
+        call_with_span(f, in, std::make_index_sequence<N>());
+        return {};
+      } else if constexpr (std::is_convertible_v<Result, Tensor>) {
+        return {Tensor(call_with_span(f, in, std::make_index_sequence<N>()))};
+      } else {
+        return call_with_span(f, in, std::make_index_sequence<N>());
+      }
+    }
+  }
+  if constexpr (N < kMost) {
+    return call_by_count<N + 1>(f, in);
+  } else {
+    throw Error(Code::kInvalidArgument,
+                "function: it does not take " + std::to_string(in.size()) + " tensors");
+  }
+}
+
+}  // namespace detail
+
+// A lambda of up to 8 tensors as a function: one that gives a tensor gives one, one that gives a
+// vector of tensors gives that.
+template <class F>
+auto function(F f, const FunctionOptions& options = {}) {
+  const Function made(
+      [f](std::span<const Tensor> in, const Statics&) { return detail::call_by_count(f, in); },
+      options);
+  return [made](const auto&... args) {
+    using Result = std::invoke_result_t<const F&, decltype((void)args, std::declval<Tensor>())...>;
+    const std::vector<Tensor> in = {Tensor(args)...};
+    if constexpr (std::is_convertible_v<Result, Tensor>) {
+      return made(in).at(0);
+    } else {
+      return made(in);
+    }
+  };
+}
+
+// Whether calls are written down: inside of a function's code.
+inline bool is_tracing() { return tenon_scope_is_tracing(current_scope()); }
+
+// Makes functions run as they are written, for debugging.
+inline void run_functions_eagerly(bool eagerly) {
+  tenon_context_run_functions_eagerly(tenon_scope_context(current_scope()), eagerly);
+}
+
+}  // namespace tenon

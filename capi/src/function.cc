@@ -1,0 +1,277 @@
+#include <tenon/function.h>
+
+#include <memory>
+
+#include "capi/src/boundary.h"
+#include "capi/src/statics.h"
+#include "capi/src/structs.h"
+#include "core/dispatch/dispatch.h"
+#include "core/trace/text.h"
+
+using namespace tenon::capi;
+using tenon::Function;
+using tenon::InputSpec;
+using tenon::Ref;
+using tenon::Statics;
+using tenon::Tensor;
+using tenon::Tensors;
+using tenon::TensorSpan;
+using tenon::Trace;
+
+namespace {
+
+InputSpec read_spec(const tenon_input_spec& given, size_t i) {
+  InputSpec spec;
+  spec.name = get_text(given.name, "a spec's name");
+  if (given.is_scalar && given.rank > 0) {
+    fail_argument("specs", tenon::format("[{}] is a scalar that has axes", {i}));
+  }
+  std::vector<int64_t> numbers(given.rank, 1);
+  for (uint32_t axis = 0; axis < given.rank; ++axis) {
+    require_pointer(given.shape, "a spec's shape");
+    const int64_t size = given.shape[axis];
+    const bool unknown = size == TENON_SIZE_UNKNOWN;
+    if (!unknown) numbers[axis] = size;
+    spec.sizes.push_back(unknown ? InputSpec::kUnknown : size);
+    spec.dim_names.emplace_back(
+        unknown && given.size_names ? get_text(given.size_names[axis], "a size's name") : "");
+  }
+  spec.dtype = get_type(given.dtype, numbers.data(), numbers.size()).dtype;
+  spec.weak = given.is_scalar;
+  const bool fits = spec.dtype == tenon::DType::kF32 || spec.dtype == tenon::DType::kI64 ||
+                    spec.dtype == tenon::DType::kBool;
+  if (spec.weak && !fits) {
+    fail_argument("specs", tenon::format("[{}] is a scalar of {}; there are f32, i64 and bool",
+                                         {i, spec.dtype}));
+  }
+  return spec;
+}
+
+std::vector<InputSpec> read_specs(const tenon_input_spec* given, size_t n) {
+  if (n > 0) require_pointer(given, "specs");
+  std::vector<InputSpec> specs;
+  for (size_t i = 0; i < n; ++i) specs.push_back(read_spec(given[i], i));
+  return specs;
+}
+
+// What a function's body owns.
+struct Code {
+  Code(const tenon_function_body& body, Payload payload, const tenon_function_options& options)
+      : function(body.function),
+        payload(std::move(payload)),
+        max_outputs(options.max_outputs),
+        defaults(options.defaults, options.n_defaults) {}
+
+  decltype(tenon_function_body::function) function;
+  Payload payload;
+  size_t max_outputs;
+  KeptStatics defaults;
+};
+
+Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
+  std::vector<tenon_tensor*> handles;
+  for (const Tensor& x : inputs) handles.push_back(to_handle(x.get()));
+  const auto& given = *static_cast<const std::vector<tenon_static>*>(statics.data);
+  Filled filled(code.max_outputs);
+  tenon_error* error =
+      code.function(code.payload.get(), to_handle(&scope), handles.data(), handles.size(),
+                    given.data(), given.size(), filled.out(), code.max_outputs);
+  Tensors outputs;
+  size_t n = 0;
+  const std::vector<Tensor> all = filled.take(error, "the function", Entries::kNullable);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i]) n = i + 1;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    tenon::require(static_cast<bool>(all[i]), "the function left output {} NULL and filled {}", i,
+                   n - 1);
+    outputs.push_back(all[i]);
+  }
+  return outputs;
+}
+
+Function& get_function(const tenon::Scope& scope, const tenon_function* handle) {
+  Function& function = get(handle, "function");
+  if (&function.context() != &scope.context()) {
+    fail_argument("function", "belongs to another context than the scope");
+  }
+  return function;
+}
+
+// The defaults of a function are with its code.
+const std::vector<tenon_static>& defaults_of(const Function& function) {
+  return static_cast<const Code*>(function.payload())->defaults.all();
+}
+
+}  // namespace
+
+tenon_error* tenon_function_create(tenon_context* context, tenon_string name,
+                                   tenon_function_body body, const tenon_function_options* options,
+                                   tenon_function** out_function) {
+  clear_output(out_function);
+  Payload payload(body.payload, body.destroy);
+  return boundary([&] {
+    constexpr tenon_function_options kDefault = TENON_FUNCTION_OPTIONS_DEFAULT;
+    require_pointer(out_function, "out_function");
+    tenon::Context& self = get(context, "context");
+    if (!body.function) fail_argument("body.function", "is NULL");
+    const tenon_function_options given = read_struct(options, kDefault, "options");
+    if (given.max_outputs > 4096) fail_argument("options.max_outputs", "is above 4096");
+    tenon::FunctionOptions how;
+    how.has_signature = given.signature != nullptr;
+    how.signature = read_specs(given.signature, given.signature ? given.n_signature : 0);
+    how.relax = given.relax;
+    how.max_traces = given.max_traces;
+    const auto code = std::make_shared<const Code>(body, std::move(payload), given);
+    how.payload = code;
+    give(Ref<Function>::adopt(new Function(
+             self, std::string(get_text(name, "name")),
+             [code](tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
+               return run(*code, scope, inputs, statics);
+             },
+             std::move(how))),
+         out_function);
+  });
+}
+
+void tenon_function_retain(tenon_function* function) { retain_handle(function); }
+
+void tenon_function_release(tenon_function* function) { release_handle(function); }
+
+tenon_error* tenon_function_call(tenon_scope* scope, tenon_function* function,
+                                 tenon_tensor* const* inputs, size_t n_inputs,
+                                 const tenon_static* statics, size_t n_statics,
+                                 tenon_tensor** out_outputs, size_t n_outputs, size_t* out_count) {
+  clear_outputs(out_outputs, n_outputs);
+  clear_output(out_count);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    Function& callee = get_function(self, function);
+    const auto keep = Ref<Function>::share(&callee);
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    const StaticArguments given(statics, n_statics, defaults_of(callee));
+    Tensors outputs = callee.call(self, get_tensors(self, inputs, n_inputs, "inputs"), given.view(),
+                                  {.least = out_count ? 0 : n_outputs, .most = n_outputs});
+    give_all(outputs, out_outputs, outputs.size());
+    if (out_count) *out_count = outputs.size();
+  });
+}
+
+tenon_error* tenon_function_find_trace(tenon_scope* scope, tenon_function* function,
+                                       tenon_tensor* const* inputs, size_t n_inputs,
+                                       const tenon_static* statics, size_t n_statics,
+                                       tenon_trace** out_trace) {
+  clear_output(out_trace);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    Function& callee = get_function(self, function);
+    require_pointer(out_trace, "out_trace");
+    const StaticArguments given(statics, n_statics, defaults_of(callee));
+    give(callee.bind(self, get_tensors(self, inputs, n_inputs, "inputs"), given.view()).trace,
+         out_trace);
+  });
+}
+
+tenon_error* tenon_function_trace(tenon_scope* scope, tenon_function* function,
+                                  const tenon_input_spec* specs, size_t n_specs,
+                                  const tenon_static* statics, size_t n_statics,
+                                  tenon_trace** out_trace) {
+  clear_output(out_trace);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    Function& callee = get_function(self, function);
+    require_pointer(out_trace, "out_trace");
+    const StaticArguments given(statics, n_statics, defaults_of(callee));
+    give(callee.trace(self, read_specs(specs, n_specs), given.view()), out_trace);
+  });
+}
+
+bool tenon_scope_is_tracing(const tenon_scope* scope) {
+  const tenon::Scope* self = peek(scope);
+  return self && self->traced_cells();
+}
+
+void tenon_context_run_functions_eagerly(tenon_context* context, bool eagerly) {
+  if (tenon::Context* self = peek(context)) self->run_functions_eagerly(eagerly);
+}
+
+size_t tenon_function_count_traces(const tenon_function* function) {
+  const Function* self = peek(function);
+  return self ? self->traces().size() : 0;
+}
+
+tenon_error* tenon_function_get_trace(tenon_function* function, size_t index,
+                                      tenon_trace** out_trace) {
+  clear_output(out_trace);
+  return boundary([&] {
+    require_pointer(out_trace, "out_trace");
+    const std::vector<Ref<Trace>> all = get(function, "function").traces();
+    tenon::require_code(index < all.size(), tenon::Code::kOutOfRange,
+                        "there are {} traces, and none with the number {}", all.size(), index);
+    give(all[index], out_trace);
+  });
+}
+
+tenon_error* tenon_function_explain(tenon_function* function, tenon_string* out_text) {
+  clear_output(out_text);
+  return boundary([&] {
+    require_pointer(out_text, "out_text");
+    *out_text = give_text(get(function, "function").explain());
+  });
+}
+
+void tenon_trace_retain(tenon_trace* trace) { retain_handle(trace); }
+
+void tenon_trace_release(tenon_trace* trace) { release_handle(trace); }
+
+tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tensor* const* inputs,
+                              size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  clear_outputs(out_outputs, n_outputs);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    Trace& callee = get(trace, "trace");
+    const auto keep = Ref<Trace>::share(&callee);
+    if (&callee.context() != &self.context()) {
+      fail_argument("trace", "belongs to another context than the scope");
+    }
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    tenon::require(n_outputs == callee.n_outputs(), "it gives {} outputs, and {} are asked for",
+                   callee.n_outputs(), n_outputs);
+    const std::vector<Tensor> given = get_tensors(self, inputs, n_inputs, "inputs");
+    const std::optional<tenon::Sizes> sizes = callee.sizes_for(given);
+    if (!sizes) {
+      std::string types;
+      for (const Tensor& x : given) {
+        types += (types.empty() ? "" : ", ") + tenon::to_string(x->type);
+      }
+      tenon::fail(tenon::Code::kInvalidArgument, "it serves {}, and not ({})",
+                  {signature_text(callee.graph()), types});
+    }
+    give_all(callee.call(self, given, *sizes), out_outputs, n_outputs);
+  });
+}
+
+size_t tenon_trace_count_inputs(const tenon_trace* trace) {
+  const Trace* self = peek(trace);
+  return self ? self->n_arguments() : 0;
+}
+
+size_t tenon_trace_count_outputs(const tenon_trace* trace) {
+  const Trace* self = peek(trace);
+  return self ? self->n_outputs() : 0;
+}
+
+tenon_error* tenon_trace_text(tenon_trace* trace, tenon_string* out_text) {
+  clear_output(out_text);
+  return boundary([&] {
+    require_pointer(out_text, "out_text");
+    *out_text = give_text(to_text(get(trace, "trace").graph()));
+  });
+}
+
+size_t tenon_trace_count_variables(const tenon_trace* trace) {
+  const Trace* self = peek(trace);
+  return self ? self->variables().size() : 0;
+}
+
+tenon_variable* tenon_trace_variable(const tenon_trace* trace, size_t index) {
+  const Trace* self = peek(trace);
+  if (!self || index >= self->variables().size()) return nullptr;
+  return to_handle(self->variables()[index]);
+}

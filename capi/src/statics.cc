@@ -1,0 +1,180 @@
+#include "capi/src/statics.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "capi/src/handles.h"
+
+namespace tenon::capi {
+namespace {
+
+constexpr int kDeepest = 64;
+
+std::string_view name_of(const tenon_static& value) { return get_text(value.name, "a name"); }
+
+// Every part says how long it is, so that no two lists of arguments share a key.
+void put(std::string& key, std::string_view text) {
+  key += std::to_string(text.size());
+  key += ':';
+  key += text;
+}
+
+uint64_t identity_of(const void* handle) {
+  if (!handle) fail_argument("statics", "has a handle that is NULL");
+  switch (kind_of(handle)) {
+    case Kind::kTensor:
+      return static_cast<const TensorImpl*>(handle)->give_identity();
+    case Kind::kVariable:
+      return static_cast<const Variable*>(handle)->id();
+    case Kind::kGenerator:
+      return static_cast<const Generator*>(handle)->id();
+    case Kind::kFunction:
+      return static_cast<const Function*>(handle)->id();
+    default:
+      fail_argument("statics",
+                    "has a handle of something that is no tensor, variable, generator "
+                    "or function");
+  }
+}
+
+// By their places, then by their names.
+std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bool by_name) {
+  if (n > 0) require_pointer(items, "statics");
+  std::vector<const tenon_static*> all;
+  for (size_t i = 0; i < n; ++i) {
+    if (by_name && name_of(items[i]).empty()) {
+      fail_argument("statics", "has an item of a map that has no name");
+    }
+    all.push_back(items + i);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const tenon_static* a, const tenon_static* b) {
+    return name_of(*a) < name_of(*b);
+  });
+  for (size_t i = 1; i < all.size(); ++i) {
+    const std::string_view name = name_of(*all[i]);
+    if (!name.empty() && name == name_of(*all[i - 1])) {
+      fail_argument("statics", format("has {} twice", {name}));
+    }
+  }
+  return all;
+}
+
+void write(const tenon_static& value, std::string& key, std::string& text, int depth) {
+  if (depth > kDeepest) fail_argument("statics", format("is nested {} deep", {depth}));
+  key += static_cast<char>('a' + value.kind);
+  switch (value.kind) {
+    case TENON_STATIC_NONE:
+      text += "none";
+      return;
+    case TENON_STATIC_BOOL:
+      key += value.int_value ? '1' : '0';
+      text += value.int_value ? "true" : "false";
+      return;
+    case TENON_STATIC_INT:
+      put(key, std::to_string(value.int_value));
+      text += std::to_string(value.int_value);
+      return;
+    case TENON_STATIC_FLOAT: {
+      uint64_t bits;
+      std::memcpy(&bits, &value.float_value, sizeof bits);
+      put(key, std::to_string(bits));
+      const std::string digits = format("{}", {value.float_value});
+      text += digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+      return;
+    }
+    case TENON_STATIC_STRING: {
+      const std::string_view given = get_text(value.string_value, "a static argument");
+      put(key, given);
+      text += '"' + std::string(given) + '"';
+      return;
+    }
+    case TENON_STATIC_ENUM: {
+      const std::string_view type = get_text(value.string_value, "an enumeration's name");
+      put(key, type);
+      put(key, std::to_string(value.int_value));
+      text += format("{}({})", {type, value.int_value});
+      return;
+    }
+    case TENON_STATIC_HANDLE: {
+      const uint64_t identity = identity_of(value.handle);
+      put(key, format("{} {}", {static_cast<uint64_t>(kind_of(value.handle)), identity}));
+      text += format("object {}", {identity});
+      return;
+    }
+    case TENON_STATIC_LIST:
+    case TENON_STATIC_MAP: {
+      const bool is_map = value.kind == TENON_STATIC_MAP;
+      put(key, std::to_string(value.n_items));
+      text += is_map ? '{' : '[';
+      std::vector<const tenon_static*> items;
+      if (is_map) {
+        items = ordered(value.items, value.n_items, true);
+      } else {
+        if (value.n_items > 0) require_pointer(value.items, "statics");
+        for (uint32_t i = 0; i < value.n_items; ++i) items.push_back(value.items + i);
+      }
+      for (size_t i = 0; i < items.size(); ++i) {
+        if (i > 0) text += ", ";
+        if (is_map) {
+          put(key, name_of(*items[i]));
+          text += std::string(name_of(*items[i])) + ": ";
+        }
+        write(*items[i], key, text, depth + 1);
+      }
+      text += is_map ? '}' : ']';
+      return;
+    }
+    default:
+      fail_argument("statics", format("has a value of kind {}, which is unknown", {value.kind}));
+  }
+}
+
+}  // namespace
+
+StaticArguments::StaticArguments(const tenon_static* given, size_t n,
+                                 const std::vector<tenon_static>& defaults) {
+  if (n > 0) require_pointer(given, "statics");
+  all_.assign(given, given + n);
+  for (const tenon_static& value : defaults) {
+    const bool is_given = std::any_of(all_.begin(), all_.end(), [&](const tenon_static& other) {
+      return name_of(other) == name_of(value);
+    });
+    if (!is_given) all_.push_back(value);
+  }
+  for (const tenon_static* value : ordered(all_.data(), all_.size(), false)) {
+    const std::string_view name = name_of(*value);
+    if (!text_.empty()) text_ += ", ";
+    if (!name.empty()) text_ += std::string(name) + "=";
+    put(key_, name);
+    write(*value, key_, text_, 0);
+  }
+}
+
+KeptStatics::KeptStatics(const tenon_static* given, size_t n) {
+  // Whatever a call would be refused for is refused here.
+  StaticArguments(given, n, {});
+  for (size_t i = 0; i < n; ++i) {
+    if (name_of(given[i]).empty()) fail_argument("options.defaults", "has one without a name");
+  }
+  all_ = copy(given, n);
+}
+
+std::vector<tenon_static> KeptStatics::copy(const tenon_static* items, size_t n) {
+  std::vector<tenon_static> copies(items, items + n);
+  for (tenon_static& value : copies) {
+    value.name = copy(value.name);
+    value.string_value = copy(value.string_value);
+    if (value.kind != TENON_STATIC_LIST && value.kind != TENON_STATIC_MAP) continue;
+    auto inner = std::make_unique<std::vector<tenon_static>>(copy(value.items, value.n_items));
+    value.items = inner->data();
+    items_.push_back(std::move(inner));
+  }
+  return copies;
+}
+
+tenon_string KeptStatics::copy(tenon_string text) {
+  texts_.push_back(std::make_unique<std::string>(text.data ? text.data : "", text.size));
+  return lend_text(*texts_.back());
+}
+
+}  // namespace tenon::capi

@@ -1,0 +1,246 @@
+#include "capi/tests/function_code.h"
+
+static void can_be_traced_without_running(void) {
+  struct code code = {.run = product};
+  tenon_function* f = function_of(&code, NULL);
+  const int64_t shape[1] = {3}, huge[2] = {INT64_MAX, 4}, negative[1] = {-2};
+  tenon_input_spec specs[2] = {{TENON_STR("a"), TENON_FLOAT32, 1, NULL, NULL, false},
+                               {TENON_STR(""), TENON_FLOAT32, 0, NULL, NULL, true}};
+  tenon_tensor *inputs[2] = {F32(1, 2, 3), tenon_scalar_f64(2)}, *y = NULL;
+  tenon_trace *trace = NULL, *other = NULL;
+  specs[0].shape = shape;
+
+  CHECK_OK(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace));
+  CHECK(code.runs == 1);
+  CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
+  CHECK_VALUES(y, 2, 4, 6);
+  tenon_tensor_release(y);
+  CHECK(code.runs == 1);
+  CHECK_OK(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &other));
+  CHECK(other == trace);
+  tenon_trace_release(other);
+
+  /* It lives on without its function. */
+  CHECK_ERROR(tenon_function_get_trace(f, 1, &other), TENON_OUT_OF_RANGE, "there are 1 traces");
+  tenon_trace_retain(trace);
+  tenon_function_release(f);
+  tenon_trace_release(trace);
+  CHECK_OK(tenon_trace_call(scope(), trace, inputs, 2, &y, 1));
+  CHECK_VALUES(y, 2, 4, 6);
+  tenon_tensor_release(y);
+  CHECK_ERROR(tenon_trace_call(scope(), trace, inputs, 1, &y, 1), TENON_INVALID_ARGUMENT,
+              "it serves (a: f32[3], x1: f32), and not (f32[3])");
+  CHECK_ERROR(tenon_trace_call(scope(), trace, inputs, 2, &y, 0), TENON_INVALID_ARGUMENT,
+              "it gives 1 outputs, and 0 are asked for");
+  CHECK_ERROR(tenon_trace_call(scope(), NULL, inputs, 2, &y, 1), TENON_INVALID_ARGUMENT,
+              "trace is NULL");
+  CHECK_ERROR(tenon_trace_text(trace, NULL), TENON_INVALID_ARGUMENT, "out_text");
+  tenon_trace_release(trace);
+
+  f = function_of(&code, NULL);
+  specs[0].shape = negative;
+  CHECK_ERROR(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
+              "-2");
+  specs[0].rank = 2;
+  specs[0].shape = huge;
+  CHECK_ERROR(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
+              "");
+  specs[0].shape = NULL;
+  CHECK_ERROR(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
+              "shape is NULL");
+  specs[0].rank = 0;
+  specs[0].dtype = 77;
+  CHECK_ERROR(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
+              "dtype");
+  specs[0].dtype = TENON_INT8;
+  specs[0].is_scalar = true;
+  CHECK_ERROR(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
+              "a scalar of i8");
+  CHECK_ERROR(tenon_function_trace(scope(), f, NULL, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
+              "specs is NULL");
+  tenon_tensor_release(inputs[0]);
+  tenon_tensor_release(inputs[1]);
+  tenon_function_release(f);
+}
+
+/* ---- variables ---------------------------------------------------------- */
+
+/* Adds its input to a variable, which it makes if there is none. Gives nothing. */
+static tenon_error* accumulate(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                               tenon_tensor** out_outputs) {
+  (void)out_outputs;
+  tenon_tensor *value = NULL, *sum = NULL;
+  tenon_error* error = NULL;
+  (void)out_outputs;
+  if (!code->variable) {
+    tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
+    options.name = tenon_str("total");
+    error = tenon_variable_create(inner, inputs[0], &options, &code->variable);
+  }
+  if (!error) error = tenon_variable_read(inner, code->variable, &value);
+  if (!error) error = tenon_add(inner, value, inputs[0], &sum);
+  if (!error) error = tenon_variable_assign(inner, code->variable, sum);
+  tenon_tensor_release(value);
+  tenon_tensor_release(sum);
+  return error;
+}
+
+/* Makes a variable at each call. */
+static tenon_error* wasteful(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                             tenon_tensor** out_outputs) {
+  (void)code;
+  tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
+  tenon_variable* variable = NULL;
+  tenon_error* error;
+  options.name = tenon_str("bias");
+  error = tenon_variable_create(inner, inputs[0], &options, &variable);
+  if (!error) error = tenon_variable_read(inner, variable, &out_outputs[0]);
+  tenon_variable_release(variable);
+  return error;
+}
+
+static void may_make_variables_once(void) {
+  struct code code = {.run = accumulate};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_trace* trace = NULL;
+  tenon_tensor *x = F32(1, 10), *value = NULL;
+
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, NULL, 0, NULL));
+  CHECK(code.runs == 2);
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, NULL, 0, NULL));
+  CHECK(code.runs == 2);
+  CHECK_OK(tenon_variable_read(scope(), code.variable, &value));
+  CHECK_VALUES(value, 3, 30);
+
+  CHECK_OK(tenon_function_find_trace(scope(), f, &x, 1, NULL, 0, &trace));
+  CHECK(tenon_trace_count_variables(trace) == 1);
+  CHECK(tenon_trace_variable(trace, 0) == code.variable);
+  CHECK(tenon_trace_variable(trace, 1) == NULL);
+  CHECK(tenon_trace_count_inputs(trace) == 1);
+  CHECK(tenon_trace_count_outputs(trace) == 0);
+  tenon_trace_release(trace);
+  tenon_tensor_release(value);
+  tenon_tensor_release(x);
+  tenon_function_release(f);
+  tenon_variable_release(code.variable);
+}
+
+static void may_not_make_them_at_every_call(void) {
+  struct code code = {.run = wasteful};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor *x = F32(1), *y = GARBAGE(tenon_tensor);
+
+  CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL),
+              TENON_FAILED_PRECONDITION, "function f makes variable bias at every call");
+  CHECK(y == NULL);
+  CHECK(tenon_function_count_traces(f) == 0);
+  tenon_tensor_release(x);
+  tenon_function_release(f);
+}
+
+/* ---- code under trace --------------------------------------------------- */
+
+/* Calls code->inner with its input, and keeps that beyond its time. */
+static tenon_error* outer(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                          tenon_tensor** out_outputs) {
+  tenon_tensor_release(code->escaped);
+  tenon_tensor_retain(inputs[0]);
+  code->escaped = inputs[0];
+  return tenon_function_call(inner, code->inner, inputs, 2, NULL, 0, out_outputs, 1, NULL);
+}
+
+static tenon_error* endless(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                            tenon_tensor** out_outputs) {
+  return tenon_function_call(inner, code->inner, inputs, 1, NULL, 0, out_outputs, 1, NULL);
+}
+
+/* Reads what it is given, which has no value yet. */
+static tenon_error* curious(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                            tenon_tensor** out_outputs) {
+  (void)code;
+  (void)out_outputs;
+  tenon_string text = TENON_STR("");
+  double value;
+  (void)out_outputs;
+  CHECK(tenon_tensor_rank(inputs[0]) == 2);
+  CHECK(tenon_tensor_shape(inputs[0])[0] == TENON_SIZE_UNKNOWN);
+  CHECK(tenon_tensor_shape(inputs[0])[1] == 2);
+  CHECK(tenon_tensor_strides(inputs[0])[0] == 2);
+  CHECK(tenon_tensor_count(inputs[0]) == TENON_SIZE_UNKNOWN);
+  CHECK(tenon_tensor_bytes(inputs[0]) == 0);
+  CHECK(tenon_tensor_data(inputs[0]) == NULL);
+  CHECK_OK(tenon_tensor_format(inner, inputs[0], NULL, &text));
+  CHECK_TEXT(text, "rows : f32[?,2]");
+  tenon_string_release(text);
+  return tenon_tensor_item_f64(inner, inputs[0], &value);
+}
+
+static void nest(void) {
+  struct code inside = {.run = product}, outside = {.run = outer};
+  tenon_function *inner = function_of(&inside, NULL), *f;
+  tenon_tensor *inputs[2], *y = NULL;
+  tenon_string text = TENON_STR("");
+  inputs[0] = F32(3);
+  inputs[1] = F32(5);
+  outside.inner = inner;
+  f = function_of(&outside, NULL);
+
+  CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
+  CHECK_VALUES(y, 15);
+  CHECK(inside.runs == 1);
+  CHECK(tenon_function_count_traces(inner) == 0); /* It is a part of f's. */
+  tenon_tensor_release(y);
+
+  /* What was in a trace has no value behind it. */
+  CHECK_OK(tenon_tensor_format(scope(), outside.escaped, NULL, &text));
+  CHECK_TEXT(text, "x0 : f32[1]");
+  tenon_string_release(text);
+  CHECK_ERROR(tenon_exp(scope(), outside.escaped, &y), TENON_FAILED_PRECONDITION,
+              "belongs to a trace and has no value");
+  tenon_tensor_release(outside.escaped);
+  tenon_function_release(f);
+  tenon_function_release(inner);
+  tenon_tensor_release(inputs[0]);
+  tenon_tensor_release(inputs[1]);
+}
+
+static void name_the_one_that_calls_itself_without_end(void) {
+  struct code code = {.run = endless};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor *x = F32(3), *y = NULL;
+  code.inner = f;
+
+  CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL),
+              TENON_FAILED_PRECONDITION, "does f call itself without end?");
+  tenon_function_release(f);
+  tenon_tensor_release(x);
+}
+
+static void have_no_values_while_they_are_traced(void) {
+  struct code code = {.run = curious};
+  tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
+  const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
+  const float values[] = {1, 2};
+  tenon_input_spec spec = {TENON_STR("rows"), TENON_FLOAT32, 2, NULL, NULL, false};
+  tenon_tensor *x = make_f32_matrix(1, 2, values), *y = NULL;
+  tenon_function* f;
+  spec.shape = shape;
+  options.signature = &spec;
+  options.n_signature = 1;
+  f = function_of(&code, &options);
+
+  CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL),
+              TENON_FAILED_PRECONDITION, "belongs to a trace and has no value");
+  tenon_tensor_release(x);
+  tenon_function_release(f);
+}
+
+int main(void) {
+  RUN(can_be_traced_without_running);
+  RUN(may_make_variables_once);
+  RUN(may_not_make_them_at_every_call);
+  RUN(nest);
+  RUN(name_the_one_that_calls_itself_without_end);
+  RUN(have_no_values_while_they_are_traced);
+  return report();
+}
