@@ -25,15 +25,15 @@ target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
 tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/formulas.h)
+# Below -O2 GCC 12 takes the sizes of a shape for unset; what is compiled with it warns of those that are.
+set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
   # The documents and cases of ops, which tests and ./dev gen read; no user's libtenon holds them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
   if(NOT TENON_SANITIZE)
-    # What an op's file says is read once: there optimising costs more than it can give. Behind -O1 GCC 12
-    # takes the sizes of a shape for unset; releases warn of those that are.
+    # What an op's file says is read once: there optimising costs more than it can give.
     file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
-    set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS
-                                                         "-O1;-Wno-maybe-uninitialized")
+    set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
   endif()
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -42,9 +42,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
        ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
   list(FILTER cold_sources EXCLUDE REGEX
        "ops/(binary_arithmetic|define|formulas|registry|type_rules|unary_math|unary_trig).cc$")
-  set_source_files_properties(
-    ${cold_sources} PROPERTIES COMPILE_OPTIONS
-                               "-Os;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
+  set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Os;${unset_sizes}")
 endif()
 if(NOT EMSCRIPTEN)
   # libtenon is linked at start-up or opened once, and its current scope is read on every call.

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <locale>
+#include <sstream>
 #include <unordered_map>
 
 #include "core/base/error.h"
@@ -60,7 +62,7 @@ class Parser {
     size_t end = at_;
     if (at_ == text_.size()) return {};
     if (in_word(text_[at_])) {
-      while (end < text_.size() && (in_word(text_[end]) || is_exponent_sign(end))) ++end;
+      while (end < text_.size() && (in_word(text_[end]) || is_exponent_sign(end, at_))) ++end;
     } else if (text_[at_] == '"') {
       end = text_.find('"', at_ + 1);
       if (end == std::string_view::npos) unexpected("the end of a text");
@@ -71,10 +73,10 @@ class Parser {
     }
     return token_ = text_.substr(at_, end - at_);
   }
-  // In 1e-05.
-  bool is_exponent_sign(size_t at) const {
-    return (text_[at] == '-' || text_[at] == '+') && text_[at - 1] == 'e' && text_[at_] >= '0' &&
-           text_[at_] <= '9';
+  // In 1e-05, which begins at `begin`.
+  bool is_exponent_sign(size_t at, size_t begin) const {
+    return (text_[at] == '-' || text_[at] == '+') && text_[at - 1] == 'e' && text_[begin] >= '0' &&
+           text_[begin] <= '9';
   }
   std::string_view word() {
     const std::string_view t = token();
@@ -123,13 +125,25 @@ class Parser {
   template <class T>
   T number(const char* what) {
     token();
-    const char* last = text_.data() + text_.size();
+    size_t end = at_ + (text_.substr(at_, 1) == "-" ? 1 : 0);
+    const size_t digits = end;
+    while (end < text_.size() && (in_word(text_[end]) || is_exponent_sign(end, digits))) ++end;
     T value{};
-    const auto [end, error] = std::from_chars(text_.data() + at_, last, value);
-    if (error != std::errc() || (end != last && in_word(*end))) unexpected(what);
-    at_ = static_cast<size_t>(end - text_.data());
+    if (!read_number(text_.substr(at_, end - at_), value)) unexpected(what);
+    at_ = end;
     token_ = {};
     return value;
+  }
+  static bool read_number(std::string_view text, int64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+  // Not every standard library's from_chars() reads doubles.
+  static bool read_number(std::string_view text, double& value) {
+    std::istringstream in{std::string(text)};
+    in.imbue(std::locale::classic());
+    in >> value;
+    return in && in.peek() == std::istringstream::traits_type::eof();
   }
 
   Size size() {

@@ -44,7 +44,6 @@ const TracedInfo& traced_info(const TensorImpl& x) {
 
 Tracer::Tracer(Scope& scope, Graph& graph)
     : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}),
-      scope_(scope),
       graph_(graph),
       traced_(scope, *this, *this),
       use_(graph.sizes()),

@@ -69,7 +69,6 @@ class Tracer final : public Interpreter, public TracedCells {
   Tensor tensor_of(Value value, Device& device);
   Tensor& now(const Cell& cell);
 
-  Scope& scope_;
   Graph& graph_;
   Scope::Traced traced_;
   SizeTable::Use use_;
