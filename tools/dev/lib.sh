@@ -5,6 +5,9 @@ set -eu
 # With less, it takes no file that reads precompiled headers.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
+# Where Debian keeps what Emscripten needs of Node; one that is not Debian's looks there only if told.
+export NODE_PATH="${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs"
+
 # A script explains itself with the comment at its head.
 for argument; do
   case $argument in
