@@ -49,6 +49,10 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
     if (!backward.function) fail_argument("backward.function", "is NULL");
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
+    // What differentiates the function later would see the calls of `forward` alone.
+    tenon::require_code(!self.traced_cells(), tenon::Code::kUnimplemented,
+                        "a custom gradient inside of a function is not there yet: use a custom op "
+                        "with a derivative of its own");
     Tensors outputs;
     {
       const tenon::Scope::Unrecorded unrecorded(self);

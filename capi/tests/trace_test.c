@@ -235,6 +235,41 @@ static void have_no_values_while_they_are_traced(void) {
   tenon_function_release(f);
 }
 
+/* x, with a derivative of its own. */
+static tenon_error* forward_of(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                               size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+  (void)payload;
+  (void)n_inputs;
+  (void)n_outputs;
+  return tenon_identity(inner, inputs[0], &out_outputs[0]);
+}
+
+static tenon_error* backward_of(void* payload, tenon_scope* inner, const tenon_backward_args* args,
+                                tenon_tensor** out_grads, size_t n_grads) {
+  (void)payload;
+  (void)n_grads;
+  return tenon_neg(inner, args->cotangents[0], &out_grads[0]);
+}
+
+static tenon_error* customised(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                               tenon_tensor** out_outputs) {
+  const tenon_tensor_function forward = {forward_of, NULL, NULL};
+  const tenon_backward_function backward = {backward_of, NULL, NULL};
+  (void)code;
+  return tenon_custom_gradient(inner, forward, inputs, 1, backward, out_outputs, 1);
+}
+
+static void refuse_custom_gradients(void) {
+  struct code code = {.run = customised};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor *x = F32(3), *y = NULL;
+
+  CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL), TENON_UNIMPLEMENTED,
+              "a custom gradient inside of a function");
+  tenon_tensor_release(x);
+  tenon_function_release(f);
+}
+
 int main(void) {
   RUN(can_be_traced_without_running);
   RUN(may_make_variables_once);
@@ -242,5 +277,6 @@ int main(void) {
   RUN(nest);
   RUN(name_the_one_that_calls_itself_without_end);
   RUN(have_no_values_while_they_are_traced);
+  RUN(refuse_custom_gradients);
   return report();
 }

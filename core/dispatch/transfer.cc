@@ -36,8 +36,8 @@ Tensor allocate(Device& device, DType dtype, const Dims& shape) {
 
 void require_value(const TensorImpl& x) {
   require_code(!x.storage || !x.storage->traced, Code::kFailedPrecondition,
-               "{} belongs to a trace and has no value: compute with it inside of the function, or "
-               "return it from there",
+               "{} belongs to a trace and has no value: compute with it inside of the function, "
+               "choose by it with where, or return it from there",
                x.type);
 }
 

@@ -1,6 +1,7 @@
 #include "core/trace/tracer.h"
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 
@@ -24,6 +25,17 @@ struct TracedStorage final : Storage {
   Value value;
   TracedInfo info;
 };
+
+// Ops whose outputs are as large as the data say take the size as an attribute; -1 leaves it to
+// them.
+bool asks_data_for_a_size(AnyAttrs attrs) {
+  if (attrs.empty()) return false;
+  return any_of(attrs.type->all(), [&](const AttrField& field) {
+    const std::string_view name = field.name;
+    return field.kind == AttrKind::kInt && (name == "size" || name == "length") &&
+           field.get<int64_t>(attrs.data) == -1;
+  });
+}
 
 int64_t number_of(Size size) { return size.known() ? size.word() : -1; }
 
@@ -130,6 +142,10 @@ void Tracer::add(Cell& cell) {
 
 Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tracer& tracer = static_cast<Tracer&>(self);
+  require_code(
+      !asks_data_for_a_size(call.attrs), Code::kUnimplemented,
+      "how large its output is depends on data, which code under trace does not have: give "
+      "the size as an attribute");
   TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   Device& device = common_device(scope, call.inputs);
   Values inputs;

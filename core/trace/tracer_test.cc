@@ -63,6 +63,17 @@ TEST_F(Tracing, KeepsMistakes) {
       Code::kInvalidArgument, "shapes [2] and [3] do not broadcast");
 }
 
+TEST_F(Tracing, RefusesSizesThatDependOnData) {
+  const auto found = [](int64_t size) {
+    return [size](const Tensors& in) { return nonzero(in[0], {.size = size}); };
+  };
+
+  EXPECT_ERROR(trace({f32_of({4})}, found(-1)), Code::kUnimplemented,
+               "nonzero: how large its output is depends on data");
+  EXPECT_GRAPH(trace({f32_of({4})}, found(2)),
+               "(x: f32[4]) { places, count = nonzero(x, size=2) return places, count }");
+}
+
 TEST_F(Tracing, ServesEverySizeThatBehavesAlike) {
   const Size n = symbol("n"), m = symbol("m");
 

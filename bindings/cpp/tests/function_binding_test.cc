@@ -72,6 +72,43 @@ TEST(Functions, AreTracedFromSpecs) {
   EXPECT_EQ(f.traces().size(), 1u);
 }
 
+TEST(Functions, HaveSignatures) {
+  const std::vector<InputSpec> signature = {
+      {.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}, .size_names = {"n", ""}},
+      {.name = "w", .shape = {2}}};
+  const Function f([](std::span<const Tensor> in,
+                      const Statics&) -> std::vector<Tensor> { return {in[0] * in[1]}; },
+                   {.name = "scale", .signature = signature});
+  const Tensor w = vector<float>({1, 10});
+  const Tensor one[] = {matrix<float>({{1, 2}}), w};
+  const Tensor two[] = {matrix<float>({{1, 2}, {3, 4}}), w};
+  const Tensor wrong[] = {w, w};
+
+  EXPECT_EQ(f(one)[0].to_vector<float>(), (Floats{1, 20}));
+  EXPECT_EQ(f(two)[0].to_vector<float>(), (Floats{1, 20, 3, 40}));
+  EXPECT_EQ(f.traces().size(), 1u);
+  EXPECT_NE(f.traces()[0].text().find("(x: f32[n,2], w: f32[2])"), std::string::npos);
+  EXPECT_THROW(f(wrong), Error);
+}
+
+TEST(Functions, TrainAsEagerCodeDoes) {
+  const Tensor x = matrix<float>({{1, 2}, {3, -1}, {0, 1}, {2, 2}});
+  const Tensor y = matrix<float>({{1}, {0}, {1}, {0}});
+  const auto step = [&](const Variable& w, const Tensor& rate) {
+    const Tape tape;
+    const Tensor loss = mean(square(tanh(matmul(x, w)) - y));
+    w.assign(w - rate * tape.gradient(loss, w));
+    return loss;
+  };
+  const Variable eager(matrix<float>({{.5f}, {-.3f}})), traced(matrix<float>({{.5f}, {-.3f}}));
+  const auto traced_step = function([&](const Tensor& rate) { return step(traced, rate); });
+
+  for (const float rate : {.1f, .05f, .02f}) {
+    EXPECT_EQ(step(eager, rate).item<float>(), traced_step(rate).item<float>());
+  }
+  EXPECT_EQ(eager.read().to_vector<float>(), traced.read().to_vector<float>());
+}
+
 TEST(Functions, AreDifferentiated) {
   const Variable w(3.f);
   const auto f = function([&](const Tensor& x) { return w * x * x; });

@@ -61,6 +61,7 @@ typedef struct tenon_backward_function {
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
  *     context, a function or a list that it needs is NULL, or `forward` left an output NULL.
+ *   - TENON_UNIMPLEMENTED inside of a function's callback; a custom op may have a derivative there.
  *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
  *   - What `forward` returned. What `backward` returns comes out of tenon_tape_gradient().
  *

@@ -9,7 +9,11 @@
  * A number that is an input (tenon_scalar_f64() and the like) may change from call to call; one
  * that is a static argument makes a trace for each value. Variables and generators that the
  * callback uses are read, assigned and drawn from at every call. Tensors that it finds outside are
- * inputs of the trace too, as they were when it was traced. Tapes record a call as one.
+ * inputs of the trace too, as they were when it was traced. A trace keeps alive what it uses of
+ * both. Tapes record a call as one.
+ *
+ * Not there yet, and errors that say so: ops whose output sizes depend on data, unless their `size`
+ * is given, and custom gradients from callbacks.
  *
  * Threads: any, but one at a time for one scope. Calls of one function in several scopes take turns
  * where they share variables or generators, and while one of them is traced.

@@ -186,7 +186,8 @@ class Function {
       : max_outputs_(options.max_outputs), handle_(detail::make<Shared>([&](tenon_function** out) {
           tenon_function_options c = TENON_FUNCTION_OPTIONS_DEFAULT;
           const detail::CStatics defaults(options.defaults);
-          const detail::CSpecs signature(options.signature.value_or(std::vector<InputSpec>()));
+          const std::vector<InputSpec> nothing;
+          const detail::CSpecs signature(options.signature ? *options.signature : nothing);
           static const tenon_input_spec none = {};
           c.max_outputs = options.max_outputs;
           c.max_traces = options.max_traces;

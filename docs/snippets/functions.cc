@@ -1,0 +1,82 @@
+// docs/from_eager_to_functions.md: what happens when code is traced, and what when it runs.
+
+#include <iostream>
+#include <optional>
+#include <tenon/tenon.hpp>
+
+using namespace tenon;
+
+static void print(const char* what, const Tensor& x) { std::cout << what << ": " << x << "\n"; }
+
+static void traced_once() {
+  const auto f = function([](const Tensor& x, const Tensor& rate) {
+    std::cout << "tracing\n";
+    return x * rate;
+  });
+  print("first", f(vector<float>({1, 2}), 10.f));
+  print("second", f(vector<float>({3, 4}), 0.5f));
+  print("other dtype", f(vector<int32_t>({1, 2}), 3));
+}
+
+static void variables_are_read_at_each_call() {
+  const Variable total(0.f);
+  const auto add = function([&](const Tensor& x) { total.assign(total + x); });
+  add(1.f);
+  total.assign(100.f);
+  add(2.f);
+  print("total", total);
+}
+
+static void a_variable_made_once() {
+  std::optional<Variable> weight;
+  const auto scale = function([&](const Tensor& x) {
+    if (!weight) weight.emplace(x + 1.f);
+    return x * *weight;
+  });
+  print("with a new weight", scale(2.f));
+  print("with the same", scale(5.f));
+}
+
+static void sizes_may_stay_open() {
+  const Function mean_row(
+      [](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+        return {mean(in[0], {.axes = {0}})};
+      },
+      {.name = "mean_row",
+       .signature = std::vector<InputSpec>{{.name = "rows", .shape = {TENON_SIZE_UNKNOWN, 2}}}});
+  const Tensor two[] = {matrix<float>({{1, 2}, {3, 4}})};
+  const Tensor three[] = {matrix<float>({{1, 2}, {3, 4}, {8, 9}})};
+  print("of two", mean_row(two)[0]);
+  print("of three", mean_row(three)[0]);
+  std::cout << mean_row.traces()[0].text();
+}
+
+static void gradients_pass_through() {
+  const auto cube = function([](const Tensor& x) { return x * x * x; });
+  const Tensor x = vector<float>({2});
+  const Tape outer;
+  outer.watch(x);
+  const Tape inner;
+  inner.watch(x);
+  const Tensor slope = inner.gradient(cube(x), x);
+  print("slope", slope);
+  print("curvature", outer.gradient(slope, x));
+}
+
+static void there_is_no_value_yet() {
+  const auto f = function([](const Tensor& x) { return x.item<float>() > 0 ? x : -x; });
+  try {
+    f(-1.f);
+  } catch (const Error& error) {
+    std::cout << error.what() << "\n";
+  }
+}
+
+int main() {
+  traced_once();
+  variables_are_read_at_each_call();
+  a_variable_made_once();
+  sizes_may_stay_open();
+  gradients_pass_through();
+  there_is_no_value_yet();
+}
