@@ -39,7 +39,7 @@ tenon_error* tenon_tensor_to_dlpack(tenon_scope* scope, tenon_tensor* tensor, vo
   clear_output(out_dlpack);
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_dlpack, "out_dlpack");
-    const Tensor x = get_tensor(self, tensor, "tensor");
+    const Tensor x = get_value(self, tensor, "tensor");
     if (x->is_scalar_value()) fail_argument("tensor", "is an inline scalar, which has no memory");
     tenon::require_code(x->storage->device->host_visible(), Code::kUnimplemented,
                         "DLPack has no name for the memory of {}", x->storage->device->name());

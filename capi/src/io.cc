@@ -14,6 +14,7 @@ std::vector<tenon::TensorToStore> to_store(tenon::Scope& scope, const tenon_stri
                                            tenon_tensor* const* tensors, size_t n) {
   if (n > 0) require_pointer(names, "names");
   const std::vector<Tensor> values = get_tensors(scope, tensors, n, "tensors");
+  for (const Tensor& x : values) require_value(*x);
   std::vector<tenon::TensorToStore> all;
   for (size_t i = 0; i < n; ++i) {
     all.push_back(

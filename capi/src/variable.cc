@@ -2,7 +2,7 @@
 
 #include "capi/src/boundary.h"
 #include "capi/src/structs.h"
-#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
 
 using namespace tenon::capi;
 using tenon::Tensor;
@@ -17,7 +17,7 @@ tenon_error* tenon_variable_create(tenon_scope* scope, tenon_tensor* initial,
     require_pointer(out_variable, "out_variable");
     const tenon_variable_options given = read_struct(options, kDefault, "options");
     Tensor value = get_tensor(self, initial, "initial");
-    if (value->is_scalar_value()) value = tenon::with_dtype(self, *value, value->type.dtype);
+    if (value->type.weak) value = tenon::fill(value, tenon::Dims{}, value->type.dtype);
     give(tenon::Ref<Variable>::adopt(new Variable(self, std::move(value),
                                                   std::string(get_text(given.name, "options.name")),
                                                   given.trainable)),

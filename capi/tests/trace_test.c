@@ -235,6 +235,39 @@ static void have_no_values_while_they_are_traced(void) {
   tenon_function_release(f);
 }
 
+/* Asks for memory that is not there, and makes a variable of a scalar. */
+static tenon_error* greedy(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                           tenon_tensor** out_outputs) {
+  tenon_dlpack* lent = NULL;
+  tenon_tensor* there = NULL;
+  uint64_t bytes[1];
+  CHECK_ERROR(tenon_tensor_to_dlpack(inner, inputs[0], NULL, &lent), TENON_FAILED_PRECONDITION,
+              "belongs to a trace");
+  CHECK_ERROR(tenon_tensor_read(inner, inputs[0], bytes, 4), TENON_FAILED_PRECONDITION,
+              "belongs to a trace");
+  CHECK_ERROR(tenon_tensor_copy_to(inner, inputs[0], tenon_str(device_name()), &there),
+              TENON_FAILED_PRECONDITION, "belongs to a trace");
+  if (!code->variable) {
+    tenon_error* error = tenon_variable_create(inner, inputs[0], NULL, &code->variable);
+    if (error) return error;
+  }
+  return tenon_variable_read(inner, code->variable, &out_outputs[0]);
+}
+
+static void have_no_memory(void) {
+  struct code code = {.run = greedy};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor *x = tenon_scalar_f64(1.5), *y = NULL;
+
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK_VALUES(y, 1.5);
+  CHECK(tenon_variable_dtype(code.variable) == TENON_FLOAT32);
+  tenon_tensor_release(x);
+  tenon_tensor_release(y);
+  tenon_function_release(f);
+  tenon_variable_release(code.variable);
+}
+
 /* x, with a derivative of its own. */
 static tenon_error* forward_of(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
@@ -277,6 +310,7 @@ int main(void) {
   RUN(nest);
   RUN(name_the_one_that_calls_itself_without_end);
   RUN(have_no_values_while_they_are_traced);
+  RUN(have_no_memory);
   RUN(refuse_custom_gradients);
   return report();
 }

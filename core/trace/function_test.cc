@@ -150,6 +150,26 @@ TEST_F(Functions, ReadAndAssignVariablesAtEachCall) {
                })");
 }
 
+TEST_F(Functions, AssignWhatTheyAreGiven) {
+  const auto a = variable(f32({1})), b = variable(f32({2}));
+  const Tensor found = f32({9});
+  const auto f = function([&](TensorSpan in) {
+    const Tensor before = a->read(scope());
+    a->assign(scope(), b->read(scope()));
+    b->assign(scope(), in[0]);
+    const Tensor between = a->read(scope());
+    a->assign(scope(), found);
+    return Tensors{before, between};
+  });
+
+  const Tensors y = call(f, {f32({5})});
+  EXPECT_EQ(values_of(y[0]), Doubles{1});
+  EXPECT_EQ(values_of(y[1]), Doubles{2});
+  EXPECT_EQ(values_of(a->read(scope())), Doubles{9});
+  EXPECT_EQ(values_of(b->read(scope())), Doubles{5});
+  EXPECT_EQ(values_of(call(f, {f32({6})})[1]), Doubles{5});
+}
+
 TEST_F(Functions, DrawAnewAtEachCall) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
   const OpDef& uniform = *find_op("random_uniform");

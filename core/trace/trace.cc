@@ -46,6 +46,7 @@ Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
       all_(*graph_, values_of(graph_->inputs()), graph_->outputs()) {
   for (Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) arguments_.push_back(node);
+    if (node->role == InputRole::kState) state_inputs_.push_back(node);
   }
   for (const Ref<Cell>& state : states_) {
     if (state->kind() == Kind::kVariable) variables_.push_back(static_cast<Variable*>(state.get()));
@@ -115,7 +116,7 @@ Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (i >= states_.size()) {
       results.push_back(std::move(outputs[i]));
-    } else if (graph_->outputs()[i].node->kind != NodeKind::kInput) {
+    } else if (graph_->outputs()[i].node != state_inputs_[i]) {
       states_[i]->store(scope, outputs[i]);
     }
   }

@@ -69,7 +69,7 @@ class Trace final : public Object, public Pooled<Trace> {
   Ref<Context> context_;
   std::string name_;
   std::shared_ptr<Graph> graph_;
-  std::vector<Node*> arguments_;
+  std::vector<Node*> arguments_, state_inputs_;
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
