@@ -23,7 +23,9 @@ using Ranges = SmallVector<Range, 6>;
 // the first element is -1, which only a number below -n says.
 Range clamped(Size n, Size start, Size end, int64_t step) {
   const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
+  constexpr int64_t kFar = int64_t{1} << 60;  // Beyond the end of every axis.
   const auto clamp = [&](Size bound) {
+    if (bound.known()) bound = std::clamp(bound.word(), -kFar, kFar);
     return greatest(lowest, least(bound < 0 ? bound + n : bound, highest));
   };
   start = clamp(start);

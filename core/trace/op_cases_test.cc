@@ -1,0 +1,134 @@
+// Every case of every op inside of a function gives the bits that eager code gives: its values, and
+// its gradients, for the sizes of the case and for sizes that the trace does not know.
+
+#include <ostream>
+
+#include "core/testing/op_problem.h"
+#include "core/trace/function.h"
+
+namespace tenon {
+namespace {
+
+using testing::OpProblem;
+
+struct Param {
+  const OpDef* op;
+};
+
+void PrintTo(const Param& param, std::ostream* out) { *out << param.op->name; }
+
+class OpsInFunctions : public testing::CoreTest, public ::testing::WithParamInterface<Param> {
+ protected:
+  const OpDef& op() const { return *GetParam().op; }
+
+  Ref<Function> function_of(const OpProblem& problem, const Tensors& inputs, bool sizes_unknown) {
+    FunctionOptions options;
+    options.has_signature = sizes_unknown;
+    for (const Tensor& x : inputs) {
+      if (!x) continue;
+      InputSpec spec;
+      spec.dtype = x->type.dtype;
+      spec.weak = x->type.weak;
+      for (const Size size : x->shape()) {
+        // What is not known is never taken for 1, and a case may mean it.
+        spec.sizes.push_back(identical(size, 1) ? 1 : InputSpec::kUnknown);
+      }
+      options.signature.push_back(std::move(spec));
+    }
+    return Ref<Function>::adopt(new Function(
+        context(), op().name,
+        [&problem, &inputs](Scope&, TensorSpan given, const Statics&) {
+          Tensors all;
+          size_t next = 0;
+          for (const Tensor& x : inputs) all.push_back(x ? given[next++] : Tensor());
+          return problem.call(all);
+        },
+        std::move(options)));
+  }
+
+  // The gradients of the floating outputs by the floating inputs; the error's text if there is one.
+  template <class Run>
+  Tensors gradients(const Tensors& inputs, const Run& run, std::string& error) {
+    const Ref<Tape> recording = tape();
+    std::vector<Source> sources;
+    for (const Tensor& x : inputs) {
+      if (!x || !is_floating(x->type.dtype)) continue;
+      recording->watch(x);
+      sources.emplace_back(x);
+    }
+    Tensors targets;
+    for (const Tensor& y : run()) {
+      if (is_floating(y->type.dtype) && !y->type.weak) targets.push_back(y);
+    }
+    try {
+      return recording->gradient(targets, {}, sources, {.unreached_as_null = true});
+    } catch (const Error& failed) {
+      error = failed.what();
+      return {};
+    }
+  }
+
+  void run(const AnyCase& c, bool sizes_unknown) {
+    const OpProblem problem(op(), c);
+    const Tensors inputs = problem.inputs();
+    Tensors given;
+    for (const Tensor& x : inputs) {
+      if (x) given.push_back(x);
+    }
+    const Tensors want = problem.call(inputs);
+    const Ref<Function> f = function_of(problem, inputs, sizes_unknown);
+    Tensors got;
+    try {
+      got = f->call(scope(), given, {});
+    } catch (const Error& error) {
+      // A size that depends on data has no place in a trace yet.
+      EXPECT_EQ(error.code(), Code::kUnimplemented) << error.what();
+      return;
+    }
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) {
+      EXPECT_TRUE(testing::tensors_equal(got[i], want[i], 0, 0)) << "output " << i;
+    }
+    if (!op().differentiable || !c.check_gradient) return;
+    std::string eager_error, traced_error;
+    const Tensors eager = gradients(
+        inputs, [&] { return problem.call(inputs); }, eager_error);
+    const Tensors traced = gradients(
+        inputs, [&] { return f->call(scope(), given, {}); }, traced_error);
+    EXPECT_EQ(traced_error, eager_error);
+    ASSERT_EQ(traced.size(), eager.size());
+    for (size_t i = 0; i < eager.size(); ++i) {
+      ASSERT_EQ(bool(traced[i]), bool(eager[i])) << "gradient " << i;
+      if (!eager[i]) continue;
+      EXPECT_TRUE(testing::tensors_equal(traced[i], eager[i], 0, 0)) << "gradient " << i;
+    }
+  }
+};
+
+TEST_P(OpsInFunctions, GiveTheBitsOfEagerCode) {
+  for (const AnyCase& c : op().cases(op())) {
+    if (!c.error.empty()) continue;
+    for (const bool sizes_unknown : {false, true}) {
+      SCOPED_TRACE("case " + c.name + (sizes_unknown ? ", sizes unknown" : ""));
+      try {
+        run(c, sizes_unknown);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+  }
+}
+
+std::vector<Param> all_params() {
+  std::vector<Param> result;
+  for (const OpDef& op : all_ops()) {
+    if (op.cases) result.push_back({&op});
+  }
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ref, OpsInFunctions, ::testing::ValuesIn(all_params()),
+                         [](const auto& info) { return info.param.op->name; });
+
+}  // namespace
+}  // namespace tenon
