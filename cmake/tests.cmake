@@ -5,7 +5,7 @@ file(GLOB_RECURSE core_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_test
      ${PROJECT_SOURCE_DIR}/core/testing/*.cc)
 if(TENON_SANITIZE STREQUAL "thread")
   # What an op says, its cases and its expansion, is read and computed by one thread.
-  list(FILTER core_tests EXCLUDE REGEX "/core/(ops|io/onnx|testing/(op_problem|expansion_cases))")
+  list(FILTER core_tests EXCLUDE REGEX "/core/(ops|io/onnx|trace/op_cases|testing/(op_problem|expansion_cases))")
 endif()
 if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   tenon_add_gtest(core_test SOURCES ${core_tests} LIBS tenon_core PRECOMPILE
