@@ -1,5 +1,7 @@
 #include <tenon/function.h>
 
+#include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "capi/src/boundary.h"
@@ -33,8 +35,15 @@ InputSpec read_spec(const tenon_input_spec& given, size_t i) {
     const bool unknown = size == TENON_SIZE_UNKNOWN;
     if (!unknown) numbers[axis] = size;
     spec.sizes.push_back(unknown ? InputSpec::kUnknown : size);
-    spec.dim_names.emplace_back(
-        unknown && given.size_names ? get_text(given.size_names[axis], "a size's name") : "");
+    std::string_view name;
+    if (unknown && given.size_names) name = get_text(given.size_names[axis], "a size's name");
+    const bool is_word = std::all_of(name.begin(), name.end(),
+                                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    if (!is_word || (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0])))) {
+      fail_argument("specs",
+                    tenon::format("[{}] has a size called \"{}\", which is no word", {i, name}));
+    }
+    spec.dim_names.emplace_back(name);
   }
   spec.dtype = get_type(given.dtype, numbers.data(), numbers.size()).dtype;
   spec.weak = given.is_scalar;

@@ -169,6 +169,7 @@ static void serve_unknown_sizes(void) {
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
   const tenon_string names[2] = {TENON_STR("n"), TENON_STR("")};
+  const tenon_string wrong[2] = {TENON_STR("2 n"), TENON_STR("")};
   const float values[] = {1, 2, 3, 4, 5, 6};
   tenon_input_spec specs[2] = {{TENON_STR("rows"), TENON_FLOAT32, 2, NULL, NULL, false},
                                {TENON_STR("rate"), TENON_FLOAT32, 0, NULL, NULL, true}};
@@ -203,6 +204,9 @@ static void serve_unknown_sizes(void) {
               TENON_INVALID_ARGUMENT, "function f: rows must be f32[n,2], but is f32[1]");
   CHECK_ERROR(tenon_function_call(scope(), f, inputs, 1, NULL, 0, &y, 1, NULL),
               TENON_INVALID_ARGUMENT, "takes 2 inputs, but got 1");
+  specs[0].size_names = wrong;
+  CHECK_ERROR(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
+              "a size called \"2 n\", which is no word");
   tenon_tensor_release(inputs[0]);
   tenon_tensor_release(inputs[1]);
   tenon_function_release(f);

@@ -1,6 +1,7 @@
 #include "core/trace/function.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/base/search.h"
@@ -212,6 +213,17 @@ void Function::check(TensorSpan inputs) const {
     if (fits(signature[i], *inputs[i])) continue;
     fail(Code::kInvalidArgument, "function {}: {} must be {}, but is {}",
          {name_, name_of_input(signature, i), text_of(signature[i]), text_of(spec_of(*inputs[i]))});
+  }
+  std::map<std::string, Size> named;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t axis = 0; axis < signature[i].dim_names.size(); ++axis) {
+      const std::string& name = signature[i].dim_names[axis];
+      if (name.empty()) continue;
+      const Size size = inputs[i]->shape()[axis];
+      const Size first = named.try_emplace(name, size).first->second;
+      require(first == size, "function {}: {} is {}, but {} in {}", name_, name, first, size,
+              name_of_input(signature, i));
+    }
   }
 }
 

@@ -7,10 +7,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/trace/trace.h"
@@ -32,8 +30,8 @@ struct InputSpec {
   DType dtype = DType::kNone;
   bool weak = false;  // An inline scalar.
   std::vector<int64_t> sizes;
-  std::vector<std::string>
-      dim_names;  // Of each size, empty or one for unknown sizes that are equal.
+  // Of each size, or none at all; those with one name are equal, empty ones say nothing.
+  std::vector<std::string> dim_names;
 
   bool operator==(const InputSpec&) const = default;
 };

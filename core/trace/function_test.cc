@@ -114,6 +114,8 @@ TEST_F(Functions, ServeAllSizesThatTheirSignatureLeavesOpen) {
   EXPECT_ERROR(call(f, {f32({1}), f32({1})}), Code::kInvalidArgument,
                "function f: rows must be f32[n,2], but is f32[1]");
   EXPECT_ERROR(call(f, {f32({1})}), Code::kInvalidArgument, "takes 2 inputs, but got 1");
+  EXPECT_ERROR(call(f, {ones({DType::kF32, {3, 2}}), ones({DType::kF32, {1, 2}})}),
+               Code::kInvalidArgument, "function f: n is 3, but 1 in more");
 }
 
 TEST_F(Functions, AreTracedAnewWhereADecisionNoLongerHolds) {
