@@ -117,7 +117,6 @@ Tensors Derivative::forward(Scope& scope, std::span<const Size> sizes, TensorSpa
 
 Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSpan saved,
                              const Derivative& saved_by, TensorSpan cotangents) const {
-  if (error_) throw Error(*error_);
   Tensors given;
   for (const Value& x : saved_) {
     // The forward parts of both are the same calls, with the same numbers.

@@ -29,6 +29,10 @@ class Derivative {
 
   // The outputs of the primal graph, and behind them what the way back needs.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
+  // Throws why there is no way back.
+  void require_way_back() const {
+    if (error_) throw Error(*error_);
+  }
   // The gradients by the inputs marked, none where there is none; of the outputs marked, the
   // cotangents. `saved` is what forward() gave, of this derivative or of one by the same inputs
   // from more outputs.

@@ -360,6 +360,10 @@ TEST_F(Functions, SayWhatHasNoGradientOnlyWhenAskedForIt) {
   const Tensor y = call_one(f, {x});
 
   EXPECT_ERROR(recording->gradient(y, x), Code::kUnimplemented, "nextafter");
+  const Ref<Tape> kept = tape({.persistent = true});  // Which differentiates the way back as well.
+  kept->watch(x);
+  const Tensor again = call_one(f, {x});
+  EXPECT_ERROR(kept->gradient(again, x), Code::kUnimplemented, "nextafter");
 }
 
 TEST_F(Functions, AreDifferentiatedForSizesThatDiffer) {

@@ -204,6 +204,7 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
     if (from.back()) cotangents.push_back(args.cotangent(i));
   }
   const auto way = derivative(scope, sizes, by, from);
+  way->require_way_back();
   bool is_seen = false;
   each_tape(scope, [&](const Tape& tape) { is_seen = is_seen || tape.is_recording(); });
   Tensors found;
