@@ -149,13 +149,12 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
   }
   if (wanted.empty()) return;
   try {
-    // What was drawn for these values stays drawn.
+    // What was drawn for these values stays drawn; what variables are assigned waits for the call.
     const Slice draws(*written.graph, given, wanted);
     std::map<const Cell*, Value> drawn;
     for (const Tracer::Stored& stored : written.stored) {
-      if (contains(draws.nodes(), stored.value.node)) {
-        drawn[stored.cell] = stored.value;
-      }
+      const bool is_draw = stored.cell->kind() == Kind::kGenerator;
+      if (is_draw && contains(draws.nodes(), stored.value.node)) drawn[stored.cell] = stored.value;
     }
     for (const auto& [cell, value] : drawn) wanted.push_back(value);
     const Scope::Unrecorded unrecorded(scope);

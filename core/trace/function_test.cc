@@ -201,6 +201,22 @@ TEST_F(Functions, MayMakeVariablesOnce) {
   EXPECT_EQ(bodies_run, 2);
 }
 
+TEST_F(Functions, AssignOnceInTheCallThatMakesAVariable) {
+  const auto total = variable(f32({0}));
+  Ref<Variable> w;
+  const auto f = function([&](TensorSpan in) {
+    const Tensor sum = total->read(scope()) + in[0];
+    if (!w) w = variable(sum);
+    total->assign(scope(), sum);
+    return Tensors{w->read(scope())};
+  });
+
+  EXPECT_EQ(values_of(call_one(f, {f32({3})})), Doubles{3});
+  EXPECT_EQ(values_of(total->read(scope())), Doubles{3});
+  EXPECT_EQ(values_of(call_one(f, {f32({3})})), Doubles{3});
+  EXPECT_EQ(values_of(total->read(scope())), Doubles{6});
+}
+
 TEST_F(Functions, MayNotMakeVariablesAtEveryCall) {
   const uint64_t before = live_bytes();
   const auto f = function(
