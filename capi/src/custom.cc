@@ -4,25 +4,13 @@
 #include "capi/src/boundary.h"
 #include "capi/src/custom_op.h"
 #include "capi/src/structs.h"
-#include "core/dispatch/dispatch.h"
+#include "core/trace/control.h"
 
 using namespace tenon::capi;
 using tenon::Tensor;
-using tenon::TensorImpl;
 using tenon::Tensors;
 
 namespace {
-
-// Tensors that nobody has seen yet, so that tapes can tell them from what `forward` took them from:
-// it may return its input.
-Tensors as_new(tenon::Scope& scope, const std::vector<Tensor>& tensors) {
-  Tensors fresh;
-  for (const Tensor& x : tensors) {
-    fresh.push_back(x->is_scalar_value() ? tenon::with_dtype(scope, *x, x->type.dtype)
-                                         : renewed(*x));
-  }
-  return fresh;
-}
 
 tenon::CustomVjp vjp_of(const tenon_backward_function& backward, Payload payload) {
   auto shared = std::make_shared<Payload>(std::move(payload));
@@ -49,23 +37,17 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
     if (!backward.function) fail_argument("backward.function", "is NULL");
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
-    // What differentiates the function later would see the calls of `forward` alone.
-    tenon::require_code(!self.traced_cells(), tenon::Code::kUnimplemented,
-                        "a custom gradient inside of a function is not there yet: use a custom op "
-                        "with a derivative of its own");
-    Tensors outputs;
-    {
-      const tenon::Scope::Unrecorded unrecorded(self);
+    const tenon::Block code = [&](tenon::TensorSpan in) {
+      std::vector<tenon_tensor*> handles;
+      for (const Tensor& x : in) handles.push_back(to_handle(x.get()));
       Filled filled(n_outputs);
-      tenon_error* error =
-          forward.function(forward_payload.get(), scope, inputs, n_inputs, filled.out(), n_outputs);
-      outputs = as_new(self, filled.take(error, "forward", Entries::kRequired));
-    }
-    std::vector<TensorImpl*> borrowed;
-    for (const Tensor& x : arguments) borrowed.push_back(x.get());
+      tenon_error* error = forward.function(forward_payload.get(), scope, handles.data(),
+                                            handles.size(), filled.out(), n_outputs);
+      return Tensors(filled.take(error, "forward", Entries::kRequired));
+    };
     const auto vjp =
         std::make_shared<const tenon::CustomVjp>(vjp_of(backward, std::move(backward_payload)));
-    tenon::each_tape(self, [&](tenon::Tape& tape) { tape.record_custom(borrowed, outputs, vjp); });
+    Tensors outputs = tenon::with_gradient(self, arguments, code, vjp);
     give_all(outputs, out_outputs, n_outputs);
   });
 }

@@ -85,18 +85,7 @@ Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Stat
   tenon_error* error =
       code.function(code.payload.get(), to_handle(&scope), handles.data(), handles.size(),
                     given.data(), given.size(), filled.out(), code.max_outputs);
-  Tensors outputs;
-  size_t n = 0;
-  const std::vector<Tensor> all = filled.take(error, "the function", Entries::kNullable);
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i]) n = i + 1;
-  }
-  for (size_t i = 0; i < n; ++i) {
-    tenon::require(static_cast<bool>(all[i]), "the function left output {} NULL and filled {}", i,
-                   n - 1);
-    outputs.push_back(all[i]);
-  }
-  return outputs;
+  return filled.take_first(error, "the function");
 }
 
 Function& get_function(const tenon::Scope& scope, const tenon_function* handle) {

@@ -115,4 +115,16 @@ std::vector<Tensor> Filled::take(tenon_error* error, const char* who, Entries en
   return tensors;
 }
 
+Tensors Filled::take_first(tenon_error* error, const char* who) {
+  const std::vector<Tensor> all = take(error, who, Entries::kNullable);
+  size_t n = all.size();
+  while (n > 0 && !all[n - 1]) --n;
+  Tensors outputs;
+  for (size_t i = 0; i < n; ++i) {
+    require(static_cast<bool>(all[i]), "{} left output {} NULL and filled {}", who, i, n - 1);
+    outputs.push_back(all[i]);
+  }
+  return outputs;
+}
+
 }  // namespace tenon::capi

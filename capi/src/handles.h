@@ -134,6 +134,8 @@ class Filled {
   tenon_tensor** out() { return handles_.data(); }
   // Throws the error that the callback returned, if any; then takes what it filled in.
   std::vector<Tensor> take(tenon_error* error, const char* who, Entries entries);
+  // The same, as many as it filled, which are the first.
+  Tensors take_first(tenon_error* error, const char* who);
 
  private:
   std::vector<tenon_tensor*> handles_;

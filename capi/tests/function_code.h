@@ -44,8 +44,8 @@ static tenon_function* function_of(struct code* code, const tenon_function_optio
 }
 
 /* inputs[0] * inputs[1] */
-static tenon_error* product(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
-                            tenon_tensor** out_outputs) {
+static inline tenon_error* product(struct code* code, tenon_scope* inner,
+                                   tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   (void)code;
   return tenon_mul(inner, inputs[0], inputs[1], &out_outputs[0]);
 }

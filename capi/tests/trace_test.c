@@ -268,39 +268,61 @@ static void have_no_memory(void) {
   tenon_variable_release(code.variable);
 }
 
-/* x, with a derivative of its own. */
+/* Its square, whose derivative is said to be three times the input. */
 static tenon_error* forward_of(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload;
   (void)n_inputs;
   (void)n_outputs;
-  return tenon_identity(inner, inputs[0], &out_outputs[0]);
+  return tenon_mul(inner, inputs[0], inputs[0], &out_outputs[0]);
 }
 
 static tenon_error* backward_of(void* payload, tenon_scope* inner, const tenon_backward_args* args,
                                 tenon_tensor** out_grads, size_t n_grads) {
+  tenon_tensor *three = tenon_scalar_f64(3), *product = NULL;
+  tenon_error* error = tenon_mul(inner, args->cotangents[0], args->inputs[0], &product);
   (void)payload;
-  (void)n_grads;
-  return tenon_neg(inner, args->cotangents[0], &out_grads[0]);
+  CHECK(args->n_inputs == 1 && args->n_outputs == 1 && n_grads == 1);
+  if (!error) error = tenon_mul(inner, product, three, &out_grads[0]);
+  tenon_tensor_release(three);
+  tenon_tensor_release(product);
+  return error;
 }
 
 static tenon_error* customised(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                tenon_tensor** out_outputs) {
-  const tenon_tensor_function forward = {forward_of, NULL, NULL};
-  const tenon_backward_function backward = {backward_of, NULL, NULL};
-  (void)code;
+  const tenon_tensor_function forward = {forward_of, code, on_destroy};
+  const tenon_backward_function backward = {backward_of, code, on_destroy};
   return tenon_custom_gradient(inner, forward, inputs, 1, backward, out_outputs, 1);
 }
 
-static void refuse_custom_gradients(void) {
+static void differentiate_as_custom_gradients_say(void) {
   struct code code = {.run = customised};
   tenon_function* f = function_of(&code, NULL);
-  tenon_tensor *x = F32(3), *y = NULL;
+  tenon_tensor *x = F32(5), *y = NULL, *dx = NULL, *ddx = NULL;
+  tenon_value* source = tenon_tensor_as_value(x);
+  tenon_tape *outer = NULL, *inner = NULL;
+  CHECK_OK(tenon_tape_create(scope(), NULL, &outer));
+  CHECK_OK(tenon_tape_create(scope(), NULL, &inner));
+  CHECK_OK(tenon_tape_watch(outer, source));
+  CHECK_OK(tenon_tape_watch(inner, source));
 
-  CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL), TENON_UNIMPLEMENTED,
-              "a custom gradient inside of a function");
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK_OK(tenon_tape_gradient(scope(), inner, &y, 1, NULL, &source, 1, NULL, &dx));
+  CHECK_OK(tenon_tape_gradient(scope(), outer, &dx, 1, NULL, &source, 1, NULL, &ddx));
+  CHECK_VALUES(y, 25);
+  CHECK_VALUES(dx, 15);
+  CHECK_VALUES(ddx, 3);
+  CHECK(code.destroyed == 1); /* The trace may need the derivative again. */
+
+  tenon_tape_release(inner);
+  tenon_tape_release(outer);
   tenon_tensor_release(x);
+  tenon_tensor_release(y);
+  tenon_tensor_release(dx);
+  tenon_tensor_release(ddx);
   tenon_function_release(f);
+  CHECK(code.destroyed == 3);
 }
 
 int main(void) {
@@ -311,6 +333,6 @@ int main(void) {
   RUN(name_the_one_that_calls_itself_without_end);
   RUN(have_no_values_while_they_are_traced);
   RUN(have_no_memory);
-  RUN(refuse_custom_gradients);
+  RUN(differentiate_as_custom_gradients_say);
   return report();
 }

@@ -166,6 +166,7 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
     return tape.apply_below(call);
   }
   const OpDef& op = call.op;
+  if (op.linearize) return tape.linearize(call);
   // Parts record themselves. Where the device runs the op whole, one record recomputes the parts.
   const bool in_parts = !op.vjp && op.decompose && op.differentiable;
   if (in_parts && !has_kernel(scope, call)) return composites(scope).call(call);
@@ -185,6 +186,20 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   record.attrs = OwnedAttrs(call.attrs);
   record.recompute = in_parts;
   return outputs;
+}
+
+Tensors Tape::linearize(const Call& call) {
+  std::vector<bool> by;
+  for (const TensorImpl* x : call.inputs) {
+    by.push_back(node_of(*x) != 0 && is_floating(x->type.dtype));
+  }
+  Linearized made;
+  {
+    Scope::Below below(*scope_, *this);
+    made = call.op.linearize(*scope_, call, by);
+  }
+  record_call(call.inputs, made.outputs, made.vjp, made.keeps ? ~uint64_t{0} : 0);
+  return std::move(made.outputs);
 }
 
 void Tape::record_call(Inputs inputs, const Tensors& outputs,
@@ -227,7 +242,8 @@ Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& out
 
 void Tape::write_type(const TensorType& type) {
   type_words_.push_back(static_cast<int64_t>(type.dtype) | static_cast<int64_t>(type.rank()) << 8 |
-                        static_cast<int64_t>(type.weak) << 16);
+                        static_cast<int64_t>(type.weak) << 16 |
+                        static_cast<int64_t>(type.lists) << 17);
   for (const Size size : type.shape) type_words_.push_back(size.word());
 }
 
@@ -236,6 +252,7 @@ TensorType Tape::read_type(uint32_t& at) const {
   TensorType type;
   type.dtype = static_cast<DType>(word & 0xff);
   type.weak = word >> 16 & 1;
+  type.lists = static_cast<uint8_t>(word >> 17 & 0xff);
   type.shape.set_rank(static_cast<size_t>(word >> 8 & 0xff));
   for (size_t axis = 0; axis < type.rank(); ++axis)
     type.shape[axis] = Size::from_word(type_words_[at++]);

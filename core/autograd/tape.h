@@ -32,9 +32,6 @@ struct GradientOptions {
 // What can be differentiated by: a tensor or a variable.
 using Source = std::variant<Tensor, Ref<Variable>>;
 
-// The derivative of a call that is no op: given the cotangents of the outputs, those of the inputs.
-using CustomVjp = std::function<Tensors(const VjpArgs& args)>;
-
 class Tape final : public Interpreter, public Pooled<Tape> {
  public:
   // Starts recording: pushes itself onto the scope.
@@ -104,6 +101,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   ~Tape();
 
   Tensors apply_below(const Call& call);
+  Tensors linearize(const Call& call);
   Node node_of(const TensorImpl& x) const;
   bool watches_any(Inputs inputs) const;
   Node new_leaf();

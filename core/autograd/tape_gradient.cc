@@ -5,6 +5,7 @@
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
 #include "core/ops/formulas.h"
+#include "core/trace/lists.h"
 
 namespace tenon {
 namespace {
@@ -69,7 +70,7 @@ class Tape::Args final : public VjpArgs {
   const TensorType& input_type(size_t i) const override { return input_types_[i]; }
   const TensorType& output_type(size_t i) const override { return output_types_[i]; }
   const Tensor& cotangent(size_t i) const override {
-    if (!cotangents_[i]) cotangents_[i] = zeros(output_types_[i]);
+    if (!cotangents_[i]) cotangents_[i] = zeros_or_list(output_types_[i]);
     return cotangents_[i];
   }
   bool has_cotangent(size_t i) const override { return static_cast<bool>(cotangents_[i]); }
@@ -176,7 +177,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
 
   const auto add_to = [&](Node node, const Tensor& g) {
     Tensor& sum = gradients[node];
-    sum = sum ? add(sum, g) : g;
+    sum = sum ? accumulated(sum, g) : g;
   };
   size_t last = 0;
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -58,6 +58,8 @@ auto with_types(AttrKind kind, const Use& use) {
       return types.template operator()<Size, int64_t>();
     case AttrKind::kSizes:
       return types.template operator()<Sizes, CInts>();
+    case AttrKind::kRegions:
+      return types.template operator()<Regions, CInts>();
     default:
       return types.template operator()<std::string, tenon_string>();
   }
@@ -89,6 +91,8 @@ bool equal(const AttrsType& type, const void* a, const void* b) {
       } else if constexpr (std::is_same_v<T, Sizes>) {
         return std::equal(x.begin(), x.end(), y.begin(), y.end(),
                           [](Size a, Size b) { return identical(a, b); });
+      } else if constexpr (std::is_same_v<T, Regions>) {
+        return std::equal(x.begin(), x.end(), y.begin(), y.end());
       } else {
         return x == y;
       }
@@ -107,6 +111,11 @@ uint64_t hash_of(Size value) { return static_cast<uint64_t>(value.word()); }
 uint64_t hash_of(const Sizes& value) {
   uint64_t h = value.size();
   for (const Size v : value) h = detail::mix(h, hash_of(v));
+  return h;
+}
+uint64_t hash_of(const Regions& value) {
+  uint64_t h = value.size();
+  for (const auto& v : value) h = detail::mix(h, reinterpret_cast<uintptr_t>(v.get()));
   return h;
 }
 uint64_t hash_of(const std::string& value) { return std::hash<std::string>{}(value); }
@@ -153,6 +162,7 @@ void read(const AttrField&, Sizes& value, CInts c) {
   for (size_t i = 0; i < c.size; ++i) value.push_back(Size::number(c.data[i]));
 }
 void read(const AttrField&, Size& value, int64_t c) { value = Size::number(c); }
+void read(const AttrField&, Regions&, CInts) {}
 void read(const AttrField&, std::string& value, tenon_string c) {
   if (c.data != nullptr) value.assign(c.data, c.size);
 }
@@ -178,6 +188,7 @@ CInts as_c(const Ints& value) { return {value.data(), value.size()}; }
 CInts as_c(const Sizes& value) {
   return {reinterpret_cast<const int64_t*>(value.data()), value.size()};
 }
+CInts as_c(const Regions&) { return {nullptr, 0}; }
 int64_t as_c(Size value) { return value.word(); }
 tenon_string as_c(const std::string& value) { return {value.data(), value.size()}; }
 int32_t as_c(const EnumWord& value) { return value.get(); }
@@ -246,6 +257,9 @@ void AttrsType::visit(const void* attrs, AttrVisitor& visitor) const {
         break;
       case AttrKind::kSizes:
         visitor.on_sizes(field.name, field.get<Sizes>(attrs));
+        break;
+      case AttrKind::kRegions:
+        visitor.on_regions(field.name, field.get<Regions>(attrs));
         break;
       case AttrKind::kText:
         visitor.on_string(field.name, field.get<std::string>(attrs));

@@ -53,6 +53,10 @@ struct EnumInfo {
   std::span<const char* const> values;  // The name of value i.
 };
 
+class Region;
+// Code that an op runs, as graphs (core/trace/region.h). Nobody gives these at the C ABI.
+using Regions = SmallVector<std::shared_ptr<const Region>, 2>;
+
 // Sees every field of an attribute struct, for documents and generators.
 class AttrVisitor {
  public:
@@ -71,9 +75,21 @@ class AttrVisitor {
     for (const Size size : value) numbers.push_back(size);
     on_ints(name, numbers);
   }
+  virtual void on_regions(std::string_view, const Regions&) {}
 };
 
-enum class AttrKind : uint8_t { kInt, kFloat, kBool, kDType, kEnum, kInts, kText, kSize, kSizes };
+enum class AttrKind : uint8_t {
+  kInt,
+  kFloat,
+  kBool,
+  kDType,
+  kEnum,
+  kInts,
+  kText,
+  kSize,
+  kSizes,
+  kRegions
+};
 
 // One field: where it lies in the op's struct, and where in the one of the C ABI.
 struct AttrField {
@@ -221,6 +237,8 @@ constexpr AttrKind kind_of() {
     return AttrKind::kSize;
   } else if constexpr (std::is_same_v<T, Sizes>) {
     return AttrKind::kSizes;
+  } else if constexpr (std::is_same_v<T, Regions>) {
+    return AttrKind::kRegions;
   } else {
     static_assert(std::is_same_v<std::underlying_type_t<T>, int32_t>);
     return AttrKind::kEnum;

@@ -66,7 +66,9 @@ std::string to_string(const Dims& dims) {
 }
 
 std::string to_string(const TensorType& type) {
-  return std::string(name_of(type.dtype)) + to_string(type.shape);
+  std::string text;
+  for (int i = 0; i < type.lists; ++i) text += "list of ";
+  return text + std::string(name_of(type.dtype)) + to_string(type.shape);
 }
 
 void FormatArg::append_to(std::string& out) const {

@@ -120,6 +120,7 @@ inline Size count(const Dims& shape) {
 struct TensorType {
   DType dtype = DType::kNone;
   bool weak = false;  // Of an inline scalar: takes its partner's dtype.
+  uint8_t lists = 0;  // Of a list of tensors (core/trace/lists.h): 1; of a list of such lists: 2.
   Dims shape;
 
   TensorType() = default;

@@ -52,6 +52,10 @@ void Size::fail_number(int64_t value) {
   fail(Code::kInvalidArgument, "{} cannot be a size or a bound of one", {value});
 }
 
+std::optional<int64_t> example_of(Size size) {
+  return size.known() ? size.word() : SizeTable::current().example(size, false);
+}
+
 SizeTable::Use::Use(SizeTable& table) : outer_(std::exchange(current_table, &table)) {}
 SizeTable::Use::~Use() { current_table = outer_; }
 

@@ -103,6 +103,7 @@ class SizeTable {
   void learn_equal(const Polynomial& difference);
   void learn_at_least(const Polynomial& difference, int64_t least);
 
+  friend std::optional<int64_t> example_of(Size size);
   // The value under the example; symbols without one get a made-up size if `invent`.
   std::optional<int64_t> example(Size size, bool invent);
   std::optional<bool> example(const SizeTest& test, bool invent);
@@ -115,5 +116,8 @@ class SizeTable {
   std::map<Polynomial, uint32_t> ids_;
   std::vector<SizeTest> guards_;
 };
+
+// What a size is in the call that is traced, if one is and it says.
+std::optional<int64_t> example_of(Size size);
 
 }  // namespace tenon

@@ -133,6 +133,7 @@ namespace {
 
 // The whole way, for a call that is not known to repeat an earlier one.
 Tensors eager_anew(Scope& scope, const Call& call) {
+  if (call.op.run) return call.op.run(scope, call);
   for (const TensorImpl* x : call.inputs) {
     if (x) require_value(*x);
   }
@@ -152,7 +153,7 @@ Tensors eager_anew(Scope& scope, const Call& call) {
   Device& device = common_device(scope, call.inputs);
   Launcher launcher(scope, device, call, types);
   if (launcher.kernel().exists()) [[likely]] {
-    scope.repeated().learn(call, device, types, launcher.kernel());
+    if (!scope.recorder()) scope.repeated().learn(call, device, types, launcher.kernel());
     return launcher.run();
   }
   if (call.op.decompose) return composites(scope).call(call);

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
 
 namespace tenon {
@@ -197,6 +198,7 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
     }
   }
   if (!device_.synchronous()) [[unlikely]] {
+    if (scope_.recorder()) scope_.recorder()->interrupted();
     scope_.pending(device_).launch(*kernel_, launch, call_.op, scope_.location(),
                                    {tensors_.data(), tensors_.size()},
                                    {results.data(), results.size()});
@@ -207,19 +209,24 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
     return;
   }
   device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
-  check_record();
+  check_record(scope_, device_, call_.op);
+  if (scope_.recorder()) [[unlikely]] {
+    scope_.recorder()->launched({*kernel_, call_.op, launch, tensors_.span(), results.span(),
+                                 workspace ? workspace.get() : nullptr});
+  }
 }
 
-void Launcher::check_record() {
-  tenon_error_record& record = scope_.error_record();
+void check_record(Scope& scope, Device& device, const OpDef& op) {
+  tenon_error_record& record = scope.error_record();
   if (record.state == 0) [[likely]]
     return;
   const tenon_error_record found = std::exchange(record, {});
-  throw value_error(device_, found, call_.op.index_rule);
+  throw value_error(device, found, op.index_rule);
 }
 
 // A synchronous device whose memory the host does not see: the record goes there and back.
 void Launcher::launch_with_record_buffer(tenon_launch& launch) {
+  if (scope_.recorder()) scope_.recorder()->interrupted();
   tenon_error_record& record = scope_.error_record();
   const Ref<Storage> there = device_.allocator().allocate(sizeof record);
   tenon_stream_p* stream = scope_.stream(device_);
@@ -229,7 +236,7 @@ void Launcher::launch_with_record_buffer(tenon_launch& launch) {
   launch.record_buffer = there->buffer;
   device_.check(device_.calls().launch(kernel_->handle(), stream, &launch));
   device_.copy(stream, buffer, host, sizeof record);
-  check_record();
+  check_record(scope_, device_, call_.op);
 }
 
 }  // namespace tenon

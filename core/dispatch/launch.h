@@ -36,7 +36,6 @@ class Launcher {
   Tensors outputs();
   void launch(tenon_launch& launch, const Tensors& results);
   void launch_with_record_buffer(tenon_launch& launch);
-  void check_record();
 
   Scope& scope_;
   Device& device_;
@@ -51,5 +50,8 @@ class Launcher {
   Ref<const PreparedKernel> held_kernel_;
   const PreparedKernel* kernel_;
 };
+
+// Throws what a kernel that ran wrote into the scope's error record.
+void check_record(Scope& scope, Device& device, const OpDef& op);
 
 }  // namespace tenon

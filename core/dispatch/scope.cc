@@ -91,6 +91,16 @@ Scope::Traced::~Traced() {
   if (below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
 }
 
+Scope::Recorded::Recorded(Scope& scope, LaunchRecorder& recorder)
+    : scope_(scope), repeated_(std::exchange(scope.repeated_, std::make_unique<RepeatedCalls>())) {
+  scope.recorder_ = &recorder;
+}
+
+Scope::Recorded::~Recorded() {
+  scope_.repeated_ = std::move(repeated_);
+  scope_.recorder_ = nullptr;
+}
+
 bool Scope::remove_last(Interpreter& interpreter) {
   interpreter.revive();
   const bool deferred = remove(interpreter);

@@ -19,6 +19,7 @@
 
 namespace tenon {
 
+class LaunchRecorder;
 class TracedCells;
 
 class Scope final : public Object, public Pooled<Scope> {
@@ -137,6 +138,21 @@ class Scope final : public Object, public Pooled<Scope> {
     int below_;
   };
 
+  // Who writes down the launches of the scope; NULL for nobody.
+  LaunchRecorder* recorder() const { return recorder_; }
+
+  // While it lives, that is `recorder`, and no call is known to repeat an earlier one.
+  class Recorded {
+   public:
+    Recorded(Scope& scope, LaunchRecorder& recorder);
+    ~Recorded();
+    Recorded(const Recorded&) = delete;
+
+   private:
+    Scope& scope_;
+    std::unique_ptr<RepeatedCalls> repeated_;
+  };
+
   // ---- entry ----
   // Every call of the C ABI that computes holds one: it makes the scope current on this thread, and
   // refuses a second thread.
@@ -204,6 +220,7 @@ class Scope final : public Object, public Pooled<Scope> {
   Interpreter* innermost_ = nullptr;  // Where calls go now: top_, or further out below one.
   Interpreter* tracer_ = nullptr;     // The outermost that calls reach, if code is under trace.
   TracedCells* traced_cells_ = nullptr;
+  LaunchRecorder* recorder_ = nullptr;
   int below_ = 0;
   int traces_ = 0;
   bool has_removed_ = false;

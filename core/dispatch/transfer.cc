@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
 
 namespace tenon {
@@ -37,8 +38,9 @@ Tensor allocate(Device& device, DType dtype, const Dims& shape) {
 void require_value(const TensorImpl& x) {
   require_code(!x.storage || !x.storage->traced, Code::kFailedPrecondition,
                "{} belongs to a trace and has no value: compute with it inside of the function, "
-               "choose by it with where, or return it from there",
+               "choose by it with where or cond, or return it from there",
                x.type);
+  require(!x.storage || !x.storage->list, "{} is no tensor but a list of them", x.type);
 }
 
 Tensor dense(Scope& scope, const Tensor& x) {
@@ -52,7 +54,9 @@ Tensor dense(Scope& scope, const Tensor& x) {
 Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype) {
   ElementBits bits;
   write_scalar(scalar, dtype, &bits);
-  return from_host(scope, scope.device(), TensorType(dtype, Dims{}), &bits);
+  Tensor y = from_host(scope, scope.device(), TensorType(dtype, Dims{}), &bits);
+  if (scope.recorder()) scope.recorder()->written(*y, &scalar);
+  return y;
 }
 
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data) {
@@ -61,6 +65,7 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
   const uint64_t size = bytes_of(type);
   if (device.synchronous() && device.host_visible()) {
     if (size) std::memcpy(y->storage->data, data, size);
+    if (scope.recorder()) scope.recorder()->written(*y, nullptr);
     return y;
   }
   if (device.synchronous()) {
@@ -77,6 +82,7 @@ namespace {
 // Reads what needs no waiting. False: `source` is a dense tensor whose device must be asked.
 bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
   require_value(*x);
+  if (scope.recorder()) scope.recorder()->interrupted();
   require(bytes == bytes_of(x->type), "{} has {} bytes, but the buffer has {}", x->type,
           bytes_of(x->type), bytes);
   if (x->is_scalar_value()) {
@@ -147,6 +153,7 @@ bool read_bool(const Tensor& x) {
 Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
   require_value(*x);
   if (x->is_scalar_value() || x->storage->device == &device) return x;
+  if (scope.recorder()) scope.recorder()->interrupted();
   const Tensor source = dense(scope, x);
   const Device& from = *source->storage->device;
   if (from.synchronous() && from.host_visible()) {

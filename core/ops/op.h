@@ -21,7 +21,9 @@
 
 namespace tenon {
 
+struct Call;
 struct OpDef;
+class Scope;
 
 struct AttrDoc {
   const char* name;
@@ -88,6 +90,17 @@ class VjpArgs {
 
  protected:
   ~VjpArgs() = default;
+};
+
+// The derivative of a call that tapes record whole: given the cotangents of the outputs, those of
+// the inputs.
+using CustomVjp = std::function<Tensors(const VjpArgs& args)>;
+
+// The outputs of a call, with its derivative.
+struct Linearized {
+  Tensors outputs;
+  std::shared_ptr<const CustomVjp> vjp;
+  bool keeps = false;  // Whether it reads inputs and outputs.
 };
 
 // What the tape keeps for the derivative. A derivative that reads more fails its tests.
@@ -174,6 +187,12 @@ struct OpDef {
   // For views: lays output `index` of `type` over an input; false if no strides can say it.
   bool (*view)(const OpDef& op, const void* attrs, size_t index, const TensorType& type,
                const TensorType& in_type, const StridedLayout& in, StridedLayout& out) = nullptr;
+
+  // Of an op that no device runs, since it is about lists or holds graphs: runs it now.
+  Tensors (*run)(Scope& scope, const Call& call) = nullptr;
+  // Of one that holds graphs: applies it in a form that keeps what the way back by the inputs that
+  // `by` marks needs.
+  Linearized (*linearize)(Scope& scope, const Call& call, const std::vector<bool>& by) = nullptr;
 
   // How a kernel sees operand `i`, an output if it is beyond the inputs, where that is not as the
   // user does: changes sizes and strides, which are the operand's own.

@@ -113,6 +113,7 @@ Tensor renewed(const TensorImpl& x) {
   y->offset = x.offset;
   y->storage = x.storage;
   y->int_value = x.int_value;
+  y->program_input = x.program_input;
   y->dense = x.dense;
   return y;
 }

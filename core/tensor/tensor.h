@@ -47,6 +47,8 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   // before anyone else can see the tensor, never after.
   uint64_t tape_serial = 0;
   uint32_t tape_node = 0;
+  // Of an inline scalar that a program (core/trace/program.h) is given: its number there, from 1.
+  uint32_t program_input = 0;
   // What further tapes know it by; 0 until one asks. Never used twice.
   uint64_t identity() const { return identity_.load(std::memory_order_acquire); }
   uint64_t give_identity() const;

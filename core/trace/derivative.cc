@@ -16,25 +16,22 @@ std::vector<Value> joined(const A& a, const B& b) {
   return all;
 }
 
-TensorType evaluated(const SizeTable& table, TensorType type, std::span<const Size> sizes) {
-  for (size_t i = 0; i < type.rank(); ++i) type.shape[i] = table.evaluate(type.shape[i], sizes);
-  return type;
-}
-
 }  // namespace
 
 Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
                        const std::vector<bool>& by, const std::vector<bool>& from)
     : by_(by), from_(from) {
+  std::vector<std::optional<int64_t>> examples;
+  for (const Size size : sizes) examples.push_back(example_of(size));
   Tracer tracer(scope, *graph_);
   Sizes symbols;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    symbols.push_back(graph_->sizes().symbol(primal.sizes().symbol_name(i), sizes[i].word()));
+    symbols.push_back(graph_->sizes().symbol(primal.sizes().symbol_name(i), examples[i]));
   }
   Tensors inputs;
   for (const Node* node : primal.inputs()) {
-    inputs.push_back(tracer.input(evaluated(primal.sizes(), node->types[0], symbols),
-                                  InputRole::kArgument, node->names[0], *node->device));
+    inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), InputRole::kArgument,
+                                  node->names[0], *node->device));
     inputs_.push_back(tracer.value_of(*inputs.back()));
   }
   const auto tape = Ref<Tape>::adopt(
@@ -107,6 +104,13 @@ bool Derivative::serves(std::span<const Size> sizes) const {
   return all_of(graph_->sizes().guards(), [&](const SizeTest& guard) {
     return bool(graph_->sizes().evaluate(guard, sizes));
   });
+}
+
+void Derivative::require_served(std::span<const Size> sizes) const {
+  for (const SizeTest& guard : graph_->sizes().guards()) {
+    require_code(graph_->sizes().evaluate(guard, sizes).hold(), Code::kUnimplemented,
+                 "the derivative of this code needs {}", graph_->sizes().text(guard));
+  }
 }
 
 Tensors Derivative::forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const {

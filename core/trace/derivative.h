@@ -17,7 +17,7 @@ namespace tenon {
 class Derivative {
  public:
   // Of the outputs that `from` marks by the inputs that `by` marks, for calls in which the symbols
-  // are like `sizes`, which are numbers.
+  // are like `sizes`: numbers, or formulas of the trace under way.
   Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
              const std::vector<bool>& by, const std::vector<bool>& from);
 
@@ -26,6 +26,11 @@ class Derivative {
   }
   // Whether the decisions that the way back took hold.
   bool serves(std::span<const Size> sizes) const;
+  // Makes them hold, by guards of the trace under way if need be.
+  void require_served(std::span<const Size> sizes) const;
+  // The inputs of the graph, as its values, and those of its values that the way back takes.
+  std::span<const Value> inputs() const { return inputs_; }
+  std::span<const Value> saved() const { return saved_; }
 
   // The outputs of the primal graph, and behind them what the way back needs.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;

@@ -68,6 +68,13 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
   return add(std::move(node));
 }
 
+TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes) {
+  for (size_t i = 0; i < type.rank(); ++i) {
+    if (!type.shape[i].known()) type.shape[i] = graph.sizes().evaluate(type.shape[i], sizes);
+  }
+  return type;
+}
+
 void Graph::rename(Value value, std::string name) {
   std::string& own = value.node->names[value.index];
   if (own == name) return;

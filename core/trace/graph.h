@@ -7,6 +7,7 @@
 #pragma once
 
 #include <list>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -65,11 +66,15 @@ uint32_t Value::slot() const { return node->first_slot + index; }
 
 class Graph {
  public:
-  Graph() = default;
+  Graph() : Graph(std::make_shared<SizeTable>()) {}
+  // One whose sizes are formulas of another's table: code inside of that one's.
+  explicit Graph(std::shared_ptr<SizeTable> sizes) : sizes_(std::move(sizes)) {}
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  SizeTable& sizes() const { return sizes_; }
+  // Asking about a size may decide something about it.
+  SizeTable& sizes() const { return *sizes_; }
+  const std::shared_ptr<SizeTable>& shared_sizes() const { return sizes_; }
 
   // ---- reading
   std::list<Node>& nodes() { return nodes_; }
@@ -83,6 +88,8 @@ class Graph {
   Value add_constant(const TensorImpl& scalar);
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
+  // The same inputs in another order.
+  void set_inputs(std::vector<Node*> inputs) { inputs_ = std::move(inputs); }
   // Fails if another value has that name.
   void rename(Value value, std::string name);
 
@@ -90,7 +97,7 @@ class Graph {
   Node& add(Node node, std::string name = "");
   std::string fresh_name();
 
-  mutable SizeTable sizes_;  // Asking about a size may decide something about it.
+  std::shared_ptr<SizeTable> sizes_;
   std::list<Node> nodes_;
   std::vector<Node*> inputs_;
   std::vector<Value> outputs_;
@@ -98,5 +105,8 @@ class Graph {
   size_t next_name_ = 0;
   uint32_t n_slots_ = 0;
 };
+
+// A type of the graph when symbol i of its table is sizes[i].
+TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes);
 
 }  // namespace tenon

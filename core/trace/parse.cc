@@ -14,6 +14,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/generator.h"
 #include "core/ops/registry.h"
+#include "core/trace/control_ops.h"
 #include "core/trace/text.h"
 #include "core/trace/tracer.h"
 
@@ -38,6 +39,8 @@ class Parser {
     }
     next();
     graph_.set_outputs(std::move(outputs));
+  }
+  void end() {
     if (!token().empty()) unexpected("the end");
   }
 
@@ -202,6 +205,7 @@ class Parser {
   }
   TensorType type() {
     TensorType result;
+    for (; accept("list"); ++result.lists) expect("of");
     result.dtype = dtype();
     result.weak = !accept("[");
     while (!result.weak && !accept("]")) {
@@ -279,6 +283,7 @@ class Parser {
 
   Tensors call(const std::string& called) {
     const OpDef* op = find_op(called);
+    if (!op) op = find_control_op(called);
     if (!op) fail_here(format("there is no op {}", {called}));
     OwnedAttrs attrs(*op->attrs);
     Tensors inputs;
@@ -290,9 +295,25 @@ class Parser {
       }
       if (token() != ")") expect(",");
     }
+    if (op->linearize) regions(*static_cast<RegionAttrs*>(attrs.data()));
     SmallVector<TensorImpl*, 6> borrowed;
     for (const Tensor& x : inputs) borrowed.push_back(x.get());
     return apply(scope_, *op, attrs.view(), borrowed);
+  }
+
+  void regions(RegionAttrs& attrs) {
+    while (accept("do")) {
+      const auto inner = std::make_shared<Graph>(graph_.shared_sizes());
+      {
+        Parser parser(scope_, text_, *inner);
+        parser.at_ = at_;
+        parser.graph();
+        at_ = parser.at_;
+      }
+      attrs.regions.push_back(std::make_shared<const Region>(inner));
+    }
+    if (attrs.regions.empty()) unexpected("\"do\"");
+    attrs.sizes = current_symbols(scope_);
   }
 
   // The attribute whose name and "=" come next, which are read; NULL if a value comes.
@@ -345,7 +366,10 @@ class Parser {
         if (quoted.empty() || quoted[0] != '"') unexpected("a text in quotes");
         put(std::string(quoted.substr(1, quoted.size() - 2)));
         next();
+        return;
       }
+      case AttrKind::kRegions:
+        fail_here("graphs are given behind the call");
     }
   }
   int32_t choice(std::span<const char* const> values) {
@@ -369,7 +393,9 @@ class Parser {
 
 std::unique_ptr<Graph> parse_graph(Scope& scope, std::string_view text) {
   auto graph = std::make_unique<Graph>();
-  Parser(scope, text, *graph).graph();
+  Parser parser(scope, text, *graph);
+  parser.graph();
+  parser.end();
   return graph;
 }
 

@@ -78,31 +78,136 @@ Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const V
     dead_end_.push_back(static_cast<uint32_t>(dead_.size()));
   }
   std::reverse(dead_end_.begin(), dead_end_.end());
+  split();
+}
+
+// Stretches of calls that devices run, and between them the others, one by one.
+void Slice::split() {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const bool is_plain = nodes_[i]->kind != NodeKind::kCall || !nodes_[i]->op->run;
+    if (is_plain && !steps_.empty() && steps_.back().segment) {
+      steps_.back().end = i + 1;
+      continue;
+    }
+    steps_.push_back({i, i + 1, is_plain ? std::make_unique<Segment>() : nullptr, {}, {}});
+  }
+  constexpr size_t kOutside = ~size_t{0};
+  std::vector<size_t> made_by(graph_.n_slots(), kOutside);
+  std::vector<bool> is_read(graph_.n_slots(), false), is_given(graph_.n_slots(), false);
+  for (size_t k = 0; k < steps_.size(); ++k) {
+    Step& step = steps_[k];
+    for (size_t i = step.begin; i < step.end; ++i) {
+      for (const Value& x : nodes_[i]->inputs) {
+        if (!x || made_by[x.slot()] == k || is_read[x.slot()]) continue;
+        is_read[x.slot()] = true;
+        step.reads.push_back(x.slot());
+      }
+      for (uint32_t y = 0; y < nodes_[i]->types.size(); ++y) {
+        made_by[nodes_[i]->first_slot + y] = k;
+      }
+    }
+    for (const uint32_t slot : step.reads) is_read[slot] = false;
+  }
+  const auto give = [&](uint32_t slot) {
+    if (made_by[slot] == kOutside || is_given[slot]) return;
+    is_given[slot] = true;
+    steps_[made_by[slot]].gives.push_back(slot);
+  };
+  for (const Step& step : steps_) {
+    for (const uint32_t slot : step.reads) give(slot);
+  }
+  for (const uint32_t slot : wanted_) give(slot);
+}
+
+void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
+                       std::vector<Tensor>& values) const {
+  const Node& node = *nodes_[i];
+  if (node.kind == NodeKind::kConstant) {
+    values[node.first_slot] = node.constant;
+    return;
+  }
+  SmallVector<TensorImpl*, 6> inputs;
+  for (const Value& x : node.inputs) inputs.push_back(x ? values[x.slot()].get() : nullptr);
+  const Scope::OnDevice on(scope, *node.device);
+  const Scope::AtLine at(scope, node.location);
+  OwnedAttrs evaluated;
+  if (has_formulas_[i]) evaluated = evaluate(graph_.sizes(), node.attrs.view(), sizes);
+  const AnyAttrs attrs = has_formulas_[i] ? evaluated.view() : node.attrs.view();
+  Tensors outputs = tenon::apply(scope, *node.op, attrs, inputs);
+  for (uint32_t k = 0; k < outputs.size(); ++k) {
+    values[node.first_slot + k] = std::move(outputs[k]);
+  }
+}
+
+// What nothing behind these nodes reads.
+void Slice::release(size_t begin, size_t end, std::vector<Tensor>& values) const {
+  const uint32_t from = end < nodes_.size() ? dead_end_[end] : 0;
+  for (uint32_t k = from; k < dead_end_[begin]; ++k) values[dead_[k]].reset();
+}
+
+void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
+                        std::vector<Tensor>& values) const {
+  Tensors inputs;
+  for (const uint32_t slot : step.reads) inputs.push_back(values[slot]);
+  const auto code = [&](TensorSpan given) {
+    for (size_t i = 0; i < given.size(); ++i) values[step.reads[i]] = given[i];
+    for (size_t i = step.begin; i < step.end; ++i) {
+      apply_node(scope, sizes, i, values);
+      // What is given stays, although nothing of this stretch reads it again.
+      release(i, i + 1, values);
+    }
+    Tensors given_back;
+    for (const uint32_t slot : step.gives) given_back.push_back(values[slot]);
+    return given_back;
+  };
+  Tensors outputs = step.segment->run(scope, sizes, inputs, code);
+  for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = std::move(inputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
+  release(step.begin, step.end, values);
+}
+
+bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const {
+  if (steps_.size() != 1 || !steps_[0].segment || scope.innermost() || scope.recorder()) {
+    return false;
+  }
+  const Step& step = steps_[0];
+  const auto place = [](const std::vector<uint32_t>& slots, uint32_t slot) {
+    const auto at = std::find(slots.begin(), slots.end(), slot);
+    return at == slots.end() ? Program::kNone : static_cast<uint32_t>(at - slots.begin());
+  };
+  Tensors inputs;
+  for (const uint32_t slot : step.reads) inputs.push_back(given[place(given_, slot)]);
+  const std::shared_ptr<const Program> program = step.segment->program(sizes, inputs);
+  const uint32_t go = place(step.gives, wanted_[0]);
+  if (!program || go == Program::kNone) return false;
+  std::vector<Program::Feedback> feedback;
+  std::vector<size_t> changed;
+  for (size_t i = 0; i + 1 < wanted_.size(); ++i) {
+    if (wanted_[1 + i] == given_[i]) continue;  // Stays as it is.
+    const uint32_t output = place(step.gives, wanted_[1 + i]);
+    if (output == Program::kNone) return false;
+    feedback.push_back({output, place(step.reads, given_[i])});
+    changed.push_back(i);
+  }
+  if (!program->can_repeat(go, feedback)) return false;
+  Tensors results = program->repeat(scope, inputs, go, feedback);
+  for (size_t i = 0; i < changed.size(); ++i) given[changed[i]] = std::move(results[i]);
+  return true;
 }
 
 Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const {
   std::vector<Tensor> values(graph_.n_slots());
   for (size_t i = 0; i < given_.size(); ++i) values[given_[i]] = given[i];
-  SmallVector<TensorImpl*, 6> inputs;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = *nodes_[i];
-    if (node.kind == NodeKind::kConstant) {
-      values[node.first_slot] = node.constant;
-    } else {
-      inputs.clear();
-      for (const Value& x : node.inputs) inputs.push_back(x ? values[x.slot()].get() : nullptr);
-      const Scope::OnDevice on(scope, *node.device);
-      const Scope::AtLine at(scope, node.location);
-      OwnedAttrs evaluated;
-      if (has_formulas_[i]) evaluated = evaluate(graph_.sizes(), node.attrs.view(), sizes);
-      const AnyAttrs attrs = has_formulas_[i] ? evaluated.view() : node.attrs.view();
-      Tensors outputs = tenon::apply(scope, *node.op, attrs, inputs);
-      for (uint32_t k = 0; k < outputs.size(); ++k) {
-        values[node.first_slot + k] = std::move(outputs[k]);
-      }
+  const bool is_eager = !scope.innermost() && !scope.recorder();
+  for (const Step& step : steps_) {
+    if (is_eager && step.segment) {
+      run_segment(scope, sizes, step, values);
+      continue;
     }
-    const uint32_t from = i + 1 < nodes_.size() ? dead_end_[i + 1] : 0;
-    for (uint32_t k = from; k < dead_end_[i]; ++k) values[dead_[k]].reset();
+    for (size_t i = step.begin; i < step.end; ++i) {
+      apply_node(scope, sizes, i, values);
+      release(i, i + 1, values);
+    }
   }
   Tensors results;
   for (const uint32_t slot : wanted_) results.push_back(values[slot]);

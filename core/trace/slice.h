@@ -7,6 +7,7 @@
 
 #include "core/dispatch/scope.h"
 #include "core/trace/graph.h"
+#include "core/trace/segment.h"
 
 namespace tenon {
 
@@ -17,19 +18,37 @@ class Slice {
   Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
 
   // Applies the calls in the scope, whatever that does: they run, are recorded, or become part of
-  // another trace. `sizes` says what each symbol of the graph is. What nothing needs any more is
-  // released on the way.
+  // another trace. What runs alike again is launched without being dispatched. `sizes` says what
+  // each symbol of the graph is. What nothing needs any more is released on the way.
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const;
+
+  // Applies itself as long as the first value wanted, a bool of rank 0, is true; the others take
+  // the place of the first values given, which they are at the end. At least once. False, and
+  // nothing has happened: where that takes more than launching what was launched before.
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const;
 
   std::span<const Node* const> nodes() const { return nodes_; }
 
  private:
+  struct Step {
+    size_t begin, end;                 // Nodes.
+    std::unique_ptr<Segment> segment;  // NULL for a call that no device runs.
+    std::vector<uint32_t> reads, gives;
+  };
+  void split();
+  void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
+                  std::vector<Tensor>& values) const;
+  void run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
+                   std::vector<Tensor>& values) const;
+  void release(size_t begin, size_t end, std::vector<Tensor>& values) const;
+
   const Graph& graph_;
   std::vector<const Node*> nodes_;  // Calls and constants.
   std::vector<bool> has_formulas_;  // Of each node: whether its attributes do.
   std::vector<uint32_t> given_, wanted_;
   // Of each node, the slots that nothing behind it reads: a part of `dead_` up to this place.
   std::vector<uint32_t> dead_, dead_end_;
+  std::vector<Step> steps_;  // All nodes, in order.
 };
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/generator.h"
+#include "core/trace/region.h"
 
 namespace tenon {
 namespace {
@@ -41,22 +42,28 @@ class AttrPrinter final : public AttrVisitor {
     add(name, fmt::format("[{}]", fmt::join(sizes, ",")));
   }
 
+  void on_regions(std::string_view, const Regions& value) override { regions_ = &value; }
+
   const std::vector<std::pair<std::string, std::string>>& all() const { return all_; }
+  std::span<const std::shared_ptr<const Region>> regions() const {
+    return regions_ ? regions_->span() : std::span<const std::shared_ptr<const Region>>();
+  }
 
  private:
   void add(std::string_view name, std::string value) { all_.emplace_back(name, std::move(value)); }
 
   std::vector<std::pair<std::string, std::string>> all_;
+  const Regions* regions_ = nullptr;
 };
 
-std::vector<std::string> attrs_of(const Node& node) {
+std::vector<std::string> attrs_of(const Node& node, const AttrPrinter& own) {
   const AttrsType& type = *node.op->attrs;
-  AttrPrinter own, defaults;
-  type.visit(node.attrs.view().data, own);
+  AttrPrinter defaults;
   type.visit(OwnedAttrs(type).view().data, defaults);
   std::vector<std::string> differing;
   for (size_t i = 0; i < own.all().size(); ++i) {
     const auto& [name, value] = own.all()[i];
+    if (node.op->linearize && name == "sizes") continue;  // The symbols of the graph.
     if (value != defaults.all()[i].second) differing.push_back(name + "=" + value);
   }
   return differing;
@@ -93,30 +100,49 @@ std::string joined(const All& all) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+std::string inputs_text(const Graph& graph, std::string (*text)(const Node&)) {
+  std::vector<std::string> inputs;
+  for (const Node* input : graph.inputs()) inputs.push_back(text(*input));
+  return fmt::format("({})", fmt::join(inputs, ", "));
+}
+
+std::string body_text(const Graph& graph, const std::string& indent) {
+  std::string out = " {\n";
+  for (const Node& node : graph.nodes()) {
+    if (node.kind != NodeKind::kCall) continue;
+    AttrPrinter attrs;
+    node.op->attrs->visit(node.attrs.view().data, attrs);
+    std::vector<std::string> arguments;
+    for (const Value& x : node.inputs) arguments.push_back(text_of(x));
+    for (std::string& attr : attrs_of(node, attrs)) arguments.push_back(std::move(attr));
+    out += fmt::format("{}  {} = {}({})", indent, fmt::join(node.names, ", "), node.op->name,
+                       fmt::join(arguments, ", "));
+    for (const auto& region : attrs.regions()) {
+      const Graph& inner = region->graph();
+      const SizeTable::Use use(inner.sizes());
+      const auto plain = [](const Node& x) { return x.names[0] + ": " + text_of(x.types[0]); };
+      out += " do " + inputs_text(inner, plain) + body_text(inner, indent + "  ");
+      out.pop_back();
+    }
+    out += "\n";
+  }
+  return out + fmt::format("{}  return {}\n{}}}\n", indent, joined(graph.outputs()), indent);
+}
+
 }  // namespace
 
 std::string signature_text(const Graph& graph) {
   const SizeTable::Use use(graph.sizes());
-  std::vector<std::string> inputs, guards;
-  for (const Node* input : graph.inputs()) inputs.push_back(text_of_input(*input));
+  std::vector<std::string> guards;
   for (const SizeTest& guard : graph.sizes().guards()) guards.push_back(graph.sizes().text(guard));
-  std::string out = fmt::format("({})", fmt::join(inputs, ", "));
+  std::string out = inputs_text(graph, text_of_input);
   if (!guards.empty()) out += fmt::format(" where {}", fmt::join(guards, ", "));
   return out;
 }
 
 std::string to_text(const Graph& graph) {
   const SizeTable::Use use(graph.sizes());
-  std::string out = signature_text(graph) + " {\n";
-  for (const Node& node : graph.nodes()) {
-    if (node.kind != NodeKind::kCall) continue;
-    std::vector<std::string> arguments;
-    for (const Value& x : node.inputs) arguments.push_back(text_of(x));
-    for (std::string& attr : attrs_of(node)) arguments.push_back(std::move(attr));
-    out += fmt::format("  {} = {}({})\n", fmt::join(node.names, ", "), node.op->name,
-                       fmt::join(arguments, ", "));
-  }
-  return out + fmt::format("  return {}\n}}\n", joined(graph.outputs()));
+  return signature_text(graph) + body_text(graph, "");
 }
 
 }  // namespace tenon

@@ -9,7 +9,9 @@
 // A type is a dtype and sizes; a dtype alone is an inline scalar's. `state` is a generator's,
 // `state f32[4]` a variable's; `capture f32[4]` a tensor that tracing met. Attributes that have
 // their default are left out. A call that gives one value may stand where that is taken. `#` begins
-// a comment.
+// a comment. The code that a loop or a branch runs stands behind the call:
+//
+//   y = branch(p, x) do (a: f32[n]) { return neg(a) } do (a: f32[n]) { return a }
 
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/variable.h"
+#include "core/trace/tracer.h"
 
 namespace tenon {
 namespace {
@@ -90,9 +91,7 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
     } else if (node->role == InputRole::kCapture) {
       all.push_back(captures_[capture++]);
     } else {
-      Cell& cell = *states_[state++];
-      all.push_back(cell.kind() == Kind::kVariable ? static_cast<Variable&>(cell).read(scope)
-                                                   : cell.load(scope));
+      all.push_back(read_state(scope, *states_[state++]));
     }
   }
   return all;

@@ -4,6 +4,7 @@
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
+#include "core/trace/region.h"
 
 namespace tenon {
 namespace {
@@ -54,9 +55,15 @@ const TracedInfo& traced_info(const TensorImpl& x) {
   return static_cast<const TracedStorage&>(*x.storage).info;
 }
 
+Tensor read_state(Scope& scope, Cell& cell) {
+  return cell.kind() == Kind::kVariable ? static_cast<Variable&>(cell).read(scope)
+                                        : cell.load(scope);
+}
+
 Tracer::Tracer(Scope& scope, Graph& graph)
     : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}),
       graph_(graph),
+      outer_trace_(static_cast<const Tracer*>(scope.traced_cells())),
       traced_(scope, *this, *this),
       use_(graph.sizes()),
       serial_(scope.context().next_serial()) {}
@@ -88,12 +95,12 @@ Value Tracer::value_of(TensorImpl& x) {
   if (x.is_scalar_value()) return graph_.add_constant(x);
   if (x.storage->traced) {
     const auto& traced = static_cast<const TracedStorage&>(*x.storage);
+    if (traced.trace == serial_) return traced.value;
     require_code(
-        traced.trace == serial_, Code::kFailedPrecondition,
+        is_inside(traced.trace), Code::kFailedPrecondition,
         "{} belongs to another trace: give it to the function as an argument, or return it from "
         "the one that made it",
         traced.info.text(x.type.dtype));
-    return traced.value;
   }
   const auto [at, is_new] = captured_.try_emplace(x.give_identity());
   if (is_new) {
@@ -101,6 +108,12 @@ Value Tracer::value_of(TensorImpl& x) {
     captures_.push_back(Tensor::share(&x));
   }
   return at->second;
+}
+
+bool Tracer::is_inside(uint64_t trace) const {
+  const Tracer* outer = outer_trace_;
+  while (outer && outer->serial_ != trace) outer = outer->outer_trace_;
+  return outer != nullptr;
 }
 
 void Tracer::finish(std::span<const Tensor> outputs) {
@@ -146,12 +159,20 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
       !asks_data_for_a_size(call.attrs), Code::kUnimplemented,
       "how large its output is depends on data, which code under trace does not have: give "
       "the size as an attribute");
-  TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    require(!call.types[i].lists || call.op.run, "input {} is a list of tensors", i);
+  }
+  AnyAttrs attrs = call.attrs;
+  RegionAttrs regions;
+  if (call.op.linearize) {
+    regions = adopted(scope, tracer.graph_, region_attrs(attrs));
+    attrs = any_attrs(regions);
+  }
+  TensorTypes types = call.op.infer(call.op, attrs.data, call.types);
   Device& device = common_device(scope, call.inputs);
   Values inputs;
   for (TensorImpl* x : call.inputs) inputs.push_back(x ? tracer.value_of(*x) : Value());
-  Node& node =
-      tracer.graph_.add_call(call.op, call.attrs, std::move(inputs), std::move(types), device);
+  Node& node = tracer.graph_.add_call(call.op, attrs, std::move(inputs), std::move(types), device);
   node.location = scope.location();
   Tensors outputs;
   for (uint32_t i = 0; i < node.types.size(); ++i) {

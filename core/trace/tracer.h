@@ -28,20 +28,24 @@ struct TracedInfo {
 };
 const TracedInfo& traced_info(const TensorImpl& x);
 
+// What a cell holds, for a graph whose state it is: tapes see a variable read.
+Tensor read_state(Scope& scope, Cell& cell);
+
 class Tracer final : public Interpreter, public TracedCells {
  public:
   // Starts to write into `graph`: what the scope computes until the end of the tracer's life, and
-  // sizes of this thread are the graph's.
+  // sizes of this thread are the graph's. In a scope under trace, its code is inside of that one's.
   Tracer(Scope& scope, Graph& graph);
 
   // A new input, as the tensor that the traced code sees.
   Tensor input(const TensorType& type, InputRole role, std::string name, Device& device);
-  // What a tensor is in the graph: its place there, a constant, or a capture. Fails for one of
-  // another trace.
+  // What a tensor is in the graph: its place there, a constant, or a capture, which may be of a
+  // trace around this one. Fails for one of another trace.
   Value value_of(TensorImpl& x);
   // Makes these the outputs, behind what the states hold now.
   void finish(std::span<const Tensor> outputs);
 
+  Graph& graph() const { return graph_; }
   // The tensors and cells that became inputs because traced code used them, in the order of these
   // inputs.
   const std::vector<Tensor>& captures() const { return captures_; }
@@ -68,8 +72,10 @@ class Tracer final : public Interpreter, public TracedCells {
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
   Tensor tensor_of(Value value, Device& device);
   Tensor& now(const Cell& cell);
+  bool is_inside(uint64_t trace) const;
 
   Graph& graph_;
+  const Tracer* outer_trace_;  // Whose code this one's is inside of.
   Scope::Traced traced_;
   SizeTable::Use use_;
   uint64_t serial_;

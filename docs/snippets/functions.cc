@@ -63,6 +63,25 @@ static void gradients_pass_through() {
   print("curvature", outer.gradient(slope, x));
 }
 
+static void branches_and_loops() {
+  const auto magnitude = [](const Tensor& x) {
+    return cond(
+        greater(x, 0.f), [&] { return x; }, [&] { return -x; });
+  };
+  print("eager", magnitude(-3.f));
+  print("traced", function(magnitude)(-3.f));
+  const auto power = function([](const Tensor& x, const Tensor& n) {
+    const auto [i, y] = while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
+                                   [&](const Tensor& i, const Tensor& y) {
+                                     return std::array{i + 1, y * x};
+                                   },
+                                   0, 1.f);
+    return y;
+  });
+  print("2 to the power of 10", power(2.f, 10));
+  print("2 to the power of 3", power(2.f, 3));
+}
+
 static void there_is_no_value_yet() {
   const auto f = function([](const Tensor& x) { return x.item<float>() > 0 ? x : -x; });
   try {
@@ -78,5 +97,6 @@ int main() {
   a_variable_made_once();
   sizes_may_stay_open();
   gradients_pass_through();
+  branches_and_loops();
   there_is_no_value_yet();
 }

@@ -53,15 +53,14 @@ typedef struct tenon_backward_function {
  *                     before this call returns.
  * @param inputs       `n_inputs` tensors.
  * @param n_inputs     How many.
- * @param backward     The derivative. Its destructor runs when no tape needs it any more, or when
- *                     this call fails.
+ * @param backward     The derivative; inside of a function it runs under trace. Its destructor runs
+ *                     when no tape and no trace needs it any more, or when this call fails.
  * @param out_outputs  Receives `n_outputs` tensors.
  * @param n_outputs    How many.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
  *     context, a function or a list that it needs is NULL, or `forward` left an output NULL.
- *   - TENON_UNIMPLEMENTED inside of a function's callback; a custom op may have a derivative there.
  *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
  *   - What `forward` returned. What `backward` returns comes out of tenon_tape_gradient().
  *

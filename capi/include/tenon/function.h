@@ -12,8 +12,8 @@
  * inputs of the trace too, as they were when it was traced. A trace keeps alive what it uses of
  * both. Tapes record a call as one.
  *
- * Not there yet, and errors that say so: ops whose output sizes depend on data, unless their `size`
- * is given, and custom gradients from callbacks.
+ * Branches and loops by values are in tenon/control.h. Not there yet, and an error that says so:
+ * ops whose output sizes depend on data, unless their `size` is given.
  *
  * Threads: any, but one at a time for one scope. Calls of one function in several scopes take turns
  * where they share variables or generators, and while one of them is traced.

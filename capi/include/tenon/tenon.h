@@ -7,7 +7,7 @@
  *   tenon_tensor_from_data(scope, TENON_FLOAT32, ..., &x);     tensor.h, dlpack.h
  *   tenon_softmax(scope, x, NULL, &y);                         ops_gen.h, call.h, custom.h
  *   tenon_tape_gradient(scope, tape, ...);                     tape.h, variable.h, generator.h
- *   tenon_function_call(scope, function, ...);                 function.h
+ *   tenon_function_call(scope, function, ...);                 function.h, control.h
  *   tenon_safetensors_save(scope, path, ...);                  io.h
  */
 
@@ -16,6 +16,7 @@
 
 #include <tenon/call.h>
 #include <tenon/context.h>
+#include <tenon/control.h>
 #include <tenon/custom.h>
 #include <tenon/device.h>
 #include <tenon/dlpack.h>

@@ -56,6 +56,8 @@ bool write(void* attrs, const AttrField& field, const AttrValue& value) {
       return put(attrs, field, std::get_if<std::string>(&value));
     case AttrKind::kInts:
       return put(attrs, field, std::get_if<Ints>(&value));
+    case AttrKind::kRegions:
+      return false;
     case AttrKind::kEnum:
       break;
   }

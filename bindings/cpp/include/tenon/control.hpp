@@ -1,0 +1,142 @@
+// Branches and loops that choose by values, eager and inside of functions.
+//
+//   Tensor y = cond(greater(x, 0.f), [&] { return x * x; }, [&] { return -x; });
+//   auto [i, z] = while_loop([&](Tensor i, Tensor z) { return less(i, n); },
+//                            [&](Tensor i, Tensor z) { return std::array{i + 1, z * x}; }, 0, x);
+//
+// tenon/control.h says the rest.
+
+#pragma once
+
+#include <array>
+#include <tenon/function.hpp>
+
+namespace tenon {
+
+// A branch, or the body of a loop.
+using Block = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+
+namespace detail {
+
+// A block lives as long as the call that takes it.
+inline tenon_block c_block(const Block& block) {
+  tenon_block c = {};
+  c.payload = const_cast<Block*>(&block);
+  c.function = [](void* payload, tenon_scope* scope, tenon_tensor* const* inputs, size_t n_inputs,
+                  tenon_tensor** out_outputs, size_t max_outputs) {
+    return no_throw([&] {
+      const ScopeGuard in(scope);
+      const std::vector<Tensor> outputs =
+          (*static_cast<const Block*>(payload))(share_all(inputs, n_inputs));
+      if (outputs.size() > max_outputs) {
+        throw Error(Code::kInvalidArgument, "a block gives " + std::to_string(outputs.size()) +
+                                                " tensors, and there is room for " +
+                                                std::to_string(max_outputs));
+      }
+      hand_over(outputs, out_outputs, outputs.size(), "a block", "outputs");
+    });
+  };
+  return c;
+}
+
+inline constexpr size_t kMostOutputs = 64;
+
+}  // namespace detail
+
+// What one of the blocks gives, which take nothing.
+inline std::vector<Tensor> cond(const Tensor& predicate, const Block& then,
+                                const Block& otherwise) {
+  std::vector<tenon_tensor*> outputs(detail::kMostOutputs);
+  size_t n = 0;
+  check(tenon_cond(current_scope(), predicate.get(), detail::c_block(then),
+                   detail::c_block(otherwise), outputs.data(), outputs.size(), &n));
+  outputs.resize(n);
+  return detail::adopt_all(outputs);
+}
+
+// The same of lambdas that give one tensor.
+template <class Then, class Else>
+requires std::is_invocable_r_v<Tensor, Then> && std::is_invocable_r_v<Tensor, Else> Tensor
+cond(const Tensor& predicate, const Then& then, const Else& otherwise) {
+  const auto one = [](const auto& code) {
+    return Block([&code](std::span<const Tensor>) { return std::vector<Tensor>{Tensor(code())}; });
+  };
+  return cond(predicate, one(then), one(otherwise))[0];
+}
+
+// What the block gives that an index chooses; where there is none, the last.
+inline std::vector<Tensor> switch_case(const Tensor& index, std::span<const Block> blocks) {
+  std::vector<tenon_block> c_blocks;
+  for (const Block& block : blocks) c_blocks.push_back(detail::c_block(block));
+  std::vector<tenon_tensor*> outputs(detail::kMostOutputs);
+  size_t n = 0;
+  check(tenon_case(current_scope(), index.get(), c_blocks.data(), c_blocks.size(), outputs.data(),
+                   outputs.size(), &n));
+  outputs.resize(n);
+  return detail::adopt_all(outputs);
+}
+
+// What is carried when the condition fails. It and the body take what is carried; the body gives
+// what is carried on.
+inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
+                                      std::span<const Tensor> initial) {
+  const auto c_initial = detail::handles(initial);
+  std::vector<tenon_tensor*> values(initial.size());
+  check(tenon_while_loop(current_scope(), detail::c_block(condition), detail::c_block(body),
+                         c_initial.data(), c_initial.size(), values.data()));
+  return detail::adopt_all(values);
+}
+
+// The same of lambdas that take as many tensors as there are initial values. The body gives a
+// tensor, or an array of them, and so does the loop.
+template <class Condition, class Body, class... Initial>
+requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ...)) auto while_loop(
+    const Condition& condition, const Body& body, const Initial&... initial) {
+  const Tensor first[] = {Tensor(initial)...};
+  const Block holds = [&](std::span<const Tensor> in) {
+    return detail::call_by_count(condition, in);
+  };
+  std::vector<Tensor> found = while_loop(
+      holds,
+      [&](std::span<const Tensor> in) {
+        constexpr auto kAll = std::index_sequence_for<Initial...>();
+        if constexpr (sizeof...(Initial) == 1) {
+          return detail::call_by_count(body, in);
+        } else {
+          const auto given = detail::call_with_span(body, in, kAll);
+          return std::vector<Tensor>(std::begin(given), std::end(given));
+        }
+      },
+      first);
+  if constexpr (sizeof...(Initial) == 1) {
+    return std::move(found[0]);
+  } else {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::array<Tensor, sizeof...(Initial)>{std::move(found[I])...};
+    }
+    (std::index_sequence_for<Initial...>());
+  }
+}
+
+// What a scan gives: what is carried at the end, and what was stacked.
+struct Scanned {
+  std::vector<Tensor> carried, stacked;
+};
+
+// Goes over the first axis of `xs`. The body takes what is carried and an element of each; it gives
+// what is carried on, and behind it what is stacked.
+inline Scanned scan(const Block& body, std::span<const Tensor> initial, std::span<const Tensor> xs,
+                    bool reverse = false) {
+  tenon_scan_options options = TENON_SCAN_OPTIONS_DEFAULT;
+  options.reverse = reverse;
+  const auto c_initial = detail::handles(initial), c_xs = detail::handles(xs);
+  std::vector<tenon_tensor*> carried(initial.size()), stacked(detail::kMostOutputs);
+  size_t n = 0;
+  check(tenon_scan(current_scope(), detail::c_block(body), c_initial.data(), c_initial.size(),
+                   c_xs.data(), c_xs.size(), &options, carried.data(), stacked.data(),
+                   stacked.size(), &n));
+  stacked.resize(n);
+  return {detail::adopt_all(carried), detail::adopt_all(stacked)};
+}
+
+}  // namespace tenon

@@ -1,0 +1,68 @@
+#include "core/tensor/tensor_list.h"
+
+#include <algorithm>
+
+namespace tenon {
+
+Tensor TensorList::get(uint64_t index) const {
+  if (levels_ < kMostLevels && index >> (kBits * static_cast<unsigned>(levels_ + 1)) != 0) {
+    return Tensor();
+  }
+  const Node* node = root_.get();
+  for (int level = levels_; node && level > 0; --level) {
+    node = node->below[place(index, level)].get();
+  }
+  return node ? node->entries[place(index, 0)] : Tensor();
+}
+
+TensorList TensorList::set(uint64_t index, const Tensor& x) const {
+  int levels = levels_;
+  while (levels < kMostLevels && index >> (kBits * static_cast<unsigned>(levels + 1)) != 0) {
+    ++levels;
+  }
+  TensorList result = deepened(levels);
+  result.root_ = with(result.root_, levels, index, x);
+  return result;
+}
+
+TensorList::Link TensorList::with(const Link& node, int level, uint64_t index, const Tensor& x) {
+  auto made = node ? std::make_shared<Node>(*node) : std::make_shared<Node>();
+  const size_t at = place(index, level);
+  if (level == 0) {
+    made->entries[at] = x;
+  } else {
+    made->below[at] = with(made->below[at], level - 1, index, x);
+  }
+  return made;
+}
+
+TensorList TensorList::deepened(int levels) const {
+  TensorList result = *this;
+  for (; result.levels_ < levels; ++result.levels_) {
+    if (!result.root_) continue;
+    auto above = std::make_shared<Node>();
+    above->below[0] = std::move(result.root_);
+    result.root_ = std::move(above);
+  }
+  return result;
+}
+
+TensorList TensorList::merged(const TensorList& a, const TensorList& b, const Combine& combine) {
+  const int levels = std::max(a.levels_, b.levels_);
+  TensorList result = a.deepened(levels);
+  result.root_ = merged(result.root_, b.deepened(levels).root_, combine);
+  return result;
+}
+
+TensorList::Link TensorList::merged(const Link& a, const Link& b, const Combine& combine) {
+  if (!a || !b) return a ? a : b;
+  auto made = std::make_shared<Node>(*a);
+  for (size_t i = 0; i < kWidth; ++i) {
+    made->below[i] = merged(a->below[i], b->below[i], combine);
+    const Tensor &x = a->entries[i], &y = b->entries[i];
+    made->entries[i] = x && y ? combine(x, y) : x ? x : y;
+  }
+  return made;
+}
+
+}  // namespace tenon

@@ -1,0 +1,100 @@
+// call: code with a derivative that the user gave.
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+#include "core/trace/control_ops.h"
+#include "core/trace/region.h"
+
+namespace tenon {
+namespace {
+
+TensorTypes infer(const RegionAttrs& attrs, TypeSpan) {
+  const Graph& graph = attrs.regions[0]->graph();
+  TensorTypes types;
+  for (const Value& y : graph.outputs()) types.push_back(evaluated(graph, y.type(), attrs.sizes));
+  return types;
+}
+
+Tensors run(Scope& scope, const Call& call) {
+  const RegionAttrs& attrs = region_attrs(call.attrs);
+  Tensors operands;
+  for (TensorImpl* x : call.inputs) operands.push_back(Tensor::share(x));
+  Tensors results = attrs.regions[0]->apply(scope, attrs.sizes, operands);
+  for (Tensor& y : results) y = renewed(*y);
+  return results;
+}
+
+// Tapes further out see the call too, and differentiate it in the same way.
+Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>&) {
+  const auto& vjp = region_attrs(call.attrs).regions[0]->vjp();
+  require_code(vjp != nullptr, Code::kUnimplemented, "the derivative is not part of the text");
+  return {apply(scope, call.op, call.attrs, call.inputs), vjp, true};
+}
+
+// The user's derivative knows of the user's inputs and outputs alone: the first ones.
+class OwnArgs final : public VjpArgs {
+ public:
+  OwnArgs(const VjpArgs& all, size_t n_inputs, size_t n_outputs)
+      : all_(all), n_inputs_(n_inputs), n_outputs_(n_outputs) {}
+
+  const Tensor& input(size_t i) const override { return all_.input(i); }
+  const Tensor& output(size_t i) const override { return all_.output(i); }
+  const TensorType& input_type(size_t i) const override { return all_.input_type(i); }
+  const TensorType& output_type(size_t i) const override { return all_.output_type(i); }
+  const Tensor& cotangent(size_t i) const override { return all_.cotangent(i); }
+  bool has_cotangent(size_t i) const override { return all_.has_cotangent(i); }
+  bool needs(size_t input) const override { return all_.needs(input); }
+  size_t n_inputs() const override { return n_inputs_; }
+  size_t n_outputs() const override { return n_outputs_; }
+
+ private:
+  const VjpArgs& all_;
+  size_t n_inputs_, n_outputs_;
+};
+
+}  // namespace
+
+const OpDef& control::call() {
+  static const OpDef op = [] {
+    OpDef made = ops::define<RegionAttrs>({
+        .name = "call",
+        .inputs = {{"operands", "", InputKind::kVariadic}},
+        .infer = infer,
+    });
+    made.min_inputs = 0;
+    made.run = run;
+    made.linearize = linearize;
+    return made;
+  }();
+  return op;
+}
+
+Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
+                   const std::shared_ptr<const CustomVjp>& vjp) {
+  Tensors arguments;
+  for (const Tensor& x : inputs) arguments.push_back(as_tensor(x));
+  TracedBlock block = trace_block(scope, arguments, "code with a derivative", [&](TensorSpan in) {
+    const Scope::Unrecorded unrecorded(scope);
+    Tensors all = forward(in);
+    for (Tensor& x : all) x = as_tensor(x);
+    return all;
+  });
+  const size_t n_outputs = block.graph->outputs().size();
+  const TracedBlock::Closed closed = block.close(scope);
+  SmallVector<TensorImpl*, 6> operands;
+  for (const Tensor& x : arguments) operands.push_back(x.get());
+  for (const Tensor& x : closed.operands) operands.push_back(x.get());
+  const auto own = std::make_shared<const CustomVjp>(
+      [vjp, n_outputs, n_inputs = arguments.size()](const VjpArgs& args) {
+        Tensors gradients = (*vjp)(OwnArgs(args, n_inputs, n_outputs));
+        gradients.resize(args.n_inputs());
+        return gradients;
+      });
+  RegionAttrs attrs;
+  attrs.regions.push_back(std::make_shared<const Region>(block.graph, own));
+  attrs.sizes = current_symbols(scope);
+  return store(scope, closed.stored, apply(scope, control::call(), any_attrs(attrs), operands));
+}
+
+}  // namespace tenon

@@ -1,0 +1,238 @@
+#include "core/trace/control.h"
+
+#include "core/autograd/tape.h"
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+#include "core/trace/control_ops.h"
+#include "core/trace/lists.h"
+#include "core/trace/tracer.h"
+
+namespace tenon {
+namespace {
+
+void check_predicate(const TensorImpl& x, const char* what) {
+  require(x.type.dtype == DType::kBool && x.rank() == 0 && !x.type.lists,
+          "{} must be bool[], but is {}", what, x.type);
+}
+
+// The value of a scalar that is no matter of the trace under way.
+bool is_decided(Scope& scope, const TensorImpl& x) {
+  return !scope.traced_cells() || x.is_scalar_value();
+}
+
+Tensors as_tensors(TensorSpan values) {
+  Tensors all;
+  for (const Tensor& x : values) all.push_back(as_tensor(x));
+  return all;
+}
+
+// What is carried on, as what is carried: the same types.
+Tensors carried_on(const char* name, TensorSpan carried, TensorSpan given) {
+  Tensors all;
+  for (size_t i = 0; i < carried.size(); ++i) {
+    const TensorType& type = carried[i]->type;
+    Tensor x = as_tensor(given[i], type.dtype);
+    const bool alike = x->type.dtype == type.dtype && x->type.lists == type.lists &&
+                       x->rank() == type.rank() && (x->shape() == type.shape).hold();
+    require(alike, "{} carries {} as value {}, but its body gives {}", name, type, i, x->type);
+    all.push_back(std::move(x));
+  }
+  return all;
+}
+
+Tensors run_loop(Scope& scope, const Loop& loop) {
+  const size_t n = loop.carried.size();
+  Tensor go = loop.go;
+  Tensors carried = loop.carried, lists;
+  bool has_run = false;
+  while (read_bool(go)) {
+    has_run = true;
+    scope.check_cancelled();
+    const Tensors given = loop.body(carried);
+    go = given[0];
+    check_predicate(*go, "whether to go on");
+    const TensorSpan all = given;
+    for (size_t j = 0; 1 + n + j < all.size(); ++j) {
+      const Tensor x = as_tensor(all[1 + n + j]);
+      if (j == lists.size()) lists.push_back(list_create(x->type));
+      lists[j] = list_set(lists[j], carried[0], x);
+    }
+    carried = carried_on(loop.name, carried, all.subspan(1, n));
+  }
+  if (loop.gathers && !has_run) {
+    // What the body would have given.
+    Graph graph;
+    std::vector<TensorType> types;
+    {
+      Tracer tracer(scope, graph);
+      const Tensors given = loop.body(carried);
+      for (size_t i = 1 + n; i < given.size(); ++i) types.push_back(as_tensor(given[i])->type);
+    }
+    for (const TensorType& type : types) lists.push_back(list_create(type));
+  }
+  for (Tensor& list : lists) carried.push_back(std::move(list));
+  return carried;
+}
+
+}  // namespace
+
+Tensor as_tensor(const Tensor& x, DType wanted) {
+  if (!x->type.weak) return x;
+  const bool fits = wanted != DType::kNone && (is_floating(wanted) == is_floating(x->type.dtype)) &&
+                    (wanted == DType::kBool) == (x->type.dtype == DType::kBool);
+  return fill(x, Dims{}, fits ? wanted : x->type.dtype);
+}
+
+std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by) {
+  std::vector<bool> depends(graph.n_slots(), false);
+  for (size_t i = 0; i < by.size(); ++i) depends[graph.inputs()[i]->first_slot] = by[i];
+  for (const Node& node : graph.nodes()) {
+    bool any = false;
+    for (const Value& x : node.inputs) any = any || (x && depends[x.slot()]);
+    for (uint32_t i = 0; any && i < node.types.size(); ++i) {
+      depends[node.first_slot + i] = is_floating(node.types[i].dtype);
+    }
+  }
+  std::vector<bool> result;
+  for (const Value& y : graph.outputs()) result.push_back(depends[y.slot()]);
+  return result;
+}
+
+Tensors loop(Scope& scope, const Loop& given) {
+  check_predicate(*given.go, "whether to go on");
+  if (!scope.traced_cells()) return run_loop(scope, given);
+  Loop loop = given;
+  loop.go = as_tensor(given.go);
+  loop.carried = as_tensors(given.carried);
+  loop.body = [&](TensorSpan carried) {
+    Tensors all = given.body(carried);
+    check_predicate(*all[0], "whether to go on");
+    const size_t n = carried.size();
+    const TensorSpan from(all.data() + 1, n);
+    Tensors result = {as_tensor(all[0])};
+    for (Tensor& x : carried_on(given.name, carried, from)) result.push_back(std::move(x));
+    for (size_t j = 1 + n; j < all.size(); ++j) result.push_back(as_tensor(all[j]));
+    return result;
+  };
+  return trace_loop(scope, loop);
+}
+
+Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial) {
+  const auto holds = [&](TensorSpan carried) {
+    const Tensors given = condition(carried);
+    require(given.size() == 1, "the condition of while_loop gives {} values instead of one",
+            given.size());
+    check_predicate(*given[0], "the condition of while_loop");
+    return given[0];
+  };
+  const Tensors carried = as_tensors(initial);
+  return loop(scope, {.go = holds(carried), .carried = carried, .body = [&](TensorSpan in) {
+                        Tensors given = body(in);
+                        require(given.size() == in.size(),
+                                "while_loop carries {} values, but its body gives {}", in.size(),
+                                given.size());
+                        given = carried_on("while_loop", in, given);
+                        Tensors all = {holds(given)};
+                        for (Tensor& x : given) all.push_back(std::move(x));
+                        return all;
+                      }});
+}
+
+Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
+             const ScanOptions& options) {
+  require(!xs.empty(), "scan has nothing to go over");
+  for (const Tensor& x : xs) {
+    require(x->rank() > 0 && !x->type.lists, "scan goes over the first axis, but {} has none",
+            x->type);
+    require(x->shape()[0] == xs[0]->shape()[0], "scan goes over {} and {}, which differ in length",
+            xs[0]->type, x->type);
+  }
+  const Size n = xs[0]->shape()[0];
+  const Tensor length = size_tensor(n);
+  Tensors lists;
+  for (const Tensor& x : xs) lists.push_back(list_unstack(x));
+  // Carried is where to write, how many are done, and what the user carries.
+  Loop loop = {.name = "scan"};
+  const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
+  loop.carried = {options.reverse ? length - integer(1) : zero, zero};
+  for (Tensor& x : as_tensors(initial)) loop.carried.push_back(std::move(x));
+  loop.go = less(zero, length);
+  const size_t n_carried = initial.size();
+  const auto step = [&](TensorSpan in) {
+    Tensors operands;
+    for (const Tensor& x : in.subspan(2)) operands.push_back(x);
+    for (const Tensor& list : lists) operands.push_back(list_get(list, in[0]));
+    Tensors given = body(operands);
+    require(given.size() >= n_carried, "scan carries {} values, but its body gives {}", n_carried,
+            given.size());
+    return given;
+  };
+  loop.body = [&](TensorSpan in) {
+    const Tensor done = in[1] + integer(1);
+    Tensors all = {less(done, length), options.reverse ? in[0] - integer(1) : in[0] + integer(1),
+                   done};
+    for (Tensor& x : step(in)) all.push_back(std::move(x));
+    return all;
+  };
+  loop.gathers = true;
+  Tensors found = tenon::loop(scope, loop), results;
+  for (size_t i = 2; i < found.size(); ++i) {
+    results.push_back(i < 2 + n_carried ? found[i] : list_stack(found[i], n));
+  }
+  return results;
+}
+
+const OpDef* find_control_op(std::string_view name) {
+  for (const OpDef* op :
+       {&control::while_loop(), &control::branch(), &control::call(), &control::size()}) {
+    if (op->name == name) return op;
+  }
+  return find_list_op(name);
+}
+
+// ---- branches
+
+Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> branches) {
+  require(!branches.empty(), "there is no branch");
+  require(index->type.dtype == DType::kI64 && index->rank() == 0 && !index->type.lists,
+          "the index of a branch must be i64[], but is {}", index->type);
+  if (is_decided(scope, *index)) {
+    const int64_t i = read_integer(index);
+    const bool is_there = i >= 0 && static_cast<uint64_t>(i) < branches.size();
+    return as_tensors(is_there ? branches[static_cast<size_t>(i)]({}) : branches.back()({}));
+  }
+  return trace_branch(scope, as_tensor(index), branches);
+}
+
+Tensors cond(Scope& scope, const Tensor& predicate, const Block& then, const Block& otherwise) {
+  check_predicate(*predicate, "the predicate of cond");
+  if (is_decided(scope, *predicate)) {
+    return as_tensors(read_bool(predicate) ? then({}) : otherwise({}));
+  }
+  const Block branches[] = {then, otherwise};
+  return trace_branch(scope, as_tensor(predicate), branches);
+}
+
+// ---- code with a derivative of its own
+
+Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
+                      const std::shared_ptr<const CustomVjp>& vjp) {
+  if (scope.traced_cells()) return trace_call(scope, inputs, forward, vjp);
+  Tensors outputs;
+  {
+    const Scope::Unrecorded unrecorded(scope);
+    outputs = forward(inputs);
+    // Tensors that nobody has seen yet, so that tapes can tell them from what `forward` took them
+    // from: it may return its input.
+    for (Tensor& y : outputs) {
+      y = y->is_scalar_value() ? with_dtype(scope, *y, y->type.dtype) : renewed(*y);
+    }
+  }
+  SmallVector<TensorImpl*, 6> borrowed;
+  for (const Tensor& x : inputs) borrowed.push_back(x.get());
+  each_tape(scope, [&](Tape& tape) { tape.record_custom(borrowed, outputs, vjp); });
+  return outputs;
+}
+
+}  // namespace tenon

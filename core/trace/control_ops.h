@@ -1,0 +1,35 @@
+// The ops that hold graphs, and how loops and branches of code under trace become calls of them.
+//
+//   branch      which, operands... -> what the region gives that `which` chooses
+//   while_loop  go, carried..., constants... -> carried...
+//               the region: carried..., constants... -> go, carried...
+//   call        operands... -> what the region gives, differentiated as the user says
+
+#pragma once
+
+#include <span>
+
+#include "core/trace/control.h"
+
+namespace tenon {
+
+Tensors trace_loop(Scope& scope, const Loop& loop);
+Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> blocks);
+
+Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
+                   const std::shared_ptr<const CustomVjp>& vjp);
+
+// A size as an i64 of rank 0.
+Tensor size_tensor(Size size);
+
+// The ops of this folder by their names, which no device has; NULL if there is none.
+const OpDef* find_control_op(std::string_view name);
+
+namespace control {
+const OpDef& while_loop();
+const OpDef& branch();
+const OpDef& call();
+const OpDef& size();
+}  // namespace control
+
+}  // namespace tenon

@@ -1,0 +1,310 @@
+#include "core/trace/lists.h"
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+#include "core/tensor/tensor_list.h"
+
+namespace tenon {
+namespace {
+
+struct ListStorage final : Storage {
+  ListStorage(Device& lies_on, TensorList content)
+      : Storage([](Storage* self) { delete static_cast<ListStorage*>(self); }),
+        content(std::move(content)) {
+    device = &lies_on;
+    list = true;
+  }
+  // Larger than its base, whose pool has no room for it.
+  static void* operator new(size_t size) { return ::operator new(size); }
+  static void operator delete(void* self) { ::operator delete(self); }
+
+  TensorList content;
+};
+
+const TensorList& content_of(const TensorImpl& list) {
+  require_code(list.storage && list.storage->list, Code::kFailedPrecondition,
+               "the list belongs to a trace and has no value");
+  return static_cast<const ListStorage&>(*list.storage).content;
+}
+
+Tensor make_list(const TensorType& type, Device& device, TensorList content) {
+  Tensor x = Tensor::adopt(new TensorImpl);
+  x->type = type;
+  x->strides = dense_strides(type.shape);
+  x->dense = false;  // No call of its like has run before.
+  x->storage = Ref<Storage>::adopt(new ListStorage(device, std::move(content)));
+  return x;
+}
+
+uint64_t index_of(TensorImpl* index) {
+  const int64_t value = read_integer(Tensor::share(index));
+  require(value >= 0, "the index is {}", value);
+  return static_cast<uint64_t>(value);
+}
+
+TensorTypes types_of(const Call& call) {
+  return call.op.infer(call.op, call.attrs.data, call.types);
+}
+
+void require_list(const TensorType& type) { require(type.lists > 0, "{} is no list", type); }
+void require_index(const TensorType& type) {
+  require(type.dtype == DType::kI64 && type.rank() == 0 && !type.lists,
+          "the index must be i64[], but is {}", type);
+}
+
+template <class A>
+const A& attrs_of(const Call& call) {
+  return *static_cast<const A*>(call.attrs.data);
+}
+
+// ---- list_create
+
+struct CreateAttrs {
+  DType dtype = DType::kF32;
+  Sizes shape;
+  int64_t depth = 1;  // 2: of a list of lists.
+  TENON_ATTRS(dtype, shape, depth)
+};
+
+TensorTypes infer_create(const CreateAttrs& attrs, TypeSpan) {
+  TensorType type(attrs.dtype, to_dims(attrs.shape));
+  type.lists = static_cast<uint8_t>(attrs.depth);
+  return {type};
+}
+Tensors run_create(Scope& scope, const Call& call) {
+  return {make_list(types_of(call)[0], scope.device(), TensorList())};
+}
+Tensors vjp_create(const CreateAttrs&, const VjpArgs&) { return {}; }
+
+// ---- list_set
+
+TensorTypes infer_set(const NoAttrs&, TypeSpan in) {
+  require_list(in[0]);
+  require_index(in[1]);
+  if (in.has(2)) {
+    const TensorType element = element_of(in[0]);
+    require(in[2].dtype == element.dtype && in[2].lists == element.lists,
+            "the list holds {}, but x is {}", element, in[2]);
+    require(in[2].shape == element.shape, "the list holds {}, but x is {}", element, in[2]);
+  }
+  return {in[0]};
+}
+Tensors run_set(Scope&, const Call& call) {
+  const TensorType type = types_of(call)[0];
+  const TensorImpl& list = *call.inputs[0];
+  const uint64_t index = index_of(call.inputs[1]);
+  const Tensor x = call.inputs.size() > 2 ? Tensor::share(call.inputs[2]) : Tensor();
+  return {make_list(type, *list.storage->device, content_of(list).set(index, x))};
+}
+Tensors vjp_set(const NoAttrs&, const VjpArgs& v) {
+  const Tensor &dy = v.cotangent(0), &index = v.input(1);
+  Tensors result = {list_set(dy, index, Tensor()), Tensor()};
+  if (v.n_inputs() > 2) result.push_back(v.needs(2) ? list_get(dy, index) : Tensor());
+  return result;
+}
+
+// ---- list_get
+
+TensorTypes infer_get(const NoAttrs&, TypeSpan in) {
+  require_list(in[0]);
+  require_index(in[1]);
+  return {element_of(in[0])};
+}
+Tensors run_get(Scope& scope, const Call& call) {
+  const TensorType type = types_of(call)[0];
+  const TensorImpl& list = *call.inputs[0];
+  Tensor x = content_of(list).get(index_of(call.inputs[1]));
+  // Under an identity of its own, as what any call gives.
+  if (x) return {renewed(*x)};
+  const Scope::OnDevice on(scope, *list.storage->device);
+  return {zeros_or_list(type)};
+}
+Tensors vjp_get(const NoAttrs&, const VjpArgs& v) {
+  return {list_set(list_create(v.output_type(0)), v.input(1), v.cotangent(0)), Tensor()};
+}
+
+// ---- list_add
+
+TensorTypes infer_add(const NoAttrs&, TypeSpan in) {
+  require_list(in[0]);
+  require_list(in[1]);
+  require(in[0].dtype == in[1].dtype && in[0].lists == in[1].lists, "{} and {} do not add up",
+          in[0], in[1]);
+  require(in[0].shape == in[1].shape, "{} and {} do not add up", in[0], in[1]);
+  return {in[0]};
+}
+Tensors run_add(Scope&, const Call& call) {
+  const TensorType type = types_of(call)[0];
+  return {make_list(
+      type, *call.inputs[0]->storage->device,
+      TensorList::merged(content_of(*call.inputs[0]), content_of(*call.inputs[1]), accumulated))};
+}
+Tensors vjp_add(const NoAttrs&, const VjpArgs& v) { return {v.cotangent(0), v.cotangent(0)}; }
+
+// ---- list_stack
+
+struct StackAttrs {
+  Size length = 0;
+  TENON_ATTRS(length)
+};
+
+TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
+  require(in[0].lists == 1, "{} is no list of tensors", in[0]);
+  TensorType type = element_of(in[0]);
+  type.shape.insert(0, attrs.length);
+  return {type};
+}
+Tensors run_stack(Scope& scope, const Call& call) {
+  const TensorType type = types_of(call)[0];
+  const TensorImpl& list = *call.inputs[0];
+  const Scope::OnDevice on(scope, *list.storage->device);
+  const TensorList& content = content_of(list);
+  const int64_t length = attrs_of<StackAttrs>(call).length;
+  if (length == 0) return {zeros(type)};
+  Tensors parts;
+  for (int64_t i = 0; i < length; ++i) {
+    const Tensor x = content.get(static_cast<uint64_t>(i));
+    parts.push_back(expand_dims(x ? x : zeros(element_of(list.type)), {0}));
+  }
+  return {concat(parts, 0)};
+}
+Tensors vjp_stack(const StackAttrs&, const VjpArgs& v) { return {list_unstack(v.cotangent(0))}; }
+
+// ---- list_unstack
+
+TensorTypes infer_unstack(const NoAttrs&, TypeSpan in) {
+  require(!in[0].lists && in[0].rank() > 0, "{} has no axis to take apart", in[0]);
+  TensorType type = in[0];
+  type.shape.erase(0);
+  return {list_of(type)};
+}
+Tensors run_unstack(Scope&, const Call& call) {
+  const Tensor x = Tensor::share(call.inputs[0]);
+  require_value(*x);
+  TensorList content;
+  const TensorType type = types_of(call)[0];
+  for (int64_t i = 0; i < x->shape()[0]; ++i) {
+    Dims strides = x->strides;
+    strides.erase(0);
+    content = content.set(static_cast<uint64_t>(i),
+                          make_view(*x, element_of(type), strides, x->offset + i * x->strides[0]));
+  }
+  return {make_list(type, *x->storage->device, std::move(content))};
+}
+Tensors vjp_unstack(const NoAttrs&, const VjpArgs& v) {
+  return {list_stack(v.cotangent(0), v.input_type(0).shape[0])};
+}
+
+// ---- the ops
+
+template <class A>
+OpDef list_op(ops::Definition<A> definition, Tensors (*run)(Scope&, const Call&)) {
+  OpDef op = ops::define<A>(definition);
+  op.run = run;
+  return op;
+}
+
+const OpDef& create_op() {
+  static const OpDef op = list_op<CreateAttrs>(
+      {.name = "list_create", .infer = infer_create, .vjp = vjp_create}, run_create);
+  return op;
+}
+const OpDef& set_op() {
+  static const OpDef op =
+      list_op<NoAttrs>({.name = "list_set",
+                        .inputs = {{"list", ""}, {"index", ""}, {"x", "", InputKind::kOptional}},
+                        .infer = infer_set,
+                        .vjp = vjp_set,
+                        .saves = Saves::kSecondInput},
+                       run_set);
+  return op;
+}
+const OpDef& get_op() {
+  static const OpDef op = list_op<NoAttrs>({.name = "list_get",
+                                            .inputs = {{"list", ""}, {"index", ""}},
+                                            .infer = infer_get,
+                                            .vjp = vjp_get,
+                                            .saves = Saves::kSecondInput},
+                                           run_get);
+  return op;
+}
+const OpDef& add_op() {
+  static const OpDef op = list_op<NoAttrs>(
+      {.name = "list_add", .inputs = {{"a", ""}, {"b", ""}}, .infer = infer_add, .vjp = vjp_add},
+      run_add);
+  return op;
+}
+const OpDef& stack_op() {
+  static const OpDef op = list_op<StackAttrs>(
+      {.name = "list_stack", .inputs = {{"list", ""}}, .infer = infer_stack, .vjp = vjp_stack},
+      run_stack);
+  return op;
+}
+const OpDef& unstack_op() {
+  static const OpDef op = list_op<NoAttrs>(
+      {.name = "list_unstack", .inputs = {{"x", ""}}, .infer = infer_unstack, .vjp = vjp_unstack},
+      run_unstack);
+  return op;
+}
+
+Tensor call(const OpDef& op, AnyAttrs attrs, std::initializer_list<TensorImpl*> inputs) {
+  return std::move(apply(current_scope(), op, attrs, {inputs.begin(), inputs.size()})[0]);
+}
+
+}  // namespace
+
+TensorType list_of(TensorType element) {
+  ++element.lists;
+  element.weak = false;
+  return element;
+}
+
+TensorType element_of(TensorType list) {
+  --list.lists;
+  return list;
+}
+
+Tensor list_create(const TensorType& element) {
+  const CreateAttrs attrs = {element.dtype, to_sizes(element.shape), element.lists + 1};
+  return call(create_op(), any_attrs(attrs), {});
+}
+
+Tensor list_set(const Tensor& list, const Tensor& index, const Tensor& x) {
+  if (!x) return call(set_op(), any_attrs(NoAttrs{}), {list.get(), index.get()});
+  Tensor strong = x;
+  if (x->type.weak) strong = fill(x, Dims{}, list->type.dtype);
+  return call(set_op(), any_attrs(NoAttrs{}), {list.get(), index.get(), strong.get()});
+}
+
+Tensor list_get(const Tensor& list, const Tensor& index) {
+  return call(get_op(), any_attrs(NoAttrs{}), {list.get(), index.get()});
+}
+
+Tensor list_add(const Tensor& a, const Tensor& b) {
+  return call(add_op(), any_attrs(NoAttrs{}), {a.get(), b.get()});
+}
+
+Tensor list_stack(const Tensor& list, Size length) {
+  return call(stack_op(), any_attrs(StackAttrs{length}), {list.get()});
+}
+
+Tensor list_unstack(const Tensor& x) { return call(unstack_op(), any_attrs(NoAttrs{}), {x.get()}); }
+
+const OpDef* find_list_op(std::string_view name) {
+  for (const OpDef* op :
+       {&create_op(), &set_op(), &get_op(), &add_op(), &stack_op(), &unstack_op()}) {
+    if (op->name == name) return op;
+  }
+  return nullptr;
+}
+
+Tensor zeros_or_list(const TensorType& type) {
+  return type.lists ? list_create(element_of(type)) : zeros(type);
+}
+
+Tensor accumulated(const Tensor& a, const Tensor& b) {
+  return a->type.lists ? list_add(a, b) : add(a, b);
+}
+
+}  // namespace tenon

@@ -1,0 +1,141 @@
+// Code as a list of launches: what a call of it launched, to be launched again with other inputs of
+// the same types and strides, without anything being dispatched, inferred or allocated one by one.
+//
+// Kernels, sizes, strides and constants are what they were. Memory is planned: what the code makes
+// and uses up itself lies in one block, where values that are never there together share places;
+// what it gives has memory of its own at each call.
+//
+// On synchronous devices whose memory the host sees. Any thread may run a program, also while
+// another does.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/dispatch/scope.h"
+#include "core/ops/op.h"
+
+namespace tenon {
+
+class Program {
+ public:
+  // Runs the code now, eager, and writes it down. `program` is empty if that cannot be run again:
+  // the host read a value on the way, or several devices took part.
+  struct Recorded {
+    Tensors outputs;
+    std::unique_ptr<const Program> program;
+  };
+  using Code = std::function<Tensors(TensorSpan inputs)>;
+  static Recorded record(Scope& scope, TensorSpan inputs, const Code& code);
+  ~Program() { delete spare_.load(); }
+
+  // Whether inputs are like those that it was written down with.
+  bool serves(TensorSpan inputs) const;
+  Tensors run(Scope& scope, TensorSpan inputs) const;
+
+  // Runs again and again, as long as output `go`, a bool of rank 0, is true: what comes out takes
+  // the place of an input, in memory of its own that is used in turn. At least once.
+  struct Feedback {
+    uint32_t output, input;  // kNone: of no input.
+  };
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  // Whether that is possible: these outputs are made anew each time, as the inputs are.
+  bool can_repeat(uint32_t go, std::span<const Feedback> feedback) const;
+  // The outputs fed back, when it is over.
+  Tensors repeat(Scope& scope, TensorSpan inputs, uint32_t go,
+                 std::span<const Feedback> feedback) const;
+
+  size_t n_launches() const { return launches_.size(); }
+  // Of the block in which values lie that the code uses up itself.
+  uint64_t block_bytes() const { return block_bytes_; }
+
+ private:
+  class Recorder;
+
+  // Where a value lies.
+  struct Buffer {
+    enum class Place : uint8_t { kInput, kScalar, kConstant, kOutput, kBlock };
+    Place place = Place::kBlock;
+    uint32_t index = 0;          // Of an input, a scalar that is one, or an output.
+    DType dtype = DType::kNone;  // Of a scalar.
+    uint64_t bytes = 0;
+    uint64_t offset = 0;           // In the block.
+    uint32_t first = 0, last = 0;  // The launches between which it is needed.
+    Ref<Storage> constant;
+  };
+  struct Launch {
+    Ref<const PreparedKernel> kernel;
+    const OpDef* op;
+    std::string location;
+    uint32_t first_view;
+    uint32_t n_inputs, n_outputs;
+    uint64_t workspace_bytes;
+  };
+  // What a view shows: bytes of a buffer, or an inline scalar.
+  struct Shown {
+    uint32_t buffer = kNone;
+    uint64_t offset = 0;
+    uint32_t scalar = kNone;        // In scalars_.
+    uint32_t scalar_input = kNone;  // Whose value that is at each call.
+    DType dtype = DType::kNone;     // As which it is shown.
+  };
+  struct Input {
+    TensorType type;
+    Dims strides;
+    Device* device;  // NULL for an inline scalar.
+  };
+  struct Output {
+    Tensor scalar;           // An inline scalar.
+    uint32_t input = kNone;  // An inline scalar that is an input.
+    uint32_t buffer = kNone;
+    TensorType type;
+    Dims strides;
+    int64_t offset = 0;  // In elements.
+    bool dense = true;
+  };
+
+  // What one call at a time uses.
+  struct Frame {
+    std::vector<tenon_view> views;
+    std::vector<tenon_launch> launches;
+    std::vector<ElementBits> scalars;
+    std::byte* block = nullptr;
+  };
+
+  explicit Program(Device& device) : device_(device) {}
+  void plan();
+  void share_in_place();
+  using Storages = SmallVector<Ref<Storage>, 3>;
+  std::unique_ptr<Frame> new_frame() const;
+  // A frame with the inputs in place, and the block that it uses.
+  std::unique_ptr<Frame> begin(TensorSpan inputs, Ref<Storage>& block) const;
+  void end(std::unique_ptr<Frame> frame) const;
+  Storages allocate_outputs() const;
+  void put_outputs(Frame& frame, const Storages& made) const;
+  void launch(Scope& scope, Frame& frame) const;
+  Tensor output(const Output& output, TensorSpan inputs, const Storages& made) const;
+  void put(Frame& frame, uint32_t view, tenon_buffer_p* buffer, std::byte* data,
+           uint64_t offset) const;
+
+  Device& device_;
+  std::vector<Input> inputs_;
+  std::vector<Buffer> buffers_;
+  std::vector<Launch> launches_;
+  std::vector<Shown> shown_;                       // Of each view.
+  std::vector<tenon_view> views_;                  // Without memory.
+  std::vector<std::unique_ptr<int64_t[]>> words_;  // Their sizes and strides.
+  std::vector<ElementBits> scalars_;
+  std::vector<Output> outputs_;
+  uint32_t n_output_buffers_ = 0;
+  std::vector<uint64_t> output_bytes_;
+  uint64_t block_bytes_ = 0;
+  // The views that change from call to call.
+  std::vector<uint32_t> input_views_, output_views_, block_views_, scalar_views_;
+
+  mutable std::atomic<Frame*> spare_{nullptr};  // Of an earlier call.
+};
+
+}  // namespace tenon

@@ -1,0 +1,244 @@
+// Writing a program down.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/recorder.h"
+#include "core/trace/program.h"
+
+namespace tenon {
+namespace {
+
+uint64_t bytes_of(const TensorType& type) {
+  return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
+}
+
+// The memory of an input under a name of its own: two inputs may share theirs, and the next ones
+// not.
+struct InputStorage final : Storage {
+  explicit InputStorage(Ref<Storage> given)
+      : Storage([](Storage* self) { delete static_cast<InputStorage*>(self); }),
+        base(std::move(given)) {
+    device = base->device;
+    buffer = base->buffer;
+    data = base->data;
+    size = base->size;
+    capacity = base->capacity;
+    imported = true;  // Not to be written.
+  }
+  // Larger than its base, whose pool has no room for it.
+  static void* operator new(size_t size) { return ::operator new(size); }
+  static void operator delete(void* self) { ::operator delete(self); }
+
+  Ref<Storage> base;
+};
+
+}  // namespace
+
+class Program::Recorder final : public LaunchRecorder {
+ public:
+  explicit Recorder(Program& program) : program_(program) {}
+
+  // The input as the code is given it.
+  Tensor input(const Tensor& x) {
+    const auto index = static_cast<uint32_t>(program_.inputs_.size());
+    Input& input = program_.inputs_.emplace_back();
+    input.type = x->type;
+    input.strides = x->strides;
+    input.device = x->storage ? x->storage->device : nullptr;
+    Tensor own = renewed(*x);
+    if (!x->storage) {
+      own->program_input = index + 1;
+      return own;
+    }
+    own->storage = Ref<Storage>::adopt(new InputStorage(x->storage));
+    Buffer& buffer = add(*own->storage, Buffer::Place::kInput);
+    buffer.index = index;
+    // Offsets count from where the input begins.
+    starts_.back() = static_cast<uint64_t>(x->offset) * size_of(x->type.dtype);
+    held_.push_back(own->storage);
+    return own;
+  }
+
+  void launched(const Launched& launched) override {
+    const tenon_launch& launch = launched.launch;
+    const auto now = static_cast<uint32_t>(program_.launches_.size());
+    Launch& made = program_.launches_.emplace_back();
+    made.kernel = Ref<const PreparedKernel>::share(&launched.kernel);
+    made.op = &launched.op;
+    made.location = current_scope().location();
+    made.first_view = static_cast<uint32_t>(program_.views_.size());
+    made.n_inputs = launch.n_inputs;
+    made.n_outputs = launch.n_outputs;
+    made.workspace_bytes = launched.workspace ? launch.workspace_size : 0;
+    for (uint32_t i = 0; i < launch.n_inputs; ++i) {
+      const TensorImpl* x = launched.inputs[i];
+      add_view(launch.inputs[i]);
+      Shown& shown = program_.shown_.back();
+      if (!x) continue;
+      if (x->is_scalar_value()) {
+        shown.scalar = static_cast<uint32_t>(program_.scalars_.size());
+        shown.dtype = dtype_from_c(launch.inputs[i].dtype);
+        if (x->program_input) shown.scalar_input = x->program_input - 1;
+        program_.scalars_.push_back(*static_cast<const ElementBits*>(launch.inputs[i].data));
+      } else {
+        show(shown, known(*x->storage), launch.inputs[i].byte_offset, now);
+      }
+    }
+    for (uint32_t i = 0; i < launch.n_outputs; ++i) {
+      Storage& storage = *launched.outputs[i]->storage;
+      const bool is_in_place =
+          std::any_of(launched.inputs.begin(), launched.inputs.end(),
+                      [&](const TensorImpl* x) { return x && x->storage.get() == &storage; });
+      if (!is_in_place) {
+        add(storage, Buffer::Place::kBlock);
+        program_.buffers_.back().first = now;
+        program_.buffers_.back().bytes = bytes_of(launched.outputs[i]->type);
+      }
+      add_view(launch.outputs[i]);
+      show(program_.shown_.back(), known(storage), launch.outputs[i].byte_offset, now);
+    }
+    if (made.workspace_bytes) {
+      Buffer& buffer = program_.buffers_.emplace_back();
+      starts_.push_back(0);
+      buffer.bytes = made.workspace_bytes;
+      buffer.first = buffer.last = now;
+      add_view(launch.workspace);
+      program_.shown_.back().buffer = static_cast<uint32_t>(program_.buffers_.size() - 1);
+    }
+  }
+
+  void written(const TensorImpl& x, const TensorImpl* scalar) override {
+    Buffer& buffer = add(*x.storage, Buffer::Place::kConstant);
+    if (scalar && scalar->program_input) {
+      buffer.place = Buffer::Place::kScalar;
+      buffer.index = scalar->program_input - 1;
+      buffer.dtype = x.type.dtype;
+    }
+    buffer.constant = x.storage;
+  }
+
+  void interrupted() override { is_whole_ = false; }
+
+  // Says where the outputs are, and gives them as callers see them.
+  Tensors outputs(Tensors given) {
+    for (Tensor& y : given) {
+      Output& output = program_.outputs_.emplace_back();
+      output.type = y->type;
+      output.strides = y->strides;
+      output.dense = y->dense;
+      if (!y->storage) {
+        output.scalar = y;
+        if (y->program_input) output.input = y->program_input - 1;
+        y = renewed(*y);
+        y->program_input = 0;
+        continue;
+      }
+      const auto at = known_.find(y->storage.get());
+      if (at == known_.end()) {
+        interrupted();
+        continue;
+      }
+      output.buffer = at->second;
+      Buffer& buffer = program_.buffers_[output.buffer];
+      output.offset =
+          y->offset - static_cast<int64_t>(starts_[output.buffer] / size_of(y->type.dtype));
+      if (buffer.place == Buffer::Place::kBlock) {
+        buffer.place = Buffer::Place::kOutput;
+        buffer.index = program_.n_output_buffers_++;
+        program_.output_bytes_.push_back(y->storage->size);
+      } else if (buffer.place == Buffer::Place::kInput) {
+        auto& input = static_cast<InputStorage&>(*y->storage);
+        y = make_view_of(*y, input.base);
+      } else if (buffer.place == Buffer::Place::kScalar) {
+        interrupted();  // Nobody else could tell it from a constant.
+      }
+    }
+    return given;
+  }
+
+  bool is_whole() const { return is_whole_; }
+
+ private:
+  static Tensor make_view_of(const TensorImpl& x, const Ref<Storage>& base) {
+    Tensor y = renewed(x);
+    y->storage = base;
+    return y;
+  }
+
+  Buffer& add(Storage& storage, Buffer::Place place) {
+    known_[&storage] = static_cast<uint32_t>(program_.buffers_.size());
+    starts_.push_back(0);
+    Buffer& buffer = program_.buffers_.emplace_back();
+    buffer.place = place;
+    return buffer;
+  }
+
+  // A storage that the code did not make is as much a constant as a number in it.
+  uint32_t known(Storage& storage) {
+    const auto at = known_.find(&storage);
+    if (at != known_.end()) return at->second;
+    Buffer& buffer = add(storage, Buffer::Place::kConstant);
+    buffer.constant = Ref<Storage>::share(&storage);
+    return static_cast<uint32_t>(program_.buffers_.size() - 1);
+  }
+
+  void show(Shown& shown, uint32_t buffer, uint64_t byte_offset, uint32_t now) {
+    shown.buffer = buffer;
+    shown.offset = byte_offset - starts_[buffer];
+    program_.buffers_[buffer].last = now;
+  }
+
+  void add_view(tenon_view view) {
+    const size_t rank = view.rank;
+    auto words = std::make_unique<int64_t[]>(2 * rank + 1);
+    if (view.sizes) std::copy_n(view.sizes, rank, words.get());
+    if (view.strides) std::copy_n(view.strides, rank, words.get() + rank);
+    if (view.sizes) view.sizes = words.get();
+    if (view.strides) view.strides = words.get() + rank;
+    view.buffer = nullptr;
+    view.data = nullptr;
+    view.byte_offset = 0;
+    program_.words_.push_back(std::move(words));
+    program_.views_.push_back(view);
+    program_.shown_.emplace_back();
+  }
+
+  Program& program_;
+  std::unordered_map<const Storage*, uint32_t> known_;  // The last buffer that each was.
+  std::vector<uint64_t> starts_;                        // Of each buffer: where it begins.
+  std::vector<Ref<Storage>> held_;
+  bool is_whole_ = true;
+};
+
+Program::Recorded Program::record(Scope& scope, TensorSpan inputs, const Code& code) {
+  Device* device = nullptr;
+  for (const Tensor& x : inputs) {
+    if (x->storage) device = x->storage->device;
+  }
+  if (!device) device = &scope.device();
+  Recorded result;
+  if (!device->synchronous() || !device->host_visible()) {
+    result.outputs = code(inputs);
+    return result;
+  }
+  std::unique_ptr<Program> program(new Program(*device));
+  Recorder recorder(*program);
+  Tensors own;
+  for (const Tensor& x : inputs) own.push_back(recorder.input(x));
+  {
+    const Scope::Recorded recorded(scope, recorder);
+    result.outputs = recorder.outputs(code(own));
+  }
+  for (const Input& input : program->inputs_) {
+    if (input.device && input.device != device) return result;
+  }
+  if (!recorder.is_whole()) return result;
+  program->plan();
+  result.program = std::move(program);
+  return result;
+}
+
+}  // namespace tenon

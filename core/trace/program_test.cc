@@ -1,0 +1,140 @@
+#include "core/trace/program.h"
+
+#include "core/base/error.h"
+#include "core/testing/test.h"
+
+namespace tenon {
+namespace {
+
+using testing::f32;
+using testing::f64;
+using testing::values_of;
+using Doubles = std::vector<double>;
+
+class Programs : public testing::CoreTest {
+ protected:
+  std::unique_ptr<const Program> record(const Program::Code& code,
+                                        std::initializer_list<Tensor> inputs) {
+    Program::Recorded recorded = Program::record(scope(), Tensors(inputs), code);
+    first = std::move(recorded.outputs);
+    return std::move(recorded.program);
+  }
+  Tensors run(const std::unique_ptr<const Program>& program, std::initializer_list<Tensor> inputs) {
+    EXPECT_TRUE(program->serves(Tensors(inputs)));
+    return program->run(scope(), Tensors(inputs));
+  }
+
+  Tensors first;  // What the call gave that was written down.
+};
+
+TEST_F(Programs, LaunchWhatTheyWereWrittenDownWith) {
+  const auto program = record(
+      [](TensorSpan in) {
+        return Tensors{exp(in[0]) * in[1] + 1.0, sum(in[0])};
+      },
+      {f32({0, 0}), f32({1, 2})});
+  EXPECT_EQ(values_of(first[0]), (Doubles{2, 3}));
+
+  const Tensors a = run(program, {f32({0, 0}), f32({3, 4})});
+  const Tensors b = run(program, {f32({0, 0}), f32({5, 6})});
+  EXPECT_EQ(values_of(a[0]), (Doubles{4, 5}));
+  EXPECT_EQ(values_of(b[0]), (Doubles{6, 7}));
+  EXPECT_EQ(values_of(b[1]), Doubles{0});
+  EXPECT_EQ(program->n_launches(), 4u);
+}
+
+TEST_F(Programs, ServeInputsOfTheSameTypesAndStrides) {
+  const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto program = record([](TensorSpan in) { return Tensors{-in[0]}; }, {transpose(x)});
+
+  EXPECT_EQ(values_of(run(program, {transpose(x)})[0]), (Doubles{-1, -4, -2, -5, -3, -6}));
+  EXPECT_FALSE(program->serves(Tensors{x}));
+  EXPECT_FALSE(program->serves(Tensors{f32({3, 2}, {1, 2, 3, 4, 5, 6})}));
+  EXPECT_FALSE(program->serves(Tensors{f64({1})}));
+  EXPECT_FALSE(program->serves(Tensors{number(1)}));
+}
+
+TEST_F(Programs, TakeInlineScalarsAsTheyCome) {
+  const Program::Code code = [](TensorSpan in) {
+    return Tensors{in[0] * in[1], fill(in[1], Dims{2}, DType::kF64), in[1]};
+  };
+  const auto program = record(code, {f32({1, 2}), number(10)});
+  const Tensors y = run(program, {f32({1, 2}), number(20)});
+  EXPECT_EQ(values_of(y[0]), (Doubles{20, 40}));
+  EXPECT_EQ(values_of(y[1]), (Doubles{20, 20}));
+  EXPECT_EQ(values_of(y[2]), Doubles{20});
+}
+
+TEST_F(Programs, GiveMemoryOfTheirOwnOrTheInputs) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = in[0] + in[0];
+    return Tensors{y, reshape(y, Dims{2, 1}), reshape(in[0], Dims{1, 2}), in[0]};
+  };
+  const auto program = record(code, {f32({1, 2})});
+  const Tensor x = f32({3, 4});
+  const Tensors y = run(program, {x}), z = run(program, {x});
+  EXPECT_EQ(y[0]->storage.get(), y[1]->storage.get());
+  EXPECT_NE(y[0]->storage.get(), z[0]->storage.get());
+  EXPECT_EQ(y[2]->storage.get(), x->storage.get());
+  EXPECT_EQ(y[3]->storage.get(), x->storage.get());
+  EXPECT_EQ(values_of(y[1]), (Doubles{6, 8}));
+  EXPECT_EQ(values_of(y[2]), (Doubles{3, 4}));
+}
+
+// Two views of one tensor, later two tensors.
+TEST_F(Programs, TellInputsApartThatShareMemory) {
+  const Tensor x = f32({1, 2, 3, 4});
+  const auto part = [&](int64_t i) {
+    return make_view(*x, TensorType(DType::kF32, Dims{2}), Dims{1}, i);
+  };
+  const auto program =
+      record([](TensorSpan in) { return Tensors{in[0] - in[1]}; }, {part(0), part(2)});
+  EXPECT_EQ(values_of(first[0]), (Doubles{-2, -2}));
+  EXPECT_EQ(values_of(run(program, {f32({5, 6}), f32({1, 1})})[0]), (Doubles{4, 5}));
+  EXPECT_EQ(values_of(run(program, {part(2), part(1)})[0]), (Doubles{1, 1}));
+}
+
+TEST_F(Programs, SharePlacesOfValuesThatAreNeverThereTogether) {
+  const auto program = record(
+      [](TensorSpan in) {
+        Tensor y = in[0];
+        for (int i = 0; i < 100; ++i)
+          y = concat(Tensors{y, y}, 0) * 0.5, y = sum(y, {.axes = {0}, .keepdims = true});
+        return Tensors{y};
+      },
+      {f32({1})});
+  EXPECT_LE(program->block_bytes(), 3 * 64u);
+  EXPECT_EQ(values_of(run(program, {f32({3})})[0]), Doubles{3});
+}
+
+TEST_F(Programs, AllocateNothingAnewInSteadyState) {
+  const auto program =
+      record([](TensorSpan in) { return Tensors{exp(in[0] + 1.0) * in[0]}; }, {f32({1, 2, 3})});
+  const Tensor x = f32({1, 2, 3});
+  run(program, {x});
+  const uint64_t live = live_bytes();
+  const uint64_t allocations = device().allocator().statistics().plugin_allocations;
+  for (int i = 0; i < 10; ++i) run(program, {x});
+  EXPECT_EQ(live_bytes(), live);
+  EXPECT_EQ(device().allocator().statistics().plugin_allocations, allocations);
+}
+
+TEST_F(Programs, AreNoneWhereTheHostReadsAValue) {
+  const auto program = record(
+      [](TensorSpan in) {
+        return Tensors{read_bool(less(sum(in[0]), number(0))) ? -in[0] : in[0]};
+      },
+      {f32({-1})});
+  EXPECT_EQ(values_of(first[0]), Doubles{1});
+  EXPECT_EQ(program, nullptr);
+}
+
+TEST_F(Programs, SayWhichOpFoundAValueWrong) {
+  const auto program = record([](TensorSpan in) { return Tensors{gather(in[0], in[1], 0) + 1.0}; },
+                              {f32({1, 2}), testing::i32({1})});
+  EXPECT_ERROR(run(program, {f32({1, 2}), testing::i32({7})}), Code::kOutOfRange, "gather");
+  EXPECT_EQ(values_of(run(program, {f32({1, 2}), testing::i32({0})})[0]), Doubles{2});
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,80 @@
+// Code that an op runs, as a graph: the body of a loop, a branch. Its inputs are the op's operands.
+//
+// A region that is traced inside of other code has that one's table of sizes. What its symbols are
+// comes with the op's attributes, as formulas or numbers of wherever the op is applied.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/dispatch/cell.h"
+#include "core/trace/slice.h"
+
+namespace tenon {
+
+class Region {
+ public:
+  // The graph does not change any more. `vjp`: a derivative that the user gave.
+  explicit Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vjp = nullptr);
+
+  const Graph& graph() const { return *graph_; }
+  const std::shared_ptr<const CustomVjp>& vjp() const { return vjp_; }
+  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan operands) const {
+    return all_.apply(scope, sizes, operands);
+  }
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& operands) const {
+    return all_.repeat(scope, sizes, operands);
+  }
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  std::shared_ptr<const CustomVjp> vjp_;
+  Slice all_;
+};
+
+// What code of some operands gives.
+using Block = std::function<Tensors(TensorSpan operands)>;
+
+// A block that was written down inside of the scope's trace, whose inputs are arguments, captures
+// of the code around it, and states, in any order, and whose outputs are what it gives.
+struct TracedBlock {
+  // Puts the inputs in order: the arguments, the states that it stores, the captures, the states
+  // that it only reads; and what it stores behind the outputs. The operands are what those behind
+  // the arguments are.
+  struct Closed {
+    Tensors operands;
+    std::vector<Ref<Cell>> stored;
+  };
+  Closed close(Scope& scope);
+
+  std::shared_ptr<Graph> graph;
+  std::vector<Node*> arguments, capture_inputs, state_inputs;
+  std::vector<Tensor> captures;
+  std::vector<Ref<Cell>> states;
+  std::vector<Value> states_after;
+};
+
+// `like` are tensors of the types that the operands have. `name` is for messages: "a loop".
+TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const Block& block);
+
+// Stores the last outputs of a call, and gives the others.
+Tensors store(Scope& scope, const std::vector<Ref<Cell>>& cells, Tensors outputs);
+
+// The symbols of the trace under way; none if none is.
+Sizes current_symbols(Scope& scope);
+
+// What every op that holds graphs has as attributes.
+struct RegionAttrs {
+  Regions regions;
+  Sizes sizes;  // What the symbols of their table are.
+  TENON_ATTRS(regions, sizes)
+};
+inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
+  return *static_cast<const RegionAttrs*>(attrs.data);
+}
+// Those of a call that becomes part of `graph`, which is under trace: regions of another table are
+// traced anew, with the graph's.
+RegionAttrs adopted(Scope& scope, const Graph& graph, const RegionAttrs& attrs);
+
+}  // namespace tenon
