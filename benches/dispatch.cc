@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "benches/compare.h"
+#include "benches/session.h"
 
 #if defined(TENON_HAVE_LIBTORCH)
 void register_libtorch();
@@ -20,33 +21,14 @@ std::string libtorch_version();
 
 namespace {
 
+using benches::check;
+using benches::scope;
+
 constexpr int kChain = 1000;
 constexpr int kBatch = 1000;  // Recorded adds between two resets of the tape.
 
-[[noreturn]] void fail(tenon_error* error) {
-  std::fprintf(stderr, "%s\n", tenon_error_message(error).data);
-  std::exit(1);
-}
-
-void check(tenon_error* error) {
-  if (error) fail(error);
-}
-
-tenon_scope* scope() {
-  static tenon_scope* scope = [] {
-    tenon_context* context = nullptr;
-    check(tenon_context_create(nullptr, &context));
-    return tenon_context_default_scope(context);
-  }();
-  return scope;
-}
-
 tenon_tensor* constant(int64_t n, float value) {
-  const std::vector<float> data(static_cast<size_t>(n), value);
-  tenon_tensor* tensor = nullptr;
-  check(
-      tenon_tensor_from_data(scope(), TENON_FLOAT32, &n, 1, data.data(), data.size() * 4, &tensor));
-  return tensor;
+  return benches::tensor(TENON_FLOAT32, {n}, std::vector<float>(static_cast<size_t>(n), value));
 }
 
 bool equals(tenon_tensor* x, float want) {
@@ -61,7 +43,7 @@ bool equals(tenon_tensor* x, float want) {
 void eager_add(benchmark::State& state, int64_t n) {
   tenon_tensor *a = constant(n, 1), *b = constant(n, 2), *c = nullptr;
   for (auto _ : state) {
-    if (tenon_error* error = tenon_add(scope(), a, b, &c)) fail(error);
+    check(tenon_add(scope(), a, b, &c));
     tenon_tensor_release(c);
   }
   check(tenon_add(scope(), a, b, &c));
@@ -76,7 +58,7 @@ void recorded_add(benchmark::State& state, int64_t n) {
   while (state.KeepRunningBatch(kBatch)) {
     check(tenon_tape_watch(tape, tenon_tensor_as_value(a)));
     for (int i = 0; i < kBatch; ++i) {
-      if (tenon_error* error = tenon_add(scope(), a, b, &c)) fail(error);
+      check(tenon_add(scope(), a, b, &c));
       tenon_tensor_release(c);
     }
     check(tenon_tape_reset(tape));
@@ -104,7 +86,7 @@ void backward_chain(benchmark::State& state, double want, Step&& step) {
     tenon_tensor_retain(y);
     for (int i = 0; i < kChain; ++i) {
       tenon_tensor* next = nullptr;
-      if (tenon_error* error = step(y, &next)) fail(error);
+      check(step(y, &next));
       tenon_tensor_release(y);
       y = next;
     }

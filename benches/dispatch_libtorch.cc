@@ -1,19 +1,10 @@
 // The same work in PyTorch's C++ API: InferenceMode where nothing is recorded, requires_grad where
 // it is.
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <benchmark/benchmark.h>
-#include <c10/core/InferenceMode.h>
-
 #include <cmath>
 #include <string>
 
-#if __has_include(<torch/csrc/api/include/torch/version.h>)
-#include <torch/csrc/api/include/torch/version.h>
-#elif __has_include(<torch/version.h>)
-#include <torch/version.h>
-#endif
+#include "benches/libtorch.h"
 
 namespace {
 
@@ -58,13 +49,7 @@ void backward_chain(benchmark::State& state, float want, Step&& step) {
 
 }  // namespace
 
-std::string libtorch_version() {
-#if defined(TORCH_VERSION)
-  return TORCH_VERSION;
-#else
-  return "of unknown version";
-#endif
-}
+std::string libtorch_version() { return version_of_libtorch(); }
 
 void register_libtorch() {
   at::set_num_threads(1);

@@ -1,16 +1,17 @@
-// What a call of a function costs: a chain of calls that cannot be fused, and a loop of a thousand
-// adds whose number of trips is an input, traced, beside the same code eager and beside PyTorch's
-// C++ API. One thread; inputs are given at run time; the plugin is loaded at run time.
+// What a call of a function costs: a chain of calls that cannot be fused, a loop of a thousand adds
+// whose number of trips is an input, and an LSTM cell, traced, beside the same code eager and
+// beside PyTorch's C++ API. One thread; inputs are given at run time; the plugin is loaded at run
+// time.
 
 #include <tenon/tenon.h>
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "benches/compare.h"
+#include "benches/session.h"
 
 #if defined(TENON_HAVE_LIBTORCH)
 void register_libtorch();
@@ -19,33 +20,12 @@ std::string libtorch_version();
 
 namespace {
 
+using benches::check;
+using benches::scope;
+using benches::tensor;
+
 constexpr int kPairs = 50;
 constexpr int64_t kTrips = 1000;
-
-[[noreturn]] void fail(tenon_error* error) {
-  std::fprintf(stderr, "%s\n", tenon_error_message(error).data);
-  std::exit(1);
-}
-
-void check(tenon_error* error) {
-  if (error) fail(error);
-}
-
-tenon_scope* scope() {
-  static tenon_scope* scope = [] {
-    tenon_context* context = nullptr;
-    check(tenon_context_create(nullptr, &context));
-    return tenon_context_default_scope(context);
-  }();
-  return scope;
-}
-
-tenon_tensor* tensor(tenon_dtype dtype, const std::vector<int64_t>& shape, const void* data,
-                     size_t bytes) {
-  tenon_tensor* x = nullptr;
-  check(tenon_tensor_from_data(scope(), dtype, shape.data(), shape.size(), data, bytes, &x));
-  return x;
-}
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
@@ -103,8 +83,8 @@ void chain_unfusable(benchmark::State& state, bool traced) {
   const std::vector<float> x(16, 1), w = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
   const std::vector<int32_t> rows = {3, 2, 1, 0};
   measure(state, traced, chain,
-          {tensor(TENON_FLOAT32, {4, 4}, x.data(), 64), tensor(TENON_FLOAT32, {4, 4}, w.data(), 64),
-           tensor(TENON_INT32, {4}, rows.data(), 16)},
+          {tensor(TENON_FLOAT32, {4, 4}, x), tensor(TENON_FLOAT32, {4, 4}, w),
+           tensor(TENON_INT32, {4}, rows)},
           1);
 }
 
@@ -142,11 +122,57 @@ void adds(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
 }
 
 void loop_1000(benchmark::State& state, bool traced) {
-  const float zero = 0, step = 0.5f;
   measure(state, traced, adds,
-          {tensor(TENON_FLOAT32, {1}, &zero, 4), tensor(TENON_FLOAT32, {1}, &step, 4),
-           tensor(TENON_INT64, {}, &kTrips, 8)},
+          {tensor<float>(TENON_FLOAT32, {1}, {0}), tensor<float>(TENON_FLOAT32, {1}, {0.5f}),
+           tensor<int64_t>(TENON_INT64, {}, {kTrips})},
           0.5f * kTrips);
+}
+
+// ---- an LSTM cell of a batch of 1 and 32 features, as users write it
+
+constexpr int64_t kFeatures = 32;
+
+// One sixteenth everywhere: enough to see a wrong gate.
+tenon_tensor* sixteenths(int64_t rows, int64_t columns) {
+  return tensor(TENON_FLOAT32, {rows, columns},
+                std::vector<float>(static_cast<size_t>(rows * columns), 0.0625f));
+}
+
+// sigmoid(f) c + sigmoid(i) tanh(g), and its tanh by sigmoid(o).
+void lstm_cell(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor *const x = inputs[0], *const h = inputs[1], *const c = inputs[2];
+  std::vector<tenon_tensor*> made;
+  const auto next = [&]() -> tenon_tensor** { return &made.emplace_back(nullptr); };
+  made.reserve(32);
+  check(tenon_matmul(inner, x, inputs[3], nullptr, next()));
+  check(tenon_matmul(inner, h, inputs[4], nullptr, next()));
+  check(tenon_add(inner, made[0], made[1], next()));
+  check(tenon_add(inner, made[2], inputs[5], next()));
+  tenon_split_attrs in_four = TENON_SPLIT_ATTRS_DEFAULT;
+  in_four.axis = 1;
+  in_four.num_outputs = 4;
+  tenon_tensor* gates[4] = {};
+  check(tenon_split(inner, made[3], &in_four, gates, 4));
+  made.insert(made.end(), gates, gates + 4);
+  for (int k = 0; k < 3; ++k) check(tenon_sigmoid(inner, gates[k], next()));
+  check(tenon_tanh(inner, gates[3], next()));
+  tenon_tensor* const* gate = made.data() + 8;  // i, f, o, g
+  check(tenon_mul(inner, gate[1], c, next()));
+  check(tenon_mul(inner, gate[0], gate[3], next()));
+  check(tenon_add(inner, made[12], made[13], next()));
+  check(tenon_tanh(inner, made[14], next()));
+  check(tenon_mul(inner, gate[2], made[15], out));
+  for (tenon_tensor* each : made) tenon_tensor_release(each);
+}
+
+void lstm(benchmark::State& state, bool traced) {
+  const double gate = 1 / (1 + std::exp(-(2 * kFeatures / 256.0 + 1 / 16.0)));
+  const double g = std::tanh(2 * kFeatures / 256.0 + 1 / 16.0);
+  measure(state, traced, lstm_cell,
+          {sixteenths(1, kFeatures), sixteenths(1, kFeatures), sixteenths(1, kFeatures),
+           sixteenths(kFeatures, 4 * kFeatures), sixteenths(kFeatures, 4 * kFeatures),
+           sixteenths(1, 4 * kFeatures)},
+          static_cast<float>(gate * std::tanh(gate / 16 + gate * g)));
 }
 
 }  // namespace
@@ -164,6 +190,8 @@ int main(int argc, char** argv) {
                                  [=](auto& s) { chain_unfusable(s, traced); });
     benchmark::RegisterBenchmark(("traced_loop_1000" + who).c_str(),
                                  [=](auto& s) { loop_1000(s, traced); });
+    benchmark::RegisterBenchmark(("traced_lstm_cell" + who).c_str(),
+                                 [=](auto& s) { lstm(s, traced); });
   }
 #if defined(TENON_HAVE_LIBTORCH)
   register_libtorch();

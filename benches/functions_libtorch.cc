@@ -1,19 +1,11 @@
 // The same work in PyTorch's C++ API in InferenceMode, and as TorchScript where there is a loop.
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <benchmark/benchmark.h>
-#include <c10/core/InferenceMode.h>
 #include <torch/jit.h>
 
 #include <cmath>
 #include <string>
 
-#if __has_include(<torch/csrc/api/include/torch/version.h>)
-#include <torch/csrc/api/include/torch/version.h>
-#elif __has_include(<torch/version.h>)
-#include <torch/version.h>
-#endif
+#include "benches/libtorch.h"
 
 namespace {
 
@@ -74,19 +66,40 @@ void loop_1000(benchmark::State& state) {
   check(state, call(), 0.5f * kTrips);
 }
 
+void lstm_cell(benchmark::State& state, bool as_one_op) {
+  const c10::InferenceMode inference;
+  const int64_t n = 32;
+  const auto sixteenths = [](int64_t rows, int64_t columns) {
+    return at::full({rows, columns}, 0.0625f);
+  };
+  const at::Tensor x = sixteenths(1, n), h = sixteenths(1, n), c = sixteenths(1, n);
+  const at::Tensor w = sixteenths(n, 4 * n), r = sixteenths(n, 4 * n), b = sixteenths(1, 4 * n);
+  const at::Tensor wt = w.t().contiguous(), rt = r.t().contiguous();
+  const at::Tensor b1 = b.flatten(), none = at::zeros({4 * n});
+  const auto call = [&] {
+    if (as_one_op) return std::get<0>(at::lstm_cell(x, {h, c}, wt, rt, b1, none));
+    const auto gates = (at::matmul(x, w) + at::matmul(h, r) + b).chunk(4, 1);
+    const at::Tensor in = at::sigmoid(gates[0]), keep = at::sigmoid(gates[1]);
+    const at::Tensor show = at::sigmoid(gates[2]), g = at::tanh(gates[3]);
+    return show * at::tanh(keep * c + in * g);
+  };
+  for (auto _ : state) {
+    at::Tensor y = call();
+    benchmark::DoNotOptimize(y);
+  }
+  const float gate = 1 / (1 + std::exp(-0.3125f)), g = std::tanh(0.3125f);
+  check(state, call(), gate * std::tanh(gate / 16 + gate * g));
+}
+
 }  // namespace
 
-std::string libtorch_version() {
-#if defined(TORCH_VERSION)
-  return TORCH_VERSION;
-#else
-  return "of unknown version";
-#endif
-}
+std::string libtorch_version() { return version_of_libtorch(); }
 
 void register_libtorch() {
   at::set_num_threads(1);
   benchmark::RegisterBenchmark("traced_chain_unfusable/libtorch", chain_unfusable);
   benchmark::RegisterBenchmark("traced_loop_1000/libtorch", loop_1000);
   benchmark::RegisterBenchmark("traced_loop_1000/torchscript", loop_1000_script);
+  benchmark::RegisterBenchmark("traced_lstm_cell/libtorch", [](auto& s) { lstm_cell(s, false); });
+  benchmark::RegisterBenchmark("traced_lstm_cell/libtorch_op", [](auto& s) { lstm_cell(s, true); });
 }

@@ -114,3 +114,11 @@ tenon_error* tenon_scan(tenon_scope* scope, tenon_block body, tenon_tensor* cons
     if (out_count) *out_count = found.size() - n_carried;
   });
 }
+
+tenon_error* tenon_shape(tenon_scope* scope, const tenon_tensor* tensor, tenon_tensor** out_shape) {
+  clear_output(out_shape);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_shape, "out_shape");
+    give(tenon::shape_tensor(get_tensor(self, tensor, "tensor")->shape()), out_shape);
+  });
+}

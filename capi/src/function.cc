@@ -181,6 +181,14 @@ tenon_error* tenon_function_trace(tenon_scope* scope, tenon_function* function,
   });
 }
 
+tenon_error* tenon_function_gradient(tenon_function* function, tenon_function** out_gradient) {
+  clear_output(out_gradient);
+  return boundary([&] {
+    require_pointer(out_gradient, "out_gradient");
+    give(get(function, "function").gradient(), out_gradient);
+  });
+}
+
 bool tenon_scope_is_tracing(const tenon_scope* scope) {
   const tenon::Scope* self = peek(scope);
   return self && self->traced_cells();

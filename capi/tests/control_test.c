@@ -315,6 +315,48 @@ static void scan_says_what_is_wrong(void) {
   tenon_tensor_release(zero);
 }
 
+/* ---- shape -------------------------------------------------------------- */
+
+static tenon_error* shape_of(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                             tenon_tensor** out_outputs) {
+  (void)code;
+  return tenon_shape(inner, inputs[0], &out_outputs[0]);
+}
+
+static void shape_gives_sizes_to_compute_with(void) {
+  struct code code = {.run = shape_of};
+  const int64_t unknown = TENON_SIZE_UNKNOWN;
+  tenon_input_spec spec = {0};
+  tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
+  tenon_function* f;
+  tenon_tensor *x = F32(1, 2, 4), *y = NULL;
+  spec.dtype = TENON_FLOAT32;
+  spec.rank = 1;
+  spec.shape = &unknown;
+  options.signature = &spec;
+  options.n_signature = 1;
+  f = function_of(&code, &options);
+
+  CHECK_OK(tenon_shape(scope(), x, &y));
+  CHECK_VALUES(y, 3);
+  tenon_tensor_release(y);
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK_VALUES(y, 3);
+  tenon_tensor_release(y);
+  tenon_tensor_release(x);
+  x = F32(1, 2);
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK_VALUES(y, 2);
+  CHECK(tenon_function_count_traces(f) == 1);
+  tenon_tensor_release(y);
+
+  CHECK_ERROR(tenon_shape(scope(), NULL, &y), TENON_INVALID_ARGUMENT, "tensor");
+  CHECK(!y);
+  CHECK_ERROR(tenon_shape(scope(), x, NULL), TENON_INVALID_ARGUMENT, "out_shape");
+  tenon_tensor_release(x);
+  tenon_function_release(f);
+}
+
 int main(void) {
   RUN(cond_chooses_by_a_value);
   RUN(cond_says_what_is_wrong);
@@ -324,5 +366,6 @@ int main(void) {
   RUN(scan_goes_over_the_first_axis);
   RUN(scan_goes_backwards_too);
   RUN(scan_says_what_is_wrong);
+  RUN(shape_gives_sizes_to_compute_with);
   return report();
 }

@@ -357,6 +357,32 @@ static void refuse_what_is_wrong(void) {
   tenon_tensor_release(x);
 }
 
+static void have_gradients_that_are_functions(void) {
+  struct code code = {.run = product};
+  tenon_function *f = function_of(&code, NULL), *df = NULL;
+  tenon_tensor *inputs[2] = {F32(2, 3), F32(5, 7)}, *found[2] = {NULL, NULL};
+
+  CHECK_OK(tenon_function_gradient(f, &df));
+  tenon_function_release(f);
+  CHECK_OK(tenon_function_call(scope(), df, inputs, 2, NULL, 0, found, 2, NULL));
+  CHECK_VALUES(found[0], 5, 7);
+  CHECK_VALUES(found[1], 2, 3);
+  tenon_tensor_release(found[0]);
+  tenon_tensor_release(found[1]);
+  tenon_tensor_release(inputs[0]);
+  inputs[0] = tenon_scalar_i64(1);
+  tenon_tensor_release(inputs[1]);
+  inputs[1] = tenon_scalar_i64(2);
+  CHECK_ERROR(tenon_function_call(scope(), df, inputs, 2, NULL, 0, found, 2, NULL),
+              TENON_INVALID_ARGUMENT, "function f has no floating input");
+  tenon_tensor_release(inputs[0]);
+  tenon_tensor_release(inputs[1]);
+  tenon_function_release(df);
+  CHECK(code.destroyed == 1);
+  CHECK_ERROR(tenon_function_gradient(NULL, &df), TENON_INVALID_ARGUMENT, "function");
+  CHECK(!df);
+}
+
 int main(void) {
   RUN(are_traced_once_for_calls_that_are_alike);
   RUN(tell_static_arguments_apart);
@@ -365,6 +391,7 @@ int main(void) {
   RUN(relax_and_explain);
   RUN(run_as_they_are_written_if_asked);
   RUN(are_differentiated_as_one_call);
+  RUN(have_gradients_that_are_functions);
   RUN(refuse_what_is_wrong);
   return report();
 }

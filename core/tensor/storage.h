@@ -51,4 +51,14 @@ class Storage : public Pooled<Storage> {
   Recycle recycle_;
 };
 
+// A storage that stands for something else than memory of an allocator, as `Self` says.
+template <class Self>
+class OtherStorage : public Storage {
+ public:
+  OtherStorage() : Storage([](Storage* self) { delete static_cast<Self*>(self); }) {}
+  // Larger than its base, whose pool has no room for it.
+  static void* operator new(size_t size) { return ::operator new(size); }
+  static void operator delete(void* self) { ::operator delete(self); }
+};
+
 }  // namespace tenon

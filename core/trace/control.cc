@@ -149,7 +149,7 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
             xs[0]->type, x->type);
   }
   const Size n = xs[0]->shape()[0];
-  const Tensor length = size_tensor(n);
+  const Tensor length = reshape(shape_tensor(Dims{n}), Dims{});
   Tensors lists;
   for (const Tensor& x : xs) lists.push_back(list_unstack(x));
   // Carried is where to write, how many are done, and what the user carries.
@@ -185,7 +185,7 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 
 const OpDef* find_control_op(std::string_view name) {
   for (const OpDef* op :
-       {&control::while_loop(), &control::branch(), &control::call(), &control::size()}) {
+       {&control::while_loop(), &control::branch(), &control::call(), &control::shape()}) {
     if (op->name == name) return op;
   }
   return find_list_op(name);

@@ -37,6 +37,9 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
                       const std::shared_ptr<const CustomVjp>& vjp);
 
+// Sizes as an i64 of rank 1, numbers of each call where the trace does not know them.
+Tensor shape_tensor(const Dims& shape);
+
 // ---- what these are made of
 
 // Goes on while `go` is true. The body takes what is carried and gives: whether to go on, what is

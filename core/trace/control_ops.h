@@ -19,9 +19,6 @@ Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> b
 Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
                    const std::shared_ptr<const CustomVjp>& vjp);
 
-// A size as an i64 of rank 0.
-Tensor size_tensor(Size size);
-
 // The ops of this folder by their names, which no device has; NULL if there is none.
 const OpDef* find_control_op(std::string_view name);
 
@@ -29,7 +26,7 @@ namespace control {
 const OpDef& while_loop();
 const OpDef& branch();
 const OpDef& call();
-const OpDef& size();
+const OpDef& shape();
 }  // namespace control
 
 }  // namespace tenon

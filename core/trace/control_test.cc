@@ -327,6 +327,26 @@ TEST_F(Control, ScanServesEveryLengthFromOneTrace) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
+TEST_F(Control, ALoopOverAnUnknownSizeServesEveryOne) {
+  FunctionOptions options;
+  options.has_signature = true;
+  options.signature = {{.name = "x", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown}}};
+  const auto f = Ref<Function>::adopt(new Function(
+      context(), "f",
+      [&](Scope&, TensorSpan in, const Statics&) {
+        const Tensor n = reshape(shape_tensor(in[0]->shape()), Dims{});
+        return Tensors{power(scalar64(2), n), shape_tensor(in[0]->shape())};
+      },
+      options));
+  for (const Tensor& x : {f64({1, 2, 3}), f64({5}), f64({2, 2, 2, 2})}) {
+    const Tensors found = f->call(scope(), {&x, 1}, {});
+    const auto n = static_cast<double>(int64_t{x->shape()[0]});
+    EXPECT_EQ(values_of(found[0]), Doubles{std::pow(2, n)});
+    EXPECT_EQ(values_of(found[1]), Doubles{n});
+  }
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
 TEST_F(Control, LoopsReadAndAssignVariables) {
   const auto total = variable(f32({0})), step = variable(f32({2}));
   const auto f = function([&](Scope& s, TensorSpan in, const Statics&) {

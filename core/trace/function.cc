@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/variable.h"
+#include "core/ops/formulas.h"
 #include "core/trace/text.h"
 #include "core/trace/tracer.h"
 
@@ -345,6 +346,35 @@ void Function::remember(Entry entry) {
                          [](const Entry& a, const Entry& b) { return a.used < b.used; }));
   }
   entries_.push_back(std::move(entry));
+}
+
+// ---- gradients
+
+Ref<Function> Function::gradient() {
+  const auto code = [primal = Ref<Function>::share(this)](Scope& scope, TensorSpan given,
+                                                          const Statics& statics) {
+    Tensors inputs;
+    std::vector<Source> sources;
+    const auto tape = Ref<Tape>::adopt(
+        new Tape(Ref<Scope>::share(&scope), {.persistent = false, .watch_trainable = false}));
+    for (const Tensor& x : given) {
+      // One tensor may be given for two inputs; and tapes further out see where each comes from.
+      inputs.push_back(x->type.weak ? x : identity(x));
+      if (x->type.weak || !is_floating(x->type.dtype)) continue;
+      tape->watch(inputs.back());
+      sources.emplace_back(inputs.back());
+    }
+    require(!sources.empty(), "function {} has no floating input to be differentiated by",
+            primal->name());
+    Tensors targets;
+    for (Tensor& y : primal->call(scope, inputs, statics)) {
+      if (is_floating(y->type.dtype) && !y->type.weak) targets.push_back(std::move(y));
+    }
+    require(!targets.empty(), "function {} has no floating output to be differentiated",
+            primal->name());
+    return tape->gradient(targets, {}, sources);
+  };
+  return Ref<Function>::adopt(new Function(*context_, "the gradient of " + name_, code, options_));
 }
 
 // ---- what happened

@@ -78,6 +78,10 @@ class Function final : public Object, public Pooled<Function> {
   // The trace for inputs like these, without any.
   Ref<Trace> trace(Scope& scope, const std::vector<InputSpec>& inputs, const Statics& statics);
 
+  // The function of the same inputs that gives the gradients of the sum of this one's floating
+  // outputs, by each floating input that is no inline scalar.
+  Ref<Function> gradient();
+
   std::vector<Ref<Trace>> traces() const;
   // Every trace with its signature, and why it had to be made.
   std::string explain() const;

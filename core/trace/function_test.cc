@@ -172,6 +172,38 @@ TEST_F(Functions, AssignWhatTheyAreGiven) {
   EXPECT_EQ(values_of(call(f, {f32({6})})[1]), Doubles{5});
 }
 
+TEST_F(Functions, HaveGradientsThatAreFunctions) {
+  const auto f = function([](TensorSpan in) {
+    return Tensors{in[0] * in[0] * in[1], cast(in[0], DType::kI32)};
+  });
+  const auto df = f->gradient();
+  const auto ddf = df->gradient();
+
+  const Tensors first = call(df, {f32({2}), f32({5})});
+  EXPECT_EQ(values_of(first[0]), Doubles{20});
+  EXPECT_EQ(values_of(first[1]), Doubles{4});
+  // Of the sum of both.
+  EXPECT_EQ(values_of(call(ddf, {f32({2}), f32({5})})[0]), Doubles{14});
+  const Tensor x = f32({3});
+  EXPECT_EQ(values_of(call(df, {x, x})[0]), Doubles{18});
+  EXPECT_EQ(df->traces().size(), 1u);
+  EXPECT_ERROR(call(df, {number(1), number(2)}), Code::kInvalidArgument, "no floating input");
+}
+
+TEST_F(Functions, WarnOnceOfLoopsThatAreWrittenOut) {
+  const auto f = function([this](TensorSpan in) {
+    scope().set_location("model.c:7");
+    Tensor x = in[0];
+    for (int i = 0; i < 3500; ++i) x = x + in[0];
+    scope().set_location("");
+    return Tensors{x};
+  });
+  call(f, {f32({1})});
+  EXPECT_EQ(log_,
+            "add at model.c:7 was traced 3000 times: a loop of the host language becomes as many "
+            "calls as it has trips. Use while_loop or scan\n");
+}
+
 TEST_F(Functions, DrawAnewAtEachCall) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
   const OpDef& uniform = *find_op("random_uniform");

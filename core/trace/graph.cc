@@ -68,6 +68,12 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
   return add(std::move(node));
 }
 
+std::vector<Value> outputs_of(std::span<Node* const> nodes) {
+  std::vector<Value> values;
+  for (Node* node : nodes) values.push_back(node->output());
+  return values;
+}
+
 TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes) {
   for (size_t i = 0; i < type.rank(); ++i) {
     if (!type.shape[i].known()) type.shape[i] = graph.sizes().evaluate(type.shape[i], sizes);

@@ -106,6 +106,9 @@ class Graph {
   uint32_t n_slots_ = 0;
 };
 
+// The first output of each.
+std::vector<Value> outputs_of(std::span<Node* const> nodes);
+
 // A type of the graph when symbol i of its table is sizes[i].
 TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes);
 

@@ -8,16 +8,11 @@
 namespace tenon {
 namespace {
 
-struct ListStorage final : Storage {
-  ListStorage(Device& lies_on, TensorList content)
-      : Storage([](Storage* self) { delete static_cast<ListStorage*>(self); }),
-        content(std::move(content)) {
+struct ListStorage final : OtherStorage<ListStorage> {
+  ListStorage(Device& lies_on, TensorList content) : content(std::move(content)) {
     device = &lies_on;
     list = true;
   }
-  // Larger than its base, whose pool has no room for it.
-  static void* operator new(size_t size) { return ::operator new(size); }
-  static void operator delete(void* self) { ::operator delete(self); }
 
   TensorList content;
 };

@@ -17,10 +17,8 @@ uint64_t bytes_of(const TensorType& type) {
 
 // The memory of an input under a name of its own: two inputs may share theirs, and the next ones
 // not.
-struct InputStorage final : Storage {
-  explicit InputStorage(Ref<Storage> given)
-      : Storage([](Storage* self) { delete static_cast<InputStorage*>(self); }),
-        base(std::move(given)) {
+struct InputStorage final : OtherStorage<InputStorage> {
+  explicit InputStorage(Ref<Storage> given) : base(std::move(given)) {
     device = base->device;
     buffer = base->buffer;
     data = base->data;
@@ -28,9 +26,6 @@ struct InputStorage final : Storage {
     capacity = base->capacity;
     imported = true;  // Not to be written.
   }
-  // Larger than its base, whose pool has no room for it.
-  static void* operator new(size_t size) { return ::operator new(size); }
-  static void operator delete(void* self) { ::operator delete(self); }
 
   Ref<Storage> base;
 };

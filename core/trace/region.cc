@@ -5,20 +5,10 @@
 #include "core/trace/tracer.h"
 
 namespace tenon {
-namespace {
-
-std::vector<Value> values_of(std::span<Node* const> nodes) {
-  std::vector<Value> values;
-  for (Node* node : nodes) values.push_back(node->output());
-  return values;
-}
-
-}  // namespace
-
 Region::Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vjp)
     : graph_(std::move(graph)),
       vjp_(std::move(vjp)),
-      all_(*graph_, values_of(graph_->inputs()), graph_->outputs()) {}
+      all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {}
 
 TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const Block& block) {
   TracedBlock out;

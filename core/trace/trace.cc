@@ -10,12 +10,6 @@
 namespace tenon {
 namespace {
 
-std::vector<Value> values_of(std::span<Node* const> nodes) {
-  std::vector<Value> values;
-  for (Node* node : nodes) values.push_back(node->output());
-  return values;
-}
-
 // Which of these some tape will ask a gradient of.
 std::vector<bool> watched(Scope& scope, const Tensors& tensors) {
   std::vector<bool> result(tensors.size(), false);
@@ -44,7 +38,7 @@ Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
       graph_(std::move(graph)),
       captures_(std::move(captures)),
       states_(std::move(states)),
-      all_(*graph_, values_of(graph_->inputs()), graph_->outputs()) {
+      all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {
   for (Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) arguments_.push_back(node);
     if (node->role == InputRole::kState) state_inputs_.push_back(node);

@@ -10,17 +10,11 @@ namespace tenon {
 namespace {
 
 // What stands in for the memory of a tensor of a trace.
-struct TracedStorage final : Storage {
-  TracedStorage(Device& lies_on, uint64_t trace, Value value)
-      : Storage([](Storage* self) { delete static_cast<TracedStorage*>(self); }),
-        trace(trace),
-        value(value) {
+struct TracedStorage final : OtherStorage<TracedStorage> {
+  TracedStorage(Device& lies_on, uint64_t trace, Value value) : trace(trace), value(value) {
     device = &lies_on;
     traced = true;
   }
-  // Larger than its base, whose pool has no room for it.
-  static void* operator new(size_t size) { return ::operator new(size); }
-  static void operator delete(void* self) { ::operator delete(self); }
 
   uint64_t trace;
   Value value;
@@ -153,6 +147,18 @@ void Tracer::add(Cell& cell) {
 
 // ---- calls
 
+// Loops of the host language are written out, trip by trip.
+void Tracer::count_call(Scope& scope, const OpDef& op) {
+  constexpr size_t kMany = 3000;
+  if (++calls_[scope.location() + ' ' + op.name] != kMany + 1) return;
+  const std::string where = scope.location().empty() ? "" : " at " + scope.location();
+  scope.context().log(
+      TENON_LOG_WARNING,
+      format("{}{} was traced {} times: a loop of the host language becomes as many "
+             "calls as it has trips. Use while_loop or scan",
+             {op.name, where, kMany}));
+}
+
 Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tracer& tracer = static_cast<Tracer&>(self);
   require_code(
@@ -174,6 +180,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   for (TensorImpl* x : call.inputs) inputs.push_back(x ? tracer.value_of(*x) : Value());
   Node& node = tracer.graph_.add_call(call.op, attrs, std::move(inputs), std::move(types), device);
   node.location = scope.location();
+  tracer.count_call(scope, call.op);
   Tensors outputs;
   for (uint32_t i = 0; i < node.types.size(); ++i) {
     outputs.push_back(tracer.tensor_of(node.output(i), device));

@@ -73,6 +73,7 @@ class Tracer final : public Interpreter, public TracedCells {
   Tensor tensor_of(Value value, Device& device);
   Tensor& now(const Cell& cell);
   bool is_inside(uint64_t trace) const;
+  void count_call(Scope& scope, const OpDef& op);
 
   Graph& graph_;
   const Tracer* outer_trace_;  // Whose code this one's is inside of.
@@ -84,7 +85,8 @@ class Tracer final : public Interpreter, public TracedCells {
   std::vector<Ref<Cell>> states_;
   std::vector<Made> made_;
   std::vector<Stored> stored_;
-  std::unordered_map<const Cell*, Tensor> now_;  // What each state, and each cell made, holds.
+  std::unordered_map<std::string, size_t> calls_;  // By line and op.
+  std::unordered_map<const Cell*, Tensor> now_;    // What each state, and each cell made, holds.
 };
 
 }  // namespace tenon

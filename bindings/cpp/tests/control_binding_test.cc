@@ -71,6 +71,13 @@ TEST(ControlFlow, ScansCarryAndStack) {
   EXPECT_EQ(back.stacked[0].to_vector<float>(), (Floats{7, 6, 4}));
 }
 
+TEST(ControlFlow, ShapesAreTensors) {
+  const auto sizes = [](const Tensor& x) { return shape(x); };
+  for (const Tensor& y : both(sizes, matrix<float>({{1, 2, 3}, {4, 5, 6}}))) {
+    EXPECT_EQ(y.to_vector<int64_t>(), (std::vector<int64_t>{2, 3}));
+  }
+}
+
 TEST(ControlFlow, ErrorsOfBlocksComeThrough) {
   const Tensor x(1.f);
   EXPECT_THROW(

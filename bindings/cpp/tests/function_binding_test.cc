@@ -32,6 +32,15 @@ TEST(Functions, GiveWhatTheirCodeGives) {
   EXPECT_EQ(total.read().item<float>(), 2);
 }
 
+TEST(Functions, HaveGradientsThatAreFunctions) {
+  const Function cube([](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+    return {in[0] * in[0] * in[0]};
+  });
+  const Tensor x[] = {vector<float>({2})};
+  EXPECT_EQ(cube.gradient()(x)[0].to_vector<float>(), Floats{12});
+  EXPECT_EQ(cube.gradient().gradient()(x)[0].to_vector<float>(), Floats{12});
+}
+
 TEST(Functions, TakeStaticArguments) {
   int runs = 0;
   const Function f(

@@ -159,6 +159,25 @@ TENON_API TENON_OWNED tenon_error* tenon_scan(
     tenon_tensor** out_stacked TENON_OWNED TENON_NULLABLE TENON_COUNT(n_stacked), size_t n_stacked,
     size_t* out_count TENON_NULLABLE);
 
+/**
+ * Gives the sizes of a tensor as a tensor, to compute with, and to loop by.
+ *
+ * Inside of a function the sizes may be unknown; then they are those of each call.
+ *
+ * @param scope      Where: on its device.
+ * @param tensor     Any tensor.
+ * @param out_shape  Receives an int64 of one axis, as long as `tensor` has axes.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the tensor was
+ *     donated, or `out_shape` is NULL.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_shape(tenon_scope* scope TENON_THREADS(one_at_a_time),
+                                               const tenon_tensor* tensor,
+                                               tenon_tensor** out_shape TENON_OWNED);
+
 TENON_END_DECLS
 
 #endif /* TENON_CONTROL_H_ */

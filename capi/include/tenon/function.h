@@ -250,6 +250,23 @@ TENON_API bool tenon_scope_is_tracing(const tenon_scope* scope TENON_THREADS(one
 TENON_API void tenon_context_run_functions_eagerly(tenon_context* context TENON_THREADS(any),
                                                    bool eagerly);
 
+/**
+ * Makes the gradient of a function a function. It takes the same inputs and static arguments, and
+ * gives the gradients of the sum of the floating outputs: by each floating input that is no inline
+ * scalar, in their order, of its type. Its gradient is one in turn.
+ *
+ * @param function      The function; kept alive by the other.
+ * @param out_gradient  Receives the gradient.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `function` is not a function or `out_gradient` is NULL. Calls fail
+ *     so where there is no floating input or no floating output.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_function_gradient(
+    tenon_function* function TENON_THREADS(any), tenon_function** out_gradient TENON_OWNED);
+
 /* ---- what happened ------------------------------------------------------ */
 
 /**

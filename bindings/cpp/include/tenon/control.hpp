@@ -118,6 +118,13 @@ requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ..
   }
 }
 
+// The sizes of a tensor, to compute with: inside of a function, those of each call.
+inline Tensor shape(const Tensor& x) {
+  tenon_tensor* sizes = nullptr;
+  check(tenon_shape(current_scope(), x.get(), &sizes));
+  return Tensor::adopt(sizes);
+}
+
 // What a scan gives: what is carried at the end, and what was stacked.
 struct Scanned {
   std::vector<Tensor> carried, stacked;

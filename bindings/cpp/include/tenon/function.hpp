@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -232,6 +233,13 @@ class Function {
                                c_statics.data(), c_statics.size(), &trace));
     return Trace::adopt(trace);
   }
+  // The function of the same inputs that gives the gradients of the sum of the floating outputs, by
+  // each floating input that is no inline scalar.
+  Function gradient() const {
+    return Function(std::max<uint32_t>(max_outputs_, 64),
+                    detail::make<Shared>(
+                        [&](tenon_function** out) { return tenon_function_gradient(get(), out); }));
+  }
   std::vector<Trace> traces() const {
     std::vector<Trace> all;
     for (size_t i = 0; i < tenon_function_count_traces(get()); ++i) {
@@ -252,6 +260,9 @@ class Function {
 
  private:
   using Shared = Handle<tenon_function, tenon_function_retain, tenon_function_release>;
+
+  Function(uint32_t max_outputs, Shared handle)
+      : max_outputs_(max_outputs), handle_(std::move(handle)) {}
 
   static tenon_function_body body(Code code) {
     tenon_function_body body = {};

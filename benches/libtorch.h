@@ -1,0 +1,24 @@
+// What the libtorch side of every bench includes.
+
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <benchmark/benchmark.h>
+#include <c10/core/InferenceMode.h>
+
+#include <string>
+
+#if __has_include(<torch/csrc/api/include/torch/version.h>)
+#include <torch/csrc/api/include/torch/version.h>
+#elif __has_include(<torch/version.h>)
+#include <torch/version.h>
+#endif
+
+inline std::string version_of_libtorch() {
+#if defined(TORCH_VERSION)
+  return TORCH_VERSION;
+#else
+  return "of unknown version";
+#endif
+}

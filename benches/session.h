@@ -1,0 +1,37 @@
+// What every bench does with Tenon: one scope, errors that end the program, tensors of host data.
+
+#pragma once
+
+#include <tenon/tenon.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace benches {
+
+inline void check(tenon_error* error) {
+  if (!error) return;
+  std::fprintf(stderr, "%s\n", tenon_error_message(error).data);
+  std::exit(1);
+}
+
+inline tenon_scope* scope() {
+  static tenon_scope* scope = [] {
+    tenon_context* context = nullptr;
+    check(tenon_context_create(nullptr, &context));
+    return tenon_context_default_scope(context);
+  }();
+  return scope;
+}
+
+template <class T>
+tenon_tensor* tensor(tenon_dtype dtype, const std::vector<int64_t>& shape,
+                     const std::vector<T>& data) {
+  tenon_tensor* x = nullptr;
+  check(tenon_tensor_from_data(scope(), dtype, shape.data(), shape.size(), data.data(),
+                               data.size() * sizeof(T), &x));
+  return x;
+}
+
+}  // namespace benches
