@@ -12,12 +12,8 @@
 #include <vector>
 
 #include "benches/compare.h"
+#include "benches/peer.h"
 #include "benches/session.h"
-
-#if defined(TENON_HAVE_LIBTORCH)
-void register_libtorch();
-std::string libtorch_version();
-#endif
 
 namespace {
 
@@ -124,10 +120,6 @@ double startup_ms() {
 int main(int argc, char** argv) {
   const benches::Options options =
       benches::parse(argc, argv, "What one call of Tenon costs, beside one of PyTorch's C++ API");
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 1);
-#endif
-  std::vector<std::string> versions = {"tenon " + std::string(tenon_version().data)};
 
   benchmark::RegisterBenchmark("eager_add_1/tenon", [](auto& s) { eager_add(s, 1); });
   benchmark::RegisterBenchmark("eager_add_64/tenon", [](auto& s) { eager_add(s, 64); });
@@ -148,11 +140,5 @@ int main(int argc, char** argv) {
     backward_chain(s, want,
                    [](tenon_tensor* in, tenon_tensor** y) { return tenon_tanh(scope(), in, y); });
   });
-#if defined(TENON_HAVE_LIBTORCH)
-  register_libtorch();
-  versions.push_back("libtorch " + libtorch_version());
-#else
-  std::fprintf(stderr, "built without libtorch: no ratios (./dev setup --peers installs it)\n");
-#endif
-  return benches::run(options, versions, {{"startup", startup_ms(), "ms"}});
+  return benches::run(options, benches::register_peer(), {{"startup", startup_ms(), "ms"}});
 }

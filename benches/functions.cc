@@ -11,12 +11,8 @@
 #include <vector>
 
 #include "benches/compare.h"
+#include "benches/peer.h"
 #include "benches/session.h"
-
-#if defined(TENON_HAVE_LIBTORCH)
-void register_libtorch();
-std::string libtorch_version();
-#endif
 
 namespace {
 
@@ -180,10 +176,6 @@ void lstm(benchmark::State& state, bool traced) {
 int main(int argc, char** argv) {
   const benches::Options options = benches::parse(
       argc, argv, "What a call of a function costs, beside eager code and PyTorch's C++ API");
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 1);
-#endif
-  std::vector<std::string> versions = {"tenon " + std::string(tenon_version().data)};
   for (const bool traced : {true, false}) {
     const std::string who = traced ? "/tenon" : "/tenon_eager";
     benchmark::RegisterBenchmark(("traced_chain_unfusable" + who).c_str(),
@@ -193,11 +185,5 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark(("traced_lstm_cell" + who).c_str(),
                                  [=](auto& s) { lstm(s, traced); });
   }
-#if defined(TENON_HAVE_LIBTORCH)
-  register_libtorch();
-  versions.push_back("libtorch " + libtorch_version());
-#else
-  std::fprintf(stderr, "built without libtorch: no ratios (./dev setup --peers installs it)\n");
-#endif
-  return benches::run(options, versions, {});
+  return benches::run(options, benches::register_peer(), {});
 }

@@ -19,6 +19,24 @@ uint64_t byte_offset(const TensorImpl& x) {
   return static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
 }
 
+// `scalar`: the inline scalar whose value the data are, if they are one's.
+Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data,
+                 const TensorImpl* scalar) {
+  check_size(type);
+  Tensor y = allocate(device, type);
+  const uint64_t size = bytes_of(type);
+  if (device.synchronous() && device.host_visible()) {
+    if (size) std::memcpy(y->storage->data, data, size);
+  } else if (device.synchronous()) {
+    device.copy(scope.stream(device), {nullptr, const_cast<void*>(data), 0, 0},
+                {y->storage->buffer, nullptr, 0, 0}, size);
+  } else {
+    scope.pending(device).write(*y->storage, data, size);
+  }
+  if (scope.recorder()) scope.recorder()->written(*y, scalar);
+  return y;
+}
+
 }  // namespace
 
 Tensor allocate(Device& device, DType dtype, const Dims& shape) {
@@ -54,27 +72,11 @@ Tensor dense(Scope& scope, const Tensor& x) {
 Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype) {
   ElementBits bits;
   write_scalar(scalar, dtype, &bits);
-  Tensor y = from_host(scope, scope.device(), TensorType(dtype, Dims{}), &bits);
-  if (scope.recorder()) scope.recorder()->written(*y, &scalar);
-  return y;
+  return from_host(scope, scope.device(), TensorType(dtype, Dims{}), &bits, &scalar);
 }
 
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data) {
-  check_size(type);
-  Tensor y = allocate(device, type);
-  const uint64_t size = bytes_of(type);
-  if (device.synchronous() && device.host_visible()) {
-    if (size) std::memcpy(y->storage->data, data, size);
-    if (scope.recorder()) scope.recorder()->written(*y, nullptr);
-    return y;
-  }
-  if (device.synchronous()) {
-    device.copy(scope.stream(device), {nullptr, const_cast<void*>(data), 0, 0},
-                {y->storage->buffer, nullptr, 0, 0}, size);
-  } else {
-    scope.pending(device).write(*y->storage, data, size);
-  }
-  return y;
+  return from_host(scope, device, type, data, nullptr);
 }
 
 namespace {

@@ -1,10 +1,6 @@
 // branch: the op, its derivative, and how it is traced.
 
-#include <algorithm>
-
 #include "core/base/error.h"
-#include "core/base/search.h"
-#include "core/dispatch/cell.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -18,15 +14,6 @@ namespace {
 using Attrs = RegionAttrs;
 
 const Attrs& attrs_of(const Call& call) { return region_attrs(call.attrs); }
-
-TensorTypes infer(const Attrs& attrs, TypeSpan) {
-  const Graph& graph = attrs.regions[0]->graph();
-  TensorTypes types;
-  for (const Value& y : graph.outputs()) {
-    types.push_back(evaluated(graph, y.type(), attrs.sizes));
-  }
-  return types;
-}
 
 size_t chosen(const Tensor& which, size_t n) {
   if (which->type.dtype == DType::kBool) return read_bool(which) ? 0 : 1;
@@ -62,21 +49,17 @@ class BranchDerivative {
       Branch branch;
       branch.derivative = std::make_unique<Derivative>(scope, region->graph(), sizes_, by_, from);
       branch.derivative->require_served(sizes_);
-      const auto inputs = branch.derivative->inputs();
       for (const Value& x : branch.derivative->saved()) {
-        const auto at = std::find(inputs.begin(), inputs.end(), x);
-        const auto i = static_cast<size_t>(at - inputs.begin());
-        branch.operands.push_back(at == inputs.end() ? Tensor() : operands_[i]);
-        if (at == inputs.end()) {
-          saved_types_.push_back(evaluated(*branch.derivative->graph(), x.type(), sizes_));
-        }
+        const std::optional<size_t> i = branch.derivative->input_that_is(x);
+        branch.operands.push_back(i ? operands_[*i] : Tensor());
+        if (!i) saved_types_.push_back(evaluated(*branch.derivative->graph(), x.type(), sizes_));
       }
       branches_.push_back(std::move(branch));
     }
     from_ = std::move(from);
   }
 
-  Tensors forward(Scope& scope) {
+  Tensors forward(Scope& scope, const Call&) {
     std::vector<Block> blocks;
     for (const Branch& branch : branches_) {
       blocks.push_back([&](TensorSpan) {
@@ -165,24 +148,6 @@ class BranchDerivative {
   Tensors lists_;
 };
 
-Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>& by) {
-  const auto derivative = std::make_shared<BranchDerivative>(scope, call, by);
-  Linearized made;
-  made.outputs = derivative->forward(scope);
-  made.vjp = std::make_shared<const CustomVjp>(
-      [derivative](const VjpArgs& args) { return derivative->backward(current_scope(), args); });
-  return made;
-}
-
-template <class T>
-size_t place_of(std::vector<T>& all, const T& x) {
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const T& other) { return other.get() == x.get(); });
-  const auto place = static_cast<size_t>(at - all.begin());
-  if (at == all.end()) all.push_back(x);
-  return place;
-}
-
 void check_alike(const std::vector<TracedBlock>& blocks) {
   const auto first = blocks[0].graph->outputs();
   for (const TracedBlock& block : blocks) {
@@ -191,9 +156,7 @@ void check_alike(const std::vector<TracedBlock>& blocks) {
             own.size());
     for (size_t i = 0; i < own.size(); ++i) {
       const TensorType &a = first[i].type(), &b = own[i].type();
-      const bool alike = a.dtype == b.dtype && a.lists == b.lists && a.rank() == b.rank() &&
-                         (a.shape == b.shape).hold();
-      require(alike, "as value {} one branch gives {}, another {}", i, a, b);
+      require(alike(a, b), "as value {} one branch gives {}, another {}", i, a, b);
     }
   }
 }
@@ -201,17 +164,11 @@ void check_alike(const std::vector<TracedBlock>& blocks) {
 }  // namespace
 
 const OpDef& control::branch() {
-  static const OpDef op = [] {
-    OpDef made = ops::define<Attrs>({
-        .name = "branch",
-        .inputs = {{"which", ""}, {"operands", "", InputKind::kVariadic}},
-        .infer = infer,
-    });
-    made.min_inputs = 1;  // There may be no operands.
-    made.run = run;
-    made.linearize = linearize;
-    return made;
-  }();
+  static const OpDef op =
+      region_op({.name = "branch",
+                 .inputs = {{"which", ""}, {"operands", "", InputKind::kVariadic}},
+                 .infer = region_types},
+                run, linearize_by<BranchDerivative>);
   return op;
 }
 
@@ -225,60 +182,7 @@ Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> g
     }));
   }
   check_alike(blocks);
-
-  // Every branch takes what some branch takes, and leaves the states that some branch stores.
-  std::vector<Tensor> captures;
-  std::vector<Ref<Cell>> states;
-  std::vector<std::vector<Node*>> inputs(blocks.size());
-  for (const TracedBlock& block : blocks) {
-    for (const Tensor& x : block.captures) place_of(captures, x);
-    for (const Ref<Cell>& state : block.states) place_of(states, state);
-  }
-  Tensors operands(captures);
-  for (const Ref<Cell>& state : states) operands.push_back(read_state(scope, *state));
-  std::vector<bool> is_stored(states.size(), false);
-  std::vector<std::vector<Value>> after(blocks.size());
-  for (size_t b = 0; b < blocks.size(); ++b) {
-    TracedBlock& block = blocks[b];
-    inputs[b].resize(operands.size());
-    after[b].resize(states.size());
-    for (size_t i = 0; i < block.captures.size(); ++i) {
-      inputs[b][place_of(captures, block.captures[i])] = block.capture_inputs[i];
-    }
-    for (size_t i = 0; i < block.states.size(); ++i) {
-      const size_t at = place_of(states, block.states[i]);
-      inputs[b][captures.size() + at] = block.state_inputs[i];
-      after[b][at] = block.states_after[i];
-      if (block.states_after[i] != block.state_inputs[i]->output()) is_stored[at] = true;
-    }
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (inputs[b][i]) continue;
-      const TensorImpl& x = *operands[i];
-      inputs[b][i] =
-          block.graph->add_input(x.type, InputRole::kCapture, "", *x.storage->device).node;
-    }
-  }
-  Attrs attrs;
-  for (size_t b = 0; b < blocks.size(); ++b) {
-    Graph& graph = *blocks[b].graph;
-    std::vector<Value> outputs(graph.outputs().begin(), graph.outputs().end());
-    for (size_t i = 0; i < states.size(); ++i) {
-      if (!is_stored[i]) continue;
-      outputs.push_back(after[b][i] ? after[b][i] : inputs[b][captures.size() + i]->output());
-    }
-    graph.set_inputs(inputs[b]);
-    graph.set_outputs(std::move(outputs));
-    attrs.regions.push_back(std::make_shared<const Region>(blocks[b].graph));
-  }
-  attrs.sizes = current_symbols(scope);
-  SmallVector<TensorImpl*, 6> borrowed;
-  borrowed.push_back(which.get());
-  for (const Tensor& x : operands) borrowed.push_back(x.get());
-  std::vector<Ref<Cell>> stored;
-  for (size_t i = 0; i < states.size(); ++i) {
-    if (is_stored[i]) stored.push_back(states[i]);
-  }
-  return store(scope, stored, apply(scope, control::branch(), any_attrs(attrs), borrowed));
+  return apply_blocks(scope, control::branch(), blocks, {which});
 }
 
 }  // namespace tenon

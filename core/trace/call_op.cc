@@ -9,13 +9,6 @@
 namespace tenon {
 namespace {
 
-TensorTypes infer(const RegionAttrs& attrs, TypeSpan) {
-  const Graph& graph = attrs.regions[0]->graph();
-  TensorTypes types;
-  for (const Value& y : graph.outputs()) types.push_back(evaluated(graph, y.type(), attrs.sizes));
-  return types;
-}
-
 Tensors run(Scope& scope, const Call& call) {
   const RegionAttrs& attrs = region_attrs(call.attrs);
   Tensors operands;
@@ -56,17 +49,9 @@ class OwnArgs final : public VjpArgs {
 }  // namespace
 
 const OpDef& control::call() {
-  static const OpDef op = [] {
-    OpDef made = ops::define<RegionAttrs>({
-        .name = "call",
-        .inputs = {{"operands", "", InputKind::kVariadic}},
-        .infer = infer,
-    });
-    made.min_inputs = 0;
-    made.run = run;
-    made.linearize = linearize;
-    return made;
-  }();
+  static const OpDef op = region_op(
+      {.name = "call", .inputs = {{"operands", "", InputKind::kVariadic}}, .infer = region_types},
+      run, linearize);
   return op;
 }
 
@@ -80,21 +65,14 @@ Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
     for (Tensor& x : all) x = as_tensor(x);
     return all;
   });
-  const size_t n_outputs = block.graph->outputs().size();
-  const TracedBlock::Closed closed = block.close(scope);
-  SmallVector<TensorImpl*, 6> operands;
-  for (const Tensor& x : arguments) operands.push_back(x.get());
-  for (const Tensor& x : closed.operands) operands.push_back(x.get());
-  const auto own = std::make_shared<const CustomVjp>(
-      [vjp, n_outputs, n_inputs = arguments.size()](const VjpArgs& args) {
+  const auto own =
+      std::make_shared<const CustomVjp>([vjp, n_outputs = block.graph->outputs().size(),
+                                         n_inputs = arguments.size()](const VjpArgs& args) {
         Tensors gradients = (*vjp)(OwnArgs(args, n_inputs, n_outputs));
         gradients.resize(args.n_inputs());
         return gradients;
       });
-  RegionAttrs attrs;
-  attrs.regions.push_back(std::make_shared<const Region>(block.graph, own));
-  attrs.sizes = current_symbols(scope);
-  return store(scope, closed.stored, apply(scope, control::call(), any_attrs(attrs), operands));
+  return apply_blocks(scope, control::call(), {&block, 1}, std::move(arguments), own);
 }
 
 }  // namespace tenon

@@ -33,9 +33,8 @@ Tensors carried_on(const char* name, TensorSpan carried, TensorSpan given) {
   for (size_t i = 0; i < carried.size(); ++i) {
     const TensorType& type = carried[i]->type;
     Tensor x = as_tensor(given[i], type.dtype);
-    const bool alike = x->type.dtype == type.dtype && x->type.lists == type.lists &&
-                       x->rank() == type.rank() && (x->shape() == type.shape).hold();
-    require(alike, "{} carries {} as value {}, but its body gives {}", name, type, i, x->type);
+    require(alike(x->type, type), "{} carries {} as value {}, but its body gives {}", name, type, i,
+            x->type);
     all.push_back(std::move(x));
   }
   return all;
@@ -76,6 +75,11 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
 }
 
 }  // namespace
+
+bool alike(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.lists == b.lists && a.rank() == b.rank() &&
+         (a.shape == b.shape).hold();
+}
 
 Tensor as_tensor(const Tensor& x, DType wanted) {
   if (!x->type.weak) return x;

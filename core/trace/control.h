@@ -58,6 +58,9 @@ Tensors loop(Scope& scope, const Loop& loop);
 // The outputs of a graph that depend on the inputs that `by` marks, in what can be differentiated.
 std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
 
+// Whether values are of the same type; a trace takes note of what it has to decide for that.
+bool alike(const TensorType& a, const TensorType& b);
+
 // An inline scalar as a tensor, of the dtype that is wanted if it fits.
 Tensor as_tensor(const Tensor& x, DType wanted = DType::kNone);
 

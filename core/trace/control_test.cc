@@ -29,6 +29,13 @@ class Control : public testing::CoreTest {
   Ref<Function> function(const Code1& code) {
     return function([code](Scope&, TensorSpan in, const Statics&) { return Tensors{code(in[0])}; });
   }
+  // One whose argument has sizes that it does not know.
+  Ref<Function> function(const InputSpec& argument, Function::Body body) {
+    FunctionOptions options;
+    options.has_signature = true;
+    options.signature = {argument};
+    return Ref<Function>::adopt(new Function(context(), "f", std::move(body), options));
+  }
   Tensor traced(const Code1& code, const Tensor& x) {
     return function(code)->call(scope(), {&x, 1}, {})[0];
   }
@@ -72,16 +79,19 @@ class Control : public testing::CoreTest {
     EXPECT_EQ(f->traces().size(), 1u);
   }
 
-  // x to the power of n, as a loop.
-  Tensor power(const Tensor& x, const Tensor& n) {
+  // What becomes of x in n trips.
+  Tensor times(const Tensor& n, const Tensor& x,
+               const std::function<Tensor(const Tensor& i, const Tensor& x)>& trip) {
     return while_loop(
         scope(), [&](TensorSpan in) { return Tensors{less(in[0], n)}; },
         [&](TensorSpan in) {
-          return Tensors{in[0] + integer(1), in[1] * x};
+          return Tensors{in[0] + integer(1), trip(in[0], in[1])};
         },
-        Tensors{count_from(0), ones(x->type)})[1];
+        Tensors{count_from(0), x})[1];
   }
-  Tensor sum_of_two(const Tensor& x) { return sin(x) * x; }
+  Tensor power(const Tensor& x, const Tensor& n) {
+    return times(n, ones(x->type), [&](const Tensor&, const Tensor& y) { return y * x; });
+  }
 };
 
 TEST_F(Control, CondRunsOneBranch) {
@@ -126,27 +136,22 @@ TEST_F(Control, CondIsWrittenAsOneCall) {
 }
 
 TEST_F(Control, TextsOfGraphsInGraphsAreReadBack) {
-  FunctionOptions options;
-  options.has_signature = true;
-  options.signature = {{.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown, 2}}};
-  const auto f = Ref<Function>::adopt(new Function(
-      context(), "f",
-      [&](Scope&, TensorSpan in, const Statics&) {
-        return scan(
-            scope(),
-            [&](TensorSpan each) {
-              return cond(
-                  scope(), greater(sum(each[1]), number(0)),
-                  [&](TensorSpan) {
-                    return Tensors{each[0] * each[1], sum(in[0])};
-                  },
-                  [&](TensorSpan) {
-                    return Tensors{each[0], sum(each[0])};
-                  });
-            },
-            Tensors{f64({1, 1})}, in);
-      },
-      options));
+  const auto f = function({.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown, 2}},
+                          [&](Scope&, TensorSpan in, const Statics&) {
+                            return scan(
+                                scope(),
+                                [&](TensorSpan each) {
+                                  return cond(
+                                      scope(), greater(sum(each[1]), number(0)),
+                                      [&](TensorSpan) {
+                                        return Tensors{each[0] * each[1], sum(in[0])};
+                                      },
+                                      [&](TensorSpan) {
+                                        return Tensors{each[0], sum(each[0])};
+                                      });
+                                },
+                                Tensors{f64({1, 1})}, in);
+                          });
   const Tensor xs = testing::make(DType::kF64, Dims{2, 2}, {1, 2, 3, 4});
   const auto t = tape({.persistent = true});
   t->watch(xs);
@@ -226,16 +231,11 @@ TEST_F(Control, GradientsOfALoopInABranch) {
 TEST_F(Control, GradientsOfABranchInALoop) {
   check(
       [&](const Tensor& x) {
-        return while_loop(
-            scope(), [&](TensorSpan in) { return Tensors{less(in[0], integer(4))}; },
-            [&](TensorSpan in) {
-              const Tensor y = cond(
-                  scope(), greater(in[1], number(2)),
-                  [&](TensorSpan) { return Tensors{sin(in[1])}; },
-                  [&](TensorSpan) { return Tensors{in[1] * x * number(2)}; })[0];
-              return Tensors{in[0] + integer(1), y};
-            },
-            Tensors{count_from(0), x})[1];
+        return times(count_from(4), x, [&](const Tensor&, const Tensor& y) {
+          return cond(
+              scope(), greater(y, number(2)), [&](TensorSpan) { return Tensors{sin(y)}; },
+              [&](TensorSpan) { return Tensors{y * x * number(2)}; })[0];
+        });
       },
       {0.8, 1.4});
 }
@@ -243,12 +243,8 @@ TEST_F(Control, GradientsOfABranchInALoop) {
 TEST_F(Control, GradientsOfALoopInALoop) {
   check(
       [&](const Tensor& x) {
-        return while_loop(
-            scope(), [&](TensorSpan in) { return Tensors{less(in[0], integer(3))}; },
-            [&](TensorSpan in) {
-              return Tensors{in[0] + integer(1), power(sin(in[1]), in[0]) + in[1] * x};
-            },
-            Tensors{count_from(0), x})[1];
+        return times(count_from(3), x,
+                     [&](const Tensor& i, const Tensor& y) { return power(sin(y), i) + y * x; });
       },
       {0.6, 1.1});
 }
@@ -257,18 +253,15 @@ TEST_F(Control, GradientsOfAScanInALoop) {
   check(
       [&](const Tensor& x) {
         const Tensor xs = f64({1, 2, 3}) * x;
-        return while_loop(
-            scope(), [&](TensorSpan in) { return Tensors{less(in[0], integer(2))}; },
-            [&](TensorSpan in) {
-              const Tensors found = scan(
-                  scope(),
-                  [&](TensorSpan each) {
-                    return Tensors{sin(each[0]) * each[1], each[0] * each[1]};
-                  },
-                  Tensors{in[1]}, Tensors{xs});
-              return Tensors{in[0] + integer(1), found[0] + sum(found[1])};
-            },
-            Tensors{count_from(0), x})[1];
+        return times(count_from(2), x, [&](const Tensor&, const Tensor& y) {
+          const Tensors found = scan(
+              scope(),
+              [&](TensorSpan each) {
+                return Tensors{sin(each[0]) * each[1], each[0] * each[1]};
+              },
+              Tensors{y}, Tensors{xs});
+          return found[0] + sum(found[1]);
+        });
       },
       {0.4, 0.9});
 }
@@ -300,20 +293,15 @@ TEST_F(Control, ScansStackWhatTheyGive) {
 }
 
 TEST_F(Control, ScanServesEveryLengthFromOneTrace) {
-  FunctionOptions options;
-  options.has_signature = true;
-  options.signature = {{.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown}}};
-  const auto f = Ref<Function>::adopt(new Function(
-      context(), "f",
-      [&](Scope&, TensorSpan in, const Statics&) {
-        return scan(
-            scope(),
-            [](TensorSpan each) {
-              return Tensors{each[0] * each[1], each[0]};
-            },
-            Tensors{scalar64(1)}, in);
-      },
-      options));
+  const auto f = function({.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown}},
+                          [&](Scope&, TensorSpan in, const Statics&) {
+                            return scan(
+                                scope(),
+                                [](TensorSpan each) {
+                                  return Tensors{each[0] * each[1], each[0]};
+                                },
+                                Tensors{scalar64(1)}, in);
+                          });
   for (const Tensor& xs : {f64({1, 2, 3}), f64({5}), f64({2, 2, 2, 2})}) {
     const auto t = tape();
     t->watch(xs);
@@ -328,16 +316,11 @@ TEST_F(Control, ScanServesEveryLengthFromOneTrace) {
 }
 
 TEST_F(Control, ALoopOverAnUnknownSizeServesEveryOne) {
-  FunctionOptions options;
-  options.has_signature = true;
-  options.signature = {{.name = "x", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown}}};
-  const auto f = Ref<Function>::adopt(new Function(
-      context(), "f",
-      [&](Scope&, TensorSpan in, const Statics&) {
-        const Tensor n = reshape(shape_tensor(in[0]->shape()), Dims{});
-        return Tensors{power(scalar64(2), n), shape_tensor(in[0]->shape())};
-      },
-      options));
+  const auto f = function({.name = "x", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown}},
+                          [&](Scope&, TensorSpan in, const Statics&) {
+                            const Tensor n = reshape(shape_tensor(in[0]->shape()), Dims{});
+                            return Tensors{power(scalar64(2), n), shape_tensor(in[0]->shape())};
+                          });
   for (const Tensor& x : {f64({1, 2, 3}), f64({5}), f64({2, 2, 2, 2})}) {
     const Tensors found = f->call(scope(), {&x, 1}, {});
     const auto n = static_cast<double>(int64_t{x->shape()[0]});
@@ -408,19 +391,16 @@ TEST_F(Control, EveryTripDrawsOtherNumbers) {
 }
 
 TEST_F(Control, ATapeOpenedInABodyWorksThere) {
-  const auto code = [&](const Tensor& x) {
-    return while_loop(
-        scope(), [&](TensorSpan in) { return Tensors{less(in[0], integer(3))}; },
-        [&](TensorSpan in) {
+  check(
+      [&](const Tensor& x) {
+        return times(count_from(3), x, [&](const Tensor&, const Tensor& y) {
           // A step of gradient descent on y^4.
           const auto t = tape();
-          t->watch(in[1]);
-          const Tensor y = in[1] * in[1] * in[1] * in[1];
-          return Tensors{in[0] + integer(1), in[1] - t->gradient(y, in[1]) * number(0.05)};
-        },
-        Tensors{count_from(0), x})[1];
-  };
-  check(code, {0.5, 1});
+          t->watch(y);
+          return y - t->gradient(y * y * y * y, y) * number(0.05);
+        });
+      },
+      {0.5, 1});
 }
 
 TEST_F(Control, SaysWhatIsWrong) {

@@ -100,6 +100,12 @@ void Derivative::find_saved(uint32_t first_backward_slot) {
             [](const Value& a, const Value& b) { return a.slot() < b.slot(); });
 }
 
+std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
+  const auto at = std::find(inputs_.begin(), inputs_.end(), saved);
+  if (at == inputs_.end()) return std::nullopt;
+  return static_cast<size_t>(at - inputs_.begin());
+}
+
 bool Derivative::serves(std::span<const Size> sizes) const {
   return all_of(graph_->sizes().guards(), [&](const SizeTest& guard) {
     return bool(graph_->sizes().evaluate(guard, sizes));

@@ -28,9 +28,9 @@ class Derivative {
   bool serves(std::span<const Size> sizes) const;
   // Makes them hold, by guards of the trace under way if need be.
   void require_served(std::span<const Size> sizes) const;
-  // The inputs of the graph, as its values, and those of its values that the way back takes.
-  std::span<const Value> inputs() const { return inputs_; }
+  // The values of the graph that the way back takes, and which input of the primal graph one is.
   std::span<const Value> saved() const { return saved_; }
+  std::optional<size_t> input_that_is(const Value& saved) const;
 
   // The outputs of the primal graph, and behind them what the way back needs.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;

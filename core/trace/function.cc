@@ -122,9 +122,7 @@ Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan exam
   out.states = tracer.states();
   out.stored = tracer.stored();
   for (const Tracer::Made& made : tracer.made()) {
-    // A generator that is gone again was only a way to draw.
-    const bool stays = made.cell->kind() == Kind::kVariable || made.cell->owners() > 1;
-    if (stays) out.made.push_back(made);
+    if (made.stays()) out.made.push_back(made);
   }
   return out;
 }

@@ -70,7 +70,6 @@ TensorTypes infer_create(const CreateAttrs& attrs, TypeSpan) {
 Tensors run_create(Scope& scope, const Call& call) {
   return {make_list(types_of(call)[0], scope.device(), TensorList())};
 }
-Tensors vjp_create(const CreateAttrs&, const VjpArgs&) { return {}; }
 
 // ---- list_set
 
@@ -201,8 +200,8 @@ OpDef list_op(ops::Definition<A> definition, Tensors (*run)(Scope&, const Call&)
 }
 
 const OpDef& create_op() {
-  static const OpDef op = list_op<CreateAttrs>(
-      {.name = "list_create", .infer = infer_create, .vjp = vjp_create}, run_create);
+  static const OpDef op =
+      list_op<CreateAttrs>({.name = "list_create", .infer = infer_create}, run_create);
   return op;
 }
 const OpDef& set_op() {

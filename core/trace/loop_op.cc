@@ -1,10 +1,5 @@
 // while_loop: the op, its derivative, and how it is traced.
 
-#include <algorithm>
-
-#include "core/base/error.h"
-#include "core/base/search.h"
-#include "core/dispatch/cell.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -68,11 +63,9 @@ class LoopDerivative {
     body_ = std::make_unique<Derivative>(scope, graph, sizes_, active_, from);
     body_->require_served(sizes_);
     for (const Value& x : body_->saved()) {
-      const auto inputs = body_->inputs();
-      const auto at = std::find(inputs.begin(), inputs.end(), x);
-      const auto i = static_cast<size_t>(at - inputs.begin());
-      const bool is_constant = at != inputs.end() && i >= n_;
-      constants_.push_back(is_constant ? Tensor::share(call.inputs[1 + i]) : Tensor());
+      const std::optional<size_t> i = body_->input_that_is(x);
+      const bool is_constant = i && *i >= n_;
+      constants_.push_back(is_constant ? Tensor::share(call.inputs[1 + *i]) : Tensor());
     }
     for (size_t i = 0; i < active_.size(); ++i) types_.push_back(call.inputs[1 + i]->type);
   }
@@ -168,28 +161,13 @@ class LoopDerivative {
   Tensor trips_;
 };
 
-Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>& by) {
-  const auto derivative = std::make_shared<LoopDerivative>(scope, call, by);
-  Linearized made;
-  made.outputs = derivative->forward(scope, call);
-  made.vjp = std::make_shared<const CustomVjp>(
-      [derivative](const VjpArgs& args) { return derivative->backward(current_scope(), args); });
-  return made;
-}
-
 }  // namespace
 
 const OpDef& control::while_loop() {
-  static const OpDef op = [] {
-    OpDef made = ops::define<Attrs>({
-        .name = "while_loop",
-        .inputs = {{"go", ""}, {"operands", "", InputKind::kVariadic}},
-        .infer = infer,
-    });
-    made.run = run;
-    made.linearize = linearize;
-    return made;
-  }();
+  static const OpDef op = region_op({.name = "while_loop",
+                                     .inputs = {{"go", ""}, {"operands", "", InputKind::kVariadic}},
+                                     .infer = infer},
+                                    run, linearize_by<LoopDerivative>);
   return op;
 }
 
@@ -207,20 +185,12 @@ Tensors trace_loop(Scope& scope, const Loop& loop) {
     }
     return given;
   });
-  SmallVector<TensorImpl*, 6> operands = {loop.go.get()};
-  for (const Tensor& x : loop.carried) operands.push_back(x.get());
-  Tensors lists;
+  Tensors operands = {loop.go};
+  for (const Tensor& x : loop.carried) operands.push_back(x);
   for (size_t i = n; i < block.arguments.size(); ++i) {
-    lists.push_back(list_create(element_of(block.arguments[i]->types[0])));
-    operands.push_back(lists.back().get());
+    operands.push_back(list_create(element_of(block.arguments[i]->types[0])));
   }
-  const TracedBlock::Closed closed = block.close(scope);
-  for (const Tensor& x : closed.operands) operands.push_back(x.get());
-  Attrs attrs;
-  attrs.regions.push_back(std::make_shared<const Region>(block.graph));
-  attrs.sizes = current_symbols(scope);
-  return store(scope, closed.stored,
-               apply(scope, control::while_loop(), any_attrs(attrs), operands));
+  return apply_blocks(scope, control::while_loop(), {&block, 1}, std::move(operands));
 }
 
 }  // namespace tenon

@@ -22,7 +22,7 @@ uint64_t aligned(uint64_t bytes) {
 // ---- memory
 
 // Lets a kernel write where an input lies that nobody needs any more.
-void Program::share_in_place() {
+std::vector<uint32_t> Program::share_in_place() {
   std::vector<uint32_t> instead(buffers_.size());
   std::iota(instead.begin(), instead.end(), 0u);
   for (uint32_t i = 0; i < launches_.size(); ++i) {
@@ -59,14 +59,15 @@ void Program::share_in_place() {
   for (Shown& shown : shown_) {
     if (shown.buffer != kNone) shown.buffer = instead[shown.buffer];
   }
+  return instead;
 }
 
 // The largest first, each at the first place that is free while it is needed.
 void Program::plan() {
-  share_in_place();
+  const std::vector<uint32_t> instead = share_in_place();
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].place == Buffer::Place::kBlock) order.push_back(i);
+    if (buffers_[i].place == Buffer::Place::kBlock && instead[i] == i) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });

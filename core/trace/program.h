@@ -107,7 +107,8 @@ class Program {
 
   explicit Program(Device& device) : device_(device) {}
   void plan();
-  void share_in_place();
+  // The buffer that takes each one's place, itself mostly.
+  std::vector<uint32_t> share_in_place();
   using Storages = SmallVector<Ref<Storage>, 3>;
   std::unique_ptr<Frame> new_frame() const;
   // A frame with the inputs in place, and the block that it uses.

@@ -11,10 +11,6 @@
 namespace tenon {
 namespace {
 
-uint64_t bytes_of(const TensorType& type) {
-  return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
-}
-
 // The memory of an input under a name of its own: two inputs may share theirs, and the next ones
 // not.
 struct InputStorage final : OtherStorage<InputStorage> {
@@ -90,7 +86,7 @@ class Program::Recorder final : public LaunchRecorder {
       if (!is_in_place) {
         add(storage, Buffer::Place::kBlock);
         program_.buffers_.back().first = now;
-        program_.buffers_.back().bytes = bytes_of(launched.outputs[i]->type);
+        program_.buffers_.back().bytes = storage.size;
       }
       add_view(launch.outputs[i]);
       show(program_.shown_.back(), known(storage), launch.outputs[i].byte_offset, now);

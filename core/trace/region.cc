@@ -1,10 +1,13 @@
 #include "core/trace/region.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
-#include "core/dispatch/variable.h"
+#include "core/dispatch/dispatch.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
+
 Region::Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vjp)
     : graph_(std::move(graph)),
       vjp_(std::move(vjp)),
@@ -21,9 +24,7 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
   }
   tracer.finish(block(operands));
   for (const Tracer::Made& made : tracer.made()) {
-    // A generator that is gone again was only a way to draw.
-    const bool stays = made.cell->kind() == Kind::kVariable || made.cell->owners() > 1;
-    require_code(!stays, Code::kFailedPrecondition,
+    require_code(!made.stays(), Code::kFailedPrecondition,
                  "{} makes a variable or a generator: make it before", name);
   }
   out.captures = tracer.captures();
@@ -41,32 +42,108 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
   return out;
 }
 
-TracedBlock::Closed TracedBlock::close(Scope& scope) {
-  Closed closed;
-  std::vector<Node*> inputs = arguments, constants = capture_inputs;
-  std::vector<Value> outputs(graph->outputs().begin(), graph->outputs().end());
-  Tensors constant_operands(captures);
-  for (size_t i = 0; i < states.size(); ++i) {
-    Tensor value = read_state(scope, *states[i]);
-    const bool is_stored = states_after[i] != state_inputs[i]->output();
-    (is_stored ? inputs : constants).push_back(state_inputs[i]);
-    (is_stored ? closed.operands : constant_operands).push_back(std::move(value));
-    if (!is_stored) continue;
-    outputs.push_back(states_after[i]);
-    closed.stored.push_back(states[i]);
-  }
-  inputs.insert(inputs.end(), constants.begin(), constants.end());
-  for (Tensor& x : constant_operands) closed.operands.push_back(std::move(x));
-  graph->set_inputs(std::move(inputs));
-  graph->set_outputs(std::move(outputs));
-  return closed;
+namespace {
+
+template <class T>
+size_t place_of(const std::vector<T>& all, const T& x) {
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const T& other) { return other.get() == x.get(); });
+  return static_cast<size_t>(at - all.begin());
 }
 
-Tensors store(Scope& scope, const std::vector<Ref<Cell>>& cells, Tensors outputs) {
-  const size_t n = outputs.size() - cells.size();
-  for (size_t i = 0; i < cells.size(); ++i) cells[i]->store(scope, outputs[n + i]);
-  outputs.resize(n);
-  return outputs;
+template <class T>
+void add_once(std::vector<T>& all, const T& x) {
+  if (place_of(all, x) == all.size()) all.push_back(x);
+}
+
+// The block's own input for what it takes from around it; one that it does not read if it does not.
+template <class T>
+Node* input_for(const TracedBlock& block, const std::vector<T>& own,
+                const std::vector<Node*>& inputs, const T& x, const Tensor& operand) {
+  const size_t i = place_of(own, x);
+  if (i < own.size()) return inputs[i];
+  Device& device = *operand->storage->device;
+  return block.graph->add_input(operand->type, InputRole::kCapture, "", device).node;
+}
+
+}  // namespace
+
+Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
+                     const std::shared_ptr<const CustomVjp>& vjp) {
+  std::vector<Tensor> captures;
+  std::vector<Ref<Cell>> stored, read;
+  for (const TracedBlock& block : blocks) {
+    for (const Tensor& x : block.captures) add_once(captures, x);
+    for (size_t i = 0; i < block.states.size(); ++i) {
+      if (block.states_after[i] != block.state_inputs[i]->output()) {
+        add_once(stored, block.states[i]);
+      }
+    }
+  }
+  for (const TracedBlock& block : blocks) {
+    for (const Ref<Cell>& state : block.states) {
+      if (place_of(stored, state) == stored.size()) add_once(read, state);
+    }
+  }
+  std::vector<std::vector<Node*>> inputs;
+  std::vector<std::vector<Value>> outputs;
+  for (const TracedBlock& block : blocks) {
+    inputs.push_back(block.arguments);
+    const std::span<const Value> own = block.graph->outputs();
+    outputs.emplace_back(own.begin(), own.end());
+  }
+  const auto take = [&](const auto& x, Tensor operand, const auto& own, const auto& own_inputs) {
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      inputs[b].push_back(input_for(blocks[b], blocks[b].*own, blocks[b].*own_inputs, x, operand));
+    }
+    operands.push_back(std::move(operand));
+  };
+  const auto take_state = [&](const Ref<Cell>& state) {
+    take(state, read_state(scope, *state), &TracedBlock::states, &TracedBlock::state_inputs);
+  };
+  for (const Ref<Cell>& state : stored) {
+    take_state(state);
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      const size_t i = place_of(blocks[b].states, state);
+      const bool is_own = i < blocks[b].states.size();
+      outputs[b].push_back(is_own ? blocks[b].states_after[i] : inputs[b].back()->output());
+    }
+  }
+  for (const Tensor& x : captures) {
+    take(x, x, &TracedBlock::captures, &TracedBlock::capture_inputs);
+  }
+  for (const Ref<Cell>& state : read) take_state(state);
+
+  RegionAttrs attrs;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    blocks[b].graph->set_inputs(std::move(inputs[b]));
+    blocks[b].graph->set_outputs(std::move(outputs[b]));
+    attrs.regions.push_back(std::make_shared<const Region>(blocks[b].graph, vjp));
+  }
+  attrs.sizes = current_symbols(scope);
+  SmallVector<TensorImpl*, 6> borrowed;
+  for (const Tensor& x : operands) borrowed.push_back(x.get());
+  Tensors found = apply(scope, op, any_attrs(attrs), borrowed);
+  const size_t n = found.size() - stored.size();
+  for (size_t i = 0; i < stored.size(); ++i) stored[i]->store(scope, found[n + i]);
+  found.resize(n);
+  return found;
+}
+
+TensorTypes region_types(const RegionAttrs& attrs, TypeSpan) {
+  const Graph& graph = attrs.regions[0]->graph();
+  TensorTypes types;
+  for (const Value& y : graph.outputs()) types.push_back(evaluated(graph, y.type(), attrs.sizes));
+  return types;
+}
+
+OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::run) run,
+                decltype(OpDef::linearize) linearize) {
+  OpDef op = ops::define<RegionAttrs>(definition);
+  op.min_inputs = static_cast<uint8_t>(definition.inputs.size() - 1);  // There may be no operands.
+  op.run = run;
+  op.linearize = linearize;
+  return op;
 }
 
 RegionAttrs adopted(Scope& scope, const Graph& graph, const RegionAttrs& attrs) {

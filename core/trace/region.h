@@ -39,15 +39,6 @@ using Block = std::function<Tensors(TensorSpan operands)>;
 // A block that was written down inside of the scope's trace, whose inputs are arguments, captures
 // of the code around it, and states, in any order, and whose outputs are what it gives.
 struct TracedBlock {
-  // Puts the inputs in order: the arguments, the states that it stores, the captures, the states
-  // that it only reads; and what it stores behind the outputs. The operands are what those behind
-  // the arguments are.
-  struct Closed {
-    Tensors operands;
-    std::vector<Ref<Cell>> stored;
-  };
-  Closed close(Scope& scope);
-
   std::shared_ptr<Graph> graph;
   std::vector<Node*> arguments, capture_inputs, state_inputs;
   std::vector<Tensor> captures;
@@ -58,8 +49,11 @@ struct TracedBlock {
 // `like` are tensors of the types that the operands have. `name` is for messages: "a loop".
 TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const Block& block);
 
-// Stores the last outputs of a call, and gives the others.
-Tensors store(Scope& scope, const std::vector<Ref<Cell>>& cells, Tensors outputs);
+// Calls an op that holds the blocks as its regions, and gives what they give. Behind `operands`
+// come what any of them takes from around it: the states that some block stores, which it then
+// gives behind its outputs, the captures, and the states that they only read.
+Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
+                     const std::shared_ptr<const CustomVjp>& vjp = nullptr);
 
 // The symbols of the trace under way; none if none is.
 Sizes current_symbols(Scope& scope);
@@ -73,6 +67,22 @@ struct RegionAttrs {
 inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
   return *static_cast<const RegionAttrs*>(attrs.data);
 }
+// What the regions of a call give, all of the same types.
+TensorTypes region_types(const RegionAttrs& attrs, TypeSpan);
+// An op that holds graphs.
+OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::run) run,
+                decltype(OpDef::linearize) linearize);
+// The `linearize` of an op whose derivative a D is, which goes forward and then back.
+template <class D>
+Linearized linearize_by(Scope& scope, const Call& call, const std::vector<bool>& by) {
+  const auto derivative = std::make_shared<D>(scope, call, by);
+  Linearized made;
+  made.outputs = derivative->forward(scope, call);
+  made.vjp = std::make_shared<const CustomVjp>(
+      [derivative](const VjpArgs& args) { return derivative->backward(current_scope(), args); });
+  return made;
+}
+
 // Those of a call that becomes part of `graph`, which is under trace: regions of another table are
 // traced anew, with the graph's.
 RegionAttrs adopted(Scope& scope, const Graph& graph, const RegionAttrs& attrs);

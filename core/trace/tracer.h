@@ -54,6 +54,9 @@ class Tracer final : public Interpreter, public TracedCells {
   struct Made {
     Ref<Cell> cell;
     Value initial;
+
+    // A generator that is gone again was only a way to draw.
+    bool stays() const { return cell->kind() == Kind::kVariable || cell->owners() > 1; }
   };
   const std::vector<Made>& made() const { return made_; }
   // What was stored in cells, in that order.

@@ -1,0 +1,37 @@
+// The peer of a bench: PyTorch's C++ API, where it is installed. NAME_libtorch.cc is a bench's part
+// of it.
+
+#pragma once
+
+#include <tenon/tenon.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#if defined(TENON_HAVE_LIBTORCH)
+void register_libtorch();
+std::string libtorch_version();
+#endif
+
+namespace benches {
+
+// Registers the peer's benchmarks, or says that there are none. Gives the versions of all who take
+// part.
+inline std::vector<std::string> register_peer() {
+  std::vector<std::string> versions = {"tenon " + std::string(tenon_version().data)};
+#if defined(TENON_HAVE_LIBTORCH)
+#if defined(__x86_64__)
+  // It shall not choose less than the machine has.
+  if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 1);
+#endif
+  register_libtorch();
+  versions.push_back("libtorch " + libtorch_version());
+#else
+  std::fprintf(stderr, "built without libtorch: no ratios (./dev setup --peers installs it)\n");
+#endif
+  return versions;
+}
+
+}  // namespace benches
