@@ -8,15 +8,19 @@ set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins)
 
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
 # A command that ctest runs; a target's name stands for the file it builds. It runs in a folder of its
-# own, so that the files it writes meet no other test's.
+# own, so that the files it writes meet no other test's. An emulated processor has more time.
 function(tenon_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "COMMAND;ENVIRONMENT")
   set(folder ${PROJECT_BINARY_DIR}/test_runs/${name})
   file(MAKE_DIRECTORY ${folder})
   add_test(NAME ${TENON_TEST_PREFIX}${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${folder})
+  set(seconds 300)
+  if(CMAKE_CROSSCOMPILING)
+    set(seconds 1200)
+  endif()
   set_tests_properties(
     ${TENON_TEST_PREFIX}${name}
-    PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${seconds}
                ENVIRONMENT "${TENON_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 

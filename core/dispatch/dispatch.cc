@@ -35,8 +35,14 @@ void consume_donations(Inputs inputs) {
   }
 }
 
-// Views share their input's storage; where no strides can say what they show, the input is made
-// dense first.
+Tensor copied(Scope& scope, const Tensor& x) {
+  const Scope::Unrecorded unrecorded(scope);
+  TensorImpl* input = x.get();
+  return std::move(apply(scope, op_def(OpId::k_copy), any_attrs(NoAttrs{}), {&input, 1})[0]);
+}
+
+// Views share their input's storage; where no strides can say what they show, the input is copied
+// first.
 Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   Tensor base = Tensor::share(call.inputs[0]);
   if (base->is_scalar_value()) {
@@ -52,7 +58,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
                           {base->strides, base->offset}, layout);
     };
     if (!lay()) {
-      base = dense(scope, base);
+      base = copied(scope, base);
       const bool ok = lay();
       require_code(ok, Code::kInternal, "no view of a dense tensor");
     }

@@ -73,6 +73,18 @@ TEST_F(Views, BitcastToAnotherWidthCopiesRowsWithGaps) {
   EXPECT_TENSOR(bitcast(bitcast(x, DType::kU16), DType::kF32), f32({1, 3}));
 }
 
+TEST_F(Views, BitcastToAWiderDtypeCopiesWhatBeginsInTheMiddleOfAnElement) {
+  const Tensor x = testing::i32({1, 2, 3, 4, 5});
+  const auto wide = [&](int64_t from) {
+    return bitcast(slice(x, {.starts = {from}, .ends = {from + 2}}), DType::kI64);
+  };
+
+  EXPECT_FALSE(share(x, wide(1)));
+  EXPECT_TRUE(share(x, wide(2)));
+  EXPECT_TENSOR(wide(1), testing::i64({2 + (int64_t{3} << 32)}));
+  EXPECT_TENSOR(wide(2), testing::i64({3 + (int64_t{4} << 32)}));
+}
+
 TEST_F(Views, OfViewsAddUp) {
   const Tensor x = slice(transpose(grid()), {.starts = {1}, .ends = {4}, .steps = {2}});  // [2,3,2]
 
