@@ -1,7 +1,7 @@
-// What a call of a function costs: a chain of calls that cannot be fused, a loop of a thousand adds
-// whose number of trips is an input, and an LSTM cell, traced, beside the same code eager and
-// beside PyTorch's C++ API. One thread; inputs are given at run time; the plugin is loaded at run
-// time.
+// What a call of a function costs: chains of calls that can and cannot be fused, a large one, a
+// loop of a thousand adds whose number of trips is an input, and an LSTM cell, traced, beside the
+// same code eager and beside PyTorch's C++ API. One thread; inputs are given at run time; the plugin
+// is loaded at run time.
 
 #include <tenon/tenon.h>
 
@@ -82,6 +82,52 @@ void chain_unfusable(benchmark::State& state, bool traced) {
           {tensor(TENON_FLOAT32, {4, 4}, x), tensor(TENON_FLOAT32, {4, 4}, w),
            tensor(TENON_INT32, {4}, rows)},
           1);
+}
+
+// ---- fifty times x b + c, of 64 elements
+
+void scale_and_shift(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor* x = inputs[0];
+  tenon_tensor_retain(x);
+  for (int i = 0; i < kPairs; ++i) {
+    tenon_tensor *product = nullptr, *sum = nullptr;
+    check(tenon_mul(inner, x, inputs[1], &product));
+    check(tenon_add(inner, product, inputs[2], &sum));
+    tenon_tensor_release(product);
+    tenon_tensor_release(x);
+    x = sum;
+  }
+  *out = x;
+}
+
+void chain_fused(benchmark::State& state, bool traced) {
+  const auto all = [](float value) {
+    return tensor(TENON_FLOAT32, {64}, std::vector<float>(64, value));
+  };
+  measure(state, traced, scale_and_shift, {all(1), all(0.5f), all(1)}, 2);
+}
+
+// ---- tanh(a b + c) d, of 16 M elements
+
+void tanh_of_sum(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor *product = nullptr, *sum = nullptr, *y = nullptr;
+  check(tenon_mul(inner, inputs[0], inputs[1], &product));
+  check(tenon_add(inner, product, inputs[2], &sum));
+  check(tenon_tanh(inner, sum, &y));
+  check(tenon_mul(inner, y, inputs[3], out));
+  for (tenon_tensor* each : {product, sum, y}) tenon_tensor_release(each);
+}
+
+void large_fused(benchmark::State& state, bool traced) {
+  constexpr int64_t kElements = 16 << 20;
+  const auto all = [](float value) {
+    return tensor(TENON_FLOAT32, {kElements},
+                  std::vector<float>(static_cast<size_t>(kElements), value));
+  };
+  measure(state, traced, tanh_of_sum, {all(0.5f), all(0.5f), all(0.25f), all(2)},
+          2 * std::tanh(0.5f));
+  // Every array once: what a single pass moves.
+  state.SetBytesProcessed(state.iterations() * kElements * 5 * 4);
 }
 
 // ---- a thousand adds
@@ -180,6 +226,10 @@ int main(int argc, char** argv) {
     const std::string who = traced ? "/tenon" : "/tenon_eager";
     benchmark::RegisterBenchmark(("traced_chain_unfusable" + who).c_str(),
                                  [=](auto& s) { chain_unfusable(s, traced); });
+    benchmark::RegisterBenchmark(("traced_chain_fused" + who).c_str(),
+                                 [=](auto& s) { chain_fused(s, traced); });
+    benchmark::RegisterBenchmark(("traced_large_fused" + who).c_str(),
+                                 [=](auto& s) { large_fused(s, traced); });
     benchmark::RegisterBenchmark(("traced_loop_1000" + who).c_str(),
                                  [=](auto& s) { loop_1000(s, traced); });
     benchmark::RegisterBenchmark(("traced_lstm_cell" + who).c_str(),

@@ -33,6 +33,34 @@ void chain_unfusable(benchmark::State& state) {
   check(state, call(), 1);
 }
 
+void chain_fused(benchmark::State& state) {
+  const c10::InferenceMode inference;
+  const at::Tensor x = at::ones({64}), b = at::full({64}, 0.5f), c = at::ones({64});
+  const auto call = [&] {
+    at::Tensor y = x;
+    for (int i = 0; i < kPairs; ++i) y = y * b + c;
+    return y;
+  };
+  for (auto _ : state) {
+    at::Tensor y = call();
+    benchmark::DoNotOptimize(y);
+  }
+  check(state, call(), 2);
+}
+
+void large_fused(benchmark::State& state) {
+  const c10::InferenceMode inference;
+  constexpr int64_t kElements = 16 << 20;
+  const at::Tensor a = at::full({kElements}, 0.5f), b = at::full({kElements}, 0.5f);
+  const at::Tensor c = at::full({kElements}, 0.25f), d = at::full({kElements}, 2.0f);
+  const auto call = [&] { return at::tanh(a * b + c) * d; };
+  for (auto _ : state) {
+    at::Tensor y = call();
+    benchmark::DoNotOptimize(y);
+  }
+  check(state, call(), 2 * std::tanh(0.5f));
+}
+
 void loop_1000_script(benchmark::State& state) {
   const c10::InferenceMode inference;
   const auto unit = torch::jit::compile(R"(
@@ -98,6 +126,8 @@ std::string libtorch_version() { return version_of_libtorch(); }
 void register_libtorch() {
   at::set_num_threads(1);
   benchmark::RegisterBenchmark("traced_chain_unfusable/libtorch", chain_unfusable);
+  benchmark::RegisterBenchmark("traced_chain_fused/libtorch", chain_fused);
+  benchmark::RegisterBenchmark("traced_large_fused/libtorch", large_fused);
   benchmark::RegisterBenchmark("traced_loop_1000/libtorch", loop_1000);
   benchmark::RegisterBenchmark("traced_loop_1000/torchscript", loop_1000_script);
   benchmark::RegisterBenchmark("traced_lstm_cell/libtorch", [](auto& s) { lstm_cell(s, false); });

@@ -211,8 +211,8 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
   check_record(scope_, device_, call_.op);
   if (scope_.recorder()) [[unlikely]] {
-    scope_.recorder()->launched({*kernel_, call_.op, launch, tensors_.span(), results.span(),
-                                 workspace ? workspace.get() : nullptr});
+    scope_.recorder()->launched({*kernel_, call_.op, call_.attrs, launch, tensors_.span(),
+                                 results.span(), workspace ? workspace.get() : nullptr});
   }
 }
 

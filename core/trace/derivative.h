@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/trace/slice.h"
+#include "core/trace/executable.h"
 
 namespace tenon {
 
@@ -60,7 +60,7 @@ class Derivative {
   std::vector<Value> gradients_;  // By the inputs marked; without a node where there is none.
   std::vector<Tensor> captures_;
   std::optional<Error> error_;  // Why there is no way back.
-  std::optional<Slice> forward_, backward_;
+  std::optional<Executable> forward_, backward_;
 };
 
 }  // namespace tenon

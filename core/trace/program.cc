@@ -22,7 +22,7 @@ uint64_t aligned(uint64_t bytes) {
 // ---- memory
 
 // Lets a kernel write where an input lies that nobody needs any more.
-std::vector<uint32_t> Program::share_in_place() {
+void Program::share_in_place() {
   std::vector<uint32_t> instead(buffers_.size());
   std::iota(instead.begin(), instead.end(), 0u);
   for (uint32_t i = 0; i < launches_.size(); ++i) {
@@ -59,15 +59,31 @@ std::vector<uint32_t> Program::share_in_place() {
   for (Shown& shown : shown_) {
     if (shown.buffer != kNone) shown.buffer = instead[shown.buffer];
   }
-  return instead;
+  find_lives();
+}
+
+void Program::find_lives() {
+  for (Buffer& buffer : buffers_) buffer.first = kNone;
+  for (uint32_t i = 0; i < launches_.size(); ++i) {
+    const uint32_t end = i + 1 < launches_.size() ? launches_[i + 1].first_view
+                                                  : static_cast<uint32_t>(shown_.size());
+    for (uint32_t k = launches_[i].first_view; k < end; ++k) {
+      if (shown_[k].buffer == kNone) continue;
+      Buffer& buffer = buffers_[shown_[k].buffer];
+      buffer.first = std::min(buffer.first, i);
+      buffer.last = i;
+    }
+  }
 }
 
 // The largest first, each at the first place that is free while it is needed.
 void Program::plan() {
-  const std::vector<uint32_t> instead = share_in_place();
+  find_lives();
+  share_in_place();
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].place == Buffer::Place::kBlock && instead[i] == i) order.push_back(i);
+    const Buffer& buffer = buffers_[i];
+    if (buffer.place == Buffer::Place::kBlock && buffer.first != kNone) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });

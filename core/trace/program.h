@@ -62,8 +62,8 @@ class Program {
     uint32_t index = 0;          // Of an input, a scalar that is one, or an output.
     DType dtype = DType::kNone;  // Of a scalar.
     uint64_t bytes = 0;
-    uint64_t offset = 0;           // In the block.
-    uint32_t first = 0, last = 0;  // The launches between which it is needed.
+    uint64_t offset = 0;               // In the block.
+    uint32_t first = kNone, last = 0;  // The launches between which it is needed; kNone: none.
     Ref<Storage> constant;
   };
   struct Launch {
@@ -106,9 +106,12 @@ class Program {
   };
 
   explicit Program(Device& device) : device_(device) {}
+  // Makes one launch of those that go over the same elements, where the device has loops.
+  class Fuser;
+  void fuse(uint32_t flags, std::span<const OwnedAttrs> attrs);
+  void find_lives();
   void plan();
-  // The buffer that takes each one's place, itself mostly.
-  std::vector<uint32_t> share_in_place();
+  void share_in_place();
   using Storages = SmallVector<Ref<Storage>, 3>;
   std::unique_ptr<Frame> new_frame() const;
   // A frame with the inputs in place, and the block that it uses.

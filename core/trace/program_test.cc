@@ -40,7 +40,7 @@ TEST_F(Programs, LaunchWhatTheyWereWrittenDownWith) {
   EXPECT_EQ(values_of(a[0]), (Doubles{4, 5}));
   EXPECT_EQ(values_of(b[0]), (Doubles{6, 7}));
   EXPECT_EQ(values_of(b[1]), Doubles{0});
-  EXPECT_EQ(program->n_launches(), 4u);
+  EXPECT_EQ(program->n_launches(), 2u);
 }
 
 TEST_F(Programs, ServeInputsOfTheSameTypesAndStrides) {
@@ -105,6 +105,69 @@ TEST_F(Programs, SharePlacesOfValuesThatAreNeverThereTogether) {
       {f32({1})});
   EXPECT_LE(program->block_bytes(), 3 * 64u);
   EXPECT_EQ(values_of(run(program, {f32({3})})[0]), Doubles{3});
+}
+
+TEST_F(Programs, MakeOneLaunchOfThoseOverTheSameElements) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = tanh(in[0] * in[1] + in[2]);
+    return Tensors{where(less(y, number(0)), -y, cast(y, DType::kF32)), cast(y, DType::kF16)};
+  };
+  const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6}), row = f32({-1, 0, 1}), one = f32({0.25f});
+  const auto program = record(code, {x, row, one});
+  EXPECT_EQ(program->n_launches(), 1u);
+  EXPECT_EQ(program->block_bytes(), 0u);
+
+  const Tensor other = f32({2, 3}, {3, -2, 5, 7, 0, 1});
+  const Tensors want = code(Tensors{other, row, one}), got = run(program, {other, row, one});
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
+}
+
+TEST_F(Programs, LaunchWhatOthersReadBeforeThem) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor a = in[0] + number(1), b = a * number(2) + sum(a);
+    return Tensors{b * sum(b) + a};
+  };
+  const auto program = record(code, {f32({1, 2})});
+  EXPECT_EQ(program->n_launches(), 5u);  // a, its sum, b, its sum, the result.
+  EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), values_of(code(Tensors{f32({3, 4})})[0]));
+}
+
+TEST_F(Programs, TellInlineScalarsApartInALoop) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = in[0] * number(2) + number(3);
+    return Tensors{y * in[1] - number(2), in[1] + y};
+  };
+  const auto program = record(code, {f32({1, 2}), number(10)});
+  EXPECT_EQ(program->n_launches(), 1u);
+  for (const double k : {10, -1, 5}) {
+    const Tensors got = run(program, {f32({4, 5}), number(k)});
+    EXPECT_EQ(values_of(got[0]), (Doubles{11 * k - 2, 13 * k - 2}));
+    EXPECT_EQ(values_of(got[1]), (Doubles{11 + k, 13 + k}));
+  }
+}
+
+// A transpose, a part and a repetition of what a group gives are no value of it.
+TEST_F(Programs, LaunchWhatIsReadInAnotherForm) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = in[0] * in[0];
+    return Tensors{y + transpose(y), y * slice(y, {.starts = {0}, .ends = {1}, .axes = {0}})};
+  };
+  const Tensor x = f32({2, 2}, {1, 2, 3, 4}), other = f32({2, 2}, {0, -1, 5, 2});
+  const auto program = record(code, {x});
+  const Tensors want = code(Tensors{other}), got = run(program, {other});
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
+}
+
+TEST_F(Programs, JoinSmallLaunchesThatShareNothing) {
+  const auto program = record(
+      [](TensorSpan in) {
+        return Tensors{exp(in[0]), sin(in[1])};
+      },
+      {f32({0, 1}), f32({0, 2})});
+  EXPECT_EQ(program->n_launches(), 1u);
+  const Tensors y = run(program, {f32({0, 0}), f32({0, 0})});
+  EXPECT_EQ(values_of(y[0]), (Doubles{1, 1}));
+  EXPECT_EQ(values_of(y[1]), (Doubles{0, 0}));
 }
 
 TEST_F(Programs, AllocateNothingAnewInSteadyState) {

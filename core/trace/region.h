@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/dispatch/cell.h"
-#include "core/trace/slice.h"
+#include "core/trace/executable.h"
 
 namespace tenon {
 
@@ -30,7 +30,7 @@ class Region {
  private:
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<const CustomVjp> vjp_;
-  Slice all_;
+  Executable all_;
 };
 
 // What code of some operands gives.

@@ -20,12 +20,6 @@ void each_size(AnyAttrs attrs, const Visit& visit) {
   }
 }
 
-bool has_formulas(AnyAttrs attrs) {
-  bool any = false;
-  each_size(attrs, [&](const Size& size) { any = any || !size.known(); });
-  return any;
-}
-
 // A copy in which formulas are what the symbols make of them.
 OwnedAttrs evaluate(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes) {
   OwnedAttrs result(attrs);
@@ -35,7 +29,14 @@ OwnedAttrs evaluate(const SizeTable& table, AnyAttrs attrs, std::span<const Size
 
 }  // namespace
 
-Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted)
+bool has_formulas(AnyAttrs attrs) {
+  bool any = false;
+  each_size(attrs, [&](const Size& size) { any = any || !size.known(); });
+  return any;
+}
+
+Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
+             bool whole)
     : graph_(graph) {
   enum : uint8_t { kUnneeded, kNeeded, kGiven };
   std::vector<uint8_t> state(graph.n_slots(), kUnneeded);
@@ -51,7 +52,7 @@ Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const V
     need(y);
   }
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
-    bool needed = false;
+    bool needed = whole && node->kind == NodeKind::kCall;
     for (uint32_t i = 0; i < node->types.size(); ++i) {
       needed = needed || state[node->first_slot + i] == kNeeded;
     }

@@ -11,11 +11,16 @@
 
 namespace tenon {
 
+// Whether attributes hold sizes that are no numbers.
+bool has_formulas(AnyAttrs attrs);
+
 class Slice {
  public:
   // The graph outlives the slice and does not change meanwhile. Fails if a value needs an input
   // that is not given.
-  Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
+  // `whole`: also the calls that nothing needs.
+  Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
+        bool whole = false);
 
   // Applies the calls in the scope, whatever that does: they run, are recorded, or become part of
   // another trace. What runs alike again is launched without being dispatched. `sizes` says what

@@ -12,7 +12,7 @@
 #include "core/autograd/tape.h"
 #include "core/dispatch/cell.h"
 #include "core/trace/derivative.h"
-#include "core/trace/slice.h"
+#include "core/trace/executable.h"
 
 namespace tenon {
 
@@ -73,7 +73,7 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
-  Slice all_;
+  Executable all_;
   std::mutex mutex_;
   std::vector<Known> derivatives_;
 };

@@ -1,0 +1,33 @@
+// drop: calls that no output needs.
+//
+// A call that would fail fails no more: the one way in which code that is traced may do otherwise
+// than the same code eager.
+
+#include "core/trace/passes/pass.h"
+#include "core/trace/passes/rewriter.h"
+
+namespace tenon {
+
+std::shared_ptr<Graph> drop_dead(Scope&, const Graph& graph, Tensors&) {
+  std::vector<bool> needed(graph.n_slots(), false);
+  for (const Value& y : graph.outputs()) needed[y.slot()] = true;
+  const auto is_needed = [&](const Node& node) {
+    for (uint32_t i = 0; i < node.types.size(); ++i) {
+      if (needed[node.first_slot + i]) return true;
+    }
+    return false;
+  };
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+    if (!is_needed(*node)) continue;
+    for (const Value& x : node->inputs) {
+      if (x) needed[x.slot()] = true;
+    }
+  }
+  Rewriter copy(graph);
+  for (const Node& node : graph.nodes()) {
+    if (node.kind != NodeKind::kInput && is_needed(node)) copy.copy(node);
+  }
+  return copy.finish();
+}
+
+}  // namespace tenon
