@@ -25,6 +25,9 @@ inline Tensor allocate(Device& device, const TensorType& type) {
   return allocate(device, type.dtype, type.shape);
 }
 
+// For who shows the host memory without a call: what is written down there cannot run again.
+void host_looks();
+
 // The same value with row-major strides without gaps; itself if it has them.
 Tensor dense(Scope& scope, const Tensor& x);
 

@@ -61,6 +61,11 @@ void require_value(const TensorImpl& x) {
   require(!x.storage || !x.storage->list, "{} is no tensor but a list of them", x.type);
 }
 
+void host_looks() {
+  const Scope* scope = find_current_scope();
+  if (scope && scope->recorder()) scope->recorder()->interrupted();
+}
+
 Tensor dense(Scope& scope, const Tensor& x) {
   if (x->is_scalar_value()) return with_dtype(scope, *x, x->type.dtype);
   if (x->dense) return x;

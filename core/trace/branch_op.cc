@@ -87,7 +87,7 @@ class BranchDerivative {
     Tensors found = choose(scope, blocks), outputs;
     for (size_t i = 0; i < found.size(); ++i) {
       if (i < from_.size()) {
-        outputs.push_back(renewed(*found[i]));
+        outputs.push_back(told_apart(scope, found[i]));
       } else {
         lists_.push_back(std::move(found[i]));
       }

@@ -76,6 +76,11 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
 
 }  // namespace
 
+Tensor told_apart(Scope& scope, const Tensor& x) {
+  if (scope.traced_cells()) return x;
+  return x->type.lists ? renewed(*x) : identity(x);
+}
+
 bool alike(const TensorType& a, const TensorType& b) {
   return a.dtype == b.dtype && a.lists == b.lists && a.rank() == b.rank() &&
          (a.shape == b.shape).hold();
@@ -188,8 +193,8 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 }
 
 const OpDef* find_control_op(std::string_view name) {
-  for (const OpDef* op :
-       {&control::while_loop(), &control::branch(), &control::call(), &control::shape()}) {
+  for (const OpDef* op : {&control::while_loop(), &control::branch(), &control::call(),
+                          &control::shape(), &control::assign()}) {
     if (op->name == name) return op;
   }
   return find_list_op(name);

@@ -58,6 +58,10 @@ Tensors loop(Scope& scope, const Loop& loop);
 // The outputs of a graph that depend on the inputs that `by` marks, in what can be differentiated.
 std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
 
+// A tensor of the same value that tapes tell from every other: eager code may give what it was
+// given.
+Tensor told_apart(Scope& scope, const Tensor& x);
+
 // Whether values are of the same type; a trace takes note of what it has to decide for that.
 bool alike(const TensorType& a, const TensorType& b);
 

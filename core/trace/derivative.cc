@@ -28,6 +28,10 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   for (size_t i = 0; i < sizes.size(); ++i) {
     symbols.push_back(graph_->sizes().symbol(primal.sizes().symbol_name(i), examples[i]));
   }
+  // What is known of the primal graph's sizes is known here.
+  const std::vector<SizeTest> guards(primal.sizes().guards().begin(),
+                                     primal.sizes().guards().end());
+  for (const SizeTest& guard : guards) primal.sizes().evaluate(guard, symbols).hold();
   Tensors inputs;
   for (const Node* node : primal.inputs()) {
     inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), InputRole::kArgument,

@@ -263,7 +263,7 @@ Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& s
   }
   Entry entry{like, statics.key, statics.text, {}, {}, difference(like, inputs, statics), calls_};
   for (const Tensor& x : inputs) entry.inputs.push_back(spec_of(*x));
-  bound.trace = make(scope, specs_for(like, inputs, statics), inputs, statics);
+  bound.trace = make_for(scope, like, inputs, statics);
   const std::optional<Sizes> sizes = bound.trace->sizes_for(inputs);
   require_code(sizes.has_value(), Code::kInternal,
                "function {} was traced for a call that its trace does not serve", name_);
@@ -295,6 +295,22 @@ std::vector<InputSpec> Function::specs_for(const Like& like, TensorSpan inputs,
     }
   }
   return specs;
+}
+
+// Sizes that nobody asked to be unknown are known again where the code cannot do without.
+Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
+                              const Statics& statics) {
+  const std::vector<InputSpec> specs = specs_for(like, inputs, statics);
+  std::vector<InputSpec> exact;
+  for (const Tensor& x : inputs) exact.push_back(spec_of(*x));
+  if (options_.has_signature || specs == exact) return make(scope, specs, inputs, statics);
+  try {
+    return make(scope, specs, inputs, statics);
+  } catch (const Error&) {
+    Ref<Trace> made = make(scope, exact, inputs, statics);
+    options_.relax = false;
+    return made;
+  }
 }
 
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,

@@ -104,6 +104,7 @@ class Function final : public Object, public Pooled<Function> {
   std::vector<InputSpec> specs_for(const Like& like, TensorSpan inputs,
                                    const Statics& statics) const;
   std::string difference(const Like& like, TensorSpan inputs, const Statics& statics) const;
+  Ref<Trace> make_for(Scope& scope, const Like& like, TensorSpan inputs, const Statics& statics);
   Ref<Trace> make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                   const Statics& statics);
   void remember(Entry entry);

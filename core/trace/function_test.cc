@@ -56,6 +56,30 @@ class Functions : public testing::CoreTest {
   }
 };
 
+TEST_F(Functions, TakeNoTensorOfATrace) {
+  Tensor leak;
+  const auto f = function([&](TensorSpan in) {
+    leak = in[0] * number(2);
+    return Tensors{in[0] + number(1)};
+  });
+  call(f, {f32({1, 2})});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_ERROR(call(f, {leak}), Code::kFailedPrecondition, "belongs to a trace");
+  }
+}
+
+// What is broadcast must be one, which nobody knows of an unknown size.
+TEST_F(Functions, AreTracedForOneSizeWhereTheCodeNeedsIt) {
+  const auto f = function([](TensorSpan in) {
+    return Tensors{in[0] + slice(in[1], {.starts = {-1}, .ends = {1000}, .axes = {0}})};
+  });
+  for (const int64_t n : {2, 3, 4, 5, 6}) {
+    const Tensor a = ones(TensorType(DType::kF32, Dims{1, n}));
+    const Tensor b = ones(TensorType(DType::kF32, Dims{n}));
+    EXPECT_EQ(values_of(call_one(f, {a, b})), Doubles(static_cast<size_t>(n), 2));
+  }
+}
+
 TEST_F(Functions, AreTracedOnceForCallsThatAreAlike) {
   const auto f = function([](TensorSpan in) { return Tensors{exp(in[0]) * in[1]}; });
 

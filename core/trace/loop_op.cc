@@ -92,7 +92,7 @@ class LoopDerivative {
     trips_ = found[0];
     for (size_t i = 1; i < found.size(); ++i) {
       if (i <= n_) {
-        outputs.push_back(renewed(*found[i]));
+        outputs.push_back(told_apart(scope, found[i]));
       } else {
         lists_.push_back(std::move(found[i]));
       }

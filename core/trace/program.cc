@@ -103,6 +103,10 @@ void Program::plan() {
                          [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; }),
         &buffer);
   }
+  for (const Output& each : outputs_) {
+    if (each.buffer == kNone || buffers_[each.buffer].place != Buffer::Place::kInput) continue;
+    show_as(buffers_[each.buffer], each.type.dtype);
+  }
   for (uint32_t i = 0; i < shown_.size(); ++i) {
     const Shown& shown = shown_[i];
     if (shown.scalar_input != kNone) scalar_views_.push_back(i);
@@ -111,6 +115,7 @@ void Program::plan() {
     switch (buffer.place) {
       case Buffer::Place::kInput:
         input_views_.push_back(i);
+        show_as(buffer, dtype_from_c(views_[i].dtype));
         break;
       case Buffer::Place::kOutput:
         output_views_.push_back(i);
@@ -132,6 +137,12 @@ void Program::plan() {
   }
 }
 
+// An input may be shown as elements that are larger than its own.
+void Program::show_as(const Buffer& buffer, DType dtype) {
+  uint64_t& alignment = inputs_[buffer.index].alignment;
+  alignment = std::max<uint64_t>(alignment, size_of(dtype));
+}
+
 // ---- running
 
 bool Program::serves(TensorSpan inputs) const {
@@ -143,6 +154,8 @@ bool Program::serves(TensorSpan inputs) const {
         (x.storage ? x.storage->device : nullptr) != like.device) {
       return false;
     }
+    const uint64_t start = static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
+    if (start % like.alignment != like.start % like.alignment) return false;
   }
   return inputs.size() == inputs_.size();
 }

@@ -23,13 +23,13 @@ namespace tenon {
 class Program {
  public:
   // Runs the code now, eager, and writes it down. `program` is empty if that cannot be run again:
-  // the host read a value on the way, or several devices took part.
+  // the host read a value on the way, or another device took part.
   struct Recorded {
     Tensors outputs;
     std::unique_ptr<const Program> program;
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
-  static Recorded record(Scope& scope, TensorSpan inputs, const Code& code);
+  static Recorded record(Scope& scope, Device& device, TensorSpan inputs, const Code& code);
   ~Program() { delete spare_.load(); }
 
   // Whether inputs are like those that it was written down with.
@@ -86,6 +86,8 @@ class Program {
     TensorType type;
     Dims strides;
     Device* device;  // NULL for an inline scalar.
+    // Where it begins, in bytes, modulo the size of the largest element that it is shown as.
+    uint64_t alignment = 1, start = 0;
   };
   struct Output {
     Tensor scalar;           // An inline scalar.
@@ -110,6 +112,7 @@ class Program {
   class Fuser;
   void fuse(uint32_t flags, std::span<const OwnedAttrs> attrs);
   void find_lives();
+  void show_as(const Buffer& buffer, DType dtype);
   void plan();
   void share_in_place();
   using Storages = SmallVector<Ref<Storage>, 3>;

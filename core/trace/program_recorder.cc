@@ -49,7 +49,7 @@ class Program::Recorder final : public LaunchRecorder {
     Buffer& buffer = add(*own->storage, Buffer::Place::kInput);
     buffer.index = index;
     // Offsets count from where the input begins.
-    starts_.back() = static_cast<uint64_t>(x->offset) * size_of(x->type.dtype);
+    input.start = starts_.back() = static_cast<uint64_t>(x->offset) * size_of(x->type.dtype);
     held_.push_back(own->storage);
     return own;
   }
@@ -65,6 +65,7 @@ class Program::Recorder final : public LaunchRecorder {
     made.n_inputs = launch.n_inputs;
     made.n_outputs = launch.n_outputs;
     made.workspace_bytes = launched.workspace ? launch.workspace_size : 0;
+    for (const Tensor& y : launched.outputs) look_at_device(*y->storage);
     for (uint32_t i = 0; i < launch.n_inputs; ++i) {
       const TensorImpl* x = launched.inputs[i];
       add_view(launch.inputs[i]);
@@ -101,6 +102,7 @@ class Program::Recorder final : public LaunchRecorder {
   }
 
   void written(const TensorImpl& x, const TensorImpl* scalar) override {
+    look_at_device(*x.storage);
     Buffer& buffer = add(*x.storage, Buffer::Place::kConstant);
     if (scalar && scalar->program_input) {
       buffer.place = Buffer::Place::kScalar;
@@ -154,6 +156,10 @@ class Program::Recorder final : public LaunchRecorder {
   std::span<const OwnedAttrs> attrs() const { return attrs_; }
 
  private:
+  void look_at_device(const Storage& storage) {
+    if (storage.device != &program_.device_) interrupted();
+  }
+
   static Tensor make_view_of(const TensorImpl& x, const Ref<Storage>& base) {
     Tensor y = renewed(x);
     y->storage = base;
@@ -205,27 +211,20 @@ class Program::Recorder final : public LaunchRecorder {
   bool is_whole_ = true;
 };
 
-Program::Recorded Program::record(Scope& scope, TensorSpan inputs, const Code& code) {
-  Device* device = nullptr;
-  for (const Tensor& x : inputs) {
-    if (x->storage) device = x->storage->device;
-  }
-  if (!device) device = &scope.device();
+Program::Recorded Program::record(Scope& scope, Device& device, TensorSpan inputs,
+                                  const Code& code) {
   Recorded result;
-  if (!device->synchronous() || !device->host_visible()) {
+  if (!device.synchronous() || !device.host_visible()) {
     result.outputs = code(inputs);
     return result;
   }
-  std::unique_ptr<Program> program(new Program(*device));
+  std::unique_ptr<Program> program(new Program(device));
   Recorder recorder(*program);
   Tensors own;
   for (const Tensor& x : inputs) own.push_back(recorder.input(x));
   {
     const Scope::Recorded recorded(scope, recorder);
     result.outputs = recorder.outputs(code(own));
-  }
-  for (const Input& input : program->inputs_) {
-    if (input.device && input.device != device) return result;
   }
   if (!recorder.is_whole()) return result;
   if (!is_left_out(scope, "fuse")) program->fuse(scope.context().request_flags(), recorder.attrs());

@@ -1,5 +1,7 @@
 #include "core/trace/program.h"
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/testing/test.h"
 
@@ -15,7 +17,7 @@ class Programs : public testing::CoreTest {
  protected:
   std::unique_ptr<const Program> record(const Program::Code& code,
                                         std::initializer_list<Tensor> inputs) {
-    Program::Recorded recorded = Program::record(scope(), Tensors(inputs), code);
+    Program::Recorded recorded = Program::record(scope(), device(), Tensors(inputs), code);
     first = std::move(recorded.outputs);
     return std::move(recorded.program);
   }
@@ -190,6 +192,41 @@ TEST_F(Programs, AreNoneWhereTheHostReadsAValue) {
       {f32({-1})});
   EXPECT_EQ(values_of(first[0]), Doubles{1});
   EXPECT_EQ(program, nullptr);
+}
+
+TEST_F(Programs, AreNoneWhereAnotherDeviceTakesPart) {
+  const Program::Code code = [&](TensorSpan) {
+    const Scope::OnDevice on(scope(), context().device("null"));
+    return Tensors{fill(number(1), Dims{2}, DType::kF32)};
+  };
+  EXPECT_EQ(record(code, {}), nullptr);
+  EXPECT_EQ(first[0]->storage->device, &context().device("null"));
+}
+
+TEST_F(Programs, AreNoneWhereTheHostLooksAtMemory) {
+  EXPECT_EQ(record(
+                [](TensorSpan in) {
+                  host_looks();
+                  return Tensors{-in[0]};
+                },
+                {f32({1})}),
+            nullptr);
+}
+
+// Shown as elements twice as large, memory has to begin where one of these does.
+TEST_F(Programs, ServeInputsThatBeginAtLikePlaces) {
+  const Tensor x = testing::i32({1, 2, 3, 4, 5, 6});
+  const auto part = [&](int64_t i) {
+    return make_view(*x, TensorType(DType::kI32, Dims{2}), Dims{1}, i);
+  };
+  const Program::Code code = [](TensorSpan in) { return Tensors{bitcast(in[0], DType::kI64)}; };
+  const auto even = record(code, {part(0)}), odd = record(code, {part(1)});
+  EXPECT_FALSE(even->serves(Tensors{part(3)}));
+  EXPECT_EQ(values_of(run(even, {part(2)})[0]), (Doubles{3 + 4 * std::pow(2, 32)}));
+  for (const int64_t i : {1, 2, 3}) {
+    EXPECT_EQ(values_of(run(odd, {part(i)})[0]),
+              (Doubles{static_cast<double>(i + 1) + static_cast<double>(i + 2) * std::pow(2, 32)}));
+  }
 }
 
 TEST_F(Programs, SayWhichOpFoundAValueWrong) {

@@ -82,15 +82,20 @@ Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const V
   split();
 }
 
-// Stretches of calls that devices run, and between them the others, one by one.
+// Stretches of calls that a device runs, and between them the others, one by one.
 void Slice::split() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const bool is_plain = nodes_[i]->kind != NodeKind::kCall || !nodes_[i]->op->run;
+    Device* device = nodes_[i]->kind == NodeKind::kCall ? nodes_[i]->device : nullptr;
     if (is_plain && !steps_.empty() && steps_.back().segment) {
-      steps_.back().end = i + 1;
-      continue;
+      Step& last = steps_.back();
+      if (!device || !last.device || device == last.device) {
+        last.end = i + 1;
+        last.device = device ? device : last.device;
+        continue;
+      }
     }
-    steps_.push_back({i, i + 1, is_plain ? std::make_unique<Segment>() : nullptr, {}, {}});
+    steps_.push_back({i, i + 1, is_plain ? std::make_unique<Segment>() : nullptr, device, {}, {}});
   }
   constexpr size_t kOutside = ~size_t{0};
   std::vector<size_t> made_by(graph_.n_slots(), kOutside);
@@ -161,10 +166,13 @@ void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& s
     for (const uint32_t slot : step.gives) given_back.push_back(values[slot]);
     return given_back;
   };
-  Tensors outputs = step.segment->run(scope, sizes, inputs, code);
-  for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = std::move(inputs[i]);
-  for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
-  release(step.begin, step.end, values);
+  const auto give = [&](Tensors outputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = inputs[i];
+    for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
+    release(step.begin, step.end, values);
+  };
+  if (!step.device) return give(code(inputs));
+  give(step.segment->run(scope, *step.device, sizes, inputs, code));
 }
 
 bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const {

@@ -38,6 +38,7 @@ class Slice {
   struct Step {
     size_t begin, end;                 // Nodes.
     std::unique_ptr<Segment> segment;  // NULL for a call that no device runs.
+    Device* device;                    // Where the calls of a segment run; NULL if there are none.
     std::vector<uint32_t> reads, gives;
   };
   void split();

@@ -94,7 +94,10 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
 Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   // Nobody sees a state between what the call reads and what it leaves there.
   std::vector<std::unique_lock<const Cell>> locks;
-  if (!scope.traced_cells()) locks = locked(states_);
+  if (!scope.traced_cells()) {
+    for (const Tensor& x : arguments) require_value(*x);
+    locks = locked(states_);
+  }
   const Tensors given = inputs(scope, arguments);
   Tensors outputs;
   if (scope.traced_cells()) {
@@ -193,7 +196,8 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
   std::vector<bool> from(states_.size(), false);
   Tensors cotangents;
   for (size_t i = 0; i < args.n_outputs(); ++i) {
-    from.push_back(args.has_cotangent(i));
+    const TensorType& type = graph_->outputs()[states_.size() + i].type();
+    from.push_back(args.has_cotangent(i) && is_floating(type.dtype) && !type.weak);
     if (from.back()) cotangents.push_back(args.cotangent(i));
   }
   const auto way = derivative(scope, sizes, by, from);

@@ -134,8 +134,9 @@ Tensor& Tracer::now(const Cell& cell) {
 Tensor Tracer::load(const Cell& cell) { return renewed(*now(cell)); }
 
 void Tracer::store(Cell& cell, const Tensor& value) {
-  now(cell) = value;
-  stored_.push_back({&cell, value_of(*value)});
+  Tensor& held = now(cell);
+  held = cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held) : value;
+  stored_.push_back({&cell, value_of(*held)});
 }
 
 void Tracer::add(Cell& cell) {

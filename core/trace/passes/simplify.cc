@@ -2,7 +2,7 @@
 //
 //   x * 1, x / 1, x - 0                     x
 //   x + 0                                   x, of whole numbers; of others x + -0
-//   identity(x), a cast to x's own dtype    x
+//   identity(x), assign(x, variable), a cast to x's own dtype    x
 //   a reshape or broadcast to x's own shape, a transpose that leaves the axes in place    x
 //   neg(neg(x)), logical_not and bitwise_not likewise    x
 //   transpose(transpose(x)) that is x, and reshape(reshape(x))    x, reshape(x)
@@ -11,6 +11,7 @@
 
 #include "core/ops/formulas.h"
 #include "core/ops/registry.h"
+#include "core/trace/control_ops.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
 
@@ -72,7 +73,7 @@ Value known(const Node& node, const Values& in) {
   if (in.empty() || !in[0] || node.types.size() != 1) return {};
   const TensorType& type = node.types[0];
   const auto if_same = [&](const Value& x) { return same_type(x.type(), type) ? x : Value(); };
-  if (is_op(&node, OpId::k_identity)) return if_same(in[0]);
+  if (is_op(&node, OpId::k_identity) || node.op == &control::assign()) return if_same(in[0]);
   if (is_op(&node, OpId::k_mul)) {
     return is_scalar(in[1], 1) ? if_same(in[0]) : is_scalar(in[0], 1) ? if_same(in[1]) : Value();
   }
