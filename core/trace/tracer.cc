@@ -4,6 +4,7 @@
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
+#include "core/trace/control_ops.h"
 #include "core/trace/region.h"
 
 namespace tenon {
