@@ -30,6 +30,8 @@ void host_looks();
 
 // The same value with row-major strides without gaps; itself if it has them.
 Tensor dense(Scope& scope, const Tensor& x);
+// The same in memory of its own.
+Tensor copied(Scope& scope, const Tensor& x);
 
 // A tensor on `device` of the same value, which is copied unless it is there already. Not recorded.
 Tensor to_device(Scope& scope, const Tensor& x, Device& device);

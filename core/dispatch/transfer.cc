@@ -68,8 +68,11 @@ void host_looks() {
 
 Tensor dense(Scope& scope, const Tensor& x) {
   if (x->is_scalar_value()) return with_dtype(scope, *x, x->type.dtype);
-  if (x->dense) return x;
-  Scope::Unrecorded unrecorded(scope);
+  return x->dense ? x : copied(scope, x);
+}
+
+Tensor copied(Scope& scope, const Tensor& x) {
+  const Scope::Unrecorded unrecorded(scope);
   TensorImpl* input = x.get();
   return std::move(apply(scope, op_def(OpId::k_copy), any_attrs(NoAttrs{}), {&input, 1})[0]);
 }
