@@ -104,7 +104,7 @@ class RandomLoop {
   void add_instruction() {
     const tenon_dtype floats[] = {TENON_FLOAT32, TENON_FLOAT32, TENON_FLOAT64, TENON_BFLOAT16};
     const tenon_dtype dtype = floats[draw(std::size(floats))];
-    constexpr uint32_t kUnary[] = {TENON_OP_tanh, TENON_OP_neg, TENON_OP_exp, TENON_OP_relu};
+    constexpr uint32_t kUnary[] = {TENON_OP_tanh, TENON_OP_neg, TENON_OP_exp, TENON_OP_abs};
     constexpr uint32_t kBinary[] = {TENON_OP_add, TENON_OP_mul, TENON_OP_sub, TENON_OP_maximum};
     switch (draw(has_attrs_ ? 7 : 6)) {
       case 6:

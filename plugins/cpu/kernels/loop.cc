@@ -245,7 +245,7 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
     const int64_t n = std::min(tile_, end - begin);
     for (size_t i = 0; i < packed_.size(); ++i) {
       const tenon_view& view = launch.inputs[packed_[i]];
-      tenon_sdk::dispatch_size(size_of(view.dtype), [&]<class T>(Type<T>) {
+      tenon_sdk::dispatch_size(view.dtype, [&]<class T>(Type<T>) {
         pack(data<const T>(view), axes[i], begin, begin + n, reinterpret_cast<T*>(at[packed_[i]]));
         return 0;
       });
