@@ -171,7 +171,7 @@ TEST_F(Functions, ReadAndAssignVariablesAtEachCall) {
   EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{10, 20}));
   EXPECT_EQ(values_of(w->read(scope())), (Doubles{1, 2}));
   EXPECT_GRAPH(text(f), R"((x: f32[2], w: state f32[2]) {
-                 after = add(w, x)
+                 after = assign(add(w, x), w)
                  return after, mul(after, 10.0)
                })");
 }

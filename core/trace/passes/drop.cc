@@ -1,4 +1,4 @@
-// drop: calls that no output needs.
+// drop: calls that no output needs, and constants that no call needs.
 //
 // A call that would fail fails no more: the one way in which code that is traced may do otherwise
 // than the same code eager.
@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-std::shared_ptr<Graph> drop_dead(Scope&, const Graph& graph, Tensors&) {
+std::shared_ptr<Graph> drop_dead(Scope&, const Graph& graph, Tensors& constants) {
   std::vector<bool> needed(graph.n_slots(), false);
   for (const Value& y : graph.outputs()) needed[y.slot()] = true;
   const auto is_needed = [&](const Node& node) {
@@ -23,7 +23,18 @@ std::shared_ptr<Graph> drop_dead(Scope&, const Graph& graph, Tensors&) {
       if (x) needed[x.slot()] = true;
     }
   }
-  Rewriter copy(graph);
+  const size_t n_given = graph.inputs().size() - constants.size();
+  const auto given = graph.inputs().first(n_given);
+  std::vector<const Node*> inputs(given.begin(), given.end());
+  Tensors kept;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    const Node* const input = graph.inputs()[n_given + i];
+    if (!is_needed(*input)) continue;
+    inputs.push_back(input);
+    kept.push_back(constants[i]);
+  }
+  constants = std::move(kept);
+  Rewriter copy(graph, inputs);
   for (const Node& node : graph.nodes()) {
     if (node.kind != NodeKind::kInput && is_needed(node)) copy.copy(node);
   }

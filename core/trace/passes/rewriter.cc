@@ -2,9 +2,9 @@
 
 namespace tenon {
 
-Rewriter::Rewriter(const Graph& from)
+Rewriter::Rewriter(const Graph& from, std::span<const Node* const> inputs)
     : from_(from), to_(std::make_shared<Graph>(from.shared_sizes())), now_(from.n_slots()) {
-  for (const Node* node : from.inputs()) {
+  for (const Node* node : inputs) {
     now_[node->first_slot] =
         to_->add_input(node->types[0], node->role, node->names[0], *node->device);
   }

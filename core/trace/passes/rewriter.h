@@ -12,8 +12,9 @@ namespace tenon {
 
 class Rewriter {
  public:
-  // Begins with the inputs.
-  explicit Rewriter(const Graph& from);
+  // Begins with the inputs: all of them, or these.
+  explicit Rewriter(const Graph& from) : Rewriter(from, from.inputs()) {}
+  Rewriter(const Graph& from, std::span<const Node* const> inputs);
 
   // What a value is in the copy.
   Value operator()(const Value& old) const;
