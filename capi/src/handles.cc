@@ -9,19 +9,24 @@
 
 namespace tenon::capi {
 
-void fail_argument(const char* name, const std::string& what) {
-  Error error(Code::kInvalidArgument, std::string(name) + " " + what);
-  error.set_argument(name);
+std::string Name::text() const {
+  return index_ == kNone ? list_ : format("{}[{}]", {list_, index_});
+}
+
+void fail_argument(Name name, const std::string& what) {
+  const std::string text = name.text();
+  Error error(Code::kInvalidArgument, text + " " + what);
+  error.set_argument(text);
   throw error;
 }
 
-void fail_handle(const Object* object, const char* name, const char* kind) {
+void fail_handle(const Object* object, Name name, const char* kind) {
   if (!object) fail_argument(name, "is NULL");
   if (object->kind() == Kind::kDead) fail_argument(name, "was released before");
   fail_argument(name, std::string("is not ") + kind);
 }
 
-Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* name) {
+Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name) {
   TensorImpl& tensor = get(handle, name);
   if (tensor.donation != Donation::kNone) {
     fail_argument(name, "was donated and cannot be used again");
@@ -32,13 +37,13 @@ Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* na
   return Tensor::share(&tensor);
 }
 
-Tensor get_value(const Scope& scope, const tenon_tensor* handle, const char* name) {
+Tensor get_value(const Scope& scope, const tenon_tensor* handle, Name name) {
   Tensor tensor = get_tensor(scope, handle, name);
   require_value(*tensor);
   return tensor;
 }
 
-Source get_source(const tenon_value* handle, const char* name) {
+Source get_source(const tenon_value* handle, Name name) {
   require_pointer(handle, name);
   if (kind_of(handle) == Kind::kVariable) {
     return Ref<Variable>::share(&get(reinterpret_cast<const tenon_variable*>(handle), name));
@@ -53,7 +58,7 @@ std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles
   if (n > 0) require_pointer(handles, name);
   for (size_t i = 0; i < n; ++i) {
     if (!handles[i] && entries == Entries::kNullable) continue;
-    tensors[i] = get_tensor(scope, handles[i], format("{}[{}]", {name, i}).c_str());
+    tensors[i] = get_tensor(scope, handles[i], {name, i});
   }
   return tensors;
 }
@@ -62,7 +67,7 @@ std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const cha
   std::vector<Source> sources;
   if (n > 0) require_pointer(handles, name);
   for (size_t i = 0; i < n; ++i) {
-    sources.push_back(get_source(handles[i], format("{}[{}]", {name, i}).c_str()));
+    sources.push_back(get_source(handles[i], {name, i}));
   }
   return sources;
 }
