@@ -20,6 +20,11 @@ void each_size(AnyAttrs attrs, const Visit& visit) {
   }
 }
 
+uint32_t place_of(uint32_t value, const std::vector<uint32_t>& all) {
+  const auto at = std::find(all.begin(), all.end(), value);
+  return at == all.end() ? Program::kNone : static_cast<uint32_t>(at - all.begin());
+}
+
 // A copy in which formulas are what the symbols make of them.
 OwnedAttrs evaluate(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes) {
   OwnedAttrs result(attrs);
@@ -123,6 +128,15 @@ void Slice::split() {
     for (const uint32_t slot : step.reads) give(slot);
   }
   for (const uint32_t slot : wanted_) give(slot);
+  if (is_alone()) find_places();
+}
+
+void Slice::find_places() {
+  for (const uint32_t slot : steps_[0].reads) alone_.reads.push_back(place_of(slot, given_));
+  for (const uint32_t slot : wanted_) {
+    alone_.gives.push_back(place_of(slot, steps_[0].gives));
+    alone_.passes.push_back(place_of(slot, given_));
+  }
 }
 
 void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
@@ -151,51 +165,65 @@ void Slice::release(size_t begin, size_t end, std::vector<Tensor>& values) const
   for (uint32_t k = from; k < dead_end_[begin]; ++k) values[dead_[k]].reset();
 }
 
+// The calls of a step one by one, from other tensors for what it reads.
+Tensors Slice::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step,
+                           TensorSpan reads, std::vector<Tensor>& values) const {
+  for (size_t i = 0; i < reads.size(); ++i) values[step.reads[i]] = reads[i];
+  for (size_t i = step.begin; i < step.end; ++i) {
+    apply_node(scope, sizes, i, values);
+    // What is given stays, although nothing of this stretch reads it again.
+    release(i, i + 1, values);
+  }
+  Tensors gives;
+  for (const uint32_t slot : step.gives) gives.push_back(values[slot]);
+  return gives;
+}
+
 void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                         std::vector<Tensor>& values) const {
   Tensors inputs;
   for (const uint32_t slot : step.reads) inputs.push_back(values[slot]);
-  const auto code = [&](TensorSpan given) {
-    for (size_t i = 0; i < given.size(); ++i) values[step.reads[i]] = given[i];
-    for (size_t i = step.begin; i < step.end; ++i) {
-      apply_node(scope, sizes, i, values);
-      // What is given stays, although nothing of this stretch reads it again.
-      release(i, i + 1, values);
-    }
-    Tensors given_back;
-    for (const uint32_t slot : step.gives) given_back.push_back(values[slot]);
-    return given_back;
+  const auto code = [&](TensorSpan reads) {
+    return apply_nodes(scope, sizes, step, reads, values);
   };
-  const auto give = [&](Tensors outputs) {
-    for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = inputs[i];
-    for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
-    release(step.begin, step.end, values);
+  Tensors outputs =
+      step.device ? step.segment->run(scope, *step.device, sizes, inputs, code) : code(inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = inputs[i];
+  for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
+  release(step.begin, step.end, values);
+}
+
+Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given) const {
+  const Step& step = steps_[0];
+  Tensors inputs;
+  for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
+  const auto code = [&](TensorSpan reads) {
+    std::vector<Tensor> values(graph_.n_slots());
+    return apply_nodes(scope, sizes, step, reads, values);
   };
-  if (!step.device) return give(code(inputs));
-  give(step.segment->run(scope, *step.device, sizes, inputs, code));
+  const Tensors outputs = step.segment->run(scope, *step.device, sizes, inputs, std::cref(code));
+  Tensors results;
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    const uint32_t place = alone_.gives[i];
+    results.push_back(place == kNone ? given[alone_.passes[i]] : outputs[place]);
+  }
+  return results;
 }
 
 bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const {
-  if (steps_.size() != 1 || !steps_[0].segment || scope.innermost() || scope.recorder()) {
-    return false;
-  }
-  const Step& step = steps_[0];
-  const auto place = [](const std::vector<uint32_t>& slots, uint32_t slot) {
-    const auto at = std::find(slots.begin(), slots.end(), slot);
-    return at == slots.end() ? Program::kNone : static_cast<uint32_t>(at - slots.begin());
-  };
+  if (!is_alone() || scope.innermost() || scope.recorder()) return false;
   Tensors inputs;
-  for (const uint32_t slot : step.reads) inputs.push_back(given[place(given_, slot)]);
-  const std::shared_ptr<const Program> program = step.segment->program(sizes, inputs);
-  const uint32_t go = place(step.gives, wanted_[0]);
-  if (!program || go == Program::kNone) return false;
+  for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
+  const std::shared_ptr<const Program> program = steps_[0].segment->program(sizes, inputs);
+  const uint32_t go = alone_.gives[0];
+  if (!program || go == kNone) return false;
   std::vector<Program::Feedback> feedback;
   std::vector<size_t> changed;
   for (size_t i = 0; i + 1 < wanted_.size(); ++i) {
     if (wanted_[1 + i] == given_[i]) continue;  // Stays as it is.
-    const uint32_t output = place(step.gives, wanted_[1 + i]);
-    if (output == Program::kNone) return false;
-    feedback.push_back({output, place(step.reads, given_[i])});
+    const uint32_t output = alone_.gives[1 + i];
+    if (output == kNone) return false;
+    feedback.push_back({output, place_of(static_cast<uint32_t>(i), alone_.reads)});
     changed.push_back(i);
   }
   if (!program->can_repeat(go, feedback)) return false;
@@ -205,9 +233,10 @@ bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) co
 }
 
 Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const {
+  const bool is_eager = !scope.innermost() && !scope.recorder();
+  if (is_eager && is_alone()) return apply_alone(scope, sizes, given);
   std::vector<Tensor> values(graph_.n_slots());
   for (size_t i = 0; i < given_.size(); ++i) values[given_[i]] = given[i];
-  const bool is_eager = !scope.innermost() && !scope.recorder();
   for (const Step& step : steps_) {
     if (is_eager && step.segment) {
       run_segment(scope, sizes, step, values);

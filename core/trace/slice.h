@@ -41,9 +41,23 @@ class Slice {
     Device* device;                    // Where the calls of a segment run; NULL if there are none.
     std::vector<uint32_t> reads, gives;
   };
+  // Where the only step finds what it reads, and where what is wanted is found.
+  struct Alone {
+    std::vector<uint32_t> reads;  // Places in what is given.
+    std::vector<uint32_t> gives;  // For each value wanted a place in what the step gives, or kNone,
+    std::vector<uint32_t> passes;  // and then one in what is given.
+  };
+  static constexpr uint32_t kNone = Program::kNone;
+
+  // One step with a device is all there is.
+  bool is_alone() const { return steps_.size() == 1 && steps_[0].segment && steps_[0].device; }
   void split();
+  void find_places();
   void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
                   std::vector<Tensor>& values) const;
+  Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,
+                      std::vector<Tensor>& values) const;
+  Tensors apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given) const;
   void run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                    std::vector<Tensor>& values) const;
   void release(size_t begin, size_t end, std::vector<Tensor>& values) const;
@@ -55,6 +69,7 @@ class Slice {
   // Of each node, the slots that nothing behind it reads: a part of `dead_` up to this place.
   std::vector<uint32_t> dead_, dead_end_;
   std::vector<Step> steps_;  // All nodes, in order.
+  Alone alone_;              // If it is_alone().
 };
 
 }  // namespace tenon

@@ -24,7 +24,9 @@ struct Place {
   enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
   Kind kind = Kind::kRegister;
   tenon_dtype dtype = TENON_DTYPE_NONE;
-  uint32_t number = 0;  // Of the register or the output.
+  uint32_t size = 0;    // Of an element.
+  uint32_t number = 0;  // Of the input, the output or the register.
+  uint32_t start = 0;   // Of the register, in the tile's memory.
 };
 
 struct Step {
@@ -36,6 +38,7 @@ struct Step {
   size_t strides[kMaxSpanInputs];  // 1, or 0 where one element stands for all.
   bool widens[kMaxSpanInputs];
   bool narrows;
+  bool converts;  // Widens or narrows.
 };
 
 // The memory of a tile: an array for each register.
@@ -78,24 +81,27 @@ class Loop final : public tenon_sdk::Kernel {
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
     const int64_t n = count(launch.outputs[0]);
-    pool_.parallel_ranges(n, grain_, [&](int64_t begin, int64_t end) { run(launch, begin, end); });
+    pool_.parallel_ranges(n, grain_, [&](int64_t begin, int64_t end) {
+      packed_.empty() ? run<false>(launch, begin, end) : run<true>(launch, begin, end);
+    });
     return nullptr;
   }
 
  private:
   void place(const tenon_sdk::LoopRequest& request);
   void lay_out(const Registers& registers);
+  template <bool kPacks>
   void run(const tenon_launch& launch, int64_t begin, int64_t end) const;
   void run_tile(std::byte* const* at, std::byte* memory, size_t n) const;
+  void convert(const Step& step, std::byte* const* at, std::byte* memory, size_t n) const;
 
   const Pool& pool_;
   int64_t grain_ = 0;
   int64_t tile_ = kLongestTile;
   std::vector<Step> steps_;
   std::vector<Place> places_;                  // Of each value.
-  std::vector<uint32_t> register_starts_;      // In the tile's memory.
   std::vector<uint32_t> moving_, packed_;      // The values whose places change from tile to tile.
-  uint32_t widened_[kMaxSpanInputs + 1] = {};  // Registers of float32 for halves; the last, out.
+  uint32_t widened_[kMaxSpanInputs + 1] = {};  // Where float32 of halves lie; the last, out.
 };
 
 bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
@@ -124,8 +130,10 @@ bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
           value < request.n_inputs() && request.input(value).strides == TENON_STRIDES_UNIFORM;
       step.strides[k] = is_uniform ? 0 : 1;
       step.widens[k] = kernel->converts() && is_half(request.dtype(value));
+      step.converts = step.converts || step.widens[k];
     }
     step.narrows = kernel->converts() && is_half(given.dtype);
+    step.converts = step.converts || step.narrows;
     work += kernel->cost() == Cost::kHeavy ? 8 : 1;
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
@@ -136,16 +144,19 @@ bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
 }
 
 void Loop::place(const tenon_sdk::LoopRequest& request) {
-  for (size_t i = 0; i < request.n_inputs(); ++i) {
+  const auto add = [&](Place::Kind kind, tenon_dtype dtype, uint32_t number) {
+    places_.push_back({kind, dtype, static_cast<uint32_t>(size_of(dtype)), number, 0});
+  };
+  for (uint32_t i = 0; i < request.n_inputs(); ++i) {
     const tenon_operand& input = request.input(i);
     const Place::Kind kind = input.strides == TENON_STRIDES_UNIFORM ? Place::Kind::kUniform
                              : input.strides == TENON_STRIDES_DENSE ? Place::Kind::kDense
                                                                     : Place::Kind::kPacked;
-    places_.push_back({kind, input.dtype, 0});
+    add(kind, input.dtype, i);
   }
   std::vector<size_t> last(request.n_values(), 0);
   for (size_t i = 0; i < steps_.size(); ++i) {
-    places_.push_back({Place::Kind::kRegister, request.dtype(steps_[i].value), 0});
+    add(Place::Kind::kRegister, request.dtype(steps_[i].value), 0);
     for (size_t k = 0; k < steps_[i].n_inputs; ++k) last[steps_[i].inputs[k]] = i;
   }
   for (size_t i = 0; i < request.n_outputs(); ++i) {
@@ -193,11 +204,18 @@ void Loop::lay_out(const Registers& registers) {
   const size_t bytes = std::max<size_t>(1, registers.bytes_per_element());
   tile_ =
       std::min(kLongestTile, static_cast<int64_t>(kMemory / bytes) / kShortestTile * kShortestTile);
+  std::vector<uint32_t> starts;
   uint32_t start = 0;
   for (const size_t size : registers.sizes()) {
-    register_starts_.push_back(start);
+    starts.push_back(start);
     start += static_cast<uint32_t>(size) * static_cast<uint32_t>(tile_);
   }
+  for (Place& place : places_) {
+    const bool is_register =
+        place.kind == Place::Kind::kPacked || place.kind == Place::Kind::kRegister;
+    if (is_register) place.start = starts[place.number];
+  }
+  for (uint32_t& each : widened_) each = starts.empty() ? 0 : starts[each];
 }
 
 bool Loop::may_alias() const {
@@ -212,71 +230,83 @@ bool Loop::may_alias() const {
   return true;
 }
 
+template <bool kPacks>
 void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
   alignas(64) std::byte memory[kMemory];
   std::byte* at[kMostValues];
-  for (uint32_t v = 0; v < places_.size(); ++v) {
+  for (size_t v = 0; v < places_.size(); ++v) {
     const Place& place = places_[v];
-    const int64_t offset = begin * static_cast<int64_t>(size_of(place.dtype));
     switch (place.kind) {
       case Place::Kind::kDense:
-        at[v] = data<std::byte>(launch.inputs[v]) + offset;
+        at[v] = data<std::byte>(launch.inputs[place.number]) + begin * place.size;
         break;
       case Place::Kind::kUniform:
-        at[v] = data<std::byte>(launch.inputs[v]);
+        at[v] = data<std::byte>(launch.inputs[place.number]);
         break;
       case Place::Kind::kOutput:
-        at[v] = data<std::byte>(launch.outputs[place.number]) + offset;
+        at[v] = data<std::byte>(launch.outputs[place.number]) + begin * place.size;
         break;
       case Place::Kind::kPacked:
       case Place::Kind::kRegister:
-        at[v] = memory + register_starts_[place.number];
+        at[v] = memory + place.start;
         break;
     }
   }
-  std::array<LoopAxes, kMostInputs> axes;
-  for (size_t i = 0; i < packed_.size(); ++i) {
-    const tenon_view& view = launch.inputs[packed_[i]];
-    for (size_t axis = 0; axis < view.rank; ++axis) {
-      axes[i].push(view.sizes[axis], view.strides[axis]);
+  [[maybe_unused]] std::array<LoopAxes, kPacks ? kMostInputs : 0> axes;
+  if constexpr (kPacks) {
+    for (size_t i = 0; i < packed_.size(); ++i) {
+      const tenon_view& view = launch.inputs[packed_[i]];
+      for (size_t axis = 0; axis < view.rank; ++axis) {
+        axes[i].push(view.sizes[axis], view.strides[axis]);
+      }
     }
   }
   while (true) {
     const int64_t n = std::min(tile_, end - begin);
-    for (size_t i = 0; i < packed_.size(); ++i) {
-      const tenon_view& view = launch.inputs[packed_[i]];
-      tenon_sdk::dispatch_size(view.dtype, [&]<class T>(Type<T>) {
-        pack(data<const T>(view), axes[i], begin, begin + n, reinterpret_cast<T*>(at[packed_[i]]));
-        return 0;
-      });
+    if constexpr (kPacks) {
+      for (size_t i = 0; i < packed_.size(); ++i) {
+        const tenon_view& view = launch.inputs[packed_[i]];
+        tenon_sdk::dispatch_size(view.dtype, [&]<class T>(Type<T>) {
+          pack(data<const T>(view), axes[i], begin, begin + n,
+               reinterpret_cast<T*>(at[packed_[i]]));
+          return 0;
+        });
+      }
     }
     run_tile(at, memory, static_cast<size_t>(n));
     begin += n;
     if (begin == end) return;
-    for (const uint32_t v : moving_) at[v] += n * static_cast<int64_t>(size_of(places_[v].dtype));
+    for (const uint32_t v : moving_) at[v] += n * places_[v].size;
   }
 }
 
 void Loop::run_tile(std::byte* const* at, std::byte* memory, size_t n) const {
   for (const Step& step : steps_) {
-    const void* in[kMaxSpanInputs];
-    for (size_t k = 0; k < step.n_inputs; ++k) {
-      const uint32_t v = step.inputs[k];
-      in[k] = at[v];
-      if (!step.widens[k]) continue;
-      auto* const wide = reinterpret_cast<float*>(memory + register_starts_[widened_[k]]);
-      widen_half(places_[v].dtype, at[v], wide, step.strides[k] == 0 ? 1 : n);
-      in[k] = wide;
-    }
-    if (!step.narrows) {
-      step.span(in, step.strides, at[step.value], n, step.params);
+    if (step.converts) {
+      convert(step, at, memory, n);
       continue;
     }
-    auto* const wide =
-        reinterpret_cast<float*>(memory + register_starts_[widened_[kMaxSpanInputs]]);
-    step.span(in, step.strides, wide, n, step.params);
-    narrow_half(places_[step.value].dtype, wide, at[step.value], n);
+    const void* in[kMaxSpanInputs];
+    for (size_t k = 0; k < step.n_inputs; ++k) in[k] = at[step.inputs[k]];
+    step.span(in, step.strides, at[step.value], n, step.params);
   }
+}
+
+// A step that computes halves in float32.
+void Loop::convert(const Step& step, std::byte* const* at, std::byte* memory, size_t n) const {
+  const void* in[kMaxSpanInputs];
+  for (size_t k = 0; k < step.n_inputs; ++k) {
+    const uint32_t v = step.inputs[k];
+    in[k] = at[v];
+    if (!step.widens[k]) continue;
+    auto* const wide = reinterpret_cast<float*>(memory + widened_[k]);
+    widen_half(places_[v].dtype, at[v], wide, step.strides[k] == 0 ? 1 : n);
+    in[k] = wide;
+  }
+  auto* const wide = reinterpret_cast<float*>(memory + widened_[kMaxSpanInputs]);
+  step.span(in, step.strides, step.narrows ? static_cast<void*>(wide) : at[step.value], n,
+            step.params);
+  if (step.narrows) narrow_half(places_[step.value].dtype, wide, at[step.value], n);
 }
 
 }  // namespace
