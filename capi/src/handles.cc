@@ -26,15 +26,21 @@ void fail_handle(const Object* object, Name name, const char* kind) {
   fail_argument(name, std::string("is not ") + kind);
 }
 
-Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name) {
+namespace {
+
+TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation most, Name name) {
   TensorImpl& tensor = get(handle, name);
-  if (tensor.donation != Donation::kNone) {
-    fail_argument(name, "was donated and cannot be used again");
-  }
+  if (tensor.donation > most) fail_argument(name, "was donated and cannot be used again");
   if (tensor.storage && &tensor.storage->device->context() != &scope.context()) {
     fail_argument(name, "belongs to another context than the scope");
   }
-  return Tensor::share(&tensor);
+  return tensor;
+}
+
+}  // namespace
+
+Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name) {
+  return Tensor::share(&tensor_of(scope, handle, Donation::kNone, name));
 }
 
 Tensor get_value(const Scope& scope, const tenon_tensor* handle, Name name) {
@@ -61,6 +67,25 @@ std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles
     tensors[i] = get_tensor(scope, handles[i], {name, i});
   }
   return tensors;
+}
+
+std::vector<Tensor> get_arguments(const Scope& scope, tenon_tensor* const* handles, size_t n) {
+  std::vector<Tensor> tensors(n);
+  if (n > 0) require_pointer(handles, "inputs");
+  for (size_t i = 0; i < n; ++i) {
+    TensorImpl& x = tensor_of(scope, handles[i], Donation::kOffered, {"inputs", i});
+    // Of what a tape keeps too, the handle alone is given away.
+    const bool is_kept = x.donation != Donation::kNone && x.owners() > 1;
+    tensors[i] = is_kept ? renewed(x) : Tensor::share(&x);
+  }
+  return tensors;
+}
+
+void end_donations(tenon_tensor* const* handles, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    TensorImpl* x = peek(handles[i]);
+    if (x && x->donation == Donation::kOffered) consume(*x);
+  }
 }
 
 std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name) {

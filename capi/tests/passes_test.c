@@ -81,7 +81,7 @@ static void say_what_is_wrong(void) {
   CHECK_ERROR(tenon_context_set_pass(NULL, tenon_str("drop"), true), TENON_INVALID_ARGUMENT,
               "context");
   CHECK_ERROR(tenon_context_set_pass(context(), tenon_str("dorp"), true), TENON_NOT_FOUND,
-              "there is no pass dorp; there are simplify, fold, share, drop, fuse");
+              "there is no pass dorp; there are verify, simplify, fold, share, drop, fuse");
 }
 
 int main(void) {

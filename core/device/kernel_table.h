@@ -69,7 +69,11 @@ class PreparedKernel {
   tenon_kernel_p* handle() const { return handle_; }
   const tenon_kernel* loop_line() const { return loop_line_; }
   bool takes_strides() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
-  bool may_alias() const { return traits_ & TENON_KERNEL_MAY_ALIAS; }
+  // Whether an output may lie on an input.
+  bool may_alias(size_t output) const {
+    if (traits_ & TENON_KERNEL_MAY_ALIAS) return true;
+    return output == 0 && (traits_ & TENON_KERNEL_FIRST_MAY_ALIAS) != 0;
+  }
   bool wants_workspace() const { return traits_ & TENON_KERNEL_WORKSPACE; }
 
   void retain() const { owners_.fetch_add(1, std::memory_order_relaxed); }

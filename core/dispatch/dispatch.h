@@ -45,6 +45,9 @@ void require_value(const TensorImpl& x);
 
 // Ends a donated handle: its storage is the callee's.
 void consume(TensorImpl& x);
+// A donated tensor under another identity: for what is more than one op, of which the first would
+// end it.
+Tensor not_donated(const Tensor& x);
 
 // Tensors from host memory, row-major, and back. `bytes` must be what the type takes.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);

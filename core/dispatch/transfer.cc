@@ -179,4 +179,6 @@ void consume(TensorImpl& x) {
   if (x.owners() == 1) x.storage.reset();  // Else a tape keeps it, too.
 }
 
+Tensor not_donated(const Tensor& x) { return x->donation == Donation::kNone ? x : renewed(*x); }
+
 }  // namespace tenon

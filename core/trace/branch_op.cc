@@ -182,7 +182,7 @@ Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> g
     }));
   }
   check_alike(blocks);
-  return apply_blocks(scope, control::branch(), blocks, {which});
+  return apply_blocks(scope, control::branch(), blocks, {which}, {});
 }
 
 }  // namespace tenon

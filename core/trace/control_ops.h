@@ -19,6 +19,9 @@
 namespace tenon {
 
 Tensors trace_loop(Scope& scope, const Loop& loop);
+
+// For how many entries the lists of a loop have memory from the start.
+Size list_capacity(const Loop& loop);
 Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> blocks);
 
 Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,

@@ -50,21 +50,23 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
   return &optimised_;
 }
 
-Tensors Executable::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const {
+Tensors Executable::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                          std::span<const uint8_t> spare) const {
   const Optimised* code = optimised(scope);
   if (!code) return written_.apply(scope, sizes, given);
-  if (code->constants.empty()) return code->slice->apply(scope, sizes, given);
+  if (code->constants.empty()) return code->slice->apply(scope, sizes, given, spare);
   Tensors all(given);
   for (const Tensor& x : code->constants) all.push_back(x);
-  return code->slice->apply(scope, sizes, all);
+  return code->slice->apply(scope, sizes, all, spare);
 }
 
-bool Executable::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const {
+bool Executable::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
+                        TripLimit& limit) const {
   const Optimised* code = optimised(scope);
   if (!code) return false;
   const size_t n = given.size();
   for (const Tensor& x : code->constants) given.push_back(x);
-  const bool done = code->slice->repeat(scope, sizes, given);
+  const bool done = code->slice->repeat(scope, sizes, given, limit);
   given.resize(n);
   return done;
 }

@@ -16,8 +16,9 @@ class Executable {
   // As for a slice.
   Executable(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
 
-  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const;
-  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const;
+  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                std::span<const uint8_t> spare = {}) const;
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
 
  private:
   struct Optimised {

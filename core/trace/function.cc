@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/search.h"
+#include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
 #include "core/trace/text.h"
@@ -135,7 +136,7 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
   for (Node* node : written.graph->inputs()) {
     if (node->role == InputRole::kArgument) {
       if (examples.empty()) continue;
-      inputs.push_back(examples[argument++]);
+      inputs.push_back(not_donated(examples[argument++]));
     } else if (node->role == InputRole::kCapture) {
       inputs.push_back(written.captures[capture++]);
     } else {
@@ -190,7 +191,9 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
   check(inputs);
   if (scope.traced_cells() || context_->runs_functions_eagerly()) {
     const Deeper deeper(name_);
-    Tensors outputs = body_(scope, inputs, statics);
+    Tensors given;
+    for (const Tensor& x : inputs) given.push_back(not_donated(x));
+    Tensors outputs = body_(scope, given, statics);
     check_outputs(outputs.size());
     return outputs;
   }
@@ -201,7 +204,7 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
 
 void Function::check(TensorSpan inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    require(inputs[i]->donation == Donation::kNone, "input {} was donated", i);
+    require(inputs[i]->donation != Donation::kConsumed, "input {} was donated before", i);
   }
   if (!options_.has_signature) return;
   const std::vector<InputSpec>& signature = options_.signature;

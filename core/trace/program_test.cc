@@ -172,6 +172,58 @@ TEST_F(Programs, JoinSmallLaunchesThatShareNothing) {
   EXPECT_EQ(values_of(y[1]), (Doubles{0, 0}));
 }
 
+TEST_F(Programs, WriteWhereAnInputLiesThatNobodyNeeds) {
+  const auto program = record([](TensorSpan in) { return Tensors{-in[0]}; }, {f32({1, 2})});
+  const uint8_t one_owner[] = {1};
+  Tensors x{f32({3, 4})};
+  const Storage* const memory = x[0]->storage.get();
+
+  const Tensor other = renewed(*x[0]);
+  EXPECT_NE(program->run(scope(), x, one_owner)[0]->storage.get(), memory);
+  EXPECT_EQ(values_of(other), (Doubles{3, 4}));
+  const uint8_t two_owners[] = {2}, never[] = {0};
+  EXPECT_NE(program->run(scope(), x, never)[0]->storage.get(), memory);
+  EXPECT_NE(program->run(scope(), x)[0]->storage.get(), memory);
+  const Tensor y = program->run(scope(), x, two_owners)[0];
+  EXPECT_EQ(y->storage.get(), memory);
+  EXPECT_EQ(values_of(y), (Doubles{-3, -4}));
+}
+
+TEST_F(Programs, LeaveInputsThatAreReadLaterOrGiven) {
+  const auto read = record(
+      [](TensorSpan in) {
+        return Tensors{-in[0], sum(in[0])};
+      },
+      {f32({1, 2})});
+  const auto given = record([](TensorSpan in) { return Tensors{-in[0], in[0]}; }, {f32({1, 2})});
+  const uint8_t one_owner[] = {1};
+  const Tensors x{f32({3, 4})};
+
+  EXPECT_EQ(values_of(read->run(scope(), x, one_owner)[1]), Doubles{7});
+  EXPECT_EQ(values_of(given->run(scope(), x, one_owner)[1]), (Doubles{3, 4}));
+}
+
+TEST_F(Programs, LeaveInputsThatAFailureBehindWouldLose) {
+  const auto program = record(
+      [](TensorSpan in) {
+        return Tensors{-in[0], gather(in[1], in[2], 0)};
+      },
+      {f32({1, 2}), f32({5, 6}), i64({1})});
+  const uint8_t one_owner[] = {1, 0, 0};
+  const Tensors x{f32({3, 4}), f32({5, 6}), i64({2})};
+  EXPECT_THROW(program->run(scope(), x, one_owner), Error);
+  EXPECT_EQ(values_of(x[0]), (Doubles{3, 4}));
+}
+
+// What is made on the way to an output lies where that will.
+TEST_F(Programs, MakeOutputsInPlace) {
+  const auto program =
+      record([](TensorSpan in) { return Tensors{-cumsum(in[0], {.axis = 0})}; }, {f32({1, 2})});
+  EXPECT_EQ(program->n_launches(), 2u);
+  EXPECT_EQ(program->block_bytes(), 0u);
+  EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), (Doubles{-3, -7}));
+}
+
 TEST_F(Programs, AllocateNothingAnewInSteadyState) {
   const auto program =
       record([](TensorSpan in) { return Tensors{exp(in[0] + 1.0) * in[0]}; }, {f32({1, 2, 3})});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 
 namespace tenon {
@@ -193,15 +194,23 @@ void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& s
   release(step.begin, step.end, values);
 }
 
-Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given) const {
+Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                           std::span<const uint8_t> spare) const {
   const Step& step = steps_[0];
   Tensors inputs;
-  for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
+  SmallVector<uint8_t, 16> spare_inputs;
+  for (const uint32_t place : alone_.reads) {
+    inputs.push_back(given[place]);
+    // What is given on is needed, although no call reads it.
+    const bool is_spare = place < spare.size() && !contains(alone_.passes, place);
+    spare_inputs.push_back(is_spare ? spare[place] : uint8_t{0});
+  }
   const auto code = [&](TensorSpan reads) {
     std::vector<Tensor> values(graph_.n_slots());
     return apply_nodes(scope, sizes, step, reads, values);
   };
-  const Tensors outputs = step.segment->run(scope, *step.device, sizes, inputs, std::cref(code));
+  const Tensors outputs =
+      step.segment->run(scope, *step.device, sizes, inputs, std::cref(code), spare_inputs.span());
   Tensors results;
   for (size_t i = 0; i < wanted_.size(); ++i) {
     const uint32_t place = alone_.gives[i];
@@ -210,7 +219,8 @@ Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan
   return results;
 }
 
-bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const {
+bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
+                   TripLimit& limit) const {
   if (!is_alone() || scope.innermost() || scope.recorder()) return false;
   Tensors inputs;
   for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
@@ -227,14 +237,15 @@ bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) co
     changed.push_back(i);
   }
   if (!program->can_repeat(go, feedback)) return false;
-  Tensors results = program->repeat(scope, inputs, go, feedback);
+  Tensors results = program->repeat(scope, inputs, go, feedback, limit);
   for (size_t i = 0; i < changed.size(); ++i) given[changed[i]] = std::move(results[i]);
   return true;
 }
 
-Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const {
+Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                     std::span<const uint8_t> spare) const {
   const bool is_eager = !scope.innermost() && !scope.recorder();
-  if (is_eager && is_alone()) return apply_alone(scope, sizes, given);
+  if (is_eager && is_alone()) return apply_alone(scope, sizes, given, spare);
   std::vector<Tensor> values(graph_.n_slots());
   for (size_t i = 0; i < given_.size(); ++i) values[given_[i]] = given[i];
   for (const Step& step : steps_) {

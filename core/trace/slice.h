@@ -24,13 +24,15 @@ class Slice {
 
   // Applies the calls in the scope, whatever that does: they run, are recorded, or become part of
   // another trace. What runs alike again is launched without being dispatched. `sizes` says what
-  // each symbol of the graph is. What nothing needs any more is released on the way.
-  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const;
+  // each symbol of the graph is. What nothing needs any more is released on the way. `spare`: what
+  // is given whose memory nobody else needs any more, as for a program.
+  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                std::span<const uint8_t> spare = {}) const;
 
   // Applies itself as long as the first value wanted, a bool of rank 0, is true; the others take
   // the place of the first values given, which they are at the end. At least once. False, and
   // nothing has happened: where that takes more than launching what was launched before.
-  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const;
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
 
   std::span<const Node* const> nodes() const { return nodes_; }
 
@@ -57,7 +59,8 @@ class Slice {
                   std::vector<Tensor>& values) const;
   Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,
                       std::vector<Tensor>& values) const;
-  Tensors apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given) const;
+  Tensors apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                      std::span<const uint8_t> spare) const;
   void run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                    std::vector<Tensor>& values) const;
   void release(size_t begin, size_t end, std::vector<Tensor>& values) const;

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/search.h"
+#include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 #include "core/trace/tracer.h"
 
@@ -81,7 +82,7 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   size_t argument = 0, capture = 0, state = 0;
   for (const Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) {
-      all.push_back(arguments[argument++]);
+      all.push_back(not_donated(arguments[argument++]));
     } else if (node->role == InputRole::kCapture) {
       all.push_back(captures_[capture++]);
     } else {
@@ -89,6 +90,20 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
     }
   }
   return all;
+}
+
+// Arguments that were donated and states, whose memory has another owner beside the list: the
+// caller's handle, or the cell, which is given another value.
+SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
+  SmallVector<uint8_t, 16> result;
+  size_t argument = 0;
+  for (const Node* node : graph_->inputs()) {
+    const bool is_spare = node->role == InputRole::kArgument
+                              ? arguments[argument++]->donation == Donation::kOffered
+                              : node->role == InputRole::kState;
+    result.push_back(is_spare ? uint8_t{2} : uint8_t{0});
+  }
+  return result;
 }
 
 Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
@@ -106,7 +121,7 @@ Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     outputs = recorded(scope, given, sizes, by);
   } else {
     const Scope::Unrecorded unrecorded(scope);
-    outputs = all_.apply(scope, sizes, given);
+    outputs = all_.apply(scope, sizes, given, spare(arguments).span());
   }
   Tensors results;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -57,6 +57,7 @@ class Trace final : public Object, public Pooled<Trace> {
     Ref<Trace> whole;  // The same as a trace of its own, once somebody differentiates it.
   };
   Tensors inputs(Scope& scope, TensorSpan arguments) const;
+  SmallVector<uint8_t, 16> spare(TensorSpan arguments) const;
   Tensors recorded(Scope& scope, const Tensors& inputs, const Sizes& sizes,
                    const std::vector<bool>& by);
   Tensors gradients(const VjpArgs& args, const Sizes& sizes, const std::vector<bool>& by,

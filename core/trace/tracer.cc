@@ -152,7 +152,7 @@ void Tracer::add(Cell& cell) {
 // Loops of the host language are written out, trip by trip.
 void Tracer::count_call(Scope& scope, const OpDef& op) {
   constexpr size_t kMany = 3000;
-  if (++calls_[scope.location() + ' ' + op.name] != kMany + 1) return;
+  if (is_silent_ || ++calls_[scope.location() + ' ' + op.name] != kMany + 1) return;
   const std::string where = scope.location().empty() ? "" : " at " + scope.location();
   scope.context().log(
       TENON_LOG_WARNING,

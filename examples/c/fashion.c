@@ -190,18 +190,18 @@ static void save_and_check(network* net, const fashion_options* options, const d
   const size_t bytes = count * kClasses * sizeof(float);
   float* before = allocate(bytes);
   float* after = allocate(bytes);
-  network loaded = network_create(net->scope, options->seed + 1);
+  network* loaded = network_create(net->scope, options->seed + 1);
   network_save(net, options->save);
-  network_load(&loaded, options->save);
+  network_load(loaded, options->save);
   read_logits(net, set, 0, count, before);
-  read_logits(&loaded, set, 0, count, after);
+  read_logits(loaded, set, 0, count, after);
   if (memcmp(before, after, bytes)) {
     fprintf(stderr, "fashion: the weights in %s give other outputs than those in memory\n",
             options->save);
     exit(1);
   }
   printf("saved %s; loaded again, it gives the same outputs\n", options->save);
-  network_free(&loaded);
+  network_free(loaded);
   free(after);
   free(before);
 }
@@ -214,6 +214,15 @@ static void must_be_writable(const char* path) {
     exit(1);
   }
   fclose(file);
+}
+
+/* Says how long training took, and the most that tensors held meanwhile. */
+static void tell_cost(tenon_scope* scope, double taken, double images_per_s) {
+  tenon_device* device = NULL;
+  must(tenon_scope_get_device(scope, &device));
+  printf("trained in %.1f s, %.0f images/s; peak memory of tensors %.1f MiB\n", taken, images_per_s,
+         (double)memory_of(device).peak_bytes / (1 << 20));
+  tenon_device_release(device);
 }
 
 static void describe_device(tenon_scope* scope, char* text, size_t size) {
@@ -233,6 +242,7 @@ int main(int argc, char** argv) {
   char device[256];
   context_options.threads = options.threads;
   must(tenon_context_create(&context_options, &context));
+  tenon_context_run_functions_eagerly(context, options.eager);
   tenon_scope* scope = tenon_context_default_scope(context);
   must(tenon_scope_set_device(scope, tenon_str(options.device)));
   must_be_writable(options.save);
@@ -247,19 +257,18 @@ int main(int argc, char** argv) {
   fflush(stdout);
   image_set_free(&train_images);
 
-  network net = network_create(scope, options.seed);
+  network* net = network_create(scope, options.seed);
   verdict v = {0, allocate(test_set.count), allocate(test_set.count * sizeof(float))};
   const double start = seconds();
-  history h = train(&net, &options, &train_set, &test_set, &test_images, &v);
+  history h = train(net, &options, &train_set, &test_set, &test_images, &v);
   const double taken = seconds() - start;
-  save_and_check(&net, &options, &test_set);
+  const double images_per_s = (double)options.epochs * (double)train_set.count / taken;
+  tell_cost(scope, taken, images_per_s);
+  save_and_check(net, &options, &test_set);
 
-  const fashion_report report = {
-      &options,     device,
-      taken,        (double)options.epochs * (double)train_set.count / taken,
-      h.losses,     h.n_losses,
-      h.accuracies, &test_images,
-      v.predicted,  v.confidence};
+  const fashion_report report = {&options,    device,      taken,        images_per_s,
+                                 h.losses,    h.n_losses,  h.accuracies, &test_images,
+                                 v.predicted, v.confidence};
   if (!fashion_page_write(options.page, &report)) {
     fprintf(stderr, "fashion: %s: %s\n", options.page, strerror(errno));
     return 1;
@@ -271,7 +280,7 @@ int main(int argc, char** argv) {
   free(h.accuracies);
   free(v.predicted);
   free(v.confidence);
-  network_free(&net);
+  network_free(net);
   release(&train_set);
   release(&test_set);
   image_set_free(&test_images);

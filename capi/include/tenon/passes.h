@@ -1,6 +1,6 @@
 /* tenon/passes.h - what the code of functions goes through before it runs.
  *
- * A pass makes code do less and give the same, to the bit: equal calls are made once, calls that
+ * The first, "verify", checks it; what it says of is a bug of Tenon. Each other makes code do less and give the same, to the bit: equal calls are made once, calls that
  * nothing needs not at all, calls over the same elements in one go. One difference is possible: a
  * call that would fail and that nothing needs is not made ("drop").
  *

@@ -174,11 +174,13 @@ typedef struct tenon_kernel_request {
 enum {
   /* Inputs may be STRIDED. Without it the host hands over DENSE and UNIFORM ones only. */
   TENON_KERNEL_STRIDED_INPUTS = 1 << 0,
-  /* Output 0 may lie on an input of the same type and strides that nobody else uses. */
+  /* Each output may lie on an input of the same type and strides that nobody else uses. */
   TENON_KERNEL_MAY_ALIAS = 1 << 1,
   TENON_KERNEL_DETERMINISTIC = 1 << 2,
   /* The host asks `workspace` before each launch. Without it there is none. */
-  TENON_KERNEL_WORKSPACE = 1 << 3
+  TENON_KERNEL_WORKSPACE = 1 << 3,
+  /* Output 0 may lie on such an input; the others may not. */
+  TENON_KERNEL_FIRST_MAY_ALIAS = 1 << 4
 };
 
 /* What a prepared kernel says of itself. The host sets struct_size and zeroes the rest. */

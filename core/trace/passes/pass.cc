@@ -9,6 +9,8 @@ namespace tenon {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"verify", "what the code says of itself is checked, before the others and behind them",
+     verify},
     {"simplify", "what an identity says is an input becomes that", simplify},
     {"fold", "what depends on nothing is computed once", fold_constants},
     {"share", "equal calls are made once", share_equal},
@@ -38,8 +40,10 @@ std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& cons
   std::shared_ptr<Graph> result;
   for (size_t i = 0; i < std::size(kPasses); ++i) {
     if (!kPasses[i].run || scope.context().leaves_out_pass(i)) continue;
-    result = kPasses[i].run(scope, result ? *result : graph, constants);
+    auto next = kPasses[i].run(scope, result ? *result : graph, constants);
+    if (next) result = std::move(next);
   }
+  if (result && !is_left_out(scope, "verify")) verify(scope, *result, constants);
   return result;
 }
 

@@ -19,8 +19,8 @@ namespace tenon {
 struct Pass {
   const char* name;
   const char* summary;  // One clause, for people.
-  // `constants` are the tensors that the last inputs stand for; a pass may add to both. NULL of one
-  // that is no matter of graphs.
+  // `constants` are the tensors that the last inputs stand for; a pass may add to both. Gives NULL
+  // where it changes nothing, and is NULL of one that is no matter of graphs.
   std::shared_ptr<Graph> (*run)(Scope& scope, const Graph& graph, Tensors& constants);
 };
 
@@ -34,6 +34,7 @@ size_t find_pass(std::string_view name);
 bool is_left_out(Scope& scope, std::string_view name);
 
 // One function in each file of this folder.
+std::shared_ptr<Graph> verify(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> drop_dead(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> simplify(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> share_equal(Scope& scope, const Graph& graph, Tensors& constants);

@@ -3,6 +3,7 @@
 #include "core/trace/passes/pass.h"
 
 #include "core/testing/graph_text.h"
+#include "core/trace/region.h"
 
 namespace tenon {
 namespace {
@@ -31,6 +32,54 @@ class Passes : public testing::CoreTest {
 
   Tensors constants;  // What the last graph was given besides.
 };
+
+// What is broken in a graph, by hand, and what is said of it.
+TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
+  using Break = std::function<void(Graph & graph, Node & sum)>;
+  const auto expect_error = [&](const char* message, const Break& break_it) {
+    const std::unique_ptr<Graph> graph = parse_graph(
+        scope(), "(x: f32[2], c: f32[]) { e = exp(x) s = add(e, 1.0) n = neg(s) return n }");
+    const SizeTable::Use use(graph->sizes());
+    EXPECT_EQ(verify(scope(), *graph, constants), nullptr);
+    for (Node& node : graph->nodes()) {
+      if (node.names[0] == "s") break_it(*graph, node);
+    }
+    EXPECT_ERROR(verify(scope(), *graph, constants), Code::kInternal, message);
+  };
+  const auto last = [](Graph& graph) { return &graph.nodes().back(); };
+
+  expect_error("G1 at x", [](Graph& g, Node&) { g.set_inputs({g.inputs()[1]}); });
+  expect_error("G1 at x, which calls no op: it is an input twice", [](Graph& g, Node&) {
+    g.set_inputs({g.inputs()[0], g.inputs()[0]});
+  });
+  expect_error("G1: an input", [](Graph& g, Node& s) { g.set_inputs({&s}); });
+  expect_error("G2 at s, which calls add: it takes what no node before it makes",
+               [&](Graph& g, Node& s) { s.inputs[0] = last(g)->output(); });
+  expect_error("G2 at s", [](Graph&, Node& s) { s.inputs[0].index = 3; });
+  expect_error("G3 at s", [](Graph&, Node& s) { s.first_slot = 0; });
+  expect_error("G3 at e", [](Graph&, Node& s) { s.names[0] = "e"; });
+  expect_error("G4", [&](Graph&, Node& s) { s.inputs[1].node->constant = testing::f32({1}); });
+  expect_error("G5 at s, which calls add: value 0 is f32[2], not f64[2]",
+               [](Graph&, Node& s) { s.types[0].dtype = DType::kF64; });
+  expect_error("G5 at s, which calls add: value 0 is f32[2], not f32[3]",
+               [](Graph&, Node& s) { s.types[0].shape = Dims{3}; });
+  expect_error("G5 at s, which calls add: takes 2 inputs",
+               [](Graph&, Node& s) { s.inputs.pop_back(); });
+  expect_error("G6: output 0", [](Graph& g, Node&) { g.set_outputs({Value()}); });
+}
+
+TEST_F(Passes, VerifyLooksIntoLoopsAndBranches) {
+  const std::unique_ptr<Graph> graph =
+      parse_graph(scope(),
+                  "(p: bool[], x: f32[2]) { y = branch(p, x) do (a: f32[2]) { return neg(a) } "
+                  "do (a: f32[2]) { b = exp(a) return b } return y }");
+  const SizeTable::Use use(graph->sizes());
+  verify(scope(), *graph, constants);
+  const auto& attrs = region_attrs(graph->nodes().back().attrs.view());
+  auto& inside = const_cast<Graph&>(attrs.regions[1]->graph());
+  inside.nodes().back().types[0].dtype = DType::kF16;
+  EXPECT_ERROR(verify(scope(), *graph, constants), Code::kInternal, "G5 at b, which calls exp");
+}
 
 TEST_F(Passes, DropLeavesWhatOutputsNeed) {
   expect({"drop"}, "(x: f32[2], i: i64[1]) { a = exp(x) b = gather(a, i) c = neg(a) return c }",

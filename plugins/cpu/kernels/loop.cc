@@ -76,8 +76,8 @@ class Loop final : public tenon_sdk::Kernel {
 
   // False, with the answer, if an instruction cannot be part of it.
   bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
-  // Whether output 0 may lie on an input: behind it none is read.
-  bool may_alias() const;
+  // Whether outputs, or output 0, may lie on inputs: behind them none is read.
+  bool may_alias(bool all) const;
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
     const int64_t n = count(launch.outputs[0]);
@@ -218,14 +218,14 @@ void Loop::lay_out(const Registers& registers) {
   for (uint32_t& each : widened_) each = starts.empty() ? 0 : starts[each];
 }
 
-bool Loop::may_alias() const {
+bool Loop::may_alias(bool all) const {
   bool is_written = false;
   for (const Step& step : steps_) {
     for (size_t k = 0; k < step.n_inputs; ++k) {
       if (is_written && places_[step.inputs[k]].kind == Place::Kind::kDense) return false;
     }
     const Place& result = places_[step.value];
-    is_written = is_written || (result.kind == Place::Kind::kOutput && result.number == 0);
+    is_written = is_written || (result.kind == Place::Kind::kOutput && (all || result.number == 0));
   }
   return true;
 }
@@ -317,8 +317,10 @@ Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
   auto loop = std::make_unique<Loop>(request);
   Prepared refusal;
   if (!loop->build(request, refusal)) return refusal;
-  const uint32_t traits = loop->may_alias() ? kElementwise : kTraits;
-  return {.kernel = std::move(loop), .traits = traits};
+  const uint32_t alias = loop->may_alias(true)    ? TENON_KERNEL_MAY_ALIAS
+                         : loop->may_alias(false) ? TENON_KERNEL_FIRST_MAY_ALIAS
+                                                  : 0;
+  return {.kernel = std::move(loop), .traits = kTraits | alias};
 }
 
 }  // namespace tenon_cpu
