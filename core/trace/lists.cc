@@ -30,7 +30,8 @@ class Slots {
       return tenon_place{tensor.storage->buffer, nullptr,
                          static_cast<uint64_t>(tensor.offset) * size_of(tensor.type.dtype), 0};
     };
-    device.copy(scope.stream(device), place(*from), place(*to), bytes_of(x->type));
+    const auto bytes = static_cast<uint64_t>(int64_t{count(x->shape())}) * size_of(x->type.dtype);
+    device.copy(scope.stream(device), place(*from), place(*to), bytes);
     return to;
   }
 

@@ -10,6 +10,7 @@ namespace {
 
 using testing::f32;
 using testing::f64;
+using testing::i64;
 using testing::values_of;
 using Doubles = std::vector<double>;
 

@@ -35,7 +35,7 @@ class Region {
 };
 
 // How the way back of a loop finds what it needs.
-enum class LoopPolicy : uint8_t {
+enum class LoopPolicy : int32_t {
   kStack,      // Each trip leaves it in lists.
   kRecompute,  // Each trip leaves what it began with, and the way back runs it again.
   kBounded     // As kStack, in memory for all trips that is there from the start.

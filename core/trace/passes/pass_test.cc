@@ -63,7 +63,7 @@ TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
                [](Graph&, Node& s) { s.types[0].dtype = DType::kF64; });
   expect_error("G5 at s, which calls add: value 0 is f32[2], not f32[3]",
                [](Graph&, Node& s) { s.types[0].shape = Dims{3}; });
-  expect_error("G5 at s, which calls add: takes 2 inputs",
+  expect_error("G5 at s, which calls add: add: takes 2 inputs",
                [](Graph&, Node& s) { s.inputs.pop_back(); });
   expect_error("G6: output 0", [](Graph& g, Node&) { g.set_outputs({Value()}); });
 }
