@@ -37,6 +37,7 @@ Executable::Executable(const Graph& graph, std::span<const Value> given,
 
 const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (scope.innermost()) return nullptr;
+  if (is_optimised_.load(std::memory_order_acquire)) return &optimised_;
   std::call_once(once_, [&] {
     const SizeTable::Use use(graph_.sizes());
     const bool is_whole = given_.size() == graph_.inputs().size() && is_left_out(scope, "drop");
@@ -46,6 +47,7 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
     if (!optimised_.graph) optimised_.graph = part;
     const Graph& graph = *optimised_.graph;
     optimised_.slice.emplace(graph, outputs_of(graph.inputs()), graph.outputs(), is_whole);
+    is_optimised_.store(true, std::memory_order_release);
   });
   return &optimised_;
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,7 @@ class Executable {
   std::vector<Value> given_, wanted_;
   Slice written_;  // What is wanted of it.
   mutable std::once_flag once_;
+  mutable std::atomic<bool> is_optimised_ = false;
   mutable Optimised optimised_;
 };
 

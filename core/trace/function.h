@@ -88,7 +88,7 @@ class Function final : public Object, public Pooled<Function> {
 
  private:
   // What calls of one trace have alike but for sizes: dtypes, ranks and devices.
-  using Like = SmallVector<uint64_t, 12>;
+  using Like = SmallVector<uint64_t, 24>;
   struct Entry {
     Like like;
     std::string statics, statics_text;

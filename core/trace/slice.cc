@@ -133,11 +133,16 @@ void Slice::split() {
 }
 
 void Slice::find_places() {
-  for (const uint32_t slot : steps_[0].reads) alone_.reads.push_back(place_of(slot, given_));
+  std::vector<uint32_t>& reads = steps_[0].reads;
+  std::sort(reads.begin(), reads.end(),
+            [&](uint32_t a, uint32_t b) { return place_of(a, given_) < place_of(b, given_); });
+  for (const uint32_t slot : reads) alone_.reads.push_back(place_of(slot, given_));
   for (const uint32_t slot : wanted_) {
     alone_.gives.push_back(place_of(slot, steps_[0].gives));
     alone_.passes.push_back(place_of(slot, given_));
   }
+  alone_.reads_all = reads == given_;
+  alone_.gives_all = steps_[0].gives == wanted_;
 }
 
 void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
@@ -197,20 +202,28 @@ void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& s
 Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                            std::span<const uint8_t> spare) const {
   const Step& step = steps_[0];
-  Tensors inputs;
-  SmallVector<uint8_t, 16> spare_inputs;
-  for (const uint32_t place : alone_.reads) {
-    inputs.push_back(given[place]);
-    // What is given on is needed, although no call reads it.
-    const bool is_spare = place < spare.size() && !contains(alone_.passes, place);
-    spare_inputs.push_back(is_spare ? spare[place] : uint8_t{0});
-  }
   const auto code = [&](TensorSpan reads) {
     std::vector<Tensor> values(graph_.n_slots());
     return apply_nodes(scope, sizes, step, reads, values);
   };
-  const Tensors outputs =
-      step.segment->run(scope, *step.device, sizes, inputs, std::cref(code), spare_inputs.span());
+  const auto run = [&](TensorSpan inputs, std::span<const uint8_t> spare_inputs) {
+    return step.segment->run(scope, *step.device, sizes, inputs, std::cref(code), spare_inputs);
+  };
+  Tensors outputs;
+  if (alone_.reads_all && spare.empty()) {
+    outputs = run(given, {});
+  } else {
+    Tensors inputs;
+    SmallVector<uint8_t, 16> spare_inputs;
+    for (const uint32_t place : alone_.reads) {
+      inputs.push_back(given[place]);
+      // What is given on is needed, although no call reads it.
+      const bool is_spare = place < spare.size() && !contains(alone_.passes, place);
+      spare_inputs.push_back(is_spare ? spare[place] : uint8_t{0});
+    }
+    outputs = run(inputs, spare_inputs.span());
+  }
+  if (alone_.gives_all) return outputs;
   Tensors results;
   for (size_t i = 0; i < wanted_.size(); ++i) {
     const uint32_t place = alone_.gives[i];

@@ -48,6 +48,8 @@ class Slice {
     std::vector<uint32_t> reads;  // Places in what is given.
     std::vector<uint32_t> gives;  // For each value wanted a place in what the step gives, or kNone,
     std::vector<uint32_t> passes;  // and then one in what is given.
+    bool reads_all = false;        // All that is given, in its order.
+    bool gives_all = false;        // All that is wanted, in its order.
   };
   static constexpr uint32_t kNone = Program::kNone;
 

@@ -11,8 +11,9 @@
 namespace tenon {
 namespace {
 
-// Which of these some tape will ask a gradient of.
-std::vector<bool> watched(Scope& scope, const Tensors& tensors) {
+// Which of these some tape will ask a gradient of; none at all if there is no tape.
+std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
+  if (!scope.innermost()) return {};
   std::vector<bool> result(tensors.size(), false);
   each_tape(scope, [&](const Tape& tape) {
     for (size_t i = 0; i < tensors.size(); ++i) result[i] = result[i] || tape.watches(*tensors[i]);
@@ -113,16 +114,22 @@ Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     for (const Tensor& x : arguments) require_value(*x);
     locks = locked(states_);
   }
-  const Tensors given = inputs(scope, arguments);
+  const bool is_donated =
+      any_of(arguments, [](const Tensor& x) { return x->donation != Donation::kNone; });
+  const bool are_all = arguments_.size() == graph_->inputs().size() && !is_donated;
+  const Tensors held = are_all ? Tensors() : inputs(scope, arguments);
+  const TensorSpan given = are_all ? arguments : TensorSpan(held);
   Tensors outputs;
   if (scope.traced_cells()) {
     outputs = all_.apply(scope, sizes, given);
   } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
-    outputs = recorded(scope, given, sizes, by);
+    outputs = recorded(scope, Tensors(given), sizes, by);
   } else {
     const Scope::Unrecorded unrecorded(scope);
-    outputs = all_.apply(scope, sizes, given, spare(arguments).span());
+    outputs = are_all ? all_.apply(scope, sizes, given)
+                      : all_.apply(scope, sizes, given, spare(arguments).span());
   }
+  if (states_.empty()) return outputs;
   Tensors results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (i >= states_.size()) {
