@@ -360,7 +360,8 @@ inline void run_functions_eagerly(bool eagerly) {
 
 // Turns a pass (tenon/passes.h) off or on, for code that has not run yet.
 inline void set_pass(std::string_view name, bool enabled) {
-  check(tenon_context_set_pass(tenon_scope_context(current_scope()), c_text(name), enabled));
+  check(
+      tenon_context_set_pass(tenon_scope_context(current_scope()), detail::c_text(name), enabled));
 }
 
 }  // namespace tenon
