@@ -28,7 +28,7 @@ foreach(run "traced 1" "traced 2" "traced 4" "eager 2")
   endif()
   string(REGEX MATCH "trained in [^\n]*" cost "${printed}")
   message(STATUS "${steps}, ${threads} threads: ${cost}")
-  string(REGEX REPLACE ".*peak memory of tensors ([0-9.]+) MiB" "\\1" memory_${steps} "${cost}")
+  string(REGEX REPLACE ".*at most ([0-9.]+) MiB.*" "\\1" memory_${steps} "${cost}")
   execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${weights_traced_1}
                           ${weights_${steps}_${threads}} RESULT_VARIABLE differ)
   if(differ)

@@ -140,11 +140,21 @@ static void test(network* net, const device_set* set, const image_set* truth, ve
   free(logits);
 }
 
+/* The most that tensors held so far, the images among them. */
+static double peak_memory_mib(tenon_scope* scope) {
+  tenon_device* device = NULL;
+  must(tenon_scope_get_device(scope, &device));
+  const double bytes = (double)memory_of(device).peak_bytes;
+  tenon_device_release(device);
+  return bytes / (1 << 20);
+}
+
 /* Curves of what happened; the loss is the mean over even stretches of steps. */
 typedef struct history {
   double* losses;
   size_t n_losses;
   double* accuracies;
+  double peak_memory_mib; /* While it trained, before the first test. */
 } history;
 
 static history train(network* net, const fashion_options* options, const device_set* data,
@@ -154,7 +164,7 @@ static history train(network* net, const fashion_options* options, const device_
   const size_t stretch = (all + kLossPoints - 1) / kLossPoints;
   int64_t* order = allocate(data->count * sizeof *order);
   uint64_t random = options->seed;
-  history h = {allocate(kLossPoints * sizeof(double)), 0, allocate(epochs * sizeof(double))};
+  history h = {allocate(kLossPoints * sizeof(double)), 0, allocate(epochs * sizeof(double)), 0};
   double stretch_loss = 0;
   for (size_t i = 0; i < data->count; ++i) order[i] = (int64_t)i;
 
@@ -174,6 +184,7 @@ static history train(network* net, const fashion_options* options, const device_
       }
       progress_step(&bar, epoch + 1, step + 1, epoch_loss / (double)(step + 1));
     }
+    if (epoch == 0) h.peak_memory_mib = peak_memory_mib(net->scope);
     test(net, test_data, truth, v);
     h.accuracies[epoch] = v->accuracy;
     progress_epoch(&bar, epoch + 1, epoch_loss / (double)steps, v->accuracy);
@@ -216,15 +227,6 @@ static void must_be_writable(const char* path) {
   fclose(file);
 }
 
-/* Says how long training took, and the most that tensors held meanwhile. */
-static void tell_cost(tenon_scope* scope, double taken, double images_per_s) {
-  tenon_device* device = NULL;
-  must(tenon_scope_get_device(scope, &device));
-  printf("trained in %.1f s, %.0f images/s; peak memory of tensors %.1f MiB\n", taken, images_per_s,
-         (double)memory_of(device).peak_bytes / (1 << 20));
-  tenon_device_release(device);
-}
-
 static void describe_device(tenon_scope* scope, char* text, size_t size) {
   tenon_device* device = NULL;
   tenon_device_info info = {0};
@@ -263,7 +265,8 @@ int main(int argc, char** argv) {
   history h = train(net, &options, &train_set, &test_set, &test_images, &v);
   const double taken = seconds() - start;
   const double images_per_s = (double)options.epochs * (double)train_set.count / taken;
-  tell_cost(scope, taken, images_per_s);
+  printf("trained in %.1f s, %.0f images/s; tensors took at most %.1f MiB while it did\n", taken,
+         images_per_s, h.peak_memory_mib);
   save_and_check(net, &options, &test_set);
 
   const fashion_report report = {&options,    device,      taken,        images_per_s,
