@@ -1,8 +1,9 @@
 /* tenon/passes.h - what the code of functions goes through before it runs.
  *
- * The first, "verify", checks it; what it says of is a bug of Tenon. Each other makes code do less and give the same, to the bit: equal calls are made once, calls that
- * nothing needs not at all, calls over the same elements in one go. One difference is possible: a
- * call that would fail and that nothing needs is not made ("drop").
+ * The first, "verify", checks it; what it complains of is a bug of Tenon. Each other makes code do
+ * less and give the same, to the bit: equal calls are made once, calls that nothing needs not at
+ * all, calls over the same elements in one go. One difference is possible: a call that would fail
+ * and that nothing needs is not made ("drop").
  *
  * All are on. To leave one out is for finding out what it does; it holds for code that has not run
  * yet.
@@ -16,7 +17,7 @@
 TENON_BEGIN_DECLS
 
 /**
- * Counts the passes.
+ * Counts the passes. Any thread.
  *
  * @return How many there are.
  *
@@ -25,7 +26,7 @@ TENON_BEGIN_DECLS
 TENON_API size_t tenon_count_passes(void);
 
 /**
- * Tells what a pass is called.
+ * Tells what a pass is called. Any thread.
  *
  * @param index  Which one, in the order in which they run.
  *
@@ -36,7 +37,7 @@ TENON_API size_t tenon_count_passes(void);
 TENON_API tenon_string tenon_pass_name(size_t index);
 
 /**
- * Tells what a pass does.
+ * Tells what a pass does. Any thread.
  *
  * @param index  Which one.
  *
