@@ -1,7 +1,7 @@
-// What a call of a function costs: a chain of calls that cannot be fused, a loop of a thousand adds
-// whose number of trips is an input, and an LSTM cell, traced, beside the same code eager and
-// beside PyTorch's C++ API. One thread; inputs are given at run time; the plugin is loaded at run
-// time.
+// What a call of a function costs: chains of calls that can and cannot be fused, a large one, also
+// in place, a loop of a thousand adds whose number of trips is an input, an LSTM cell and a
+// convolution, traced, beside the same code eager and beside PyTorch's C++ API; and how long it
+// takes to trace each. One thread; inputs are given at run time; the plugin is loaded at run time.
 
 #include <tenon/tenon.h>
 
@@ -31,24 +31,56 @@ tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* in
   return nullptr;
 }
 
-// Calls the code as it stands, or as a function; the output is element 0.
-void measure(benchmark::State& state, bool traced, Code code,
-             const std::vector<tenon_tensor*>& inputs, float want) {
-  tenon_function_body body = {run_code, reinterpret_cast<void*>(code), nullptr};
+enum class How { kTraced, kEager, kTracing, kInPlace };
+
+tenon_function* function_of(Code code) {
+  const tenon_function_body body = {run_code, reinterpret_cast<void*>(code), nullptr};
   tenon_function* function = nullptr;
   check(tenon_function_create(tenon_scope_context(scope()), tenon_str("code"), body, nullptr,
                               &function));
+  return function;
+}
+
+// How long it takes until there is a trace.
+void measure_tracing(benchmark::State& state, Code code, const std::vector<tenon_tensor*>& inputs) {
+  for (auto _ : state) {
+    tenon_function* function = function_of(code);
+    tenon_trace* trace = nullptr;
+    check(tenon_function_find_trace(scope(), function, inputs.data(), inputs.size(), nullptr, 0,
+                                    &trace));
+    tenon_trace_release(trace);
+    tenon_function_release(function);
+  }
+}
+
+// Calls the code as it stands, or as a function; `want` is element 0 of the output. In place: the
+// output is the first input of the next call, and may lie where that did.
+void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tensor*> inputs,
+             float want) {
+  tenon_function* function = function_of(code);
   const auto call = [&] {
     tenon_tensor* y = nullptr;
-    if (traced) {
+    if (how == How::kEager) {
+      code(scope(), inputs.data(), &y);
+    } else {
       check(tenon_function_call(scope(), function, inputs.data(), inputs.size(), nullptr, 0, &y, 1,
                                 nullptr));
-    } else {
-      code(scope(), inputs.data(), &y);
     }
     return y;
   };
-  for (auto _ : state) tenon_tensor_release(call());
+  const auto call_in_place = [&] {
+    check(tenon_tensor_donate(inputs[0]));
+    tenon_tensor* y = call();
+    tenon_tensor_release(inputs[0]);
+    inputs[0] = y;
+  };
+  if (how == How::kTracing) {
+    measure_tracing(state, code, inputs);
+  } else if (how == How::kInPlace) {
+    for (auto _ : state) call_in_place();
+  } else {
+    for (auto _ : state) tenon_tensor_release(call());
+  }
   tenon_tensor* y = call();
   std::vector<float> got(static_cast<size_t>(tenon_tensor_count(y)));
   check(tenon_tensor_read(scope(), y, got.data(), got.size() * 4));
@@ -74,14 +106,76 @@ void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) 
   *out = x;
 }
 
-void chain_unfusable(benchmark::State& state, bool traced) {
+void chain_unfusable(benchmark::State& state, How how) {
   // Moves columns, and stays what it is.
   const std::vector<float> x(16, 1), w = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
   const std::vector<int32_t> rows = {3, 2, 1, 0};
-  measure(state, traced, chain,
+  measure(state, how, chain,
           {tensor(TENON_FLOAT32, {4, 4}, x), tensor(TENON_FLOAT32, {4, 4}, w),
            tensor(TENON_INT32, {4}, rows)},
           1);
+}
+
+// ---- fifty times x b + c, of 64 elements
+
+void scale_and_shift(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor* x = inputs[0];
+  tenon_tensor_retain(x);
+  for (int i = 0; i < kPairs; ++i) {
+    tenon_tensor *product = nullptr, *sum = nullptr;
+    check(tenon_mul(inner, x, inputs[1], &product));
+    check(tenon_add(inner, product, inputs[2], &sum));
+    tenon_tensor_release(product);
+    tenon_tensor_release(x);
+    x = sum;
+  }
+  *out = x;
+}
+
+void chain_fused(benchmark::State& state, How how) {
+  const auto all = [](float value) {
+    return tensor(TENON_FLOAT32, {64}, std::vector<float>(64, value));
+  };
+  measure(state, how, scale_and_shift, {all(1), all(0.5f), all(1)}, 2);
+}
+
+// ---- tanh(a b + c) d, of 16 M elements
+
+void tanh_of_sum(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor *product = nullptr, *sum = nullptr, *y = nullptr;
+  check(tenon_mul(inner, inputs[0], inputs[1], &product));
+  check(tenon_add(inner, product, inputs[2], &sum));
+  check(tenon_tanh(inner, sum, &y));
+  check(tenon_mul(inner, y, inputs[3], out));
+  for (tenon_tensor* each : {product, sum, y}) tenon_tensor_release(each);
+}
+
+void large_fused(benchmark::State& state, How how) {
+  constexpr int64_t kElements = 16 << 20;
+  const auto all = [](double value) {
+    return tensor(TENON_FLOAT32, {kElements},
+                  std::vector<float>(static_cast<size_t>(kElements), static_cast<float>(value)));
+  };
+  // What comes out of this is what went in, so that it can be done again and again in place.
+  measure(state, how, tanh_of_sum, {all(0.5), all(0.5), all(0.25), all(0.5 / std::tanh(0.5))},
+          0.5f);
+  // Every array once: what a single pass moves.
+  state.SetBytesProcessed(state.iterations() * kElements * 5 * 4);
+}
+
+// ---- a convolution of 100 channels to as many
+
+void conv(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  check(tenon_conv(inner, inputs[0], inputs[1], nullptr, nullptr, out));
+}
+
+void convolution(benchmark::State& state, How how) {
+  const auto all = [](const std::vector<int64_t>& shape, float value) {
+    size_t n = 1;
+    for (const int64_t size : shape) n *= static_cast<size_t>(size);
+    return tensor(TENON_FLOAT32, shape, std::vector<float>(n, value));
+  };
+  measure(state, how, conv, {all({1, 100, 200, 200}, 0.5f), all({100, 100, 3, 3}, 0.01f)}, 4.5f);
 }
 
 // ---- a thousand adds
@@ -111,14 +205,14 @@ void adds(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   Adds used = {inputs[1], inputs[2]};
   tenon_tensor* zero = tenon_scalar_i64(0);
   tenon_tensor *initial[2] = {zero, inputs[0]}, *values[2] = {nullptr, nullptr};
-  check(tenon_while_loop(inner, {goes_on, &used}, {add_once, &used}, initial, 2, values));
+  check(tenon_while_loop(inner, {goes_on, &used}, {add_once, &used}, initial, 2, nullptr, values));
   tenon_tensor_release(zero);
   tenon_tensor_release(values[0]);
   *out = values[1];
 }
 
-void loop_1000(benchmark::State& state, bool traced) {
-  measure(state, traced, adds,
+void loop_1000(benchmark::State& state, How how) {
+  measure(state, how, adds,
           {tensor<float>(TENON_FLOAT32, {1}, {0}), tensor<float>(TENON_FLOAT32, {1}, {0.5f}),
            tensor<int64_t>(TENON_INT64, {}, {kTrips})},
           0.5f * kTrips);
@@ -161,10 +255,10 @@ void lstm_cell(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** o
   for (tenon_tensor* each : made) tenon_tensor_release(each);
 }
 
-void lstm(benchmark::State& state, bool traced) {
+void lstm(benchmark::State& state, How how) {
   const double gate = 1 / (1 + std::exp(-(2 * kFeatures / 256.0 + 1 / 16.0)));
   const double g = std::tanh(2 * kFeatures / 256.0 + 1 / 16.0);
-  measure(state, traced, lstm_cell,
+  measure(state, how, lstm_cell,
           {sixteenths(1, kFeatures), sixteenths(1, kFeatures), sixteenths(1, kFeatures),
            sixteenths(kFeatures, 4 * kFeatures), sixteenths(kFeatures, 4 * kFeatures),
            sixteenths(1, 4 * kFeatures)},
@@ -176,14 +270,25 @@ void lstm(benchmark::State& state, bool traced) {
 int main(int argc, char** argv) {
   const benches::Options options = benches::parse(
       argc, argv, "What a call of a function costs, beside eager code and PyTorch's C++ API");
-  for (const bool traced : {true, false}) {
-    const std::string who = traced ? "/tenon" : "/tenon_eager";
-    benchmark::RegisterBenchmark(("traced_chain_unfusable" + who).c_str(),
-                                 [=](auto& s) { chain_unfusable(s, traced); });
-    benchmark::RegisterBenchmark(("traced_loop_1000" + who).c_str(),
-                                 [=](auto& s) { loop_1000(s, traced); });
-    benchmark::RegisterBenchmark(("traced_lstm_cell" + who).c_str(),
-                                 [=](auto& s) { lstm(s, traced); });
+  const struct {
+    const char* name;
+    void (*measure)(benchmark::State& state, How how);
+  } cases[] = {{"chain_unfusable", chain_unfusable},
+               {"chain_fused", chain_fused},
+               {"large_fused", large_fused},
+               {"loop_1000", loop_1000},
+               {"lstm_cell", lstm},
+               {"convolution", convolution}};
+  for (const auto& each : cases) {
+    const auto add = [&](const std::string& name, How how) {
+      benchmark::RegisterBenchmark(name.c_str(), [=](auto& state) { each.measure(state, how); });
+    };
+    const std::string name = each.name;
+    add("traced_" + name + "/tenon", How::kTraced);
+    add("traced_" + name + "/tenon_eager", How::kEager);
+    add("tracing_" + name + "/tenon", How::kTracing);
   }
+  benchmark::RegisterBenchmark("traced_large_in_place/tenon",
+                               [](auto& state) { large_fused(state, How::kInPlace); });
   return benches::run(options, benches::register_peer(), {});
 }

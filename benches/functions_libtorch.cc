@@ -33,6 +33,47 @@ void chain_unfusable(benchmark::State& state) {
   check(state, call(), 1);
 }
 
+void chain_fused(benchmark::State& state) {
+  const c10::InferenceMode inference;
+  const at::Tensor x = at::ones({64}), b = at::full({64}, 0.5f), c = at::ones({64});
+  const auto call = [&] {
+    at::Tensor y = x;
+    for (int i = 0; i < kPairs; ++i) y = y * b + c;
+    return y;
+  };
+  for (auto _ : state) {
+    at::Tensor y = call();
+    benchmark::DoNotOptimize(y);
+  }
+  check(state, call(), 2);
+}
+
+void large_fused(benchmark::State& state, bool in_place) {
+  const c10::InferenceMode inference;
+  constexpr int64_t kElements = 16 << 20;
+  at::Tensor a = at::full({kElements}, 0.5f);
+  const at::Tensor b = at::full({kElements}, 0.5f), c = at::full({kElements}, 0.25f);
+  const at::Tensor d = at::full({kElements}, 0.5 / std::tanh(0.5));
+  const auto call = [&] {
+    return in_place ? a.mul_(b).add_(c).tanh_().mul_(d) : at::tanh(a * b + c) * d;
+  };
+  for (auto _ : state) {
+    at::Tensor y = call();
+    benchmark::DoNotOptimize(y);
+  }
+  check(state, call(), 0.5f);
+}
+
+void convolution(benchmark::State& state) {
+  const c10::InferenceMode inference;
+  const at::Tensor x = at::full({1, 100, 200, 200}, 0.5f), w = at::full({100, 100, 3, 3}, 0.01f);
+  for (auto _ : state) {
+    at::Tensor y = at::conv2d(x, w);
+    benchmark::DoNotOptimize(y);
+  }
+  check(state, at::conv2d(x, w), 4.5f);
+}
+
 void loop_1000_script(benchmark::State& state) {
   const c10::InferenceMode inference;
   const auto unit = torch::jit::compile(R"(
@@ -98,6 +139,12 @@ std::string libtorch_version() { return version_of_libtorch(); }
 void register_libtorch() {
   at::set_num_threads(1);
   benchmark::RegisterBenchmark("traced_chain_unfusable/libtorch", chain_unfusable);
+  benchmark::RegisterBenchmark("traced_chain_fused/libtorch", chain_fused);
+  benchmark::RegisterBenchmark("traced_large_fused/libtorch",
+                               [](auto& s) { large_fused(s, false); });
+  benchmark::RegisterBenchmark("traced_large_in_place/libtorch",
+                               [](auto& s) { large_fused(s, true); });
+  benchmark::RegisterBenchmark("traced_convolution/libtorch", convolution);
   benchmark::RegisterBenchmark("traced_loop_1000/libtorch", loop_1000);
   benchmark::RegisterBenchmark("traced_loop_1000/torchscript", loop_1000_script);
   benchmark::RegisterBenchmark("traced_lstm_cell/libtorch", [](auto& s) { lstm_cell(s, false); });

@@ -43,6 +43,13 @@ void give_counted(Tensors outputs, tenon_tensor** out, size_t* out_count) {
   if (out_count) *out_count = outputs.size();
 }
 
+tenon::LoopPolicy get_policy(int32_t policy) {
+  if (policy < TENON_LOOP_STACK || policy > TENON_LOOP_BOUNDED) {
+    fail_argument("options.policy", tenon::format("{} is no policy", {policy}));
+  }
+  return static_cast<tenon::LoopPolicy>(policy);
+}
+
 }  // namespace
 
 tenon_error* tenon_cond(tenon_scope* scope, const tenon_tensor* predicate, tenon_block then_block,
@@ -79,14 +86,18 @@ tenon_error* tenon_case(tenon_scope* scope, const tenon_tensor* index, const ten
 
 tenon_error* tenon_while_loop(tenon_scope* scope, tenon_block condition, tenon_block body,
                               tenon_tensor* const* initial, size_t n_values,
-                              tenon_tensor** out_values) {
+                              const tenon_while_options* options, tenon_tensor** out_values) {
   clear_outputs(out_values, n_values);
   return boundary_in(scope, [&](tenon::Scope& self) {
+    constexpr tenon_while_options kDefault = TENON_WHILE_OPTIONS_DEFAULT;
     if (n_values > 0) require_pointer(out_values, "out_values");
     const Block holds = get_block(self, condition, "condition", {1, 1});
     const Block next = get_block(self, body, "body", {n_values, n_values});
+    const tenon_while_options how = read_struct(options, kDefault, "options");
     const std::vector<Tensor> given = get_tensors(self, initial, n_values, "initial");
-    give_all(tenon::while_loop(self, holds, next, given), out_values, n_values);
+    give_all(tenon::while_loop(self, holds, next, given,
+                               {.policy = get_policy(how.policy), .max_trips = how.max_trips}),
+             out_values, n_values);
   });
 }
 
@@ -107,7 +118,8 @@ tenon_error* tenon_scan(tenon_scope* scope, tenon_block body, tenon_tensor* cons
     const Block step = get_block(self, body, "body", most);
     const std::vector<Tensor> carried = get_tensors(self, initial, n_carried, "initial");
     const std::vector<Tensor> over = get_tensors(self, xs, n_xs, "xs");
-    Tensors found = tenon::scan(self, step, carried, over, {.reverse = how.reverse});
+    Tensors found = tenon::scan(self, step, carried, over,
+                                {.reverse = how.reverse, .policy = get_policy(how.policy)});
     for (size_t i = 0; i < found.size(); ++i) {
       (i < n_carried ? out_carried[i] : out_stacked[i - n_carried]) = to_handle(found[i].leak());
     }

@@ -147,8 +147,9 @@ tenon_error* tenon_function_call(tenon_scope* scope, tenon_function* function,
     const auto keep = Ref<Function>::share(&callee);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const StaticArguments given(statics, n_statics, defaults_of(callee));
-    Tensors outputs = callee.call(self, get_tensors(self, inputs, n_inputs, "inputs"), given.view(),
+    Tensors outputs = callee.call(self, get_arguments(self, inputs, n_inputs), given.view(),
                                   {.least = out_count ? 0 : n_outputs, .most = n_outputs});
+    end_donations(inputs, n_inputs);
     give_all(outputs, out_outputs, outputs.size());
     if (out_count) *out_count = outputs.size();
   });
@@ -239,7 +240,7 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     tenon::require(n_outputs == callee.n_outputs(), "it gives {} outputs, and {} are asked for",
                    callee.n_outputs(), n_outputs);
-    const std::vector<Tensor> given = get_tensors(self, inputs, n_inputs, "inputs");
+    std::vector<Tensor> given = get_arguments(self, inputs, n_inputs);
     const std::optional<tenon::Sizes> sizes = callee.sizes_for(given);
     if (!sizes) {
       std::string types;
@@ -249,7 +250,10 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
       tenon::fail(tenon::Code::kInvalidArgument, "it serves {}, and not ({})",
                   {signature_text(callee.graph()), types});
     }
-    give_all(callee.call(self, given, *sizes), out_outputs, n_outputs);
+    Tensors outputs = callee.call(self, given, *sizes);
+    given.clear();
+    end_donations(inputs, n_inputs);
+    give_all(outputs, out_outputs, n_outputs);
   });
 }
 

@@ -9,36 +9,47 @@
 
 namespace tenon::capi {
 
-void fail_argument(const char* name, const std::string& what) {
-  Error error(Code::kInvalidArgument, std::string(name) + " " + what);
-  error.set_argument(name);
+std::string Name::text() const {
+  return index_ == kNone ? list_ : format("{}[{}]", {list_, index_});
+}
+
+void fail_argument(Name name, const std::string& what) {
+  const std::string text = name.text();
+  Error error(Code::kInvalidArgument, text + " " + what);
+  error.set_argument(text);
   throw error;
 }
 
-void fail_handle(const Object* object, const char* name, const char* kind) {
+void fail_handle(const Object* object, Name name, const char* kind) {
   if (!object) fail_argument(name, "is NULL");
   if (object->kind() == Kind::kDead) fail_argument(name, "was released before");
   fail_argument(name, std::string("is not ") + kind);
 }
 
-Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* name) {
+namespace {
+
+TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation most, Name name) {
   TensorImpl& tensor = get(handle, name);
-  if (tensor.donation != Donation::kNone) {
-    fail_argument(name, "was donated and cannot be used again");
-  }
+  if (tensor.donation > most) fail_argument(name, "was donated and cannot be used again");
   if (tensor.storage && &tensor.storage->device->context() != &scope.context()) {
     fail_argument(name, "belongs to another context than the scope");
   }
-  return Tensor::share(&tensor);
+  return tensor;
 }
 
-Tensor get_value(const Scope& scope, const tenon_tensor* handle, const char* name) {
+}  // namespace
+
+Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name) {
+  return Tensor::share(&tensor_of(scope, handle, Donation::kNone, name));
+}
+
+Tensor get_value(const Scope& scope, const tenon_tensor* handle, Name name) {
   Tensor tensor = get_tensor(scope, handle, name);
   require_value(*tensor);
   return tensor;
 }
 
-Source get_source(const tenon_value* handle, const char* name) {
+Source get_source(const tenon_value* handle, Name name) {
   require_pointer(handle, name);
   if (kind_of(handle) == Kind::kVariable) {
     return Ref<Variable>::share(&get(reinterpret_cast<const tenon_variable*>(handle), name));
@@ -53,16 +64,35 @@ std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles
   if (n > 0) require_pointer(handles, name);
   for (size_t i = 0; i < n; ++i) {
     if (!handles[i] && entries == Entries::kNullable) continue;
-    tensors[i] = get_tensor(scope, handles[i], format("{}[{}]", {name, i}).c_str());
+    tensors[i] = get_tensor(scope, handles[i], {name, i});
   }
   return tensors;
+}
+
+std::vector<Tensor> get_arguments(const Scope& scope, tenon_tensor* const* handles, size_t n) {
+  std::vector<Tensor> tensors(n);
+  if (n > 0) require_pointer(handles, "inputs");
+  for (size_t i = 0; i < n; ++i) {
+    TensorImpl& x = tensor_of(scope, handles[i], Donation::kOffered, {"inputs", i});
+    // Of what a tape keeps too, the handle alone is given away.
+    const bool is_kept = x.donation != Donation::kNone && x.owners() > 1;
+    tensors[i] = is_kept ? renewed(x) : Tensor::share(&x);
+  }
+  return tensors;
+}
+
+void end_donations(tenon_tensor* const* handles, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    TensorImpl* x = peek(handles[i]);
+    if (x && x->donation == Donation::kOffered) consume(*x);
+  }
 }
 
 std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name) {
   std::vector<Source> sources;
   if (n > 0) require_pointer(handles, name);
   for (size_t i = 0; i < n; ++i) {
-    sources.push_back(get_source(handles[i], format("{}[{}]", {name, i}).c_str()));
+    sources.push_back(get_source(handles[i], {name, i}));
   }
   return sources;
 }

@@ -35,16 +35,30 @@ class VariableGradients final : public Object, public Pooled<VariableGradients> 
   std::vector<Tensor> gradients;
 };
 
+// What messages call a parameter, or an entry of one: `inputs`, `inputs[3]`. Written only for them.
+class Name {
+ public:
+  Name(const char* list) : list_(list) {}
+  Name(const char* list, size_t index) : list_(list), index_(index) {}
+  std::string text() const;
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+
+  const char* list_;
+  size_t index_ = kNone;
+};
+
 // Throws INVALID_ARGUMENT that names the parameter.
-[[noreturn]] void fail_argument(const char* name, const std::string& what);
-[[noreturn]] void fail_handle(const Object* object, const char* name, const char* kind);
+[[noreturn]] void fail_argument(Name name, const std::string& what);
+[[noreturn]] void fail_handle(const Object* object, Name name, const char* kind);
 
 inline Kind kind_of(const void* handle) { return static_cast<const Object*>(handle)->kind(); }
 
 // For each type of handle: what it is, the checked object, NULL if the check fails, and the way
 // out.
 #define TENON_HANDLE(handle, Type, kind_name, words)                                   \
-  inline Type& get(const handle* h, const char* name) {                                \
+  inline Type& get(const handle* h, Name name) {                                       \
     auto* object = reinterpret_cast<Type*>(const_cast<handle*>(h));                    \
     if (!h || object->kind() != Kind::kind_name) [[unlikely]]                          \
       fail_handle(object, name, words);                                                \
@@ -78,21 +92,25 @@ TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "s
 // ---- in ----
 
 // A tensor that may be used in `scope`; one whose value is asked for.
-Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, const char* name);
-Tensor get_value(const Scope& scope, const tenon_tensor* handle, const char* name);
-Source get_source(const tenon_value* handle, const char* name);
+Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name);
+Tensor get_value(const Scope& scope, const tenon_tensor* handle, Name name);
+Source get_source(const tenon_value* handle, Name name);
 
 // `n` tensors. With `nullable`, NULL entries, or a NULL list, give empty references.
 enum class Entries { kRequired, kNullable };
 std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles, size_t n,
                                 const char* name, Entries entries = Entries::kRequired);
+// The inputs of a call that is more than one op; those that were donated are marked as such.
+std::vector<Tensor> get_arguments(const Scope& scope, tenon_tensor* const* handles, size_t n);
+// Behind such a call, and when nothing else holds them.
+void end_donations(tenon_tensor* const* handles, size_t n);
 std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name);
 
 std::string_view get_text(tenon_string text, const char* name);
 TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank);
 
 // Fails if a pointer that has to be there is NULL.
-inline void require_pointer(const void* pointer, const char* name) {
+inline void require_pointer(const void* pointer, Name name) {
   if (!pointer) [[unlikely]]
     fail_argument(name, "is NULL");
 }

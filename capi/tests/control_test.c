@@ -193,20 +193,28 @@ static tenon_error* doubled(void* payload, tenon_scope* inner, tenon_tensor* con
   return tenon_add(inner, inputs[0], inputs[0], &out_outputs[0]);
 }
 
+static const tenon_while_options* loop_options;
+
 static tenon_error* doubled_to_100(struct code* code, tenon_scope* inner,
                                    tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   (void)code;
   return tenon_while_loop(inner, block_of(below_100, NULL), block_of(doubled, NULL), inputs, 1,
-                          out_outputs);
+                          loop_options, out_outputs);
 }
 
 static void while_loop_runs_as_long_as_its_condition_holds(void) {
-  int traced;
-  for (traced = 0; traced < 2; ++traced) {
+  tenon_while_options options = TENON_WHILE_OPTIONS_DEFAULT;
+  int run;
+  for (run = 0; run < 8; ++run) {
+    const int traced = run % 2;
     tenon_tensor *x = f32_scalar(3), *y;
     tenon_tape* tape = NULL;
     tenon_value* source = (tenon_value*)x;
     tenon_tensor* dx = NULL;
+    /* By default, and by each policy. */
+    loop_options = run < 2 ? NULL : &options;
+    options.policy = run / 2 - 1;
+    options.max_trips = 6;
     CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
     CHECK_OK(tenon_tape_watch(tape, source));
     y = result_of(doubled_to_100, x, traced);
@@ -218,28 +226,39 @@ static void while_loop_runs_as_long_as_its_condition_holds(void) {
     tenon_tensor_release(y);
     tenon_tensor_release(x);
   }
+  loop_options = NULL;
 }
 
 static void while_loop_says_what_is_wrong(void) {
   tenon_tensor *x = f32_scalar(1), *out = NULL;
   const tenon_block holds = block_of(below_100, NULL), body = block_of(doubled, NULL);
   const tenon_block none = block_of(NULL, NULL);
+  tenon_while_options options = TENON_WHILE_OPTIONS_DEFAULT;
 
-  CHECK_ERROR(tenon_while_loop(scope(), none, body, &x, 1, &out), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_while_loop(scope(), none, body, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "condition has no function");
-  CHECK_ERROR(tenon_while_loop(scope(), holds, none, &x, 1, &out), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_while_loop(scope(), holds, none, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "body has no function");
-  CHECK_ERROR(tenon_while_loop(scope(), body, body, &x, 1, &out), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_while_loop(scope(), body, body, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "must be bool[]");
-  CHECK_ERROR(tenon_while_loop(scope(), holds, holds, &x, 1, &out), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_while_loop(scope(), holds, holds, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "while_loop carries f32[] as value 0, but its body gives bool[]");
-  CHECK_ERROR(tenon_while_loop(scope(), holds, body, NULL, 1, &out), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_while_loop(scope(), holds, body, NULL, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "initial");
-  CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, NULL), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, NULL, NULL), TENON_INVALID_ARGUMENT,
               "out_values");
-  CHECK_ERROR(tenon_while_loop(scope(), holds, block_of(fails, NULL), &x, 1, &out),
+  CHECK_ERROR(tenon_while_loop(scope(), holds, block_of(fails, NULL), &x, 1, NULL, &out),
               TENON_OUT_OF_RANGE, "not today");
   CHECK(!out);
+  options.policy = 3;
+  CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
+              "options.policy 3 is no policy");
+  options.policy = TENON_LOOP_BOUNDED;
+  CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
+              "how many trips");
+  options.max_trips = 6;
+  CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
+              "goes on after 6 trips");
   tenon_tensor_release(x);
 }
 

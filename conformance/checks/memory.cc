@@ -77,12 +77,20 @@ std::vector<Problem> donation_problems(const Environment& env, const Claim& clai
 
 Finding test_donation(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
-  for (size_t i = 0; i < problem.inputs.size(); ++i) {
-    if (problem.inputs[i].absent || problem.inputs[i].scalar) continue;
+  const size_t n = problem.inputs.size();
+  // Each alone, and, for ops of several outputs, all at once.
+  for (size_t i = 0; i <= n; ++i) {
     const std::vector<tenon::Tensor> inputs = env.device.make(problem.inputs);
-    inputs[i].donate();
+    bool is_donated = false;
+    for (size_t k = 0; k < n; ++k) {
+      if ((k != i && i < n) || problem.inputs[k].absent || problem.inputs[k].scalar) continue;
+      inputs[k].donate();
+      is_donated = true;
+    }
+    if (!is_donated) continue;
     if (const std::string f = same_bits(env.device.run(problem, inputs), want); !f.empty()) {
-      return Finding::fault("with input " + std::to_string(i) + " donated " + f);
+      const std::string which = i < n ? "input " + std::to_string(i) : "all inputs";
+      return Finding::fault("with " + which + " donated " + f);
     }
   }
   return {};

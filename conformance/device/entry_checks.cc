@@ -66,7 +66,7 @@ void test_description(const Subject& subject) {
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
           "it claims IMPORT_HOST without `import_host`");
   const auto is_optional = [](const std::string& name) {
-    return name == "map" || name == "wait" || name == "import_host";
+    return name == "map" || name == "wait" || name == "import_host" || name == "prepare_loop";
   };
 #define TENON_SLOT(result, name, parameters)                                                       \
   require(calls.name != nullptr || is_optional(#name), "its table has no `{}`, which is required", \

@@ -154,15 +154,18 @@ tenon_dtype first_dtype(const tenon_operand* operands, size_t n) {
   return n == 0 ? TENON_DTYPE_NONE : operands[0].dtype;
 }
 
-// The line that a request is about is one of our copies; the plugin within gets its own.
+// The plugin's own line that one of our copies stands for.
+const tenon_kernel* inner_line(const tenon_kernel* copy) {
+  const auto index = static_cast<size_t>(copy - state.kernels.data());
+  const auto* first = reinterpret_cast<const char*>(state.inner->kernels);
+  return reinterpret_cast<const tenon_kernel*>(first + index * state.inner->kernel_size);
+}
+
 tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                      tenon_string* out_reason) {
   if (tenon_error* error = ordered_failure(Call::kPrepare)) return error;
-  const auto index = static_cast<size_t>(request->line - state.kernels.data());
-  const auto* first = reinterpret_cast<const char*>(state.inner->kernels);
-  const auto* line =
-      reinterpret_cast<const tenon_kernel*>(first + index * state.inner->kernel_size);
+  const tenon_kernel* line = inner_line(request->line);
   tenon_kernel_request handed = *request;
   handed.line = line;
   tenon_error* error = line->prepare(device, &handed, out_kernel, out_traits, out_reason);
@@ -172,6 +175,25 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
     state.traits_of[*out_kernel] = out_traits->flags;
     state.prepared.insert({line->op, first_dtype(request->inputs, request->n_inputs),
                            first_dtype(request->outputs, request->n_outputs)});
+  }
+  return error;
+}
+
+tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
+                          tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                          tenon_string* out_reason) {
+  if (tenon_error* error = ordered_failure(Call::kPrepare)) return error;
+  std::vector<tenon_loop_instruction> instructions(request->instructions,
+                                                   request->instructions + request->n_instructions);
+  for (tenon_loop_instruction& each : instructions) each.line = inner_line(each.line);
+  tenon_loop_request handed = *request;
+  handed.instructions = instructions.data();
+  tenon_error* error =
+      state.calls.prepare_loop(device, &handed, out_kernel, out_traits, out_reason);
+  if (!error && *out_kernel) {
+    ++state.kernels_open;
+    std::lock_guard lock(state.mutex);
+    state.traits_of[*out_kernel] = out_traits->flags;
   }
   return error;
 }
@@ -394,6 +416,7 @@ void build() {
   replace(state.own.release_event, release_event);
   replace(state.own.launch, launch);
   replace(state.own.release_kernel, release_kernel);
+  replace(state.own.prepare_loop, prepare_loop);
 
   const auto* line = reinterpret_cast<const char*>(inner.kernels);
   for (size_t i = 0; i < inner.n_kernels; ++i, line += inner.kernel_size) {

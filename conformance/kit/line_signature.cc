@@ -39,12 +39,17 @@ class Parser {
       const std::string_view word = take_word();
       if (word == "SHAPED") {
         s.shaped = true;
+      } else if (word == "LOOP") {
+        s.loop = true;
       } else if (word.size() == 1 && is_letter(word[0])) {
         expect(":");
         s.classes[word[0]] = members_of_class();
       } else {
-        stop("a class or SHAPED");
+        stop("a class, SHAPED or LOOP");
       }
+    }
+    if (s.loop && (s.shaped || s.inputs.empty() || s.outputs.size() != 1)) {
+      stop("inputs and one output of a LOOP, without SHAPED");
     }
     for (const auto* list : {&s.inputs, &s.outputs}) {
       for (const LineOperand& operand : *list) {

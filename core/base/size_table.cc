@@ -252,7 +252,15 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
       break;
     }
   }
-  // Asked before, perhaps in other words.
+  // Asked before, perhaps in other words. To put a guard in terms of what is open may ask on.
+  if (asks_guards_) return std::nullopt;
+  asks_guards_ = true;
+  const std::optional<bool> answer = asked_before(test, difference);
+  asks_guards_ = false;
+  return answer;
+}
+
+std::optional<bool> SizeTable::asked_before(const SizeTest& test, const Polynomial& difference) {
   const Size as_one = size_of(difference);
   for (const SizeTest& guard : guards_) {
     const bool same = guard.kind == test.kind, opposite = guard.kind == negated(test).kind;

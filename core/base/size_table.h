@@ -99,6 +99,7 @@ class SizeTable {
   };
   Range range(const Polynomial& polynomial) const;
   std::optional<bool> prove(const SizeTest& test);
+  std::optional<bool> asked_before(const SizeTest& test, const Polynomial& difference);
   void record(const SizeTest& test);
   void learn_equal(const Polynomial& difference);
   void learn_at_least(const Polynomial& difference, int64_t least);
@@ -115,6 +116,7 @@ class SizeTable {
   std::vector<Polynomial> formulas_;  // By Size::id().
   std::map<Polynomial, uint32_t> ids_;
   std::vector<SizeTest> guards_;
+  bool asks_guards_ = false;
 };
 
 // What a size is in the call that is traced, if one is and it says.

@@ -34,6 +34,18 @@ TEST_F(Sizes, AreNumbersWhereTheyAreKnown) {
   EXPECT_EQ(int64_t{greatest(a, b)}, 6);
 }
 
+// A guard about a minimum is put in other terms when one of its symbols is replaced, which asks
+// about the minimum again.
+TEST_F(Sizes, AskAboutGuardsWithoutEnd) {
+  const Size n = table.symbol("n", 6), m = table.symbol("m", 6);
+  const auto last = [](Size size) { return least(size, Size(1000)) - greatest(size - 3, Size(0)); };
+
+  EXPECT_TRUE((last(n) == last(m)).hold());
+  EXPECT_TRUE((n == m).hold());
+  EXPECT_TRUE(identical(table.resolved(last(m)), table.resolved(last(n))));
+  EXPECT_TRUE((least(n, Size(4)) == least(m, Size(4))).hold());
+}
+
 TEST_F(Sizes, HaveOneFormForOneFormula) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 

@@ -12,7 +12,8 @@ Device::Device(Context& context, const tenon_plugin& plugin, const tenon_plugin_
       calls_(calls),
       name_(format("{}:{}", {std::string_view(plugin.name.data, plugin.name.size), index})),
       allocator_(*this, memory_limit),
-      kernels_(*this) {
+      kernels_(*this),
+      loops_(*this) {
   check(calls_.open_device(instance, index, &handle_));
   try {
     properties_.struct_size = sizeof properties_;
@@ -30,6 +31,7 @@ Device::Device(Context& context, const tenon_plugin& plugin, const tenon_plugin_
 
 Device::~Device() {
   queue_.reset();
+  loops_.clear();
   kernels_.clear();
   allocator_.trim();
   calls_.close_device(handle_);

@@ -11,6 +11,7 @@
 #include "core/base/ref.h"
 #include "core/device/allocator.h"
 #include "core/device/kernel_table.h"
+#include "core/device/loop_table.h"
 #include "core/device/work_queue.h"
 
 namespace tenon {
@@ -45,6 +46,7 @@ class Device final : public Object {
   bool host_visible() const { return host_visible_; }
   Allocator& allocator() { return allocator_; }
   KernelTable& kernels() { return kernels_; }
+  LoopTable& loops() { return loops_; }
 
   tenon_stream_p* open_stream();
   // What is under way on an asynchronous device.
@@ -97,6 +99,7 @@ class Device final : public Object {
   std::atomic<const ErrorInfo*> lost_{nullptr};
   Allocator allocator_;
   KernelTable kernels_;
+  LoopTable loops_;
   std::unique_ptr<WorkQueue> queue_;
 };
 

@@ -71,7 +71,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
                                                std::span<const TensorType> outputs) {
   const tenon_plugin_calls& calls = device_.calls();
   auto none = [&](std::string reason) {
-    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(calls, nullptr, 0));
+    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(calls, nullptr, 0, nullptr));
     kernel->reason = std::move(reason);
     return Ref<const PreparedKernel>::adopt(kernel.leak());
   };
@@ -129,7 +129,9 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
       device_.raise(error);
     }
     if (handle) {
-      return Ref<const PreparedKernel>::adopt(new PreparedKernel(calls, handle, traits.flags));
+      const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
+      return Ref<const PreparedKernel>::adopt(
+          new PreparedKernel(calls, handle, traits.flags, loop_line));
     }
     if (why.size) reason = std::string(why.data, why.size);
   }

@@ -56,8 +56,10 @@ struct OperandInfo {
 // A kernel that is ready to be launched, or the fact that there is none.
 class PreparedKernel {
  public:
-  PreparedKernel(const tenon_plugin_calls& calls, tenon_kernel_p* handle, uint32_t traits)
-      : calls_(calls), handle_(handle), traits_(traits) {}
+  // `loop_line`: the line that it was made by, if that says LOOP.
+  PreparedKernel(const tenon_plugin_calls& calls, tenon_kernel_p* handle, uint32_t traits,
+                 const tenon_kernel* loop_line)
+      : calls_(calls), handle_(handle), loop_line_(loop_line), traits_(traits) {}
   ~PreparedKernel() {
     if (handle_) calls_.release_kernel(handle_);
   }
@@ -65,8 +67,13 @@ class PreparedKernel {
 
   bool exists() const { return handle_ != nullptr; }
   tenon_kernel_p* handle() const { return handle_; }
+  const tenon_kernel* loop_line() const { return loop_line_; }
   bool takes_strides() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
-  bool may_alias() const { return traits_ & TENON_KERNEL_MAY_ALIAS; }
+  // Whether an output may lie on an input.
+  bool may_alias(size_t output) const {
+    if (traits_ & TENON_KERNEL_MAY_ALIAS) return true;
+    return output == 0 && (traits_ & TENON_KERNEL_FIRST_MAY_ALIAS) != 0;
+  }
   bool wants_workspace() const { return traits_ & TENON_KERNEL_WORKSPACE; }
 
   void retain() const { owners_.fetch_add(1, std::memory_order_relaxed); }
@@ -80,6 +87,7 @@ class PreparedKernel {
   mutable std::atomic<uint32_t> owners_{1};
   const tenon_plugin_calls& calls_;
   tenon_kernel_p* handle_;
+  const tenon_kernel* loop_line_;
   uint32_t traits_;
 };
 

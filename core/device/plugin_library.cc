@@ -150,6 +150,13 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
       return unimplemented("import_host");
     };
   }
+  if (!calls.prepare_loop) {
+    calls.prepare_loop = [](tenon_device_p*, const tenon_loop_request*, tenon_kernel_p**,
+                            tenon_kernel_traits*, tenon_string* out_reason) -> tenon_error* {
+      *out_reason = TENON_STR("has no loops");
+      return nullptr;
+    };
+  }
 #define TENON_SLOT(result, name, parameters) \
   require(calls.name != nullptr, "it has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>

@@ -1,6 +1,7 @@
 #include "core/device/signature.h"
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 
 namespace tenon {
 namespace {
@@ -40,13 +41,16 @@ class SignatureParser {
       const std::string_view word = take_word();
       if (word == "SHAPED") {
         s.shaped_ = true;
+      } else if (word == "LOOP") {
+        s.loop_ = true;
       } else if (word.size() == 1 && is_letter(word[0])) {
         expect(":");
         classes_[word[0] - 'A'] = members();
       } else {
-        stop("a class or SHAPED");
+        stop("a class, SHAPED or LOOP");
       }
     }
+    if (s.loop_) check_loop(s);
     for (auto* operands : {&s.inputs_, &s.outputs_}) {
       for (Signature::Operand& operand : *operands) {
         if (operand.letter < 0) continue;
@@ -61,6 +65,13 @@ class SignatureParser {
   }
 
  private:
+  void check_loop(const Signature& s) const {
+    const auto is_open = [](const auto& operand) { return operand.optional || operand.variadic; };
+    if (s.shaped_) stop("either SHAPED or LOOP");
+    if (s.inputs_.empty() || s.outputs_.size() != 1) stop("inputs and one output of a LOOP");
+    if (any_of(s.inputs_, is_open)) stop("a LOOP to have all of its operands");
+  }
+
   static bool is_letter(char c) { return c >= 'A' && c <= 'Z'; }
   static bool is_word(char c) {
     return is_letter(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');

@@ -20,6 +20,7 @@ class Signature {
   // kNone stands for an absent operand.
   bool matches(std::span<const DType> inputs, std::span<const DType> outputs) const;
   bool shaped() const { return shaped_; }
+  bool loop() const { return loop_; }
 
  private:
   friend class SignatureParser;
@@ -36,6 +37,7 @@ class Signature {
   std::vector<Operand> inputs_;
   std::vector<Operand> outputs_;
   bool shaped_ = false;
+  bool loop_ = false;
 };
 
 }  // namespace tenon

@@ -36,14 +36,18 @@ TEST(Signature, OptionalAndVariadicOperands) {
 
 TEST(Signature, AnOpMayTakeNothing) { EXPECT_TRUE(matches("->T T:any", {}, {DType::kI64})); }
 
-TEST(Signature, ShapedIsAFlag) {
+TEST(Signature, ShapedAndLoopAreFlags) {
   EXPECT_TRUE(Signature::parse("f32,f32->f32 SHAPED").shaped());
-  EXPECT_FALSE(Signature::parse("f32,f32->f32").shaped());
+  EXPECT_FALSE(Signature::parse("f32,f32->f32 LOOP").shaped());
+  EXPECT_TRUE(Signature::parse("f32,f32->f32 LOOP").loop());
+  EXPECT_FALSE(Signature::parse("f32,f32->f32").loop());
 }
 
 TEST(Signature, SaysWhatIsWrongAndWhere) {
-  for (const char* text : {"", "f32", "f32->", "f99->f32", "T->T", "f32->f32 SHAPEDX",
-                           "f32->f32 T:", "f32,->f32", "T->T T:f32,what"}) {
+  for (const char* text :
+       {"", "f32", "f32->", "f99->f32", "T->T", "f32->f32 SHAPEDX", "f32->f32 T:", "f32,->f32",
+        "T->T T:f32,what", "f32->f32 SHAPED LOOP", "->f32 LOOP", "f32->f32,f32 LOOP",
+        "f32,f32?->f32 LOOP", "f32*->f32 LOOP"}) {
     if (std::string_view(text) == "f32->") continue;  // An op without outputs.
     EXPECT_THROW(Signature::parse(text), Error) << text;
   }

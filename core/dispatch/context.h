@@ -86,6 +86,15 @@ class Context final : public Object, public Pooled<Context> {
     eager_functions_.store(eagerly, std::memory_order_relaxed);
   }
 
+  // Which passes (core/trace/passes/) code that runs goes without, by their places in the table.
+  bool leaves_out_pass(size_t i) const {
+    return left_out_passes_.load(std::memory_order_relaxed) >> i & 1;
+  }
+  void leave_out_pass(size_t i, bool leave_out) {
+    const uint32_t bit = uint32_t{1} << i;
+    leave_out ? left_out_passes_.fetch_or(bit) : left_out_passes_.fetch_and(~bit);
+  }
+
   // Numbers that are never used twice: of tapes.
   uint64_t next_serial() { return serial_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -122,6 +131,7 @@ class Context final : public Object, public Pooled<Context> {
   std::set<std::string, std::less<>> kept_;
   std::atomic<uint64_t> cancels_{0};
   std::atomic<bool> eager_functions_{false};
+  std::atomic<uint32_t> left_out_passes_{0};
   std::atomic<uint64_t> serial_{1};
   mutable std::mutex ops_mutex_;
   CallbackQueue callbacks_;

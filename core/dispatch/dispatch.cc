@@ -35,12 +35,6 @@ void consume_donations(Inputs inputs) {
   }
 }
 
-Tensor copied(Scope& scope, const Tensor& x) {
-  const Scope::Unrecorded unrecorded(scope);
-  TensorImpl* input = x.get();
-  return std::move(apply(scope, op_def(OpId::k_copy), any_attrs(NoAttrs{}), {&input, 1})[0]);
-}
-
 // Views share their input's storage; where no strides can say what they show, the input is copied
 // first.
 Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {

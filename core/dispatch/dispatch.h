@@ -25,8 +25,13 @@ inline Tensor allocate(Device& device, const TensorType& type) {
   return allocate(device, type.dtype, type.shape);
 }
 
+// For who shows the host memory without a call: what is written down there cannot run again.
+void host_looks();
+
 // The same value with row-major strides without gaps; itself if it has them.
 Tensor dense(Scope& scope, const Tensor& x);
+// The same in memory of its own.
+Tensor copied(Scope& scope, const Tensor& x);
 
 // A tensor on `device` of the same value, which is copied unless it is there already. Not recorded.
 Tensor to_device(Scope& scope, const Tensor& x, Device& device);
@@ -40,6 +45,9 @@ void require_value(const TensorImpl& x);
 
 // Ends a donated handle: its storage is the callee's.
 void consume(TensorImpl& x);
+// A donated tensor under another identity: for what is more than one op, of which the first would
+// end it.
+Tensor not_donated(const Tensor& x);
 
 // Tensors from host memory, row-major, and back. `bytes` must be what the type takes.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);

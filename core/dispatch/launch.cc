@@ -106,19 +106,19 @@ void Launcher::make_dense() {
 Tensors Launcher::outputs() {
   Tensors outputs;
   for (const TensorType& type : types_) {
-    if (kernel_->may_alias() && outputs.empty()) {
+    Tensor on_input;
+    if (kernel_->may_alias(outputs.size())) {
       for (TensorImpl* x : call_.inputs) {
         // Nobody else may see the storage, and the caller has said that it will not look again.
         if (x && x->donation == Donation::kOffered && x->dense && x->offset == 0 &&
             x->type == type && x->owners() == 1 && x->storage->owners() == 1 &&
             !x->storage->imported) [[unlikely]] {
-          outputs.push_back(make_view(*x, type, x->strides, 0));
+          on_input = make_view(*x, type, x->strides, 0);
           break;
         }
       }
-      if (!outputs.empty()) continue;
     }
-    outputs.push_back(allocate(device_, type));
+    outputs.push_back(on_input ? std::move(on_input) : allocate(device_, type));
   }
   return outputs;
 }
@@ -211,8 +211,8 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
   check_record(scope_, device_, call_.op);
   if (scope_.recorder()) [[unlikely]] {
-    scope_.recorder()->launched({*kernel_, call_.op, launch, tensors_.span(), results.span(),
-                                 workspace ? workspace.get() : nullptr});
+    scope_.recorder()->launched({*kernel_, call_.op, call_.attrs, launch, tensors_.span(),
+                                 results.span(), workspace ? workspace.get() : nullptr});
   }
 }
 

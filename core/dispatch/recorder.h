@@ -17,6 +17,7 @@ class LaunchRecorder {
   struct Launched {
     const PreparedKernel& kernel;
     const OpDef& op;
+    AnyAttrs attrs;
     const tenon_launch& launch;
     std::span<const TensorImpl* const> inputs;  // What the launch's inputs show.
     TensorSpan outputs;

@@ -15,6 +15,7 @@ constinit thread_local char thread_mark = 0;
 }  // namespace
 
 Scope& current_scope() { return *current; }
+Scope* find_current_scope() { return current; }
 
 Scope::Scope(Context& context, Device* device)
     : Object(Kind::kScope),

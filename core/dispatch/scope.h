@@ -237,5 +237,7 @@ class Scope final : public Object, public Pooled<Scope> {
 
 // The scope of the call under way on this thread. There always is one where the core computes.
 Scope& current_scope();
+// NULL where there is none.
+Scope* find_current_scope();
 
 }  // namespace tenon

@@ -61,10 +61,18 @@ void require_value(const TensorImpl& x) {
   require(!x.storage || !x.storage->list, "{} is no tensor but a list of them", x.type);
 }
 
+void host_looks() {
+  const Scope* scope = find_current_scope();
+  if (scope && scope->recorder()) scope->recorder()->interrupted();
+}
+
 Tensor dense(Scope& scope, const Tensor& x) {
   if (x->is_scalar_value()) return with_dtype(scope, *x, x->type.dtype);
-  if (x->dense) return x;
-  Scope::Unrecorded unrecorded(scope);
+  return x->dense ? x : copied(scope, x);
+}
+
+Tensor copied(Scope& scope, const Tensor& x) {
+  const Scope::Unrecorded unrecorded(scope);
   TensorImpl* input = x.get();
   return std::move(apply(scope, op_def(OpId::k_copy), any_attrs(NoAttrs{}), {&input, 1})[0]);
 }
@@ -170,5 +178,7 @@ void consume(TensorImpl& x) {
   x.donation = Donation::kConsumed;
   if (x.owners() == 1) x.storage.reset();  // Else a tape keeps it, too.
 }
+
+Tensor not_donated(const Tensor& x) { return x->donation == Donation::kNone ? x : renewed(*x); }
 
 }  // namespace tenon

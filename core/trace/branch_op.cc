@@ -87,7 +87,7 @@ class BranchDerivative {
     Tensors found = choose(scope, blocks), outputs;
     for (size_t i = 0; i < found.size(); ++i) {
       if (i < from_.size()) {
-        outputs.push_back(renewed(*found[i]));
+        outputs.push_back(told_apart(scope, found[i]));
       } else {
         lists_.push_back(std::move(found[i]));
       }
@@ -182,7 +182,7 @@ Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> g
     }));
   }
   check_alike(blocks);
-  return apply_blocks(scope, control::branch(), blocks, {which});
+  return apply_blocks(scope, control::branch(), blocks, {which}, {});
 }
 
 }  // namespace tenon

@@ -72,7 +72,7 @@ Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
         gradients.resize(args.n_inputs());
         return gradients;
       });
-  return apply_blocks(scope, control::call(), {&block, 1}, std::move(arguments), own);
+  return apply_blocks(scope, control::call(), {&block, 1}, std::move(arguments), {}, own);
 }
 
 }  // namespace tenon

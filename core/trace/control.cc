@@ -42,10 +42,13 @@ Tensors carried_on(const char* name, TensorSpan carried, TensorSpan given) {
 
 Tensors run_loop(Scope& scope, const Loop& loop) {
   const size_t n = loop.carried.size();
+  const Size capacity = list_capacity(loop);
   Tensor go = loop.go;
   Tensors carried = loop.carried, lists;
   bool has_run = false;
+  TripLimit limit(loop.max_trips);
   while (read_bool(go)) {
+    limit.take();
     has_run = true;
     scope.check_cancelled();
     const Tensors given = loop.body(carried);
@@ -54,7 +57,7 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
     const TensorSpan all = given;
     for (size_t j = 0; 1 + n + j < all.size(); ++j) {
       const Tensor x = as_tensor(all[1 + n + j]);
-      if (j == lists.size()) lists.push_back(list_create(x->type));
+      if (j == lists.size()) lists.push_back(list_create(x->type, capacity));
       lists[j] = list_set(lists[j], carried[0], x);
     }
     carried = carried_on(loop.name, carried, all.subspan(1, n));
@@ -68,13 +71,22 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
       const Tensors given = loop.body(carried);
       for (size_t i = 1 + n; i < given.size(); ++i) types.push_back(as_tensor(given[i])->type);
     }
-    for (const TensorType& type : types) lists.push_back(list_create(type));
+    for (const TensorType& type : types) lists.push_back(list_create(type, capacity));
   }
   for (Tensor& list : lists) carried.push_back(std::move(list));
   return carried;
 }
 
 }  // namespace
+
+Size list_capacity(const Loop& loop) {
+  return loop.policy == LoopPolicy::kBounded ? loop.max_trips : Size(0);
+}
+
+Tensor told_apart(Scope& scope, const Tensor& x) {
+  if (scope.traced_cells()) return x;
+  return x->type.lists ? renewed(*x) : identity(x);
+}
 
 bool alike(const TensorType& a, const TensorType& b) {
   return a.dtype == b.dtype && a.lists == b.lists && a.rank() == b.rank() &&
@@ -122,7 +134,11 @@ Tensors loop(Scope& scope, const Loop& given) {
   return trace_loop(scope, loop);
 }
 
-Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial) {
+Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial,
+                   const WhileOptions& options) {
+  require(options.max_trips >= 0, "a loop cannot take at most {} trips", options.max_trips);
+  require(options.policy != LoopPolicy::kBounded || options.max_trips > 0,
+          "a bounded loop must say how many trips it takes at most");
   const auto holds = [&](TensorSpan carried) {
     const Tensors given = condition(carried);
     require(given.size() == 1, "the condition of while_loop gives {} values instead of one",
@@ -131,16 +147,21 @@ Tensors while_loop(Scope& scope, const Block& condition, const Block& body, Tens
     return given[0];
   };
   const Tensors carried = as_tensors(initial);
-  return loop(scope, {.go = holds(carried), .carried = carried, .body = [&](TensorSpan in) {
-                        Tensors given = body(in);
-                        require(given.size() == in.size(),
-                                "while_loop carries {} values, but its body gives {}", in.size(),
-                                given.size());
-                        given = carried_on("while_loop", in, given);
-                        Tensors all = {holds(given)};
-                        for (Tensor& x : given) all.push_back(std::move(x));
-                        return all;
-                      }});
+  return loop(scope, {.go = holds(carried),
+                      .carried = carried,
+                      .body =
+                          [&](TensorSpan in) {
+                            Tensors given = body(in);
+                            require(given.size() == in.size(),
+                                    "while_loop carries {} values, but its body gives {}",
+                                    in.size(), given.size());
+                            given = carried_on("while_loop", in, given);
+                            Tensors all = {holds(given)};
+                            for (Tensor& x : given) all.push_back(std::move(x));
+                            return all;
+                          },
+                      .policy = options.policy,
+                      .max_trips = options.max_trips});
 }
 
 Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
@@ -180,6 +201,8 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
     return all;
   };
   loop.gathers = true;
+  loop.policy = options.policy;
+  if (options.policy == LoopPolicy::kBounded) loop.max_trips = n;
   Tensors found = tenon::loop(scope, loop), results;
   for (size_t i = 2; i < found.size(); ++i) {
     results.push_back(i < 2 + n_carried ? found[i] : list_stack(found[i], n));
@@ -188,8 +211,8 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 }
 
 const OpDef* find_control_op(std::string_view name) {
-  for (const OpDef* op :
-       {&control::while_loop(), &control::branch(), &control::call(), &control::shape()}) {
+  for (const OpDef* op : {&control::while_loop(), &control::branch(), &control::call(),
+                          &control::shape(), &control::assign()}) {
     if (op->name == name) return op;
   }
   return find_list_op(name);

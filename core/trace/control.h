@@ -21,13 +21,19 @@ Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> br
 
 // Runs `body` as long as `condition`, a bool of rank 0, holds of what it gave last; at first of
 // `initial`. Types do not change on the way.
-Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial);
+struct WhileOptions {
+  LoopPolicy policy = LoopPolicy::kStack;
+  int64_t max_trips = 0;  // More are an error; 0: as many as there are.
+};
+Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial,
+                   const WhileOptions& options = {});
 
 // A loop over the first axis of `xs`, which are equally long. The body takes what is carried and an
 // element of each; it gives what is carried on, and behind it what is stacked along a new first
 // axis. `reverse`: from the last element to the first; what is stacked lies where its element does.
 struct ScanOptions {
   bool reverse = false;
+  LoopPolicy policy = LoopPolicy::kStack;
 };
 Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
              const ScanOptions& options = {});
@@ -52,11 +58,17 @@ struct Loop {
   Tensors carried;
   Block body;
   bool gathers = false;
+  LoopPolicy policy = LoopPolicy::kStack;
+  Size max_trips = 0;
 };
 Tensors loop(Scope& scope, const Loop& loop);
 
 // The outputs of a graph that depend on the inputs that `by` marks, in what can be differentiated.
 std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
+
+// A tensor of the same value that tapes tell from every other: eager code may give what it was
+// given.
+Tensor told_apart(Scope& scope, const Tensor& x);
 
 // Whether values are of the same type; a trace takes note of what it has to decide for that.
 bool alike(const TensorType& a, const TensorType& b);

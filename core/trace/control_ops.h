@@ -4,6 +4,11 @@
 //   while_loop  go, carried..., constants... -> carried...
 //               the region: carried..., constants... -> go, carried...
 //   call        operands... -> what the region gives, differentiated as the user says
+//
+// And those of sizes and states:
+//
+//   shape       -> the sizes among its attributes
+//   assign      x, variable -> x
 
 #pragma once
 
@@ -14,10 +19,16 @@
 namespace tenon {
 
 Tensors trace_loop(Scope& scope, const Loop& loop);
+
+// For how many entries the lists of a loop have memory from the start.
+Size list_capacity(const Loop& loop);
 Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> blocks);
 
 Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
                    const std::shared_ptr<const CustomVjp>& vjp);
+
+// What a variable holds that is assigned x and held `variable` before.
+Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
 
 // The ops of this folder by their names, which no device has; NULL if there is none.
 const OpDef* find_control_op(std::string_view name);
@@ -27,6 +38,7 @@ const OpDef& while_loop();
 const OpDef& branch();
 const OpDef& call();
 const OpDef& shape();
+const OpDef& assign();
 }  // namespace control
 
 }  // namespace tenon

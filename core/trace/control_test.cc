@@ -3,96 +3,22 @@
 #include <cmath>
 
 #include "core/dispatch/generator.h"
-#include "core/dispatch/variable.h"
+#include "core/testing/control.h"
 #include "core/testing/graph_text.h"
-#include "core/trace/function.h"
 #include "core/trace/lists.h"
 
 namespace tenon {
 namespace {
 
+using testing::Code1;
+using testing::count_from;
 using testing::f32;
 using testing::f64;
 using testing::i64;
+using testing::scalar64;
 using testing::values_of;
 using Doubles = std::vector<double>;
-using Code1 = std::function<Tensor(const Tensor& x)>;
-
-Tensor count_from(int64_t n) { return fill(integer(n), Dims{}, DType::kI64); }
-Tensor scalar64(double x) { return fill(number(x), Dims{}, DType::kF64); }
-
-class Control : public testing::CoreTest {
- protected:
-  Ref<Function> function(Function::Body body) {
-    return Ref<Function>::adopt(new Function(context(), "f", std::move(body), {}));
-  }
-  Ref<Function> function(const Code1& code) {
-    return function([code](Scope&, TensorSpan in, const Statics&) { return Tensors{code(in[0])}; });
-  }
-  // One whose argument has sizes that it does not know.
-  Ref<Function> function(const InputSpec& argument, Function::Body body) {
-    FunctionOptions options;
-    options.has_signature = true;
-    options.signature = {argument};
-    return Ref<Function>::adopt(new Function(context(), "f", std::move(body), options));
-  }
-  Tensor traced(const Code1& code, const Tensor& x) {
-    return function(code)->call(scope(), {&x, 1}, {})[0];
-  }
-  Ref<Variable> variable(const Tensor& value) {
-    return Ref<Variable>::adopt(new Variable(scope(), value, "w", true));
-  }
-
-  // Derivatives of a function of one number, in binary64.
-  static double slope(const std::function<double(double)>& f, double x) {
-    const double h = 1e-4;
-    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
-  }
-  double derivative(const Code1& code, double at, int order) {
-    const Tensor x = scalar64(at);
-    std::vector<Ref<Tape>> tapes;
-    for (int i = 0; i < order; ++i) {
-      tapes.push_back(tape());
-      tapes.back()->watch(x);
-    }
-    Tensor y = code(x);
-    for (; !tapes.empty(); tapes.pop_back()) y = tapes.back()->gradient(y, x);
-    return values_of(y)[0];
-  }
-  // Eager and traced agree in every bit, with each other and with themselves differentiated; and
-  // with differences of the order below, to what those can show.
-  void check(const Code1& code, std::initializer_list<double> points) {
-    const auto f = function(code);
-    const Code1 call = [&](const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; };
-    for (const double at : points) {
-      SCOPED_TRACE(at);
-      EXPECT_EQ(values_of(code(scalar64(at))), values_of(call(scalar64(at))));
-      for (int order = 1; order <= 3; ++order) {
-        SCOPED_TRACE(order);
-        const double eager = derivative(code, at, order), traced = derivative(call, at, order);
-        EXPECT_NEAR(eager, traced, 1e-12 * (1 + std::abs(eager)));
-        const auto below = [&](double x) { return derivative(code, x, order - 1); };
-        const double want = slope(below, at);
-        EXPECT_NEAR(eager, want, 1e-6 * (1 + std::abs(want)));
-      }
-    }
-    EXPECT_EQ(f->traces().size(), 1u);
-  }
-
-  // What becomes of x in n trips.
-  Tensor times(const Tensor& n, const Tensor& x,
-               const std::function<Tensor(const Tensor& i, const Tensor& x)>& trip) {
-    return while_loop(
-        scope(), [&](TensorSpan in) { return Tensors{less(in[0], n)}; },
-        [&](TensorSpan in) {
-          return Tensors{in[0] + integer(1), trip(in[0], in[1])};
-        },
-        Tensors{count_from(0), x})[1];
-  }
-  Tensor power(const Tensor& x, const Tensor& n) {
-    return times(n, ones(x->type), [&](const Tensor&, const Tensor& y) { return y * x; });
-  }
-};
+using Control = testing::ControlTest;
 
 TEST_F(Control, CondRunsOneBranch) {
   int then = 0, otherwise = 0;
@@ -188,82 +114,6 @@ TEST_F(Control, LoopsRunAsOftenAsTheirInputSays) {
     EXPECT_EQ(values_of(f->call(scope(), in, {})[0]), Doubles{std::pow(2, n)});
   }
   EXPECT_EQ(f->traces().size(), 1u);
-}
-
-TEST_F(Control, GradientsOfCond) {
-  check(
-      [&](const Tensor& x) {
-        return cond(
-            scope(), greater(x, number(1)), [&](TensorSpan) { return Tensors{x * x * x}; },
-            [&](TensorSpan) { return Tensors{exp(x) * x}; })[0];
-      },
-      {0.5, 2});
-}
-
-TEST_F(Control, GradientsOfLoops) {
-  for (const int n : {0, 1, 4}) {
-    SCOPED_TRACE(n);
-    check([&](const Tensor& x) { return power(sin(x), count_from(n)) * x; }, {0.7, 2});
-  }
-}
-
-TEST_F(Control, GradientsOfALoopWhoseTripsDependOnItsValues) {
-  check(
-      [&](const Tensor& x) {
-        return while_loop(
-            scope(), [](TensorSpan in) { return Tensors{less(in[0], number(100))}; },
-            [](TensorSpan in) { return Tensors{in[0] * in[0] * number(1.5)}; }, Tensors{x})[0];
-      },
-      {1.3, 3, 200});
-}
-
-TEST_F(Control, GradientsOfALoopInABranch) {
-  check(
-      [&](const Tensor& x) {
-        return cond(
-            scope(), greater(x, number(1)),
-            [&](TensorSpan) { return Tensors{power(x, count_from(3))}; },
-            [&](TensorSpan) { return Tensors{x}; })[0];
-      },
-      {0.5, 1.5});
-}
-
-TEST_F(Control, GradientsOfABranchInALoop) {
-  check(
-      [&](const Tensor& x) {
-        return times(count_from(4), x, [&](const Tensor&, const Tensor& y) {
-          return cond(
-              scope(), greater(y, number(2)), [&](TensorSpan) { return Tensors{sin(y)}; },
-              [&](TensorSpan) { return Tensors{y * x * number(2)}; })[0];
-        });
-      },
-      {0.8, 1.4});
-}
-
-TEST_F(Control, GradientsOfALoopInALoop) {
-  check(
-      [&](const Tensor& x) {
-        return times(count_from(3), x,
-                     [&](const Tensor& i, const Tensor& y) { return power(sin(y), i) + y * x; });
-      },
-      {0.6, 1.1});
-}
-
-TEST_F(Control, GradientsOfAScanInALoop) {
-  check(
-      [&](const Tensor& x) {
-        const Tensor xs = f64({1, 2, 3}) * x;
-        return times(count_from(2), x, [&](const Tensor&, const Tensor& y) {
-          const Tensors found = scan(
-              scope(),
-              [&](TensorSpan each) {
-                return Tensors{sin(each[0]) * each[1], each[0] * each[1]};
-              },
-              Tensors{y}, Tensors{xs});
-          return found[0] + sum(found[1]);
-        });
-      },
-      {0.4, 0.9});
 }
 
 TEST_F(Control, ScansStackWhatTheyGive) {

@@ -24,10 +24,15 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   std::vector<std::optional<int64_t>> examples;
   for (const Size size : sizes) examples.push_back(example_of(size));
   Tracer tracer(scope, *graph_);
+  tracer.be_silent();
   Sizes symbols;
   for (size_t i = 0; i < sizes.size(); ++i) {
     symbols.push_back(graph_->sizes().symbol(primal.sizes().symbol_name(i), examples[i]));
   }
+  // What is known of the primal graph's sizes is known here.
+  const std::vector<SizeTest> guards(primal.sizes().guards().begin(),
+                                     primal.sizes().guards().end());
+  for (const SizeTest& guard : guards) primal.sizes().evaluate(guard, symbols).hold();
   Tensors inputs;
   for (const Node* node : primal.inputs()) {
     inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), InputRole::kArgument,
@@ -104,6 +109,22 @@ std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
   const auto at = std::find(inputs_.begin(), inputs_.end(), saved);
   if (at == inputs_.end()) return std::nullopt;
   return static_cast<size_t>(at - inputs_.begin());
+}
+
+std::vector<bool> Derivative::inputs_of_saved() const {
+  std::vector<bool> needed(graph_->n_slots(), false);
+  for (const Value& x : saved_) needed[x.slot()] = true;
+  for (auto node = graph_->nodes().rbegin(); node != graph_->nodes().rend(); ++node) {
+    bool any = false;
+    for (uint32_t i = 0; i < node->types.size(); ++i) any = any || needed[node->first_slot + i];
+    if (!any) continue;
+    for (const Value& x : node->inputs) {
+      if (x) needed[x.slot()] = true;
+    }
+  }
+  std::vector<bool> result;
+  for (const Value& x : inputs_) result.push_back(needed[x.slot()]);
+  return result;
 }
 
 bool Derivative::serves(std::span<const Size> sizes) const {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/trace/slice.h"
+#include "core/trace/executable.h"
 
 namespace tenon {
 
@@ -31,6 +31,8 @@ class Derivative {
   // The values of the graph that the way back takes, and which input of the primal graph one is.
   std::span<const Value> saved() const { return saved_; }
   std::optional<size_t> input_that_is(const Value& saved) const;
+  // The inputs of the primal graph that these depend on.
+  std::vector<bool> inputs_of_saved() const;
 
   // The outputs of the primal graph, and behind them what the way back needs.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
@@ -60,7 +62,7 @@ class Derivative {
   std::vector<Value> gradients_;  // By the inputs marked; without a node where there is none.
   std::vector<Tensor> captures_;
   std::optional<Error> error_;  // Why there is no way back.
-  std::optional<Slice> forward_, backward_;
+  std::optional<Executable> forward_, backward_;
 };
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/search.h"
+#include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
 #include "core/trace/text.h"
@@ -135,7 +136,7 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
   for (Node* node : written.graph->inputs()) {
     if (node->role == InputRole::kArgument) {
       if (examples.empty()) continue;
-      inputs.push_back(examples[argument++]);
+      inputs.push_back(not_donated(examples[argument++]));
     } else if (node->role == InputRole::kCapture) {
       inputs.push_back(written.captures[capture++]);
     } else {
@@ -190,7 +191,9 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
   check(inputs);
   if (scope.traced_cells() || context_->runs_functions_eagerly()) {
     const Deeper deeper(name_);
-    Tensors outputs = body_(scope, inputs, statics);
+    Tensors given;
+    for (const Tensor& x : inputs) given.push_back(not_donated(x));
+    Tensors outputs = body_(scope, given, statics);
     check_outputs(outputs.size());
     return outputs;
   }
@@ -201,7 +204,7 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
 
 void Function::check(TensorSpan inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    require(inputs[i]->donation == Donation::kNone, "input {} was donated", i);
+    require(inputs[i]->donation != Donation::kConsumed, "input {} was donated before", i);
   }
   if (!options_.has_signature) return;
   const std::vector<InputSpec>& signature = options_.signature;
@@ -263,7 +266,7 @@ Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& s
   }
   Entry entry{like, statics.key, statics.text, {}, {}, difference(like, inputs, statics), calls_};
   for (const Tensor& x : inputs) entry.inputs.push_back(spec_of(*x));
-  bound.trace = make(scope, specs_for(like, inputs, statics), inputs, statics);
+  bound.trace = make_for(scope, like, inputs, statics);
   const std::optional<Sizes> sizes = bound.trace->sizes_for(inputs);
   require_code(sizes.has_value(), Code::kInternal,
                "function {} was traced for a call that its trace does not serve", name_);
@@ -295,6 +298,22 @@ std::vector<InputSpec> Function::specs_for(const Like& like, TensorSpan inputs,
     }
   }
   return specs;
+}
+
+// Sizes that nobody asked to be unknown are known again where the code cannot do without.
+Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
+                              const Statics& statics) {
+  const std::vector<InputSpec> specs = specs_for(like, inputs, statics);
+  std::vector<InputSpec> exact;
+  for (const Tensor& x : inputs) exact.push_back(spec_of(*x));
+  if (options_.has_signature || specs == exact) return make(scope, specs, inputs, statics);
+  try {
+    return make(scope, specs, inputs, statics);
+  } catch (const Error&) {
+    Ref<Trace> made = make(scope, exact, inputs, statics);
+    options_.relax = false;
+    return made;
+  }
 }
 
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,

@@ -88,7 +88,7 @@ class Function final : public Object, public Pooled<Function> {
 
  private:
   // What calls of one trace have alike but for sizes: dtypes, ranks and devices.
-  using Like = SmallVector<uint64_t, 12>;
+  using Like = SmallVector<uint64_t, 24>;
   struct Entry {
     Like like;
     std::string statics, statics_text;
@@ -104,6 +104,7 @@ class Function final : public Object, public Pooled<Function> {
   std::vector<InputSpec> specs_for(const Like& like, TensorSpan inputs,
                                    const Statics& statics) const;
   std::string difference(const Like& like, TensorSpan inputs, const Statics& statics) const;
+  Ref<Trace> make_for(Scope& scope, const Like& like, TensorSpan inputs, const Statics& statics);
   Ref<Trace> make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                   const Statics& statics);
   void remember(Entry entry);

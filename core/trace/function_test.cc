@@ -1,9 +1,4 @@
-#include "core/trace/function.h"
-
-#include <thread>
-
-#include "core/dispatch/generator.h"
-#include "core/dispatch/variable.h"
+#include "core/testing/functions.h"
 #include "core/testing/graph_text.h"
 
 namespace tenon {
@@ -12,49 +7,31 @@ namespace {
 using testing::f32;
 using testing::values_of;
 using Doubles = std::vector<double>;
+using Functions = testing::FunctionTest;
 
-class Functions : public testing::CoreTest {
- protected:
-  Functions() : CoreTest(options(log_)) {}
+TEST_F(Functions, TakeNoTensorOfATrace) {
+  Tensor leak;
+  const auto f = function([&](TensorSpan in) {
+    leak = in[0] * number(2);
+    return Tensors{in[0] + number(1)};
+  });
+  call(f, {f32({1, 2})});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_ERROR(call(f, {leak}), Code::kFailedPrecondition, "belongs to a trace");
+  }
+}
 
-  // A function of tensors alone. `bodies_run` counts how often it was traced.
-  template <class Body>
-  Ref<Function> function(Body body, FunctionOptions options = {}) {
-    return Ref<Function>::adopt(new Function(
-        context(), "f",
-        [this, body](Scope&, TensorSpan in, const Statics& statics) {
-          ++bodies_run;
-          if constexpr (std::is_invocable_v<Body, TensorSpan, const Statics&>) {
-            return body(in, statics);
-          } else {
-            return body(in);
-          }
-        },
-        std::move(options)));
+// What is broadcast must be one, which nobody knows of an unknown size.
+TEST_F(Functions, AreTracedForOneSizeWhereTheCodeNeedsIt) {
+  const auto f = function([](TensorSpan in) {
+    return Tensors{in[0] + slice(in[1], {.starts = {-1}, .ends = {1000}, .axes = {0}})};
+  });
+  for (const int64_t n : {2, 3, 4, 5, 6}) {
+    const Tensor a = ones(TensorType(DType::kF32, Dims{1, n}));
+    const Tensor b = ones(TensorType(DType::kF32, Dims{n}));
+    EXPECT_EQ(values_of(call_one(f, {a, b})), Doubles(static_cast<size_t>(n), 2));
   }
-  Tensors call(const Ref<Function>& f, std::initializer_list<Tensor> in, Statics statics = {}) {
-    return f->call(scope(), Tensors(in), statics);
-  }
-  Tensor call_one(const Ref<Function>& f, std::initializer_list<Tensor> in, Statics statics = {}) {
-    return call(f, in, std::move(statics))[0];
-  }
-  Ref<Variable> variable(const Tensor& value, const char* name = "w") {
-    return Ref<Variable>::adopt(new Variable(scope(), value, name, true));
-  }
-  std::string text(const Ref<Function>& f, size_t i = 0) {
-    return to_text(f->traces()[i]->graph());
-  }
-
-  int bodies_run = 0;
-  std::string log_;
-
- private:
-  static ContextOptions options(std::string& log) {
-    ContextOptions options;
-    options.log = [&log](int32_t, std::string_view message) { log += std::string(message) + "\n"; };
-    return options;
-  }
-};
+}
 
 TEST_F(Functions, AreTracedOnceForCallsThatAreAlike) {
   const auto f = function([](TensorSpan in) { return Tensors{exp(in[0]) * in[1]}; });
@@ -134,44 +111,6 @@ TEST_F(Functions, AreTracedAnewWhereADecisionNoLongerHolds) {
       << f->explain();
 }
 
-TEST_F(Functions, ReadAndAssignVariablesAtEachCall) {
-  const auto w = variable(f32({1, 1}));
-  const auto f = function([&](TensorSpan in) {
-    w->assign(scope(), w->read(scope()) + in[0]);
-    return Tensors{w->read(scope()) * 10.0};
-  });
-
-  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{20, 30}));
-  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{30, 50}));
-  w->assign(scope(), f32({0, 0}));
-  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{10, 20}));
-  EXPECT_EQ(values_of(w->read(scope())), (Doubles{1, 2}));
-  EXPECT_GRAPH(text(f), R"((x: f32[2], w: state f32[2]) {
-                 after = add(w, x)
-                 return after, mul(after, 10.0)
-               })");
-}
-
-TEST_F(Functions, AssignWhatTheyAreGiven) {
-  const auto a = variable(f32({1})), b = variable(f32({2}));
-  const Tensor found = f32({9});
-  const auto f = function([&](TensorSpan in) {
-    const Tensor before = a->read(scope());
-    a->assign(scope(), b->read(scope()));
-    b->assign(scope(), in[0]);
-    const Tensor between = a->read(scope());
-    a->assign(scope(), found);
-    return Tensors{before, between};
-  });
-
-  const Tensors y = call(f, {f32({5})});
-  EXPECT_EQ(values_of(y[0]), Doubles{1});
-  EXPECT_EQ(values_of(y[1]), Doubles{2});
-  EXPECT_EQ(values_of(a->read(scope())), Doubles{9});
-  EXPECT_EQ(values_of(b->read(scope())), Doubles{5});
-  EXPECT_EQ(values_of(call(f, {f32({6})})[1]), Doubles{5});
-}
-
 TEST_F(Functions, HaveGradientsThatAreFunctions) {
   const auto f = function([](TensorSpan in) {
     return Tensors{in[0] * in[0] * in[1], cast(in[0], DType::kI32)};
@@ -202,64 +141,6 @@ TEST_F(Functions, WarnOnceOfLoopsThatAreWrittenOut) {
   EXPECT_EQ(log_,
             "add at model.c:7 was traced 3000 times: a loop of the host language becomes as many "
             "calls as it has trips. Use while_loop or scan\n");
-}
-
-TEST_F(Functions, DrawAnewAtEachCall) {
-  const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
-  const OpDef& uniform = *find_op("random_uniform");
-  const auto draw = [&] {
-    OwnedAttrs attrs(*uniform.attrs);
-    return generator->draw(scope(), uniform, attrs.view(), {}, 0)[0];
-  };
-  const auto f = function([&](TensorSpan) { return Tensors{draw()}; });
-
-  const Doubles first = values_of(call_one(f, {})), second = values_of(call_one(f, {}));
-  EXPECT_NE(first, second);
-  generator->seed(scope(), 7);
-  EXPECT_EQ(values_of(draw()), first);
-  EXPECT_EQ(values_of(call_one(f, {})), second);
-}
-
-TEST_F(Functions, MayMakeVariablesOnce) {
-  Ref<Variable> w;
-  const auto f = function([&](TensorSpan in) {
-    if (!w) w = variable(in[0] * 2.0);
-    return Tensors{w->read(scope()) + in[0]};
-  });
-
-  EXPECT_EQ(values_of(call_one(f, {f32({1, 2})})), (Doubles{3, 6}));
-  EXPECT_EQ(bodies_run, 2);
-  EXPECT_EQ(values_of(call_one(f, {f32({0, 0})})), (Doubles{2, 4}));
-  EXPECT_EQ(bodies_run, 2);
-}
-
-TEST_F(Functions, AssignOnceInTheCallThatMakesAVariable) {
-  const auto total = variable(f32({0}));
-  Ref<Variable> w;
-  const auto f = function([&](TensorSpan in) {
-    const Tensor sum = total->read(scope()) + in[0];
-    if (!w) w = variable(sum);
-    total->assign(scope(), sum);
-    return Tensors{w->read(scope())};
-  });
-
-  EXPECT_EQ(values_of(call_one(f, {f32({3})})), Doubles{3});
-  EXPECT_EQ(values_of(total->read(scope())), Doubles{3});
-  EXPECT_EQ(values_of(call_one(f, {f32({3})})), Doubles{3});
-  EXPECT_EQ(values_of(total->read(scope())), Doubles{6});
-}
-
-TEST_F(Functions, MayNotMakeVariablesAtEveryCall) {
-  const uint64_t before = live_bytes();
-  const auto f = function(
-      [&](TensorSpan in) { return Tensors{variable(in[0], "bias")->read(scope()) + in[0]}; });
-  {
-    const Tensor x = f32({1, 2});
-    EXPECT_ERROR(call(f, {x}), Code::kFailedPrecondition,
-                 "function f makes variable bias at every call");
-  }
-  EXPECT_TRUE(f->traces().empty());
-  EXPECT_EQ(live_bytes(), before);
 }
 
 TEST_F(Functions, KeepNothingOfAnErrorWhileTracing) {
@@ -427,25 +308,6 @@ TEST_F(Functions, AreDifferentiatedForSizesThatDiffer) {
     EXPECT_TENSOR(recording->gradient(y, x), x + x);
   }
   EXPECT_EQ(bodies_run, 1);
-}
-
-TEST_F(Functions, TakeTheirStatesForThemselvesWhileTheyRun) {
-  const auto w = variable(zeros({DType::kF32, {1}}));
-  const auto f = function([&](TensorSpan) {
-    w->assign(scope(), w->read(scope()) + 1.0);
-    return Tensors{};
-  });
-  call(f, {});
-  const auto other = Ref<Scope>::adopt(new Scope(context(), &device()));
-  constexpr int kCalls = 200;
-  std::thread thread([&] {
-    const Scope::Enter enter(*other);
-    for (int i = 0; i < kCalls; ++i) f->call(*other, {}, {});
-  });
-  for (int i = 0; i < kCalls; ++i) call(f, {});
-  thread.join();
-
-  EXPECT_EQ(values_of(w->read(scope())), Doubles{2 * kCalls + 1});
 }
 
 }  // namespace

@@ -68,6 +68,16 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
   return add(std::move(node));
 }
 
+Node& Graph::add_copy(const Node& node, Values inputs) {
+  Node copy = node;
+  copy.inputs = std::move(inputs);
+  Node& made = add(std::move(copy));
+  for (uint32_t i = 0; i < made.types.size(); ++i) {
+    if (!names_.contains(node.names[i])) rename(made.output(i), node.names[i]);
+  }
+  return made;
+}
+
 std::vector<Value> outputs_of(std::span<Node* const> nodes) {
   std::vector<Value> values;
   for (Node* node : nodes) values.push_back(node->output());

@@ -87,6 +87,8 @@ class Graph {
   Value add_input(const TensorType& type, InputRole role, std::string name, Device& device);
   Value add_constant(const TensorImpl& scalar);
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
+  // A call or a constant of another graph with the same table, of these values.
+  Node& add_copy(const Node& node, Values inputs);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
   // The same inputs in another order.
   void set_inputs(std::vector<Node*> inputs) { inputs_ = std::move(inputs); }

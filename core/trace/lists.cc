@@ -1,5 +1,7 @@
 #include "core/trace/lists.h"
 
+#include <mutex>
+
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
@@ -8,27 +10,78 @@
 namespace tenon {
 namespace {
 
+// Memory for the first entries of a list, each of which is written once: other versions of the list
+// see it, too.
+class Slots {
+ public:
+  explicit Slots(Tensor all) : all_(std::move(all)), is_taken_(size_of_axis(*all_), false) {}
+
+  // x in its place; x itself if there is none, or something else is there.
+  Tensor put(Scope& scope, uint64_t index, const Tensor& x) {
+    {
+      std::lock_guard guard(mutex_);
+      if (index >= is_taken_.size() || is_taken_[index]) return x;
+      is_taken_[index] = true;
+    }
+    Device& device = *all_->storage->device;
+    const Tensor from = dense(scope, x);
+    const Tensor to = make_view(*all_, x->type, dense_strides(x->shape()), start_of(index));
+    const auto place = [](const TensorImpl& tensor) {
+      return tenon_place{tensor.storage->buffer, nullptr,
+                         static_cast<uint64_t>(tensor.offset) * size_of(tensor.type.dtype), 0};
+    };
+    const auto bytes = static_cast<uint64_t>(int64_t{count(x->shape())}) * size_of(x->type.dtype);
+    device.copy(scope.stream(device), place(*from), place(*to), bytes);
+    return to;
+  }
+
+  // The first entries as one tensor, if all of them lie in their places.
+  Tensor together(const TensorList& content, const TensorType& type) const {
+    for (uint64_t i = 0; i < size_of_axis(type); ++i) {
+      const Tensor x = content.get(i);
+      if (!x || x->storage.get() != all_->storage.get() || x->offset != start_of(i))
+        return Tensor();
+    }
+    return make_view(*all_, type, dense_strides(type.shape), 0);
+  }
+
+ private:
+  static uint64_t size_of_axis(const TensorImpl& x) { return size_of_axis(x.type); }
+  static uint64_t size_of_axis(const TensorType& type) {
+    return static_cast<uint64_t>(int64_t{type.shape[0]});
+  }
+  int64_t start_of(uint64_t index) const { return static_cast<int64_t>(index) * all_->strides[0]; }
+
+  Tensor all_;
+  std::mutex mutex_;
+  std::vector<bool> is_taken_;
+};
+
 struct ListStorage final : OtherStorage<ListStorage> {
-  ListStorage(Device& lies_on, TensorList content) : content(std::move(content)) {
+  ListStorage(Device& lies_on, TensorList content, std::shared_ptr<Slots> slots)
+      : content(std::move(content)), slots(std::move(slots)) {
     device = &lies_on;
     list = true;
   }
 
   TensorList content;
+  std::shared_ptr<Slots> slots;  // NULL: none.
 };
 
-const TensorList& content_of(const TensorImpl& list) {
+const ListStorage& storage_of(const TensorImpl& list) {
   require_code(list.storage && list.storage->list, Code::kFailedPrecondition,
                "the list belongs to a trace and has no value");
-  return static_cast<const ListStorage&>(*list.storage).content;
+  return static_cast<const ListStorage&>(*list.storage);
 }
+const TensorList& content_of(const TensorImpl& list) { return storage_of(list).content; }
 
-Tensor make_list(const TensorType& type, Device& device, TensorList content) {
+Tensor make_list(const TensorType& type, Device& device, TensorList content,
+                 std::shared_ptr<Slots> slots = nullptr) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
   x->strides = dense_strides(type.shape);
   x->dense = false;  // No call of its like has run before.
-  x->storage = Ref<Storage>::adopt(new ListStorage(device, std::move(content)));
+  x->storage = Ref<Storage>::adopt(new ListStorage(device, std::move(content), std::move(slots)));
   return x;
 }
 
@@ -59,7 +112,8 @@ struct CreateAttrs {
   DType dtype = DType::kF32;
   Sizes shape;
   int64_t depth = 1;  // 2: of a list of lists.
-  TENON_ATTRS(dtype, shape, depth)
+  Size capacity = 0;
+  TENON_ATTRS(dtype, shape, depth, capacity)
 };
 
 TensorTypes infer_create(const CreateAttrs& attrs, TypeSpan) {
@@ -68,7 +122,16 @@ TensorTypes infer_create(const CreateAttrs& attrs, TypeSpan) {
   return {type};
 }
 Tensors run_create(Scope& scope, const Call& call) {
-  return {make_list(types_of(call)[0], scope.device(), TensorList())};
+  const TensorType type = types_of(call)[0];
+  const int64_t capacity = attrs_of<CreateAttrs>(call).capacity;
+  std::shared_ptr<Slots> slots;
+  if (capacity > 0 && type.lists == 1 && scope.device().synchronous()) {
+    TensorType all = element_of(type);
+    all.shape.insert(0, capacity);
+    check_size(all);
+    slots = std::make_shared<Slots>(allocate(scope.device(), all));
+  }
+  return {make_list(type, scope.device(), TensorList(), std::move(slots))};
 }
 
 // ---- list_set
@@ -84,12 +147,13 @@ TensorTypes infer_set(const NoAttrs&, TypeSpan in) {
   }
   return {in[0]};
 }
-Tensors run_set(Scope&, const Call& call) {
+Tensors run_set(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
-  const TensorImpl& list = *call.inputs[0];
+  const ListStorage& list = storage_of(*call.inputs[0]);
   const uint64_t index = index_of(call.inputs[1]);
-  const Tensor x = call.inputs.size() > 2 ? Tensor::share(call.inputs[2]) : Tensor();
-  return {make_list(type, *list.storage->device, content_of(list).set(index, x))};
+  Tensor x = call.inputs.size() > 2 ? Tensor::share(call.inputs[2]) : Tensor();
+  if (x && list.slots) x = list.slots->put(scope, index, x);
+  return {make_list(type, *list.device, list.content.set(index, x), list.slots)};
 }
 Tensors vjp_set(const NoAttrs&, const VjpArgs& v) {
   const Tensor &dy = v.cotangent(0), &index = v.input(1);
@@ -156,6 +220,9 @@ Tensors run_stack(Scope& scope, const Call& call) {
   const TensorList& content = content_of(list);
   const int64_t length = attrs_of<StackAttrs>(call).length;
   if (length == 0) return {zeros(type)};
+  if (const auto& slots = storage_of(list).slots) {
+    if (Tensor all = slots->together(content, type)) return {std::move(all)};
+  }
   Tensors parts;
   for (int64_t i = 0; i < length; ++i) {
     const Tensor x = content.get(static_cast<uint64_t>(i));
@@ -259,8 +326,8 @@ TensorType element_of(TensorType list) {
   return list;
 }
 
-Tensor list_create(const TensorType& element) {
-  const CreateAttrs attrs = {element.dtype, to_sizes(element.shape), element.lists + 1};
+Tensor list_create(const TensorType& element, Size capacity) {
+  const CreateAttrs attrs = {element.dtype, to_sizes(element.shape), element.lists + 1, capacity};
   return call(create_op(), any_attrs(attrs), {});
 }
 

@@ -13,8 +13,9 @@ namespace tenon {
 TensorType list_of(TensorType element);
 TensorType element_of(TensorType list);
 
-// An empty list, on the scope's device.
-Tensor list_create(const TensorType& element);
+// An empty list, on the scope's device. `capacity`: for so many entries there is memory from the
+// start, side by side, into which they are copied; others keep the memory that they have.
+Tensor list_create(const TensorType& element, Size capacity = 0);
 // The list with another entry; `index` is an integer of rank 0. Without `x`, none is there.
 Tensor list_set(const Tensor& list, const Tensor& index, const Tensor& x);
 Tensor list_get(const Tensor& list, const Tensor& index);

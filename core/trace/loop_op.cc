@@ -28,9 +28,11 @@ Tensors run(Scope& scope, const Call& call) {
   Tensors operands;
   for (TensorImpl* x : call.inputs.subspan(1)) operands.push_back(Tensor::share(x));
   Tensor go = Tensor::share(call.inputs[0]);
+  TripLimit limit(attrs.max_trips);
   while (read_bool(go)) {
     scope.check_cancelled();
-    if (attrs.regions[0]->repeat(scope, attrs.sizes, operands)) break;
+    if (attrs.regions[0]->repeat(scope, attrs.sizes, operands, limit)) break;
+    limit.take();
     Tensors given = attrs.regions[0]->apply(scope, attrs.sizes, operands);
     go = std::move(given[0]);
     for (size_t i = 0; i < n; ++i) operands[i] = std::move(given[1 + i]);
@@ -42,12 +44,17 @@ Tensors run(Scope& scope, const Call& call) {
 
 // The derivative of a loop: a loop that gathers what the way back needs of each trip, and one that
 // goes through that from the last to the first. What does not change from trip to trip is not
-// gathered.
+// gathered. By the policy `recompute` only what a trip begins with is gathered, and the way back
+// makes the rest of it once more.
 class LoopDerivative {
  public:
   LoopDerivative(Scope& scope, const Call& call, const std::vector<bool>& by)
-      : sizes_(attrs_of(call).sizes), n_(count_carried(attrs_of(call))) {
-    const Graph& graph = attrs_of(call).regions[0]->graph();
+      : sizes_(attrs_of(call).sizes),
+        n_(count_carried(attrs_of(call))),
+        policy_(attrs_of(call).policy),
+        max_trips_(attrs_of(call).max_trips),
+        primal_(attrs_of(call).regions[0]) {
+    const Graph& graph = primal_->graph();
     active_.assign(by.begin() + 1, by.end());
     std::vector<bool> from;
     for (bool more = true; more;) {
@@ -62,16 +69,29 @@ class LoopDerivative {
     for (size_t i = 0; i < n_; ++i) from[1 + i] = active_[i];
     body_ = std::make_unique<Derivative>(scope, graph, sizes_, active_, from);
     body_->require_served(sizes_);
+    std::vector<bool> begins(active_.size(), false);
+    if (policy_ == LoopPolicy::kRecompute) begins = body_->inputs_of_saved();
+    for (size_t i = 0; i < active_.size(); ++i) {
+      const Tensor x = Tensor::share(call.inputs[1 + i]);
+      types_.push_back(x->type);
+      if (policy_ != LoopPolicy::kRecompute) continue;
+      kept_.push_back(i < n_ ? Tensor() : x);
+      is_gathered_.push_back(i < n_ && begins[i]);
+    }
+    if (policy_ == LoopPolicy::kRecompute) return;
     for (const Value& x : body_->saved()) {
       const std::optional<size_t> i = body_->input_that_is(x);
       const bool is_constant = i && *i >= n_;
-      constants_.push_back(is_constant ? Tensor::share(call.inputs[1 + *i]) : Tensor());
+      kept_.push_back(is_constant ? Tensor::share(call.inputs[1 + *i]) : Tensor());
+      is_gathered_.push_back(!is_constant);
     }
-    for (size_t i = 0; i < active_.size(); ++i) types_.push_back(call.inputs[1 + i]->type);
   }
 
   Tensors forward(Scope& scope, const Call& call) {
-    Loop forward = {.go = Tensor::share(call.inputs[0]), .gathers = true};
+    Loop forward = {.go = Tensor::share(call.inputs[0]),
+                    .gathers = true,
+                    .policy = policy_,
+                    .max_trips = max_trips_};
     forward.carried = {as_tensor(integer(0))};
     Tensors constants;
     for (size_t i = 0; i < active_.size(); ++i) {
@@ -80,11 +100,13 @@ class LoopDerivative {
     forward.body = [&](TensorSpan in) {
       Tensors operands(in.subspan(1));
       for (const Tensor& x : constants) operands.push_back(x);
-      Tensors given = body_->forward(scope, sizes_, operands);
+      const bool recomputes = policy_ == LoopPolicy::kRecompute;
+      Tensors given = recomputes ? primal_->apply(scope, sizes_, operands)
+                                 : body_->forward(scope, sizes_, operands);
       Tensors all = {given[0], in[0] + integer(1)};
-      for (size_t i = 1; i < given.size(); ++i) {
-        const bool is_saved = i > n_;
-        if (!is_saved || !constants_[i - n_ - 1]) all.push_back(std::move(given[i]));
+      for (size_t i = 1; i <= n_; ++i) all.push_back(std::move(given[i]));
+      for (size_t i = 0; i < is_gathered_.size(); ++i) {
+        if (is_gathered_[i]) all.push_back(recomputes ? operands[i] : std::move(given[1 + n_ + i]));
       }
       return all;
     };
@@ -92,7 +114,7 @@ class LoopDerivative {
     trips_ = found[0];
     for (size_t i = 1; i < found.size(); ++i) {
       if (i <= n_) {
-        outputs.push_back(renewed(*found[i]));
+        outputs.push_back(told_apart(scope, found[i]));
       } else {
         lists_.push_back(std::move(found[i]));
       }
@@ -103,7 +125,7 @@ class LoopDerivative {
   // By the operands of the body: what is carried, then the constants.
   Tensors backward(Scope& scope, const VjpArgs& args) const {
     body_->require_way_back();
-    Loop backward = {.go = greater(trips_, integer(0))};
+    Loop backward = {.go = greater(trips_, integer(0)), .policy = policy_, .max_trips = max_trips_};
     backward.carried = {trips_};
     for (size_t i = 0; i < active_.size(); ++i) {
       if (!active_[i]) continue;
@@ -117,7 +139,7 @@ class LoopDerivative {
       for (size_t i = 0; i < n_; ++i) {
         if (active_[i]) cotangents.push_back(in[next++]);
       }
-      Tensors found = body_->backward(scope, sizes_, saved(trip), *body_, cotangents);
+      Tensors found = body_->backward(scope, sizes_, saved(scope, trip), *body_, cotangents);
       Tensors all = {greater(trip, integer(0)), trip};
       next = 0;
       for (size_t i = 0; i < active_.size(); ++i) {
@@ -142,22 +164,33 @@ class LoopDerivative {
   }
 
  private:
-  Tensors saved(const Tensor& trip) const {
+  // What the way back through a trip needs.
+  Tensors saved(Scope& scope, const Tensor& trip) const {
     Tensors all;
     size_t next = 0;
-    for (const Tensor& constant : constants_) {
-      all.push_back(constant ? constant : list_get(lists_[next++], trip));
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      all.push_back(is_gathered_[i] ? list_get(lists_[next++], trip)
+                    : kept_[i]      ? kept_[i]
+                                    : zeros_or_list(types_[i]));  // Nothing needs it.
     }
-    return all;
+    if (policy_ != LoopPolicy::kRecompute) return all;
+    const Tensors given = body_->forward(scope, sizes_, all);
+    return Tensors(TensorSpan(given).subspan(1 + n_));
   }
 
   Sizes sizes_;
   size_t n_;
+  LoopPolicy policy_;
+  Size max_trips_;
+  std::shared_ptr<const Region> primal_;
   std::vector<bool> active_;  // Operands of the body that have gradients.
   std::vector<TensorType> types_;
   std::unique_ptr<Derivative> body_;
-  std::vector<Tensor> constants_;  // Of each value saved: the constant that it is.
-  Tensors lists_;                  // Of each other.
+  // Of each value saved, or of each operand of the body if it recomputes: whether it is gathered,
+  // and the constant that it is.
+  std::vector<bool> is_gathered_;
+  std::vector<Tensor> kept_;
+  Tensors lists_;  // Of those that are gathered.
   Tensor trips_;
 };
 
@@ -188,9 +221,10 @@ Tensors trace_loop(Scope& scope, const Loop& loop) {
   Tensors operands = {loop.go};
   for (const Tensor& x : loop.carried) operands.push_back(x);
   for (size_t i = n; i < block.arguments.size(); ++i) {
-    operands.push_back(list_create(element_of(block.arguments[i]->types[0])));
+    operands.push_back(list_create(element_of(block.arguments[i]->types[0]), list_capacity(loop)));
   }
-  return apply_blocks(scope, control::while_loop(), {&block, 1}, std::move(operands));
+  const RegionAttrs attrs = {.policy = loop.policy, .max_trips = loop.max_trips};
+  return apply_blocks(scope, control::while_loop(), {&block, 1}, std::move(operands), attrs);
 }
 
 }  // namespace tenon

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "core/dispatch/launch.h"
@@ -21,53 +20,113 @@ uint64_t aligned(uint64_t bytes) {
 
 // ---- memory
 
-// Lets a kernel write where an input lies that nobody needs any more.
-std::vector<uint32_t> Program::share_in_place() {
-  std::vector<uint32_t> instead(buffers_.size());
-  std::iota(instead.begin(), instead.end(), 0u);
+bool Program::can_write_on(const Launch& launch, uint32_t to, uint32_t from) const {
+  const Shown &target = shown_[to], &source = shown_[from];
+  const tenon_view &to_view = views_[to], &from_view = views_[from];
+  if (source.buffer == kNone || source.offset != 0 || target.offset != 0 ||
+      from_view.strides_class != TENON_STRIDES_DENSE || from_view.dtype != to_view.dtype ||
+      from_view.rank != to_view.rank ||
+      !std::equal(from_view.sizes, from_view.sizes + from_view.rank, to_view.sizes)) {
+    return false;
+  }
+  // Nothing else of the launch is there.
+  const auto first = shown_.begin() + launch.first_view;
+  return std::none_of(first, first + launch.n_inputs + launch.n_outputs, [&](const Shown& other) {
+    return &other != &source && other.buffer == source.buffer;
+  });
+}
+
+// Lets kernels write where an input lies that nobody needs any more.
+void Program::share_in_place() {
+  const auto replace = [&](uint32_t old, uint32_t instead) {
+    for (Shown& shown : shown_) {
+      if (shown.buffer == old) shown.buffer = instead;
+    }
+  };
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     const Launch& launch = launches_[i];
-    if (!launch.kernel->may_alias() || launch.n_outputs == 0) continue;
-    const uint32_t to = launch.first_view + launch.n_inputs;
-    const uint32_t output = instead[shown_[to].buffer];
-    if (buffers_[output].place != Buffer::Place::kBlock || buffers_[output].first != i) continue;
-    for (uint32_t k = launch.first_view; k < to; ++k) {
-      if (shown_[k].buffer == kNone) continue;
-      const uint32_t input = instead[shown_[k].buffer];
-      const tenon_view &from_view = views_[k], &to_view = views_[to];
-      const bool is_same =
-          from_view.dtype == to_view.dtype && from_view.rank == to_view.rank &&
-          from_view.strides_class == TENON_STRIDES_DENSE && shown_[k].offset == 0 &&
-          std::equal(from_view.sizes, from_view.sizes + from_view.rank, to_view.sizes);
-      const Buffer& buffer = buffers_[input];
-      if (!is_same || buffer.place != Buffer::Place::kBlock || buffer.last != i ||
-          input == output || buffer.bytes != buffers_[output].bytes) {
-        continue;
+    for (uint32_t o = 0; o < launch.n_outputs; ++o) {
+      const uint32_t to = launch.first_view + launch.n_inputs + o;
+      const uint32_t output = shown_[to].buffer;
+      const Buffer::Place place = buffers_[output].place;
+      const bool is_made = place == Buffer::Place::kBlock || place == Buffer::Place::kOutput;
+      if (!launch.kernel->may_alias(o) || !is_made || buffers_[output].first != i) continue;
+      for (uint32_t from = launch.first_view; from < to - o; ++from) {
+        const uint32_t input = shown_[from].buffer;
+        if (!can_write_on(launch, to, from) || buffers_[input].place != Buffer::Place::kBlock ||
+            buffers_[input].last != i || buffers_[input].bytes != buffers_[output].bytes) {
+          continue;
+        }
+        buffers_[output].first = buffers_[input].first;
+        replace(input, output);
+        break;
       }
-      const bool is_twice = std::any_of(
-          shown_.begin() + launch.first_view, shown_.begin() + to, [&](const Shown& other) {
-            return &other != &shown_[k] && other.buffer == shown_[k].buffer;
-          });
-      if (is_twice) continue;
-      buffers_[input].last = buffers_[output].last;
-      for (uint32_t& each : instead) {
-        if (each == output) each = input;
-      }
-      break;
     }
   }
-  for (Shown& shown : shown_) {
-    if (shown.buffer != kNone) shown.buffer = instead[shown.buffer];
+  find_lives();
+}
+
+// The same of inputs of the program, which at a call may be there for that. What is written cannot
+// be taken back: no call behind it may fail.
+void Program::find_reuses() {
+  constexpr uint32_t kCustom = uint32_t{1} << 31;
+  uint32_t safe = 0;
+  for (uint32_t i = 0; i < launches_.size(); ++i) {
+    const OpDef& op = *launches_[i].op;
+    if (*op.index_rule || op.id >= kCustom) safe = i + 1;
   }
-  return instead;
+  std::vector<bool> taken(inputs_.size(), false);
+  for (const Output& each : outputs_) {
+    if (each.buffer == kNone) continue;
+    const Buffer& buffer = buffers_[each.buffer];
+    if (buffer.place == Buffer::Place::kInput) taken[buffer.index] = true;
+  }
+  for (uint32_t i = safe; i < launches_.size(); ++i) {
+    const Launch& launch = launches_[i];
+    for (uint32_t o = 0; o < launch.n_outputs; ++o) {
+      const uint32_t to = launch.first_view + launch.n_inputs + o;
+      const Buffer& output = buffers_[shown_[to].buffer];
+      if (!launch.kernel->may_alias(o) || output.place != Buffer::Place::kOutput ||
+          output.first != i) {
+        continue;
+      }
+      for (uint32_t from = launch.first_view; from < to - o; ++from) {
+        if (!can_write_on(launch, to, from)) continue;
+        const Buffer& input = buffers_[shown_[from].buffer];
+        if (input.place != Buffer::Place::kInput || input.last != i || taken[input.index]) continue;
+        taken[input.index] = true;
+        reuses_.push_back({output.index, input.index, i});
+        break;
+      }
+    }
+  }
+  std::sort(reuses_.begin(), reuses_.end(),
+            [](const Reuse& a, const Reuse& b) { return a.output < b.output; });
+}
+
+void Program::find_lives() {
+  for (Buffer& buffer : buffers_) buffer.first = kNone;
+  for (uint32_t i = 0; i < launches_.size(); ++i) {
+    const uint32_t end = i + 1 < launches_.size() ? launches_[i + 1].first_view
+                                                  : static_cast<uint32_t>(shown_.size());
+    for (uint32_t k = launches_[i].first_view; k < end; ++k) {
+      if (shown_[k].buffer == kNone) continue;
+      Buffer& buffer = buffers_[shown_[k].buffer];
+      buffer.first = std::min(buffer.first, i);
+      buffer.last = i;
+    }
+  }
 }
 
 // The largest first, each at the first place that is free while it is needed.
 void Program::plan() {
-  const std::vector<uint32_t> instead = share_in_place();
+  find_lives();
+  share_in_place();
+  find_reuses();
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].place == Buffer::Place::kBlock && instead[i] == i) order.push_back(i);
+    const Buffer& buffer = buffers_[i];
+    if (buffer.place == Buffer::Place::kBlock && buffer.first != kNone) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });
@@ -87,6 +146,10 @@ void Program::plan() {
                          [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; }),
         &buffer);
   }
+  for (const Output& each : outputs_) {
+    if (each.buffer == kNone || buffers_[each.buffer].place != Buffer::Place::kInput) continue;
+    show_as(buffers_[each.buffer], each.type.dtype);
+  }
   for (uint32_t i = 0; i < shown_.size(); ++i) {
     const Shown& shown = shown_[i];
     if (shown.scalar_input != kNone) scalar_views_.push_back(i);
@@ -95,6 +158,7 @@ void Program::plan() {
     switch (buffer.place) {
       case Buffer::Place::kInput:
         input_views_.push_back(i);
+        show_as(buffer, dtype_from_c(views_[i].dtype));
         break;
       case Buffer::Place::kOutput:
         output_views_.push_back(i);
@@ -116,6 +180,12 @@ void Program::plan() {
   }
 }
 
+// An input may be shown as elements that are larger than its own.
+void Program::show_as(const Buffer& buffer, DType dtype) {
+  uint64_t& alignment = inputs_[buffer.index].alignment;
+  alignment = std::max<uint64_t>(alignment, size_of(dtype));
+}
+
 // ---- running
 
 bool Program::serves(TensorSpan inputs) const {
@@ -127,6 +197,8 @@ bool Program::serves(TensorSpan inputs) const {
         (x.storage ? x.storage->device : nullptr) != like.device) {
       return false;
     }
+    const uint64_t start = static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
+    if (start % like.alignment != like.start % like.alignment) return false;
   }
   return inputs.size() == inputs_.size();
 }
@@ -193,9 +265,24 @@ void Program::end(std::unique_ptr<Frame> frame) const {
   delete spare_.exchange(frame.release(), std::memory_order_acq_rel);
 }
 
-Program::Storages Program::allocate_outputs() const {
+Program::Storages Program::find_outputs(TensorSpan inputs, std::span<const uint8_t> spare,
+                                        size_t& commits) const {
   Storages made;
-  for (const uint64_t bytes : output_bytes_) made.push_back(device_.allocator().allocate(bytes));
+  auto reuse = reuses_.begin();
+  for (uint32_t i = 0; i < output_bytes_.size(); ++i) {
+    if (reuse != reuses_.end() && reuse->output == i) {
+      const Reuse& each = *reuse++;
+      const TensorImpl& x = *inputs[each.input];
+      if (each.input < spare.size() && spare[each.input] != 0 &&
+          x.storage->owners() == spare[each.input] && !x.storage->imported && x.offset == 0 &&
+          x.storage->size >= output_bytes_[i]) {
+        commits = std::min<size_t>(commits, each.launch);
+        made.push_back(x.storage);
+        continue;
+      }
+    }
+    made.push_back(device_.allocator().allocate(output_bytes_[i]));
+  }
   return made;
 }
 
@@ -206,7 +293,7 @@ void Program::put_outputs(Frame& frame, const Storages& made) const {
   }
 }
 
-void Program::launch(Scope& scope, Frame& frame) const {
+void Program::launch(Scope& scope, Frame& frame, size_t commits) const {
   tenon_stream_p* stream = scope.stream(device_);
   tenon_error_record* record = &scope.error_record();
   const auto launch = device_.calls().launch;
@@ -228,7 +315,7 @@ void Program::launch(Scope& scope, Frame& frame) const {
         throw;
       }
     }
-    scope.check_cancelled();
+    if (i < commits) scope.check_cancelled();
   }
 }
 
@@ -255,12 +342,13 @@ Tensor Program::output(const Output& output, TensorSpan inputs, const Storages& 
   return y;
 }
 
-Tensors Program::run(Scope& scope, TensorSpan inputs) const {
+Tensors Program::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare) const {
   Ref<Storage> block;
+  size_t commits = launches_.size();
   std::unique_ptr<Frame> frame = begin(inputs, block);
-  const Storages made = allocate_outputs();
+  const Storages made = find_outputs(inputs, spare, commits);
   put_outputs(*frame, made);
-  launch(scope, *frame);
+  launch(scope, *frame, commits);
   end(std::move(frame));
   Tensors outputs;
   for (const Output& each : outputs_) outputs.push_back(output(each, inputs, made));
@@ -283,8 +371,13 @@ bool Program::can_repeat(uint32_t go, std::span<const Feedback> feedback) const 
          });
 }
 
+void TripLimit::fail() const {
+  tenon::fail(Code::kInvalidArgument,
+              "the loop goes on after {} trips, which is the most that it may take", {most_});
+}
+
 Tensors Program::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
-                        std::span<const Feedback> feedback) const {
+                        std::span<const Feedback> feedback, TripLimit& limit) const {
   Ref<Storage> block;
   std::unique_ptr<Frame> frame = begin(inputs, block);
   // Where each output goes that is fed back.
@@ -297,11 +390,13 @@ Tensors Program::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
   }
   const uint32_t go_on = buffers_[outputs_[go].buffer].index;
   // What one trip made, the next one reads while it writes the other.
-  const Storages both[] = {allocate_outputs(), allocate_outputs()};
+  size_t never = launches_.size();
+  const Storages both[] = {find_outputs(inputs, {}, never), find_outputs(inputs, {}, never)};
   const Storages* made = &both[0];
   while (true) {
+    limit.take();
     put_outputs(*frame, *made);
-    launch(scope, *frame);
+    launch(scope, *frame, never);
     if (*(*made)[go_on]->data == std::byte{0}) break;
     for (const auto& [view, from] : fed) {
       const Storage& storage = *(*made)[from];

@@ -20,21 +20,40 @@
 
 namespace tenon {
 
+// How many trips a loop may take.
+class TripLimit {
+ public:
+  explicit TripLimit(int64_t most)  // 0: as many as there are.
+      : most_(most), left_(most > 0 ? static_cast<uint64_t>(most) : ~uint64_t{0}) {}
+  // One more; fails if it is one too many.
+  void take() {
+    if (left_-- == 0) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const;
+
+  int64_t most_;
+  uint64_t left_;
+};
+
 class Program {
  public:
   // Runs the code now, eager, and writes it down. `program` is empty if that cannot be run again:
-  // the host read a value on the way, or several devices took part.
+  // the host read a value on the way, or another device took part.
   struct Recorded {
     Tensors outputs;
     std::unique_ptr<const Program> program;
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
-  static Recorded record(Scope& scope, TensorSpan inputs, const Code& code);
+  static Recorded record(Scope& scope, Device& device, TensorSpan inputs, const Code& code);
   ~Program() { delete spare_.load(); }
 
   // Whether inputs are like those that it was written down with.
   bool serves(TensorSpan inputs) const;
-  Tensors run(Scope& scope, TensorSpan inputs) const;
+  // Outputs may be written where an input lies whose memory has as many owners as `spare` says: all
+  // that there are if nobody will look at it again. 0, or none: never.
+  Tensors run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare = {}) const;
 
   // Runs again and again, as long as output `go`, a bool of rank 0, is true: what comes out takes
   // the place of an input, in memory of its own that is used in turn. At least once.
@@ -45,8 +64,8 @@ class Program {
   // Whether that is possible: these outputs are made anew each time, as the inputs are.
   bool can_repeat(uint32_t go, std::span<const Feedback> feedback) const;
   // The outputs fed back, when it is over.
-  Tensors repeat(Scope& scope, TensorSpan inputs, uint32_t go,
-                 std::span<const Feedback> feedback) const;
+  Tensors repeat(Scope& scope, TensorSpan inputs, uint32_t go, std::span<const Feedback> feedback,
+                 TripLimit& limit) const;
 
   size_t n_launches() const { return launches_.size(); }
   // Of the block in which values lie that the code uses up itself.
@@ -62,8 +81,8 @@ class Program {
     uint32_t index = 0;          // Of an input, a scalar that is one, or an output.
     DType dtype = DType::kNone;  // Of a scalar.
     uint64_t bytes = 0;
-    uint64_t offset = 0;           // In the block.
-    uint32_t first = 0, last = 0;  // The launches between which it is needed.
+    uint64_t offset = 0;               // In the block.
+    uint32_t first = kNone, last = 0;  // The launches between which it is needed; kNone: none.
     Ref<Storage> constant;
   };
   struct Launch {
@@ -86,6 +105,8 @@ class Program {
     TensorType type;
     Dims strides;
     Device* device;  // NULL for an inline scalar.
+    // Where it begins, in bytes, modulo the size of the largest element that it is shown as.
+    uint64_t alignment = 1, start = 0;
   };
   struct Output {
     Tensor scalar;           // An inline scalar.
@@ -97,6 +118,12 @@ class Program {
     bool dense = true;
   };
 
+  // An output that may be written where an input lies.
+  struct Reuse {
+    uint32_t output, input;
+    uint32_t launch;  // That writes it.
+  };
+
   // What one call at a time uses.
   struct Frame {
     std::vector<tenon_view> views;
@@ -106,17 +133,26 @@ class Program {
   };
 
   explicit Program(Device& device) : device_(device) {}
+  // Makes one launch of those that go over the same elements, where the device has loops.
+  class Fuser;
+  void fuse(uint32_t flags, std::span<const OwnedAttrs> attrs);
+  void find_lives();
+  void show_as(const Buffer& buffer, DType dtype);
   void plan();
-  // The buffer that takes each one's place, itself mostly.
-  std::vector<uint32_t> share_in_place();
+  // Whether a launch may write what a view shows where an input's view is, now or for good.
+  bool can_write_on(const Launch& launch, uint32_t to, uint32_t from) const;
+  void share_in_place();
+  void find_reuses();
   using Storages = SmallVector<Ref<Storage>, 3>;
   std::unique_ptr<Frame> new_frame() const;
   // A frame with the inputs in place, and the block that it uses.
   std::unique_ptr<Frame> begin(TensorSpan inputs, Ref<Storage>& block) const;
   void end(std::unique_ptr<Frame> frame) const;
-  Storages allocate_outputs() const;
+  // Some on inputs; `commits` becomes the launch that first writes there.
+  Storages find_outputs(TensorSpan inputs, std::span<const uint8_t> spare, size_t& commits) const;
   void put_outputs(Frame& frame, const Storages& made) const;
-  void launch(Scope& scope, Frame& frame) const;
+  // From launch `commits` on nothing stops it.
+  void launch(Scope& scope, Frame& frame, size_t commits) const;
   Tensor output(const Output& output, TensorSpan inputs, const Storages& made) const;
   void put(Frame& frame, uint32_t view, tenon_buffer_p* buffer, std::byte* data,
            uint64_t offset) const;
@@ -132,6 +168,7 @@ class Program {
   std::vector<Output> outputs_;
   uint32_t n_output_buffers_ = 0;
   std::vector<uint64_t> output_bytes_;
+  std::vector<Reuse> reuses_;  // By their outputs.
   uint64_t block_bytes_ = 0;
   // The views that change from call to call.
   std::vector<uint32_t> input_views_, output_views_, block_views_, scalar_views_;

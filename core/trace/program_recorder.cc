@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/recorder.h"
+#include "core/trace/passes/pass.h"
 #include "core/trace/program.h"
 
 namespace tenon {
@@ -48,22 +49,23 @@ class Program::Recorder final : public LaunchRecorder {
     Buffer& buffer = add(*own->storage, Buffer::Place::kInput);
     buffer.index = index;
     // Offsets count from where the input begins.
-    starts_.back() = static_cast<uint64_t>(x->offset) * size_of(x->type.dtype);
+    input.start = starts_.back() = static_cast<uint64_t>(x->offset) * size_of(x->type.dtype);
     held_.push_back(own->storage);
     return own;
   }
 
   void launched(const Launched& launched) override {
     const tenon_launch& launch = launched.launch;
-    const auto now = static_cast<uint32_t>(program_.launches_.size());
     Launch& made = program_.launches_.emplace_back();
     made.kernel = Ref<const PreparedKernel>::share(&launched.kernel);
     made.op = &launched.op;
+    attrs_.emplace_back(launched.kernel.loop_line() ? launched.attrs : AnyAttrs());
     made.location = current_scope().location();
     made.first_view = static_cast<uint32_t>(program_.views_.size());
     made.n_inputs = launch.n_inputs;
     made.n_outputs = launch.n_outputs;
     made.workspace_bytes = launched.workspace ? launch.workspace_size : 0;
+    for (const Tensor& y : launched.outputs) look_at_device(*y->storage);
     for (uint32_t i = 0; i < launch.n_inputs; ++i) {
       const TensorImpl* x = launched.inputs[i];
       add_view(launch.inputs[i]);
@@ -75,7 +77,7 @@ class Program::Recorder final : public LaunchRecorder {
         if (x->program_input) shown.scalar_input = x->program_input - 1;
         program_.scalars_.push_back(*static_cast<const ElementBits*>(launch.inputs[i].data));
       } else {
-        show(shown, known(*x->storage), launch.inputs[i].byte_offset, now);
+        show(shown, known(*x->storage), launch.inputs[i].byte_offset);
       }
     }
     for (uint32_t i = 0; i < launch.n_outputs; ++i) {
@@ -85,23 +87,22 @@ class Program::Recorder final : public LaunchRecorder {
                       [&](const TensorImpl* x) { return x && x->storage.get() == &storage; });
       if (!is_in_place) {
         add(storage, Buffer::Place::kBlock);
-        program_.buffers_.back().first = now;
         program_.buffers_.back().bytes = storage.size;
       }
       add_view(launch.outputs[i]);
-      show(program_.shown_.back(), known(storage), launch.outputs[i].byte_offset, now);
+      show(program_.shown_.back(), known(storage), launch.outputs[i].byte_offset);
     }
     if (made.workspace_bytes) {
       Buffer& buffer = program_.buffers_.emplace_back();
       starts_.push_back(0);
       buffer.bytes = made.workspace_bytes;
-      buffer.first = buffer.last = now;
       add_view(launch.workspace);
       program_.shown_.back().buffer = static_cast<uint32_t>(program_.buffers_.size() - 1);
     }
   }
 
   void written(const TensorImpl& x, const TensorImpl* scalar) override {
+    look_at_device(*x.storage);
     Buffer& buffer = add(*x.storage, Buffer::Place::kConstant);
     if (scalar && scalar->program_input) {
       buffer.place = Buffer::Place::kScalar;
@@ -151,8 +152,14 @@ class Program::Recorder final : public LaunchRecorder {
   }
 
   bool is_whole() const { return is_whole_; }
+  // Of each launch that may be part of a loop.
+  std::span<const OwnedAttrs> attrs() const { return attrs_; }
 
  private:
+  void look_at_device(const Storage& storage) {
+    if (storage.device != &program_.device_) interrupted();
+  }
+
   static Tensor make_view_of(const TensorImpl& x, const Ref<Storage>& base) {
     Tensor y = renewed(x);
     y->storage = base;
@@ -176,10 +183,9 @@ class Program::Recorder final : public LaunchRecorder {
     return static_cast<uint32_t>(program_.buffers_.size() - 1);
   }
 
-  void show(Shown& shown, uint32_t buffer, uint64_t byte_offset, uint32_t now) {
+  void show(Shown& shown, uint32_t buffer, uint64_t byte_offset) {
     shown.buffer = buffer;
     shown.offset = byte_offset - starts_[buffer];
-    program_.buffers_[buffer].last = now;
   }
 
   void add_view(tenon_view view) {
@@ -201,21 +207,18 @@ class Program::Recorder final : public LaunchRecorder {
   std::unordered_map<const Storage*, uint32_t> known_;  // The last buffer that each was.
   std::vector<uint64_t> starts_;                        // Of each buffer: where it begins.
   std::vector<Ref<Storage>> held_;
+  std::vector<OwnedAttrs> attrs_;
   bool is_whole_ = true;
 };
 
-Program::Recorded Program::record(Scope& scope, TensorSpan inputs, const Code& code) {
-  Device* device = nullptr;
-  for (const Tensor& x : inputs) {
-    if (x->storage) device = x->storage->device;
-  }
-  if (!device) device = &scope.device();
+Program::Recorded Program::record(Scope& scope, Device& device, TensorSpan inputs,
+                                  const Code& code) {
   Recorded result;
-  if (!device->synchronous() || !device->host_visible()) {
+  if (!device.synchronous() || !device.host_visible()) {
     result.outputs = code(inputs);
     return result;
   }
-  std::unique_ptr<Program> program(new Program(*device));
+  std::unique_ptr<Program> program(new Program(device));
   Recorder recorder(*program);
   Tensors own;
   for (const Tensor& x : inputs) own.push_back(recorder.input(x));
@@ -223,10 +226,8 @@ Program::Recorded Program::record(Scope& scope, TensorSpan inputs, const Code& c
     const Scope::Recorded recorded(scope, recorder);
     result.outputs = recorder.outputs(code(own));
   }
-  for (const Input& input : program->inputs_) {
-    if (input.device && input.device != device) return result;
-  }
   if (!recorder.is_whole()) return result;
+  if (!is_left_out(scope, "fuse")) program->fuse(scope.context().request_flags(), recorder.attrs());
   program->plan();
   result.program = std::move(program);
   return result;

@@ -1,5 +1,7 @@
 #include "core/trace/program.h"
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/testing/test.h"
 
@@ -8,6 +10,7 @@ namespace {
 
 using testing::f32;
 using testing::f64;
+using testing::i64;
 using testing::values_of;
 using Doubles = std::vector<double>;
 
@@ -15,7 +18,7 @@ class Programs : public testing::CoreTest {
  protected:
   std::unique_ptr<const Program> record(const Program::Code& code,
                                         std::initializer_list<Tensor> inputs) {
-    Program::Recorded recorded = Program::record(scope(), Tensors(inputs), code);
+    Program::Recorded recorded = Program::record(scope(), device(), Tensors(inputs), code);
     first = std::move(recorded.outputs);
     return std::move(recorded.program);
   }
@@ -40,7 +43,7 @@ TEST_F(Programs, LaunchWhatTheyWereWrittenDownWith) {
   EXPECT_EQ(values_of(a[0]), (Doubles{4, 5}));
   EXPECT_EQ(values_of(b[0]), (Doubles{6, 7}));
   EXPECT_EQ(values_of(b[1]), Doubles{0});
-  EXPECT_EQ(program->n_launches(), 4u);
+  EXPECT_EQ(program->n_launches(), 2u);
 }
 
 TEST_F(Programs, ServeInputsOfTheSameTypesAndStrides) {
@@ -107,6 +110,121 @@ TEST_F(Programs, SharePlacesOfValuesThatAreNeverThereTogether) {
   EXPECT_EQ(values_of(run(program, {f32({3})})[0]), Doubles{3});
 }
 
+TEST_F(Programs, MakeOneLaunchOfThoseOverTheSameElements) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = tanh(in[0] * in[1] + in[2]);
+    return Tensors{where(less(y, number(0)), -y, cast(y, DType::kF32)), cast(y, DType::kF16)};
+  };
+  const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6}), row = f32({-1, 0, 1}), one = f32({0.25f});
+  const auto program = record(code, {x, row, one});
+  EXPECT_EQ(program->n_launches(), 1u);
+  EXPECT_EQ(program->block_bytes(), 0u);
+
+  const Tensor other = f32({2, 3}, {3, -2, 5, 7, 0, 1});
+  const Tensors want = code(Tensors{other, row, one}), got = run(program, {other, row, one});
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
+}
+
+TEST_F(Programs, LaunchWhatOthersReadBeforeThem) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor a = in[0] + number(1), b = a * number(2) + sum(a);
+    return Tensors{b * sum(b) + a};
+  };
+  const auto program = record(code, {f32({1, 2})});
+  EXPECT_EQ(program->n_launches(), 5u);  // a, its sum, b, its sum, the result.
+  EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), values_of(code(Tensors{f32({3, 4})})[0]));
+}
+
+TEST_F(Programs, TellInlineScalarsApartInALoop) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = in[0] * number(2) + number(3);
+    return Tensors{y * in[1] - number(2), in[1] + y};
+  };
+  const auto program = record(code, {f32({1, 2}), number(10)});
+  EXPECT_EQ(program->n_launches(), 1u);
+  for (const double k : {10, -1, 5}) {
+    const Tensors got = run(program, {f32({4, 5}), number(k)});
+    EXPECT_EQ(values_of(got[0]), (Doubles{11 * k - 2, 13 * k - 2}));
+    EXPECT_EQ(values_of(got[1]), (Doubles{11 + k, 13 + k}));
+  }
+}
+
+// A transpose, a part and a repetition of what a group gives are no value of it.
+TEST_F(Programs, LaunchWhatIsReadInAnotherForm) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = in[0] * in[0];
+    return Tensors{y + transpose(y), y * slice(y, {.starts = {0}, .ends = {1}, .axes = {0}})};
+  };
+  const Tensor x = f32({2, 2}, {1, 2, 3, 4}), other = f32({2, 2}, {0, -1, 5, 2});
+  const auto program = record(code, {x});
+  const Tensors want = code(Tensors{other}), got = run(program, {other});
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
+}
+
+TEST_F(Programs, JoinSmallLaunchesThatShareNothing) {
+  const auto program = record(
+      [](TensorSpan in) {
+        return Tensors{exp(in[0]), sin(in[1])};
+      },
+      {f32({0, 1}), f32({0, 2})});
+  EXPECT_EQ(program->n_launches(), 1u);
+  const Tensors y = run(program, {f32({0, 0}), f32({0, 0})});
+  EXPECT_EQ(values_of(y[0]), (Doubles{1, 1}));
+  EXPECT_EQ(values_of(y[1]), (Doubles{0, 0}));
+}
+
+TEST_F(Programs, WriteWhereAnInputLiesThatNobodyNeeds) {
+  const auto program = record([](TensorSpan in) { return Tensors{-in[0]}; }, {f32({1, 2})});
+  const uint8_t one_owner[] = {1};
+  Tensors x{f32({3, 4})};
+  const Storage* const memory = x[0]->storage.get();
+
+  const Tensor other = renewed(*x[0]);
+  EXPECT_NE(program->run(scope(), x, one_owner)[0]->storage.get(), memory);
+  EXPECT_EQ(values_of(other), (Doubles{3, 4}));
+  const uint8_t two_owners[] = {2}, never[] = {0};
+  EXPECT_NE(program->run(scope(), x, never)[0]->storage.get(), memory);
+  EXPECT_NE(program->run(scope(), x)[0]->storage.get(), memory);
+  const Tensor y = program->run(scope(), x, two_owners)[0];
+  EXPECT_EQ(y->storage.get(), memory);
+  EXPECT_EQ(values_of(y), (Doubles{-3, -4}));
+}
+
+TEST_F(Programs, LeaveInputsThatAreReadLaterOrGiven) {
+  const auto read = record(
+      [](TensorSpan in) {
+        return Tensors{-in[0], sum(in[0])};
+      },
+      {f32({1, 2})});
+  const auto given = record([](TensorSpan in) { return Tensors{-in[0], in[0]}; }, {f32({1, 2})});
+  const uint8_t one_owner[] = {1};
+  const Tensors x{f32({3, 4})};
+
+  EXPECT_EQ(values_of(read->run(scope(), x, one_owner)[1]), Doubles{7});
+  EXPECT_EQ(values_of(given->run(scope(), x, one_owner)[1]), (Doubles{3, 4}));
+}
+
+TEST_F(Programs, LeaveInputsThatAFailureBehindWouldLose) {
+  const auto program = record(
+      [](TensorSpan in) {
+        return Tensors{-in[0], gather(in[1], in[2], 0)};
+      },
+      {f32({1, 2}), f32({5, 6}), i64({1})});
+  const uint8_t one_owner[] = {1, 0, 0};
+  const Tensors x{f32({3, 4}), f32({5, 6}), i64({2})};
+  EXPECT_THROW(program->run(scope(), x, one_owner), Error);
+  EXPECT_EQ(values_of(x[0]), (Doubles{3, 4}));
+}
+
+// What is made on the way to an output lies where that will.
+TEST_F(Programs, MakeOutputsInPlace) {
+  const auto program =
+      record([](TensorSpan in) { return Tensors{-cumsum(in[0], {.axis = 0})}; }, {f32({1, 2})});
+  EXPECT_EQ(program->n_launches(), 2u);
+  EXPECT_EQ(program->block_bytes(), 0u);
+  EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), (Doubles{-3, -7}));
+}
+
 TEST_F(Programs, AllocateNothingAnewInSteadyState) {
   const auto program =
       record([](TensorSpan in) { return Tensors{exp(in[0] + 1.0) * in[0]}; }, {f32({1, 2, 3})});
@@ -127,6 +245,41 @@ TEST_F(Programs, AreNoneWhereTheHostReadsAValue) {
       {f32({-1})});
   EXPECT_EQ(values_of(first[0]), Doubles{1});
   EXPECT_EQ(program, nullptr);
+}
+
+TEST_F(Programs, AreNoneWhereAnotherDeviceTakesPart) {
+  const Program::Code code = [&](TensorSpan) {
+    const Scope::OnDevice on(scope(), context().device("null"));
+    return Tensors{fill(number(1), Dims{2}, DType::kF32)};
+  };
+  EXPECT_EQ(record(code, {}), nullptr);
+  EXPECT_EQ(first[0]->storage->device, &context().device("null"));
+}
+
+TEST_F(Programs, AreNoneWhereTheHostLooksAtMemory) {
+  EXPECT_EQ(record(
+                [](TensorSpan in) {
+                  host_looks();
+                  return Tensors{-in[0]};
+                },
+                {f32({1})}),
+            nullptr);
+}
+
+// Shown as elements twice as large, memory has to begin where one of these does.
+TEST_F(Programs, ServeInputsThatBeginAtLikePlaces) {
+  const Tensor x = testing::i32({1, 2, 3, 4, 5, 6});
+  const auto part = [&](int64_t i) {
+    return make_view(*x, TensorType(DType::kI32, Dims{2}), Dims{1}, i);
+  };
+  const Program::Code code = [](TensorSpan in) { return Tensors{bitcast(in[0], DType::kI64)}; };
+  const auto even = record(code, {part(0)}), odd = record(code, {part(1)});
+  EXPECT_FALSE(even->serves(Tensors{part(3)}));
+  EXPECT_EQ(values_of(run(even, {part(2)})[0]), (Doubles{3 + 4 * std::pow(2, 32)}));
+  for (const int64_t i : {1, 2, 3}) {
+    EXPECT_EQ(values_of(run(odd, {part(i)})[0]),
+              (Doubles{static_cast<double>(i + 1) + static_cast<double>(i + 2) * std::pow(2, 32)}));
+  }
 }
 
 TEST_F(Programs, SayWhichOpFoundAValueWrong) {

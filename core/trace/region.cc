@@ -8,6 +8,11 @@
 
 namespace tenon {
 
+EnumInfo enum_info(LoopPolicy) {
+  static constexpr const char* kNames[] = {"stack", "recompute", "bounded"};
+  return {"policy", kNames};
+}
+
 Region::Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vjp)
     : graph_(std::move(graph)),
       vjp_(std::move(vjp)),
@@ -69,7 +74,7 @@ Node* input_for(const TracedBlock& block, const std::vector<T>& own,
 }  // namespace
 
 Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
-                     const std::shared_ptr<const CustomVjp>& vjp) {
+                     RegionAttrs attrs, const std::shared_ptr<const CustomVjp>& vjp) {
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> stored, read;
   for (const TracedBlock& block : blocks) {
@@ -114,7 +119,6 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
   }
   for (const Ref<Cell>& state : read) take_state(state);
 
-  RegionAttrs attrs;
   for (size_t b = 0; b < blocks.size(); ++b) {
     blocks[b].graph->set_inputs(std::move(inputs[b]));
     blocks[b].graph->set_outputs(std::move(outputs[b]));
@@ -147,7 +151,8 @@ OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::
 }
 
 RegionAttrs adopted(Scope& scope, const Graph& graph, const RegionAttrs& attrs) {
-  RegionAttrs result;
+  RegionAttrs result = attrs;
+  result.regions = {};
   for (const auto& region : attrs.regions) {
     const Graph& own = region->graph();
     if (own.shared_sizes() == graph.shared_sizes()) {

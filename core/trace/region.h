@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/dispatch/cell.h"
-#include "core/trace/slice.h"
+#include "core/trace/executable.h"
 
 namespace tenon {
 
@@ -23,16 +23,37 @@ class Region {
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan operands) const {
     return all_.apply(scope, sizes, operands);
   }
-  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& operands) const {
-    return all_.repeat(scope, sizes, operands);
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& operands,
+              TripLimit& limit) const {
+    return all_.repeat(scope, sizes, operands, limit);
   }
 
  private:
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<const CustomVjp> vjp_;
-  Slice all_;
+  Executable all_;
 };
 
+// How the way back of a loop finds what it needs.
+enum class LoopPolicy : int32_t {
+  kStack,      // Each trip leaves it in lists.
+  kRecompute,  // Each trip leaves what it began with, and the way back runs it again.
+  kBounded     // As kStack, in memory for all trips that is there from the start.
+};
+EnumInfo enum_info(LoopPolicy);
+
+// What every op that holds graphs has as attributes.
+struct RegionAttrs {
+  Regions regions;
+  Sizes sizes;  // What the symbols of their table are.
+  // Of a loop.
+  LoopPolicy policy = LoopPolicy::kStack;
+  Size max_trips = 0;  // 0: as many as there are.
+  TENON_ATTRS(regions, sizes, policy, max_trips)
+};
+inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
+  return *static_cast<const RegionAttrs*>(attrs.data);
+}
 // What code of some operands gives.
 using Block = std::function<Tensors(TensorSpan operands)>;
 
@@ -51,22 +72,14 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
 
 // Calls an op that holds the blocks as its regions, and gives what they give. Behind `operands`
 // come what any of them takes from around it: the states that some block stores, which it then
-// gives behind its outputs, the captures, and the states that they only read.
+// gives behind its outputs, the captures, and the states that they only read. `attrs` are those
+// that do not follow from the blocks.
 Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
-                     const std::shared_ptr<const CustomVjp>& vjp = nullptr);
+                     RegionAttrs attrs, const std::shared_ptr<const CustomVjp>& vjp = nullptr);
 
 // The symbols of the trace under way; none if none is.
 Sizes current_symbols(Scope& scope);
 
-// What every op that holds graphs has as attributes.
-struct RegionAttrs {
-  Regions regions;
-  Sizes sizes;  // What the symbols of their table are.
-  TENON_ATTRS(regions, sizes)
-};
-inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
-  return *static_cast<const RegionAttrs*>(attrs.data);
-}
 // What the regions of a call give, all of the same types.
 TensorTypes region_types(const RegionAttrs& attrs, TypeSpan);
 // An op that holds graphs.

@@ -53,13 +53,13 @@ void Segment::keep(std::span<const Size> sizes, std::shared_ptr<const Program> p
   *at = {Sizes(sizes), std::move(program), true, uses_};
 }
 
-Tensors Segment::run(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
-                     const Program::Code& code) {
+Tensors Segment::run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
+                     const Program::Code& code, std::span<const uint8_t> spare) {
   std::shared_ptr<const Program> program;
   const Next next = look_up(sizes, inputs, program);
-  if (program) return program->run(scope, inputs);
+  if (program) return program->run(scope, inputs, spare);
   if (next == Next::kRun) return code(inputs);
-  Program::Recorded recorded = Program::record(scope, inputs, code);
+  Program::Recorded recorded = Program::record(scope, device, inputs, code);
   const bool is_program = recorded.program != nullptr;
   std::lock_guard guard(mutex_);
   keep(sizes, std::move(recorded.program));

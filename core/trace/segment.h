@@ -12,10 +12,11 @@ namespace tenon {
 
 class Segment {
  public:
-  // Runs the code of these inputs, eager. Once it has run with such sizes and such inputs, it is
-  // written down, and what is written down runs from then on.
-  Tensors run(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
-              const Program::Code& code);
+  // Runs the code of these inputs, eager, whose calls run on one device. Once it has run with such
+  // sizes and such inputs, it is written down, and what is written down runs from then on.
+  // `spare`: as for a program.
+  Tensors run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
+              const Program::Code& code, std::span<const uint8_t> spare = {});
   // What it would run for such inputs; NULL for what is not written down.
   std::shared_ptr<const Program> program(std::span<const Size> sizes, TensorSpan inputs);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 
 namespace tenon {
@@ -20,10 +21,9 @@ void each_size(AnyAttrs attrs, const Visit& visit) {
   }
 }
 
-bool has_formulas(AnyAttrs attrs) {
-  bool any = false;
-  each_size(attrs, [&](const Size& size) { any = any || !size.known(); });
-  return any;
+uint32_t place_of(uint32_t value, const std::vector<uint32_t>& all) {
+  const auto at = std::find(all.begin(), all.end(), value);
+  return at == all.end() ? Program::kNone : static_cast<uint32_t>(at - all.begin());
 }
 
 // A copy in which formulas are what the symbols make of them.
@@ -35,7 +35,14 @@ OwnedAttrs evaluate(const SizeTable& table, AnyAttrs attrs, std::span<const Size
 
 }  // namespace
 
-Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted)
+bool has_formulas(AnyAttrs attrs) {
+  bool any = false;
+  each_size(attrs, [&](const Size& size) { any = any || !size.known(); });
+  return any;
+}
+
+Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
+             bool whole)
     : graph_(graph) {
   enum : uint8_t { kUnneeded, kNeeded, kGiven };
   std::vector<uint8_t> state(graph.n_slots(), kUnneeded);
@@ -51,7 +58,7 @@ Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const V
     need(y);
   }
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
-    bool needed = false;
+    bool needed = whole && node->kind == NodeKind::kCall;
     for (uint32_t i = 0; i < node->types.size(); ++i) {
       needed = needed || state[node->first_slot + i] == kNeeded;
     }
@@ -81,15 +88,20 @@ Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const V
   split();
 }
 
-// Stretches of calls that devices run, and between them the others, one by one.
+// Stretches of calls that a device runs, and between them the others, one by one.
 void Slice::split() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const bool is_plain = nodes_[i]->kind != NodeKind::kCall || !nodes_[i]->op->run;
+    Device* device = nodes_[i]->kind == NodeKind::kCall ? nodes_[i]->device : nullptr;
     if (is_plain && !steps_.empty() && steps_.back().segment) {
-      steps_.back().end = i + 1;
-      continue;
+      Step& last = steps_.back();
+      if (!device || !last.device || device == last.device) {
+        last.end = i + 1;
+        last.device = device ? device : last.device;
+        continue;
+      }
     }
-    steps_.push_back({i, i + 1, is_plain ? std::make_unique<Segment>() : nullptr, {}, {}});
+    steps_.push_back({i, i + 1, is_plain ? std::make_unique<Segment>() : nullptr, device, {}, {}});
   }
   constexpr size_t kOutside = ~size_t{0};
   std::vector<size_t> made_by(graph_.n_slots(), kOutside);
@@ -117,6 +129,20 @@ void Slice::split() {
     for (const uint32_t slot : step.reads) give(slot);
   }
   for (const uint32_t slot : wanted_) give(slot);
+  if (is_alone()) find_places();
+}
+
+void Slice::find_places() {
+  std::vector<uint32_t>& reads = steps_[0].reads;
+  std::sort(reads.begin(), reads.end(),
+            [&](uint32_t a, uint32_t b) { return place_of(a, given_) < place_of(b, given_); });
+  for (const uint32_t slot : reads) alone_.reads.push_back(place_of(slot, given_));
+  for (const uint32_t slot : wanted_) {
+    alone_.gives.push_back(place_of(slot, steps_[0].gives));
+    alone_.passes.push_back(place_of(slot, given_));
+  }
+  alone_.reads_all = reads == given_;
+  alone_.gives_all = steps_[0].gives == wanted_;
 }
 
 void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
@@ -145,60 +171,96 @@ void Slice::release(size_t begin, size_t end, std::vector<Tensor>& values) const
   for (uint32_t k = from; k < dead_end_[begin]; ++k) values[dead_[k]].reset();
 }
 
+// The calls of a step one by one, from other tensors for what it reads.
+Tensors Slice::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step,
+                           TensorSpan reads, std::vector<Tensor>& values) const {
+  for (size_t i = 0; i < reads.size(); ++i) values[step.reads[i]] = reads[i];
+  for (size_t i = step.begin; i < step.end; ++i) {
+    apply_node(scope, sizes, i, values);
+    // What is given stays, although nothing of this stretch reads it again.
+    release(i, i + 1, values);
+  }
+  Tensors gives;
+  for (const uint32_t slot : step.gives) gives.push_back(values[slot]);
+  return gives;
+}
+
 void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                         std::vector<Tensor>& values) const {
   Tensors inputs;
   for (const uint32_t slot : step.reads) inputs.push_back(values[slot]);
-  const auto code = [&](TensorSpan given) {
-    for (size_t i = 0; i < given.size(); ++i) values[step.reads[i]] = given[i];
-    for (size_t i = step.begin; i < step.end; ++i) {
-      apply_node(scope, sizes, i, values);
-      // What is given stays, although nothing of this stretch reads it again.
-      release(i, i + 1, values);
-    }
-    Tensors given_back;
-    for (const uint32_t slot : step.gives) given_back.push_back(values[slot]);
-    return given_back;
+  const auto code = [&](TensorSpan reads) {
+    return apply_nodes(scope, sizes, step, reads, values);
   };
-  Tensors outputs = step.segment->run(scope, sizes, inputs, code);
-  for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = std::move(inputs[i]);
+  Tensors outputs =
+      step.device ? step.segment->run(scope, *step.device, sizes, inputs, code) : code(inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = inputs[i];
   for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
   release(step.begin, step.end, values);
 }
 
-bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given) const {
-  if (steps_.size() != 1 || !steps_[0].segment || scope.innermost() || scope.recorder()) {
-    return false;
-  }
+Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                           std::span<const uint8_t> spare) const {
   const Step& step = steps_[0];
-  const auto place = [](const std::vector<uint32_t>& slots, uint32_t slot) {
-    const auto at = std::find(slots.begin(), slots.end(), slot);
-    return at == slots.end() ? Program::kNone : static_cast<uint32_t>(at - slots.begin());
+  const auto code = [&](TensorSpan reads) {
+    std::vector<Tensor> values(graph_.n_slots());
+    return apply_nodes(scope, sizes, step, reads, values);
   };
+  const auto run = [&](TensorSpan inputs, std::span<const uint8_t> spare_inputs) {
+    return step.segment->run(scope, *step.device, sizes, inputs, std::cref(code), spare_inputs);
+  };
+  Tensors outputs;
+  if (alone_.reads_all && spare.empty()) {
+    outputs = run(given, {});
+  } else {
+    Tensors inputs;
+    SmallVector<uint8_t, 16> spare_inputs;
+    for (const uint32_t place : alone_.reads) {
+      inputs.push_back(given[place]);
+      // What is given on is needed, although no call reads it.
+      const bool is_spare = place < spare.size() && !contains(alone_.passes, place);
+      spare_inputs.push_back(is_spare ? spare[place] : uint8_t{0});
+    }
+    outputs = run(inputs, spare_inputs.span());
+  }
+  if (alone_.gives_all) return outputs;
+  Tensors results;
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    const uint32_t place = alone_.gives[i];
+    results.push_back(place == kNone ? given[alone_.passes[i]] : outputs[place]);
+  }
+  return results;
+}
+
+bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
+                   TripLimit& limit) const {
+  if (!is_alone() || scope.innermost() || scope.recorder()) return false;
   Tensors inputs;
-  for (const uint32_t slot : step.reads) inputs.push_back(given[place(given_, slot)]);
-  const std::shared_ptr<const Program> program = step.segment->program(sizes, inputs);
-  const uint32_t go = place(step.gives, wanted_[0]);
-  if (!program || go == Program::kNone) return false;
+  for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
+  const std::shared_ptr<const Program> program = steps_[0].segment->program(sizes, inputs);
+  const uint32_t go = alone_.gives[0];
+  if (!program || go == kNone) return false;
   std::vector<Program::Feedback> feedback;
   std::vector<size_t> changed;
   for (size_t i = 0; i + 1 < wanted_.size(); ++i) {
     if (wanted_[1 + i] == given_[i]) continue;  // Stays as it is.
-    const uint32_t output = place(step.gives, wanted_[1 + i]);
-    if (output == Program::kNone) return false;
-    feedback.push_back({output, place(step.reads, given_[i])});
+    const uint32_t output = alone_.gives[1 + i];
+    if (output == kNone) return false;
+    feedback.push_back({output, place_of(static_cast<uint32_t>(i), alone_.reads)});
     changed.push_back(i);
   }
   if (!program->can_repeat(go, feedback)) return false;
-  Tensors results = program->repeat(scope, inputs, go, feedback);
+  Tensors results = program->repeat(scope, inputs, go, feedback, limit);
   for (size_t i = 0; i < changed.size(); ++i) given[changed[i]] = std::move(results[i]);
   return true;
 }
 
-Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given) const {
+Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                     std::span<const uint8_t> spare) const {
+  const bool is_eager = !scope.innermost() && !scope.recorder();
+  if (is_eager && is_alone()) return apply_alone(scope, sizes, given, spare);
   std::vector<Tensor> values(graph_.n_slots());
   for (size_t i = 0; i < given_.size(); ++i) values[given_[i]] = given[i];
-  const bool is_eager = !scope.innermost() && !scope.recorder();
   for (const Step& step : steps_) {
     if (is_eager && step.segment) {
       run_segment(scope, sizes, step, values);

@@ -4,14 +4,16 @@
 
 #include "core/base/error.h"
 #include "core/base/search.h"
+#include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
 namespace {
 
-// Which of these some tape will ask a gradient of.
-std::vector<bool> watched(Scope& scope, const Tensors& tensors) {
+// Which of these some tape will ask a gradient of; none at all if there is no tape.
+std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
+  if (!scope.innermost()) return {};
   std::vector<bool> result(tensors.size(), false);
   each_tape(scope, [&](const Tape& tape) {
     for (size_t i = 0; i < tensors.size(); ++i) result[i] = result[i] || tape.watches(*tensors[i]);
@@ -81,7 +83,7 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   size_t argument = 0, capture = 0, state = 0;
   for (const Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) {
-      all.push_back(arguments[argument++]);
+      all.push_back(not_donated(arguments[argument++]));
     } else if (node->role == InputRole::kCapture) {
       all.push_back(captures_[capture++]);
     } else {
@@ -91,20 +93,43 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   return all;
 }
 
+// Arguments that were donated and states, whose memory has another owner beside the list: the
+// caller's handle, or the cell, which is given another value.
+SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
+  SmallVector<uint8_t, 16> result;
+  size_t argument = 0;
+  for (const Node* node : graph_->inputs()) {
+    const bool is_spare = node->role == InputRole::kArgument
+                              ? arguments[argument++]->donation == Donation::kOffered
+                              : node->role == InputRole::kState;
+    result.push_back(is_spare ? uint8_t{2} : uint8_t{0});
+  }
+  return result;
+}
+
 Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   // Nobody sees a state between what the call reads and what it leaves there.
   std::vector<std::unique_lock<const Cell>> locks;
-  if (!scope.traced_cells()) locks = locked(states_);
-  const Tensors given = inputs(scope, arguments);
+  if (!scope.traced_cells()) {
+    for (const Tensor& x : arguments) require_value(*x);
+    locks = locked(states_);
+  }
+  const bool is_donated =
+      any_of(arguments, [](const Tensor& x) { return x->donation != Donation::kNone; });
+  const bool are_all = arguments_.size() == graph_->inputs().size() && !is_donated;
+  const Tensors held = are_all ? Tensors() : inputs(scope, arguments);
+  const TensorSpan given = are_all ? arguments : TensorSpan(held);
   Tensors outputs;
   if (scope.traced_cells()) {
     outputs = all_.apply(scope, sizes, given);
   } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
-    outputs = recorded(scope, given, sizes, by);
+    outputs = recorded(scope, Tensors(given), sizes, by);
   } else {
     const Scope::Unrecorded unrecorded(scope);
-    outputs = all_.apply(scope, sizes, given);
+    outputs = are_all ? all_.apply(scope, sizes, given)
+                      : all_.apply(scope, sizes, given, spare(arguments).span());
   }
+  if (states_.empty()) return outputs;
   Tensors results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (i >= states_.size()) {
@@ -193,7 +218,8 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
   std::vector<bool> from(states_.size(), false);
   Tensors cotangents;
   for (size_t i = 0; i < args.n_outputs(); ++i) {
-    from.push_back(args.has_cotangent(i));
+    const TensorType& type = graph_->outputs()[states_.size() + i].type();
+    from.push_back(args.has_cotangent(i) && is_floating(type.dtype) && !type.weak);
     if (from.back()) cotangents.push_back(args.cotangent(i));
   }
   const auto way = derivative(scope, sizes, by, from);

@@ -12,7 +12,7 @@
 #include "core/autograd/tape.h"
 #include "core/dispatch/cell.h"
 #include "core/trace/derivative.h"
-#include "core/trace/slice.h"
+#include "core/trace/executable.h"
 
 namespace tenon {
 
@@ -57,6 +57,7 @@ class Trace final : public Object, public Pooled<Trace> {
     Ref<Trace> whole;  // The same as a trace of its own, once somebody differentiates it.
   };
   Tensors inputs(Scope& scope, TensorSpan arguments) const;
+  SmallVector<uint8_t, 16> spare(TensorSpan arguments) const;
   Tensors recorded(Scope& scope, const Tensors& inputs, const Sizes& sizes,
                    const std::vector<bool>& by);
   Tensors gradients(const VjpArgs& args, const Sizes& sizes, const std::vector<bool>& by,
@@ -73,7 +74,7 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
-  Slice all_;
+  Executable all_;
   std::mutex mutex_;
   std::vector<Known> derivatives_;
 };

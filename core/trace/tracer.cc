@@ -4,6 +4,7 @@
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
+#include "core/trace/control_ops.h"
 #include "core/trace/region.h"
 
 namespace tenon {
@@ -134,8 +135,9 @@ Tensor& Tracer::now(const Cell& cell) {
 Tensor Tracer::load(const Cell& cell) { return renewed(*now(cell)); }
 
 void Tracer::store(Cell& cell, const Tensor& value) {
-  now(cell) = value;
-  stored_.push_back({&cell, value_of(*value)});
+  Tensor& held = now(cell);
+  held = cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held) : value;
+  stored_.push_back({&cell, value_of(*held)});
 }
 
 void Tracer::add(Cell& cell) {
@@ -150,7 +152,7 @@ void Tracer::add(Cell& cell) {
 // Loops of the host language are written out, trip by trip.
 void Tracer::count_call(Scope& scope, const OpDef& op) {
   constexpr size_t kMany = 3000;
-  if (++calls_[scope.location() + ' ' + op.name] != kMany + 1) return;
+  if (is_silent_ || ++calls_[scope.location() + ' ' + op.name] != kMany + 1) return;
   const std::string where = scope.location().empty() ? "" : " at " + scope.location();
   scope.context().log(
       TENON_LOG_WARNING,

@@ -36,6 +36,8 @@ class Tracer final : public Interpreter, public TracedCells {
   // Starts to write into `graph`: what the scope computes until the end of the tracer's life, and
   // sizes of this thread are the graph's. In a scope under trace, its code is inside of that one's.
   Tracer(Scope& scope, Graph& graph);
+  // Says nothing of loops that are written out: the code has been traced before.
+  void be_silent() { is_silent_ = true; }
 
   // A new input, as the tensor that the traced code sees.
   Tensor input(const TensorType& type, InputRole role, std::string name, Device& device);
@@ -83,6 +85,7 @@ class Tracer final : public Interpreter, public TracedCells {
   Scope::Traced traced_;
   SizeTable::Use use_;
   uint64_t serial_;
+  bool is_silent_ = false;
   std::vector<Tensor> captures_;
   std::unordered_map<uint64_t, Value> captured_;  // By identity.
   std::vector<Ref<Cell>> states_;

@@ -140,11 +140,21 @@ static void test(network* net, const device_set* set, const image_set* truth, ve
   free(logits);
 }
 
+/* The most that tensors held so far, the images among them. */
+static double peak_memory_mib(tenon_scope* scope) {
+  tenon_device* device = NULL;
+  must(tenon_scope_get_device(scope, &device));
+  const double bytes = (double)memory_of(device).peak_bytes;
+  tenon_device_release(device);
+  return bytes / (1 << 20);
+}
+
 /* Curves of what happened; the loss is the mean over even stretches of steps. */
 typedef struct history {
   double* losses;
   size_t n_losses;
   double* accuracies;
+  double peak_memory_mib; /* While it trained, before the first test. */
 } history;
 
 static history train(network* net, const fashion_options* options, const device_set* data,
@@ -154,7 +164,7 @@ static history train(network* net, const fashion_options* options, const device_
   const size_t stretch = (all + kLossPoints - 1) / kLossPoints;
   int64_t* order = allocate(data->count * sizeof *order);
   uint64_t random = options->seed;
-  history h = {allocate(kLossPoints * sizeof(double)), 0, allocate(epochs * sizeof(double))};
+  history h = {allocate(kLossPoints * sizeof(double)), 0, allocate(epochs * sizeof(double)), 0};
   double stretch_loss = 0;
   for (size_t i = 0; i < data->count; ++i) order[i] = (int64_t)i;
 
@@ -174,6 +184,7 @@ static history train(network* net, const fashion_options* options, const device_
       }
       progress_step(&bar, epoch + 1, step + 1, epoch_loss / (double)(step + 1));
     }
+    if (epoch == 0) h.peak_memory_mib = peak_memory_mib(net->scope);
     test(net, test_data, truth, v);
     h.accuracies[epoch] = v->accuracy;
     progress_epoch(&bar, epoch + 1, epoch_loss / (double)steps, v->accuracy);
@@ -190,18 +201,18 @@ static void save_and_check(network* net, const fashion_options* options, const d
   const size_t bytes = count * kClasses * sizeof(float);
   float* before = allocate(bytes);
   float* after = allocate(bytes);
-  network loaded = network_create(net->scope, options->seed + 1);
+  network* loaded = network_create(net->scope, options->seed + 1);
   network_save(net, options->save);
-  network_load(&loaded, options->save);
+  network_load(loaded, options->save);
   read_logits(net, set, 0, count, before);
-  read_logits(&loaded, set, 0, count, after);
+  read_logits(loaded, set, 0, count, after);
   if (memcmp(before, after, bytes)) {
     fprintf(stderr, "fashion: the weights in %s give other outputs than those in memory\n",
             options->save);
     exit(1);
   }
   printf("saved %s; loaded again, it gives the same outputs\n", options->save);
-  network_free(&loaded);
+  network_free(loaded);
   free(after);
   free(before);
 }
@@ -233,6 +244,7 @@ int main(int argc, char** argv) {
   char device[256];
   context_options.threads = options.threads;
   must(tenon_context_create(&context_options, &context));
+  tenon_context_run_functions_eagerly(context, options.eager);
   tenon_scope* scope = tenon_context_default_scope(context);
   must(tenon_scope_set_device(scope, tenon_str(options.device)));
   must_be_writable(options.save);
@@ -247,19 +259,19 @@ int main(int argc, char** argv) {
   fflush(stdout);
   image_set_free(&train_images);
 
-  network net = network_create(scope, options.seed);
+  network* net = network_create(scope, options.seed);
   verdict v = {0, allocate(test_set.count), allocate(test_set.count * sizeof(float))};
   const double start = seconds();
-  history h = train(&net, &options, &train_set, &test_set, &test_images, &v);
+  history h = train(net, &options, &train_set, &test_set, &test_images, &v);
   const double taken = seconds() - start;
-  save_and_check(&net, &options, &test_set);
+  const double images_per_s = (double)options.epochs * (double)train_set.count / taken;
+  printf("trained in %.1f s, %.0f images/s; tensors took at most %.1f MiB while it did\n", taken,
+         images_per_s, h.peak_memory_mib);
+  save_and_check(net, &options, &test_set);
 
-  const fashion_report report = {
-      &options,     device,
-      taken,        (double)options.epochs * (double)train_set.count / taken,
-      h.losses,     h.n_losses,
-      h.accuracies, &test_images,
-      v.predicted,  v.confidence};
+  const fashion_report report = {&options,    device,      taken,        images_per_s,
+                                 h.losses,    h.n_losses,  h.accuracies, &test_images,
+                                 v.predicted, v.confidence};
   if (!fashion_page_write(options.page, &report)) {
     fprintf(stderr, "fashion: %s: %s\n", options.page, strerror(errno));
     return 1;
@@ -271,7 +283,7 @@ int main(int argc, char** argv) {
   free(h.accuracies);
   free(v.predicted);
   free(v.confidence);
-  network_free(&net);
+  network_free(net);
   release(&train_set);
   release(&test_set);
   image_set_free(&test_images);

@@ -1,7 +1,6 @@
 #include "examples/c/fashion_network.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "examples/c/must.h"
 
@@ -45,11 +44,21 @@ static tenon_variable* variable(tenon_scope* scope, const char* name, tenon_tens
   return result;
 }
 
-network network_create(tenon_scope* scope, uint64_t seed) {
-  network net;
+static tenon_error* train_step(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
+                               size_t n_inputs, const tenon_static* statics, size_t n_statics,
+                               tenon_tensor** out_outputs, size_t max_outputs);
+
+network* network_create(tenon_scope* scope, uint64_t seed) {
+  network* net = calloc(1, sizeof *net);
+  if (!net) {
+    fputs("the host's memory is used up\n", stderr);
+    exit(1);
+  }
+  const tenon_function_body step = {train_step, net, NULL};
   tenon_generator* generator = NULL;
-  memset(&net, 0, sizeof net);
-  net.scope = scope;
+  net->scope = scope;
+  must(tenon_function_create(tenon_scope_context(scope), tenon_str("train_step"), step, NULL,
+                             &net->step));
   must(tenon_generator_create(scope, seed, &generator));
   for (size_t i = 0; i < kParameters; ++i) {
     const parameter* p = &kParameter[i];
@@ -62,9 +71,9 @@ network network_create(tenon_scope* scope, uint64_t seed) {
     } else {
       initial = zeros(scope, p);
     }
-    net.parameters[i] = variable(scope, p->name, initial, true);
-    net.first_moments[i] = variable(scope, "", zeros(scope, p), false);
-    net.second_moments[i] = variable(scope, "", zeros(scope, p), false);
+    net->parameters[i] = variable(scope, p->name, initial, true);
+    net->first_moments[i] = variable(scope, "", zeros(scope, p), false);
+    net->second_moments[i] = variable(scope, "", zeros(scope, p), false);
   }
   tenon_generator_release(generator);
   return net;
@@ -76,7 +85,8 @@ void network_free(network* net) {
     tenon_variable_release(net->first_moments[i]);
     tenon_variable_release(net->second_moments[i]);
   }
-  memset(net, 0, sizeof *net);
+  tenon_function_release(net->step);
+  free(net);
 }
 
 static tenon_tensor* read(network* net, tenon_variable* v) {
@@ -191,33 +201,42 @@ static void adam(network* net, size_t i, tenon_tensor* gradient, tenon_tensor* s
   tenon_tensor_release(p);
 }
 
-double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate) {
+/* Forward, the way back, and adam for each parameter. */
+static tenon_error* train_step(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
+                               size_t n_inputs, const tenon_static* statics, size_t n_statics,
+                               tenon_tensor** out_outputs, size_t max_outputs) {
+  network net = *(const network*)payload;
+  tenon_tensor *const images = inputs[0], *const labels = inputs[1];
+  tenon_tensor *const step = inputs[2], *const rate = inputs[3];
   tenon_value* sources[kParameters];
   tenon_tensor* gradients[kParameters];
   tenon_tape* tape = NULL;
-  tenon_tensor* loss = NULL;
-  for (size_t i = 0; i < kParameters; ++i) {
-    sources[i] = tenon_variable_as_value(net->parameters[i]);
-  }
+  (void)n_inputs, (void)statics, (void)n_statics, (void)max_outputs;
+  net.scope = scope;
+  for (size_t i = 0; i < kParameters; ++i) sources[i] = tenon_variable_as_value(net.parameters[i]);
 
-  must(tenon_tape_create(net->scope, NULL, &tape));
-  tenon_tensor* logits = network_logits(net, images);
-  must(tenon_sparse_softmax_cross_entropy(net->scope, logits, labels, NULL, &loss, NULL));
-  must(
-      tenon_tape_gradient(net->scope, tape, &loss, 1, NULL, sources, kParameters, NULL, gradients));
+  must(tenon_tape_create(scope, NULL, &tape));
+  tenon_tensor* logits = network_logits(&net, images);
+  tenon_tensor** const loss = &out_outputs[0];
+  must(tenon_sparse_softmax_cross_entropy(scope, logits, labels, NULL, loss, NULL));
+  must(tenon_tape_gradient(scope, tape, loss, 1, NULL, sources, kParameters, NULL, gradients));
   tenon_tape_release(tape);
-
-  tenon_tensor* step = tenon_scalar_i64(++net->steps);
-  tenon_tensor* rate_tensor = tenon_scalar_f64(rate);
+  tenon_tensor_release(logits);
   for (size_t i = 0; i < kParameters; ++i) {
-    adam(net, i, gradients[i], step, rate_tensor);
+    adam(&net, i, gradients[i], step, rate);
     tenon_tensor_release(gradients[i]);
   }
+  return NULL;
+}
+
+double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate) {
+  tenon_tensor* inputs[] = {images, labels, tenon_scalar_i64(++net->steps), tenon_scalar_f64(rate)};
+  tenon_tensor* loss = NULL;
+  must(tenon_function_call(net->scope, net->step, inputs, 4, NULL, 0, &loss, 1, NULL));
   const double result = number(net->scope, loss);
-  tenon_tensor_release(rate_tensor);
-  tenon_tensor_release(step);
+  tenon_tensor_release(inputs[2]);
+  tenon_tensor_release(inputs[3]);
   tenon_tensor_release(loss);
-  tenon_tensor_release(logits);
   return result;
 }
 

@@ -9,6 +9,7 @@ enum { kParameters = 8 };
 
 typedef struct network {
   tenon_scope* scope;
+  tenon_function* step; /* One step of training: u8[n,1,28,28], i32[n], number and rate to loss. */
   tenon_variable* parameters[kParameters];
   tenon_variable* first_moments[kParameters];
   tenon_variable* second_moments[kParameters];
@@ -16,13 +17,14 @@ typedef struct network {
 } network;
 
 /* The same seed gives the same weights. */
-network network_create(tenon_scope* scope, uint64_t seed);
+network* network_create(tenon_scope* scope, uint64_t seed);
 void network_free(network* net);
 
 /* One row of ten logits for each image: u8[n,1,28,28] gives f32[n,10]. */
 tenon_tensor* network_logits(network* net, tenon_tensor* images);
 
-/* Learns from images and their labels, i32[n]; gives their loss from before. */
+/* Learns from images and their labels, i32[n]; gives their loss from before. The step is a function
+ * that is traced at its first call, or runs as it is written: as the context's functions do. */
 double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate);
 
 void network_save(network* net, const char* path);

@@ -16,12 +16,14 @@ static const char kHelp[] =
     "  --batch N       images for each step, 1 to 10000 (64)\n"
     "  --seed N        what decides the first weights and the order of images (1)\n"
     "  --threads N     threads of a device that computes on the host; 0 is all cores (0)\n"
+    "  --steps HOW     traced: a step is a function that is traced once; eager: call by call\n"
+    "                  (traced)\n"
     "  --data FOLDER   the four gzipped files (/usr/share/datasets/fashion-mnist)\n"
     "  --save FILE     where the weights go (fashion.safetensors)\n"
     "  --page FILE     where the report goes (fashion.html)\n"
     "  --help          print this\n"
     "\n"
-    "The same seed gives the same numbers with any number of threads.\n";
+    "The same seed gives the same numbers with any number of threads, traced and eager.\n";
 
 static void fail(const char* option, const char* problem) {
   fprintf(stderr, "fashion: %s%s\nTry fashion --help.\n", option, problem);
@@ -42,15 +44,31 @@ static uint64_t number(const char* option, const char* text, uint64_t least, uin
   return value;
 }
 
+/* The place of a word in a list of two. */
+static bool is_second(const char* option, const char* text, const char* first, const char* second) {
+  if (!strcmp(text, second)) return true;
+  if (!strcmp(text, first)) return false;
+  char problem[160];
+  snprintf(problem, sizeof problem, ": '%.40s' is neither %s nor %s", text, first, second);
+  fail(option, problem);
+  return false;
+}
+
 static const char* nonempty(const char* option, const char* text) {
   if (!*text) fail(option, ": the value is empty");
   return text;
 }
 
 fashion_options fashion_options_parse(int argc, char** argv) {
-  fashion_options options = {
-      "cpu", "/usr/share/datasets/fashion-mnist", "fashion.safetensors", "fashion.html", 5, 64, 1,
-      0};
+  fashion_options options = {"cpu",
+                             "/usr/share/datasets/fashion-mnist",
+                             "fashion.safetensors",
+                             "fashion.html",
+                             5,
+                             64,
+                             1,
+                             0,
+                             false};
   for (int i = 1; i < argc; ++i) {
     char option[32];
     /* Both "--epochs 3" and "--epochs=3". */
@@ -61,8 +79,8 @@ fashion_options fashion_options_parse(int argc, char** argv) {
       fputs(kHelp, stdout);
       exit(0);
     }
-    static const char* const known[] = {"--device",  "--epochs", "--batch", "--seed",
-                                        "--threads", "--data",   "--save",  "--page"};
+    static const char* const known[] = {"--device", "--epochs", "--batch", "--seed", "--threads",
+                                        "--data",   "--save",   "--page",  "--steps"};
     bool is_known = false;
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(option, known[k]);
     if (!is_known) fail(argv[i], ": there is no such option");
@@ -70,6 +88,7 @@ fashion_options fashion_options_parse(int argc, char** argv) {
     const char* value = equals ? equals + 1 : argv[++i];
 
     if (!strcmp(option, "--device")) options.device = nonempty(option, value);
+    if (!strcmp(option, "--steps")) options.eager = is_second(option, value, "traced", "eager");
     if (!strcmp(option, "--data")) options.data = nonempty(option, value);
     if (!strcmp(option, "--save")) options.save = nonempty(option, value);
     if (!strcmp(option, "--page")) options.page = nonempty(option, value);

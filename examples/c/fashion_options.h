@@ -3,6 +3,7 @@
 #ifndef EXAMPLES_FASHION_OPTIONS_H_
 #define EXAMPLES_FASHION_OPTIONS_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct fashion_options {
@@ -14,6 +15,7 @@ typedef struct fashion_options {
   int64_t batch;
   uint64_t seed;
   uint32_t threads; /* 0 for all cores. */
+  bool eager;       /* Whether steps run call by call, and not as a function. */
 } fashion_options;
 
 /* Ends the program after --help, and with status 2 and a message after anything wrong. */

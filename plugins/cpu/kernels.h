@@ -36,9 +36,10 @@ class Instance final : public tenon_sdk::Instance {
   const Pool pool;
 };
 
-inline const Pool& pool_of(const Request& request) {
-  return static_cast<const Instance&>(tenon_sdk::from_c(request.device()).instance).pool;
+inline const Pool& pool_of(tenon_device_p* device) {
+  return static_cast<const Instance&>(tenon_sdk::from_c(device).instance).pool;
 }
+inline const Pool& pool_of(const Request& request) { return pool_of(request.device()); }
 
 // Every kernel takes any layout and gives the same bits each time.
 inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
@@ -65,6 +66,9 @@ inline bool has_input(const tenon_launch& launch, size_t i) {
 inline Prepared refuse_unsized() {
   return refuse("finds out how large its outputs are: the host waits for a count");
 }
+
+// kernels/loop.cc.
+Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
 
 // The functions that kernels.def names.
 #define TENON_KERNEL(op, signature, prepare) Prepared prepare(const Request& request);

@@ -22,9 +22,17 @@ constexpr tenon_kernel kKernels[] = {
 #undef TENON_KERNEL
 };
 
+// The slots: the SDK's, but for what is defined here.
+namespace calls {
+using namespace tenon_sdk::host_device;
+
+constexpr auto prepare_loop = tenon_sdk::prepare_loop<tenon_cpu::prepare_loop>;
+
+}  // namespace calls
+
 constexpr tenon_plugin_calls kCalls = {
     .struct_size = sizeof(tenon_plugin_calls),
-#define TENON_SLOT(result, name, parameters) .name = tenon_sdk::host_device::name,
+#define TENON_SLOT(result, name, parameters) .name = calls::name,
 #include <tenon/plugin_slots.def>
 };
 

@@ -64,6 +64,22 @@ class OwnLaunch {
   std::vector<bool> by_value_;
 };
 
+// The inner plugin's kernel as ours, if there is one.
+tenon_error* wrap(Device& device, tenon_kernel_p* kernel, tenon_kernel_p** out_kernel) {
+  if (!kernel) return nullptr;
+  auto* const made = new (std::nothrow) Kernel{device, kernel};
+  if (!made) {
+    inner().release_kernel(kernel);
+    return device.error(TENON_OUT_OF_MEMORY, "no memory for a kernel");
+  }
+  *out_kernel = reinterpret_cast<tenon_kernel_p*>(made);
+  return nullptr;
+}
+
+const tenon_kernel* inner_line(const tenon_kernel* line) {
+  return inner_plugin().kernels + (line - kernels());
+}
+
 // The list is the inner plugin's, but for who prepares.
 tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
@@ -75,17 +91,10 @@ tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
     return nullptr;
   }
   tenon_kernel_request own = *request;
-  own.line = inner_plugin().kernels + (request->line - kernels());
+  own.line = inner_line(request->line);
   tenon_kernel_p* kernel = nullptr;
   tenon_error* error = own.line->prepare(device.device, &own, &kernel, out_traits, out_reason);
-  if (!kernel) return error;
-  auto* const made = new (std::nothrow) Kernel{device, kernel};
-  if (!made) {
-    inner().release_kernel(kernel);
-    return device.error(TENON_OUT_OF_MEMORY, "no memory for a kernel");
-  }
-  *out_kernel = reinterpret_cast<tenon_kernel_p*>(made);
-  return nullptr;
+  return error ? error : wrap(device, kernel, out_kernel);
 }
 
 const std::vector<tenon_kernel>& list() {
@@ -103,6 +112,21 @@ const std::vector<tenon_kernel>& list() {
 const tenon_kernel* kernels() { return list().data(); }
 
 size_t count_kernels() { return list().size(); }
+
+tenon_error* prepare_loop(tenon_device_p* self, const tenon_loop_request* request,
+                          tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                          tenon_string* out_reason) {
+  *out_kernel = nullptr;
+  Device& device = from_c(self);
+  std::vector<tenon_loop_instruction> instructions(request->instructions,
+                                                   request->instructions + request->n_instructions);
+  for (tenon_loop_instruction& each : instructions) each.line = inner_line(each.line);
+  tenon_loop_request own = *request;
+  own.instructions = instructions.data();
+  tenon_kernel_p* kernel = nullptr;
+  tenon_error* error = inner().prepare_loop(device.device, &own, &kernel, out_traits, out_reason);
+  return error ? error : wrap(device, kernel, out_kernel);
+}
 
 tenon_error* launch(tenon_kernel_p* self, tenon_stream_p* where, const tenon_launch* given) {
   const Kernel& kernel = from_c(self);

@@ -211,6 +211,7 @@ uint64_t workspace(tenon_kernel_p* kernel, const tenon_launch* launch) {
 }
 
 using tenon_fake::launch;
+using tenon_fake::prepare_loop;
 
 void release_kernel(tenon_kernel_p* kernel) {
   inner().release_kernel(from_c(kernel).kernel);

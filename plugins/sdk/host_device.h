@@ -20,6 +20,7 @@
 
 #include "plugins/sdk/host.h"
 #include "plugins/sdk/kernel.h"
+#include "plugins/sdk/loop.h"
 
 namespace tenon_sdk {
 
@@ -250,6 +251,13 @@ inline tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
   } catch (const std::exception& error) {
     return from_c(stream).device.error(TENON_INTERNAL, error.what());
   }
+}
+
+inline tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
+                                 tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                                 tenon_string* out_reason) {
+  return tenon_sdk::prepare_loop<StepByStep::prepare>(device, request, out_kernel, out_traits,
+                                                      out_reason);
 }
 
 inline void release_kernel(tenon_kernel_p* kernel) { delete from_c(kernel); }

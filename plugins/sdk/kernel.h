@@ -113,14 +113,13 @@ Prepared kernel(uint32_t traits, Function function) {
   return {.kernel = std::make_unique<Made>(std::move(function)), .traits = traits};
 }
 
-// What the host calls: `function` in the shape of tenon_kernel.prepare.
-template <Prepared (*function)(const Request&)>
-tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
-                     tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
-                     tenon_string* out_reason) {
+// Gives the host what `make()` answers.
+template <class Make>
+tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                    tenon_string* out_reason) {
   *out_kernel = nullptr;
   try {
-    Prepared prepared = function(Request(device, *request));
+    Prepared prepared = make();
     if (prepared.error != nullptr) return prepared.error;
     if (prepared.kernel == nullptr) {
       *out_reason = prepared.reason;
@@ -133,6 +132,15 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
     *out_reason = TENON_STR("has no memory to prepare the kernel");
     return nullptr;
   }
+}
+
+// What the host calls: `function` in the shape of tenon_kernel.prepare.
+template <Prepared (*function)(const Request&)>
+tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
+                     tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                     tenon_string* out_reason) {
+  return answer([&] { return function(Request(device, *request)); }, out_kernel, out_traits,
+                out_reason);
 }
 
 // The size of an op's attributes: 0 for an op without any, whose struct is never defined.

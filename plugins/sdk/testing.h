@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -166,6 +167,72 @@ class Plugin {
   Launched run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
                const std::vector<Tensor>& outputs) const {
     Launched launched;
+    tenon_kernel_p* const kernel = prepare(op, attrs, inputs, outputs, launched).kernel;
+    if (kernel == nullptr) return launched;
+    launch(kernel, inputs, outputs, launched);
+    calls().release_kernel(kernel);
+    return launched;
+  }
+
+  // The same for a loop, whose instructions take values: first the inputs, then what those before
+  // gave. `given` are the values of the outputs. The first output lies on input `in_place`.
+  struct Instruction {
+    uint32_t op;
+    const void* attrs;
+    std::vector<uint32_t> inputs;
+    tenon_dtype dtype;
+  };
+  Launched run_loop(const std::vector<Instruction>& instructions, const std::vector<Tensor>& inputs,
+                    const std::vector<uint32_t>& given, const std::vector<Tensor>& outputs,
+                    std::optional<size_t> in_place = {}) const {
+    Launched launched;
+    std::vector<tenon_dtype> dtypes;
+    for (const Tensor& x : inputs) dtypes.push_back(x.dtype);
+    std::vector<tenon_loop_instruction> list;
+    for (const Instruction& each : instructions) {
+      std::vector<Tensor> operands;
+      for (const uint32_t value : each.inputs) operands.push_back(Tensor{.dtype = dtypes[value]});
+      const Line line = prepare(each.op, each.attrs, operands, {{.dtype = each.dtype}}, launched);
+      if (line.kernel == nullptr) return launched;
+      calls().release_kernel(line.kernel);
+      dtypes.push_back(each.dtype);
+      list.push_back({.line = line.line,
+                      .attrs = each.attrs,
+                      .inputs = each.inputs.data(),
+                      .n_inputs = static_cast<uint32_t>(each.inputs.size()),
+                      .dtype = each.dtype});
+    }
+    const std::vector<tenon_operand> in = operands(inputs);
+    const tenon_loop_request request = {.struct_size = sizeof request,
+                                        .flags = 0,
+                                        .n_inputs = in.size(),
+                                        .n_instructions = list.size(),
+                                        .n_outputs = given.size(),
+                                        .inputs = in.data(),
+                                        .instructions = list.data(),
+                                        .outputs = given.data()};
+    tenon_kernel_p* kernel = nullptr;
+    tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
+    tenon_string reason = {};
+    require(calls().prepare_loop(device_, &request, &kernel, &traits, &reason));
+    launched.traits = traits.flags;
+    launched.refusal = kernel != nullptr ? "" : std::string(text(reason));
+    if (kernel == nullptr) return launched;
+    launch(kernel, inputs, outputs, launched, in_place);
+    calls().release_kernel(kernel);
+    return launched;
+  }
+
+ private:
+  static constexpr size_t kGuard = 64;
+
+  struct Line {
+    const tenon_kernel* line;
+    tenon_kernel_p* kernel;
+  };
+  // The first of the op's kernels that does not refuse.
+  Line prepare(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
+               const std::vector<Tensor>& outputs, Launched& launched) const {
     const std::vector<tenon_operand> in = operands(inputs), out = operands(outputs);
     tenon_kernel_request request = {};
     request.struct_size = sizeof request;
@@ -185,15 +252,9 @@ class Plugin {
       require(request.line->prepare(device_, &request, &kernel, &traits, &reason));
       launched.refusal = kernel != nullptr ? "" : std::string(text(reason));
     }
-    if (kernel == nullptr) return launched;
     launched.traits = traits.flags;
-    launch(kernel, inputs, outputs, launched);
-    calls().release_kernel(kernel);
-    return launched;
+    return {request.line, kernel};
   }
-
- private:
-  static constexpr size_t kGuard = 64;
 
   static tenon_error* make_error(tenon_code code, tenon_string message) {
     return reinterpret_cast<tenon_error*>(new Error{code, std::string(text(message))});
@@ -287,10 +348,14 @@ class Plugin {
   }
 
   void launch(tenon_kernel_p* kernel, const std::vector<Tensor>& inputs,
-              const std::vector<Tensor>& outputs, Launched& launched) const {
+              const std::vector<Tensor>& outputs, Launched& launched,
+              std::optional<size_t> in_place = {}) const {
     std::vector<tenon_view> in, out;
     for (const Tensor& tensor : inputs) in.push_back(view_of(tensor, false));
-    for (const Tensor& tensor : outputs) out.push_back(view_of(tensor, true));
+    for (const Tensor& tensor : outputs) {
+      const bool on_input = in_place && out.empty();
+      out.push_back(on_input ? in[*in_place] : view_of(tensor, true));
+    }
     tenon_launch launch = {};
     launch.struct_size = sizeof launch;
     launch.site = 7;
@@ -312,7 +377,7 @@ class Plugin {
     for (const tenon_view& view : in) {
       if (view.buffer != nullptr) calls().release(view.buffer);
     }
-    for (const tenon_view& view : out) calls().release(view.buffer);
+    for (size_t i = in_place ? 1 : 0; i < out.size(); ++i) calls().release(out[i].buffer);
   }
 
   const tenon_plugin* plugin_ = nullptr;

@@ -57,6 +57,17 @@ TEST(ControlFlow, WhileLoopsCarryOneOrMore) {
     return y;
   };
   for (const Tensor& y : both(power, 2.f)) EXPECT_EQ(y.item<float>(), 8);
+
+  const WhileOptions seven = {LoopPolicy::bounded, 7}, four = {LoopPolicy::recompute, 4};
+  const auto bounded = [&](WhileOptions how) {
+    return [=](const Tensor& x) {
+      return while_loop(
+          how, [](const Tensor& y) { return less(y, 100.f); },
+          [](const Tensor& y) { return y + y; }, x);
+    };
+  };
+  for (const Tensor& y : both(bounded(seven), 3.f)) EXPECT_EQ(y.item<float>(), 192);
+  EXPECT_THROW(both(bounded(four), 3.f), Error);
 }
 
 TEST(ControlFlow, ScansCarryAndStack) {

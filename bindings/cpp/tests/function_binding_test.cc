@@ -141,5 +141,17 @@ TEST(Functions, HandTheirExceptionsThrough) {
   run_functions_eagerly(false);
 }
 
+TEST(Functions, GoThroughPassesThatCanBeLeftOut) {
+  std::string names;
+  for (const Pass& pass : passes()) {
+    names += std::string(pass.name) + " ";
+    EXPECT_FALSE(pass.summary.empty());
+  }
+  EXPECT_EQ(names, "verify simplify fold share drop fuse ");
+  set_pass("drop", false);
+  set_pass("drop", true);
+  EXPECT_THROW(set_pass("dorp", true), Error);
+}
+
 }  // namespace
 }  // namespace tenon

@@ -37,14 +37,35 @@ typedef struct tenon_block {
   void* payload TENON_BORROWED; /* Lives longer than the call. */
 } tenon_block;
 
+/* How the gradient of a loop inside of a function finds what it needs of each trip. Eager loops are
+ * recorded call by call, whatever is said here. */
+enum {
+  TENON_LOOP_STACK = 0, /* Each trip leaves it. */
+  /* Each trip leaves what it began with, and the way back runs it once more: less memory where a
+   * body makes much of little, for about half as much time again. */
+  TENON_LOOP_RECOMPUTE = 1,
+  TENON_LOOP_BOUNDED = 2 /* As STACK, in memory for all trips that is there from the start. */
+};
+
+/* How a while loop goes. Start from TENON_WHILE_OPTIONS_DEFAULT. */
+typedef struct tenon_while_options {
+  uint32_t struct_size;
+  int32_t policy;    /* TENON_LOOP_*. */
+  int64_t max_trips; /* More are an error; 0: as many as there are. BOUNDED must say. */
+} tenon_while_options;
+
+#define TENON_WHILE_OPTIONS_DEFAULT \
+  { sizeof(tenon_while_options), TENON_LOOP_STACK, 0 }
+
 /* How a scan goes. Start from TENON_SCAN_OPTIONS_DEFAULT. */
 typedef struct tenon_scan_options {
   uint32_t struct_size;
-  bool reverse; /* From the last element to the first. */
+  bool reverse;   /* From the last element to the first. */
+  int32_t policy; /* TENON_LOOP_*. BOUNDED: by the length; what is stacked lies there, too. */
 } tenon_scan_options;
 
 #define TENON_SCAN_OPTIONS_DEFAULT \
-  { sizeof(tenon_scan_options), false }
+  { sizeof(tenon_scan_options), false, TENON_LOOP_STACK }
 
 /**
  * Runs one of two blocks.
@@ -106,13 +127,16 @@ TENON_API TENON_OWNED tenon_error* tenon_case(
  *                     shapes.
  * @param initial      `n_values` tensors: what is carried at first.
  * @param n_values     How many.
+ * @param options      How; NULL for the defaults: any number of trips, each of which leaves what a
+ *                     gradient needs.
  * @param out_values   Receives `n_values` tensors: what is carried when the condition fails; all
  *                     NULL if the call fails.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, a block has no
- *     function, the condition gives anything but one bool of rank 0, or the body gives another
- *     number of outputs or another type than is carried.
+ *     function, the condition gives anything but one bool of rank 0, the body gives another
+ *     number of outputs or another type than is carried, the policy is none or is BOUNDED without
+ *     `max_trips`, or the loop goes on after so many.
  *   - TENON_CANCELLED if the scope or its context was cancelled.
  *   - What a block returned.
  *
@@ -121,7 +145,8 @@ TENON_API TENON_OWNED tenon_error* tenon_case(
 TENON_API TENON_OWNED tenon_error* tenon_while_loop(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_block condition, tenon_block body,
     tenon_tensor* const* initial TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_values),
-    size_t n_values, tenon_tensor** out_values TENON_OWNED TENON_NULLABLE TENON_COUNT(n_values));
+    size_t n_values, const tenon_while_options* options TENON_NULLABLE,
+    tenon_tensor** out_values TENON_OWNED TENON_NULLABLE TENON_COUNT(n_values));
 
 /**
  * Runs a block for each element of tensors, along their first axis.
@@ -143,8 +168,8 @@ TENON_API TENON_OWNED tenon_error* tenon_while_loop(
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the block has no
- *     function, there are no `xs`, one has rank 0 or another length, or the body gives another
- *     number of outputs or another type than is carried.
+ *     function, there are no `xs`, one has rank 0 or another length, the body gives another
+ *     number of outputs or another type than is carried, or the policy is none.
  *   - TENON_CANCELLED if the scope or its context was cancelled.
  *   - What the block returned.
  *

@@ -152,7 +152,8 @@ TENON_API void tenon_function_release(tenon_function* function TENON_NULLABLE TE
  *
  * @param scope        Where.
  * @param function     The function.
- * @param inputs       `n_inputs` tensors, inline scalars among them. None may be donated.
+ * @param inputs       `n_inputs` tensors, inline scalars among them. Those that were donated are
+ *                     used up by a call that succeeds, which may write its outputs there.
  * @param n_inputs     How many.
  * @param statics      `n_statics` static arguments.
  * @param n_statics    How many.
@@ -162,8 +163,9 @@ TENON_API void tenon_function_release(tenon_function* function TENON_NULLABLE TE
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, an input was
- *     donated or does not fit the signature, a static value is malformed, or the callback gives
- *     more outputs than there is room for, or fewer where they are to be exactly as many.
+ *     donated to an earlier call or does not fit the signature, a static value is malformed, or the
+ * callback gives more outputs than there is room for, or fewer where they are to be exactly as
+ * many.
  *   - TENON_FAILED_PRECONDITION if a traced tensor's value was asked for or a tensor came from
  *     another trace, the callback makes a variable at every call, or functions call each other
  *     without end.
@@ -335,14 +337,15 @@ TENON_API void tenon_trace_release(tenon_trace* trace TENON_NULLABLE TENON_THREA
  *
  * @param scope        Where.
  * @param trace        The trace.
- * @param inputs       `n_inputs` tensors that it serves.
+ * @param inputs       `n_inputs` tensors that it serves; donated ones as in tenon_function_call().
  * @param n_inputs     How many.
  * @param out_outputs  Receives `n_outputs` tensors; all NULL if the call fails.
  * @param n_outputs    How many, as tenon_trace_count_outputs() says.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, an input was
- *     donated, the trace does not serve such inputs, or gives another number of outputs.
+ *     donated to an earlier call, the trace does not serve such inputs, or gives another number of
+ * outputs.
  *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_call() gives for
  *     the ops in it.
  *

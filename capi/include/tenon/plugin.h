@@ -174,11 +174,13 @@ typedef struct tenon_kernel_request {
 enum {
   /* Inputs may be STRIDED. Without it the host hands over DENSE and UNIFORM ones only. */
   TENON_KERNEL_STRIDED_INPUTS = 1 << 0,
-  /* Output 0 may lie on an input of the same type and strides that nobody else uses. */
+  /* Each output may lie on an input of the same type and strides that nobody else uses. */
   TENON_KERNEL_MAY_ALIAS = 1 << 1,
   TENON_KERNEL_DETERMINISTIC = 1 << 2,
   /* The host asks `workspace` before each launch. Without it there is none. */
-  TENON_KERNEL_WORKSPACE = 1 << 3
+  TENON_KERNEL_WORKSPACE = 1 << 3,
+  /* Output 0 may lie on such an input; the others may not. */
+  TENON_KERNEL_FIRST_MAY_ALIAS = 1 << 4
 };
 
 /* What a prepared kernel says of itself. The host sets struct_size and zeroes the rest. */
@@ -191,7 +193,7 @@ typedef struct tenon_kernel_traits {
 /* One line of what a plugin offers: an op by id, or a custom op by id 0 and name. Lines of one op
  * are asked from the top, and the first that does not refuse is taken. The signature's grammar:
  *
- *   signature = operands "->" operands { " " class } [ " SHAPED" ]
+ *   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" ]
  *   operands  = [ operand { "," operand } ]
  *   operand   = ( dtype | letter ) [ "?" | "*" ]    ?: may be absent   *: any number, the last one
  *   class     = letter ":" member { "," member }
@@ -201,7 +203,8 @@ typedef struct tenon_kernel_traits {
  *
  * `float` is f16 bf16 f32 f64, `int` i8 to i64 and u8 to u64, `uint` u8 to u64, `any` every dtype
  * but f128, which a line asks for by name. A letter stands for the same dtype wherever it occurs.
- * More than one blank counts as one.
+ * More than one blank counts as one. LOOP: an elementwise op of one output, none of whose operands
+ * may be absent, that may be an instruction of a loop (tenon_loop_request).
  *
  * The host strides by the list's element_size, so the struct may grow. */
 /* clang-format on */
@@ -220,6 +223,39 @@ typedef struct tenon_kernel {
                           tenon_kernel_p** out_kernel TENON_OWNED, tenon_kernel_traits* out_traits,
                           tenon_string* out_reason TENON_BORROWED);
 } tenon_kernel;
+
+/* ---- loops --------------------------------------------------------------------------------------
+ * Elementwise work in one pass: a list of calls over the same elements, of which only what the loop
+ * gives is written to memory. The host makes them of calls that follow one another in a function.
+ *
+ * What `prepare_loop` makes has no workspace.
+ *
+ * Values are numbered: first the inputs of the loop, then what its instructions give, in their
+ * order. Every value is what its op's kernel gives, to the bit: it is rounded to its dtype, and
+ * nothing is contracted. */
+
+/* One call. Valid while the request is. Frozen. */
+typedef struct tenon_loop_instruction {
+  const struct tenon_kernel* line TENON_COUNT(1);  /* The plugin's own line, which says LOOP. */
+  const void* attrs TENON_BORROWED TENON_NULLABLE; /* As in tenon_kernel_request. */
+  const uint32_t* inputs TENON_BORROWED TENON_COUNT(n_inputs); /* Values from before. */
+  uint32_t n_inputs;
+  tenon_dtype dtype; /* Of the value that it gives. */
+} tenon_loop_instruction;
+
+/* What `prepare_loop` is asked for. Valid during the call. */
+typedef struct tenon_loop_request {
+  uint32_t struct_size;
+  uint32_t flags; /* TENON_REQUEST_*. */
+  size_t n_inputs;
+  size_t n_instructions;
+  size_t n_outputs;
+  /* All of the outputs' rank; one of another shape comes already broadcast, with strides of 0. */
+  const tenon_operand* inputs TENON_BORROWED TENON_COUNT(n_inputs);
+  const tenon_loop_instruction* instructions TENON_BORROWED TENON_COUNT(n_instructions);
+  /* Values that instructions give, each once. */
+  const uint32_t* outputs TENON_BORROWED TENON_COUNT(n_outputs);
+} tenon_loop_request;
 
 /* ---- launches -----------------------------------------------------------------------------------
  */

@@ -28,8 +28,8 @@ static tenon_error* create(const tenon_host* host, const tenon_instance_options*
   return NULL;
 }
 
-/* The table: twenty calls. The two that are missing are optional, and their features are not among
- * those that `plugin` provides. */
+/* The table: twenty calls. The three that are missing are optional, and their features are not
+ * among those that `plugin` provides. */
 static const tenon_plugin_calls calls = {
     .struct_size = sizeof(tenon_plugin_calls),
     .destroy = plain_destroy,

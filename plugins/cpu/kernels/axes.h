@@ -41,11 +41,28 @@ struct LoopAxes {
   // [begin, end).
   template <class Run>
   void runs(int64_t begin, int64_t end, const Run& run) const {
+    if (begin >= end) return;
+    const int last = rank - 1;
     const int64_t inner = inner_size();
-    while (begin < end) {
-      const int64_t n = std::min(inner - begin % inner, end - begin);
-      run(offset(begin), n);
+    int64_t at[TENON_MAX_RANK];
+    int64_t rest = begin / inner, start = 0, along = begin % inner;  // `start`: of the run.
+    for (int axis = last - 1; axis >= 0; --axis) {
+      at[axis] = rest % sizes[axis];
+      rest /= sizes[axis];
+      start += at[axis] * strides[axis];
+    }
+    while (true) {
+      const int64_t n = std::min(inner - along, end - begin);
+      run(start + along * inner_stride(), n);
       begin += n;
+      if (begin == end) return;
+      along = 0;
+      for (int axis = last - 1;; --axis) {
+        start += strides[axis];
+        if (++at[axis] < sizes[axis]) break;
+        start -= strides[axis] * sizes[axis];
+        at[axis] = 0;
+      }
     }
   }
 };

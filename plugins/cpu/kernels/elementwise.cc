@@ -13,13 +13,12 @@ namespace {
 constexpr int64_t kGrain[] = {128 * 1024, 16 * 1024};
 
 // Every operand lies side by side or is one element, and is computed in its own dtype.
-class Flat final : public tenon_sdk::Kernel {
+class Flat final : public SpanKernel {
  public:
-  Flat(const Request& request, Span span, Cost cost, const SpanParams& params)
-      : span_(span),
+  Flat(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
+      : SpanKernel(span, cost, params, converts),
         grain_(kGrain[static_cast<size_t>(cost)]),
         pool_(pool_of(request)),
-        params_(params),
         n_inputs_(request.n_inputs()),
         out_size_(size_of(request.output(0).dtype)) {
     for (size_t i = 0; i < n_inputs_; ++i) {
@@ -48,10 +47,8 @@ class Flat final : public tenon_sdk::Kernel {
   }
 
  private:
-  Span span_;
   int64_t grain_;
   const Pool& pool_;
-  SpanParams params_;
   size_t n_inputs_;
   size_t out_size_;
   size_t step_[kMaxSpanInputs] = {};
@@ -123,13 +120,12 @@ void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) 
 tenon_dtype unconverted(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
 
 // Operands of any strides and dtypes, tile by tile.
-class Tiled final : public tenon_sdk::Kernel {
+class Tiled final : public SpanKernel {
  public:
   Tiled(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
-      : span_(span),
+      : SpanKernel(span, cost, params, converts),
         grain_(kGrain[static_cast<size_t>(cost)]),
         pool_(pool_of(request)),
-        params_(params),
         n_inputs_(request.n_inputs()),
         out_dtype_(converts ? request.output(0).dtype : unconverted(request.output(0).dtype)) {
     for (size_t i = 0; i < n_inputs_; ++i) {
@@ -226,10 +222,8 @@ class Tiled final : public tenon_sdk::Kernel {
     return tile;
   }
 
-  Span span_;
   int64_t grain_;
   const Pool& pool_;
-  SpanParams params_;
   size_t n_inputs_;
   tenon_dtype dtype_[kMaxSpanInputs] = {};
   tenon_dtype out_dtype_;
@@ -247,7 +241,7 @@ Prepared make(const Request& request, Span span, Cost cost, const SpanParams& pa
   }
   Prepared prepared{.traits = same_size ? kElementwise : kTraits};
   if (flat) {
-    prepared.kernel = std::make_unique<Flat>(request, span, cost, params);
+    prepared.kernel = std::make_unique<Flat>(request, span, cost, params, converts);
   } else {
     prepared.kernel = std::make_unique<Tiled>(request, span, cost, params, converts);
   }

@@ -52,6 +52,24 @@ Span select_span();                      // where, of elements of four bytes.
 // The entry for an op and a dtype, or NULL.
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
 
+// What a kernel made below is made of: loop.cc takes it apart.
+class SpanKernel : public tenon_sdk::Kernel {
+ public:
+  Span span() const { return span_; }
+  Cost cost() const { return cost_; }
+  const SpanParams& params() const { return params_; }
+  bool converts() const { return converts_; }  // Halves: the span computes in float32.
+
+ protected:
+  SpanKernel(Span span, Cost cost, const SpanParams& params, bool converts)
+      : span_(span), params_(params), cost_(cost), converts_(converts) {}
+
+  Span span_;
+  SpanParams params_;
+  Cost cost_;
+  bool converts_;
+};
+
 // A kernel that runs a span, whatever the layout of the operands; halves of inputs and output are
 // converted from and to float32 on the way.
 Prepared make_elementwise(const Request& request, Span span, Cost cost = Cost::kLight,

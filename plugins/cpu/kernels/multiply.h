@@ -41,6 +41,7 @@ struct MultiplyTiles {
   void (*gathered)(const TileArgs<T>& args);  // As packed, but b_offsets says where b's rows are.
   // As gathered for two vectors of n elements each that lie apart; n is at most half of `columns`.
   void (*paired)(const TileArgs<T>& args);
+  void (*row)(const TileArgs<T>& args);  // One row of any n. Reads no b that it has no use for.
   // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
   void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t columns);
@@ -111,10 +112,32 @@ constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
 
+// Columns [n0, n1) of one row, from a b that tiles can read where it is: nothing is used twice, so
+// nothing is packed.
+template <class T, class B>
+void multiply_row(int64_t n0, int64_t n1, int64_t k, const T* a, int64_t a_k, const B& b, T* c,
+                  bool add) {
+  for (int64_t kb = 0; kb < k; kb += kBlockK) {
+    const TileArgs<T> args{.k = std::min(kBlockK, k - kb),
+                           .a = a + kb * a_k,
+                           .a_k = a_k,
+                           .b = b.at(kb, n0),
+                           .b_k = b.row_stride(),
+                           .c = c + n0,
+                           .m = 1,
+                           .n = n1 - n0,
+                           .add = add || kb > 0};
+    multiply_tiles<T>().row(args);
+  }
+}
+
 // Rows [m0, m1) of columns [n0, n1). `B` is a Matrix or packs itself in some other way.
 template <class T, class B>
 void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
                    const B& b, T* c, int64_t c_row, bool add) {
+  if (m1 - m0 == 1 && b.is_ready()) {
+    return multiply_row(n0, n1, k, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
+  }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
   const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
   // Packing pays when what is packed is used often enough.

@@ -137,6 +137,46 @@ void direct_tile(const TileArgs<T>& args) {
   return is_narrow ? direct_rows<T, 1>(args) : direct_rows<T, kTileVectors>(args);
 }
 
+// Columns [j, j + n) of one row, where n is that of kVectors vectors, or less than one. So many
+// sums at once that none waits for itself.
+template <class T, size_t kVectors, bool kIsWhole>
+HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
+  const hn::ScalableTag<T> d;
+  constexpr size_t kStep = hn::MaxLanes(d);
+  const auto load = [&](const T* from, size_t v) {
+    return kIsWhole ? hn::LoadU(d, from + v * kStep) : load_some(d, from, n);
+  };
+  T* const c = args.c + j;
+  hn::Vec<decltype(d)> sum[kVectors];
+  HWY_UNROLL(16)
+  for (size_t v = 0; v < kVectors; ++v) sum[v] = args.add ? load(c, v) : hn::Zero(d);
+  const T *a = args.a, *b = args.b + j;
+  for (int64_t k = 0; k < args.k; ++k, a += args.a_k, b += args.b_k) {
+    const auto left = hn::Set(d, *a);
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) sum[v] = hn::MulAdd(left, load(b, v), sum[v]);
+  }
+  HWY_UNROLL(16)
+  for (size_t v = 0; v < kVectors; ++v) {
+    if (kIsWhole) {
+      hn::StoreU(sum[v], d, c + v * kStep);
+    } else {
+      store_some(sum[v], d, c, n);
+    }
+  }
+}
+
+template <class T>
+void row(const TileArgs<T>& args) {
+  constexpr size_t kStep = hn::MaxLanes(hn::ScalableTag<T>());
+  const size_t n = static_cast<size_t>(args.n);
+  size_t j = 0;
+  for (; j + 8 * kStep <= n; j += 8 * kStep) row_part<T, 8, true>(args, j, 8 * kStep);
+  for (; j + 2 * kStep <= n; j += 2 * kStep) row_part<T, 2, true>(args, j, 2 * kStep);
+  for (; j + kStep <= n; j += kStep) row_part<T, 1, true>(args, j, kStep);
+  if (j < n) row_part<T, 1, false>(args, j, n - j);
+}
+
 // Squares of 16-byte vectors are turned in registers.
 HWY_INLINE void transpose_square(const float* from, int64_t from_row, float* to, int64_t to_row) {
   const hn::Full128<float> d;
@@ -209,6 +249,7 @@ constexpr MultiplyTiles<T> kTiles = {
     .direct = direct_tile<T>,
     .gathered = packed_tile<T, Reads::kGathered>,
     .paired = packed_rows<T, 2, Reads::kPaired>,
+    .row = row<T>,
     .transpose = transpose<T>,
     .copy_rows = copy_rows<T>,
 };

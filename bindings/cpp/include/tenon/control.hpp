@@ -76,14 +76,29 @@ inline std::vector<Tensor> switch_case(const Tensor& index, std::span<const Bloc
   return detail::adopt_all(outputs);
 }
 
+// How the gradient of a loop inside of a function finds what it needs; see TENON_LOOP_*.
+enum class LoopPolicy : int32_t {
+  stack = TENON_LOOP_STACK,
+  recompute = TENON_LOOP_RECOMPUTE,
+  bounded = TENON_LOOP_BOUNDED
+};
+
+struct WhileOptions {
+  LoopPolicy policy = LoopPolicy::stack;
+  int64_t max_trips = 0;  // More are an error; 0: as many as there are. `bounded` must say.
+};
+
 // What is carried when the condition fails. It and the body take what is carried; the body gives
 // what is carried on.
 inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
-                                      std::span<const Tensor> initial) {
+                                      std::span<const Tensor> initial, WhileOptions how = {}) {
+  tenon_while_options options = TENON_WHILE_OPTIONS_DEFAULT;
+  options.policy = static_cast<int32_t>(how.policy);
+  options.max_trips = how.max_trips;
   const auto c_initial = detail::handles(initial);
   std::vector<tenon_tensor*> values(initial.size());
   check(tenon_while_loop(current_scope(), detail::c_block(condition), detail::c_block(body),
-                         c_initial.data(), c_initial.size(), values.data()));
+                         c_initial.data(), c_initial.size(), &options, values.data()));
   return detail::adopt_all(values);
 }
 
@@ -91,7 +106,7 @@ inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
 // tensor, or an array of them, and so does the loop.
 template <class Condition, class Body, class... Initial>
 requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ...)) auto while_loop(
-    const Condition& condition, const Body& body, const Initial&... initial) {
+    WhileOptions how, const Condition& condition, const Body& body, const Initial&... initial) {
   const Tensor first[] = {Tensor(initial)...};
   const Block holds = [&](std::span<const Tensor> in) {
     return detail::call_by_count(condition, in);
@@ -107,7 +122,7 @@ requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ..
           return std::vector<Tensor>(std::begin(given), std::end(given));
         }
       },
-      first);
+      first, how);
   if constexpr (sizeof...(Initial) == 1) {
     return std::move(found[0]);
   } else {
@@ -116,6 +131,11 @@ requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ..
     }
     (std::index_sequence_for<Initial...>());
   }
+}
+template <class Condition, class Body, class... Initial>
+requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ...)) auto while_loop(
+    const Condition& condition, const Body& body, const Initial&... initial) {
+  return while_loop(WhileOptions(), condition, body, initial...);
 }
 
 // The sizes of a tensor, to compute with: inside of a function, those of each call.
@@ -133,9 +153,10 @@ struct Scanned {
 // Goes over the first axis of `xs`. The body takes what is carried and an element of each; it gives
 // what is carried on, and behind it what is stacked.
 inline Scanned scan(const Block& body, std::span<const Tensor> initial, std::span<const Tensor> xs,
-                    bool reverse = false) {
+                    bool reverse = false, LoopPolicy policy = LoopPolicy::stack) {
   tenon_scan_options options = TENON_SCAN_OPTIONS_DEFAULT;
   options.reverse = reverse;
+  options.policy = static_cast<int32_t>(policy);
   const auto c_initial = detail::handles(initial), c_xs = detail::handles(xs);
   std::vector<tenon_tensor*> carried(initial.size()), stacked(detail::kMostOutputs);
   size_t n = 0;

@@ -358,4 +358,23 @@ inline void run_functions_eagerly(bool eagerly) {
   tenon_context_run_functions_eagerly(tenon_scope_context(current_scope()), eagerly);
 }
 
+// The passes, in the order in which they run: what each is called, and what it does.
+struct Pass {
+  std::string_view name, summary;
+};
+inline std::vector<Pass> passes() {
+  std::vector<Pass> all;
+  for (size_t i = 0; i < tenon_count_passes(); ++i) {
+    const tenon_string name = tenon_pass_name(i), summary = tenon_pass_summary(i);
+    all.push_back({{name.data, name.size}, {summary.data, summary.size}});
+  }
+  return all;
+}
+
+// Turns a pass (tenon/passes.h) off or on, for code that has not run yet.
+inline void set_pass(std::string_view name, bool enabled) {
+  check(
+      tenon_context_set_pass(tenon_scope_context(current_scope()), detail::c_text(name), enabled));
+}
+
 }  // namespace tenon

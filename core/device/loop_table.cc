@@ -1,0 +1,100 @@
+#include "core/device/loop_table.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/device/device.h"
+#include "core/device/plugin_library.h"
+
+namespace tenon {
+namespace {
+
+// Beyond this many, all are forgotten and prepared anew when asked for.
+constexpr size_t kMost = 1024;
+
+}  // namespace
+
+uint64_t LoopSpec::hash() const {
+  uint64_t h = detail::mix(flags, rank);
+  for (const Input& x : inputs) {
+    h = detail::mix(h, static_cast<uint64_t>(x.dtype) << 16 | x.strides);
+  }
+  for (const Instruction& each : instructions) {
+    h = detail::mix(h, reinterpret_cast<uintptr_t>(each.line));
+    h = detail::mix(h, static_cast<uint64_t>(each.dtype));
+    for (const uint32_t input : each.inputs) h = detail::mix(h, input);
+    if (!each.attrs.view().empty()) h = detail::mix(h, each.attrs.view().hash());
+  }
+  for (const uint32_t output : outputs) h = detail::mix(h, output);
+  return h;
+}
+
+Ref<const PreparedKernel> LoopTable::find(const LoopSpec& loop) {
+  const uint64_t hash = loop.hash();
+  std::lock_guard guard(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.hash == hash && entry.loop == loop) return entry.kernel;
+  }
+  if (entries_.size() == kMost) entries_.clear();
+  entries_.push_back({hash, loop, prepare(loop)});
+  return entries_.back().kernel;
+}
+
+Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
+  std::vector<tenon_operand> inputs;
+  for (const LoopSpec::Input& x : loop.inputs) {
+    inputs.push_back({to_c(x.dtype), static_cast<uint16_t>(loop.rank), x.strides, nullptr, 0});
+  }
+  std::vector<tenon_loop_instruction> instructions;
+  std::vector<std::vector<std::max_align_t>> attrs;
+  for (const LoopSpec::Instruction& each : loop.instructions) {
+    const AnyAttrs own = each.attrs.view();
+    std::vector<std::max_align_t>& c_attrs = attrs.emplace_back();
+    if (!own.empty()) {
+      c_attrs.resize(own.type->c_size / sizeof(std::max_align_t) + 1);
+      own.type->to_c(own.data, c_attrs.data());
+    }
+    instructions.push_back({.line = each.line,
+                            .attrs = c_attrs.empty() ? nullptr : c_attrs.data(),
+                            .inputs = each.inputs.data(),
+                            .n_inputs = static_cast<uint32_t>(each.inputs.size()),
+                            .dtype = to_c(each.dtype)});
+  }
+  const tenon_loop_request request = {.struct_size = sizeof request,
+                                      .flags = loop.flags,
+                                      .n_inputs = inputs.size(),
+                                      .n_instructions = instructions.size(),
+                                      .n_outputs = loop.outputs.size(),
+                                      .inputs = inputs.data(),
+                                      .instructions = instructions.data(),
+                                      .outputs = loop.outputs.data()};
+  tenon_kernel_p* handle = nullptr;
+  tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
+  tenon_string why = {nullptr, 0};
+  std::string reason;
+  try {
+    device_.check(device_.calls().prepare_loop(device_.handle(), &request, &handle, &traits, &why));
+    reason.assign(why.data ? why.data : "", why.size);
+  } catch (const Error& error) {
+    // Its calls can be launched one by one.
+    reason = error.what();
+    log_to_context(device_.context(), TENON_LOG_WARNING,
+                   format("{} cannot prepare a loop: {}", {device_.name(), reason}));
+  }
+  if (handle && (traits.flags & TENON_KERNEL_WORKSPACE) != 0) {
+    device_.calls().release_kernel(std::exchange(handle, nullptr));
+    reason = "wants a workspace";
+  }
+  auto made = Ref<PreparedKernel>::adopt(
+      new PreparedKernel(device_.calls(), handle, traits.flags, nullptr));
+  made->reason = std::move(reason);
+  return Ref<const PreparedKernel>::adopt(made.leak());
+}
+
+void LoopTable::clear() {
+  std::lock_guard guard(mutex_);
+  entries_.clear();
+}
+
+}  // namespace tenon

@@ -1,0 +1,72 @@
+// Loops of a device: elementwise calls over the same elements as one kernel (tenon_loop_request in
+// tenon/plugin.h), prepared once and kept.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <mutex>
+#include <vector>
+
+#include "core/base/attrs.h"
+#include "core/base/dtype.h"
+#include "core/base/ref.h"
+#include "core/base/small_vector.h"
+
+namespace tenon {
+
+class Device;
+class PreparedKernel;
+
+// Values are numbered: first the inputs, then what the instructions give. Sizes are no part of it.
+struct LoopSpec {
+  struct Input {
+    DType dtype;
+    tenon_stride_class strides;
+    friend bool operator==(const Input&, const Input&) = default;
+  };
+  struct Instruction {
+    const tenon_kernel* line;  // Says LOOP.
+    OwnedAttrs attrs;
+    SmallVector<uint32_t, 3> inputs;
+    DType dtype;
+    friend bool operator==(const Instruction& a, const Instruction& b) {
+      return a.line == b.line && a.attrs.view() == b.attrs.view() && a.inputs == b.inputs &&
+             a.dtype == b.dtype;
+    }
+  };
+  uint32_t flags = 0;  // TENON_REQUEST_*.
+  uint32_t rank = 0;
+  std::vector<Input> inputs;
+  std::vector<Instruction> instructions;
+  std::vector<uint32_t> outputs;
+
+  friend bool operator==(const LoopSpec&, const LoopSpec&) = default;
+  uint64_t hash() const;
+};
+
+class LoopTable {
+ public:
+  explicit LoopTable(Device& device) : device_(device) {}
+
+  // Finds or prepares; one that does not exist was refused. From any thread.
+  Ref<const PreparedKernel> find(const LoopSpec& loop);
+
+  // Releases every kernel, before the device is closed.
+  void clear();
+
+ private:
+  struct Entry {
+    uint64_t hash;
+    LoopSpec loop;
+    Ref<const PreparedKernel> kernel;
+  };
+
+  Ref<const PreparedKernel> prepare(const LoopSpec& loop);
+
+  Device& device_;
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tenon

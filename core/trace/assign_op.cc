@@ -1,0 +1,37 @@
+// assign: what a variable holds from now on. It is the value alone, whose history ends here; who
+// reads it reads the variable, so gradients go to what that held before.
+
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+#include "core/trace/control_ops.h"
+
+namespace tenon {
+namespace {
+
+TensorTypes infer(const NoAttrs&, TypeSpan in) { return {in[0]}; }
+
+Tensors vjp(const NoAttrs&, const VjpArgs& v) { return {Tensor(), v.cotangent(0)}; }
+
+bool view(const NoAttrs&, size_t, const TensorType&, const TensorType&, const StridedLayout& in,
+          StridedLayout& out) {
+  out = in;
+  return true;
+}
+
+}  // namespace
+
+const OpDef& control::assign() {
+  static const OpDef op = ops::define<NoAttrs>({.name = "assign",
+                                                .inputs = {{"x", ""}, {"variable", ""}},
+                                                .infer = infer,
+                                                .vjp = vjp,
+                                                .view = view});
+  return op;
+}
+
+Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable) {
+  TensorImpl* inputs[] = {x.get(), variable.get()};
+  return std::move(apply(scope, control::assign(), any_attrs(NoAttrs{}), inputs)[0]);
+}
+
+}  // namespace tenon

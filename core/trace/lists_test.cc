@@ -1,0 +1,51 @@
+#include "core/trace/lists.h"
+
+#include "core/testing/control.h"
+
+namespace tenon {
+namespace {
+
+using testing::count_from;
+using testing::f32;
+using testing::values_of;
+using Doubles = std::vector<double>;
+
+class Lists : public testing::CoreTest {
+ protected:
+  static Tensor set(const Tensor& list, int64_t index, const Tensor& x) {
+    return list_set(list, count_from(index), x);
+  }
+  static Tensor with_room_for(int64_t n) {
+    return list_create(TensorType(DType::kF32, Dims{2}), n);
+  }
+};
+
+TEST_F(Lists, WithRoomAreOneTensorAlready) {
+  Tensor list = with_room_for(3);
+  for (const int64_t i : {2, 0, 1}) list = set(list, i, f32({1, 2}) * number(double(i)));
+  const Tensor all = list_stack(list, 3), first = list_stack(list, 2);
+  EXPECT_EQ(values_of(all), (Doubles{0, 0, 1, 2, 2, 4}));
+  EXPECT_EQ(values_of(first), (Doubles{0, 0, 1, 2}));
+  EXPECT_EQ(all->storage.get(), list_get(list, count_from(1))->storage.get());
+  EXPECT_EQ(all->storage.get(), first->storage.get());
+}
+
+TEST_F(Lists, WithRoomKeepWhatOthersSee) {
+  const Tensor empty = with_room_for(2);
+  const Tensor a = set(empty, 0, f32({1, 2})), b = set(empty, 0, f32({3, 4}));
+  const Tensor c = set(set(a, 0, f32({5, 6})), 7, f32({7, 8}));
+  EXPECT_EQ(values_of(list_stack(a, 1)), (Doubles{1, 2}));
+  EXPECT_EQ(values_of(list_stack(b, 1)), (Doubles{3, 4}));
+  EXPECT_EQ(values_of(list_stack(c, 1)), (Doubles{5, 6}));
+  EXPECT_EQ(values_of(list_get(c, count_from(7))), (Doubles{7, 8}));
+  EXPECT_EQ(values_of(list_stack(empty, 2)), (Doubles{0, 0, 0, 0}));
+}
+
+TEST_F(Lists, WithRoomTakeWhatIsStrided) {
+  const Tensor x = transpose(f32({2, 2}, {1, 2, 3, 4}));
+  const Tensor list = list_set(list_create(x->type, 1), count_from(0), x);
+  EXPECT_EQ(values_of(list_get(list, count_from(0))), (Doubles{1, 3, 2, 4}));
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,44 @@
+// drop: calls that no output needs, and constants that no call needs.
+//
+// A call that would fail fails no more: the one way in which code that is traced may do otherwise
+// than the same code eager.
+
+#include "core/trace/passes/pass.h"
+#include "core/trace/passes/rewriter.h"
+
+namespace tenon {
+
+std::shared_ptr<Graph> drop_dead(Scope&, const Graph& graph, Tensors& constants) {
+  std::vector<bool> needed(graph.n_slots(), false);
+  for (const Value& y : graph.outputs()) needed[y.slot()] = true;
+  const auto is_needed = [&](const Node& node) {
+    for (uint32_t i = 0; i < node.types.size(); ++i) {
+      if (needed[node.first_slot + i]) return true;
+    }
+    return false;
+  };
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+    if (!is_needed(*node)) continue;
+    for (const Value& x : node->inputs) {
+      if (x) needed[x.slot()] = true;
+    }
+  }
+  const size_t n_given = graph.inputs().size() - constants.size();
+  const auto given = graph.inputs().first(n_given);
+  std::vector<const Node*> inputs(given.begin(), given.end());
+  Tensors kept;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    const Node* const input = graph.inputs()[n_given + i];
+    if (!is_needed(*input)) continue;
+    inputs.push_back(input);
+    kept.push_back(constants[i]);
+  }
+  constants = std::move(kept);
+  Rewriter copy(graph, inputs);
+  for (const Node& node : graph.nodes()) {
+    if (node.kind != NodeKind::kInput && is_needed(node)) copy.copy(node);
+  }
+  return copy.finish();
+}
+
+}  // namespace tenon

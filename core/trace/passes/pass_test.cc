@@ -1,0 +1,157 @@
+// Each pass, text to text.
+
+#include "core/trace/passes/pass.h"
+
+#include "core/testing/graph_text.h"
+#include "core/trace/region.h"
+
+namespace tenon {
+namespace {
+
+using testing::values_of;
+
+class Passes : public testing::CoreTest {
+ protected:
+  // What the passes make of a graph, one after the other.
+  std::string run(std::initializer_list<std::string_view> names, std::string_view text) {
+    std::shared_ptr<Graph> graph = parse_graph(scope(), text);
+    const SizeTable::Use use(graph->sizes());
+    constants = {};
+    for (const std::string_view name : names) {
+      graph = passes()[find_pass(name)].run(scope(), *graph, constants);
+    }
+    return to_text(*graph);
+  }
+  void expect(std::initializer_list<std::string_view> names, std::string_view text,
+              std::string_view want) {
+    EXPECT_GRAPH(run(names, text), want);
+  }
+  void expect_unchanged(std::string_view name, std::string_view text) {
+    expect({name}, text, text);
+  }
+
+  Tensors constants;  // What the last graph was given besides.
+};
+
+// What is broken in a graph, by hand, and what is said of it.
+TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
+  using Break = std::function<void(Graph & graph, Node & sum)>;
+  const auto expect_error = [&](const char* message, const Break& break_it) {
+    const std::unique_ptr<Graph> graph = parse_graph(
+        scope(), "(x: f32[2], c: f32[]) { e = exp(x) s = add(e, 1.0) n = neg(s) return n }");
+    const SizeTable::Use use(graph->sizes());
+    EXPECT_EQ(verify(scope(), *graph, constants), nullptr);
+    for (Node& node : graph->nodes()) {
+      if (node.names[0] == "s") break_it(*graph, node);
+    }
+    EXPECT_ERROR(verify(scope(), *graph, constants), Code::kInternal, message);
+  };
+  const auto last = [](Graph& graph) { return &graph.nodes().back(); };
+
+  expect_error("G1 at x", [](Graph& g, Node&) { g.set_inputs({g.inputs()[1]}); });
+  expect_error("G1 at x, which calls no op: it is an input twice", [](Graph& g, Node&) {
+    g.set_inputs({g.inputs()[0], g.inputs()[0]});
+  });
+  expect_error("G1: an input", [](Graph& g, Node& s) { g.set_inputs({&s}); });
+  expect_error("G2 at s, which calls add: it takes what no node before it makes",
+               [&](Graph& g, Node& s) { s.inputs[0] = last(g)->output(); });
+  expect_error("G2 at s", [](Graph&, Node& s) { s.inputs[0].index = 3; });
+  expect_error("G3 at s", [](Graph&, Node& s) { s.first_slot = 0; });
+  expect_error("G3 at e", [](Graph&, Node& s) { s.names[0] = "e"; });
+  expect_error("G4", [&](Graph&, Node& s) { s.inputs[1].node->constant = testing::f32({1}); });
+  expect_error("G5 at s, which calls add: value 0 is f32[2], not f64[2]",
+               [](Graph&, Node& s) { s.types[0].dtype = DType::kF64; });
+  expect_error("G5 at s, which calls add: value 0 is f32[2], not f32[3]",
+               [](Graph&, Node& s) { s.types[0].shape = Dims{3}; });
+  expect_error("G5 at s, which calls add: add: takes 2 inputs",
+               [](Graph&, Node& s) { s.inputs.pop_back(); });
+  expect_error("G6: output 0", [](Graph& g, Node&) { g.set_outputs({Value()}); });
+}
+
+TEST_F(Passes, VerifyLooksIntoLoopsAndBranches) {
+  const std::unique_ptr<Graph> graph =
+      parse_graph(scope(),
+                  "(p: bool[], x: f32[2]) { y = branch(p, x) do (a: f32[2]) { return neg(a) } "
+                  "do (a: f32[2]) { b = exp(a) return b } return y }");
+  const SizeTable::Use use(graph->sizes());
+  verify(scope(), *graph, constants);
+  const auto& attrs = region_attrs(graph->nodes().back().attrs.view());
+  auto& inside = const_cast<Graph&>(attrs.regions[1]->graph());
+  inside.nodes().back().types[0].dtype = DType::kF16;
+  EXPECT_ERROR(verify(scope(), *graph, constants), Code::kInternal, "G5 at b, which calls exp");
+}
+
+TEST_F(Passes, DropLeavesWhatOutputsNeed) {
+  expect({"drop"}, "(x: f32[2], i: i64[1]) { a = exp(x) b = gather(a, i) c = neg(a) return c }",
+         "(x: f32[2], i: i64[1]) { a = exp(x) c = neg(a) return c }");
+  expect_unchanged("drop", "(x: f32[2]) { a, b = split(x, num_outputs=2) return b }");
+}
+
+TEST_F(Passes, ShareMakesEqualCallsOne) {
+  expect({"share"},
+         "(x: f32[2]) { a = exp(x) b = exp(x) c = add(a, b) d = add(b, a) e = mul(c, d) return e }",
+         "(x: f32[2]) { a = exp(x) c = add(a, a) e = mul(c, c) return e }");
+}
+
+TEST_F(Passes, ShareTellsAttributesAndScalarsApart) {
+  expect_unchanged("share",
+                   "(x: f32[2,2]) { a = sum(x, axes=[0]) b = sum(x, axes=[1]) c = mul(a, b) "
+                   "return c }");
+  expect_unchanged("share",
+                   "(x: f32[2]) { a = div(x, 0.0) b = div(x, -0.0) c = div(x, 0) return a, b, c }");
+}
+
+TEST_F(Passes, ShareSeesStatesAsValues) {
+  expect_unchanged("share",
+                   "(g: state u32[6]) { a, h = random_uniform(g, shape=[2]) "
+                   "b, i = random_uniform(h, shape=[2]) return i, a, b }");
+}
+
+TEST_F(Passes, SimplifyKnowsIdentities) {
+  for (const char* call :
+       {"mul(x, 1.0)", "mul(1, x)", "div(x, 1.0)", "sub(x, 0.0)", "sub(x, 0)", "add(x, -0.0)",
+        "identity(x)", "cast(x, to=f32)", "reshape(x, shape=[2,3])", "neg(neg(x))",
+        "broadcast_to(x, shape=[2,3])", "transpose(x, perm=[0,1])", "transpose(transpose(x))"}) {
+    SCOPED_TRACE(call);
+    const std::string text = std::string("(x: f32[2,3]) { y = exp(") + call + ") return y }";
+    expect({"simplify", "drop"}, text, "(x: f32[2,3]) { y = exp(x) return y }");
+  }
+}
+
+TEST_F(Passes, SimplifyLeavesWhatIsNotExact) {
+  for (const char* call : {"add(x, 0.0)", "add(x, 0)", "mul(x, -1.0)", "sub(0.0, x)", "div(1, x)",
+                           "sub(x, -0.0)", "transpose(x)", "cast(x, to=f64)", "mul(x, x)"}) {
+    SCOPED_TRACE(call);
+    expect_unchanged("simplify", std::string("(x: f32[2,3]) { y = ") + call + " return y }");
+  }
+  // The result is larger than the operand, or of another dtype.
+  expect_unchanged("simplify",
+                   "(x: f32[1], y: f32[3]) { a = broadcast_to(x, shape=[3]) return a }");
+}
+
+TEST_F(Passes, SimplifyAddsWholeZeros) {
+  expect({"simplify"}, "(n: i64[2]) { a = add(n, 0) b = sub(a, 0) return b }",
+         "(n: i64[2]) { return n }");
+}
+
+TEST_F(Passes, SimplifyMakesOneReshapeOfTwo) {
+  expect({"simplify", "drop"},
+         "(x: f32[4,3]) { a = reshape(x, shape=[12]) b = reshape(a, shape=[6,-1]) return b }",
+         "(x: f32[4,3]) { b = reshape(x, shape=[6,-1]) return b }");
+}
+
+TEST_F(Passes, FoldComputesWhatDependsOnNothing) {
+  expect({"fold", "drop"},
+         "(x: f32[3]) { a = fill(2.0, shape=[3]) b = exp(a) c = mul(x, b) return c }",
+         "(x: f32[3], e: capture f32[3]) { c = mul(x, e) return c }");
+  ASSERT_EQ(constants.size(), 1u);
+  EXPECT_NEAR(values_of(constants[0])[2], 7.389056, 1e-5);
+}
+
+TEST_F(Passes, FoldLeavesWhatIsLargeOrFails) {
+  expect_unchanged("fold", "() { a = fill(2.0, shape=[1000000]) return a }");
+  expect_unchanged("fold", "(n: f32[n]) { a = fill(2.0, shape=[n]) b = add(a, n) return b }");
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,65 @@
+// share: calls of one op with the same attributes, of the same values, on the same device, are one.
+// Nothing has effects: what is drawn or stored is a value that calls take and give.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/trace/passes/pass.h"
+#include "core/trace/passes/rewriter.h"
+
+namespace tenon {
+namespace {
+
+struct Seen {
+  const Node* old;
+  Node* made;
+};
+
+uint64_t hash_of(const Node& node, const Values& inputs) {
+  uint64_t h = detail::mix(static_cast<uint64_t>(node.kind), node.types.size());
+  if (node.kind == NodeKind::kConstant) {
+    return detail::mix(h, static_cast<uint64_t>(node.constant->int_value));
+  }
+  h = detail::mix(h, reinterpret_cast<uintptr_t>(node.op));
+  for (const Value& x : inputs) h = detail::mix(h, x ? x.slot() : ~uint32_t{0});
+  return detail::mix(h, node.attrs.view().hash());
+}
+
+// Inline scalars are compared by their bits: -0 is not 0.
+bool is_same(const Node& node, const Values& inputs, const Seen& seen) {
+  const Node& other = *seen.old;
+  if (node.kind != other.kind || node.device != other.device) return false;
+  if (node.kind == NodeKind::kConstant) {
+    return node.types[0].dtype == other.types[0].dtype &&
+           node.constant->int_value == other.constant->int_value;
+  }
+  return node.op == other.op && node.attrs.view() == other.attrs.view() &&
+         inputs == seen.made->inputs;
+}
+
+}  // namespace
+
+std::shared_ptr<Graph> share_equal(Scope&, const Graph& graph, Tensors&) {
+  Rewriter copy(graph);
+  std::unordered_multimap<uint64_t, Seen> all;
+  for (const Node& node : graph.nodes()) {
+    if (node.kind == NodeKind::kInput) continue;
+    Values inputs = copy.inputs_of(node);
+    const uint64_t hash = hash_of(node, inputs);
+    const auto [first, last] = all.equal_range(hash);
+    const auto at = std::find_if(
+        first, last, [&](const auto& entry) { return is_same(node, inputs, entry.second); });
+    if (at == last) {
+      all.emplace(hash, Seen{&node, &copy.copy(node, std::move(inputs))});
+      continue;
+    }
+    Values instead;
+    for (uint32_t i = 0; i < node.types.size(); ++i) {
+      instead.push_back(at->second.made->output(i));
+    }
+    copy.put(node, instead.span());
+  }
+  return copy.finish();
+}
+
+}  // namespace tenon

@@ -1,0 +1,122 @@
+// simplify: identities that hold for every value, -0, NaN and infinities among them.
+//
+//   x * 1, x / 1, x - 0                     x
+//   x + 0                                   x, of whole numbers; of others x + -0
+//   identity(x), assign(x, variable), a cast to x's own dtype    x
+//   a reshape or broadcast to x's own shape, a transpose that leaves the axes in place    x
+//   neg(neg(x)), logical_not and bitwise_not likewise    x
+//   transpose(transpose(x)) that is x, and reshape(reshape(x))    x, reshape(x)
+
+#include <cmath>
+
+#include "core/ops/formulas.h"
+#include "core/ops/registry.h"
+#include "core/trace/control_ops.h"
+#include "core/trace/passes/pass.h"
+#include "core/trace/passes/rewriter.h"
+
+namespace tenon {
+namespace {
+
+bool is_op(const Node* node, OpId id) {
+  return node->kind == NodeKind::kCall && node->op == &op_def(id);
+}
+
+bool same_type(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.weak == b.weak && a.lists == b.lists &&
+         identical(a.shape, b.shape);
+}
+
+// Whether it is an inline scalar of this value; 0 and -0 are told apart.
+bool is_scalar(const Value& x, double value) {
+  if (x.node->kind != NodeKind::kConstant) return false;
+  const TensorImpl& scalar = *x.node->constant;
+  if (scalar.type.dtype == DType::kBool) return false;
+  if (!is_floating(scalar.type.dtype)) {
+    return static_cast<double>(scalar.int_value) == value && !std::signbit(value);
+  }
+  return scalar.float_value == value && std::signbit(scalar.float_value) == std::signbit(value);
+}
+
+// An inline scalar that adds nothing.
+bool adds_nothing(const Value& x, DType dtype) {
+  return is_floating(dtype) ? is_scalar(x, -0.0) : is_scalar(x, 0.0);
+}
+// One that takes nothing away: as a float, 0 whole or not.
+bool takes_nothing(const Value& x) { return is_scalar(x, 0.0); }
+
+bool is_in_place(const Ints& perm, size_t rank) {
+  if (perm.empty()) return rank < 2;
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+const Ints& perm_of(const Node& node) {
+  return static_cast<const TransposeAttrs*>(node.attrs.view().data)->perm;
+}
+
+bool undoes(const Node& outer, const Node& inner) {
+  const Ints &p = perm_of(outer), &q = perm_of(inner);
+  const size_t rank = outer.types[0].rank();
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t from = p.empty() ? rank - 1 - i : static_cast<size_t>(p[i]);
+    const size_t at = q.empty() ? rank - 1 - from : static_cast<size_t>(q[from]);
+    if (at != i) return false;
+  }
+  return true;
+}
+
+// The value that the call gives, if an identity says which.
+Value known(const Node& node, const Values& in) {
+  if (in.empty() || !in[0] || node.types.size() != 1) return {};
+  const TensorType& type = node.types[0];
+  const auto if_same = [&](const Value& x) { return same_type(x.type(), type) ? x : Value(); };
+  if (is_op(&node, OpId::k_identity) || node.op == &control::assign()) return if_same(in[0]);
+  if (is_op(&node, OpId::k_mul)) {
+    return is_scalar(in[1], 1) ? if_same(in[0]) : is_scalar(in[0], 1) ? if_same(in[1]) : Value();
+  }
+  if (is_op(&node, OpId::k_div)) return is_scalar(in[1], 1) ? if_same(in[0]) : Value();
+  if (is_op(&node, OpId::k_sub)) return takes_nothing(in[1]) ? if_same(in[0]) : Value();
+  if (is_op(&node, OpId::k_add)) {
+    if (adds_nothing(in[1], type.dtype)) return if_same(in[0]);
+    return adds_nothing(in[0], type.dtype) ? if_same(in[1]) : Value();
+  }
+  for (const OpId id : {OpId::k_cast, OpId::k_reshape, OpId::k_broadcast_to}) {
+    if (is_op(&node, id)) return if_same(in[0]);
+  }
+  for (const OpId id : {OpId::k_neg, OpId::k_logical_not, OpId::k_bitwise_not}) {
+    if (is_op(&node, id) && is_op(in[0].node, id)) return if_same(in[0].node->inputs[0]);
+  }
+  if (is_op(&node, OpId::k_transpose)) {
+    if (is_in_place(perm_of(node), type.rank())) return if_same(in[0]);
+    if (is_op(in[0].node, OpId::k_transpose) && undoes(node, *in[0].node)) {
+      return if_same(in[0].node->inputs[0]);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<Graph> simplify(Scope&, const Graph& graph, Tensors&) {
+  Rewriter copy(graph);
+  for (const Node& node : graph.nodes()) {
+    if (node.kind == NodeKind::kInput) continue;
+    Values inputs = copy.inputs_of(node);
+    if (node.kind == NodeKind::kConstant) {
+      copy.copy(node, std::move(inputs));
+    } else if (const Value instead = known(node, inputs)) {
+      copy.put(node, instead);
+    } else {
+      if (is_op(&node, OpId::k_reshape) && is_op(inputs[0].node, OpId::k_reshape)) {
+        inputs[0] = inputs[0].node->inputs[0];
+      }
+      copy.copy(node, std::move(inputs));
+    }
+  }
+  return copy.finish();
+}
+
+}  // namespace tenon

@@ -1,0 +1,165 @@
+// verify: whether a graph is one. It changes nothing, and fails with the node and the rule:
+//
+//   G1  inputs are input nodes of the graph, each once
+//   G2  a value is taken behind the node that makes it
+//   G3  values are numbered in the order of their nodes, and have names of their own
+//   G4  a constant is an inline scalar of the type that it says
+//   G5  a call gives what its op says of what it takes
+//   G6  outputs are values of the graph, and that of a state is of its type
+//   G7  what a call holds are graphs, too, with its table of sizes
+
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/trace/passes/pass.h"
+#include "core/trace/region.h"
+#include "core/trace/tracer.h"
+
+namespace tenon {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(Scope& scope, const Graph& graph) : scope_(scope), graph_(graph) {}
+
+  void run() {
+    for (const Node& node : graph_.nodes()) {
+      check_place(node);
+      if (node.kind == NodeKind::kConstant) check_constant(node);
+      if (node.kind == NodeKind::kCall) check_inputs(node);
+      made_.insert(&node);
+    }
+    check_inputs_of_graph();
+    check_outputs_of_graph();
+    check_calls();
+  }
+
+ private:
+  [[noreturn]] static void fail_at(const Node& node, const char* rule, std::string what) {
+    const char* op = node.kind == NodeKind::kCall && node.op ? node.op->name.c_str() : "no op";
+    fail(Code::kInternal, "the graph breaks {} at {}, which calls {}: {}",
+         {rule, node.names.empty() ? "a node" : node.names[0], op, what});
+  }
+
+  void check_place(const Node& node) {
+    if (node.first_slot != next_slot_ || node.names.size() != node.types.size()) {
+      fail_at(node, "G3",
+              format("its values count from {}, not {}", {node.first_slot, next_slot_}));
+    }
+    next_slot_ += static_cast<uint32_t>(node.types.size());
+    for (const std::string& name : node.names) {
+      if (!names_.insert(name).second) fail_at(node, "G3", "another value has its name");
+    }
+  }
+
+  static void check_constant(const Node& node) {
+    const TensorImpl* const x = node.constant.get();
+    if (!x || !x->is_scalar_value()) fail_at(node, "G4", "it is no inline scalar");
+    if (node.types.size() != 1 || x->type.dtype != node.types[0].dtype) {
+      fail_at(node, "G4", format("the scalar is {}", {x->type}));
+    }
+  }
+
+  void check_inputs(const Node& node) const {
+    if (!node.op || !node.device) fail_at(node, "G5", "there is no op, or no device for it");
+    for (const Value& x : node.inputs) {
+      if (!x) continue;
+      if (!made_.contains(x.node)) fail_at(node, "G2", "it takes what no node before it makes");
+      if (x.index >= x.node->types.size()) {
+        fail_at(node, "G2", format("{} gives no value {}", {x.node->names[0], x.index}));
+      }
+    }
+  }
+
+  void check_inputs_of_graph() const {
+    std::unordered_set<const Node*> seen;
+    for (const Node* node : graph_.inputs()) {
+      if (!made_.contains(node) || node->kind != NodeKind::kInput) {
+        fail(Code::kInternal, "the graph breaks G1: an input is no input node of it", {});
+      }
+      if (!seen.insert(node).second) fail_at(*node, "G1", "it is an input twice");
+    }
+    for (const Node& node : graph_.nodes()) {
+      if (node.kind == NodeKind::kInput && !seen.contains(&node)) {
+        fail_at(node, "G1", "it is not among the inputs");
+      }
+    }
+  }
+
+  void check_outputs_of_graph() const {
+    size_t next = 0;
+    for (const Value& y : graph_.outputs()) {
+      if (!y || !made_.contains(y.node) || y.index >= y.node->types.size()) {
+        fail(Code::kInternal, "the graph breaks G6: output {} is no value of it", {next});
+      }
+      ++next;
+    }
+  }
+
+  // Each call is made again, of values of the types that it takes.
+  void check_calls() const {
+    Graph scratch(graph_.shared_sizes());
+    const Scope::Unrecorded unrecorded(scope_);
+    Tracer tracer(scope_, scratch);
+    tracer.be_silent();
+    std::vector<Tensor> values(graph_.n_slots());
+    for (const Node& node : graph_.nodes()) {
+      if (node.kind == NodeKind::kConstant) values[node.first_slot] = node.constant;
+      if (node.kind == NodeKind::kCall) check_call(tracer, node, values);
+      if (node.kind == NodeKind::kConstant) continue;
+      for (uint32_t i = 0; i < node.types.size(); ++i) {
+        values[node.first_slot + i] =
+            tracer.input(node.types[i], InputRole::kArgument, "", *node.device);
+      }
+    }
+  }
+
+  void check_call(Tracer& tracer, const Node& node, const std::vector<Tensor>& values) const {
+    const AnyAttrs attrs = node.attrs.view();
+    if (node.op->linearize) check_regions(node, region_attrs(attrs));
+    SmallVector<TensorImpl*, 6> inputs;
+    for (const Value& x : node.inputs) inputs.push_back(x ? values[x.slot()].get() : nullptr);
+    Tensors given;
+    try {
+      const Scope::OnDevice on(scope_, *node.device);
+      given = apply(scope_, *node.op, attrs, inputs);
+    } catch (const Error& error) {
+      fail_at(node, "G5", error.what());
+    }
+    if (given.size() != node.types.size()) {
+      fail_at(node, "G5", format("it gives {} values", {given.size()}));
+    }
+    for (uint32_t i = 0; i < given.size(); ++i) {
+      const TensorType &is = tracer.value_of(*given[i]).type(), &says = node.types[i];
+      if (is.dtype != says.dtype || is.weak != says.weak || is.lists != says.lists ||
+          !(is.shape == says.shape).hold()) {
+        fail_at(node, "G5", format("value {} is {}, not {}", {i, is, says}));
+      }
+    }
+  }
+
+  void check_regions(const Node& node, const RegionAttrs& attrs) const {
+    for (const auto& region : attrs.regions) {
+      if (!region || region->graph().shared_sizes() != graph_.shared_sizes()) {
+        fail_at(node, "G7", "it holds a graph of other sizes");
+      }
+      Verifier(scope_, region->graph()).run();
+    }
+  }
+
+  Scope& scope_;
+  const Graph& graph_;
+  uint32_t next_slot_ = 0;
+  std::unordered_set<const Node*> made_;
+  std::unordered_set<std::string> names_;
+};
+
+}  // namespace
+
+std::shared_ptr<Graph> verify(Scope& scope, const Graph& graph, Tensors&) {
+  Verifier(scope, graph).run();
+  return nullptr;
+}
+
+}  // namespace tenon

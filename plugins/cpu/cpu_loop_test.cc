@@ -1,0 +1,224 @@
+// Loops: what they give is what their instructions give one by one, to the bit.
+
+#include <gtest/gtest.h>
+
+#include "plugins/cpu/cpu_testing.h"
+
+namespace tenon_cpu {
+namespace {
+
+using tenon_sdk::testing::Launched;
+using Instruction = Plugin::Instruction;
+
+// A loop drawn at random over inputs of many layouts.
+class RandomLoop {
+ public:
+  // `plugin` tells which ops there are.
+  RandomLoop(const Plugin& plugin, uint64_t seed, List sizes)
+      : generator_(seed),
+        sizes_(std::move(sizes)),
+        has_attrs_(offers(plugin, TENON_OP_leaky_relu, TENON_FLOAT32)) {
+    const size_t n = 1 + draw(4);
+    for (size_t i = 0; i < n; ++i) add_input(i);
+    while (instructions.size() < 2 + seed % 20) add_instruction();
+    for (size_t i = instructions.size(); i-- > 0;) {
+      const bool is_last = i + 1 == instructions.size();
+      if (!is_last && draw(4) != 0) continue;
+      given.push_back(static_cast<uint32_t>(inputs.size() + i));
+      outputs.push_back(zeros_of(instructions[i].dtype, sizes_));
+    }
+  }
+
+  // The values, one by one.
+  std::vector<Tensor> expected(const Plugin& plugin) const {
+    std::vector<Tensor> values = inputs, wanted;
+    for (const Instruction& each : instructions) {
+      std::vector<Tensor> operands;
+      for (const uint32_t value : each.inputs) operands.push_back(values[value]);
+      const Tensor out = zeros_of(each.dtype, sizes_);
+      values.push_back(plugin.run(each.op, each.attrs, operands, {out})[0]);
+    }
+    for (const uint32_t value : given) wanted.push_back(values[value]);
+    return wanted;
+  }
+
+  std::vector<Tensor> inputs, outputs;
+  std::vector<Instruction> instructions;
+  std::vector<uint32_t> given;
+
+ private:
+  size_t draw(size_t below) { return generator_() % below; }
+
+  void add_input(size_t i) {
+    const tenon_dtype kinds[] = {TENON_FLOAT32, TENON_FLOAT32, TENON_FLOAT64,
+                                 TENON_FLOAT16, TENON_INT32,   TENON_BOOL};
+    const tenon_dtype dtype = i == 0 ? TENON_FLOAT32 : kinds[draw(std::size(kinds))];
+    const Tensor whole = random_tensor(dtype, sizes_, -3, 3, generator_());
+    List strides = whole.strides;
+    switch (draw(4)) {
+      case 0:  // One element stands for all.
+        std::fill(strides.begin(), strides.end(), 0);
+        break;
+      case 1:  // One row for all.
+        strides[0] = 0;
+        break;
+      case 2:  // From the end to the start.
+        inputs.push_back(reversed(whole));
+        dtypes_.push_back(dtype);
+        return;
+      default:
+        break;
+    }
+    inputs.push_back(whole.as(sizes_, strides));
+    dtypes_.push_back(dtype);
+  }
+
+  static Tensor reversed(const Tensor& x) {
+    List strides = x.strides;
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < strides.size(); ++axis) {
+      if (x.sizes[axis] == 0) return x;
+      offset += strides[axis] * (x.sizes[axis] - 1);
+      strides[axis] = -strides[axis];
+    }
+    return x.as(x.sizes, strides, offset);
+  }
+
+  // Some value of this dtype, the latest ones before others; none there: a cast makes one.
+  uint32_t value_of(tenon_dtype dtype) {
+    for (size_t tries = 0; tries < 4 * dtypes_.size(); ++tries) {
+      const size_t back = draw(1 + draw(dtypes_.size()));
+      const size_t value = dtypes_.size() - 1 - back;
+      if (dtypes_[value] == dtype) return static_cast<uint32_t>(value);
+    }
+    const auto from = static_cast<uint32_t>(draw(dtypes_.size()));
+    add({TENON_OP_cast, nullptr, {from}, dtype});
+    return static_cast<uint32_t>(dtypes_.size() - 1);
+  }
+
+  void add(Instruction instruction) {
+    dtypes_.push_back(instruction.dtype);
+    instructions.push_back(std::move(instruction));
+  }
+
+  void add_instruction() {
+    const tenon_dtype floats[] = {TENON_FLOAT32, TENON_FLOAT32, TENON_FLOAT64, TENON_BFLOAT16};
+    const tenon_dtype dtype = floats[draw(std::size(floats))];
+    constexpr uint32_t kUnary[] = {TENON_OP_tanh, TENON_OP_neg, TENON_OP_exp, TENON_OP_abs};
+    constexpr uint32_t kBinary[] = {TENON_OP_add, TENON_OP_mul, TENON_OP_sub, TENON_OP_maximum};
+    switch (draw(has_attrs_ ? 7 : 6)) {
+      case 6:
+        return add({TENON_OP_leaky_relu, &kSlopes[draw(2)], {value_of(dtype)}, dtype});
+      case 0:
+        return add({kUnary[draw(4)], nullptr, {value_of(dtype)}, dtype});
+      case 1: {
+        const uint32_t a = value_of(dtype), b = value_of(dtype);
+        return add({TENON_OP_less, nullptr, {a, b}, TENON_BOOL});
+      }
+      case 2: {
+        const uint32_t condition = value_of(TENON_BOOL), a = value_of(dtype), b = value_of(dtype);
+        return add({TENON_OP_where, nullptr, {condition, a, b}, dtype});
+      }
+      case 3: {
+        const uint32_t a = value_of(TENON_INT32), b = value_of(TENON_INT32);
+        return add({TENON_OP_add, nullptr, {a, b}, TENON_INT32});
+      }
+      default: {
+        const uint32_t a = value_of(dtype), b = value_of(dtype);
+        return add({kBinary[draw(4)], nullptr, {a, b}, dtype});
+      }
+    }
+  }
+
+  static constexpr tenon_leaky_relu_attrs kSlopes[] = {{sizeof(tenon_leaky_relu_attrs), 0.25},
+                                                       {sizeof(tenon_leaky_relu_attrs), -3}};
+
+  std::mt19937_64 generator_;
+  List sizes_;
+  bool has_attrs_;
+  std::vector<tenon_dtype> dtypes_;
+};
+
+void expect_equal(const Launched& got, const std::vector<Tensor>& want) {
+  ASSERT_EQ(got.refusal, "");
+  EXPECT_FALSE(got.overran);
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(got[i].bytes, want[i].bytes) << "output " << i;
+}
+
+// Also with the first output on each input that it may lie on; gives how many these are.
+size_t expect_equal(const Plugin& plugin, const RandomLoop& loop) {
+  const std::vector<Tensor> want = loop.expected(plugin);
+  const auto run = [&](std::optional<size_t> in_place) {
+    return plugin.run_loop(loop.instructions, loop.inputs, loop.given, loop.outputs, in_place);
+  };
+  const Launched got = run({});
+  expect_equal(got, want);
+  if (!(got.traits & (TENON_KERNEL_MAY_ALIAS | TENON_KERNEL_FIRST_MAY_ALIAS))) return 0;
+  size_t n = 0;
+  for (size_t i = 0; i < loop.inputs.size(); ++i) {
+    const Tensor& x = loop.inputs[i];
+    if (x.dtype != want[0].dtype || x.strides != want[0].strides || x.offset != 0) continue;
+    SCOPED_TRACE(i);
+    expect_equal(run(i), want);
+    ++n;
+  }
+  return n;
+}
+
+TEST(CpuLoop, GivesTheBitsOfItsInstructions) {
+  const List shapes[] = {{1},       {1, 3},    {3, 2, 5}, {2, 3, 4, 5}, {8, 64},
+                         {5, 1000}, {1, 1024}, {3, 7001}, {4, 0}};
+  size_t n_in_place = 0;
+  for (uint64_t seed = 0; seed < 240; ++seed) {
+    SCOPED_TRACE(seed);
+    n_in_place += expect_equal(cpu(), RandomLoop(cpu(), seed, shapes[seed % std::size(shapes)]));
+  }
+  EXPECT_GT(n_in_place, 20u);
+}
+
+TEST(CpuLoop, GivesTheBitsOfItsInstructionsOnThreads) {
+  const Plugin four(TENON_PLUGIN_FILE, 4);
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_equal(four, RandomLoop(four, seed + 1000, {301, 1009}));
+  }
+}
+
+TEST(RefLoop, GivesTheBitsOfItsInstructions) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_equal(ref(), RandomLoop(ref(), seed, {3, 50}));
+  }
+}
+
+TEST(CpuLoop, RefusesWhatItHasNoRoomFor) {
+  std::vector<Instruction> instructions;
+  for (uint32_t i = 0; i < 200; ++i) {
+    instructions.push_back({TENON_OP_neg, nullptr, {i}, TENON_FLOAT32});
+  }
+  const Tensor x = tenon_sdk::testing::f32({1, 2});
+  const Launched got = cpu().run_loop(instructions, {x}, {200}, {x});
+  EXPECT_EQ(got.refusal, "has no room for a loop of so many values");
+}
+
+TEST(CpuLoop, RefusesWhatNoTileHasRoomFor) {
+  // Fifty-five values of eight bytes that are all there at once.
+  std::vector<Instruction> instructions;
+  for (uint32_t i = 0; i < 55; ++i) {
+    instructions.push_back({TENON_OP_neg, nullptr, {0}, TENON_FLOAT64});
+  }
+  for (uint32_t i = 0; i < 27; ++i) {
+    const uint32_t sum = i == 0 ? 1 : 55 + i;
+    instructions.push_back({TENON_OP_fma, nullptr, {sum, 2 + 2 * i, 3 + 2 * i}, TENON_FLOAT64});
+  }
+  const Tensor x = tenon_sdk::testing::f64({1, 2});
+  EXPECT_EQ(cpu().run_loop(instructions, {x}, {82}, {x}).refusal,
+            "has no room for so many values at once");
+  // Forty fit.
+  instructions.erase(instructions.begin() + 40, instructions.begin() + 55);
+  for (size_t i = 40; i < instructions.size(); ++i) instructions[i].inputs = {0, 1, 2};
+  EXPECT_EQ(cpu().run_loop(instructions, {x}, {67}, {x}).refusal, "");
+}
+
+}  // namespace
+}  // namespace tenon_cpu

@@ -1,0 +1,326 @@
+// Loops: the spans of several ops over one tile after another, so that what passes from op to op
+// never leaves the first-level cache.
+//
+// An input lies where its span finds it, or, if it is strided, is packed into the tile's memory. A
+// value that the loop gives is written to its place at once; the others have registers, arrays as
+// long as the tile, which are used again where a value has ended.
+
+#include <array>
+
+#include "plugins/cpu/kernels/axes.h"
+#include "plugins/cpu/kernels/elementwise.h"
+
+namespace tenon_cpu {
+namespace {
+
+constexpr size_t kMostValues = 96;
+constexpr size_t kMostInputs = 24;
+// Of all registers together: they share a first-level cache with what comes and goes.
+constexpr size_t kMemory = 24 * 1024;
+constexpr int64_t kShortestTile = 64, kLongestTile = 1024;
+
+// Where the elements of a value are.
+struct Place {
+  enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
+  Kind kind = Kind::kRegister;
+  tenon_dtype dtype = TENON_DTYPE_NONE;
+  uint32_t size = 0;    // Of an element.
+  uint32_t number = 0;  // Of the input, the output or the register.
+  uint32_t start = 0;   // Of the register, in the tile's memory.
+};
+
+struct Step {
+  Span span;
+  SpanParams params;
+  uint32_t value;  // That it gives.
+  uint32_t n_inputs;
+  uint32_t inputs[kMaxSpanInputs];
+  size_t strides[kMaxSpanInputs];  // 1, or 0 where one element stands for all.
+  bool widens[kMaxSpanInputs];
+  bool narrows;
+  bool converts;  // Widens or narrows.
+};
+
+// The memory of a tile: an array for each register.
+class Registers {
+ public:
+  uint32_t take(tenon_dtype dtype) {
+    const size_t size = size_of(dtype);
+    for (uint32_t i = 0; i < sizes_.size(); ++i) {
+      if (is_free_[i] && sizes_[i] == size) {
+        is_free_[i] = false;
+        return i;
+      }
+    }
+    sizes_.push_back(size);
+    is_free_.push_back(false);
+    return static_cast<uint32_t>(sizes_.size() - 1);
+  }
+  void give_back(uint32_t i) { is_free_[i] = true; }
+
+  size_t bytes_per_element() const {
+    size_t bytes = 0;
+    for (const size_t size : sizes_) bytes += size;
+    return bytes;
+  }
+  const std::vector<size_t>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<size_t> sizes_;  // Of an element.
+  std::vector<bool> is_free_;
+};
+
+class Loop final : public tenon_sdk::Kernel {
+ public:
+  explicit Loop(const tenon_sdk::LoopRequest& request) : pool_(pool_of(request.device())) {}
+
+  // False, with the answer, if an instruction cannot be part of it.
+  bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
+  // Whether outputs, or output 0, may lie on inputs: behind them none is read.
+  bool may_alias(bool all) const;
+
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    const int64_t n = count(launch.outputs[0]);
+    pool_.parallel_ranges(n, grain_, [&](int64_t begin, int64_t end) {
+      packed_.empty() ? run<false>(launch, begin, end) : run<true>(launch, begin, end);
+    });
+    return nullptr;
+  }
+
+ private:
+  void place(const tenon_sdk::LoopRequest& request);
+  void lay_out(const Registers& registers);
+  template <bool kPacks>
+  void run(const tenon_launch& launch, int64_t begin, int64_t end) const;
+  void run_tile(std::byte* const* at, std::byte* memory, size_t n) const;
+  void convert(const Step& step, std::byte* const* at, std::byte* memory, size_t n) const;
+
+  const Pool& pool_;
+  int64_t grain_ = 0;
+  int64_t tile_ = kLongestTile;
+  std::vector<Step> steps_;
+  std::vector<Place> places_;                  // Of each value.
+  std::vector<uint32_t> moving_, packed_;      // The values whose places change from tile to tile.
+  uint32_t widened_[kMaxSpanInputs + 1] = {};  // Where float32 of halves lie; the last, out.
+};
+
+bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
+  int64_t work = 0;
+  for (size_t i = 0; i < request.n_instructions(); ++i) {
+    Prepared made = request.step(i, true);
+    if (!made.kernel) {
+      refusal = std::move(made);
+      return false;
+    }
+    const auto* const kernel = dynamic_cast<const SpanKernel*>(made.kernel.get());
+    if (kernel == nullptr) {
+      refusal = refuse("has no span for one of its ops");
+      return false;
+    }
+    const tenon_loop_instruction& given = request.instruction(i);
+    Step& step = steps_.emplace_back();
+    step.span = kernel->span();
+    step.params = kernel->params();
+    step.value = static_cast<uint32_t>(request.n_inputs() + i);
+    step.n_inputs = given.n_inputs;
+    for (size_t k = 0; k < given.n_inputs; ++k) {
+      const uint32_t value = given.inputs[k];
+      step.inputs[k] = value;
+      const bool is_uniform =
+          value < request.n_inputs() && request.input(value).strides == TENON_STRIDES_UNIFORM;
+      step.strides[k] = is_uniform ? 0 : 1;
+      step.widens[k] = kernel->converts() && is_half(request.dtype(value));
+      step.converts = step.converts || step.widens[k];
+    }
+    step.narrows = kernel->converts() && is_half(given.dtype);
+    step.converts = step.converts || step.narrows;
+    work += kernel->cost() == Cost::kHeavy ? 8 : 1;
+  }
+  grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
+  place(request);
+  if (tile_ >= kShortestTile) return true;
+  refusal = refuse("has no room for so many values at once");
+  return false;
+}
+
+void Loop::place(const tenon_sdk::LoopRequest& request) {
+  const auto add = [&](Place::Kind kind, tenon_dtype dtype, uint32_t number) {
+    places_.push_back({kind, dtype, static_cast<uint32_t>(size_of(dtype)), number, 0});
+  };
+  for (uint32_t i = 0; i < request.n_inputs(); ++i) {
+    const tenon_operand& input = request.input(i);
+    const Place::Kind kind = input.strides == TENON_STRIDES_UNIFORM ? Place::Kind::kUniform
+                             : input.strides == TENON_STRIDES_DENSE ? Place::Kind::kDense
+                                                                    : Place::Kind::kPacked;
+    add(kind, input.dtype, i);
+  }
+  std::vector<size_t> last(request.n_values(), 0);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    add(Place::Kind::kRegister, request.dtype(steps_[i].value), 0);
+    for (size_t k = 0; k < steps_[i].n_inputs; ++k) last[steps_[i].inputs[k]] = i;
+  }
+  for (size_t i = 0; i < request.n_outputs(); ++i) {
+    Place& output = places_[request.output(i)];
+    output.kind = Place::Kind::kOutput;
+    output.number = static_cast<uint32_t>(i);
+  }
+  Registers registers;
+  for (uint32_t v = 0; v < request.n_inputs(); ++v) {
+    if (places_[v].kind != Place::Kind::kPacked) continue;
+    packed_.push_back(v);
+    places_[v].number = registers.take(places_[v].dtype);
+  }
+  bool needed[kMaxSpanInputs + 1] = {};
+  for (const Step& step : steps_) {
+    for (size_t k = 0; k < step.n_inputs; ++k) needed[k] = needed[k] || step.widens[k];
+    needed[kMaxSpanInputs] = needed[kMaxSpanInputs] || step.narrows;
+  }
+  for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
+    if (needed[k]) widened_[k] = registers.take(TENON_FLOAT32);
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    for (size_t k = 0; k < step.n_inputs; ++k) {
+      const uint32_t v = step.inputs[k];
+      const bool is_first = std::find(step.inputs, step.inputs + k, v) == step.inputs + k;
+      if (is_first && last[v] == i && places_[v].kind == Place::Kind::kRegister) {
+        registers.give_back(places_[v].number);
+      }
+    }
+    Place& result = places_[step.value];
+    if (result.kind != Place::Kind::kRegister) continue;
+    result.number = registers.take(result.dtype);
+    if (last[step.value] <= i) registers.give_back(result.number);  // Nobody reads it.
+  }
+  for (uint32_t v = 0; v < places_.size(); ++v) {
+    if (places_[v].kind == Place::Kind::kDense || places_[v].kind == Place::Kind::kOutput) {
+      moving_.push_back(v);
+    }
+  }
+  lay_out(registers);
+}
+
+void Loop::lay_out(const Registers& registers) {
+  const size_t bytes = std::max<size_t>(1, registers.bytes_per_element());
+  tile_ =
+      std::min(kLongestTile, static_cast<int64_t>(kMemory / bytes) / kShortestTile * kShortestTile);
+  std::vector<uint32_t> starts;
+  uint32_t start = 0;
+  for (const size_t size : registers.sizes()) {
+    starts.push_back(start);
+    start += static_cast<uint32_t>(size) * static_cast<uint32_t>(tile_);
+  }
+  for (Place& place : places_) {
+    const bool is_register =
+        place.kind == Place::Kind::kPacked || place.kind == Place::Kind::kRegister;
+    if (is_register) place.start = starts[place.number];
+  }
+  for (uint32_t& each : widened_) each = starts.empty() ? 0 : starts[each];
+}
+
+bool Loop::may_alias(bool all) const {
+  bool is_written = false;
+  for (const Step& step : steps_) {
+    for (size_t k = 0; k < step.n_inputs; ++k) {
+      if (is_written && places_[step.inputs[k]].kind == Place::Kind::kDense) return false;
+    }
+    const Place& result = places_[step.value];
+    is_written = is_written || (result.kind == Place::Kind::kOutput && (all || result.number == 0));
+  }
+  return true;
+}
+
+template <bool kPacks>
+void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
+  alignas(64) std::byte memory[kMemory];
+  std::byte* at[kMostValues];
+  for (size_t v = 0; v < places_.size(); ++v) {
+    const Place& place = places_[v];
+    switch (place.kind) {
+      case Place::Kind::kDense:
+        at[v] = data<std::byte>(launch.inputs[place.number]) + begin * place.size;
+        break;
+      case Place::Kind::kUniform:
+        at[v] = data<std::byte>(launch.inputs[place.number]);
+        break;
+      case Place::Kind::kOutput:
+        at[v] = data<std::byte>(launch.outputs[place.number]) + begin * place.size;
+        break;
+      case Place::Kind::kPacked:
+      case Place::Kind::kRegister:
+        at[v] = memory + place.start;
+        break;
+    }
+  }
+  [[maybe_unused]] std::array<LoopAxes, kPacks ? kMostInputs : 0> axes;
+  if constexpr (kPacks) {
+    for (size_t i = 0; i < packed_.size(); ++i) {
+      const tenon_view& view = launch.inputs[packed_[i]];
+      for (size_t axis = 0; axis < view.rank; ++axis) {
+        axes[i].push(view.sizes[axis], view.strides[axis]);
+      }
+    }
+  }
+  while (true) {
+    const int64_t n = std::min(tile_, end - begin);
+    if constexpr (kPacks) {
+      for (size_t i = 0; i < packed_.size(); ++i) {
+        const tenon_view& view = launch.inputs[packed_[i]];
+        tenon_sdk::dispatch_size(view.dtype, [&]<class T>(Type<T>) {
+          pack(data<const T>(view), axes[i], begin, begin + n,
+               reinterpret_cast<T*>(at[packed_[i]]));
+          return 0;
+        });
+      }
+    }
+    run_tile(at, memory, static_cast<size_t>(n));
+    begin += n;
+    if (begin == end) return;
+    for (const uint32_t v : moving_) at[v] += n * places_[v].size;
+  }
+}
+
+void Loop::run_tile(std::byte* const* at, std::byte* memory, size_t n) const {
+  for (const Step& step : steps_) {
+    if (step.converts) {
+      convert(step, at, memory, n);
+      continue;
+    }
+    const void* in[kMaxSpanInputs];
+    for (size_t k = 0; k < step.n_inputs; ++k) in[k] = at[step.inputs[k]];
+    step.span(in, step.strides, at[step.value], n, step.params);
+  }
+}
+
+// A step that computes halves in float32.
+void Loop::convert(const Step& step, std::byte* const* at, std::byte* memory, size_t n) const {
+  const void* in[kMaxSpanInputs];
+  for (size_t k = 0; k < step.n_inputs; ++k) {
+    const uint32_t v = step.inputs[k];
+    in[k] = at[v];
+    if (!step.widens[k]) continue;
+    auto* const wide = reinterpret_cast<float*>(memory + widened_[k]);
+    widen_half(places_[v].dtype, at[v], wide, step.strides[k] == 0 ? 1 : n);
+    in[k] = wide;
+  }
+  auto* const wide = reinterpret_cast<float*>(memory + widened_[kMaxSpanInputs]);
+  step.span(in, step.strides, step.narrows ? static_cast<void*>(wide) : at[step.value], n,
+            step.params);
+  if (step.narrows) narrow_half(places_[step.value].dtype, wide, at[step.value], n);
+}
+
+}  // namespace
+
+Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
+  if (request.n_values() > kMostValues) return refuse("has no room for a loop of so many values");
+  if (request.n_inputs() > kMostInputs) return refuse("has no room for a loop of so many inputs");
+  auto loop = std::make_unique<Loop>(request);
+  Prepared refusal;
+  if (!loop->build(request, refusal)) return refusal;
+  const uint32_t alias = loop->may_alias(true)    ? TENON_KERNEL_MAY_ALIAS
+                         : loop->may_alias(false) ? TENON_KERNEL_FIRST_MAY_ALIAS
+                                                  : 0;
+  return {.kernel = std::move(loop), .traits = kTraits | alias};
+}
+
+}  // namespace tenon_cpu
