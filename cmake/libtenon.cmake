@@ -36,6 +36,12 @@ if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
     set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
   endif()
 endif()
+if(TENON_SANITIZE STREQUAL "address" AND NOT TENON_SANITIZE_ALL_OF_OPS)
+  file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
+  set_source_files_properties(
+    ${op_sources} PROPERTIES COMPILE_OPTIONS "-fno-sanitize-address-use-after-scope;\
+-fno-sanitize=null,alignment,object-size")
+endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # An op's rules and derivatives are small rather than fast, but for what every call passes through.
   file(GLOB_RECURSE cold_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc

@@ -29,14 +29,16 @@ case $tier in
     setup --test --conformance
     presets="dev asan tsan"
     ordinary="-DTENON_MUTANTS=OFF"
-    sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF -DTENON_BINDING_TESTS=OFF"
+    sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF -DTENON_BINDING_TESTS=OFF
+      -DTENON_SANITIZE_ALL_OF_OPS=OFF"
     set -- --label-exclude '^full$' "$@"
     ;;
   full)
     setup --test --conformance --arm64 --wasm
     presets="dev asan tsan arm64 wasm"
     ordinary="-DTENON_MUTANTS=ON"
-    sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON -DTENON_BINDING_TESTS=ON"
+    sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON -DTENON_BINDING_TESTS=ON
+      -DTENON_SANITIZE_ALL_OF_OPS=ON"
     ;;
   *)
     echo "test: there is no tier '$tier'; the tiers are ci and full" >&2
