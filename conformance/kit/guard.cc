@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "plugins/sdk/dtype.h"
+#include "plugins/sdk/view.h"
 
 namespace tenon_kit::guard {
 namespace {
@@ -161,19 +162,23 @@ const tenon_kernel* inner_line(const tenon_kernel* copy) {
   return reinterpret_cast<const tenon_kernel*>(first + index * state.inner->kernel_size);
 }
 
+void remember(tenon_kernel_p* kernel, const tenon_kernel_traits& traits) {
+  ++state.kernels_open;
+  std::lock_guard lock(state.mutex);
+  state.traits_of[kernel] = traits.flags;
+}
+
 tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                      tenon_string* out_reason) {
   if (tenon_error* error = ordered_failure(Call::kPrepare)) return error;
-  const tenon_kernel* line = inner_line(request->line);
   tenon_kernel_request handed = *request;
-  handed.line = line;
-  tenon_error* error = line->prepare(device, &handed, out_kernel, out_traits, out_reason);
+  handed.line = inner_line(request->line);
+  tenon_error* error = handed.line->prepare(device, &handed, out_kernel, out_traits, out_reason);
   if (!error && *out_kernel) {
-    ++state.kernels_open;
+    remember(*out_kernel, *out_traits);
     std::lock_guard lock(state.mutex);
-    state.traits_of[*out_kernel] = out_traits->flags;
-    state.prepared.insert({line->op, first_dtype(request->inputs, request->n_inputs),
+    state.prepared.insert({handed.line->op, first_dtype(request->inputs, request->n_inputs),
                            first_dtype(request->outputs, request->n_outputs)});
   }
   return error;
@@ -190,23 +195,11 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
   handed.instructions = instructions.data();
   tenon_error* error =
       state.calls.prepare_loop(device, &handed, out_kernel, out_traits, out_reason);
-  if (!error && *out_kernel) {
-    ++state.kernels_open;
-    std::lock_guard lock(state.mutex);
-    state.traits_of[*out_kernel] = out_traits->flags;
-  }
+  if (!error && *out_kernel) remember(*out_kernel, *out_traits);
   return error;
 }
 
 // ---- watching launches
-
-size_t element_size(const tenon_view& view) { return tenon_sdk::size_of(view.dtype); }
-
-uint64_t count(const tenon_view& view) {
-  uint64_t n = 1;
-  for (size_t i = 0; i < view.rank; ++i) n *= static_cast<uint64_t>(view.sizes[i]);
-  return n;
-}
 
 // The bytes from a view's first address in memory to its last one.
 struct Extent {
@@ -214,13 +207,13 @@ struct Extent {
   size_t size = 0;
 };
 Extent extent_of(const tenon_view& view) {
-  if (!view.data || count(view) == 0) return {};
+  if (!view.data || tenon_sdk::count(view) == 0) return {};
   int64_t low = 0, high = 0;
   for (size_t i = 0; i < view.rank; ++i) {
     const int64_t reach = (view.sizes[i] - 1) * view.strides[i];
     (reach < 0 ? low : high) += reach;
   }
-  const auto element = static_cast<int64_t>(element_size(view));
+  const auto element = static_cast<int64_t>(tenon_sdk::size_of(view.dtype));
   return {static_cast<const unsigned char*>(view.data) + low * element,
           static_cast<size_t>((high - low + 1) * element)};
 }
