@@ -2,7 +2,6 @@
 # Names start with TENON_TEST_PREFIX, so that one ctest run over several builds tells them apart.
 
 enable_testing()
-include(GoogleTest)
 
 set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins)
 
@@ -25,8 +24,8 @@ function(tenon_register_test name)
 endfunction()
 
 # tenon_add_gtest(target SOURCES file... [LIBS library...] [PRECOMPILE header...])
-# A googletest program, each of its tests one test of ctest. Under a sanitizer a process takes longer to
-# start than most tests take, so there each eighth of them is one.
+# A googletest program, each suite of its tests one test of ctest: a process takes longer to start than most
+# tests take. Under a sanitizer it takes longer still, so there each eighth of them is one.
 function(tenon_add_gtest target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;PRECOMPILE")
   find_package(GTest REQUIRED)
@@ -44,12 +43,12 @@ function(tenon_add_gtest target)
     endforeach()
     return()
   endif()
-  gtest_discover_tests(
-    ${target}
-    WORKING_DIRECTORY ${folder}
-    TEST_PREFIX "${TENON_TEST_PREFIX}"
-    DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "${TENON_TEST_ENVIRONMENT}")
+  set(prefix ${TENON_TEST_PREFIX}${target})
+  set(program $<TARGET_FILE:${target}>)
+  set(properties "LABELS unit TIMEOUT 300 WORKING_DIRECTORY ${folder} ENVIRONMENT ${TENON_TEST_ENVIRONMENT}")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/suites.cmake.in ${folder}/suites.cmake.in @ONLY)
+  file(GENERATE OUTPUT ${folder}/suites.cmake INPUT ${folder}/suites.cmake.in)
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${folder}/suites.cmake)
 endfunction()
 
 # tenon_add_c_test(name SOURCES file...)
