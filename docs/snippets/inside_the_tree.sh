@@ -28,7 +28,7 @@ if grep -rnw null plugins/zed; then exit 1; fi
 cmake -S . -B build -DTENON_PLUGINS=zed -DTENON_CONFORMANCE=OFF -DTENON_EXAMPLES=OFF \
   -DTENON_TOOLS=OFF
 cmake --build build --target tenon_plugin_zed zed_test
-ctest --test-dir build --tests-regex '^ZedPlugin\.' --no-tests=error --output-on-failure
+ctest --test-dir build --tests-regex '^zed_test\.' --no-tests=error --output-on-failure
 
 TENON_PLUGIN_PATH="$work/tree/build/plugins" "$build/bin/tenon" devices | tee "$work/printed"
 grep -q '^zed:0 ' "$work/printed"
