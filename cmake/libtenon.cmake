@@ -25,6 +25,7 @@ target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
 tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/formulas.h)
+file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
 # Below -O2 GCC 12 takes the sizes of a shape for unset; what is compiled with it warns of those that are.
 set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
@@ -32,15 +33,12 @@ if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
   if(NOT TENON_SANITIZE)
     # What an op's file says is read once: there optimising costs more than it can give.
-    file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
     set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
   endif()
 endif()
 if(TENON_SANITIZE STREQUAL "address" AND NOT TENON_SANITIZE_ALL_OF_OPS)
-  file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
-  set_source_files_properties(
-    ${op_sources} PROPERTIES COMPILE_OPTIONS "-fno-sanitize-address-use-after-scope;\
--fno-sanitize=null,alignment,object-size")
+  set(left_out -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
+  set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "${left_out}")
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # An op's rules and derivatives are small rather than fast, but for what every call passes through.

@@ -46,6 +46,8 @@ function(tenon_add_gtest target)
   set(prefix ${TENON_TEST_PREFIX}${target})
   set(program $<TARGET_FILE:${target}>)
   set(properties "LABELS unit TIMEOUT 300 WORKING_DIRECTORY ${folder} ENVIRONMENT ${TENON_TEST_ENVIRONMENT}")
+  # A program that finds no test under a name says that all is well.
+  string(APPEND properties " FAIL_REGULAR_EXPRESSION \"Running 0 tests\"")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/suites.cmake.in ${folder}/suites.cmake.in @ONLY)
   file(GENERATE OUTPUT ${folder}/suites.cmake INPUT ${folder}/suites.cmake.in)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${folder}/suites.cmake)
