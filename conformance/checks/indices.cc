@@ -63,7 +63,7 @@ void add_composites(const Environment& env, tenon_dtype index, std::vector<Probl
   for (const OpFacts& op : all_ops()) {
     const IndexRule* const rule = index_rule_of(op);
     if (!op.composite || !rule) continue;
-    for (Problem& own : registry_cases(op)) {
+    for (Problem own : registry_cases(op)) {
       if (!own.error.empty() || own.inputs.size() <= rule->input) continue;
       own.inputs[rule->input].dtype = index;
       own.expected.clear();

@@ -181,7 +181,7 @@ std::vector<Problem> size_problems(const Environment& env, const Claim& claim) {
 // ---- arguments that are wrong
 
 bool has_errors(const Environment&, const Claim& claim) {
-  const std::vector<Problem> cases = registry_cases(*claim.op);
+  const std::vector<Problem>& cases = registry_cases(*claim.op);
   return std::any_of(cases.begin(), cases.end(), [](const auto& p) { return !p.error.empty(); });
 }
 

@@ -151,7 +151,7 @@ Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed) {
 
 std::vector<Problem> retargeted_cases(const Claim& claim) {
   std::vector<Problem> problems;
-  for (Problem& problem : registry_cases(*claim.op)) {
+  for (Problem problem : registry_cases(*claim.op)) {
     if (!problem.error.empty()) continue;
     bool fits = true, same = true;
     for (size_t i = 0; i < problem.inputs.size(); ++i) {

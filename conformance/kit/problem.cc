@@ -1,6 +1,8 @@
 #include "conformance/kit/problem.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include "conformance/kit/json.h"
@@ -183,10 +185,15 @@ const AttrValue& Problem::attr(std::string_view wanted) const {
   throw std::invalid_argument(op->name + " has no attribute " + std::string(wanted));
 }
 
-std::vector<Problem> registry_cases(const OpFacts& op) {
+const std::vector<Problem>& registry_cases(const OpFacts& op) {
+  static std::mutex mutex;
+  static std::map<uint32_t, std::vector<Problem>> read;
+  std::lock_guard lock(mutex);
+  if (const auto at = read.find(op.id); at != read.end()) return at->second;
   std::vector<Problem> problems;
-  for (const Json& json : Json::parse(op.cases)) problems.push_back(problem_of(op, json));
-  return problems;
+  const OpFacts& own = op_named(op.name);
+  for (const Json& json : Json::parse(own.cases)) problems.push_back(problem_of(own, json));
+  return read[op.id] = std::move(problems);
 }
 
 std::string to_line(const Problem& problem) {

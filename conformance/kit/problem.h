@@ -85,8 +85,8 @@ struct Problem {
   const AttrValue& attr(std::string_view name) const;
 };
 
-// The cases of an op, as they stand.
-std::vector<Problem> registry_cases(const OpFacts& op);
+// The cases of an op, as they stand; read once.
+const std::vector<Problem>& registry_cases(const OpFacts& op);
 
 // {"op": "add", "inputs": [...]}, in one line, and back. Throws for what it does not understand.
 std::string to_line(const Problem& problem);
