@@ -29,7 +29,7 @@ case $tier in
     setup --test --conformance
     presets="dev asan tsan"
     ordinary="-DTENON_MUTANTS=OFF"
-    sanitized="-DTENON_PLUGINS=ref;fake -DTENON_CONFORMANCE=OFF -DTENON_BINDING_TESTS=OFF
+    sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF -DTENON_BINDING_TESTS=OFF
       -DTENON_SANITIZE_ALL_OF_OPS=OFF"
     set -- --label-exclude '^full$' "$@"
     ;;
