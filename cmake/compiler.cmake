@@ -58,9 +58,13 @@ elseif(TENON_SANITIZE)
 endif()
 # AddressSanitizer's checks behind -O1 take twice as long to compile as behind -Og.
 if(TENON_SANITIZE)
-  add_compile_options(${sanitize} -fno-omit-frame-pointer
-                      $<IF:$<STREQUAL:${TENON_SANITIZE},address>,-Og,-O1>)
+  add_compile_options(${sanitize} -fno-omit-frame-pointer -Og)
   add_link_options(${sanitize})
+endif()
+# What is left out where not all is to be checked.
+set(tenon_left_out "")
+if(TENON_SANITIZE STREQUAL "address" AND NOT TENON_SANITIZE_ALL)
+  set(tenon_left_out -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
 
 # tenon_compile_quickly(target) spares the optimiser, in the builds that are made for tests, what runs for less
