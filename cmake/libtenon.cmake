@@ -2,7 +2,7 @@
 # registry dump link the core itself while the shared library shows only tenon_*.
 
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.cc)
-list(FILTER core_sources EXCLUDE REGEX "_test\\.cc$|/core/testing/")
+list(FILTER core_sources EXCLUDE REGEX "_test\\.cc$|/core/testing/|/core/io/fuzz/")
 file(GLOB capi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/src/*.cc)
 
 # The contract: what a program or a plugin outside this tree sees.
