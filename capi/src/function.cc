@@ -119,6 +119,7 @@ tenon_error* tenon_function_create(tenon_context* context, tenon_string name,
     how.has_signature = given.signature != nullptr;
     how.signature = read_specs(given.signature, given.signature ? given.n_signature : 0);
     how.relax = given.relax;
+    how.memory_budget = given.memory_budget_bytes;
     how.max_traces = given.max_traces;
     const auto code = std::make_shared<const Code>(body, std::move(payload), given);
     how.payload = code;

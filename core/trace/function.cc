@@ -8,6 +8,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
+#include "core/trace/control_ops.h"
 #include "core/trace/text.h"
 #include "core/trace/tracer.h"
 
@@ -193,7 +194,9 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
     const Deeper deeper(name_);
     Tensors given;
     for (const Tensor& x : inputs) given.push_back(not_donated(x));
-    Tensors outputs = body_(scope, given, statics);
+    const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kKeepAll;
+    const auto code = [&](TensorSpan) { return body_(scope, given, statics); };
+    Tensors outputs = keeps_all ? code({}) : trace_recompute(scope, code, options_.memory_budget);
     check_outputs(outputs.size());
     return outputs;
   }
@@ -332,7 +335,8 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
     written = std::move(again);
   }
   return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
-                                     std::move(written.captures), std::move(written.states)));
+                                     std::move(written.captures), std::move(written.states),
+                                     options_.memory_budget));
 }
 
 Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,

@@ -41,6 +41,9 @@ struct FunctionOptions {
   bool has_signature = false;
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
   std::shared_ptr<const void> payload;  // Whatever the body needs: it lives as long.
+  // The bytes that a call under a tape keeps at most for its way back, beside its inputs; what it
+  // needs beyond that is computed again there. 0: nothing.
+  uint64_t memory_budget = kKeepAll;
   size_t max_traces = 64;  // Beyond, the one that was not used for longest is forgotten.
 };
 

@@ -49,7 +49,9 @@ struct RegionAttrs {
   // Of a loop.
   LoopPolicy policy = LoopPolicy::kStack;
   Size max_trips = 0;  // 0: as many as there are.
-  TENON_ATTRS(regions, sizes, policy, max_trips)
+  // Of code that is computed again: the bytes that are kept; -1: as many as there are.
+  int64_t memory_budget = -1;
+  TENON_ATTRS(regions, sizes, policy, max_trips, memory_budget)
 };
 inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
   return *static_cast<const RegionAttrs*>(attrs.data);

@@ -33,13 +33,14 @@ std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& c
 }  // namespace
 
 Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
-             std::vector<Tensor> captures, std::vector<Ref<Cell>> states)
+             std::vector<Tensor> captures, std::vector<Ref<Cell>> states, uint64_t memory_budget)
     : Object(Kind::kTrace),
       context_(Ref<Context>::share(&context)),
       name_(std::move(name)),
       graph_(std::move(graph)),
       captures_(std::move(captures)),
       states_(std::move(states)),
+      memory_budget_(memory_budget),
       all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {
   for (Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) arguments_.push_back(node);
@@ -145,16 +146,18 @@ Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
 
 std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& sizes,
                                                     const std::vector<bool>& by,
-                                                    const std::vector<bool>& from) {
+                                                    const std::vector<bool>& from,
+                                                    const Derivative* forward) {
   {
     std::lock_guard guard(mutex_);
     for (const Known& known : derivatives_) {
-      if (known.derivative->is_of(by, from) && known.derivative->serves(sizes)) {
-        return known.derivative;
-      }
+      const Derivative& found = *known.derivative;
+      if (!found.is_of(by, from) || !found.serves(sizes)) continue;
+      if (!forward || found.takes_from(*forward)) return known.derivative;
     }
   }
-  auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from);
+  auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from,
+                                                 Derivative::Keep{memory_budget_, forward});
   std::lock_guard guard(mutex_);
   derivatives_.push_back({made, nullptr});
   return made;
@@ -165,8 +168,9 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   Known& known = *std::find_if(derivatives_.begin(), derivatives_.end(),
                                [&](const Known& each) { return each.derivative == derivative; });
   if (!known.whole) {
-    known.whole = Ref<Trace>::adopt(new Trace(*context_, "the gradient of " + name_,
-                                              derivative->graph(), derivative->captures(), {}));
+    known.whole =
+        Ref<Trace>::adopt(new Trace(*context_, "the gradient of " + name_, derivative->graph(),
+                                    derivative->captures(), {}, memory_budget_));
   }
   return known.whole;
 }
@@ -222,7 +226,7 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
     from.push_back(args.has_cotangent(i) && is_floating(type.dtype) && !type.weak);
     if (from.back()) cotangents.push_back(args.cotangent(i));
   }
-  const auto way = derivative(scope, sizes, by, from);
+  const auto way = derivative(scope, sizes, by, from, &forward);
   way->require_way_back();
   bool is_seen = false;
   each_tape(scope, [&](const Tape& tape) { is_seen = is_seen || tape.is_recording(); });

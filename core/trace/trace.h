@@ -22,9 +22,11 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments);
 class Trace final : public Object, public Pooled<Trace> {
  public:
   // The graph's inputs are arguments, captures and states in any order; its outputs what the states
-  // hold afterwards, in the order of these inputs, and behind them the function's.
+  // hold afterwards, in the order of these inputs, and behind them the function's. A call that is
+  // recorded keeps `memory_budget` bytes at most for its way back, beside the graph's inputs.
   Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
-        std::vector<Tensor> captures, std::vector<Ref<Cell>> states);
+        std::vector<Tensor> captures, std::vector<Ref<Cell>> states,
+        uint64_t memory_budget = kKeepAll);
   void release() const {
     if (drop()) delete this;
   }
@@ -64,7 +66,8 @@ class Trace final : public Object, public Pooled<Trace> {
                     const Derivative& forward, TensorSpan saved, TensorSpan inputs);
   std::shared_ptr<const Derivative> derivative(Scope& scope, const Sizes& sizes,
                                                const std::vector<bool>& by,
-                                               const std::vector<bool>& from);
+                                               const std::vector<bool>& from,
+                                               const Derivative* forward = nullptr);
   Ref<Trace> whole(const std::shared_ptr<const Derivative>& derivative);
 
   Ref<Context> context_;
@@ -74,6 +77,7 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
+  uint64_t memory_budget_;
   Executable all_;
   std::mutex mutex_;
   std::vector<Known> derivatives_;

@@ -97,10 +97,16 @@ typedef struct tenon_function_options {
   size_t n_defaults;
   uint32_t max_traces; /* Beyond, the one that was not used for longest is forgotten. */
   bool relax;          /* Whether a size that differs for the third time becomes unknown. */
+  /* The bytes that a call under a tape keeps at most for its way back, beside its inputs. What the
+   * way back needs beyond that is computed again, once, just before it is needed; the gradients are
+   * the same to the bit. 0: nothing is kept. Inside of another function's callback, the call is a
+   * part of that one's code which keeps so little, also for tapes in there; it cannot make
+   * variables then. */
+  uint64_t memory_budget_bytes;
 } tenon_function_options;
 
 #define TENON_FUNCTION_OPTIONS_DEFAULT \
-  { sizeof(tenon_function_options), 16, NULL, 0, NULL, 0, 64, true }
+  { sizeof(tenon_function_options), 16, NULL, 0, NULL, 0, 64, true, UINT64_MAX }
 
 /**
  * Makes a function. Nothing runs yet.

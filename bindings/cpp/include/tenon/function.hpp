@@ -93,6 +93,8 @@ struct FunctionOptions {
   uint32_t max_outputs = 16;
   uint32_t max_traces = 64;
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
+  // Bytes that a call under a tape keeps for its way back; the rest is computed again there.
+  uint64_t memory_budget_bytes = UINT64_MAX;
 };
 
 namespace detail {
@@ -193,6 +195,7 @@ class Function {
           c.max_outputs = options.max_outputs;
           c.max_traces = options.max_traces;
           c.relax = options.relax;
+          c.memory_budget_bytes = options.memory_budget_bytes;
           c.defaults = defaults.data();
           c.n_defaults = defaults.size();
           if (options.signature) c.signature = signature.size() ? signature.data() : &none;
