@@ -45,6 +45,9 @@ struct FunctionOptions {
   // needs beyond that is computed again there. 0: nothing.
   uint64_t memory_budget = kKeepAll;
   size_t max_traces = 64;  // Beyond, the one that was not used for longest is forgotten.
+  // Calls that cannot be traced with sizes that are open are traced with their own, and run call by
+  // call where that cannot be either.
+  bool may_run_eagerly = false;
 };
 
 class Function final : public Object, public Pooled<Function> {
@@ -103,6 +106,7 @@ class Function final : public Object, public Pooled<Function> {
 
   static Like like_of(Scope& scope, TensorSpan inputs);
   void check(TensorSpan inputs) const;
+  void check_outputs(size_t n, Wanted wanted) const;
   Entry* find(const Like& like, TensorSpan inputs, const Statics& statics, Sizes& sizes);
   std::vector<InputSpec> specs_for(const Like& like, TensorSpan inputs,
                                    const Statics& statics) const;
@@ -112,6 +116,9 @@ class Function final : public Object, public Pooled<Function> {
                   const Statics& statics);
   void remember(Entry entry);
   void warn(Scope& scope, const std::string& why);
+  Tensors run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted);
+  bool runs_eagerly() const;
+  void run_eagerly_from_now_on(Scope& scope, const Error& why);
 
   Ref<Context> context_;
   uint64_t id_;
@@ -123,6 +130,7 @@ class Function final : public Object, public Pooled<Function> {
   uint64_t calls_ = 0;
   std::vector<uint64_t> misses_;  // When traces were made.
   bool warned_ = false;
+  std::string untraceable_;  // Why it runs eagerly; empty if it does not.
 };
 
 }  // namespace tenon
