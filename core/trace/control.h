@@ -46,6 +46,11 @@ Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
 // Sizes as an i64 of rank 1, numbers of each call where the trace does not know them.
 Tensor shape_tensor(const Dims& shape);
 
+// The size that an i64 of rank 0 says: a number, or, of one that code under trace made of sizes and
+// numbers, a formula of them. Fails for what only the values of a call can tell. `name` is for
+// messages: "the length".
+Size size_in(Scope& scope, const Tensor& x, const char* name);
+
 // ---- what these are made of
 
 // Goes on while `go` is true. The body takes what is carried and gives: whether to go on, what is
