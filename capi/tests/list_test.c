@@ -213,7 +213,7 @@ static void say_what_is_wrong(void) {
   CHECK_ERROR(tenon_list_concat(scope(), scalars, zero, &out), TENON_INVALID_ARGUMENT,
               "holds f32[], which has no axis");
   CHECK_ERROR(tenon_list_unstack(scope(), list, &out), TENON_INVALID_ARGUMENT,
-              "has no axis to take apart");
+              "is no tensor but a list");
   CHECK_ERROR(tenon_list_unstack(scope(), zero, &out), TENON_INVALID_ARGUMENT,
               "has no axis to take apart");
   CHECK_ERROR(tenon_list_unstack(NULL, x, &out), TENON_INVALID_ARGUMENT, "scope");
@@ -243,7 +243,7 @@ static void are_no_values_of_variables(void) {
   tenon_tensor* list = pairs(0);
   tenon_variable* v = NULL;
   CHECK_ERROR(tenon_variable_create(scope(), list, NULL, &v), TENON_INVALID_ARGUMENT,
-              "is no tensor but a list");
+              "a variable holds a tensor, but initial is list of f32[2]");
   CHECK(!v);
   tenon_tensor_release(list);
 }

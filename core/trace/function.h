@@ -29,10 +29,10 @@ struct InputSpec {
   std::string name;  // Empty: x0, x1 and so on.
   DType dtype = DType::kNone;
   bool weak = false;  // An inline scalar.
-  uint8_t lists = 0;  // As of a TensorType.
   std::vector<int64_t> sizes;
   // Of each size, or none at all; those with one name are equal, empty ones say nothing.
   std::vector<std::string> dim_names;
+  uint8_t lists = 0;  // As of a TensorType.
 
   bool operator==(const InputSpec&) const = default;
 };

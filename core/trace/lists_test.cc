@@ -47,5 +47,38 @@ TEST_F(Lists, WithRoomTakeWhatIsStrided) {
   EXPECT_EQ(values_of(list_get(list, count_from(0))), (Doubles{1, 3, 2, 4}));
 }
 
+TEST_F(Lists, AreAsLongAsTheirLastEntrySays) {
+  const auto length = [](const Tensor& list) { return values_of(list_length(list))[0]; };
+  Tensor list = with_room_for(2);
+  EXPECT_EQ(length(list), 0);
+  for (const int64_t i : {3, 1, 700, 64}) {
+    list = set(list, i, f32({1, 2}));
+    EXPECT_EQ(length(list), i < 10 ? 4 : 701) << i;
+  }
+  // What is taken away at the end leaves nothing there.
+  EXPECT_EQ(length(set(list, 700, Tensor())), 65);
+}
+
+TEST_F(Lists, AreSourcesAndTargetsOfTapes) {
+  const Tensor list = set(set(with_room_for(0), 0, f32({1, 2})), 1, f32({3, 4}));
+  const Tensor other = set(with_room_for(0), 0, f32({5, 6}));
+  const auto t = tape({.persistent = true});
+  t->watch(list);
+  t->watch(other);
+  const Tensor all = list_stack(list, 2), squares = list_unstack(all * all);
+
+  EXPECT_EQ(values_of(list_stack(t->gradient(all * all, list), 2)), (Doubles{2, 4, 6, 8}));
+  EXPECT_EQ(t->gradient(all, other)->type, other->type);
+  const Tensor targets[] = {squares}, cotangents[] = {other};
+  const Source sources[] = {list};
+  const Tensor by_list = t->gradient(targets, cotangents, sources)[0];
+  EXPECT_EQ(values_of(list_stack(by_list, 2)), (Doubles{10, 24, 0, 0}));
+  EXPECT_ERROR(t->gradient(squares, list), Code::kInvalidArgument,
+               "target 0 is a list of f32[2]: give its cotangent");
+  EXPECT_ERROR(t->jacobian(squares, sources), Code::kInvalidArgument,
+               "the target must be a tensor");
+  EXPECT_ERROR(t->jacobian(all, sources), Code::kInvalidArgument, "a source must be a tensor");
+}
+
 }  // namespace
 }  // namespace tenon
