@@ -7,12 +7,12 @@
 #include "examples/c/must.h"
 
 /* What every piece of code here is: it takes tensors, and gives some. */
-#define CODE(name)                                                                           \
-  static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in,       \
-                           size_t n_in, const tenon_static* statics, size_t n_statics,       \
+#define CODE(name)                                                                     \
+  static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in, \
+                           size_t n_in, const tenon_static* statics, size_t n_statics, \
                            tenon_tensor** out, size_t max_out)
-#define BLOCK(name)                                                                          \
-  static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in,       \
+#define BLOCK(name)                                                                    \
+  static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in, \
                            size_t n_in, tenon_tensor** out, size_t max_out)
 
 /* A function of that code; `options` may be NULL. */

@@ -85,7 +85,8 @@ static tenon_tensor* sequences(tenon_scope* scope, int64_t n_steps) {
 }
 
 static void example(tenon_scope* scope) {
-  const float in_weights[] = {0.125f, -0.25f, -0.0625f, 0.25f}, state_weights[] = {1, 0.5f, -0.5f, 1};
+  const float in_weights[] = {0.125f, -0.25f, -0.0625f, 0.25f},
+              state_weights[] = {1, 0.5f, -0.5f, 1};
   const int64_t shape[] = {TENON_SIZE_UNKNOWN, TENON_SIZE_UNKNOWN, kInputs};
   network net = {f32_matrix(scope, in_weights, 2, 2), f32_matrix(scope, state_weights, 2, 2), NULL,
                  NULL};

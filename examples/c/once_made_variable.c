@@ -38,7 +38,8 @@ CODE(right) {
 static void example(tenon_scope* scope) {
   tenon_variable* b = NULL;
   const tenon_function_body wrong_body = {wrong, NULL, NULL}, right_body = {right, &b, NULL};
-  tenon_function *f = function_of(scope, wrong_body, NULL), *g = function_of(scope, right_body, NULL);
+  tenon_function *f = function_of(scope, wrong_body, NULL),
+                 *g = function_of(scope, right_body, NULL);
   tenon_tensor *x = f32_number(scope, 1), *y = NULL, *hundred = f32_number(scope, 100);
 
   tenon_error* error = tenon_function_call(scope, f, &x, 1, NULL, 0, &y, 1, NULL);

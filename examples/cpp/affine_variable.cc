@@ -1,5 +1,5 @@
-// a x + b, with constants a and x that the code makes and a variable b that it makes once, called ten
-// times. Traced, what depends on nothing but constants is computed once.
+// a x + b, with constants a and x that the code makes and a variable b that it makes once, called
+// ten times. Traced, what depends on nothing but constants is computed once.
 
 #include <optional>
 

@@ -1,5 +1,5 @@
-// Eager code and functions in each other: an eager loop, which C++ ends by a value, calls a function
-// and the gradient of it; and that function calls another one, which is part of it then.
+// Eager code and functions in each other: an eager loop, which C++ ends by a value, calls a
+// function and the gradient of it; and that function calls another one, which is part of it then.
 
 #include <cstdio>
 
