@@ -54,8 +54,9 @@ class ControlTest : public CoreTest {
     for (; !tapes.empty(); tapes.pop_back()) y = tapes.back()->gradient(y, x);
     return values_of(y)[0];
   }
-  // Eager and traced agree in every bit, with each other and with themselves differentiated; and
-  // with differences of the order below, to what those can show.
+  // Eager and traced agree in every bit; their derivatives, which add what comes back in orders of
+  // their own, to what that can make; and both with differences of the order below, to what those
+  // can show.
   void check(const Code1& code, std::initializer_list<double> points, int orders = 3) {
     const auto f = function(code);
     const Code1 call = [&](const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; };

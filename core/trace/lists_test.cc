@@ -59,6 +59,46 @@ TEST_F(Lists, AreAsLongAsTheirLastEntrySays) {
   EXPECT_EQ(length(set(list, 700, Tensor())), 65);
 }
 
+using Lengths = testing::ControlTest;
+
+// The entries of a list of two columns and unknown length, stacked by a length made of that.
+TEST_F(Lengths, AreMadeOfSizesAndNumbers) {
+  const auto f =
+      function({.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown, 2}},
+               [&](Scope& s, TensorSpan in, const Statics&) {
+                 const Tensor sizes = shape_tensor(in[0]->shape()), list = list_unstack(in[0]);
+                 const Tensor n = gather(sizes, fill(integer(-2), Dims{}, DType::kI64), 0);
+                 const Tensor columns = squeeze(slice(sizes, {.starts = {1}, .ends = {2}}), {0});
+                 // Inside of a branch, too.
+                 return cond(
+                     s, greater(sum(in[0]), number(0)),
+                     [&](TensorSpan) {
+                       const Tensor length = n * columns - integer(1) + count_from(0);
+                       return Tensors{list_stack(list, size_in(s, length, "the length"))};
+                     },
+                     [&](TensorSpan) {
+                       const Size length = in[0]->shape()[0] * 2 - 1;
+                       return Tensors{list_stack(list, length) - number(1)};
+                     });
+               });
+  const Tensor one = testing::make(DType::kF64, Dims{1, 2}, {1, 2});
+  const Tensor two = testing::make(DType::kF64, Dims{2, 2}, {1, 2, -3, -4});
+  EXPECT_EQ(values_of(f->call(scope(), {&one, 1}, {})[0]), (Doubles{1, 2}));
+  EXPECT_EQ(values_of(f->call(scope(), {&two, 1}, {})[0]), (Doubles{0, 1, -4, -5, -1, -1}));
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
+TEST_F(Lengths, AreNotMadeOfValues) {
+  const auto f = function([&](const Tensor& x) {
+    const Tensor length = cast(sum(x), DType::kI64);
+    return list_stack(list_unstack(x), size_in(scope(), length, "the length"));
+  });
+  const Tensor x = f32({1, 2}), half = number(0.5);
+  EXPECT_ERROR(f->call(scope(), {&x, 1}, {}), Code::kUnimplemented, "the length depends on values");
+  EXPECT_ERROR(size_in(scope(), half, "the length"), Code::kInvalidArgument,
+               "the length must be i64[], but is");
+}
+
 TEST_F(Lists, AreSourcesAndTargetsOfTapes) {
   const Tensor list = set(set(with_room_for(0), 0, f32({1, 2})), 1, f32({3, 4}));
   const Tensor other = set(with_room_for(0), 0, f32({5, 6}));

@@ -48,6 +48,18 @@ std::optional<Sizes> through_view(const Node& node, uint32_t output, const Sizes
   return sizes;
 }
 
+std::optional<Sizes> gathered(const Sizes& from, const Sizes& indices) {
+  Sizes sizes;
+  for (const Size index : indices) {
+    if (!index.known()) return std::nullopt;
+    int64_t at = index;
+    if (at < 0) at += static_cast<int64_t>(from.size());
+    if (at < 0 || static_cast<size_t>(at) >= from.size()) return std::nullopt;
+    sizes.push_back(from[static_cast<size_t>(at)]);
+  }
+  return sizes;
+}
+
 // Of each element of a value, in a graph that `tracer` writes.
 std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   const Node& node = *x.node;
@@ -71,6 +83,9 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   }
   if (node.op->is_view) return through_view(node, x.index, in[0]);
   const auto id = static_cast<OpId>(node.op->id);
+  const bool is_same = id == OpId::k_fill || id == OpId::k_cast || id == OpId::k_copy;
+  if (is_same && in[0].size() == 1 && x.type().rank() == 0) return in[0];
+  if (id == OpId::k_gather) return gathered(in[0], in[1]);
   if (id != OpId::k_add && id != OpId::k_sub && id != OpId::k_mul) return std::nullopt;
   Sizes sizes;
   for (size_t i = 0; i < std::max(in[0].size(), in[1].size()); ++i) {
