@@ -17,7 +17,8 @@ const AttrField* says_shape(const OpDef& op, AnyAttrs attrs) {
   constexpr uint32_t kCustom = uint32_t{1} << 31;
   if (attrs.empty() || op.id >= kCustom) return nullptr;
   for (const AttrField& field : attrs.type->all()) {
-    if (field.kind == AttrKind::kSizes && std::string_view(field.name) == "shape") return &field;
+    if (field.kind != AttrKind::kSizes || std::string_view(field.name) != "shape") continue;
+    return field.get<Sizes>(attrs.data).empty() ? nullptr : &field;
   }
   return nullptr;
 }
