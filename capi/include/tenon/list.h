@@ -12,8 +12,8 @@
  * TENON_INVALID_ARGUMENT and "is no tensor but a list of them".
  *
  * tenon_tensor_dtype(), _rank(), _shape(), _strides(), _count() and _bytes() say what each entry
- * is, tenon_tensor_device() where they lie; tenon_tensor_data() is NULL. tenon_tensor_is_list()
- * tells a list from a tensor.
+ * is, and so does the type of a trace's input; tenon_tensor_device() says where they lie;
+ * tenon_tensor_data() is NULL. tenon_tensor_is_list() tells a list from a tensor.
  *
  * An entry that was not set is zeros, beyond the end of the list too. Indices are int64 of rank 0,
  * inline scalars among them, and count from 0. What is set may be an inline scalar, which becomes a
