@@ -32,6 +32,7 @@ struct InputSpec {
   std::vector<int64_t> sizes;
   // Of each size, or none at all; those with one name are equal, empty ones say nothing.
   std::vector<std::string> dim_names;
+  uint8_t lists = 0;  // As of a TensorType.
 
   bool operator==(const InputSpec&) const = default;
 };

@@ -60,7 +60,8 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
     if (node->role != InputRole::kArgument) continue;
     if (next == arguments.size()) return std::nullopt;
     const TensorType &type = node->types[0], &own = arguments[next++]->type;
-    if (own.dtype != type.dtype || own.weak != type.weak || own.rank() != type.rank()) {
+    if (own.dtype != type.dtype || own.weak != type.weak || own.lists != type.lists ||
+        own.rank() != type.rank()) {
       return std::nullopt;
     }
     for (size_t axis = 0; axis < type.rank(); ++axis) {
@@ -112,7 +113,9 @@ Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   // Nobody sees a state between what the call reads and what it leaves there.
   std::vector<std::unique_lock<const Cell>> locks;
   if (!scope.traced_cells()) {
-    for (const Tensor& x : arguments) require_value(*x);
+    for (const Tensor& x : arguments) {
+      if (!x->type.lists || x->storage->traced) require_value(*x);
+    }
     locks = locked(states_);
   }
   const bool is_donated =

@@ -105,6 +105,12 @@ Value Tracer::value_of(TensorImpl& x) {
   return at->second;
 }
 
+Value Tracer::place_of(const TensorImpl& x) const {
+  if (!x.storage || !x.storage->traced) return Value();
+  const auto& traced = static_cast<const TracedStorage&>(*x.storage);
+  return traced.trace == serial_ ? traced.value : Value();
+}
+
 bool Tracer::is_inside(uint64_t trace) const {
   const Tracer* outer = outer_trace_;
   while (outer && outer->serial_ != trace) outer = outer->outer_trace_;

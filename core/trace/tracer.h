@@ -44,6 +44,10 @@ class Tracer final : public Interpreter, public TracedCells {
   // What a tensor is in the graph: its place there, a constant, or a capture, which may be of a
   // trace around this one. Fails for one of another trace.
   Value value_of(TensorImpl& x);
+  // Its place in this graph; none if it is of another trace.
+  Value place_of(const TensorImpl& x) const;
+  // The trace that this one's code is inside of; NULL if there is none.
+  const Tracer* around() const { return outer_trace_; }
   // Makes these the outputs, behind what the states hold now.
   void finish(std::span<const Tensor> outputs);
 

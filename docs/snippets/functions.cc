@@ -18,6 +18,30 @@ static void traced_once() {
   print("other dtype", f(vector<int32_t>({1, 2}), 3));
 }
 
+static void the_host_language_ran_before() {
+  float factor = 2;
+  Tensor offset = vector<float>({1, 1});
+  const auto f = function([&](const Tensor& x) {
+    Tensor y = factor * x + offset;
+    for (int i = 0; i < 2; ++i) y = y * y;
+    return y;
+  });
+  print("at first", f(vector<float>({0, 1})));
+  factor = 100;
+  offset = vector<float>({7, 7});
+  print("and later", f(vector<float>({0, 1})));
+}
+
+static void static_arguments_are_part_of_the_code() {
+  const Function scaled([](std::span<const Tensor> in, const Statics& statics) {
+    const int64_t by = statics.at("by").as_int();
+    std::cout << "tracing for " << by << "\n";
+    return std::vector<Tensor>{in[0] * by};
+  });
+  const Tensor number(3.f);
+  for (const int by : {2, 5, 2}) print("scaled", scaled({&number, 1}, {{"by", by}})[0]);
+}
+
 static void variables_are_read_at_each_call() {
   const Variable total(0.f);
   const auto add = function([&](const Tensor& x) { total.assign(total + x); });
@@ -35,6 +59,20 @@ static void a_variable_made_once() {
   });
   print("with a new weight", scale(2.f));
   print("with the same", scale(5.f));
+}
+
+static void a_variable_made_at_every_call() {
+  const auto wrong = function(
+      [](const Tensor& x) {
+        const Variable b(12.f, {.name = "b"});
+        return x + b;
+      },
+      {.name = "wrong"});
+  try {
+    wrong(1.f);
+  } catch (const Error& error) {
+    std::cout << error.what() << "\n";
+  }
 }
 
 static void sizes_may_stay_open() {
@@ -82,6 +120,29 @@ static void branches_and_loops() {
   print("2 to the power of 3", power(2.f, 3));
 }
 
+static void lists_gather() {
+  const auto running = [](std::span<const Tensor> in, const Statics&) {
+    const Tensor& xs = in[0];
+    const Tensor n = shape(xs)[0];
+    const TensorList each = TensorList::unstack(xs);
+    const auto found =
+        while_loop([&](const Tensor& i, const Tensor&, const TensorList&) { return less(i, n); },
+                   [&](const Tensor& i, const Tensor& sum, const TensorList& sums) {
+                     const Tensor next = sum + each[i];
+                     return std::array<Tensor, 3>{i + 1, next, sums.push(next)};
+                   },
+                   0, 0.f, TensorList(kFloat32));
+    return std::vector<Tensor>{TensorList(found[2]).stack(n)};
+  };
+  const Function sums(running,
+                      {.signature = std::vector<InputSpec>{{.shape = {TENON_SIZE_UNKNOWN}}}});
+  for (const Tensor& xs : {vector<float>({1, 2, 4}), vector<float>({5, 6})}) {
+    print("eager", running({&xs, 1}, {})[0]);
+    print("traced", sums({&xs, 1})[0]);
+  }
+  std::cout << "traces: " << sums.traces().size() << "\n";
+}
+
 static void there_is_no_value_yet() {
   const auto f = function([](const Tensor& x) { return x.item<float>() > 0 ? x : -x; });
   try {
@@ -91,12 +152,28 @@ static void there_is_no_value_yet() {
   }
 }
 
+static void functions_may_run_eagerly() {
+  const auto f = function([](const Tensor& x) {
+    std::cout << (is_tracing() ? "tracing" : "running") << "\n";
+    return is_tracing() ? x : x * x.item<float>();
+  });
+  print("traced", f(3.f));
+  run_functions_eagerly(true);
+  print("eager", f(3.f));
+  run_functions_eagerly(false);
+}
+
 int main() {
   traced_once();
+  the_host_language_ran_before();
+  static_arguments_are_part_of_the_code();
   variables_are_read_at_each_call();
   a_variable_made_once();
+  a_variable_made_at_every_call();
   sizes_may_stay_open();
   gradients_pass_through();
   branches_and_loops();
+  lists_gather();
   there_is_no_value_yet();
+  functions_may_run_eagerly();
 }

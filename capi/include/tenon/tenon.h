@@ -7,7 +7,8 @@
  *   tenon_tensor_from_data(scope, TENON_FLOAT32, ..., &x);     tensor.h, dlpack.h
  *   tenon_softmax(scope, x, NULL, &y);                         ops_gen.h, call.h, custom.h
  *   tenon_tape_gradient(scope, tape, ...);                     tape.h, variable.h, generator.h
- *   tenon_function_call(scope, function, ...);                 function.h, control.h, passes.h
+ *   tenon_function_call(scope, function, ...);                 function.h, control.h, list.h,
+ *                                                              passes.h
  *   tenon_safetensors_save(scope, path, ...);                  io.h
  */
 
@@ -24,6 +25,7 @@
 #include <tenon/function.h>
 #include <tenon/generator.h>
 #include <tenon/io.h>
+#include <tenon/list.h>
 #include <tenon/ops_gen.h>
 #include <tenon/passes.h>
 #include <tenon/scope.h>

@@ -300,7 +300,8 @@ class Function {
 namespace detail {
 
 template <class F, size_t... I>
-auto call_with_span(const F& f, std::span<const Tensor> in, std::index_sequence<I...>) {
+auto call_with_span(const F& f, [[maybe_unused]] std::span<const Tensor> in,
+                    std::index_sequence<I...>) {
   return f(in[I]...);
 }
 template <class F, size_t... I>

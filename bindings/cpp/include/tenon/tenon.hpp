@@ -6,7 +6,7 @@
 // Handles are counted and freed by themselves, errors are thrown as tenon::Error, and every call
 // runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
 // for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for code that is traced,
-// control.hpp for its branches and loops,
+// control.hpp for its branches and loops, list.hpp for what they gather,
 // custom_op.hpp for ops of one's own, dlpack.hpp and safetensors.hpp for data of others; async.hpp,
 // to be included by itself, for futures.
 
@@ -22,6 +22,7 @@
 #include <tenon/generator.hpp>
 #include <tenon/gradients.hpp>
 #include <tenon/handle.hpp>
+#include <tenon/list.hpp>
 #include <tenon/operators.hpp>
 #include <tenon/ops_gen.hpp>
 #include <tenon/safetensors.hpp>
