@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -216,12 +217,14 @@ void Function::check_outputs(size_t n, Wanted wanted) const {
 
 Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
   const Deeper deeper(name_);
+  ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
   for (const Tensor& x : inputs) given.push_back(not_donated(x));
   const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kKeepAll;
   const auto code = [&](TensorSpan) { return body_(scope, given, statics); };
   Tensors outputs = keeps_all ? code({}) : trace_recompute(scope, code, options_.memory_budget);
   check_outputs(outputs.size(), wanted);
+  span.end();
   return outputs;
 }
 
@@ -362,6 +365,7 @@ Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                           const Statics& statics) {
   const Deeper deeper(name_);
+  ProfileSpan span(scope, SpanKind::kTracing, name_, examples);
   const bool is_relaxed = !options_.has_signature && !examples.empty();
   Written written = write(scope, specs, examples, body_, statics, is_relaxed);
   if (!written.made.empty()) {
@@ -374,6 +378,7 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
                  name_, again.names_of_made());
     written = std::move(again);
   }
+  span.end();
   return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
                                      std::move(written.captures), std::move(written.states),
                                      options_.memory_budget));

@@ -10,6 +10,7 @@
  *   tenon_function_call(scope, function, ...);                 function.h, control.h, list.h,
  *                                                              passes.h
  *   tenon_safetensors_save(scope, path, ...);                  io.h
+ *   tenon_profiler_start(context, NULL, &profiler);            profiler.h
  */
 
 #ifndef TENON_TENON_H_
@@ -28,6 +29,7 @@
 #include <tenon/list.h>
 #include <tenon/ops_gen.h>
 #include <tenon/passes.h>
+#include <tenon/profiler.h>
 #include <tenon/scope.h>
 #include <tenon/tape.h>
 #include <tenon/tensor.h>
