@@ -6,6 +6,7 @@
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
 #include "core/trace/lists.h"
+#include "core/trace/order.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
@@ -215,6 +216,7 @@ const OpDef* find_control_op(std::string_view name) {
                           &control::shape(), &control::assign()}) {
     if (op->name == name) return op;
   }
+  if (const OpDef* op = find_effect_op(name)) return op;
   return find_list_op(name);
 }
 

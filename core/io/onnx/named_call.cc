@@ -57,6 +57,7 @@ bool write(void* attrs, const AttrField& field, const AttrValue& value) {
     case AttrKind::kInts:
       return put(attrs, field, std::get_if<Ints>(&value));
     case AttrKind::kRegions:
+    case AttrKind::kHeld:
       return false;
     case AttrKind::kEnum:
       break;
