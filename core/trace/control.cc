@@ -86,7 +86,11 @@ Size list_capacity(const Loop& loop) {
 
 Tensor told_apart(Scope& scope, const Tensor& x) {
   if (scope.traced_cells()) return x;
-  return x->type.lists ? renewed(*x) : identity(x);
+  if (!x->type.lists) return identity(x);
+  // By a call that tapes further out see, where a list can be differentiated.
+  if (!scope.innermost() || !is_floating(x->type.dtype)) return renewed(*x);
+  const Scope::OnDevice on(scope, *x->storage->device);
+  return list_add(x, list_create(element_of(x->type)));
 }
 
 bool alike(const TensorType& a, const TensorType& b) {
