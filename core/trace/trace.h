@@ -79,6 +79,7 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
   uint64_t memory_budget_;
+  bool has_effects_ = false;
   Executable all_;
   std::mutex mutex_;
   std::vector<Known> derivatives_;
