@@ -1,6 +1,8 @@
 // The forms of functions of numbers that ONNX lacks. What they decompose into works on the bits of
 // numbers, for which ONNX has no op; here they are made of its own functions.
 
+#include <limits>
+
 #include "core/io/onnx/export_ops.h"
 
 namespace tenon::onnx {
@@ -110,6 +112,90 @@ bool say_cbrt(OpCall& c) {
   return true;
 }
 
+// ---- bits
+
+// 2 to the power of an integer, as f64.
+std::string power_of_two(OpCall& c, const std::string& exponent) {
+  return c.w.node("Pow", {c.w.number(2, DType::kF64), exponent});
+}
+
+// The bits of f32 from its value, in f64, where every one of its numbers has its full mantissa. A
+// number is (1 + m / 2^23) * 2^e, or m * 2^-149 where that is less than 2^-126.
+std::string bits_of(OpCall& c, const std::string& given) {
+  const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
+  const std::string x = c.w.cast(c.w.node("Abs", {given}), DType::kF64);
+  const std::string is_normal = binary(c, "GreaterOrEqual", x, f64(0x1p-126));
+  const std::string is_finite = binary(c, "LessOrEqual", x, f64(0x1.fffffep127));
+  const std::string safe =
+      where(c, binary(c, "And", is_normal, is_finite), x, f64(1));
+  std::string e = c.w.node("Floor", {binary(c, "Div", c.w.node("Log", {safe}), f64(kLn2))});
+  // The logarithm is rounded: it may lie on the wrong side of a power of two.
+  const auto moved = [&](double by, const std::string& condition) {
+    e = where(c, condition, binary(c, "Add", e, f64(by)), e);
+  };
+  moved(-1, binary(c, "Less", safe, power_of_two(c, e)));
+  moved(1, binary(c, "GreaterOrEqual", safe,
+                  power_of_two(c, binary(c, "Add", e, f64(1)))));
+  const std::string fraction =
+      binary(c, "Sub", binary(c, "Div", safe, power_of_two(c, e)), f64(1));
+  const std::string normal = binary(
+      c, "Add", binary(c, "Mul", binary(c, "Add", e, f64(127)), f64(0x1p23)),
+      binary(c, "Mul", fraction, f64(0x1p23)));
+  std::string bits = where(c, is_normal, normal, binary(c, "Mul", x, f64(0x1p149)));
+  bits = where(c, c.w.node("IsInf", {x}), f64(0x7f800000), bits);
+  bits = where(c, c.w.node("IsNaN", {x}), f64(0x7fc00000), bits);
+  const std::string whole = c.w.cast(bits, DType::kI64);
+  const std::string sign = where(c, is_negative(c, given), c.w.integer(int64_t{1} << 31),
+                                 c.w.integer(0));
+  return binary(c, "Add", whole, sign);
+}
+
+// And back: `bits` is i64, from 0 to 2^32 - 1.
+std::string value_of(OpCall& c, const std::string& bits) {
+  const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
+  const auto part = [&](int64_t divisor, int64_t modulus) {
+    const std::string moved = binary(c, "Div", bits, c.w.integer(divisor));
+    return c.w.cast(binary(c, "Mod", moved, c.w.integer(modulus)), DType::kF64);
+  };
+  const std::string m = part(1, 1 << 23), e = part(1 << 23, 1 << 8), sign = part(int64_t{1} << 31, 2);
+  const std::string scale = power_of_two(c, binary(c, "Sub", e, f64(127)));
+  const std::string normal = binary(
+      c, "Mul", binary(c, "Add", binary(c, "Mul", m, f64(0x1p-23)), f64(1)), scale);
+  std::string x = where(c, binary(c, "Equal", e, f64(0)), binary(c, "Mul", m, f64(0x1p-149)), normal);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string end = where(c, binary(c, "Equal", m, f64(0)), f64(infinity),
+                                f64(std::numeric_limits<double>::quiet_NaN()));
+  x = where(c, binary(c, "Equal", e, f64(255)), end, x);
+  x = c.w.cast(x, DType::kF32);
+  return where(c, binary(c, "Equal", sign, f64(1)), c.w.node("Neg", {x}), x);
+}
+
+// Between integers of one width, and between them and f32. Of NaN there is but one.
+bool say_bitcast(OpCall& c) {
+  const DType from = c.dtype(), to = c.out_type().dtype;
+  if (size_of(from) != size_of(to)) return false;
+  const std::string& x = c.in[0];
+  if (from == to) {
+    c.out = {x};
+  } else if (is_integer(from) && is_integer(to)) {
+    c.out = {c.w.cast(x, to)};
+  } else if (from == DType::kF32 && is_integer(to)) {
+    c.out = {c.w.cast(bits_of(c, x), to)};
+  } else if (to == DType::kF32 && is_integer(from)) {
+    const std::string bits = c.w.cast(c.w.cast(x, DType::kU32), DType::kI64);
+    c.out = {value_of(c, bits)};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Reports what it finds; other runtimes pass it on.
+bool say_passed_on(OpCall& c) {
+  c.out = {c.in[0]};
+  return true;
+}
+
 }  // namespace
 
 void add_math_forms(FormTable& all) {
@@ -122,6 +208,8 @@ void add_math_forms(FormTable& all) {
   all["copysign"] = {.say_as_function = say_copysign};
   all["signbit"] = {.say_as_function = say_signbit};
   all["atan2"] = {.say_as_function = say_atan2};
+  all["bitcast"] = {.say_as_function = say_bitcast};
+  all["check_numerics"] = {.say_as_function = say_passed_on};
   all["cbrt"] = {.say_as_function = say_cbrt};
 }
 
