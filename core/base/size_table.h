@@ -63,6 +63,18 @@ class SizeTable {
 
   size_t n_symbols() const { return symbols_.size(); }
   const std::string& symbol_name(size_t i) const { return atoms_[symbols_[i]].name; }
+  // What a size is made of: the sum of its terms, each the product of a number and of parts.
+  enum class PartKind : uint8_t { kSymbol, kQuotient, kRemainder, kMinimum, kMaximum };
+  struct Part {
+    PartKind kind;
+    size_t symbol;  // Its number among them, of a symbol,
+    Size a, b;      // and the operands of the others.
+  };
+  Polynomial terms(Size size) { return resolved_polynomial(size); }
+  Part part(uint32_t atom) const {
+    const Atom& x = atoms_[atom];
+    return {x.kind, x.index, x.a, x.b};
+  }
   // The symbol that a size is, if it is nothing but that.
   std::optional<size_t> symbol_of(Size size) const;
 
@@ -75,7 +87,7 @@ class SizeTable {
   using AtomId = uint32_t;
 
   struct Atom {
-    enum class Kind : uint8_t { kSymbol, kQuotient, kRemainder, kMinimum, kMaximum };
+    using Kind = PartKind;
     Kind kind = Kind::kSymbol;
     std::string name;  // Of a symbol, as its number among them.
     size_t index = 0;

@@ -2,45 +2,15 @@
 
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "core/io/onnx/wire_writer.h"
+
 namespace tenon::testing {
 
-// A message of a protocol buffer.
-class WireWriter {
- public:
-  WireWriter& number(uint32_t field, uint64_t value) {
-    varint(field << 3);
-    varint(value);
-    return *this;
-  }
-  WireWriter& real(uint32_t field, float value) {
-    varint(field << 3 | 5);
-    const auto bits = std::bit_cast<uint32_t>(value);
-    for (int i = 0; i < 4; ++i) bytes_ += static_cast<char>(bits >> (8 * i));
-    return *this;
-  }
-  WireWriter& text(uint32_t field, const std::string& value) {
-    varint(field << 3 | 2);
-    varint(value.size());
-    bytes_ += value;
-    return *this;
-  }
-  WireWriter& message(uint32_t field, const WireWriter& value) { return text(field, value.bytes_); }
-
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  void varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
-  }
-
-  std::string bytes_;
-};
+using onnx::WireWriter;
 
 // ---- attributes ----
 

@@ -1,0 +1,56 @@
+// Messages of protocol buffers, as they are written: field after field, each its key and its value.
+// WireReader (wire.h) reads them.
+//
+//   WireWriter node;
+//   node.text(1, "x").text(2, "y").text(4, "Relu");
+//   graph.message(1, node);
+
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tenon::onnx {
+
+class WireWriter {
+ public:
+  WireWriter& number(uint32_t field, uint64_t value) {
+    varint(uint64_t{field} << 3);
+    varint(value);
+    return *this;
+  }
+  WireWriter& real(uint32_t field, float value) {
+    varint(uint64_t{field} << 3 | 5);
+    const auto bits = std::bit_cast<uint32_t>(value);
+    for (int i = 0; i < 4; ++i) bytes_ += static_cast<char>(bits >> (8 * i));
+    return *this;
+  }
+  WireWriter& text(uint32_t field, std::string_view value) {
+    varint(uint64_t{field} << 3 | 2);
+    varint(value.size());
+    bytes_ += value;
+    return *this;
+  }
+  WireWriter& message(uint32_t field, const WireWriter& value) { return text(field, value.bytes_); }
+  // One field for each.
+  WireWriter& numbers(uint32_t field, std::span<const int64_t> values) {
+    for (const int64_t value : values) number(field, static_cast<uint64_t>(value));
+    return *this;
+  }
+
+  bool empty() const { return bytes_.empty(); }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace tenon::onnx
