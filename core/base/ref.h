@@ -24,6 +24,7 @@ enum class Kind : uint32_t {
   kTracer,
   kFunction,
   kTrace,
+  kProfiler,
 };
 
 class Object {
