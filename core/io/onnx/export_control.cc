@@ -1,0 +1,244 @@
+// Loops, branches, lists, and sizes as values.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/io/onnx/export_code.h"
+#include "core/ops/formulas.h"
+#include "core/trace/lists.h"
+
+namespace tenon::onnx {
+namespace {
+
+template <class T>
+const T& attr_of(const tenon::Node& node, std::string_view name) {
+  for (const AttrField& field : node.op->attrs->all()) {
+    if (field.name == name) return field.get<T>(node.attrs.view().data);
+  }
+  fail(Code::kInternal, "{} has no attribute {}", {node.op->name, name});
+}
+
+// A graph inside of a node. What it gives has to be made there, each under a name of its own.
+WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWriter> inputs,
+                       Texts outputs, std::span<const TensorType> types) {
+  GraphParts parts{.name = std::string(name), .inputs = std::move(inputs)};
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool again = std::find(outputs.begin(), outputs.begin() + static_cast<ptrdiff_t>(i),
+                                 outputs[i]) != outputs.begin() + static_cast<ptrdiff_t>(i);
+    if (again || !w.made(outputs[i])) outputs[i] = w.node("Identity", {outputs[i]});
+    const std::vector<DeclaredSize> shape = declared(w.body().sizes, types[i]);
+    parts.outputs.push_back(value_info(outputs[i], types[i].dtype, shape));
+  }
+  parts.nodes = w.nodes();
+  return graph(parts);
+}
+
+// ---- what is known of counters
+
+// An integer constant, or a tensor filled with one.
+bool is_number(const Value& x, int64_t number) {
+  const tenon::Node& node = *x.node;
+  if (node.kind == NodeKind::kCall && node.op->name == "fill") return is_number(node.inputs[0], number);
+  return node.kind == NodeKind::kConstant && !is_floating(node.constant->type.dtype) &&
+         node.constant->int_value == number;
+}
+
+// Whether carried value i of a loop counts its trips from 0.
+bool counts_trips(const tenon::Node& loop, const tenon::Graph& body, size_t i) {
+  const Value next = body.outputs()[1 + i], now = body.inputs()[i]->output();
+  if (!is_number(loop.inputs[1 + i], 0)) return false;
+  const tenon::Node& node = *next.node;
+  if (node.kind != NodeKind::kCall || node.op->name != "add") return false;
+  return (node.inputs[0] == now && is_number(node.inputs[1], 1)) ||
+         (node.inputs[1] == now && is_number(node.inputs[0], 1));
+}
+
+size_t count_reads(const tenon::Graph& graph, const Value& x) {
+  size_t n = 0;
+  for (const tenon::Node& node : graph.nodes()) {
+    for (const Value& input : node.inputs) n += input == x;
+  }
+  for (const Value& output : graph.outputs()) n += output == x;
+  return n;
+}
+
+// What a loop puts into the list that is carried value i: in each trip an entry at its number, into
+// a list that is empty before, and that nothing else of the body reads.
+std::optional<Value> collected(const tenon::Node& loop, const tenon::Graph& body, size_t i) {
+  const Value list = body.inputs()[i]->output(), next = body.outputs()[1 + i];
+  if (list.type().lists != 1 || next.node->kind != NodeKind::kCall) return std::nullopt;
+  const tenon::Node &set = *next.node, &start = *loop.inputs[1 + i].node;
+  const bool is_set = set.op->name == "list_set" && set.inputs.size() > 2 && set.inputs[2];
+  const bool starts_empty = start.kind == NodeKind::kCall && start.op->name == "list_create";
+  if (!is_set || !starts_empty || set.inputs[0] != list || count_reads(body, list) != 1 ||
+      count_reads(body, next) != 1) {
+    return std::nullopt;
+  }
+  for (size_t c = 0; c + 1 < body.outputs().size(); ++c) {
+    if (set.inputs[1] == body.inputs()[c]->output() && counts_trips(loop, body, c)) {
+      return set.inputs[2];
+    }
+  }
+  return std::nullopt;
+}
+
+// A list that is at least so long.
+std::string grown(NodeWriter& w, const std::string& list, const TensorType& type,
+                  const std::string& length) {
+  const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
+  const std::string here = w.node("Shape", {list}, first);
+  std::string missing = w.node("Max", {w.node("Sub", {length, here}), w.integers({0})});
+  const Attributes along_first = {attribute("axis", int64_t{0})};
+  if (type.rank() > 0) missing = w.node("Concat", {missing, w.sizes(type.shape)}, along_first);
+  return w.node("Concat", {list, w.zeros(type.dtype, missing)}, along_first);
+}
+
+}  // namespace
+
+void CodeWriter::write_control(Place& at, const tenon::Node& node) {
+  const std::string& op = node.op->name;
+  NodeWriter& w = at.w;
+  if (op == "while_loop") return write_loop(at, node);
+  if (op.starts_with("list_")) return write_list(at, node);
+  if (op == "shape") return give(at, node, {w.sizes(attr_of<Sizes>(node, "sizes").span())});
+  if (op == "assign") return give(at, node, {name_of(at, node.inputs[0], node.types[0].dtype)});
+  if (op != "branch" && op != "call") return cannot(at, node, "ONNX has nothing like it");
+  Texts operands;
+  for (const Value& x : node.inputs) operands.push_back(name_of(at, x, x.type().dtype));
+  if (op == "call") {
+    return give(at, node, write_inside(w, *region_attrs(node.attrs.view()).regions[0], operands));
+  }
+  const std::string which = operands[0];
+  operands.erase(operands.begin());
+  give(at, node, write_choice(w, node, which, operands, 0));
+}
+
+Texts CodeWriter::write_inside(NodeWriter& w, const Region& region, const Texts& operands) {
+  const tenon::Graph& graph = region.graph();
+  Values values(graph.n_slots());
+  for (size_t i = 0; i < operands.size(); ++i) values[graph.inputs()[i]->first_slot] = operands[i];
+  return write(w, graph, std::move(values), graph.outputs());
+}
+
+// The regions from i on. The last one is for whatever is none of the others.
+Texts CodeWriter::write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
+                               const Texts& operands, size_t i) {
+  const Regions& regions = region_attrs(node.attrs.view()).regions;
+  if (i + 1 == regions.size()) return write_inside(w, *regions[i], operands);
+  const bool is_bool = node.inputs[0].type().dtype == DType::kBool;
+  const std::string condition =
+      is_bool ? which : w.node("Equal", {which, w.integer(static_cast<int64_t>(i))});
+  const std::span<const TensorType> types(node.types.begin(), node.types.size());
+  std::vector<WireWriter> then_nodes, else_nodes;
+  NodeWriter then(w.body(), then_nodes), otherwise(w.body(), else_nodes);
+  Texts of_then = write_inside(then, *regions[i], operands);
+  const WireWriter then_graph = inner_graph("then", then, {}, std::move(of_then), types);
+  Texts of_else = write_choice(otherwise, node, which, operands, i + 1);
+  const WireWriter else_graph = inner_graph("else", otherwise, {}, std::move(of_else), types);
+  return w.nodes_of("If", {condition}, types.size(),
+                    {graph_attribute("then_branch", then_graph),
+                     graph_attribute("else_branch", else_graph)});
+}
+
+void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
+  const tenon::Graph& body = region_attrs(node.attrs.view()).regions[0]->graph();
+  NodeWriter& w = at.w;
+  const size_t n = body.outputs().size() - 1;
+  std::vector<WireWriter> nodes, parameters;
+  NodeWriter inside(w.body(), nodes);
+  const auto parameter = [&](std::string_view name, const TensorType& type) {
+    const std::string own = w.body().names.fresh(name);
+    parameters.push_back(value_info(own, type.dtype, declared(w.body().sizes, type)));
+    return own;
+  };
+  parameter("trip", TensorType(DType::kI64, {}));
+  parameter("go", TensorType(DType::kBool, {}));
+
+  // Without a bound on the trips.
+  Texts operands = {"", name_of(at, node.inputs[0], DType::kBool)};
+  Values values(body.n_slots());
+  std::vector<Value> outputs = {body.outputs()[0]}, scanned;
+  std::vector<size_t> carried, gathered;
+  for (size_t i = 0; i < body.inputs().size(); ++i) {
+    const Value input = body.inputs()[i]->output();
+    if (const auto x = i < n ? collected(node, body, i) : std::nullopt) {
+      gathered.push_back(i);
+      scanned.push_back(*x);
+      continue;
+    }
+    const std::string given = name_of(at, node.inputs[1 + i], input.type().dtype);
+    values[input.slot()] = i < n ? parameter("carried", input.type()) : given;
+    if (i >= n) continue;
+    carried.push_back(i);
+    operands.push_back(given);
+    outputs.push_back(body.outputs()[1 + i]);
+  }
+  outputs.insert(outputs.end(), scanned.begin(), scanned.end());
+  std::vector<TensorType> types;
+  for (const Value& y : outputs) types.push_back(y.type());
+  Texts given = write(inside, body, std::move(values), outputs);
+  const WireWriter graph =
+      inner_graph("body", inside, std::move(parameters), std::move(given), types);
+  const Texts found = w.nodes_of("Loop", operands, outputs.size() - 1, {graph_attribute("body", graph)});
+  Texts results(n);
+  for (size_t i = 0; i < carried.size(); ++i) results[carried[i]] = found[i];
+  for (size_t i = 0; i < gathered.size(); ++i) {
+    results[gathered[i]] = found[carried.size() + i];
+    full_lists_.insert(results[gathered[i]]);
+  }
+  give(at, node, results);
+}
+
+void CodeWriter::write_list(Place& at, const tenon::Node& node) {
+  const std::string& op = node.op->name;
+  NodeWriter& w = at.w;
+  Texts in;
+  for (const Value& x : node.inputs) in.push_back(name_of(at, x, x ? x.type().dtype : DType::kNone));
+  for (const TensorType& type : types_of_inputs(node)) {
+    if (type.lists > 1) return cannot(at, node, "ONNX has no lists of lists");
+  }
+  if (node.types[0].lists > 1) return cannot(at, node, "ONNX has no lists of lists");
+  const TensorType& type = node.types[0];
+  const Attributes along_first = {attribute("axis", int64_t{0})};
+  const auto behind = [&](const std::string& index) {
+    return w.node("Add", {w.reshape(index, {1}), w.integers({1})});
+  };
+  if (op == "list_create") {
+    Dims shape = type.shape;
+    shape.insert(0, attr_of<Size>(node, "capacity"));
+    give(at, node, {w.zeros(type.dtype, w.sizes(shape))});
+  } else if (op == "list_set") {
+    const std::string x = in.size() > 2 && !in[2].empty()
+                              ? w.node("Unsqueeze", {in[2], w.integers({0})})
+                              : w.node("Unsqueeze", {w.zeros(type.dtype, w.sizes(type.shape)),
+                                                     w.integers({0})});
+    const std::string list = grown(w, in[0], element_of(type), behind(in[1]));
+    give(at, node, {w.node("ScatterND", {list, w.reshape(in[1], {1, 1}), x})});
+  } else if (op == "list_get") {
+    // Of a full list the index is one that it has.
+    const bool is_full = full_lists_.contains(in[0]);
+    const std::string list = is_full ? in[0] : grown(w, in[0], type, behind(in[1]));
+    give(at, node, {w.node("Gather", {list, in[1]}, along_first)});
+  } else if (op == "list_add") {
+    const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
+    const std::string a = w.node("Shape", {in[0]}, first), b = w.node("Shape", {in[1]}, first);
+    const TensorType element = element_of(type);
+    give(at, node,
+         {w.node("Add", {grown(w, in[0], element, b), grown(w, in[1], element, a)})});
+  } else if (op == "list_stack") {
+    TensorType element = type;
+    element.shape.erase(0);
+    const std::string length = w.size(attr_of<Size>(node, "length"));
+    const std::string list = grown(w, in[0], element, length);
+    give(at, node, {w.node("Slice", {list, w.integers({0}), length, w.integers({0})})});
+  } else if (op == "list_unstack") {
+    full_lists_.insert(in[0]);
+    give(at, node, {in[0]});
+  } else {
+    cannot(at, node, "ONNX has nothing like it");
+  }
+}
+
+}  // namespace tenon::onnx

@@ -1,0 +1,513 @@
+// The forms of ops: those that ONNX has under another name, arithmetic, shapes, reductions.
+
+#include "core/io/onnx/export_ops.h"
+
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/search.h"
+#include "core/ops/formulas.h"
+
+namespace tenon::onnx {
+
+// ---- attributes
+
+const AttrField& OpCall::find(std::string_view name) const {
+  for (const AttrField& field : node_.op->attrs->all()) {
+    if (field.name == name) return field;
+  }
+  fail(Code::kInternal, "{} has no attribute {}", {node_.op->name, name});
+}
+
+Sizes OpCall::sizes(std::string_view name) const {
+  const AttrField& field = find(name);
+  if (field.kind == AttrKind::kSizes) return attr<Sizes>(name);
+  return to_sizes(attr<Ints>(name));
+}
+
+Size OpCall::size(std::string_view name) const {
+  return find(name).kind == AttrKind::kSize ? attr<Size>(name) : Size(attr<int64_t>(name));
+}
+
+std::string_view OpCall::choice(std::string_view name) const {
+  const AttrField& field = find(name);
+  const auto value = static_cast<size_t>(field.get_enum(node_.attrs.view().data));
+  return field.info().values[value];
+}
+
+int64_t OpCall::axis(std::string_view name, size_t rank) const {
+  const int64_t axis = integer(name);
+  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+}
+
+bool OpCall::attributes(Attributes& all) const {
+  for (const AttrField& field : node_.op->attrs->all()) {
+    const std::string_view name = field.name;
+    if (field.kind == AttrKind::kInt) {
+      all.push_back(attribute(name, integer(name)));
+    } else if (field.kind == AttrKind::kBool) {
+      all.push_back(attribute(name, int64_t{flag(name)}));
+    } else if (field.kind == AttrKind::kFloat) {
+      // ONNX keeps attributes in float32.
+      const double value = real(name);
+      if (dtype() == DType::kF64 && static_cast<double>(static_cast<float>(value)) != value) {
+        return false;
+      }
+      all.push_back(attribute(name, value));
+    } else if (field.kind == AttrKind::kEnum) {
+      all.push_back(attribute(name, choice(name)));
+    } else if (field.kind == AttrKind::kText) {
+      all.push_back(attribute(name, std::string_view(attr<std::string>(name))));
+    } else if (field.kind == AttrKind::kInts) {
+      const Ints& values = ints(name);
+      if (!values.empty()) all.push_back(attribute(name, values.span()));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
+// ---- what is the same but for its name
+
+bool say_same(OpCall& c) {
+  Attributes attributes;
+  if (!c.attributes(attributes)) return false;
+  c.out = {c.w.node(c.node().op->onnx, c.in, attributes)};
+  return true;
+}
+
+constexpr std::string_view kSame[] = {
+    "neg", "abs", "sign", "reciprocal", "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos",
+    "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "sigmoid", "floor", "ceil",
+    "round", "isnan", "isinf", "logical_not", "add", "sub", "mul", "pow", "maximum", "minimum",
+    "equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+    "logical_xor", "where", "relu", "leaky_relu", "elu", "celu", "selu", "softplus", "softsign",
+    "prelu", "hard_sigmoid", "hard_swish", "mish", "thresholded_relu", "shrink", "hardmax",
+    "softmax", "log_softmax", "argmax", "argmin", "transpose", "gather", "gather_elements",
+    "gather_nd", "scatter_elements", "scatter_nd", "concat", "lrn", "instance_norm", "batch_norm",
+    "reverse_sequence", "einsum", "flatten", "det", "global_avg_pool", "global_max_pool",
+    "global_lp_pool", "int8_matmul"};
+
+bool say_itself(OpCall& c) {
+  c.out = {c.in[0]};
+  return true;
+}
+
+// ---- arithmetic
+
+bool say_bitwise(OpCall& c) {
+  static constexpr std::pair<std::string_view, std::string_view> kOfBools[] = {
+      {"bitwise_and", "And"}, {"bitwise_or", "Or"}, {"bitwise_xor", "Xor"}, {"bitwise_not", "Not"}};
+  for (const auto& [op, of_bools] : kOfBools) {
+    const bool is_bool = c.dtype() == DType::kBool;
+    if (c.node().op->name == op) c.out = {c.w.node(is_bool ? of_bools : c.node().op->onnx, c.in)};
+  }
+  return true;
+}
+
+bool is_nonzero_constant(const Value& x) {
+  if (x.node->kind != NodeKind::kConstant) return false;
+  const TensorImpl& value = *x.node->constant;
+  return is_floating(value.type.dtype) ? value.float_value != 0 : value.int_value != 0;
+}
+
+// Integers by zero give 0, where ONNX says nothing.
+template <class Divide>
+std::string divided(OpCall& c, const Divide& divide) {
+  const std::string zero = c.w.number(0, c.dtype());
+  const std::string is_zero = c.w.node("Equal", {c.in[1], zero});
+  const std::string divisor = c.w.node("Where", {is_zero, c.w.number(1, c.dtype()), c.in[1]});
+  return c.w.node("Where", {is_zero, zero, divide(divisor)});
+}
+
+bool say_div(OpCall& c) {
+  if (!is_floating(c.dtype()) && !is_nonzero_constant(c.node().inputs[1])) return false;
+  c.out = {c.w.node("Div", c.in)};
+  return true;
+}
+bool say_div_of_integers(OpCall& c) {
+  c.out = {divided(c, [&](const std::string& b) { return c.w.node("Div", {c.in[0], b}); })};
+  return true;
+}
+
+// The remainder with the sign of a.
+std::string remainder(OpCall& c, const std::string& b) {
+  return c.w.node("Mod", {c.in[0], b}, {attribute("fmod", int64_t{1})});
+}
+// Where it is not 0 and b has the other sign: the quotient lies above its floor.
+std::string is_above(OpCall& c, const std::string& rest, const std::string& b) {
+  const std::string zero = c.w.number(0, c.dtype());
+  const std::string differ = c.w.node(
+      "Xor", {c.w.node("Less", {rest, zero}), c.w.node("Less", {b, zero})});
+  return c.w.node("And", {c.w.node("Not", {c.w.node("Equal", {rest, zero})}), differ});
+}
+
+bool say_fmod(OpCall& c) {
+  c.out = {is_floating(c.dtype())
+               ? remainder(c, c.in[1])
+               : divided(c, [&](const std::string& b) { return remainder(c, b); })};
+  return true;
+}
+
+bool say_mod(OpCall& c) {
+  const auto of = [&](const std::string& b) {
+    const std::string rest = remainder(c, b);
+    return c.w.node("Where", {is_above(c, rest, b), c.w.node("Add", {rest, b}), rest});
+  };
+  c.out = {is_floating(c.dtype()) ? of(c.in[1]) : divided(c, of)};
+  return true;
+}
+
+bool say_floor_div(OpCall& c) {
+  if (is_floating(c.dtype())) {
+    c.out = {c.w.node("Floor", {c.w.node("Div", c.in)})};
+    return true;
+  }
+  c.out = {divided(c, [&](const std::string& b) {
+    const std::string quotient = c.w.node("Div", {c.in[0], b});
+    const std::string below = c.w.node("Sub", {quotient, c.w.number(1, c.dtype())});
+    return c.w.node("Where", {is_above(c, remainder(c, b), b), below, quotient});
+  })};
+  return true;
+}
+
+bool say_not_equal(OpCall& c) {
+  c.out = {c.w.node("Not", {c.w.node("Equal", c.in)})};
+  return true;
+}
+
+bool say_trunc(OpCall& c) {
+  const std::string below = c.w.node("Less", {c.in[0], c.w.number(0, c.dtype())});
+  c.out = {c.w.node("Where", {below, c.w.node("Ceil", c.in), c.w.node("Floor", c.in)})};
+  return true;
+}
+
+bool say_copysign(OpCall& c) {
+  const std::string &b = c.in[1], zero = c.w.number(0, c.dtype());
+  // 1 / -0 is below 0.
+  const std::string negative_zero = c.w.node(
+      "And", {c.w.node("Equal", {b, zero}),
+              c.w.node("Less", {c.w.node("Reciprocal", {b}), zero})});
+  const std::string negative = c.w.node("Or", {c.w.node("Less", {b, zero}), negative_zero});
+  const std::string size = c.w.node("Abs", {c.in[0]});
+  c.out = {c.w.node("Where", {negative, c.w.node("Neg", {size}), size})};
+  return true;
+}
+
+bool say_fma(OpCall& c) {
+  c.out = {c.w.node("Add", {c.w.node("Mul", {c.in[0], c.in[1]}), c.in[2]})};
+  return true;
+}
+
+bool say_clip(OpCall& c) {
+  c.out = {c.w.node("Min", {c.w.node("Max", {c.in[0], c.in[1]}), c.in[2]})};
+  return true;
+}
+
+std::string shifted(OpCall& c, const std::string& x, const std::string& by, const char* direction) {
+  return c.w.node("BitShift", {x, by}, {attribute("direction", std::string_view(direction))});
+}
+
+bool say_shift(OpCall& c) {
+  const bool left = c.node().op->name == "shift_left";
+  const char* direction = left ? "LEFT" : "RIGHT";
+  if (is_unsigned_integer(c.dtype())) {
+    c.out = {shifted(c, c.in[0], c.in[1], direction)};
+    return true;
+  }
+  // The bits of a signed integer as those of an unsigned one; a negative one moves down turned
+  // over, so that ones come in.
+  static constexpr std::pair<DType, DType> kUnsigned[] = {{DType::kI8, DType::kU8},
+                                                          {DType::kI16, DType::kU16},
+                                                          {DType::kI32, DType::kU32},
+                                                          {DType::kI64, DType::kU64}};
+  for (const auto& [own, bits] : kUnsigned) {
+    if (own != c.dtype()) continue;
+    const std::string by = c.w.cast(c.in[1], bits);
+    const auto move = [&](const std::string& x) {
+      return c.w.cast(shifted(c, c.w.cast(x, bits), by, direction), own);
+    };
+    if (left) {
+      c.out = {move(c.in[0])};
+      return true;
+    }
+    const std::string turned = c.w.node("BitwiseNot", {move(c.w.node("BitwiseNot", {c.in[0]}))});
+    const std::string negative = c.w.node("Less", {c.in[0], c.w.number(0, own)});
+    c.out = {c.w.node("Where", {negative, turned, move(c.in[0])})};
+  }
+  return true;
+}
+
+bool say_cast(OpCall& c) {
+  c.out = {c.w.cast(c.in[0], c.out_type().dtype)};
+  return true;
+}
+
+bool say_gelu(OpCall& c) {
+  const std::string_view how = c.flag("approximate") ? "tanh" : "none";
+  c.out = {c.w.node("Gelu", c.in, {attribute("approximate", how)})};
+  return true;
+}
+
+// ---- reductions
+
+bool say_reduction(OpCall& c) {
+  Texts inputs = {c.in[0]};
+  if (const Ints& axes = c.ints("axes"); !axes.empty()) inputs.push_back(c.w.integers(axes.span()));
+  c.out = {c.w.node(c.node().op->onnx, inputs,
+                    {attribute("keepdims", int64_t{c.flag("keepdims")})})};
+  return true;
+}
+
+bool say_cumsum(OpCall& c) {
+  c.out = {c.w.node("CumSum", {c.in[0], c.w.integer(c.integer("axis"))},
+                    {attribute("exclusive", int64_t{c.flag("exclusive")}),
+                     attribute("reverse", int64_t{c.flag("reverse")})})};
+  return true;
+}
+
+// ---- what makes tensors
+
+bool say_fill(OpCall& c) {
+  const TensorType& type = c.out_type();
+  const bool is_constant = c.node().inputs[0].node->kind == NodeKind::kConstant;
+  const std::string value = c.dtype() == type.dtype ? c.in[0] : c.w.cast(c.in[0], type.dtype);
+  if (type.rank() == 0) {
+    c.out = {value};
+  } else if (is_constant) {
+    ElementBits bits = {};
+    write_scalar(*c.node().inputs[0].node->constant, type.dtype, &bits);
+    const int64_t one = 1;
+    const std::string_view element(reinterpret_cast<const char*>(&bits), size_of(type.dtype));
+    c.out = {c.w.node("ConstantOfShape", {c.w.sizes(type.shape)},
+                      {tensor_attribute("value", tensor("", type.dtype, {&one, 1}, element))})};
+  } else {
+    c.out = {c.w.node("Expand", {value, c.w.sizes(type.shape)})};
+  }
+  return true;
+}
+
+bool say_iota(OpCall& c) {
+  const TensorType& type = c.out_type();
+  const auto axis = static_cast<size_t>(c.axis("axis", type.rank()));
+  const std::string n = c.w.reshape(c.w.size(type.shape[axis]), {});
+  std::string y = c.w.node("Range", {c.w.integer(0), n, c.w.integer(1)});
+  if (type.dtype != DType::kI64) y = c.w.cast(y, type.dtype);
+  if (type.rank() > 1) {
+    Ints column(type.rank(), 1);
+    column[axis] = -1;
+    y = c.w.node("Reshape", {y, c.w.integers(column.span())});
+    y = c.w.node("Expand", {y, c.w.sizes(type.shape)});
+  }
+  c.out = {y};
+  return true;
+}
+
+// ---- shapes
+
+// A shape with at most one size that the elements tell, or that x has in its place.
+bool say_reshape(OpCall& c) {
+  SizeTable& table = c.w.body().sizes;
+  const Dims& from = c.types[0].shape;
+  const TensorType& to = c.out_type();
+  Ints shape;
+  size_t n_open = 0;
+  bool has_zero = false;
+  for (size_t i = 0; i < to.rank(); ++i) {
+    const Size size = table.resolved(to.shape[i]);
+    const bool kept = i < from.rank() && identical(size, table.resolved(from[i]));
+    has_zero = has_zero || identical(size, 0);
+    n_open += !size.known() && !kept;
+    shape.push_back(size.known() ? size.word() : kept ? 0 : -1);
+  }
+  const bool numbers = !has_zero && n_open <= 1;
+  const std::string sizes = numbers ? c.w.integers(shape.span()) : c.w.sizes(to.shape);
+  const Attributes literal = {attribute("allowzero", int64_t{1})};
+  c.out = {c.w.node("Reshape", {c.in[0], sizes}, numbers ? Attributes() : literal)};
+  return true;
+}
+
+bool say_broadcast(OpCall& c) {
+  SizeTable& table = c.w.body().sizes;
+  const Dims& from = c.types[0].shape;
+  const TensorType& to = c.out_type();
+  Dims sizes = to.shape;
+  for (size_t i = 0; i < from.rank(); ++i) {
+    Size& size = sizes[to.rank() - from.rank() + i];
+    // 1 leaves what is there.
+    if (identical(table.resolved(size), table.resolved(from[i]))) size = 1;
+  }
+  c.out = {c.w.node("Expand", {c.in[0], c.w.sizes(sizes)})};
+  return true;
+}
+
+bool say_squeeze(OpCall& c) {
+  Ints axes = c.ints("axes");
+  for (size_t i = 0; c.ints("axes").empty() && i < c.rank(); ++i) {
+    if (identical(c.types[0].shape[i], 1)) axes.push_back(static_cast<int64_t>(i));
+  }
+  c.out = {axes.empty() ? c.in[0] : c.w.node("Squeeze", {c.in[0], c.w.integers(axes.span())})};
+  return true;
+}
+
+bool say_expand_dims(OpCall& c) {
+  c.out = {c.w.node("Unsqueeze", {c.in[0], c.w.integers(c.ints("axes").span())})};
+  return true;
+}
+
+bool say_slice(OpCall& c) {
+  const Sizes starts = c.sizes("starts"), ends = c.sizes("ends");
+  Ints axes = c.ints("axes"), steps = c.ints("steps");
+  for (size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  Texts inputs = {c.in[0], c.w.sizes(starts.span()), c.w.sizes(ends.span()),
+                  c.w.integers(axes.span())};
+  if (!steps.empty()) inputs.push_back(c.w.integers(steps.span()));
+  c.out = {c.w.node("Slice", inputs)};
+  return true;
+}
+
+bool say_flip(OpCall& c) {
+  Ints axes = c.ints("axes");
+  for (size_t i = 0; c.ints("axes").empty() && i < c.rank(); ++i) {
+    axes.push_back(static_cast<int64_t>(i));
+  }
+  const Ints last(axes.size(), -1), before_all(axes.size(), std::numeric_limits<int64_t>::min());
+  c.out = {c.w.node("Slice", {c.in[0], c.w.integers(last.span()), c.w.integers(before_all.span()),
+                              c.w.integers(axes.span()), c.w.integers(last.span())})};
+  return true;
+}
+
+bool say_split(OpCall& c) {
+  const int64_t axis = c.axis("axis", c.rank());
+  Sizes parts;
+  for (const TensorType& type : c.node().types) {
+    parts.push_back(type.shape[static_cast<size_t>(axis)]);
+  }
+  c.out = c.w.nodes_of("Split", {c.in[0], c.w.sizes(parts.span())}, parts.size(),
+                       {attribute("axis", axis)});
+  return true;
+}
+
+bool say_unstack(OpCall& c) {
+  const int64_t axis = c.axis("axis", c.rank());
+  for (size_t i = 0; i < c.node().types.size(); ++i) {
+    c.out.push_back(c.w.node("Gather", {c.in[0], c.w.integer(static_cast<int64_t>(i))},
+                             {attribute("axis", axis)}));
+  }
+  return true;
+}
+
+bool say_stack(OpCall& c) {
+  const int64_t axis = c.axis("axis", c.out_type().rank());
+  Texts parts;
+  for (const std::string& x : c.in) parts.push_back(c.w.node("Unsqueeze", {x, c.w.integers({axis})}));
+  c.out = {c.w.node("Concat", parts, {attribute("axis", axis)})};
+  return true;
+}
+
+std::string transposed(OpCall& c, const Ints& perm) {
+  return c.w.node("Transpose", {c.in[0]}, {attribute("perm", perm.span())});
+}
+
+bool say_swapaxes(OpCall& c) {
+  Ints perm;
+  for (size_t i = 0; i < c.rank(); ++i) perm.push_back(static_cast<int64_t>(i));
+  std::swap(perm[static_cast<size_t>(c.axis("axis1", c.rank()))],
+            perm[static_cast<size_t>(c.axis("axis2", c.rank()))]);
+  c.out = {transposed(c, perm)};
+  return true;
+}
+
+bool say_moveaxis(OpCall& c) {
+  const auto rank = static_cast<int64_t>(c.rank());
+  const auto from_front = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
+  const Ints &source = c.ints("source"), &destination = c.ints("destination");
+  Ints perm(c.rank(), -1), others;
+  for (size_t i = 0; i < source.size(); ++i) {
+    perm[static_cast<size_t>(from_front(destination[i]))] = from_front(source[i]);
+  }
+  int64_t next = 0;
+  for (int64_t& axis : perm) {
+    while (axis < 0 && any_of(source, [&](int64_t s) { return from_front(s) == next; })) ++next;
+    if (axis < 0) axis = next++;
+  }
+  c.out = {transposed(c, perm)};
+  return true;
+}
+
+bool say_tile(OpCall& c) {
+  c.out = {c.w.node("Tile", {c.in[0], c.w.integers(c.ints("repeats").span())})};
+  return true;
+}
+
+bool say_pad(OpCall& c) {
+  Texts inputs = {c.in[0], c.w.sizes(c.sizes("pads").span()), c.has(1) ? c.in[1] : ""};
+  if (const Ints& axes = c.ints("axes"); !axes.empty()) inputs.push_back(c.w.integers(axes.span()));
+  c.out = {c.w.node("Pad", inputs, {attribute("mode", c.choice("mode"))})};
+  return true;
+}
+
+bool say_triangle(OpCall& c) {
+  const int64_t upper = c.node().op->name == "triu";
+  c.out = {c.w.node("Trilu", {c.in[0], c.w.integer(c.integer("k"))}, {attribute("upper", upper)})};
+  return true;
+}
+
+FormTable table() {
+  FormTable all;
+  for (const std::string_view op : kSame) all[op] = {.say = say_same};
+  for (const char* op : {"identity", "stop_gradient", "copy"}) all[op] = {.say = say_itself};
+  for (const char* op : {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}) {
+    all[op] = {.say = say_bitwise};
+  }
+  for (const char* op : {"sum", "prod", "max", "min", "mean", "l1_norm", "l2_norm", "sum_square",
+                         "log_sum", "logsumexp"}) {
+    all[op] = {.say = say_reduction};
+  }
+  all["div"] = {say_div, say_div_of_integers};
+  all["fmod"] = {.say_as_function = say_fmod};
+  all["mod"] = {.say_as_function = say_mod};
+  all["floor_div"] = {.say_as_function = say_floor_div};
+  all["not_equal"] = {.say = say_not_equal};
+  all["trunc"] = {.say_as_function = say_trunc};
+  all["copysign"] = {.say_as_function = say_copysign};
+  all["fma"] = {.say_as_function = say_fma};
+  all["clip"] = {.say = say_clip};
+  all["shift_left"] = all["shift_right"] = {.say_as_function = say_shift};
+  all["cast"] = {.say = say_cast};
+  all["gelu"] = {.say = say_gelu};
+  all["cumsum"] = {.say = say_cumsum};
+  all["fill"] = {.say = say_fill};
+  all["iota"] = {.say = say_iota};
+  all["reshape"] = {.say = say_reshape};
+  all["broadcast_to"] = {.say = say_broadcast};
+  all["squeeze"] = {.say = say_squeeze};
+  all["expand_dims"] = {.say = say_expand_dims};
+  all["slice"] = {.say = say_slice};
+  all["flip"] = {.say = say_flip};
+  all["split"] = {.say = say_split};
+  all["unstack"] = {.say = say_unstack};
+  all["stack"] = {.say = say_stack};
+  all["swapaxes"] = {.say = say_swapaxes};
+  all["moveaxis"] = {.say = say_moveaxis};
+  all["tile"] = {.say = say_tile};
+  all["pad"] = {.say = say_pad};
+  all["tril"] = all["triu"] = {.say = say_triangle};
+  add_nn_forms(all);
+  add_index_forms(all);
+  return all;
+}
+
+}  // namespace
+
+const OpForm* find_form(const OpDef& op) {
+  static const FormTable forms = table();
+  const auto at = forms.find(op.name);
+  if (at == forms.end()) return nullptr;
+  return &at->second;
+}
+
+}  // namespace tenon::onnx

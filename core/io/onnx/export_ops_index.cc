@@ -1,0 +1,204 @@
+// The forms of sorting, dynamic slices, running extremes, random words.
+
+#include "core/io/onnx/export_ops.h"
+
+namespace tenon::onnx {
+namespace {
+
+// ---- order
+
+// Equal elements in the order of their indices, as everywhere here.
+bool say_sort(OpCall& c) {
+  const int64_t axis = c.axis("axis", c.rank());
+  const Size n = c.types[0].shape[static_cast<size_t>(axis)];
+  const std::string x = c.dtype() == DType::kBool ? c.w.cast(c.in[0], DType::kI32) : c.in[0];
+  const Texts found =
+      c.w.nodes_of("TopK", {x, c.w.size(n)}, 2,
+                   {attribute("axis", axis), attribute("largest", int64_t{c.flag("descending")})});
+  const bool values = c.node().op->name == "sort";
+  c.out = {found[values ? 0 : 1]};
+  if (values && c.dtype() == DType::kBool) c.out = {c.w.cast(c.out[0], DType::kBool)};
+  return true;
+}
+
+bool say_top_k(OpCall& c) {
+  if (c.dtype() == DType::kBool) return false;
+  c.out = c.w.nodes_of(
+      "TopK", {c.in[0], c.w.size(c.size("k"))}, 2,
+      {attribute("axis", c.integer("axis")), attribute("largest", int64_t{c.flag("largest")}),
+       attribute("sorted", int64_t{c.flag("sorted")})});
+  return true;
+}
+
+// How many elements of the sequence lie before each value.
+bool say_searchsorted(OpCall& c) {
+  const std::string value = c.w.node("Unsqueeze", {c.in[1], c.w.integers({-1})});
+  const bool left = c.choice("side") == "left";
+  std::string before = c.w.node(left ? "Less" : "LessOrEqual", {c.in[0], value});
+  if (is_floating(c.dtype())) {
+    // NaN comes behind all else and equals itself.
+    const std::string is_number = c.w.node("Not", {c.w.node("IsNaN", {c.in[0]})});
+    const std::string value_is_nan = c.w.node("IsNaN", {value});
+    before = c.w.node("Or", {before, left ? c.w.node("And", {value_is_nan, is_number})
+                                          : value_is_nan});
+  }
+  c.out = {c.w.node("ReduceSum", {c.w.cast(before, DType::kI64), c.w.integers({-1})},
+                    {attribute("keepdims", int64_t{0})})};
+  return true;
+}
+
+// ---- running products: of each element those up to it, ones in place of the others
+
+bool say_cumprod(OpCall& c) {
+  const SizeTable::Use use(c.w.body().sizes);
+  const int64_t axis = c.axis("axis", c.rank());
+  const Size n = c.types[0].shape[static_cast<size_t>(axis)];
+  const std::string length = c.w.reshape(c.w.size(n), {});
+  const std::string places = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
+  // Element i lies along the axis, and j, which counts for it, along one behind it.
+  const std::string i = c.w.node("Unsqueeze", {places, c.w.integers({1})});
+  const bool reverse = c.flag("reverse"), itself = !c.flag("exclusive");
+  const char* behind = itself ? "LessOrEqual" : "Less";
+  const char* before = itself ? "GreaterOrEqual" : "Greater";
+  const std::string counts = c.w.node(reverse ? behind : before, {i, places});
+  Dims pair;
+  for (int64_t k = 0; k <= static_cast<int64_t>(c.rank()); ++k) {
+    pair.push_back(k == axis || k == axis + 1 ? n : Size(1));
+  }
+  const std::string mask = c.w.node("Reshape", {counts, c.w.sizes(pair)});
+  const std::string each = c.w.node("Unsqueeze", {c.in[0], c.w.integers({axis})});
+  const std::string factors = c.w.node("Where", {mask, each, c.w.number(1, c.dtype())});
+  c.out = {c.w.node("ReduceProd", {factors, c.w.integers({axis + 1})},
+                    {attribute("keepdims", int64_t{0})})};
+  return true;
+}
+
+// ---- blocks at a place that a tensor tells
+
+// Moved so that the block lies inside.
+std::string placed(OpCall& c, const std::string& starts, const Dims& block) {
+  const std::string begin = c.w.cast(starts, DType::kI64);
+  const std::string most = c.w.node("Sub", {c.w.sizes(c.types[0].shape), c.w.sizes(block)});
+  return c.w.node("Max", {c.w.node("Min", {begin, most}), c.w.integer(0)});
+}
+
+bool say_dynamic_slice(OpCall& c) {
+  const Dims& block = c.out_type().shape;
+  const std::string begin = placed(c, c.in[1], block);
+  const std::string end = c.w.node("Add", {begin, c.w.sizes(block)});
+  Ints axes;
+  for (size_t i = 0; i < block.rank(); ++i) axes.push_back(static_cast<int64_t>(i));
+  c.out = {block.rank() == 0 ? c.in[0]
+                             : c.w.node("Slice", {c.in[0], begin, end, c.w.integers(axes.span())})};
+  return true;
+}
+
+// The update with what fills it up to the size of x, and where it lies.
+bool say_dynamic_update_slice(OpCall& c) {
+  const Dims& block = c.types[1].shape;
+  if (block.rank() == 0) {
+    c.out = {c.in[1]};
+    return true;
+  }
+  const std::string begin = placed(c, c.in[2], block);
+  const std::string rest = c.w.node("Sub", {c.w.sizes(c.types[0].shape), c.w.sizes(block)});
+  const std::string pads = c.w.node("Concat", {begin, c.w.node("Sub", {rest, begin})},
+                                    {attribute("axis", int64_t{0})});
+  const std::string ones = c.w.node("Expand", {c.w.number(1, DType::kI32), c.w.sizes(block)});
+  const std::string here = c.w.cast(c.w.node("Pad", {ones, pads}), DType::kBool);
+  c.out = {c.w.node("Where", {here, c.w.node("Pad", {c.in[1], pads}), c.in[0]})};
+  return true;
+}
+
+// ---- random words: Philox4x32-10 in int64, whose lower halves are the words
+
+constexpr int64_t kMask = 0xffffffff;
+
+std::string shifted(OpCall& c, const std::string& x, const char* direction) {
+  const std::string by = c.w.number(32, DType::kU64);
+  return c.w.node("BitShift", {x, by}, {attribute("direction", std::string_view(direction))});
+}
+std::string high_half(OpCall& c, const std::string& x) {
+  return c.w.cast(shifted(c, c.w.cast(x, DType::kU64), "RIGHT"), DType::kI64);
+}
+std::string low_half(OpCall& c, const std::string& x) {
+  return c.w.node("BitwiseAnd", {x, c.w.integer(kMask)});
+}
+
+// The four words of a counter, moved on.
+Texts moved_on(OpCall& c, const Texts& counter, const std::string& by) {
+  Texts result;
+  std::string carry = by;
+  for (const std::string& word : counter) {
+    // The words of `by` are added one by one: its upper one is the carry of its lower one.
+    const std::string sum = c.w.node("Add", {word, low_half(c, carry)});
+    result.push_back(low_half(c, sum));
+    carry = c.w.node("Add", {high_half(c, sum), high_half(c, carry)});
+  }
+  return result;
+}
+
+Texts philox(OpCall& c, Texts x, Texts key) {
+  const std::string m0 = c.w.integer(0xD2511F53), m1 = c.w.integer(0xCD9E8D57);
+  const auto bitwise_xor = [&](const std::string& a, const std::string& b) {
+    return c.w.node("BitwiseXor", {a, b});
+  };
+  for (int round = 0; round < 10; ++round) {
+    const std::string p0 = c.w.node("Mul", {m0, x[0]}), p1 = c.w.node("Mul", {m1, x[2]});
+    x = {bitwise_xor(bitwise_xor(high_half(c, p1), x[1]), key[0]), low_half(c, p1),
+         bitwise_xor(bitwise_xor(high_half(c, p0), x[3]), key[1]), low_half(c, p0)};
+    key = {low_half(c, c.w.node("Add", {key[0], c.w.integer(0x9E3779B9)})),
+           low_half(c, c.w.node("Add", {key[1], c.w.integer(0xBB67AE85)}))};
+  }
+  return x;
+}
+
+bool say_rng_bits(OpCall& c) {
+  const SizeTable::Use use(c.w.body().sizes);
+  const TensorType& type = c.out_type();
+  const bool pairs = type.dtype == DType::kU64;
+  const Size words = count(type.shape) * (pairs ? 2 : 1), blocks = (words + 3) / 4;
+  Texts state;
+  const std::string all = c.w.cast(c.in[0], DType::kI64);
+  for (int64_t i = 0; i < 6; ++i) state.push_back(c.w.node("Gather", {all, c.w.integers({i})}));
+  const Texts key(state.begin(), state.begin() + 2), counter(state.begin() + 2, state.end());
+  const std::string n = c.w.size(blocks);
+  const std::string places =
+      c.w.node("Range", {c.w.integer(0), c.w.reshape(n, {}), c.w.integer(1)});
+  const Texts lanes = philox(c, moved_on(c, counter, places), key);
+  Texts columns;
+  for (const std::string& lane : lanes) {
+    columns.push_back(c.w.node("Unsqueeze", {lane, c.w.integers({1})}));
+  }
+  const Attributes along_rows = {attribute("axis", int64_t{1})};
+  std::string bits = c.w.reshape(c.w.node("Concat", columns, along_rows), {-1});
+  bits = c.w.node("Slice", {bits, c.w.integers({0}), c.w.size(words)});
+  if (pairs) {
+    const std::string rows = c.w.cast(c.w.reshape(bits, {-1, 2}), DType::kU64);
+    const auto lane = [&](int64_t i) {
+      return c.w.node("Gather", {rows, c.w.integer(i)}, along_rows);
+    };
+    bits = c.w.node("BitwiseOr", {lane(0), shifted(c, lane(1), "LEFT")});
+  } else {
+    bits = c.w.cast(bits, DType::kU32);
+  }
+  Texts after = key;
+  for (const std::string& word : moved_on(c, counter, n)) after.push_back(word);
+  const std::string next = c.w.node("Concat", after, {attribute("axis", int64_t{0})});
+  c.out = {c.w.node("Reshape", {bits, c.w.sizes(type.shape)}), c.w.cast(next, DType::kU32)};
+  return true;
+}
+
+}  // namespace
+
+void add_index_forms(FormTable& all) {
+  all["sort"] = all["argsort"] = {.say_as_function = say_sort};
+  all["top_k"] = {.say = say_top_k};
+  all["searchsorted"] = {.say_as_function = say_searchsorted};
+  all["cumprod"] = {.say_as_function = say_cumprod};
+  all["dynamic_slice"] = {.say_as_function = say_dynamic_slice};
+  all["dynamic_update_slice"] = {.say_as_function = say_dynamic_update_slice};
+  all["rng_bits"] = {.say_as_function = say_rng_bits};
+}
+
+}  // namespace tenon::onnx

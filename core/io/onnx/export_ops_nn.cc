@@ -1,0 +1,307 @@
+// The forms of convolutions, pools, normalisation, recurrent networks, quantisation.
+
+#include "core/base/search.h"
+#include "core/io/onnx/export_ops.h"
+
+namespace tenon::onnx {
+namespace {
+
+bool say_matmul(OpCall& c) {
+  const auto operand = [&](size_t i, std::string_view flag) {
+    if (!c.flag(flag)) return c.in[i];
+    Ints perm;
+    for (size_t axis = 0; axis < c.rank(i); ++axis) perm.push_back(static_cast<int64_t>(axis));
+    std::swap(perm[c.rank(i) - 2], perm[c.rank(i) - 1]);
+    return c.w.node("Transpose", {c.in[i]}, {attribute("perm", perm.span())});
+  };
+  const std::string a = operand(0, "transpose_a"), b = operand(1, "transpose_b");
+  c.out = {c.w.node("MatMul", {a, b})};
+  return true;
+}
+
+bool say_gemm(OpCall& c) {
+  // ONNX keeps the factors in float32.
+  const bool plain = c.real("alpha") == 1 && c.real("beta") == 1;
+  if (c.dtype() == DType::kF64 && !plain) return false;
+  c.out = {c.w.node("Gemm", c.in,
+                    {attribute("alpha", c.real("alpha")), attribute("beta", c.real("beta")),
+                     attribute("transA", int64_t{c.flag("trans_a")}),
+                     attribute("transB", int64_t{c.flag("trans_b")})})};
+  return true;
+}
+
+// ---- convolutions
+
+// The attributes of a window, none of them empty.
+struct Window {
+  explicit Window(const OpCall& c, size_t n_axes) {
+    const auto or_ones = [&](const Ints& given) { return given.empty() ? Ints(n_axes, 1) : given; };
+    strides = or_ones(c.ints("strides"));
+    dilations = or_ones(c.ints("dilations"));
+    pads = c.ints("pads").empty() ? Ints(2 * n_axes, 0) : c.ints("pads");
+  }
+  bool has_negative_pads() const {
+    return any_of(pads, [](int64_t pad) { return pad < 0; });
+  }
+  Attributes attributes(int64_t group) const {
+    return {attribute("strides", strides.span()), attribute("pads", pads.span()),
+            attribute("dilations", dilations.span()), attribute("group", group)};
+  }
+
+  Ints strides, dilations, pads;
+};
+
+bool is_dilated(const OpCall& c) {
+  return any_of(c.ints("lhs_dilation"), [](int64_t d) { return d != 1; });
+}
+
+// Negative pads, which ONNX lacks here, cut off.
+std::string cropped(OpCall& c, std::string x, Ints& pads) {
+  const size_t n = pads.size() / 2;
+  Ints cuts(2 * (n + 2), 0);
+  bool any = false;
+  for (size_t i = 0; i < n; ++i) {
+    for (const size_t end : {size_t{0}, size_t{1}}) {
+      int64_t& pad = pads[end * n + i];
+      any = any || pad < 0;
+      cuts[end * (n + 2) + 2 + i] = std::min<int64_t>(pad, 0);
+      pad = std::max<int64_t>(pad, 0);
+    }
+  }
+  return any ? c.w.node("Pad", {std::move(x), c.w.integers(cuts.span())}) : x;
+}
+
+// Zeros between the elements of the spatial axes: each element becomes a row of its own, which is
+// filled up; the zeros behind the last one are in the pads.
+std::string spread(OpCall& c, const std::string& x, const Ints& dilation, Ints& pads) {
+  const SizeTable::Use use(c.w.body().sizes);
+  const Dims& shape = c.types[0].shape;
+  const size_t n = dilation.size();
+  Dims rows{shape[0], shape[1]}, wide{shape[0], shape[1]};
+  Ints zeros(2 * (2 + 2 * n), 0);
+  for (size_t i = 0; i < n; ++i) {
+    rows.push_back(shape[2 + i]);
+    rows.push_back(1);
+    wide.push_back(shape[2 + i] * dilation[i]);
+    zeros[2 + 2 * n + 3 + 2 * i] = dilation[i] - 1;
+    pads[n + i] -= dilation[i] - 1;
+  }
+  const std::string apart = c.w.node("Reshape", {x, c.w.sizes(rows)});
+  const std::string filled = c.w.node("Pad", {apart, c.w.integers(zeros.span())});
+  return c.w.node("Reshape", {filled, c.w.sizes(wide)});
+}
+
+bool say_conv(OpCall& c) {
+  if (is_dilated(c) || Window(c, c.rank() - 2).has_negative_pads()) return false;
+  c.out = {c.w.node("Conv", c.in, Window(c, c.rank() - 2).attributes(c.integer("group")))};
+  return true;
+}
+
+bool say_other_conv(OpCall& c) {
+  Window window(c, c.rank() - 2);
+  std::string x = c.in[0];
+  if (is_dilated(c)) x = spread(c, x, c.ints("lhs_dilation"), window.pads);
+  Texts inputs = c.in;
+  inputs[0] = cropped(c, x, window.pads);
+  c.out = {c.w.node("Conv", inputs, window.attributes(c.integer("group")))};
+  return true;
+}
+
+// A transposed convolution, whose result is as large as the input was.
+bool say_conv_backward_input(OpCall& c) {
+  const size_t n = c.rank() - 2;
+  Window window(c, n);
+  if (is_dilated(c) || window.has_negative_pads()) return false;
+  Ints behind;
+  for (size_t i = 0; i < n; ++i) {
+    const Size size = c.out_type().shape[2 + i], dy = c.types[0].shape[2 + i];
+    const Size taps = c.types[1].shape[2 + i];
+    if (!size.known() || !dy.known() || !taps.known()) return false;
+    const int64_t extent = (taps - 1) * window.dilations[i] + 1;
+    const int64_t whole = (dy - 1) * window.strides[i] + extent - window.pads[i] - window.pads[n + i];
+    behind.push_back(size - whole);
+    if (behind[i] < 0 || behind[i] >= std::max(window.strides[i], window.dilations[i])) {
+      return false;
+    }
+  }
+  Attributes attributes = window.attributes(c.integer("group"));
+  attributes.push_back(attribute("output_padding", behind.span()));
+  c.out = {c.w.node("ConvTranspose", c.in, attributes)};
+  return true;
+}
+
+// The convolution of x with dy, batch and channels in each other's place, strides and dilations
+// too; of groups, one by one.
+bool say_conv_backward_filter(OpCall& c) {
+  const size_t n = c.rank() - 2;
+  Window window(c, n);
+  std::string x = c.in[0];
+  if (is_dilated(c)) x = spread(c, x, c.ints("lhs_dilation"), window.pads);
+  x = cropped(c, x, window.pads);
+  std::swap(window.strides, window.dilations);
+  const int64_t group = c.integer("group");
+  Ints perm = {1, 0}, spatial, zeros(n, 0);
+  Sizes sizes;
+  for (size_t i = 0; i < n; ++i) {
+    perm.push_back(static_cast<int64_t>(2 + i));
+    spatial.push_back(static_cast<int64_t>(2 + i));
+    sizes.push_back(c.out_type().shape[2 + i]);
+  }
+  const auto parts = [&](const std::string& whole) {
+    if (group == 1) return Texts{whole};
+    return c.w.nodes_of("Split", {whole}, static_cast<size_t>(group),
+                        {attribute("axis", int64_t{1}), attribute("num_outputs", group)});
+  };
+  const auto turned = [&](const std::string& part) {
+    return c.w.node("Transpose", {part}, {attribute("perm", perm.span())});
+  };
+  const Texts xs = parts(x), dys = parts(c.in[1]);
+  Texts filters;
+  for (size_t g = 0; g < xs.size(); ++g) {
+    const std::string found =
+        c.w.node("Conv", {turned(xs[g]), turned(dys[g])}, window.attributes(1));
+    // Elements that no window of the forward convolution reached make more taps than there are.
+    const std::string taps =
+        c.w.node("Slice", {found, c.w.integers(zeros.span()), c.w.sizes(sizes.span()),
+                           c.w.integers(spatial.span())});
+    filters.push_back(turned(taps));
+  }
+  c.out = {group == 1 ? filters[0]
+                      : c.w.node("Concat", filters, {attribute("axis", int64_t{0})})};
+  return true;
+}
+
+bool say_conv_transpose(OpCall& c) {
+  const size_t n = c.rank() - 2;
+  Window window(c, n);
+  if (window.has_negative_pads() || !c.sizes("output_shape").empty()) return false;
+  Attributes attributes = window.attributes(c.integer("group"));
+  if (const Ints& behind = c.ints("output_padding"); !behind.empty()) {
+    attributes.push_back(attribute("output_padding", behind.span()));
+  }
+  c.out = {c.w.node("ConvTranspose", c.in, attributes)};
+  return true;
+}
+
+// ---- pools
+
+bool say_pool(OpCall& c) {
+  Attributes attributes;
+  if (!c.attributes(attributes)) return false;
+  const size_t n = c.wants(c.node().types.size() - 1) ? c.node().types.size() : 1;
+  c.out = c.w.nodes_of(c.node().op->onnx, c.in, n, attributes);
+  c.out.resize(c.node().types.size());
+  return true;
+}
+
+// A convolution of each channel by itself with ones. Channels go with the batch.
+bool say_window_sum(OpCall& c) {
+  const SizeTable::Use use(c.w.body().sizes);
+  const size_t n = c.rank() - 2;
+  Window window(c, n);
+  const Dims &from = c.types[0].shape, &to = c.out_type().shape;
+  const Ints& kernel = c.ints("kernel_shape");
+  Ints ones_shape = {1, 1};
+  Dims one_channel{from[0] * from[1], 1};
+  for (size_t i = 0; i < n; ++i) {
+    ones_shape.push_back(kernel[i]);
+    one_channel.push_back(from[2 + i]);
+    if (!c.flag("ceil_mode")) continue;
+    // Windows that hang over the end.
+    if (!from[2 + i].known() || !to[2 + i].known()) return false;
+    const int64_t reach = (to[2 + i] - 1) * window.strides[i] + (kernel[i] - 1) * window.dilations[i] + 1;
+    window.pads[n + i] = reach - from[2 + i] - window.pads[i];
+  }
+  const std::string ones = c.w.node(
+      "Expand", {c.w.number(1, c.dtype()), c.w.integers(ones_shape.span())});
+  const std::string x = c.w.node("Reshape", {c.in[0], c.w.sizes(one_channel)});
+  const std::string y =
+      c.w.node("Conv", {cropped(c, x, window.pads), ones}, window.attributes(1));
+  c.out = {c.w.node("Reshape", {y, c.w.sizes(to)})};
+  return true;
+}
+
+// ---- normalisation
+
+bool say_layer_norm(OpCall& c) {
+  Attributes attributes;
+  if (!c.attributes(attributes) || (c.dtype() != DType::kF32 && c.dtype() != DType::kF64)) {
+    return false;
+  }
+  // Its statistics are float32, whatever x is.
+  const bool more = c.wants(1) || c.wants(2);
+  if (more && c.dtype() != DType::kF32) return false;
+  c.out = c.w.nodes_of("LayerNormalization", c.in, more ? 3 : 1, attributes);
+  c.out.resize(3);
+  return true;
+}
+
+// ---- recurrent networks
+
+bool say_recurrent(OpCall& c) {
+  const Size hidden = c.types[2].shape[2];
+  if (!hidden.known() || c.dtype() != DType::kF32 || c.integer("layout") != 0) return false;
+  const std::string_view op = c.node().op->name, direction = c.choice("direction");
+  Attributes attributes = {attribute("hidden_size", hidden.word()),
+                           attribute("direction", direction)};
+  if (c.real("clip") > 0) attributes.push_back(attribute("clip", c.real("clip")));
+  if (op == "lstm") {
+    attributes.push_back(attribute("input_forget", int64_t{c.flag("input_forget")}));
+  } else if (op == "gru") {
+    attributes.push_back(attribute("linear_before_reset", int64_t{c.flag("linear_before_reset")}));
+  } else {
+    const std::string own = c.choice("activation") == "relu" ? "Relu" : "Tanh";
+    const size_t n = direction == "bidirectional" ? 2 : 1;
+    attributes.push_back(attribute("activations", Texts(n, own)));
+  }
+  c.out = c.w.nodes_of(c.node().op->onnx, c.in, c.node().types.size(), attributes);
+  return true;
+}
+
+// ---- quantisation
+
+bool say_quantize(OpCall& c) {
+  // Without a zero point ONNX means bytes.
+  if (!c.has(2) && c.out_type().dtype != DType::kU8) return false;
+  Texts inputs = c.in;
+  inputs.resize(c.has(2) ? 3 : 2);
+  c.out = {c.w.node("QuantizeLinear", inputs, {attribute("axis", c.integer("axis"))})};
+  return true;
+}
+bool say_dequantize(OpCall& c) {
+  Texts inputs = c.in;
+  inputs.resize(c.has(2) ? 3 : 2);
+  c.out = {c.w.node("DequantizeLinear", inputs, {attribute("axis", c.integer("axis"))})};
+  return true;
+}
+
+// ---- images
+
+bool say_depth_to_space(OpCall& c) {
+  const bool deep = c.node().op->name == "depth_to_space", dcr = c.choice("mode") == "dcr";
+  if (!deep && !dcr) return false;
+  Attributes attributes = {attribute("blocksize", c.integer("blocksize"))};
+  if (deep) attributes.push_back(attribute("mode", std::string_view(dcr ? "DCR" : "CRD")));
+  c.out = {c.w.node(c.node().op->onnx, c.in, attributes)};
+  return true;
+}
+
+}  // namespace
+
+void add_nn_forms(FormTable& all) {
+  all["matmul"] = {.say = say_matmul};
+  all["gemm"] = {.say = say_gemm};
+  all["conv"] = {.say = say_conv, .say_as_function = say_other_conv};
+  all["conv_backward_input"] = {.say_as_function = say_conv_backward_input};
+  all["conv_backward_filter"] = {.say_as_function = say_conv_backward_filter};
+  all["conv_transpose"] = {.say = say_conv_transpose};
+  for (const char* op : {"max_pool", "avg_pool", "lp_pool"}) all[op] = {.say = say_pool};
+  all["window_sum"] = {.say_as_function = say_window_sum};
+  all["layer_norm"] = {.say = say_layer_norm};
+  for (const char* op : {"lstm", "gru", "rnn"}) all[op] = {.say = say_recurrent};
+  all["quantize_linear"] = {.say = say_quantize};
+  all["dequantize_linear"] = {.say = say_dequantize};
+  all["depth_to_space"] = all["space_to_depth"] = {.say = say_depth_to_space};
+}
+
+}  // namespace tenon::onnx

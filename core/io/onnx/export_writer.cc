@@ -1,0 +1,181 @@
+#include "core/io/onnx/export_writer.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/search.h"
+
+namespace tenon::onnx {
+
+void Unsayable::add(std::string what) {
+  if (!contains(all_, what)) all_.push_back(std::move(what));
+}
+
+void Unsayable::fail(std::string_view path) const {
+  std::string list;
+  for (const std::string& what : all_) list += "\n  " + what;
+  tenon::fail(Code::kUnimplemented, "{}: nothing is written, since ONNX cannot say:{}",
+              {path, list});
+}
+
+void Body::learn(const std::string& input, const TensorType& type) {
+  for (size_t axis = 0; axis < type.rank(); ++axis) {
+    const auto symbol = sizes.symbol_of(type.shape[axis]);
+    if (symbol) sources.try_emplace(*symbol, Source{input, static_cast<int64_t>(axis)});
+  }
+}
+
+// ---- nodes
+
+std::string NodeWriter::node(std::string_view op, const Texts& inputs,
+                             const Attributes& attributes) {
+  return nodes_of(op, inputs, 1, attributes)[0];
+}
+
+Texts NodeWriter::nodes_of(std::string_view op, const Texts& inputs, size_t n_outputs,
+                           const Attributes& attributes, std::string_view domain) {
+  std::string base;
+  for (const char c : op) base += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  Texts outputs;
+  for (size_t i = 0; i < n_outputs; ++i) outputs.push_back(body_.names.fresh(base));
+  nodes_.push_back(onnx::node(op, domain, inputs, outputs, attributes));
+  made_.insert(outputs.begin(), outputs.end());
+  return outputs;
+}
+
+void NodeWriter::node_for(std::string_view op, const Texts& inputs, const Texts& outputs,
+                          const Attributes& attributes) {
+  nodes_.push_back(onnx::node(op, "", inputs, outputs, attributes));
+  made_.insert(outputs.begin(), outputs.end());
+}
+
+// ---- constants
+
+std::string NodeWriter::constant(DType dtype, std::span<const int64_t> shape,
+                                 std::string_view elements) {
+  std::string key = std::string(name_of(dtype));
+  for (const int64_t size : shape) key += "," + std::to_string(size);
+  key += ":" + std::string(elements);
+  const auto [at, is_new] = body_.constants.try_emplace(std::move(key));
+  if (!is_new) return at->second;
+  at->second = body_.names.fresh("c");
+  const WireWriter value = tensor(body_.is_function ? "" : at->second, dtype, shape, elements);
+  if (body_.is_function) {
+    body_.first.push_back(
+        onnx::node("Constant", "", {}, {at->second}, {tensor_attribute("value", value)}));
+  } else {
+    body_.initializers.push_back(value);
+  }
+  return at->second;
+}
+
+std::string NodeWriter::scalar(const TensorImpl& inline_scalar, DType dtype) {
+  ElementBits bits = {};
+  write_scalar(inline_scalar, dtype, &bits);
+  return constant(dtype, {}, {reinterpret_cast<const char*>(&bits), size_of(dtype)});
+}
+
+std::string NodeWriter::number(double value, DType dtype) {
+  return scalar(is_floating(dtype) ? *make_scalar(value)
+                                   : *make_scalar(static_cast<int64_t>(value)),
+                dtype);
+}
+
+std::string NodeWriter::integer(int64_t value) {
+  return constant(DType::kI64, {}, {reinterpret_cast<const char*>(&value), sizeof value});
+}
+
+std::string NodeWriter::integers(std::span<const int64_t> values) {
+  const int64_t n = static_cast<int64_t>(values.size());
+  return constant(DType::kI64, {&n, 1},
+                  {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
+// ---- sizes
+
+std::string NodeWriter::size(Size given) {
+  SizeTable& table = body_.sizes;
+  const Size size = table.resolved(given);
+  if (size.known()) return integers({size.word()});
+  const auto at = body_.known_sizes.find(size.word());
+  if (at != body_.known_sizes.end()) return at->second;
+  // Nodes that stand before all others, whoever asked first.
+  NodeWriter w(body_, body_.first);
+  std::string sum;
+  for (const Term& term : table.terms(size)) {
+    std::string product;
+    if (term.coefficient != 1 || term.atoms.empty()) product = w.integers({term.coefficient});
+    for (const uint32_t atom : term.atoms) {
+      const SizeTable::Part part = table.part(atom);
+      std::string factor;
+      if (part.kind == SizeTable::PartKind::kSymbol) {
+        const auto source = body_.sources.find(part.symbol);
+        if (source == body_.sources.end()) throw UntoldSize{table.symbol_name(part.symbol)};
+        const auto [value, axis] = source->second;
+        factor =
+            w.node("Shape", {value}, {attribute("start", axis), attribute("end", axis + 1)});
+      } else {
+        const Texts operands = {w.size(part.a), w.size(part.b)};
+        switch (part.kind) {
+          case SizeTable::PartKind::kQuotient:
+            factor = w.node("Div", operands);
+            break;
+          case SizeTable::PartKind::kRemainder:
+            factor = w.node("Mod", operands, {attribute("fmod", int64_t{1})});
+            break;
+          case SizeTable::PartKind::kMinimum:
+            factor = w.node("Min", operands);
+            break;
+          default:
+            factor = w.node("Max", operands);
+            break;
+        }
+      }
+      product = product.empty() ? factor : w.node("Mul", {product, factor});
+    }
+    sum = sum.empty() ? product : w.node("Add", {sum, product});
+  }
+  return body_.known_sizes[size.word()] = sum;
+}
+
+std::string NodeWriter::sizes(std::span<const Size> sizes) {
+  Ints numbers;
+  bool all_known = true;
+  for (const Size size : sizes) {
+    const Size resolved = body_.sizes.resolved(size);
+    all_known = all_known && resolved.known();
+    numbers.push_back(resolved.word());
+  }
+  if (all_known) return integers(numbers);
+  Texts parts;
+  for (const Size each : sizes) parts.push_back(size(each));
+  if (parts.size() == 1) return parts[0];
+  NodeWriter w(body_, body_.first);
+  return w.node("Concat", parts, {attribute("axis", int64_t{0})});
+}
+
+// ---- shorthands
+
+std::string NodeWriter::cast(const std::string& x, DType to) {
+  return node("Cast", {x}, {attribute("to", element_of(to))});
+}
+
+std::string NodeWriter::zeros(DType dtype, const std::string& sizes) {
+  const int64_t one = 1;
+  const std::string bytes(size_of(dtype), '\0');
+  return node("ConstantOfShape", {sizes},
+              {tensor_attribute("value", tensor("", dtype, {&one, 1}, bytes))});
+}
+
+std::vector<DeclaredSize> declared(SizeTable& sizes, const TensorType& type) {
+  std::vector<DeclaredSize> shape;
+  if (type.lists) shape.push_back({});
+  for (const Size given : type.shape) {
+    const Size size = sizes.resolved(given);
+    const auto symbol = size.known() ? std::nullopt : sizes.symbol_of(size);
+    shape.push_back({size.known() ? size.word() : -1, symbol ? sizes.symbol_name(*symbol) : ""});
+  }
+  return shape;
+}
+
+}  // namespace tenon::onnx
