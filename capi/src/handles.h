@@ -6,6 +6,7 @@
 #include <tenon/custom.h>
 #include <tenon/function.h>
 #include <tenon/io.h>
+#include <tenon/profiler.h>
 #include <tenon/tape.h>
 #include <tenon/types.h>
 
@@ -16,6 +17,7 @@
 #include "core/autograd/tape.h"
 #include "core/dispatch/context.h"
 #include "core/dispatch/generator.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/scope.h"
 #include "core/dispatch/variable.h"
 #include "core/io/safetensors.h"
@@ -85,6 +87,7 @@ TENON_HANDLE(tenon_generator, Generator, kGenerator, "a generator")
 TENON_HANDLE(tenon_tape, Tape, kTape, "a tape")
 TENON_HANDLE(tenon_function, Function, kFunction, "a function")
 TENON_HANDLE(tenon_trace, Trace, kTrace, "a trace")
+TENON_HANDLE(tenon_profiler, Profiler, kVariableGradients, "a profiler")
 TENON_HANDLE(tenon_safetensors, Safetensors, kSafetensors, "an open file")
 TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "such a list")
 #undef TENON_HANDLE

@@ -24,7 +24,6 @@ enum class Kind : uint32_t {
   kTracer,
   kFunction,
   kTrace,
-  kProfiler,
 };
 
 class Object {

@@ -43,7 +43,7 @@ void SpanTimes::add(const SpanTimes& other) {
 // ---- the handle
 
 Profiler::Profiler(Context& context, uint64_t max_events)
-    : Object(Kind::kProfiler),
+    : Object(Kind::kVariableGradients),
       context_(Ref<Context>::share(&context)),
       log_(std::make_shared<ProfileLog>(context.next_serial(), max_events)) {}
 
