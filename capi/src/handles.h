@@ -6,6 +6,7 @@
 #include <tenon/custom.h>
 #include <tenon/function.h>
 #include <tenon/io.h>
+#include <tenon/profiler.h>
 #include <tenon/program.h>
 #include <tenon/tape.h>
 #include <tenon/types.h>
@@ -17,6 +18,7 @@
 #include "core/autograd/tape.h"
 #include "core/dispatch/context.h"
 #include "core/dispatch/generator.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/scope.h"
 #include "core/dispatch/variable.h"
 #include "core/io/program.h"
@@ -112,6 +114,7 @@ TENON_HANDLE(tenon_tape, Tape, kTape, "a tape")
 TENON_HANDLE(tenon_function, Function, kFunction, "a function")
 TENON_HANDLE(tenon_trace, Trace, kTrace, "a trace")
 TENON_HANDLE(tenon_program, OpenProgram, kProgram, "a program")
+TENON_HANDLE(tenon_profiler, Profiler, kProfiler, "a profiler")
 TENON_HANDLE(tenon_safetensors, Safetensors, kSafetensors, "an open file")
 TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "such a list")
 #undef TENON_HANDLE
