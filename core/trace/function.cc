@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
 #include "core/trace/text.h"
@@ -210,10 +211,12 @@ void Function::check_outputs(size_t n, Wanted wanted) const {
 
 Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
   const Deeper deeper(name_);
+  ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
   for (const Tensor& x : inputs) given.push_back(not_donated(x));
   Tensors outputs = body_(scope, given, statics);
   check_outputs(outputs.size(), wanted);
+  span.end();
   return outputs;
 }
 
@@ -354,6 +357,7 @@ Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                           const Statics& statics) {
   const Deeper deeper(name_);
+  ProfileSpan span(scope, SpanKind::kTracing, name_, examples);
   const bool is_relaxed = !options_.has_signature && !examples.empty();
   Written written = write(scope, specs, examples, body_, statics, is_relaxed);
   if (!written.made.empty()) {
@@ -366,6 +370,7 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
                  name_, again.names_of_made());
     written = std::move(again);
   }
+  span.end();
   return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
                                      std::move(written.captures), std::move(written.states)));
 }
