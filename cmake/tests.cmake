@@ -13,11 +13,14 @@ if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   target_compile_definitions(
     core_test PRIVATE TENON_TEST_PLUGINS="${PROJECT_BINARY_DIR}/plugins"
                       TENON_REF_PLUGIN="${PROJECT_BINARY_DIR}/plugins/libtenon_ref.so")
-  foreach(name ref null)
+  foreach(name ref null fake)
     if(TARGET tenon_plugin_${name})
       add_dependencies(core_test tenon_plugin_${name})
     endif()
   endforeach()
+  if(TARGET tenon_plugin_fake)
+    target_compile_definitions(core_test PRIVATE TENON_FAKE_PLUGIN="$<TARGET_FILE:tenon_plugin_fake>")
+  endif()
 endif()
 
 # Plugins that are wrong, each in one way, for the C tests to load.

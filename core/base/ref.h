@@ -25,6 +25,7 @@ enum class Kind : uint32_t {
   kFunction,
   kTrace,
   kProgram,
+  kProfiler,
 };
 
 class Object {

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "core/base/error_object.h"
+#include "core/dispatch/profile_log.h"
 #include "core/dispatch/scope.h"
 #include "core/ops/op.h"
 #include "core/ops/registry.h"
@@ -218,6 +219,26 @@ std::vector<PluginCandidate> Context::candidates() {
 const std::string& Context::keep(std::string_view text) {
   std::lock_guard guard(mutex_);
   return *kept_.emplace(text).first;
+}
+
+void Context::start_profile(std::shared_ptr<ProfileLog> log) {
+  std::lock_guard guard(mutex_);
+  require_code(!profile_log_, Code::kFailedPrecondition,
+               "the context is profiled already: stop that profiler first");
+  profile_log_ = std::move(log);
+  profiled_.store(profile_log_->number(), std::memory_order_relaxed);
+}
+
+void Context::stop_profile(const ProfileLog& log) {
+  std::lock_guard guard(mutex_);
+  if (profile_log_.get() != &log) return;
+  profiled_.store(0, std::memory_order_relaxed);
+  profile_log_.reset();
+}
+
+std::shared_ptr<ProfileTrack> Context::new_profile_track() {
+  std::lock_guard guard(mutex_);
+  return profile_log_ ? ProfileLog::new_track(profile_log_) : nullptr;
 }
 
 const OpDef& Context::add_op(std::unique_ptr<OpDef> op) {

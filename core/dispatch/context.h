@@ -22,6 +22,8 @@
 
 namespace tenon {
 
+class ProfileLog;
+class ProfileTrack;
 class Scope;
 struct OpDef;
 
@@ -95,6 +97,15 @@ class Context final : public Object, public Pooled<Context> {
     leave_out ? left_out_passes_.fetch_or(bit) : left_out_passes_.fetch_and(~bit);
   }
 
+  // ---- profiling (core/dispatch/profiler.h): the number of the log that is written; 0 for none
+  uint64_t profiled() const { return profiled_.load(std::memory_order_relaxed); }
+  // Fails if there is one.
+  void start_profile(std::shared_ptr<ProfileLog> log);
+  // Nothing if it is not this one.
+  void stop_profile(const ProfileLog& log);
+  // In the log of the moment; NULL if there is none.
+  std::shared_ptr<ProfileTrack> new_profile_track();
+
   // Numbers that are never used twice: of tapes.
   uint64_t next_serial() { return serial_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -133,6 +144,8 @@ class Context final : public Object, public Pooled<Context> {
   std::atomic<bool> eager_functions_{false};
   std::atomic<uint32_t> left_out_passes_{0};
   std::atomic<uint64_t> serial_{1};
+  std::atomic<uint64_t> profiled_{0};
+  std::shared_ptr<ProfileLog> profile_log_;
   mutable std::mutex ops_mutex_;
   CallbackQueue callbacks_;
   std::unique_ptr<Scope> default_scope_;  // The last member: it goes before the devices.

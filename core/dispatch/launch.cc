@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
 
@@ -199,16 +200,20 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   }
   if (!device_.synchronous()) [[unlikely]] {
     if (scope_.recorder()) scope_.recorder()->interrupted();
-    scope_.pending(device_).launch(*kernel_, launch, call_.op, scope_.location(),
-                                   {tensors_.data(), tensors_.size()},
-                                   {results.data(), results.size()});
+    scope_.pending(device_).launch(
+        *kernel_, launch, call_.op, scope_.location(), {tensors_.data(), tensors_.size()},
+        {results.data(), results.size()}, when_profiled_finishes(scope_, device_, &launch));
     return;
   }
   if (!device_.host_visible() && may_report(call_.op)) [[unlikely]] {
     launch_with_record_buffer(launch);
     return;
   }
-  device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
+  if (scope_.is_profiled()) [[unlikely]] {
+    device_.check(launch_profiled(scope_, device_, *kernel_, launch));
+  } else {
+    device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
+  }
   check_record(scope_, device_, call_.op);
   if (scope_.recorder()) [[unlikely]] {
     scope_.recorder()->launched({*kernel_, call_.op, call_.attrs, launch, tensors_.span(),
@@ -234,7 +239,7 @@ void Launcher::launch_with_record_buffer(tenon_launch& launch) {
   const tenon_place buffer = {there->buffer, nullptr, 0, 0};
   device_.copy(stream, host, buffer, sizeof record);
   launch.record_buffer = there->buffer;
-  device_.check(device_.calls().launch(kernel_->handle(), stream, &launch));
+  device_.check(launch_profiled(scope_, device_, *kernel_, launch));
   device_.copy(stream, buffer, host, sizeof record);
   check_record(scope_, device_, call_.op);
 }

@@ -41,7 +41,7 @@ PendingWork::PendingWork(Device& device, uint64_t owner)
 
 void PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, const OpDef& op,
                          const std::string& location, std::span<const TensorImpl* const> operands,
-                         std::span<const Tensor> outputs) {
+                         std::span<const Tensor> outputs, std::function<void()> finished) {
   SmallVector<uint64_t, 4> tickets;
   for (const TensorImpl* x : operands) {
     if (x && x->storage) tickets.push_back(x->storage->written);
@@ -58,9 +58,12 @@ void PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, con
   launch.ticket = queue_.announce(owner_, {tickets.data(), tickets.size()});
   device_.check(device_.calls().launch(kernel.handle(), queue_.stream(), &launch));
   for (const Tensor& y : outputs) y->storage->written = launch.ticket;
+  if (finished) [[unlikely]]
+    queue_.notify(std::move(finished));
 }
 
-void PendingWork::write(Storage& to, const void* data, uint64_t bytes) {
+void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
+                        std::function<void()> finished) {
   if (bytes == 0) return;
   const bool held = bytes <= kHeldAtOnce && queue_.held_bytes() + bytes <= kHeldInAll;
   HeldMemory copy;
@@ -75,6 +78,7 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes) {
     to.written = queue_.announce(owner_, {}, std::move(copy));
     device_.copy(queue_.stream(), {nullptr, const_cast<void*>(data), 0, 0},
                  {to.buffer, nullptr, 0, 0}, bytes);
+    if (finished) queue_.notify(std::move(finished));
   }
   if (!held) queue_.wait();
 }

@@ -26,13 +26,14 @@ class PendingWork {
 
   Device& device() const { return device_; }
 
-  // Enqueues a launch. `operands` are its inputs, absent and scalar ones too.
+  // Enqueues a launch. `operands` are its inputs, absent and scalar ones too. `finished`, if it is
+  // there, runs when it has, on any thread.
   void launch(const PreparedKernel& kernel, tenon_launch& launch, const OpDef& op,
               const std::string& location, std::span<const TensorImpl* const> operands,
-              std::span<const Tensor> outputs);
+              std::span<const Tensor> outputs, std::function<void()> finished);
 
   // Writes host memory, which is free when this returns.
-  void write(Storage& to, const void* data, uint64_t bytes);
+  void write(Storage& to, const void* data, uint64_t bytes, std::function<void()> finished);
 
   // Reads into host memory and waits. Throws why the value was never computed, or once what the
   // scope's launches found wrong with a value.

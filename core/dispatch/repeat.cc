@@ -1,6 +1,7 @@
 #include "core/dispatch/repeat.h"
 
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/scope.h"
 
 namespace tenon {
@@ -110,7 +111,11 @@ bool RepeatedCalls::run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& o
   launch.record = &scope.error_record();
   launch.work = nullptr;
   launch.ticket = 0;
-  device.check(device.calls().launch(entry.kernel->handle(), scope.stream(device), &launch));
+  if (scope.is_profiled()) [[unlikely]] {
+    device.check(launch_profiled(scope, device, *entry.kernel, launch));
+  } else {
+    device.check(device.calls().launch(entry.kernel->handle(), scope.stream(device), &launch));
+  }
   outputs.push_back(std::move(y));
   return true;
 }

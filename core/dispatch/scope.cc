@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/dispatch/profile_log.h"
 
 namespace tenon {
 namespace {
@@ -100,6 +101,15 @@ Scope::Recorded::Recorded(Scope& scope, LaunchRecorder& recorder)
 Scope::Recorded::~Recorded() {
   scope_.repeated_ = std::move(repeated_);
   scope_.recorder_ = nullptr;
+}
+
+std::shared_ptr<ProfileTrack> Scope::profile_track() {
+  const uint64_t log = context_.profiled();
+  if (log == 0) return nullptr;
+  if (!profile_track_ || profile_track_->number() != log) {
+    profile_track_ = context_.new_profile_track();
+  }
+  return profile_track_;
 }
 
 bool Scope::remove_last(Interpreter& interpreter) {

@@ -20,6 +20,7 @@
 namespace tenon {
 
 class LaunchRecorder;
+class ProfileTrack;
 class TracedCells;
 
 class Scope final : public Object, public Pooled<Scope> {
@@ -153,6 +154,11 @@ class Scope final : public Object, public Pooled<Scope> {
     std::unique_ptr<RepeatedCalls> repeated_;
   };
 
+  // Whether somebody wants to know what calls take (core/dispatch/profiler.h).
+  bool is_profiled() const { return context_.profiled() != 0; }
+  // Where that is written; NULL if nobody wants to know it any more.
+  std::shared_ptr<ProfileTrack> profile_track();
+
   // ---- entry ----
   // Every call of the C ABI that computes holds one: it makes the scope current on this thread, and
   // refuses a second thread.
@@ -221,6 +227,7 @@ class Scope final : public Object, public Pooled<Scope> {
   Interpreter* tracer_ = nullptr;     // The outermost that calls reach, if code is under trace.
   TracedCells* traced_cells_ = nullptr;
   LaunchRecorder* recorder_ = nullptr;
+  std::shared_ptr<ProfileTrack> profile_track_;
   int below_ = 0;
   int traces_ = 0;
   bool has_removed_ = false;

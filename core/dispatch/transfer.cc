@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
 
@@ -23,6 +24,7 @@ uint64_t byte_offset(const TensorImpl& x) {
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data,
                  const TensorImpl* scalar) {
   check_size(type);
+  ProfileSpan span(scope, "from_host", type, device);
   Tensor y = allocate(device, type);
   const uint64_t size = bytes_of(type);
   if (device.synchronous() && device.host_visible()) {
@@ -31,9 +33,11 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
     device.copy(scope.stream(device), {nullptr, const_cast<void*>(data), 0, 0},
                 {y->storage->buffer, nullptr, 0, 0}, size);
   } else {
-    scope.pending(device).write(*y->storage, data, size);
+    scope.pending(device).write(*y->storage, data, size,
+                                when_profiled_finishes(scope, device, nullptr));
   }
   if (scope.recorder()) scope.recorder()->written(*y, scalar);
+  span.end();
   return y;
 }
 
@@ -116,20 +120,26 @@ bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tenso
 }  // namespace
 
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes) {
+  ProfileSpan span(scope, *x);
   Tensor source;
-  if (read_at_once(scope, x, data, bytes, source)) return;
-  const Storage& storage = *source->storage;
-  scope.pending(*storage.device).read(storage, byte_offset(*source), data, bytes);
+  if (!read_at_once(scope, x, data, bytes, source)) {
+    const Storage& storage = *source->storage;
+    scope.pending(*storage.device).read(storage, byte_offset(*source), data, bytes);
+  }
+  span.end();
 }
 
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes, PendingWork::Done done) {
+  ProfileSpan span(scope, *x);
   Tensor source;
   if (read_at_once(scope, x, data, bytes, source)) {
+    span.end();
     done(nullptr);
     return;
   }
   const Storage& storage = *source->storage;
   scope.pending(*storage.device).read(storage, byte_offset(*source), data, bytes, std::move(done));
+  span.end();
 }
 
 void wait_for(Scope& scope, const TensorImpl& x) {
@@ -164,14 +174,19 @@ Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
   require_value(*x);
   if (x->is_scalar_value() || x->storage->device == &device) return x;
   if (scope.recorder()) scope.recorder()->interrupted();
+  ProfileSpan span(scope, "to_device", x->type, device);
   const Tensor source = dense(scope, x);
   const Device& from = *source->storage->device;
+  Tensor y;
   if (from.synchronous() && from.host_visible()) {
-    return from_host(scope, device, source->type, source->data());
+    y = from_host(scope, device, source->type, source->data());
+  } else {
+    std::vector<std::byte> bytes(bytes_of(source->type));
+    to_host(scope, source, bytes.data(), bytes.size());
+    y = from_host(scope, device, source->type, bytes.data());
   }
-  std::vector<std::byte> bytes(bytes_of(source->type));
-  to_host(scope, source, bytes.data(), bytes.size());
-  return from_host(scope, device, source->type, bytes.data());
+  span.end();
+  return y;
 }
 
 void consume(TensorImpl& x) {

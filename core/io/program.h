@@ -1,7 +1,7 @@
 // A program from files: the functions that they hold, which are called, differentiated and trained
 // on as any other, and the variables that these share.
 //
-// What a graph of ONNX becomes is told in onnx/trace_model.h.
+// What a graph of ONNX becomes is told in onnx/model_program.h.
 
 #pragma once
 

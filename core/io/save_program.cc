@@ -28,10 +28,11 @@ void check_name(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
   });
-  require(fits,
-          "\"{}\" cannot name a function in a folder: use letters, digits, \"_\", \"-\" and, not at "
-          "the start, \".\"",
-          name);
+  require(
+      fits,
+      "\"{}\" cannot name a function in a folder: use letters, digits, \"_\", \"-\" and, not at "
+      "the start, \".\"",
+      name);
 }
 
 // Every tensor and state of all traces, under a name that is that of no argument either.
@@ -143,7 +144,9 @@ class NewFiles {
   }
   NewFiles(const NewFiles&) = delete;
 
-  std::string partial(const std::string& name) const { return (folder_ / (name + ".new")).string(); }
+  std::string partial(const std::string& name) const {
+    return (folder_ / (name + ".new")).string();
+  }
   // Where to write a file.
   std::string add(const std::string& name) {
     names_.push_back(name);

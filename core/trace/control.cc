@@ -3,6 +3,7 @@
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
 #include "core/trace/lists.h"
@@ -117,7 +118,12 @@ std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by) {
 
 Tensors loop(Scope& scope, const Loop& given) {
   check_predicate(*given.go, "whether to go on");
-  if (!scope.traced_cells()) return run_loop(scope, given);
+  if (!scope.traced_cells()) {
+    ProfileSpan span(scope, SpanKind::kOp, given.name, given.carried);
+    Tensors results = run_loop(scope, given);
+    span.end();
+    return results;
+  }
   Loop loop = given;
   loop.go = as_tensor(given.go);
   loop.carried = as_tensors(given.carried);

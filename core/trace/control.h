@@ -45,6 +45,7 @@ Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
 
 // Sizes as an i64 of rank 1, numbers of each call where the trace does not know them.
 Tensor shape_tensor(const Dims& shape);
+Tensor sizes_tensor(const Sizes& sizes);
 
 // ---- what these are made of
 

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
 #include "core/trace/text.h"
@@ -184,22 +185,54 @@ Function::Function(Context& context, std::string name, Body body, FunctionOption
 // ---- calls
 
 Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
-  const auto check_outputs = [&](size_t n) {
-    require(n >= wanted.least && n <= wanted.most,
-            "function {} gives {} outputs, and {} are asked for", name_, n, wanted.most);
-  };
   check(inputs);
-  if (scope.traced_cells() || context_->runs_functions_eagerly()) {
-    const Deeper deeper(name_);
-    Tensors given;
-    for (const Tensor& x : inputs) given.push_back(not_donated(x));
-    Tensors outputs = body_(scope, given, statics);
-    check_outputs(outputs.size());
+  if (scope.traced_cells() || context_->runs_functions_eagerly() || runs_eagerly()) {
+    return run_body(scope, inputs, statics, wanted);
+  }
+  Bound bound;
+  try {
+    bound = bind(scope, inputs, statics);
+  } catch (const Error& error) {
+    const bool may = error.code() != Code::kCancelled && error.code() != Code::kOutOfMemory;
+    if (!options_.may_run_eagerly || !may) throw;
+    // What is wrong with the call fails here, too, with numbers in its message.
+    Tensors outputs = run_body(scope, inputs, statics, wanted);
+    run_eagerly_from_now_on(scope, error);
     return outputs;
   }
-  const Bound bound = bind(scope, inputs, statics);
-  check_outputs(bound.trace->n_outputs());
+  check_outputs(bound.trace->n_outputs(), wanted);
   return bound.trace->call(scope, inputs, bound.sizes);
+}
+
+void Function::check_outputs(size_t n, Wanted wanted) const {
+  require(n >= wanted.least && n <= wanted.most,
+          "function {} gives {} outputs, and {} are asked for", name_, n, wanted.most);
+}
+
+Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
+  const Deeper deeper(name_);
+  ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
+  Tensors given;
+  for (const Tensor& x : inputs) given.push_back(not_donated(x));
+  Tensors outputs = body_(scope, given, statics);
+  check_outputs(outputs.size(), wanted);
+  span.end();
+  return outputs;
+}
+
+bool Function::runs_eagerly() const {
+  if (!options_.may_run_eagerly) return false;
+  std::lock_guard guard(mutex_);
+  return !untraceable_.empty();
+}
+
+void Function::run_eagerly_from_now_on(Scope& scope, const Error& why) {
+  std::lock_guard guard(mutex_);
+  if (!untraceable_.empty()) return;
+  untraceable_ = why.what();
+  scope.context().log(
+      TENON_LOG_WARNING,
+      format("function {} runs call by call, as it cannot be traced: {}", {name_, untraceable_}));
 }
 
 void Function::check(TensorSpan inputs) const {
@@ -305,8 +338,13 @@ Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
                               const Statics& statics) {
   const std::vector<InputSpec> specs = specs_for(like, inputs, statics);
   std::vector<InputSpec> exact;
-  for (const Tensor& x : inputs) exact.push_back(spec_of(*x));
-  if (options_.has_signature || specs == exact) return make(scope, specs, inputs, statics);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    exact.push_back(spec_of(*inputs[i]));
+    if (options_.has_signature) exact[i].name = options_.signature[i].name;
+  }
+  const bool must_be_open = options_.has_signature && !options_.may_run_eagerly;
+  if (must_be_open || specs == exact) return make(scope, specs, inputs, statics);
+  if (options_.has_signature && !options_.relax) return make(scope, exact, inputs, statics);
   try {
     return make(scope, specs, inputs, statics);
   } catch (const Error&) {
@@ -319,6 +357,7 @@ Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                           const Statics& statics) {
   const Deeper deeper(name_);
+  ProfileSpan span(scope, SpanKind::kTracing, name_, examples);
   const bool is_relaxed = !options_.has_signature && !examples.empty();
   Written written = write(scope, specs, examples, body_, statics, is_relaxed);
   if (!written.made.empty()) {
@@ -331,6 +370,7 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
                  name_, again.names_of_made());
     written = std::move(again);
   }
+  span.end();
   return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
                                      std::move(written.captures), std::move(written.states)));
 }
@@ -441,6 +481,7 @@ std::vector<Ref<Trace>> Function::traces() const {
 std::string Function::explain() const {
   std::lock_guard guard(mutex_);
   std::string text = format("function {}: {} traces, {} calls\n", {name_, entries_.size(), calls_});
+  if (!untraceable_.empty()) text += format("runs call by call, since {}\n", {untraceable_});
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     text += format("{}. {}", {i + 1, signature_text(entry.trace->graph())});

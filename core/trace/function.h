@@ -42,6 +42,9 @@ struct FunctionOptions {
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
   std::shared_ptr<const void> payload;  // Whatever the body needs: it lives as long.
   size_t max_traces = 64;  // Beyond, the one that was not used for longest is forgotten.
+  // Calls that cannot be traced with sizes that are open are traced with their own, and run call by
+  // call where that cannot be either.
+  bool may_run_eagerly = false;
 };
 
 class Function final : public Object, public Pooled<Function> {
@@ -100,6 +103,7 @@ class Function final : public Object, public Pooled<Function> {
 
   static Like like_of(Scope& scope, TensorSpan inputs);
   void check(TensorSpan inputs) const;
+  void check_outputs(size_t n, Wanted wanted) const;
   Entry* find(const Like& like, TensorSpan inputs, const Statics& statics, Sizes& sizes);
   std::vector<InputSpec> specs_for(const Like& like, TensorSpan inputs,
                                    const Statics& statics) const;
@@ -109,6 +113,9 @@ class Function final : public Object, public Pooled<Function> {
                   const Statics& statics);
   void remember(Entry entry);
   void warn(Scope& scope, const std::string& why);
+  Tensors run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted);
+  bool runs_eagerly() const;
+  void run_eagerly_from_now_on(Scope& scope, const Error& why);
 
   Ref<Context> context_;
   uint64_t id_;
@@ -120,6 +127,7 @@ class Function final : public Object, public Pooled<Function> {
   uint64_t calls_ = 0;
   std::vector<uint64_t> misses_;  // When traces were made.
   bool warned_ = false;
+  std::string untraceable_;  // Why it runs eagerly; empty if it does not.
 };
 
 }  // namespace tenon

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/launch.h"
+#include "core/dispatch/profiler.h"
 
 namespace tenon {
 namespace {
@@ -293,10 +294,19 @@ void Program::put_outputs(Frame& frame, const Storages& made) const {
   }
 }
 
+tenon_error* Program::profiled(Scope& scope, const Launch& launch,
+                               const tenon_launch& arguments) const {
+  const bool is_fused = !launch.fused.empty();
+  return launch_profiled(scope, device_, *launch.kernel, arguments,
+                         is_fused ? SpanKind::kFused : SpanKind::kOp,
+                         is_fused ? launch.fused : launch.op->name, launch.location);
+}
+
 void Program::launch(Scope& scope, Frame& frame, size_t commits) const {
   tenon_stream_p* stream = scope.stream(device_);
   tenon_error_record* record = &scope.error_record();
   const auto launch = device_.calls().launch;
+  const bool is_profiled = scope.is_profiled();
   for (size_t i = 0; i < launches_.size(); ++i) {
     const Launch& each = launches_[i];
     tenon_launch& arguments = frame.launches[i];
@@ -304,7 +314,8 @@ void Program::launch(Scope& scope, Frame& frame, size_t commits) const {
     if (each.workspace_bytes) [[unlikely]] {
       arguments.workspace = frame.views[each.first_view + each.n_inputs + each.n_outputs];
     }
-    tenon_error* error = launch(each.kernel->handle(), stream, &arguments);
+    tenon_error* error = is_profiled ? profiled(scope, each, arguments)
+                                     : launch(each.kernel->handle(), stream, &arguments);
     if (error || record->state != 0) [[unlikely]] {
       try {
         device_.check(error);

@@ -88,6 +88,7 @@ class Program {
   struct Launch {
     Ref<const PreparedKernel> kernel;
     const OpDef* op;
+    std::string fused;  // The ops that it stands for, if it is not `op` alone.
     std::string location;
     uint32_t first_view;
     uint32_t n_inputs, n_outputs;
@@ -151,6 +152,7 @@ class Program {
   // Some on inputs; `commits` becomes the launch that first writes there.
   Storages find_outputs(TensorSpan inputs, std::span<const uint8_t> spare, size_t& commits) const;
   void put_outputs(Frame& frame, const Storages& made) const;
+  tenon_error* profiled(Scope& scope, const Launch& launch, const tenon_launch& arguments) const;
   // From launch `commits` on nothing stops it.
   void launch(Scope& scope, Frame& frame, size_t commits) const;
   Tensor output(const Output& output, TensorSpan inputs, const Storages& made) const;

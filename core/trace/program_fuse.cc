@@ -246,9 +246,24 @@ class Program::Fuser {
     Ref<const PreparedKernel> kernel = program_.device_.loops().find(spec);
     if (!kernel->exists() || (is_strided && !kernel->takes_strides())) return std::nullopt;
     loop.launch.kernel = std::move(kernel);
+    loop.launch.fused = name_of(group);
     loop.launch.n_inputs = n_inputs;
     loop.launch.n_outputs = static_cast<uint32_t>(spec.outputs.size());
     return loop;
+  }
+
+  // "fused(mul, add x2, tanh)".
+  std::string name_of(const Group& group) const {
+    std::string name = "fused(";
+    for (size_t n = 0; n < group.members.size();) {
+      const OpDef* op = launch(group.members[n]).op;
+      size_t end = n + 1;
+      while (end < group.members.size() && launch(group.members[end]).op == op) ++end;
+      name += (n > 0 ? ", " : "") + op->name;
+      if (end - n > 1) name += " x" + std::to_string(end - n);
+      n = end;
+    }
+    return name + ")";
   }
 
   void rewrite() {

@@ -34,9 +34,10 @@ const OpDef& control::shape() {
   return op;
 }
 
-Tensor shape_tensor(const Dims& shape) {
-  return std::move(
-      apply(current_scope(), control::shape(), any_attrs(Attrs{to_sizes(shape)}), {})[0]);
+Tensor shape_tensor(const Dims& shape) { return sizes_tensor(to_sizes(shape)); }
+
+Tensor sizes_tensor(const Sizes& sizes) {
+  return std::move(apply(current_scope(), control::shape(), any_attrs(Attrs{sizes}), {})[0]);
 }
 
 }  // namespace tenon

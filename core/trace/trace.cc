@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
 #include "core/trace/tracer.h"
 
@@ -108,6 +109,13 @@ SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
 }
 
 Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
+  ProfileSpan span(scope, SpanKind::kFunction, name_, arguments);
+  Tensors outputs = run(scope, arguments, sizes);
+  span.end();
+  return outputs;
+}
+
+Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   // Nobody sees a state between what the call reads and what it leaves there.
   std::vector<std::unique_lock<const Cell>> locks;
   if (!scope.traced_cells()) {
@@ -232,7 +240,10 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
     for (const Tensor& dy : cotangents) arguments.push_back(dy);
     found = way->spread(whole(way)->call(scope, arguments, sizes));
   } else {
+    const std::string name = "the gradient of " + name_;
+    ProfileSpan span(scope, SpanKind::kFunction, name, cotangents);
     found = way->backward(scope, sizes, saved, forward, cotangents);
+    span.end();
   }
   Tensors all;
   size_t next = 0;

@@ -56,6 +56,7 @@ class Trace final : public Object, public Pooled<Trace> {
     std::shared_ptr<const Derivative> derivative;
     Ref<Trace> whole;  // The same as a trace of its own, once somebody differentiates it.
   };
+  Tensors run(Scope& scope, TensorSpan arguments, const Sizes& sizes);
   Tensors inputs(Scope& scope, TensorSpan arguments) const;
   SmallVector<uint8_t, 16> spare(TensorSpan arguments) const;
   Tensors recorded(Scope& scope, const Tensors& inputs, const Sizes& sizes,

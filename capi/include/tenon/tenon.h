@@ -8,7 +8,8 @@
  *   tenon_softmax(scope, x, NULL, &y);                         ops_gen.h, call.h, custom.h
  *   tenon_tape_gradient(scope, tape, ...);                     tape.h, variable.h, generator.h
  *   tenon_function_call(scope, function, ...);                 function.h, control.h, passes.h
- *   tenon_safetensors_save(scope, path, ...);                  io.h
+ *   tenon_safetensors_save(scope, path, ...);                  io.h, program.h
+ *   tenon_profiler_start(context, NULL, &profiler);            profiler.h
  */
 
 #ifndef TENON_TENON_H_
@@ -26,6 +27,8 @@
 #include <tenon/io.h>
 #include <tenon/ops_gen.h>
 #include <tenon/passes.h>
+#include <tenon/profiler.h>
+#include <tenon/program.h>
 #include <tenon/scope.h>
 #include <tenon/tape.h>
 #include <tenon/tensor.h>

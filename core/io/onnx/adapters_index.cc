@@ -73,13 +73,16 @@ Tensors scatter(const NodeCall& n) {
 // Rows with one of two values, which are an input, as is how many classes there are.
 Tensors one_hot(const NodeCall& n) {
   const Tensor& indices = n.in(0);
-  const double depth = n.one_number(1);
+  const bool is_whole = n.known(1) && !is_floating(n.known(1)->dtype);
+  const double given = is_whole ? 0 : n.one_number(1);
+  require(given >= 0 && given < 0x1p53, "depth is {}", given);
+  const Size depth = is_whole ? n.one_size(1) : Size(static_cast<int64_t>(given));
   const Tensor& values = n.in(2);
-  require(depth >= 0 && depth < 0x1p53, "depth is {}", depth);
+  require(depth >= 0, "depth is {}", depth);
   require(values->shape() == Dims{2}, "values must be two, but are {}", values->type);
   const Tensor hot =
-      tenon::one_hot(is_floating(indices->type.dtype) ? cast(indices, DType::kI64) : indices,
-                     static_cast<int64_t>(depth), DType::kBool, n.attr("axis", -1));
+      tenon::one_hot(is_floating(indices->type.dtype) ? cast(indices, DType::kI64) : indices, depth,
+                     DType::kBool, n.attr("axis", -1));
   const auto value = [&](int64_t i) {
     return reshape(slice(values, {.starts = {i}, .ends = {i + 1}}), {});
   };

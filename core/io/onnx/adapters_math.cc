@@ -58,9 +58,10 @@ Tensors along_axis(const NodeCall& n, std::string_view op) {
   const int64_t axis = n.attr("axis", 1);
   const int64_t first =
       axis == static_cast<int64_t>(x->rank()) ? axis : require_axis(axis, x->rank(), "axis");
-  int64_t rows = 1;
-  for (int64_t i = 0; i < first; ++i) rows *= x->shape()[static_cast<size_t>(i)];
-  const Size columns = rows == 0 ? Size(0) : count(x->shape()) / rows;
+  Size rows = 1, columns = 1;
+  for (size_t i = 0; i < x->rank(); ++i) {
+    (i < static_cast<size_t>(first) ? rows : columns) *= x->shape()[i];
+  }
   const Tensor y = call_named1(op, {{"axis", int64_t{1}}}, {reshape(x, {rows, columns})});
   return {reshape(y, x->shape())};
 }
@@ -170,9 +171,24 @@ Tensors running_sum(const NodeCall& n) {
                            .reverse = n.flag("reverse", false)})};
 }
 
+// How many integers there are, where that is a formula of the trace.
+static std::optional<Size> size_of_range(const NodeCall& n) {
+  for (size_t i = 0; i < 3; ++i) {
+    if (!n.known(i) || is_floating(n.known(i)->dtype)) return std::nullopt;
+  }
+  const Size start = n.one_size(0), limit = n.one_size(1), delta = n.one_size(2);
+  if (start.known() && limit.known()) return std::nullopt;
+  if (!delta.known() || delta <= 0) return std::nullopt;
+  return greatest((limit - start + delta - 1) / delta, 0);
+}
+
 // As many numbers as start + i * delta has before limit.
 Tensors range(const NodeCall& n) {
   const Tensor &start = n.in(0), &delta = n.in(2);
+  if (const std::optional<Size> size = size_of_range(n)) {
+    const Tensor i = iota({*size}, start->type.dtype, 0);
+    return {add(mul(i, reshape(delta, {})), reshape(start, {}))};
+  }
   const double step = n.one_number(2);
   require(step != 0, "delta is 0");
   const double size = std::ceil((n.one_number(1) - n.one_number(0)) / step);
@@ -189,7 +205,7 @@ Tensors triangle(const NodeCall& n) {
 }
 
 Tensors top_k(const NodeCall& n) {
-  const int64_t k = n.version() >= 10 ? n.one_int(1) : n.attr("k", 0);
+  const Size k = n.version() >= 10 ? n.one_size(1) : Size::number(n.attr("k", 0));
   return call_named("top_k",
                     {{"k", k},
                      {"axis", n.attr("axis", -1)},

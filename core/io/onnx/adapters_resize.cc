@@ -11,40 +11,51 @@ namespace {
 // What a node says about the axes that it resizes, as our ops take it.
 struct Request {
   Ints axes;
-  Ints sizes, scales, scale_divisors;
+  Sizes sizes;
+  Ints scales, scale_divisors;
   std::string mode, transformation, nearest_mode;
 };
-
-struct Fraction {
-  int64_t numerator = 1;
-  int64_t denominator = 1;
-};
-
-// The first fraction, by its continued one, that rounds to `value`: a float of 0.6 means 3 / 5.
-Fraction fraction_of(double value) {
-  require(value > 0 && value < 0x1p31 && value > 0x1p-31, "{} is no scale", value);
-  Fraction before{0, 1}, now{1, 0};
-  double rest = value;
-  for (;;) {
-    const auto whole = static_cast<int64_t>(std::floor(rest));
-    const Fraction next = {whole * now.numerator + before.numerator,
-                           whole * now.denominator + before.denominator};
-    before = now;
-    now = next;
-    const double got = static_cast<double>(now.numerator) / static_cast<double>(now.denominator);
-    if (static_cast<float>(got) == static_cast<float>(value)) return now;
-    rest = 1 / (rest - static_cast<double>(whole));
-  }
-}
 
 void set_scales(Request& request, const std::vector<double>& scales) {
   require(scales.size() == request.axes.size(), "{} scales for {} axes", scales.size(),
           request.axes.size());
   for (const double scale : scales) {
-    const Fraction fraction = fraction_of(scale);
-    request.scales.push_back(fraction.numerator);
-    request.scale_divisors.push_back(fraction.denominator);
+    const std::optional<Fraction> fraction = fraction_of(scale);
+    require(fraction && scale > 0, "{} is no scale", scale);
+    request.scales.push_back(fraction->numerator);
+    request.scale_divisors.push_back(fraction->denominator);
   }
+}
+
+// Without the axes that stay as they are, whose sizes then need not be known.
+Request without_kept_axes(const Request& request) {
+  Request less = request;
+  if (request.scales.empty()) return less;
+  less.axes = less.scales = less.scale_divisors = {};
+  for (size_t i = 0; i < request.axes.size(); ++i) {
+    const bool is_kept = request.scales[i] == request.scale_divisors[i];
+    const bool is_last_chance = i + 1 == request.axes.size() && less.axes.empty();
+    if (is_kept && !is_last_chance) continue;
+    less.axes.push_back(request.axes[i]);
+    less.scales.push_back(request.scales[i]);
+    less.scale_divisors.push_back(request.scale_divisors[i]);
+  }
+  return less;
+}
+
+// Scales that are formulas of the trace: the sizes that they lead to.
+bool set_sizes_by_scales(Request& request, const Dims& x, const Known* scales) {
+  if (!scales || scales->size() != request.axes.size() || scales->divisors.empty()) return false;
+  bool are_numbers = true;
+  for (size_t i = 0; i < scales->size(); ++i) {
+    are_numbers = are_numbers && scales->values[i].known() && scales->divisors[i].known();
+  }
+  if (are_numbers) return false;
+  for (size_t i = 0; i < scales->size(); ++i) {
+    const Size from = x[static_cast<size_t>(request.axes[i])];
+    request.sizes.push_back(from * scales->values[i] / scales->divisors[i]);
+  }
+  return true;
 }
 
 // Sizes that keep the proportions, as far as they fit or as far as they must.
@@ -53,8 +64,8 @@ void keep_proportions(Request& request, const Dims& x, const std::string& policy
   require(policy == "not_larger" || policy == "not_smaller",
           "attribute keep_aspect_ratio_policy is \"{}\"", policy);
   const auto scale_of = [&](size_t i) {
-    return static_cast<double>(request.sizes[i]) /
-           static_cast<double>(x[static_cast<size_t>(request.axes[i])]);
+    return static_cast<double>(int64_t{request.sizes[i]}) /
+           static_cast<double>(int64_t{x[static_cast<size_t>(request.axes[i])]});
   };
   double scale = scale_of(0);
   for (size_t i = 1; i < request.sizes.size(); ++i) {
@@ -62,7 +73,7 @@ void keep_proportions(Request& request, const Dims& x, const std::string& policy
   }
   require(std::isfinite(scale), "{} has no proportions to keep", x);
   for (size_t i = 0; i < request.sizes.size(); ++i) {
-    const auto size = static_cast<double>(x[static_cast<size_t>(request.axes[i])]);
+    const auto size = static_cast<double>(int64_t{x[static_cast<size_t>(request.axes[i])]});
     request.sizes[i] = static_cast<int64_t>(std::floor(scale * size + 0.5));
   }
 }
@@ -73,7 +84,8 @@ Ints all_axes(size_t rank) {
   return axes;
 }
 
-Tensors resized(const NodeCall& n, const Request& request, std::vector<NamedAttr> more) {
+Tensors resized(const NodeCall& n, const Request& given, std::vector<NamedAttr> more) {
+  const Request request = without_kept_axes(given);
   std::vector<NamedAttr> attrs = {{"axes", request.axes},
                                   {"sizes", request.sizes},
                                   {"scales", request.scales},
@@ -114,7 +126,7 @@ Places places_in(int64_t from, int64_t to, double begin, double end) {
 
 int64_t size_of_axis(const Request& request, size_t i, int64_t from) {
   const double scaled = request.scales.empty()
-                            ? static_cast<double>(request.sizes[i])
+                            ? static_cast<double>(int64_t{request.sizes[i]})
                             : static_cast<double>(from) * static_cast<double>(request.scales[i]) /
                                   static_cast<double>(request.scale_divisors[i]);
   require(from > 0 && scaled >= 0 && scaled < 0x1p31, "{} elements cannot become {}", from, scaled);
@@ -173,8 +185,10 @@ Tensors resize(const NodeCall& n) {
   for (const int64_t axis : n.has_attr("axes") ? n.attr_ints("axes") : all_axes(x->rank())) {
     request.axes.push_back(require_axis(axis, x->rank(), "axes"));
   }
-  if (n.has(2) && count(n.in(2)->shape()) > 0) set_scales(request, n.numbers(2));
-  if (n.has(3)) request.sizes = n.ints(3);
+  if (n.has(2) && count(n.shape(2)) > 0 && !set_sizes_by_scales(request, x->shape(), n.known(2))) {
+    set_scales(request, n.numbers(2));
+  }
+  if (n.has(3)) request.sizes = n.sizes(3);
   require(request.sizes.empty() != request.scales.empty() &&
               (request.sizes.empty() || request.sizes.size() == request.axes.size()),
           "{} scales and {} sizes are given for {} axes", request.scales.size(),

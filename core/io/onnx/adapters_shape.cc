@@ -2,6 +2,7 @@
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
+#include "core/trace/control.h"
 
 namespace tenon::onnx::adapters {
 
@@ -27,7 +28,7 @@ Tensors constant(const NodeCall& n) {
 
 Tensors constant_of_shape(const NodeCall& n) {
   Scope& scope = current_scope();
-  const Dims shape = to_dims(n.ints(0));
+  const Dims shape = to_dims(n.sizes(0));
   const TensorData* data = n.attr_tensor("value");
   if (!data) return {fill(number(0), shape, DType::kF32)};
   require(count(data->type.shape) == 1, "attribute value must have one element, but is {}",
@@ -78,22 +79,24 @@ Tensors shape_of(const NodeCall& n) {
     return std::clamp<int64_t>(from_front(n.attr(name, otherwise), shape.rank()), 0, rank);
   };
   const int64_t begin = place("start", 0), end = place("end", rank);
-  Ints sizes;
+  Sizes sizes;
   for (int64_t i = begin; i < end; ++i) sizes.push_back(shape[static_cast<size_t>(i)]);
-  return {host_ints(sizes)};
+  return {sizes_tensor(sizes)};
 }
 
-Tensors size_of_all(const NodeCall& n) { return {host_ints({count(n.in(0)->shape())}, {})}; }
+Tensors size_of_all(const NodeCall& n) {
+  return {reshape(sizes_tensor({count(n.in(0)->shape())}), {})};
+}
 
 // ---- what changes their shape ----
 
 // 0 stands for the size that is there, unless allowzero says that it means no elements.
 Tensors reshape_to(const NodeCall& n) {
   const Tensor& x = n.in(0);
-  Ints shape = n.version() >= 5 ? n.ints(1) : n.attr_ints("shape");
+  Sizes shape = n.version() >= 5 ? n.sizes(1) : to_sizes(n.attr_ints("shape"));
   if (!n.flag("allowzero", false)) {
     for (size_t i = 0; i < shape.size(); ++i) {
-      if (shape[i] != 0) continue;
+      if (!shape[i].known() || shape[i] != 0) continue;
       require(i < x->rank(), "size {} of the shape is 0, but {} has no axis {}", i, x->type, i);
       shape[i] = x->shape()[i];
     }
@@ -113,11 +116,11 @@ Tensors unsqueeze(const NodeCall& n) {
 // Both shapes may be broadcast.
 Tensors expand(const NodeCall& n) {
   const Tensor& x = n.in(0);
-  const TensorType asked(x->type.dtype, to_dims(n.ints(1)));
+  const TensorType asked(x->type.dtype, to_dims(n.sizes(1)));
   return {broadcast_to(x, require_broadcast(x->type, asked, "shape"))};
 }
 
-Tensors tile(const NodeCall& n) { return call_named("tile", {{"repeats", n.ints(1)}}, {n.in(0)}); }
+Tensors tile(const NodeCall& n) { return call_named("tile", {{"repeats", n.sizes(1)}}, {n.in(0)}); }
 
 // ---- what takes parts ----
 
@@ -127,14 +130,14 @@ Tensors slice_ranges(const NodeCall& n) {
                             .ends = to_sizes(n.attr_ints("ends")),
                             .axes = n.attr_ints("axes")})};
   }
-  return {slice(n.in(0), {.starts = to_sizes(n.ints(1)),
-                          .ends = to_sizes(n.ints(2)),
+  return {slice(n.in(0), {.starts = n.sizes(1),
+                          .ends = n.sizes(2),
                           .axes = n.has(3) ? n.ints(3) : Ints(),
                           .steps = n.has(4) ? n.ints(4) : Ints()})};
 }
 
 Tensors split(const NodeCall& n) {
-  const Ints sizes = n.ints_since(13, "split", 1).value_or(Ints());
+  const Sizes sizes = n.sizes_since(13, "split", 1).value_or(Sizes());
   const auto outputs = static_cast<int64_t>(n.n_outputs());
   const int64_t parts = n.attr("num_outputs", outputs);
   require(parts == outputs, "attribute num_outputs is {}, but {} are named", parts, outputs);
@@ -148,9 +151,9 @@ Tensors split(const NodeCall& n) {
 // ---- what adds elements ----
 
 // The pads of all axes from those of some: an input of version 18 names them.
-static Ints spread_pads(const Ints& pads, const Ints& axes, size_t rank) {
+static Sizes spread_pads(const Sizes& pads, const Ints& axes, size_t rank) {
   require(pads.size() == 2 * axes.size(), "{} pads for {} axes", pads.size(), axes.size());
-  Ints all(2 * rank, 0);
+  Sizes all(2 * rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(require_axis(axes[i], rank, "axes"));
     all[axis] = pads[i];
@@ -162,13 +165,13 @@ static Ints spread_pads(const Ints& pads, const Ints& axes, size_t rank) {
 Tensors pad(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const std::string mode = n.attr_text("mode", "constant");
-  Ints pads;
+  Sizes pads;
   Tensor value;
   if (n.version() < 11) {
-    pads = n.attr_ints("pads");
+    pads = to_sizes(n.attr_ints("pads"));
     value = number(n.attr_float("value", 0));
   } else {
-    pads = n.ints(1);
+    pads = n.sizes(1);
     if (n.has(2)) value = reshape(n.in(2), {});
   }
   if (n.has(3)) pads = spread_pads(pads, n.ints(3), x->rank());

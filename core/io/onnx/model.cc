@@ -1,6 +1,7 @@
 #include "core/io/onnx/model.h"
 
 #include <set>
+#include <span>
 
 #include "core/base/error.h"
 
@@ -10,7 +11,36 @@ namespace {
 // Graphs inside of graphs: If and Loop hold them as attributes.
 constexpr int kDeepest = 16;
 
-Graph read_graph(WireReader fields, int depth);
+// Where in the file something stands, and how much of it there has been: a few bytes of a file can
+// ask for a hundred times as much memory.
+class Place {
+ public:
+  Place at_deeper() const {
+    Place place = *this;
+    ++place.depth_;
+    return place;
+  }
+  Place in_function() const {
+    Place place = *this;
+    place.in_function_ = true;
+    return place;
+  }
+  explicit Place(size_t& parts) : parts_(&parts) {}
+
+  int depth() const { return depth_; }
+  bool is_in_function() const { return in_function_; }
+  void count(const WireReader& fields) const {
+    constexpr size_t kMost = size_t{1} << 21;
+    if (++*parts_ > kMost) fields.fail_here("is one part too many of a model, which may have 2^21");
+  }
+
+ private:
+  int depth_ = 0;
+  bool in_function_ = false;
+  size_t* parts_;
+};
+
+Graph read_graph(WireReader fields, const Place& place);
 
 AttributeKind kind_of(int64_t number) {
   const bool known = number >= 0 && number < static_cast<int64_t>(AttributeKind::kOther);
@@ -18,7 +48,7 @@ AttributeKind kind_of(int64_t number) {
 }
 
 // Old files leave out what kind an attribute is; then the field that it came in tells.
-Attribute read_attribute(WireReader fields, int depth) {
+Attribute read_attribute(WireReader fields, const Place& place) {
   Attribute attribute;
   AttributeKind declared = AttributeKind::kUndefined, found = AttributeKind::kUndefined;
   while (fields.next()) {
@@ -43,8 +73,8 @@ Attribute read_attribute(WireReader fields, int depth) {
         found = AttributeKind::kTensor;
         break;
       case 6:
-        if (depth == kDeepest) fields.fail_here("nests graphs too deep");
-        attribute.graph = std::make_unique<Graph>(read_graph(fields.message(), depth + 1));
+        if (place.depth() == kDeepest) fields.fail_here("nests graphs too deep");
+        attribute.graph = std::make_unique<Graph>(read_graph(fields.message(), place.at_deeper()));
         found = AttributeKind::kGraph;
         break;
       case 7:
@@ -56,6 +86,7 @@ Attribute read_attribute(WireReader fields, int depth) {
         found = AttributeKind::kInts;
         break;
       case 9:
+        place.count(fields);
         attribute.texts.push_back(fields.text());
         found = AttributeKind::kTexts;
         break;
@@ -63,19 +94,31 @@ Attribute read_attribute(WireReader fields, int depth) {
         declared = kind_of(fields.int64());
         break;
       case 21:
-        fields.fail_here("refers to an attribute of a function, outside of one");
+        if (!place.is_in_function()) {
+          fields.fail_here("refers to an attribute of a function, outside of one");
+        }
+        attribute.refers_to = fields.text();
+        break;
     }
   }
   attribute.kind = declared == AttributeKind::kUndefined ? found : declared;
+  if (!attribute.refers_to.empty()) return attribute;
   const bool is_there = attribute.kind != AttributeKind::kTensor || attribute.tensor;
   require_code(is_there && (attribute.kind != AttributeKind::kGraph || attribute.graph),
                Code::kDataLoss, "attribute \"{}\" has no value", attribute.name);
   return attribute;
 }
 
-Node read_node(WireReader fields, int depth) {
+// ONNX's own domain has two names.
+std::string domain_in(const WireReader& fields) {
+  std::string domain = fields.text();
+  return domain == "ai.onnx" ? "" : domain;
+}
+
+Node read_node(WireReader fields, const Place& place) {
   Node node;
   while (fields.next()) {
+    place.count(fields);
     switch (fields.number()) {
       case 1:
         node.inputs.push_back(fields.text());
@@ -90,14 +133,16 @@ Node read_node(WireReader fields, int depth) {
         node.op = fields.text();
         break;
       case 5:
-        node.attributes.push_back(read_attribute(fields.message(), depth));
+        node.attributes.push_back(read_attribute(fields.message(), place));
         break;
       case 7:
-        node.domain = fields.text();
+        node.domain = domain_in(fields);
+        break;
+      case 8:
+        node.overload = fields.text();
         break;
     }
   }
-  if (node.domain == "ai.onnx") node.domain.clear();
   return node;
 }
 
@@ -110,18 +155,19 @@ Dimension read_dimension(WireReader fields) {
   return dimension;
 }
 
-void read_tensor_type(WireReader fields, ValueInfo& value) {
+void read_tensor_type(WireReader fields, ValueInfo& value, const Place& place) {
   while (fields.next()) {
     if (fields.number() == 1) value.element = fields.int64();
     if (fields.number() != 2) continue;
     value.shape.emplace();
     for (WireReader shape = fields.message(); shape.next();) {
+      place.count(shape);
       if (shape.number() == 1) value.shape->push_back(read_dimension(shape.message()));
     }
   }
 }
 
-ValueInfo read_value(WireReader fields) {
+ValueInfo read_value(WireReader fields, const Place& place) {
   ValueInfo value;
   while (fields.next()) {
     if (fields.number() == 1) value.name = fields.text();
@@ -129,7 +175,7 @@ ValueInfo read_value(WireReader fields) {
     for (WireReader type = fields.message(); type.next();) {
       constexpr uint32_t kTensorType = 1, kDenotation = 6;
       if (type.number() == kTensorType) {
-        read_tensor_type(type.message(), value);
+        read_tensor_type(type.message(), value, place);
       } else if (type.number() != kDenotation) {
         value.is_tensor = false;
       }
@@ -146,12 +192,13 @@ void drop_initialized_inputs(Graph& graph) {
                 [&](const ValueInfo& input) { return initialized.contains(input.name); });
 }
 
-Graph read_graph(WireReader fields, int depth) {
+Graph read_graph(WireReader fields, const Place& place) {
   Graph graph;
   while (fields.next()) {
+    place.count(fields);
     switch (fields.number()) {
       case 1:
-        graph.nodes.push_back(read_node(fields.message(), depth));
+        graph.nodes.push_back(read_node(fields.message(), place));
         break;
       case 2:
         graph.name = fields.text();
@@ -160,10 +207,13 @@ Graph read_graph(WireReader fields, int depth) {
         graph.initializers.push_back(read_tensor_data(fields.message()));
         break;
       case 11:
-        graph.inputs.push_back(read_value(fields.message()));
+        graph.inputs.push_back(read_value(fields.message(), place));
         break;
       case 12:
-        graph.outputs.push_back(read_value(fields.message()));
+        graph.outputs.push_back(read_value(fields.message(), place));
+        break;
+      case 13:
+        graph.values.push_back(read_value(fields.message(), place));
         break;
       case 15:
         fail(Code::kUnimplemented, "the graph \"{}\" has sparse initialisers, which are not read",
@@ -177,11 +227,66 @@ Graph read_graph(WireReader fields, int depth) {
 OperatorSet read_operator_set(WireReader fields) {
   OperatorSet set;
   while (fields.next()) {
-    if (fields.number() == 1) set.domain = fields.text();
+    if (fields.number() == 1) set.domain = domain_in(fields);
     if (fields.number() == 2) set.version = fields.int64();
   }
-  if (set.domain == "ai.onnx") set.domain.clear();
   return set;
+}
+
+ValueInfo named(std::string name) {
+  ValueInfo value;
+  value.name = std::move(name);
+  return value;
+}
+
+std::string full_name(const std::string& domain, const std::string& name,
+                      const std::string& overload) {
+  return domain + '\n' + name + '\n' + overload;
+}
+
+ModelFunction read_function(WireReader fields, const Place& around) {
+  const Place place = around.in_function();
+  ModelFunction function;
+  while (fields.next()) {
+    place.count(fields);
+    switch (fields.number()) {
+      case 1:
+        function.name = fields.text();
+        break;
+      case 4:
+        function.graph.inputs.push_back(named(fields.text()));
+        break;
+      case 5:
+        function.graph.outputs.push_back(named(fields.text()));
+        break;
+      case 6:
+        function.attributes.push_back(fields.text());
+        break;
+      case 7:
+        function.graph.nodes.push_back(read_node(fields.message(), place));
+        break;
+      case 8:
+        function.doc = fields.text();
+        break;
+      case 9:
+        function.operator_sets.push_back(read_operator_set(fields.message()));
+        break;
+      case 10:
+        function.domain = domain_in(fields);
+        break;
+      case 11:
+        function.defaults.push_back(read_attribute(fields.message(), around));
+        break;
+      case 12:
+        function.graph.values.push_back(read_value(fields.message(), place));
+        break;
+      case 13:
+        function.overload = fields.text();
+        break;
+    }
+  }
+  function.graph.name = function.name;
+  return function;
 }
 
 }  // namespace
@@ -202,21 +307,47 @@ std::string to_string(const ValueInfo& value) {
   return text + ']';
 }
 
-int64_t Model::version_of(std::string_view domain) const {
-  for (const OperatorSet& set : operator_sets) {
+int64_t version_of(std::span<const OperatorSet> sets, std::string_view domain) {
+  for (const OperatorSet& set : sets) {
     if (set.domain == domain) return set.version;
   }
   return 0;
 }
 
+const ModelFunction* Model::find_function(const Node& node) const {
+  if (functions.empty()) return nullptr;
+  const auto at = function_places.find(full_name(node.domain, node.op, node.overload));
+  return at == function_places.end() ? nullptr : &functions[at->second];
+}
+
 Model parse_model(std::string_view bytes) {
   Model model;
   bool has_graph = false;
+  size_t parts = 0;
+  const Place place(parts);
   for (WireReader fields(bytes); fields.next();) {
-    if (fields.number() == 8) model.operator_sets.push_back(read_operator_set(fields.message()));
-    if (fields.number() != 7) continue;
-    model.graph = read_graph(fields.message(), 0);
-    has_graph = true;
+    switch (fields.number()) {
+      case 7:
+        if (has_graph) fields.fail_here("is a second graph");
+        model.graph = read_graph(fields.message(), place);
+        has_graph = true;
+        break;
+      case 8:
+        place.count(fields);
+        model.operator_sets.push_back(read_operator_set(fields.message()));
+        break;
+      case 25: {
+        ModelFunction function = read_function(fields.message(), place);
+        const bool is_new =
+            model.function_places
+                .emplace(full_name(function.domain, function.name, function.overload),
+                         model.functions.size())
+                .second;
+        require_code(is_new, Code::kDataLoss, "the function {} is there twice", function.name);
+        model.functions.push_back(std::move(function));
+        break;
+      }
+    }
   }
   require_code(has_graph, Code::kDataLoss, "a model of {} bytes has no graph", bytes.size());
   return model;

@@ -26,12 +26,28 @@ bool put(void* attrs, const AttrField& field, const T* value) {
   return value != nullptr;
 }
 
+// A list as sizes, or none.
+std::optional<Sizes> sizes_in(const AttrValue& value) {
+  if (const auto* numbers = std::get_if<Ints>(&value)) return to_sizes(*numbers);
+  const auto* sizes = std::get_if<Sizes>(&value);
+  return sizes ? std::optional(*sizes) : std::nullopt;
+}
+
+Ints as_numbers(const Sizes& sizes) {
+  Ints numbers;
+  for (const Size size : sizes) numbers.push_back(size);
+  return numbers;
+}
+
 // False where the value is of another kind.
 bool write(void* attrs, const AttrField& field, const AttrValue& value) {
   const auto* i = std::get_if<int64_t>(&value);
   switch (field.kind) {
-    case AttrKind::kInt:
-      return put(attrs, field, i);
+    case AttrKind::kInt: {
+      const auto* size = std::get_if<Size>(&value);
+      const int64_t number = size ? int64_t{*size} : 0;
+      return put(attrs, field, size ? &number : i);
+    }
     case AttrKind::kFloat:
       return put(attrs, field, std::get_if<double>(&value));
     case AttrKind::kBool: {
@@ -44,18 +60,20 @@ bool write(void* attrs, const AttrField& field, const AttrValue& value) {
                : put(attrs, field, std::get_if<DType>(&value));
     }
     case AttrKind::kSize: {
-      const Size size = Size::number(i ? *i : 0);
-      return i && put(attrs, field, &size);
+      const Size number = Size::number(i ? *i : 0);
+      return put(attrs, field, i ? &number : std::get_if<Size>(&value));
     }
     case AttrKind::kSizes: {
-      const auto* numbers = std::get_if<Ints>(&value);
-      const Sizes sizes = numbers ? to_sizes(*numbers) : Sizes();
-      return numbers && put(attrs, field, &sizes);
+      const std::optional<Sizes> sizes = sizes_in(value);
+      return put(attrs, field, sizes ? &*sizes : nullptr);
     }
     case AttrKind::kText:
       return put(attrs, field, std::get_if<std::string>(&value));
-    case AttrKind::kInts:
-      return put(attrs, field, std::get_if<Ints>(&value));
+    case AttrKind::kInts: {
+      const auto* sizes = std::get_if<Sizes>(&value);
+      const Ints numbers = sizes ? as_numbers(*sizes) : Ints();
+      return put(attrs, field, sizes ? &numbers : std::get_if<Ints>(&value));
+    }
     case AttrKind::kRegions:
       return false;
     case AttrKind::kEnum:

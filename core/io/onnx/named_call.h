@@ -13,8 +13,8 @@
 namespace tenon::onnx {
 
 // A value for an attribute of any kind: an enumeration takes the name of a value in either case, a
-// bool a number, a dtype also its number in ONNX.
-using AttrValue = std::variant<int64_t, double, std::string, Ints, DType>;
+// bool a number, a dtype also its number in ONNX. Sizes become numbers where the op takes those.
+using AttrValue = std::variant<int64_t, double, std::string, Ints, DType, Size, Sizes>;
 
 struct NamedAttr {
   std::string_view name;

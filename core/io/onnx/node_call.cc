@@ -6,42 +6,93 @@
 
 namespace tenon::onnx {
 
-NodeCall::NodeCall(const Node& node, int64_t version, TensorSpan inputs, const RunGraph& run_graph)
+NodeCall::NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
+                   const GivenAttributes* given, const RunGraph& run_graph)
     : node_(node),
       version_(version),
       inputs_(inputs),
+      given_(given),
       run_graph_(run_graph),
+      tensors_(inputs.size(), Tensor()),
       asked_(node.attributes.size(), false) {}
 
 // ---- inputs ----
 
 const Tensor& NodeCall::in(size_t i) const {
   require(has(i), "input {} is missing", i);
-  return inputs_[i];
+  if (!tensors_[i]) {
+    tensors_[i] = inputs_[i].tensor ? inputs_[i].tensor : tensor_of(*inputs_[i].known);
+  }
+  return tensors_[i];
 }
 
-Ints NodeCall::ints(size_t i) const {
-  const DType dtype = in(i)->type.dtype;
+TensorSpan NodeCall::inputs() const {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (has(i)) in(i);
+  }
+  return tensors_;
+}
+
+const Dims& NodeCall::shape(size_t i) const {
+  require(has(i), "input {} is missing", i);
+  return inputs_[i].known ? inputs_[i].known->shape : inputs_[i].tensor->shape();
+}
+
+void NodeCall::require_integers(size_t i) const {
+  const DType dtype = known(i) ? known(i)->dtype : in(i)->type.dtype;
   require(is_integer(dtype) || dtype == DType::kBool, "input {} must be integers, but is {}", i,
           in(i)->type);
+}
+
+void NodeCall::require_readable(size_t i) const {
+  const Tensor& x = in(i);
+  const bool is_traced = x->storage && x->storage->traced;
+  require_code(!is_traced, Code::kFailedPrecondition,
+               "input {} is computed from values of the call, which a trace does not have: what "
+               "shapes and axes depend on must follow from sizes and constants",
+               i);
+}
+
+Sizes NodeCall::sizes(size_t i) const {
+  require_integers(i);
+  if (known(i)) return known(i)->values;
+  require_readable(i);
   const Tensor x = cast(in(i), DType::kI64);
   Ints values(static_cast<size_t>(count(x->shape())), 0);
   to_host(current_scope(), x, values.data(), values.size() * sizeof(int64_t));
+  return to_sizes(values);
+}
+
+Ints NodeCall::ints(size_t i) const {
+  Ints values;
+  for (const Size size : sizes(i)) values.push_back(size);
   return values;
 }
 
 std::vector<double> NodeCall::numbers(size_t i) const {
+  std::vector<double> values;
+  if (const Known* elements = known(i)) {
+    for (size_t j = 0; j < elements->size(); ++j) {
+      const int64_t divisor = elements->divisors.empty() ? Size(1) : elements->divisors[j];
+      values.push_back(static_cast<double>(int64_t{elements->values[j]}) /
+                       static_cast<double>(divisor));
+    }
+    return values;
+  }
+  require_readable(i);
   const Tensor x = cast(in(i), DType::kF64);
-  std::vector<double> values(static_cast<size_t>(count(x->shape())));
+  values.resize(static_cast<size_t>(count(x->shape())));
   to_host(current_scope(), x, values.data(), values.size() * sizeof(double));
   return values;
 }
 
-int64_t NodeCall::one_int(size_t i) const {
-  const Ints values = ints(i);
+Size NodeCall::one_size(size_t i) const {
+  const Sizes values = sizes(i);
   require(values.size() == 1, "input {} must have one element, but is {}", i, in(i)->type);
   return values[0];
 }
+
+int64_t NodeCall::one_int(size_t i) const { return one_size(i); }
 
 double NodeCall::one_number(size_t i) const {
   const std::vector<double> values = numbers(i);
@@ -53,9 +104,12 @@ double NodeCall::one_number(size_t i) const {
 
 const Attribute* NodeCall::find(std::string_view name) const {
   for (size_t i = 0; i < node_.attributes.size(); ++i) {
-    if (node_.attributes[i].name != name) continue;
+    const Attribute& attribute = node_.attributes[i];
+    if (attribute.name != name) continue;
     asked_[i] = true;
-    return &node_.attributes[i];
+    if (attribute.refers_to.empty()) return &attribute;
+    const auto at = given_ ? given_->find(attribute.refers_to) : GivenAttributes::const_iterator();
+    return given_ && at != given_->end() ? at->second : nullptr;
   }
   return nullptr;
 }
@@ -131,6 +185,14 @@ std::optional<Ints> NodeCall::ints_since(int64_t since, std::string_view name, s
     return has(input) ? std::optional(ints(input)) : std::nullopt;
   }
   return has_attr(name) ? std::optional(attr_ints(name)) : std::nullopt;
+}
+
+std::optional<Sizes> NodeCall::sizes_since(int64_t since, std::string_view name,
+                                           size_t input) const {
+  if (version_ >= since) {
+    return has(input) ? std::optional(sizes(input)) : std::nullopt;
+  }
+  return has_attr(name) ? std::optional(to_sizes(attr_ints(name))) : std::nullopt;
 }
 
 void NodeCall::require_all_known() const {

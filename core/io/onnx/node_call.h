@@ -6,22 +6,31 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "core/io/onnx/known.h"
 #include "core/io/onnx/model.h"
 #include "core/io/onnx/named_call.h"
 #include "core/ops/formulas.h"
 
 namespace tenon::onnx {
 
+using ModelValues = std::vector<ModelValue>;
+
 // Runs a graph that an attribute holds; it sees the values of the graph around it.
-using RunGraph = std::function<Tensors(const Graph& graph, TensorSpan inputs)>;
+using RunGraph = std::function<Tensors(const Graph& graph, std::span<const ModelValue> inputs)>;
+
+// What the attributes of a function of a model are in a call of it.
+using GivenAttributes = std::map<std::string_view, const Attribute*>;
 
 class NodeCall {
  public:
-  NodeCall(const Node& node, int64_t version, TensorSpan inputs, const RunGraph& run_graph);
+  // `given`: of the function that the node belongs to; NULL for none.
+  NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
+           const GivenAttributes* given, const RunGraph& run_graph);
 
   const Node& node() const { return node_; }
   int64_t version() const { return version_; }  // Of the operator set that the model imports.
@@ -30,24 +39,40 @@ class NodeCall {
   size_t n_inputs() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i]; }
   const Tensor& in(size_t i) const;  // Throws where it is absent.
-  Tensor optional(size_t i) const { return has(i) ? inputs_[i] : Tensor(); }
-  TensorSpan inputs() const { return inputs_; }
-  size_t rank(size_t i) const { return in(i)->rank(); }
+  Tensor optional(size_t i) const { return has(i) ? in(i) : Tensor(); }
+  TensorSpan inputs() const;
+  const Dims& shape(size_t i) const;
+  size_t rank(size_t i) const { return shape(i).rank(); }
+  // NULL where nothing is known of its elements without reading them.
+  const Known* known(size_t i) const {
+    return i < inputs_.size() ? inputs_[i].known.get() : nullptr;
+  }
 
-  // The elements of an input, read to the host: those of integers; of numbers of any dtype.
+  // The elements of an input, known or read to the host: those of integers; the same, which may be
+  // formulas of the trace under way; of numbers of any dtype. Throws FAILED_PRECONDITION where they
+  // are values of a trace.
   Ints ints(size_t i) const;
+  Sizes sizes(size_t i) const;
   std::vector<double> numbers(size_t i) const;
   // Of an input of one element.
   int64_t one_int(size_t i) const;
+  Size one_size(size_t i) const;
   double one_number(size_t i) const;
 
   // ---- outputs ----
   size_t n_outputs() const { return node_.outputs.size(); }
   bool wants(size_t i) const { return i < n_outputs() && !node_.outputs[i].empty(); }
 
-  Tensors run(const Graph& graph, TensorSpan inputs) const { return run_graph_(graph, inputs); }
+  Tensors run(const Graph& graph, std::span<const ModelValue> inputs) const {
+    return run_graph_(graph, inputs);
+  }
+  Tensors run(const Graph& graph, TensorSpan inputs) const {
+    return run_graph_(graph, ModelValues(inputs.begin(), inputs.end()));
+  }
 
   // ---- attributes ----
+  // What the node says, or the call of the function that it belongs to; NULL where it is not given.
+  const Attribute* find(std::string_view name) const;
   bool has_attr(std::string_view name) const { return find(name) != nullptr; }
   int64_t attr(std::string_view name, int64_t otherwise) const;
   bool flag(std::string_view name, bool otherwise) const;
@@ -67,18 +92,22 @@ class NodeCall {
   // Values that an attribute holds in older operator sets, and an input since version `since`; none
   // where neither is given.
   std::optional<Ints> ints_since(int64_t since, std::string_view name, size_t input) const;
+  std::optional<Sizes> sizes_since(int64_t since, std::string_view name, size_t input) const;
 
   // Throws where an attribute was not asked for.
   void require_all_known() const;
 
  private:
-  const Attribute* find(std::string_view name) const;
   const Attribute* find(std::string_view name, AttributeKind kind, std::string_view words) const;
+  void require_integers(size_t i) const;
+  void require_readable(size_t i) const;
 
   const Node& node_;
   int64_t version_;
-  TensorSpan inputs_;
+  std::span<const ModelValue> inputs_;
+  const GivenAttributes* given_;
   const RunGraph& run_graph_;
+  mutable Tensors tensors_;          // Of the inputs, once somebody asked for them.
   mutable std::vector<bool> asked_;  // For each attribute.
 };
 

@@ -1,13 +1,13 @@
 #include "core/io/onnx/run.h"
 
-#include <map>
-#include <set>
 #include <unordered_map>
 
+#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
 #include "core/io/onnx/node_call.h"
 #include "core/ops/registry.h"
+#include "core/trace/control.h"
 
 namespace tenon::onnx {
 namespace {
@@ -54,7 +54,9 @@ Tensors call_same(const OpDef& op, const NodeCall& call) {
   for (const Attribute& attribute : call.node().attributes) {
     require_code(attrs.has(attribute.name), Code::kUnimplemented, "attribute {} is unknown here",
                  attribute.name);
-    attrs.set(attribute.name, value_of(attribute));
+    if (const Attribute* given = call.find(attribute.name)) {
+      attrs.set(attribute.name, value_of(*given));
+    }
   }
   return call_op(static_cast<OpId>(op.id), attrs.view(), call.inputs());
 }
@@ -64,45 +66,59 @@ template <class Visit>
 void each_node(const Graph& graph, const Visit& visit) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     visit(graph.nodes[i], i);
-    for (const Attribute& attribute : graph.nodes[i].attributes) {
-      if (attribute.graph) each_node(*attribute.graph, visit);
-    }
+    each_inner_graph(graph.nodes[i], [&](const Graph& inner) { each_node(inner, visit); });
   }
+}
+
+// And those of functions.
+template <class Visit>
+void each_node(const Model& model, const Visit& visit) {
+  each_node(model.graph, visit);
+  for (const ModelFunction& function : model.functions) each_node(function.graph, visit);
 }
 
 // Each value that a node reads, once for each time, also from the graphs inside of it.
 template <class Visit>
 void each_use(const Node& node, const Visit& visit) {
   for (const std::string& name : node.inputs) visit(name);
-  for (const Attribute& attribute : node.attributes) {
-    if (!attribute.graph) continue;
-    for (const Node& inner : attribute.graph->nodes) each_use(inner, visit);
-    for (const ValueInfo& output : attribute.graph->outputs) visit(output.name);
-  }
+  each_inner_graph(node, [&](const Graph& graph) {
+    for (const Node& inner : graph.nodes) each_use(inner, visit);
+    for (const ValueInfo& output : graph.outputs) visit(output.name);
+  });
 }
+
+// What all graphs of one model or function have alike while they run.
+struct Around {
+  const Model& model;
+  const RunSettings& settings;
+  std::span<const OperatorSet> operator_sets;
+  const GivenAttributes* given = nullptr;  // Of the function; NULL for none.
+};
 
 // The values of one graph, each as long as somebody will read it.
 class Run {
  public:
   // A graph inside of a node sees the values of the one around it, too.
-  Run(const Model& model, const Graph& graph, const Run* around = nullptr)
-      : model_(model), graph_(graph), around_(around) {
+  Run(const Around& all, const Graph& graph, const Run* outer = nullptr)
+      : all_(all), graph_(graph), outer_(outer), is_traced_(current_scope().traced_cells()) {
     for (const Node& node : graph.nodes) {
       each_use(node, [&](const std::string& name) { ++uses_[name]; });
     }
     for (const ValueInfo& output : graph.outputs) ++uses_[output.name];
+    if (!all.settings.holds_declared) return;
+    for (const ValueInfo& value : graph.values) declared_.emplace(value.name, &value);
+    for (const ValueInfo& value : graph.outputs) declared_.emplace(value.name, &value);
   }
 
-  Tensors operator()(TensorSpan inputs) {
-    Scope& scope = current_scope();
+  ModelValues operator()(std::span<const ModelValue> inputs) {
     require(inputs.size() == graph_.inputs.size(), "the graph \"{}\" takes {} inputs, but got {}",
             graph_.name, graph_.inputs.size(), inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) define(graph_.inputs[i].name, inputs[i]);
     for (const TensorData& data : graph_.initializers) {
-      if (uses_.contains(data.name)) define(data.name, upload(scope, scope.device(), data));
+      if (uses_.contains(data.name)) define(data.name, all_.settings.initial(data));
     }
     for (size_t i = 0; i < graph_.nodes.size(); ++i) run_node(graph_.nodes[i], i);
-    Tensors outputs;
+    ModelValues outputs;
     for (const ValueInfo& output : graph_.outputs) {
       outputs.push_back(find(output.name));
       require(bool(outputs.back()), "the output \"{}\" is a value that is absent", output.name);
@@ -111,24 +127,29 @@ class Run {
   }
 
  private:
-  void define(const std::string& name, Tensor value) {
+  void define(const std::string& name, ModelValue value) {
+    if (const auto at = declared_.find(name); at != declared_.end() && value) {
+      const TensorType type =
+          value.known ? TensorType(value.known->dtype, value.known->shape) : value.tensor->type;
+      require_declared(*at->second, type);
+    }
     const bool is_new = values_.emplace(name, std::move(value)).second;
     require_code(is_new, Code::kDataLoss, "the value \"{}\" is made twice", name);
   }
 
-  const Tensor& find(const std::string& name) const {
+  const ModelValue& find(const std::string& name) const {
     const auto at = values_.find(name);
     if (at != values_.end()) return at->second;
-    require_code(around_ != nullptr, Code::kDataLoss,
+    require_code(outer_ != nullptr, Code::kDataLoss,
                  "the value \"{}\" is read, but nothing before makes it", name);
-    return around_->find(name);
+    return outer_->find(name);
   }
 
   void run_node(const Node& node, size_t place) {
     try {
-      const Tensors outputs = call(node);
+      ModelValues outputs = call(node);
       for (size_t i = 0; i < node.outputs.size(); ++i) {
-        if (uses_.contains(node.outputs[i])) define(node.outputs[i], outputs[i]);
+        if (uses_.contains(node.outputs[i])) define(node.outputs[i], std::move(outputs[i]));
       }
     } catch (const Error& error) {
       fail_because(error, error.code(), "{} ({}): {}",
@@ -139,22 +160,27 @@ class Run {
     });
   }
 
-  Tensors call(const Node& node) {
-    Tensors inputs;
+  ModelValues call(const Node& node) {
+    ModelValues inputs;
     for (const std::string& name : node.inputs) {
-      inputs.push_back(name.empty() ? Tensor() : find(name));
+      inputs.push_back(name.empty() ? ModelValue() : find(name));
     }
-    const RunGraph run_graph = [this](const Graph& graph, TensorSpan given) {
-      return Run(model_, graph, this)(given);
+    const RunGraph run_graph = [this](const Graph& graph, std::span<const ModelValue> given) {
+      Tensors outputs;
+      for (const ModelValue& y : Run(all_, graph, this)(given)) {
+        outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));
+      }
+      return outputs;
     };
-    const int64_t version = std::max<int64_t>(model_.version_of(node.domain), 1);
-    const NodeCall call(node, version, inputs, run_graph);
-    Tensors outputs;
-    if (const Adapter adapter = find_adapter(node.domain, node.op)) {
-      outputs = adapter(call);
-      call.require_all_known();
+    const int64_t version = std::max<int64_t>(version_of(all_.operator_sets, node.domain), 1);
+    const NodeCall call(node, version, inputs, all_.given, run_graph);
+    ModelValues outputs;
+    if (const ModelFunction* function = all_.model.find_function(node)) {
+      outputs = call_function(*function, call, inputs);
+    } else if (const Graph* branch = is_traced_ ? known_branch(call) : nullptr) {
+      outputs = Run(all_, *branch, this)({});
     } else {
-      outputs = call_same(*find_same(node), call);
+      outputs = call_op(call);
     }
     for (size_t i = outputs.size(); i < node.outputs.size(); ++i) {
       require_code(!call.wants(i), Code::kUnimplemented, "output {} is asked for, and {} are known",
@@ -164,15 +190,68 @@ class Run {
     return outputs;
   }
 
-  const Model& model_;
+  ModelValues call_op(const NodeCall& call) const {
+    ModelValues outputs;
+    if (is_traced_) {
+      for (Known& known : known_results(call)) outputs.emplace_back(Tensor(), std::move(known));
+      if (!outputs.empty()) return outputs;
+    }
+    Tensors tensors;
+    const Node& node = call.node();
+    if (const Adapter adapter = find_adapter(node.domain, node.op)) {
+      tensors = adapter(call);
+      call.require_all_known();
+    } else {
+      tensors = call_same(*find_same(node), call);
+    }
+    return {tensors.begin(), tensors.end()};
+  }
+
+  // The branch of an If whose condition is known while it is traced. The other is never looked at.
+  static const Graph* known_branch(const NodeCall& call) {
+    const bool is_if = call.node().op == "If" && call.node().domain.empty();
+    const Known* condition = is_if ? call.known(0) : nullptr;
+    if (!condition || condition->size() != 1) return nullptr;
+    return call.attr_graph(condition->values[0] != 0 ? "then_branch" : "else_branch");
+  }
+
+  // A function of the model: its nodes see what it is given, and nothing around it.
+  ModelValues call_function(const ModelFunction& function, const NodeCall& call,
+                            ModelValues inputs) const {
+    if (const OwnOps* own = all_.settings.own_ops) {
+      if (const auto at = own->find(&function); at != own->end()) {
+        const Tensors outputs = at->second.call(call.inputs());
+        return {outputs.begin(), outputs.end()};
+      }
+    }
+    GivenAttributes given;
+    for (const Attribute& attribute : function.defaults) given[attribute.name] = &attribute;
+    for (const Attribute& attribute : call.node().attributes) {
+      const bool is_its =
+          contains(function.attributes, attribute.name) || given.contains(attribute.name);
+      require_code(is_its, Code::kUnimplemented, "the function has no attribute {}",
+                   attribute.name);
+      if (const Attribute* value = call.find(attribute.name)) given[attribute.name] = value;
+    }
+    require_code(inputs.size() <= function.graph.inputs.size(), Code::kDataLoss,
+                 "the function takes {} inputs, but got {}", function.graph.inputs.size(),
+                 inputs.size());
+    inputs.resize(function.graph.inputs.size());
+    const Around inside = {all_.model, all_.settings, function.operator_sets, &given};
+    return Run(inside, function.graph)(inputs);
+  }
+
+  const Around& all_;
   const Graph& graph_;
-  const Run* around_;
+  const Run* outer_;
+  const bool is_traced_;
   std::unordered_map<std::string_view, int64_t> uses_;  // That are still to come.
-  std::unordered_map<std::string_view, Tensor> values_;
+  std::unordered_map<std::string_view, const ValueInfo*> declared_;
+  std::unordered_map<std::string_view, ModelValue> values_;
 };
 
-// The inputs as tensors of the dtypes that the model declares. Declared sizes are but a remark,
-// which is not always true: what a node needs of them, its op checks.
+}  // namespace
+
 Tensors checked_inputs(const Graph& graph, TensorSpan given) {
   require(given.size() == graph.inputs.size(), "the model takes {} inputs, but got {}",
           graph.inputs.size(), given.size());
@@ -181,7 +260,11 @@ Tensors checked_inputs(const Graph& graph, TensorSpan given) {
     const ValueInfo& declared = graph.inputs[i];
     Tensor x = given[i];
     const DType dtype = dtype_of_element(declared.element);
-    if (x->is_scalar_value()) x = with_dtype(current_scope(), *x, dtype);
+    if (x->is_scalar_value()) {
+      x = with_dtype(current_scope(), *x, dtype);
+    } else {
+      x = as_tensor(x, dtype);
+    }
     require(x->type.dtype == dtype, "input \"{}\" is {}, but the model takes {}", declared.name,
             x->type, to_string(declared));
     inputs.push_back(std::move(x));
@@ -189,11 +272,15 @@ Tensors checked_inputs(const Graph& graph, TensorSpan given) {
   return inputs;
 }
 
-void require_known(const Model& model) {
-  const int64_t version = model.version_of("");
-  require_code(version <= kNewestVersion, Code::kUnimplemented,
-               "the model imports version {} of ONNX's ops, and {} is the newest known here",
-               version, kNewestVersion);
+void require_known_ops(const Model& model) {
+  const auto require_version = [](std::span<const OperatorSet> sets) {
+    const int64_t version = version_of(sets, "");
+    require_code(version <= kNewestVersion, Code::kUnimplemented,
+                 "the model imports version {} of ONNX's ops, and {} is the newest known here",
+                 version, kNewestVersion);
+  };
+  require_version(model.operator_sets);
+  for (const ModelFunction& function : model.functions) require_version(function.operator_sets);
   std::string list;
   for (const UnknownOp& unknown : unknown_ops(model)) {
     list += (list.empty() ? "" : ", ") + unknown.op + " (";
@@ -204,18 +291,22 @@ void require_known(const Model& model) {
                list);
 }
 
-}  // namespace
-
 std::vector<std::string> ops_of(const Model& model) {
-  std::set<std::string> ops;
-  each_node(model.graph, [&](const Node& node, size_t) { ops.insert(full_name(node)); });
-  return {ops.begin(), ops.end()};
+  std::vector<std::string> ops;
+  for (const auto& [op, n] : op_counts(model)) ops.push_back(op);
+  return ops;
+}
+
+std::map<std::string, size_t> op_counts(const Model& model) {
+  std::map<std::string, size_t> counts;
+  each_node(model, [&](const Node& node, size_t) { ++counts[full_name(node)]; });
+  return counts;
 }
 
 std::vector<UnknownOp> unknown_ops(const Model& model) {
   std::map<std::string, std::vector<std::string>> found;
-  each_node(model.graph, [&](const Node& node, size_t place) {
-    if (find_adapter(node.domain, node.op) || find_same(node)) return;
+  each_node(model, [&](const Node& node, size_t place) {
+    if (find_adapter(node.domain, node.op) || find_same(node) || model.find_function(node)) return;
     found[full_name(node)].push_back(call_it(node, place));
   });
   std::vector<UnknownOp> all;
@@ -223,13 +314,23 @@ std::vector<UnknownOp> unknown_ops(const Model& model) {
   return all;
 }
 
+Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& settings) {
+  const Around all = {model, settings, model.operator_sets};
+  Tensors outputs;
+  for (const ModelValue& y : Run(all, model.graph)(ModelValues(inputs.begin(), inputs.end()))) {
+    outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));
+  }
+  return outputs;
+}
+
 Tensors run_onnx(const Model& model, TensorSpan inputs) {
-  require_known(model);
+  require_known_ops(model);
   Scope& scope = current_scope();
   SmallVector<TensorImpl*, 6> borrowed;
   for (const Tensor& x : inputs) borrowed.push_back(x.get());
   const Scope::OnDevice on_device(scope, common_device(scope, borrowed));
-  return Run(model, model.graph)(checked_inputs(model.graph, inputs));
+  return run_model(model, checked_inputs(model.graph, inputs),
+                   {[&](const TensorData& data) { return upload(scope, scope.device(), data); }});
 }
 
 }  // namespace tenon::onnx

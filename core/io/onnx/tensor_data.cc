@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -102,13 +103,27 @@ void convert(TensorData& data, const Fields& fields) {
   }
 }
 
-// True is 1, whatever the file calls it.
-void make_boolean(TensorData& data) {
-  const auto elements = data.elements();
-  std::vector<std::byte> ones(elements.size());
-  std::transform(elements.begin(), elements.end(), ones.begin(),
-                 [](std::byte b) { return std::byte{b != std::byte{0}}; });
-  data.converted = std::move(ones);
+// A number of a list of texts.
+uint64_t number_in(std::string_view text, const WireReader& reader) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    reader.fail_here("is no number of bytes");
+  }
+  return value;
+}
+
+void read_external(WireReader entry, ExternalData& external) {
+  std::string key, value;
+  while (entry.next()) {
+    if (entry.number() == 1) key = entry.text();
+    if (entry.number() != 2) continue;
+    value = entry.text();
+    // The key comes first, in every file that is.
+    if (key == "offset") external.offset = number_in(value, entry);
+    if (key == "length") external.length = number_in(value, entry);
+  }
+  if (key == "location") external.location = value;
 }
 
 }  // namespace
@@ -122,9 +137,14 @@ std::string name_of_element(int64_t element) {
                              : format("element type {}", {FormatArg(element)});
 }
 
+uint64_t bytes_of(const TensorType& type) {
+  return static_cast<uint64_t>(int64_t{count(type.shape)}) * size_of(type.dtype);
+}
+
 TensorData read_tensor_data(WireReader reader) {
   TensorData data;
   Fields fields;
+  ExternalData external;
   while (reader.next()) {
     switch (reader.number()) {
       case 1:
@@ -155,6 +175,11 @@ TensorData read_tensor_data(WireReader reader) {
       case 11:
         reader.append_to(fields.uint64s);
         break;
+      case 3:
+        reader.fail_here("is a part of a tensor, which is not read");
+      case 13:
+        read_external(reader.message(), external);
+        break;
       case 14:
         fields.external = reader.int32() == 1;
         break;
@@ -165,17 +190,26 @@ TensorData read_tensor_data(WireReader reader) {
     data.unreadable = "its elements are of " + name_of_element(fields.element);
   } else if (fields.external) {
     data.unreadable = "its elements lie in another file";
+    data.external = std::move(external);
   } else if (fields.has_raw) {
-    const uint64_t needed =
-        static_cast<uint64_t>(count(data.type.shape)) * size_of(data.type.dtype);
+    const uint64_t needed = bytes_of(data.type);
     require_code(data.raw.size() == needed, Code::kDataLoss,
                  "tensor \"{}\" is {} with {} bytes, but has {}", data.name, data.type, needed,
                  data.raw.size());
   } else {
     convert(data, fields);
   }
-  if (data.type.dtype == DType::kBool && data.unreadable.empty()) make_boolean(data);
+  if (data.unreadable.empty()) normalise(data);
   return data;
+}
+
+void normalise(TensorData& data) {
+  if (data.type.dtype != DType::kBool) return;
+  const auto elements = data.elements();
+  std::vector<std::byte> ones(elements.size());
+  std::transform(elements.begin(), elements.end(), ones.begin(),
+                 [](std::byte b) { return std::byte{b != std::byte{0}}; });
+  data.converted = std::move(ones);
 }
 
 Tensor upload(Scope& scope, Device& device, const TensorData& data) {

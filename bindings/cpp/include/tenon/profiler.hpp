@@ -1,0 +1,93 @@
+// Where the time of a program goes.
+//
+//   tenon::Profiler profiler;
+//   ...
+//   profiler.stop();
+//   std::cout << profiler.table();
+//   profiler.write_trace("trace.json");  // For https://ui.perfetto.dev.
+
+#pragma once
+
+#include <tenon/tensor.hpp>
+
+namespace tenon {
+
+enum class SpanKind : int32_t {
+  kOp = TENON_SPAN_OP,
+  kFused = TENON_SPAN_FUSED,        // Ops that a function launched as one.
+  kFunction = TENON_SPAN_FUNCTION,  // With all that runs inside of it.
+  kTracing = TENON_SPAN_TRACING,
+  kCopy = TENON_SPAN_COPY
+};
+
+// Spans that are alike; tenon/profiler.h says what each number is.
+struct ProfileRow {
+  SpanKind kind;
+  std::string name, inputs, device;
+  tenon_profiler_row c;  // Its texts live as long as the profiler.
+
+  // In nanoseconds: the device's where something was launched, else the host's own.
+  uint64_t time() const { return c.launches ? c.device_total : c.own_total; }
+};
+
+// Profiles all scopes of a context from when it is made until it is stopped, or the last copy of it
+// ends.
+class Profiler {
+ public:
+  // The context of the current scope. At most `max_events` spans are kept for the trace.
+  explicit Profiler(uint64_t max_events = defaults().max_events)
+      : Profiler(tenon_scope_context(current_scope()), max_events) {}
+  explicit Profiler(const Context& context, uint64_t max_events = defaults().max_events)
+      : Profiler(context.get(), max_events) {}
+
+  // Waits for launches that are still under way.
+  void stop() const { check(tenon_profiler_stop(get())); }
+
+  // ---- when it is stopped
+
+  std::string table() const {
+    tenon_string text = {};
+    check(tenon_profiler_table(get(), &text));
+    return detail::take_text(text);
+  }
+
+  // A file that Perfetto opens.
+  void write_trace(std::string_view path) const {
+    check(tenon_profiler_write_trace(get(), detail::c_text(path)));
+  }
+
+  // Those first that took most time.
+  std::vector<ProfileRow> rows() const {
+    std::vector<ProfileRow> rows;
+    for (size_t i = 0; i < tenon_profiler_count_rows(get()); ++i) {
+      tenon_profiler_row row = {};
+      row.struct_size = sizeof row;
+      check(tenon_profiler_describe_row(get(), i, &row));
+      rows.push_back({static_cast<SpanKind>(row.kind), std::string(detail::view(row.name)),
+                      std::string(detail::view(row.inputs)), std::string(detail::view(row.device)),
+                      row});
+    }
+    return rows;
+  }
+
+  // Spans that are in the table and, for want of room, not in the trace.
+  uint64_t dropped_events() const { return tenon_profiler_count_dropped_events(get()); }
+
+  tenon_profiler* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_profiler, tenon_profiler_retain, tenon_profiler_release>;
+
+  static tenon_profiler_options defaults() { return TENON_PROFILER_OPTIONS_DEFAULT; }
+
+  Profiler(tenon_context* context, uint64_t max_events) {
+    tenon_profiler_options options = defaults();
+    options.max_events = max_events;
+    handle_ = detail::make<Shared>(
+        [&](tenon_profiler** out) { return tenon_profiler_start(context, &options, out); });
+  }
+
+  Shared handle_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,184 @@
+// A profile as a table, and as a file that Perfetto opens.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/dispatch/profiler.h"
+
+namespace tenon {
+namespace {
+
+// ---- the table
+
+constexpr size_t kWidest = 44;  // Of a column of text.
+
+std::string shortened(const std::string& text) {
+  if (text.size() <= kWidest) return text;
+  return text.substr(0, kWidest - 3) + "...";
+}
+
+std::string time_text(double ns) {
+  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
+  if (ns < 1e9) return fmt::format("{:.2f} ms", ns / 1e6);
+  return fmt::format("{:.2f} s", ns / 1e9);
+}
+
+std::string rate_text(const Profile::Row& row) {
+  const auto ns = static_cast<double>(row.time().total);
+  if (ns <= 0) return "";
+  if (row.times.flops > 0) {
+    return fmt::format("{:.2f} GFLOP/s", static_cast<double>(row.times.flops) / ns);
+  }
+  if (row.times.bytes > 0) {
+    return fmt::format("{:.2f} GB/s", static_cast<double>(row.times.bytes) / ns);
+  }
+  return "";
+}
+
+constexpr size_t kColumns = 11;
+using Line = std::array<std::string, kColumns>;
+constexpr size_t kTexts = 3;  // Columns from the left; the others hold numbers.
+
+Line line_of(const Profile::Row& row, uint64_t whole) {
+  const Times& time = row.time();
+  const double mean =
+      time.count ? static_cast<double>(time.total) / static_cast<double>(time.count) : 0;
+  const double share =
+      whole ? 100.0 * static_cast<double>(time.total) / static_cast<double>(whole) : 0;
+  const bool is_op = row.kind == SpanKind::kOp || row.kind == SpanKind::kFused;
+  const std::string name = is_op ? row.name : fmt::format("{} {}", name_of(row.kind), row.name);
+  return {shortened(name),
+          shortened(row.inputs),
+          row.device,
+          std::to_string(row.times.host.count),
+          time_text(static_cast<double>(time.total)),
+          time_text(mean),
+          time_text(static_cast<double>(time.least)),
+          time_text(static_cast<double>(time.most)),
+          fmt::format("{:.1f}%", share),
+          time_text(static_cast<double>(row.times.host.total)),
+          rate_text(row)};
+}
+
+std::string text_of(const std::vector<Line>& lines) {
+  std::array<size_t, kColumns> widths{};
+  for (const Line& line : lines) {
+    for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    std::string made;
+    for (size_t i = 0; i < kColumns; ++i) {
+      if (i > 0) made += "  ";
+      made += i < kTexts ? fmt::format("{:<{}}", line[i], widths[i])
+                         : fmt::format("{:>{}}", line[i], widths[i]);
+    }
+    made.erase(made.find_last_not_of(' ') + 1);
+    text += made + '\n';
+  }
+  return text;
+}
+
+// ---- the file
+
+std::string json(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Microseconds, with all that is known of them.
+std::string micros(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+constexpr int kHost = 1, kDevices = 2;  // The processes of the trace.
+
+std::string name_event(const char* what, int process, uint32_t thread, const std::string& name) {
+  return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
+                     process, thread, json(name));
+}
+
+std::string span_event(const Profile& profile, const Profile::Event& event) {
+  const Profile::Row& row = profile.rows[event.row];
+  const bool is_on_lane = event.thread & Profile::kLane;
+  std::string args = fmt::format(R"("inputs":{})", json(row.inputs));
+  if (!row.device.empty()) args += fmt::format(R"(,"device":{})", json(row.device));
+  if (event.device_time) args += fmt::format(R"(,"device_us":{})", micros(event.device_time));
+  if (event.location) {
+    args += fmt::format(R"(,"location":{})", json(profile.locations[event.location]));
+  }
+  return fmt::format(
+      R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+      json(row.name), name_of(row.kind), is_on_lane ? kDevices : kHost,
+      event.thread & ~Profile::kLane, micros(event.start), micros(event.length), args);
+}
+
+}  // namespace
+
+std::string Profile::table() const {
+  std::vector<Line> lines = {{"op", "inputs", "device", "calls", "time", "mean", "min", "max",
+                              "share", "host time", "rate"}};
+  uint64_t whole = 0, n_calls = 0;
+  bool has_completion = false;
+  for (const Row& row : rows) whole += row.time().total;
+  for (const Row& row : rows) {
+    lines.push_back(line_of(row, whole));
+    n_calls += row.times.host.count;
+    has_completion = has_completion || row.times.clock == DeviceClock::kCompletion;
+  }
+  std::string text = text_of(lines);
+  text += fmt::format(
+      "\n{} calls, {} of {}. Time is a device's where something was launched, else the host's own; "
+      "host time counts what was called inside too.\n",
+      n_calls, time_text(static_cast<double>(whole)), time_text(static_cast<double>(length)));
+  text +=
+      has_completion
+          ? "Device time: around each launch of a synchronous device; of an asynchronous one by "
+            "the host's clock, until the host was told that it had finished.\n"
+          : "Device time: around each launch.\n";
+  if (n_dropped > 0) {
+    text += fmt::format(
+        "{} events were not kept, for want of room: the table counts them, the "
+        "trace does not.\n",
+        n_dropped);
+  }
+  return text;
+}
+
+void Profile::write_trace(const std::string& path) const {
+  const auto give_up = [&] {
+    const int error = errno;
+    fail(error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kUnavailable,
+         "{}: cannot be written: {}", {path, std::strerror(error)});
+  };
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file) give_up();
+  file << fmt::format(
+      R"({{"displayTimeUnit":"ns","otherData":{{"profiled_us":{},"events_not_kept":{}}},)"
+      R"("traceEvents":[)",
+      micros(length), n_dropped);
+  file << '\n' << name_event("process_name", kHost, 0, "host");
+  if (!lanes.empty()) file << ",\n" << name_event("process_name", kDevices, 0, "devices");
+  for (uint32_t i = 0; i < lanes.size(); ++i) {
+    file << ",\n" << name_event("thread_name", kDevices, i, lanes[i]);
+  }
+  uint32_t thread = 0;
+  for (const Event& event : events) {
+    if (event.thread != thread && !(event.thread & kLane)) {
+      thread = event.thread;
+      file << ",\n" << name_event("thread_name", kHost, thread, fmt::format("thread {}", thread));
+    }
+    file << ",\n" << span_event(*this, event);
+  }
+  file << "\n]}\n";
+  file.close();
+  if (!file) give_up();
+}
+
+}  // namespace tenon

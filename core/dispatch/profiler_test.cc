@@ -1,0 +1,354 @@
+#include "core/dispatch/profiler.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/testing/control.h"
+#include "core/testing/test.h"
+
+namespace tenon {
+namespace {
+
+using testing::f32;
+using testing::values_of;
+using Json = nlohmann::json;
+
+class Profiles : public testing::ControlTest {
+ protected:
+  void start(uint64_t max_events = Profiler::kMaxEvents) {
+    profiler = Profiler::start(context(), max_events);
+  }
+  const Profile& stop() {
+    profiler->stop();
+    return profiler->profile();
+  }
+  // The spans of that name, whatever their inputs.
+  SpanTimes times(const char* name, SpanKind kind = SpanKind::kOp) const {
+    SpanTimes all;
+    for (const Profile::Row& row : profiler->profile().rows) {
+      if (row.name == name && row.kind == kind) all.add(row.times);
+    }
+    return all;
+  }
+  uint64_t count(const char* name, SpanKind kind = SpanKind::kOp) const {
+    return times(name, kind).host.count;
+  }
+  Json trace() const {
+    const std::string path = ::testing::TempDir() + "profiler_test_" +
+                             std::to_string(reinterpret_cast<uintptr_t>(this)) + ".json";
+    profiler->profile().write_trace(path);
+    std::ifstream file(path);
+    Json read = Json::parse(file);
+    std::remove(path.c_str());
+    return read;
+  }
+  // What a function of a product and a sum launches, alone and with a fused part.
+  Ref<Function> layer() {
+    return function([](Scope&, TensorSpan in, const Statics&) {
+      return Tensors{tanh(matmul(in[0], in[1]) * 2.0 + 1.0)};
+    });
+  }
+
+  Ref<Profiler> profiler;
+};
+
+uint64_t ns(const Json& micros) {
+  return static_cast<uint64_t>(std::llround(micros.get<double>() * 1000));
+}
+
+// Spans of a track begin one after the other, and each ends before the one that it is in.
+void expect_nested(const Json& trace) {
+  std::map<std::pair<int, int>, std::vector<std::pair<uint64_t, uint64_t>>> tracks;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    auto& open = tracks[{event["pid"], event["tid"]}];
+    const uint64_t start = ns(event["ts"]), end = start + ns(event["dur"]);
+    if (!open.empty()) EXPECT_GE(start, open.back().first) << event;
+    while (open.size() > 1 && start >= open.back().second) open.pop_back();
+    if (!open.empty() && start < open.back().second) EXPECT_LE(end, open.back().second) << event;
+    open.emplace_back(start, end);
+  }
+}
+
+TEST_F(Profiles, CountEagerOpsByTheirInputs) {
+  const Tensor x = f32({1, 2}), row = f32({3});
+  start();
+  for (int i = 0; i < 3; ++i) add(x, x);
+  add(x, row);
+  const Profile& profile = stop();
+  add(x, x);
+
+  ASSERT_EQ(profile.rows.size(), 2u);
+  const size_t pair = profile.rows[0].inputs == "f32[2], f32[2]" ? 0 : 1;
+  EXPECT_EQ(profile.rows[pair].inputs, "f32[2], f32[2]");
+  EXPECT_EQ(profile.rows[pair].device, device().name());
+  EXPECT_EQ(profile.rows[pair].times.host.count, 3u);
+  EXPECT_EQ(profile.rows[pair].times.device.count, 3u);
+  EXPECT_EQ(profile.rows[pair].times.bytes, 3u * 3 * 2 * 4);
+  EXPECT_EQ(profile.rows[pair].times.clock, DeviceClock::kLaunch);
+  EXPECT_EQ(profile.rows[1 - pair].inputs, "f32[2], f32[1]");
+  EXPECT_EQ(profile.rows[1 - pair].times.host.count, 1u);
+  EXPECT_EQ(profile.rows[1 - pair].times.bytes, 2u * 4 + 4 + 2 * 4);
+  EXPECT_GE(profile.rows[0].time().total, profile.rows[1].time().total);
+  EXPECT_EQ(profile.events.size(), 4u);
+}
+
+TEST_F(Profiles, SayOfEachTimeThePartThatNoOtherSpanTook) {
+  const Tensor x = f32(Dims{2, 2}, {1, 2, 3, 4});
+  start();
+  const Tensor y = softmax(x, 1);  // In parts, on a device without a kernel of its own.
+  add(reshape(x, Dims{4}), number(2));
+  const Profile& profile = stop();
+
+  EXPECT_EQ(count("softmax"), 1u);
+  EXPECT_EQ(count("reshape"), 1u);
+  EXPECT_EQ(times("reshape").device.count, 0u);
+  for (const Profile::Row& row : profile.rows) {
+    EXPECT_LE(row.times.own.total, row.times.host.total) << row.name;
+    EXPECT_LE(row.times.device.total, row.times.own.total) << row.name;
+    EXPECT_LE(row.times.host.least, row.times.host.most) << row.name;
+    EXPECT_LE(row.times.host.total, profile.length) << row.name;
+  }
+  uint64_t own = 0;
+  for (const Profile::Row& row : profile.rows) own += row.times.own.total;
+  EXPECT_LE(own, profile.length);
+}
+
+TEST_F(Profiles, CountWhatATapeRecords) {
+  const Tensor x = f32({1, 2});
+  start();
+  const Ref<Tape> t = tape();
+  t->watch(x);
+  const Tensor dx = t->gradient(x * x, x);
+  stop();
+  EXPECT_EQ(values_of(dx), (std::vector<double>{2, 4}));
+  EXPECT_GE(count("mul"), 3u);  // The product and its derivative by each factor.
+}
+
+TEST_F(Profiles, CountEachLaunchOfAProgram) {
+  const Tensor a = f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6}), b = f32(Dims{3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto f = layer();
+  const Tensors in = {a, b};
+  for (int i = 0; i < 3; ++i) f->call(scope(), in, {});  // Traced, run, written down.
+  start();
+  for (int i = 0; i < 5; ++i) f->call(scope(), in, {});
+  const Profile& profile = stop();
+
+  EXPECT_EQ(count("f", SpanKind::kFunction), 5u);
+  EXPECT_EQ(count("f", SpanKind::kTracing), 0u);
+  EXPECT_EQ(count("matmul"), 5u);
+  EXPECT_EQ(times("matmul").flops, 5u * 2 * 2 * 3 * 2);
+  const bool has_loops = device().calls().prepare_loop != nullptr && count("mul") == 0;
+  if (has_loops) {
+    EXPECT_EQ(count("fused(mul, add, tanh)", SpanKind::kFused), 5u);
+  } else {
+    EXPECT_EQ(count("mul"), 5u);
+    EXPECT_EQ(count("add"), 5u);
+    EXPECT_EQ(count("tanh"), 5u);
+  }
+  for (const Profile::Row& row : profile.rows) {
+    if (row.name == "matmul") EXPECT_EQ(row.inputs, "f32[2,3], f32[3,2]");
+  }
+  EXPECT_LT(times("f", SpanKind::kFunction).own.total, times("f", SpanKind::kFunction).host.total);
+}
+
+TEST_F(Profiles, TellTracingFromRunning) {
+  const Tensor a = f32(Dims{1, 1}, {1});
+  start();
+  const auto f = layer();
+  const Tensors in = {a, a};
+  f->call(scope(), in, {});
+  stop();
+  EXPECT_EQ(count("f", SpanKind::kTracing), 1u);
+  EXPECT_EQ(count("f", SpanKind::kFunction), 1u);
+  EXPECT_EQ(count("matmul"), 1u);  // Tracing computes nothing.
+}
+
+TEST_F(Profiles, CountEachTripOfALoop) {
+  const auto code = [&](const Tensor& x) { return power(x, testing::count_from(10)); };
+  const auto f = function(code);
+  const Tensor x = testing::scalar64(2);
+  for (int i = 0; i < 3; ++i) f->call(scope(), {&x, 1}, {});
+  start();
+  f->call(scope(), {&x, 1}, {});
+  code(x);
+  stop();
+  EXPECT_EQ(count("while_loop"), 2u);
+  uint64_t products = count("mul");
+  for (const Profile::Row& row : profiler->profile().rows) {
+    if (row.kind == SpanKind::kFused && row.name.find("mul") != std::string::npos) {
+      products += row.times.host.count;
+    }
+  }
+  EXPECT_EQ(products, 20u);
+}
+
+TEST_F(Profiles, CountCopiesWithTheirBytes) {
+  start();
+  const Tensor x = f32({1, 2, 3});
+  values_of(x);
+  stop();
+  EXPECT_EQ(count("from_host", SpanKind::kCopy), 1u);
+  EXPECT_EQ(times("from_host", SpanKind::kCopy).bytes, 12u);
+  EXPECT_EQ(count("to_host", SpanKind::kCopy), 1u);
+}
+
+TEST_F(Profiles, AreFilesWhoseSpansNest) {
+  const Tensor a = f32(Dims{2, 2}, {1, 2, 3, 4});
+  const auto f = layer();
+  const Tensors in = {a, a};
+  scope().set_location("a \"file\"\n.c:1");
+  start();
+  for (int i = 0; i < 4; ++i) f->call(scope(), in, {});
+  softmax(a, 1);
+  const Profile& profile = stop();
+  const Json read = trace();
+
+  expect_nested(read);
+  size_t n_spans = 0, n_products = 0;
+  for (const Json& event : read["traceEvents"]) {
+    n_spans += event["ph"] == "X";
+    if (event["name"] != "matmul") continue;
+    ++n_products;
+    EXPECT_EQ(event["cat"], "op");
+    EXPECT_EQ(event["args"]["inputs"], "f32[2,2], f32[2,2]");
+    EXPECT_EQ(event["args"]["device"], device().name());
+    EXPECT_LE(ns(event["args"]["device_us"]), ns(event["dur"]));
+    EXPECT_EQ(event["args"]["location"], "a \"file\"\n.c:1");
+  }
+  EXPECT_EQ(n_products, 4u);
+  EXPECT_EQ(n_spans, profile.events.size());
+}
+
+TEST_F(Profiles, SeeEveryThreadOfTheContext) {
+  start();
+  const auto work = [&] {
+    const Ref<Scope> own = Ref<Scope>::adopt(new Scope(context(), &device()));
+    const Scope::Enter enter(*own);
+    const Tensor x = f32({1, 2});
+    for (int i = 0; i < 100; ++i) add(x, x);
+  };
+  std::thread one(work), two(work);
+  one.join();
+  two.join();
+  const Profile& profile = stop();
+
+  EXPECT_EQ(count("add"), 200u);
+  ASSERT_EQ(profile.rows.size(), 2u);  // The same calls are one row, wherever they are made.
+  std::set<uint32_t> threads;
+  for (const Profile::Event& event : profile.events) threads.insert(event.thread);
+  EXPECT_EQ(threads.size(), 2u);
+  expect_nested(trace());
+}
+
+TEST_F(Profiles, KeepAsManyEventsAsTheyMay) {
+  const Tensor x = f32({1});
+  start(7);
+  for (int i = 0; i < 10; ++i) add(x, x);
+  const Profile& profile = stop();
+  EXPECT_EQ(count("add"), 10u);
+  EXPECT_EQ(profile.events.size(), 7u);
+  EXPECT_EQ(profile.n_dropped, 3u);
+  EXPECT_EQ(trace()["otherData"]["events_not_kept"], 3);
+  EXPECT_NE(profile.table().find("3 events were not kept"), std::string::npos);
+}
+
+TEST_F(Profiles, LeaveOutWhatFailsAndWhatIsUnderWay) {
+  start();
+  EXPECT_ERROR(f32({1, 2}) + f32({1, 2, 3}), Code::kInvalidArgument, "add");
+  const auto f = function([&](const Tensor& x) {
+    profiler->stop();
+    return -x;
+  });
+  context().run_functions_eagerly(true);
+  const Tensor x = f32({1});
+  f->call(scope(), {&x, 1}, {});
+  EXPECT_EQ(count("add"), 0u);
+  EXPECT_EQ(count("f", SpanKind::kFunction), 0u);
+  EXPECT_EQ(count("neg"), 0u);
+  EXPECT_EQ(count("from_host", SpanKind::kCopy), 3u);
+}
+
+TEST_F(Profiles, MayFollowEachOtherInsideOfACall) {
+  start();
+  const auto f = function([&](const Tensor& x) {
+    profiler->stop();
+    start();
+    return -x;
+  });
+  context().run_functions_eagerly(true);
+  const Tensor x = f32({1});
+  f->call(scope(), {&x, 1}, {});
+  stop();
+  EXPECT_EQ(count("neg"), 1u);
+  EXPECT_EQ(count("f", SpanKind::kFunction), 0u);  // It began under the other one.
+}
+
+TEST_F(Profiles, RunOneAtATimeAndStopOnce) {
+  start();
+  EXPECT_ERROR(Profiler::start(context()), Code::kFailedPrecondition, "profiled already");
+  EXPECT_ERROR(profiler->profile(), Code::kFailedPrecondition, "still runs");
+  stop();
+  EXPECT_ERROR(profiler->stop(), Code::kFailedPrecondition, "stopped before");
+  start();
+  profiler.reset();
+  EXPECT_FALSE(scope().is_profiled());
+}
+
+TEST_F(Profiles, AreTablesOfWhatTookMostTime) {
+  const Tensor x = f32({1, 2});
+  start();
+  for (int i = 0; i < 3; ++i) add(x, x);
+  EXPECT_EQ(stop().table().substr(0, 2), "op");
+  const std::string text = profiler->profile().table();
+  for (const char* part :
+       {"inputs", "share", "add", "f32[2], f32[2]", "100.0%", "GB/s", "3 calls"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+#ifdef TENON_FAKE_PLUGIN
+ContextOptions with_fake(const char* blocking) {
+  ContextOptions options;
+  options.plugin_paths = {TENON_FAKE_PLUGIN};
+  options.plugin_options = {{"fake", "delay_us", "2000"}, {"fake", "blocking", blocking}};
+  return options;
+}
+
+// Each piece of work takes two milliseconds, which the host does not wait for.
+TEST(ProfilesOfAsynchronousDevices, TellWhenLaunchesHadFinished) {
+  for (const char* blocking : {"0", "1"}) {
+    const Ref<Context> context = Ref<Context>::adopt(new Context(with_fake(blocking)));
+    const Ref<Scope> scope = Ref<Scope>::adopt(new Scope(*context, &context->device("fake")));
+    const Scope::Enter enter(*scope);
+    const Tensor x = f32({1, 2});
+    const Ref<Profiler> profiler = Profiler::start(*context);
+    for (int i = 0; i < 3; ++i) add(x, x);
+    profiler->stop();
+
+    const Profile& profile = profiler->profile();
+    ASSERT_EQ(profile.rows.size(), 1u);
+    const SpanTimes& times = profile.rows[0].times;
+    EXPECT_EQ(times.clock, DeviceClock::kCompletion);
+    EXPECT_EQ(times.host.count, 3u);
+    EXPECT_EQ(times.device.count, 3u);
+    EXPECT_GE(times.device.least, 1'900'000u);
+    EXPECT_LE(times.device.total, profile.length);
+    EXPECT_EQ(profile.lanes, std::vector<std::string>{"fake:0"});
+    uint64_t busy_until = 0;
+    size_t n_on_lane = 0;
+    for (const Profile::Event& event : profile.events) {
+      if (!(event.thread & Profile::kLane)) continue;
+      EXPECT_GE(event.start, busy_until);
+      busy_until = event.start + event.length;
+      ++n_on_lane;
+    }
+    EXPECT_EQ(n_on_lane, 3u);
+    EXPECT_NE(profile.table().find("asynchronous"), std::string::npos);
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace tenon

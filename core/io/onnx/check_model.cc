@@ -1,0 +1,201 @@
+// Whether a model is one: each value is made once, before it is read, and is what it is declared to
+// be as far as the file itself tells; its functions end.
+
+#include <set>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/io/onnx/model.h"
+
+namespace tenon::onnx {
+namespace {
+
+std::string call_it(const Node& node, size_t place) {
+  const std::string name =
+      node.name.empty() ? "node " + std::to_string(place) : "node \"" + node.name + "\"";
+  return name + " (" + node.op + ")";
+}
+
+// The names that a graph and those around it have made so far.
+class Names {
+ public:
+  explicit Names(const Names* around = nullptr) : around_(around) {}
+
+  void add(std::string_view name) {
+    if (name.empty()) return;
+    require_code(names_.insert(name).second, Code::kDataLoss, "the value \"{}\" is made twice",
+                 name);
+  }
+  bool has(std::string_view name) const {
+    return names_.contains(name) || (around_ && around_->has(name));
+  }
+
+ private:
+  const Names* around_;
+  std::unordered_set<std::string_view> names_;
+};
+
+void require_made(const Names& names, const Graph& graph, std::string_view name,
+                  const std::string& reader) {
+  if (name.empty() || names.has(name)) return;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const std::string& output : graph.nodes[i].outputs) {
+      if (output != name) continue;
+      fail(Code::kDataLoss,
+           "the value \"{}\" is read by {}, but nothing before makes it: {} does, so that the "
+           "nodes are in no order, or form a cycle",
+           {name, reader, call_it(graph.nodes[i], i)});
+    }
+  }
+  fail(Code::kDataLoss, "the value \"{}\" is read by {}, but nothing before makes it",
+       {name, reader});
+}
+
+void check_graph(const Graph& graph, const Names* around) {
+  Names names(around);
+  for (const ValueInfo& input : graph.inputs) {
+    require_code(!input.name.empty(), Code::kDataLoss, "an input of the graph \"{}\" has no name",
+                 graph.name);
+    names.add(input.name);
+  }
+  for (const TensorData& data : graph.initializers) names.add(data.name);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    for (const std::string& input : node.inputs) {
+      require_made(names, graph, input, call_it(node, i));
+    }
+    std::set<std::string_view> attributes;
+    for (const Attribute& attribute : node.attributes) {
+      require_code(attributes.insert(attribute.name).second, Code::kDataLoss,
+                   "{} has the attribute {} twice", call_it(node, i), attribute.name);
+    }
+    each_inner_graph(node, [&](const Graph& inner) { check_graph(inner, &names); });
+    for (const std::string& output : node.outputs) names.add(output);
+  }
+  for (const ValueInfo& output : graph.outputs) {
+    require_made(names, graph, output.name, "the graph \"" + graph.name + "\" as an output");
+  }
+}
+
+template <class Visit>
+void each_call(const Graph& graph, const Visit& visit) {
+  for (const Node& node : graph.nodes) {
+    visit(node);
+    each_inner_graph(node, [&](const Graph& inner) { each_call(inner, visit); });
+  }
+}
+
+// Functions that call others, to no great depth and never in a circle. How many nodes a model has
+// when every call is written out is bounded: functions that call the one below twice double it each
+// time.
+class Calls {
+ public:
+  explicit Calls(const Model& model)
+      : model_(model), states_(model.functions.size()), written_(model.functions.size()) {}
+
+  void check() {
+    for (size_t i = 0; i < model_.functions.size(); ++i) written_out(i, 0);
+    written_out(model_.graph, 0);
+  }
+
+ private:
+  static constexpr size_t kDeepest = 64;
+  static constexpr size_t kMostNodes = size_t{1} << 21;
+  enum class State : uint8_t { kNew, kUnderWay, kDone };
+  // What becomes of a graph: how many nodes, and calls in calls.
+  struct Written {
+    size_t nodes = 0, calls = 0;
+  };
+
+  Written written_out(size_t i, size_t depth) {
+    const ModelFunction& function = model_.functions[i];
+    require_code(states_[i] != State::kUnderWay, Code::kDataLoss, "the function {} calls itself",
+                 function.name);
+    if (states_[i] == State::kDone) return written_[i];
+    states_[i] = State::kUnderWay;
+    written_[i] = written_out(function.graph, depth);
+    states_[i] = State::kDone;
+    return written_[i];
+  }
+
+  Written written_out(const Graph& graph, size_t depth) {
+    Written all;
+    each_call(graph, [&](const Node& node) {
+      const ModelFunction* called = model_.find_function(node);
+      const auto i = called ? static_cast<size_t>(called - model_.functions.data()) : 0;
+      Written one = {1, 0};
+      if (called) {
+        require_shallow(depth + 1);
+        one = written_out(i, depth + 1);
+        ++one.calls;
+        require_shallow(one.calls);
+      }
+      all.nodes += one.nodes;
+      all.calls = std::max(all.calls, one.calls);
+      require_code(all.nodes <= kMostNodes, Code::kDataLoss,
+                   "the model has more than {} nodes where its functions are written out",
+                   kMostNodes);
+    });
+    return all;
+  }
+
+  static void require_shallow(size_t calls) {
+    require_code(calls <= kDeepest, Code::kDataLoss, "functions call each other more than {} deep",
+                 kDeepest);
+  }
+
+  const Model& model_;
+  std::vector<State> states_;
+  std::vector<Written> written_;
+};
+
+// Initialisers whose type is declared as well.
+void check_declared(const Graph& graph) {
+  std::unordered_map<std::string_view, const TensorData*> data;
+  for (const TensorData& each : graph.initializers) data.emplace(each.name, &each);
+  for (const ValueInfo& value : graph.values) {
+    const auto at = data.find(value.name);
+    if (at != data.end()) require_declared(value, at->second->type);
+  }
+  for (const Node& node : graph.nodes) {
+    each_inner_graph(node, [](const Graph& inner) { check_declared(inner); });
+  }
+}
+
+}  // namespace
+
+void require_declared(const ValueInfo& value, const TensorType& type) {
+  if (!value.is_tensor) return;
+  const DType dtype = dtype_of_element(value.element);
+  bool holds = dtype == DType::kNone || dtype == type.dtype;
+  if (value.shape) {
+    holds = holds && value.shape->size() == type.rank();
+    for (size_t i = 0; holds && i < type.rank(); ++i) {
+      const int64_t size = (*value.shape)[i].size;
+      holds = size < 0 || !type.shape[i].known() || size == type.shape[i].word();
+    }
+  }
+  require_code(holds, Code::kDataLoss, "the value \"{}\" is declared to be {}, but is {}",
+               value.name, to_string(value), type);
+}
+
+void check_model(const Model& model) {
+  check_graph(model.graph, nullptr);
+  check_declared(model.graph);
+  std::set<std::string_view> domains;
+  for (const OperatorSet& set : model.operator_sets) {
+    require_code(domains.insert(set.domain).second, Code::kDataLoss,
+                 "the model imports the ops of \"{}\" twice", set.domain);
+  }
+  for (const ModelFunction& function : model.functions) {
+    check_graph(function.graph, nullptr);
+    std::set<std::string_view> attributes(function.attributes.begin(), function.attributes.end());
+    for (const Attribute& attribute : function.defaults) {
+      require_code(attributes.insert(attribute.name).second, Code::kDataLoss,
+                   "the function {} has the attribute {} twice", function.name, attribute.name);
+    }
+  }
+  Calls(model).check();
+}
+
+}  // namespace tenon::onnx

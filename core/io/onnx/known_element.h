@@ -1,0 +1,183 @@
+// Arithmetic of elements that are known while a model is traced: of sizes, and of fractions of
+// them. Whatever does not fit is not known: the ops themselves compute it then.
+
+#pragma once
+
+#include "core/io/onnx/known.h"
+#include "core/ops/formulas.h"
+
+namespace tenon::onnx {
+
+// A number, an integer if the divisor is 1.
+struct Element {
+  Size value = 0, divisor = 1;
+};
+using Maybe = std::optional<Element>;
+
+inline bool is_number(const Element& x) { return x.value.known() && x.divisor.known(); }
+
+inline Element at(const Known& known, size_t i) {
+  return {known.values[i], known.divisors.empty() ? Size(1) : known.divisors[i]};
+}
+
+inline bool are_numbers(const Known& known) {
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (!is_number(at(known, i))) return false;
+  }
+  return true;
+}
+
+// ---- arithmetic that gives up where numbers overflow
+
+// Nothing of what no size can be.
+inline std::optional<Size> as_size(__int128 value) {
+  constexpr __int128 kHole = __int128{1} << 60;
+  const __int128 from_hole = value - Size::kFirstFormula;
+  const bool fits = value >= INT64_MIN && value <= INT64_MAX;
+  if (!fits || (from_hole > -kHole && from_hole < kHole)) return std::nullopt;
+  return Size(static_cast<int64_t>(value));
+}
+
+template <class Compute>
+inline std::optional<Size> computed(Size a, Size b, const Compute& compute) {
+  if (a.known() && b.known()) return as_size(compute(__int128{a.word()}, __int128{b.word()}));
+  return compute(a, b);
+}
+
+inline std::optional<Size> times(Size a, Size b) {
+  return computed(a, b, [](auto x, auto y) { return x * y; });
+}
+
+// Over one divisor.
+template <class Combine>
+inline Maybe joined(const Element& a, const Element& b, const Combine& combine) {
+  if (identical(a.divisor, b.divisor)) {
+    const auto value = computed(a.value, b.value, combine);
+    return value ? Maybe({*value, a.divisor}) : std::nullopt;
+  }
+  const auto x = times(a.value, b.divisor), y = times(b.value, a.divisor);
+  const auto divisor = times(a.divisor, b.divisor);
+  if (!x || !y || !divisor) return std::nullopt;
+  const auto value = computed(*x, *y, combine);
+  return value ? Maybe({*value, *divisor}) : std::nullopt;
+}
+
+inline Maybe add(const Element& a, const Element& b) {
+  return joined(a, b, [](auto x, auto y) { return x + y; });
+}
+inline Maybe sub(const Element& a, const Element& b) {
+  return joined(a, b, [](auto x, auto y) { return x - y; });
+}
+inline Maybe mul(const Element& a, const Element& b) {
+  const auto value = times(a.value, b.value), divisor = times(a.divisor, b.divisor);
+  return value && divisor ? Maybe({*value, *divisor}) : std::nullopt;
+}
+
+// Integers toward zero.
+inline Maybe div_integers(const Element& a, const Element& b) {
+  if (b.value == 0) return std::nullopt;
+  return Element{a.value / b.value, 1};
+}
+inline Maybe div_fractions(const Element& a, const Element& b) {
+  if (!(b.value > 0)) return std::nullopt;
+  return mul(a, {b.divisor, b.value});
+}
+inline Maybe mod_integers(const Element& a, const Element& b) {
+  if (!(b.value > 0) || !(a.value >= 0)) return std::nullopt;
+  return Element{a.value % b.value, 1};
+}
+
+// Which is less is asked of the sizes of the call that is traced, where nothing else tells.
+template <class Ask>
+std::optional<bool> asked(const Element& a, const Element& b, const Ask& ask) {
+  const auto x = times(a.value, b.divisor), y = times(b.value, a.divisor);
+  if (!x || !y) return std::nullopt;
+  return bool(ask(*x, *y));
+}
+inline Maybe truth(std::optional<bool> value) {
+  return value ? Maybe({Size(*value ? 1 : 0), 1}) : std::nullopt;
+}
+inline Maybe min(const Element& a, const Element& b) {
+  if (identical(a.divisor, b.divisor)) return Element{least(a.value, b.value), a.divisor};
+  const auto less = asked(a, b, [](Size x, Size y) { return x < y; });
+  return less ? Maybe(*less ? a : b) : std::nullopt;
+}
+inline Maybe max(const Element& a, const Element& b) {
+  if (identical(a.divisor, b.divisor)) return Element{greatest(a.value, b.value), a.divisor};
+  const auto less = asked(a, b, [](Size x, Size y) { return x < y; });
+  return less ? Maybe(*less ? b : a) : std::nullopt;
+}
+
+inline Maybe floor_of(const Element& a) {
+  if (identical(a.divisor, Size(1))) return a;
+  if (a.value >= 0) return Element{a.value / a.divisor, 1};
+  return Element{-((a.divisor - 1 - a.value) / a.divisor), 1};
+}
+inline Maybe neg(const Element& a) { return sub({0, 1}, a); }
+inline Maybe ceil_of(const Element& a) {
+  const Maybe minus = neg(a), below = minus ? floor_of(*minus) : std::nullopt;
+  return below ? neg(*below) : std::nullopt;
+}
+inline Maybe truncated(const Element& a) { return a.value >= 0 ? floor_of(a) : ceil_of(a); }
+
+// ---- lists of them
+
+inline size_t count_of(const Dims& shape) { return static_cast<size_t>(int64_t{count(shape)}); }
+
+inline Known like(DType dtype, const Dims& shape) { return {dtype, shape, {}, {}}; }
+
+// False where it cannot be kept: an integer that its dtype does not hold, or one too many.
+inline bool push(Known& to, const Element& x) {
+  if (to.values.size() >= static_cast<size_t>(kMostKnown)) return false;
+  if (is_floating(to.dtype)) {
+    to.values.push_back(x.value);
+    to.divisors.push_back(x.divisor);
+    return true;
+  }
+  if (!identical(x.divisor, Size(1))) return false;
+  const bool has_sizes = to.dtype == DType::kI64 || to.dtype == DType::kI32;
+  if (!has_sizes && !x.value.known()) return false;
+  const bool is_narrow = to.dtype != DType::kI64 && x.value.known();
+  const int64_t bound = to.dtype == DType::kI32 ? int64_t{1} << 31 : int64_t{1} << 7;
+  if (is_narrow && (x.value.word() < -bound || x.value.word() >= bound)) return false;
+  to.values.push_back(x.value);
+  return true;
+}
+
+inline Dims strides_of(const Dims& shape) {
+  Dims strides = shape;
+  Size step = 1;
+  for (size_t i = shape.rank(); i-- > 0;) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+  return strides;
+}
+
+// Where element i of `shape` comes from in `from`, which is broadcast to it.
+inline size_t broadcast_place(size_t i, const Dims& shape, const Dims& from) {
+  const Dims strides = strides_of(from);
+  size_t place = 0;
+  for (size_t axis = shape.rank(); axis-- > 0;) {
+    const auto size = static_cast<size_t>(int64_t{shape[axis]});
+    const size_t along = i % size;
+    i /= size;
+    const size_t behind = shape.rank() - axis;
+    if (behind > from.rank()) continue;
+    const size_t own = from.rank() - behind;
+    if (from[own] != 1) place += along * static_cast<size_t>(int64_t{strides[own]});
+  }
+  return place;
+}
+
+inline std::optional<Known> broadcast(const Known& x, const Dims& shape) {
+  const Dims both = require_broadcast(TensorType(x.dtype, x.shape), TensorType(x.dtype, shape), "");
+  if (count(both) > kMostKnown) return std::nullopt;
+  Known result = like(x.dtype, both);
+  for (size_t i = 0; i < count_of(both); ++i) {
+    if (!push(result, at(x, broadcast_place(i, both, x.shape)))) return std::nullopt;
+  }
+  return result;
+}
+
+}  // namespace tenon::onnx

@@ -1,0 +1,487 @@
+#include "core/io/onnx/model_program.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/dispatch/dispatch.h"
+#include "core/io/onnx/describe.h"
+#include "core/io/onnx/external_data.h"
+#include "core/io/onnx/run.h"
+
+namespace tenon::onnx {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// ---- what the initialisers of a graph are for
+
+enum class Purpose : uint8_t {
+  kTrained,
+  kStatistic,  // Computed with, but no parameter.
+  kConstant    // Says how something is computed.
+};
+
+// Inputs of floating numbers that are read while tracing, and running statistics.
+std::optional<Purpose> purpose_of_input(const Node& node, size_t i) {
+  struct Slot {
+    std::string_view op;
+    size_t first, last;
+    Purpose purpose;
+  };
+  static constexpr Slot kSlots[] = {
+      {"BatchNormalization", 3, 4, Purpose::kStatistic},
+      {"Resize", 1, 2, Purpose::kConstant},
+      {"Upsample", 1, 1, Purpose::kConstant},
+      {"Range", 0, 2, Purpose::kConstant},
+      {"OneHot", 1, 2, Purpose::kConstant},
+      {"Dropout", 1, 1, Purpose::kConstant},
+  };
+  for (const Slot& slot : kSlots) {
+    if (node.op == slot.op && i >= slot.first && i <= slot.last) return slot.purpose;
+  }
+  return std::nullopt;
+}
+
+// By the names of a graph's values; those that are not here are trained. What is computed with
+// sizes is a matter of sizes: the factor by which an image grows.
+class Purposes {
+ public:
+  explicit Purposes(const Graph& graph) { visit(graph); }
+
+  Purpose of(const std::string& name) const {
+    const auto at = purposes_.find(name);
+    return at == purposes_.end() ? Purpose::kTrained : at->second;
+  }
+
+ private:
+  void visit(const Graph& graph) {
+    static const std::unordered_set<std::string_view> kArithmetic = {"Add", "Sub", "Mul", "Div"};
+    static const std::unordered_set<std::string_view> kOthers = {
+        "Cast",    "Gather",  "Slice", "Concat", "Unsqueeze",
+        "Squeeze", "Reshape", "Floor", "Ceil",   "Identity"};
+    for (const Node& node : graph.nodes) {
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (const auto purpose = purpose_of_input(node, i)) purposes_[node.inputs[i]] = *purpose;
+      }
+      each_inner_graph(node, [&](const Graph& inner) { visit(inner); });
+      const bool is_arithmetic = kArithmetic.contains(node.op);
+      bool of_sizes = node.op == "Shape" || node.op == "Size";
+      for (size_t i = 0; i < node.inputs.size() && !of_sizes; ++i) {
+        const bool counts = is_arithmetic || (i == 0 && kOthers.contains(node.op));
+        of_sizes = counts && sizes_.contains(node.inputs[i]);
+      }
+      if (!of_sizes) continue;
+      sizes_.insert(node.outputs.begin(), node.outputs.end());
+      for (const std::string& input : node.inputs) {
+        if (is_arithmetic) purposes_.emplace(input, Purpose::kConstant);
+      }
+    }
+  }
+
+  std::unordered_map<std::string_view, Purpose> purposes_;
+  std::unordered_set<std::string_view> sizes_;
+};
+
+// ---- the model as it is kept
+
+struct Kept {
+  Model model;
+  OwnOps own_ops;
+  Device* device = nullptr;
+  struct Initial {
+    Ref<Variable> variable;
+    ModelValue constant;  // Where there is no variable.
+  };
+  std::unordered_map<const TensorData*, Initial> initials;
+
+  // What an input of the graph is: an argument by its place, or what a cell holds.
+  struct Input {
+    size_t argument = 0;
+    Ref<Cell> cell;
+  };
+  std::vector<Input> inputs;
+  size_t n_arguments = 0;
+  std::vector<size_t> outputs;  // The function's among the graph's.
+  struct Stored {
+    size_t output;
+    Ref<Cell> cell;
+  };
+  std::vector<Stored> stored;
+
+  static ModelValue constant(Scope& scope, const TensorData& data) {
+    ModelValue value = upload(scope, scope.device(), data);
+    if (std::optional<Known> known = known_elements(data)) {
+      value.known = std::make_shared<const Known>(std::move(*known));
+    }
+    return value;
+  }
+
+  static Tensor read(Scope& scope, Cell& cell) {
+    const bool is_variable = cell.kind() == Kind::kVariable;
+    return is_variable ? static_cast<Variable&>(cell).read(scope) : cell.load(scope);
+  }
+
+  Tensors run(Scope& scope, TensorSpan arguments) const {
+    require(arguments.size() == n_arguments, "the model takes {} inputs, but got {}", n_arguments,
+            arguments.size());
+    const Scope::OnDevice on_device(scope, *device);
+    const auto initial = [&](const TensorData& data) -> ModelValue {
+      const auto at = initials.find(&data);
+      if (at == initials.end()) return constant(scope, data);
+      const Initial& found = at->second;
+      return found.variable ? ModelValue(found.variable->read(scope)) : found.constant;
+    };
+    Tensors given;
+    for (const Input& input : inputs) {
+      given.push_back(input.cell ? read(scope, *input.cell) : arguments[input.argument]);
+    }
+    const Tensors all =
+        run_model(model, checked_inputs(model.graph, given), {initial, true, &own_ops});
+    Tensors results;
+    for (const size_t i : outputs) results.push_back(all[i]);
+    for (const Stored& each : stored) {
+      if (each.cell->kind() == Kind::kVariable) {
+        static_cast<Variable&>(*each.cell).assign(scope, all[each.output]);
+      } else {
+        each.cell->store(scope, all[each.output]);
+      }
+    }
+    return results;
+  }
+};
+
+// Makes the Constant nodes of a graph initialisers, so that weights are found where files differ
+// in how they hold them.
+void make_initializers(Graph& graph, std::unordered_set<const TensorData*>& constants) {
+  std::vector<Node> others;
+  std::vector<std::string> names;
+  const size_t first = graph.initializers.size();
+  for (Node& node : graph.nodes) {
+    for (Attribute& attribute : node.attributes) {
+      if (attribute.graph) make_initializers(*attribute.graph, constants);
+    }
+    const bool is_constant = node.op == "Constant" && node.domain.empty() &&
+                             node.attributes.size() == 1 && node.outputs.size() == 1 &&
+                             node.attributes[0].name == "value" && node.attributes[0].tensor;
+    if (!is_constant) {
+      others.push_back(std::move(node));
+      continue;
+    }
+    TensorData& data = *node.attributes[0].tensor;
+    data.name = node.outputs[0];
+    graph.initializers.push_back(std::move(data));
+  }
+  graph.nodes = std::move(others);
+  for (size_t i = first; i < graph.initializers.size(); ++i) {
+    constants.insert(&graph.initializers[i]);
+  }
+}
+
+class Loader {
+ public:
+  Loader(Scope& scope, Variables& variables, const ModelSource& source, Kept& kept)
+      : scope_(scope),
+        variables_(variables),
+        is_saved_(source.saved.has_value()),
+        folder_(source.folder),
+        kept_(kept) {}
+
+  void load() {
+    make_initializers(kept_.model.graph, constants_);
+    load(kept_.model.graph, Purposes(kept_.model.graph), "");
+    for (ModelFunction& function : kept_.model.functions) own(function.graph);
+  }
+
+ private:
+  void load(Graph& graph, const Purposes& purposes, const std::string& prefix) {
+    for (TensorData& data : graph.initializers) load(data, purposes.of(data.name), prefix);
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      Node& node = graph.nodes[i];
+      for (Attribute& attribute : node.attributes) {
+        if (attribute.tensor) own(*attribute.tensor);
+        const std::string& name = node.name.empty() ? node.op + "_" + std::to_string(i) : node.name;
+        if (attribute.graph) {
+          load(*attribute.graph, purposes, prefix + name + "." + attribute.name + ".");
+        }
+      }
+    }
+  }
+
+  void load(TensorData& data, Purpose purpose, const std::string& prefix) {
+    require_code(!data.name.empty(), Code::kDataLoss, "an initialiser of {} has no name",
+                 data.type);
+    Kept::Initial& initial = kept_.initials[&data];
+    if (is_saved_ && share(data, initial)) return;
+    if (data.external) folder_.load(data);
+    // A number alone is a constant of a formula: an exponent, an epsilon.
+    const bool is_number =
+        data.type.rank() == 0 || (constants_.contains(&data) && count(data.type.shape) == 1);
+    const bool is_few = is_number || known_elements(data).has_value();
+    const bool may_be_constant = !is_floating(data.type.dtype) || purpose == Purpose::kConstant;
+    if (is_saved_ || is_number || (may_be_constant && is_few)) {
+      initial.constant = Kept::constant(scope_, data);
+    } else {
+      const bool trainable = is_floating(data.type.dtype) && purpose == Purpose::kTrained;
+      initial.variable = Ref<Variable>::adopt(new Variable(
+          scope_, upload(scope_, scope_.device(), data), free_name(prefix, data.name), trainable));
+      variables_.add(initial.variable);
+    }
+    data.raw = {};
+    data.converted = {};
+  }
+
+  // A variable of the program that is there already.
+  bool share(const TensorData& data, Kept::Initial& initial) const {
+    initial.variable = variables_.find(data.name);
+    if (!initial.variable) return false;
+    const TensorType& type = initial.variable->type();
+    require_code(type.dtype == data.type.dtype && identical(type.shape, data.type.shape),
+                 Code::kDataLoss, "the variable \"{}\" is {}, and {} in a function", data.name,
+                 type, data.type);
+    return true;
+  }
+
+  // Graphs inside of others may use one name for different values.
+  std::string free_name(const std::string& prefix, const std::string& name) const {
+    if (!variables_.find(name)) return name;
+    std::string free = prefix + name;
+    for (size_t i = 1; variables_.find(free); ++i) free = prefix + name + "_" + std::to_string(i);
+    return free;
+  }
+
+  // The bytes of the file do not stay.
+  void own(TensorData& data) {
+    if (data.external) folder_.load(data);
+    if (data.converted.empty()) {
+      const auto elements = data.elements();
+      data.converted.assign(elements.begin(), elements.end());
+    }
+    data.raw = {};
+  }
+
+  void own(Graph& graph) {
+    for (TensorData& data : graph.initializers) own(data);
+    for (Node& node : graph.nodes) {
+      for (Attribute& attribute : node.attributes) {
+        if (attribute.tensor) own(*attribute.tensor);
+        if (attribute.graph) own(*attribute.graph);
+      }
+    }
+  }
+
+  Scope& scope_;
+  Variables& variables_;
+  const bool is_saved_;
+  ModelFolder folder_;
+  Kept& kept_;
+  std::unordered_set<const TensorData*> constants_;  // That were nodes.
+};
+
+// ---- inputs and outputs
+
+InputSpec spec_of(const ValueInfo& value) {
+  InputSpec spec;
+  spec.name = value.name;
+  spec.dtype = dtype_of_element(value.element);
+  if (!value.shape) return spec;
+  Dims least;
+  require_code(value.shape->size() <= kMaxRank, Code::kUnimplemented,
+               "the value \"{}\" has {} axes, more than the {} that a tensor can have", value.name,
+               value.shape->size(), kMaxRank);
+  for (const Dimension& dimension : *value.shape) {
+    require_code(dimension.size >= -1, Code::kDataLoss, "the value \"{}\" is declared to be {}",
+                 value.name, to_string(value));
+    spec.sizes.push_back(dimension.size);
+    spec.dim_names.push_back(dimension.size >= 0 ? "" : dimension.name);
+    least.push_back(dimension.size >= 0 ? Size::number(dimension.size) : Size(1));
+  }
+  try {
+    check_size(TensorType(spec.dtype == DType::kNone ? DType::kBool : spec.dtype, least));
+  } catch (const Error& error) {
+    fail_because(error, Code::kDataLoss, "the value \"{}\": {}", {value.name, error.what()});
+  }
+  return spec;
+}
+
+// Which inputs and outputs of the graph are the function's, and which are states.
+struct Interface {
+  std::vector<const ValueInfo*> inputs, outputs;
+
+  Interface(const Graph& graph, const std::optional<SavedInterface>& saved, Kept& kept) {
+    if (saved) {
+      match(graph, *saved, kept);
+    } else {
+      for (const ValueInfo& input : graph.inputs) {
+        kept.inputs.push_back({inputs.size(), {}});
+        inputs.push_back(&input);
+      }
+      for (const ValueInfo& output : graph.outputs) {
+        kept.outputs.push_back(outputs.size());
+        outputs.push_back(&output);
+      }
+    }
+    kept.n_arguments = inputs.size();
+    for (const ValueInfo* input : inputs) require_numbers(*input, "input");
+    for (const ValueInfo* output : outputs) require_numbers(*output, "output");
+  }
+
+ private:
+  static void require_numbers(const ValueInfo& value, const char* what) {
+    const bool says_nothing = value.is_tensor && value.element == 0 && *what == 'o';
+    const bool is_known = value.is_tensor && dtype_of_element(value.element) != DType::kNone;
+    require_code(is_known || says_nothing, Code::kUnimplemented,
+                 "the {} \"{}\" is {}, which is no tensor of numbers", what, value.name,
+                 to_string(value));
+  }
+
+  // The place of a value, which nothing has asked for before.
+  class Places {
+   public:
+    Places(const std::vector<ValueInfo>& values, const char* what) : what_(what) {
+      for (size_t i = 0; i < values.size(); ++i) free_.emplace(values[i].name, i);
+    }
+    size_t take(const std::string& name) {
+      const auto at = free_.find(name);
+      require_code(at != free_.end(), Code::kDataLoss,
+                   "the graph has no {} \"{}\", or it is asked for twice", what_, name);
+      const size_t place = at->second;
+      free_.erase(at);
+      return place;
+    }
+    void require_none_left() const {
+      require_code(free_.empty(), Code::kDataLoss, "nobody takes the graph's {} \"{}\"", what_,
+                   free_.empty() ? "" : free_.begin()->first);
+    }
+
+   private:
+    const char* what_;
+    std::map<std::string, size_t> free_;
+  };
+
+  void match(const Graph& graph, const SavedInterface& saved, Kept& kept) {
+    Places ins(graph.inputs, "input"), outs(graph.outputs, "output");
+    kept.inputs.resize(graph.inputs.size());
+    for (const std::string& name : saved.inputs) {
+      const size_t place = ins.take(name);
+      kept.inputs[place].argument = inputs.size();
+      inputs.push_back(&graph.inputs[place]);
+    }
+    for (const std::string& name : saved.outputs) {
+      kept.outputs.push_back(outs.take(name));
+      outputs.push_back(&graph.outputs[kept.outputs.back()]);
+    }
+    for (const SavedInterface::State& state : saved.states) {
+      const size_t in = ins.take(state.input), out = outs.take(state.output);
+      require_declared(graph.inputs[in], state.cell->type());
+      require_declared(graph.outputs[out], state.cell->type());
+      kept.inputs[in].cell = state.cell;
+      kept.stored.push_back({out, state.cell});
+    }
+    ins.require_none_left();
+    outs.require_none_left();
+  }
+};
+
+FunctionOptions options_for(std::span<const ValueInfo* const> values,
+                            const std::vector<InputSpec>& inputs) {
+  FunctionOptions options;
+  options.may_run_eagerly = true;
+  options.has_signature = true;
+  for (const ValueInfo* value : values) {
+    options.has_signature = options.has_signature && value->shape.has_value();
+  }
+  if (options.has_signature) options.signature = inputs;
+  return options;
+}
+
+Json list_of(std::span<const ValueInfo* const> values) {
+  Json list = Json::array();
+  for (const ValueInfo* value : values) {
+    list.push_back({{"name", value->name}, {"type", to_string(*value)}});
+  }
+  return list;
+}
+
+std::string describe_function(const std::string& name, const Interface& interface,
+                              const Model& model) {
+  Json ops = Json::object(), sets = Json::object();
+  for (const auto& [op, n] : op_counts(model)) ops[op] = n;
+  for (const OperatorSet& set : model.operator_sets) {
+    sets[set.domain.empty() ? "ai.onnx" : set.domain] = set.version;
+  }
+  return Json{{"name", name},
+              {"inputs", list_of(interface.inputs)},
+              {"outputs", list_of(interface.outputs)},
+              {"ops", ops},
+              {"operator_sets", sets}}
+      .dump();
+}
+
+}  // namespace
+
+Ref<Variable> Variables::find(const std::string& name) const {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? Ref<Variable>() : at->second;
+}
+
+void Variables::add(const Ref<Variable>& variable) {
+  all_.push_back(variable);
+  by_name_.emplace(variable->name(), variable);
+}
+
+ProgramFunction function_of_model(Scope& scope, ModelSource source, Variables& variables,
+                                  std::string& description) {
+  auto kept = std::make_shared<Kept>();
+  kept->device = &scope.device();
+  kept->model = parse_model(source.bytes);
+  check_model(kept->model);
+  require_known_ops(kept->model);
+  kept->own_ops = own_ops_of(kept->model);
+  ProgramFunction made;
+  made.name = source.name.empty() ? kept->model.graph.name : source.name;
+  if (made.name.empty()) made.name = source.stem;
+  const Interface interface(kept->model.graph, source.saved, *kept);
+  for (const ValueInfo* input : interface.inputs) made.inputs.push_back(spec_of(*input));
+  for (const ValueInfo* output : interface.outputs) {
+    made.outputs.push_back(output->name);
+    made.output_specs.push_back(spec_of(*output));
+  }
+  FunctionOptions options = options_for(interface.inputs, made.inputs);
+  description = describe_function(made.name, interface, kept->model);
+  Loader(scope, variables, source, *kept).load();
+  const Function::Body body = [kept](Scope& inner, TensorSpan inputs, const Statics&) {
+    return kept->run(inner, inputs);
+  };
+  made.function =
+      Ref<Function>::adopt(new Function(scope.context(), made.name, body, std::move(options)));
+  return made;
+}
+
+Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions,
+                             const std::vector<std::string>& descriptions,
+                             const Variables& variables) {
+  Json described = {{"functions", Json::array()}, {"variables", Json::array()}};
+  for (const std::string& text : descriptions) {
+    described["functions"].push_back(Json::parse(text));
+  }
+  for (const Ref<Variable>& variable : variables.all()) {
+    described["variables"].push_back({{"name", variable->name()},
+                                      {"type", format("{}", {variable->type()})},
+                                      {"bytes", bytes_of(variable->type())},
+                                      {"trainable", variable->trainable()}});
+  }
+  return Ref<SavedProgram>::adopt(
+      new SavedProgram(std::move(functions), variables.all(), described.dump()));
+}
+
+Ref<SavedProgram> program_of_model(Scope& scope, ModelSource source) {
+  Variables variables;
+  std::string description;
+  std::vector<ProgramFunction> functions;
+  functions.push_back(function_of_model(scope, std::move(source), variables, description));
+  return program_of(std::move(functions), {description}, variables);
+}
+
+}  // namespace tenon::onnx
