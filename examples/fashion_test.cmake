@@ -1,6 +1,8 @@
 # Trains the demo with one, two and four threads, its steps traced, and with two threads eager, and
 # fails unless all give the same weights, to the bit, or if traced steps take more memory. To be
-# quick, it learns from the 10,000 images that it is tested with, out of DATA.
+# quick, it learns from the 10,000 images that it is tested with, out of DATA. Then TENON runs the
+# program that the first one saved on these images, which has to be right as often as the demo said;
+# PYTHON counts.
 
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${FOLDER}/images)
@@ -17,7 +19,8 @@ foreach(run "traced 1" "traced 2" "traced 4" "eager 2")
   execute_process(
     COMMAND ${PROGRAM} --epochs 1 --batch 100 --steps ${steps} --threads ${threads} --data
             ${FOLDER}/images --save ${weights_${steps}_${threads}} --page
-            ${FOLDER}/fashion_${steps}_${threads}.html
+            ${FOLDER}/fashion_${steps}_${threads}.html --program
+            ${FOLDER}/fashion_${steps}_${threads} --images ${FOLDER}/images.npy
     OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "fashion ended with ${status}: ${errors}")
@@ -26,6 +29,7 @@ foreach(run "traced 1" "traced 2" "traced 4" "eager 2")
                                                           "test accuracy: 0\\.8[0-9]+\n$")
     message(FATAL_ERROR "fashion printed\n${printed}")
   endif()
+  string(REGEX MATCH "test accuracy: [0-9.]+" accuracy_${steps}_${threads} "${printed}")
   string(REGEX MATCH "trained in [^\n]*" cost "${printed}")
   message(STATUS "${steps}, ${threads} threads: ${cost}")
   string(REGEX REPLACE ".*at most ([0-9.]+) MiB.*" "\\1" memory_${steps} "${cost}")
@@ -37,6 +41,27 @@ foreach(run "traced 1" "traced 2" "traced 4" "eager 2")
 endforeach()
 if(NOT memory_traced LESS memory_eager)
   message(FATAL_ERROR "traced steps take ${memory_traced} MiB, eager ones ${memory_eager}")
+endif()
+
+if(TENON AND PYTHON)
+  execute_process(
+    COMMAND ${TENON} run ${FOLDER}/fashion_traced_1 --input images=${FOLDER}/images.npy --output
+            ${FOLDER}/outputs
+    OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE status)
+  if(NOT status EQUAL 0 OR NOT printed MATCHES "f32\\[10000,10\\]")
+    message(FATAL_ERROR "tenon run ended with ${status}: ${printed}${errors}")
+  endif()
+  file(GLOB outputs ${FOLDER}/outputs/*.npy)
+  execute_process(
+    COMMAND ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/fashion_accuracy.py ${outputs}
+            ${DATA}/t10k-labels-idx1-ubyte.gz
+    OUTPUT_VARIABLE counted ERROR_VARIABLE errors OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT counted STREQUAL accuracy_traced_1)
+    message(FATAL_ERROR "tenon run: ${counted}${errors}; the demo: ${accuracy_traced_1}")
+  endif()
+  message(STATUS "tenon run: ${counted}, as the demo said")
+else()
+  message(STATUS "without the command tenon and Python, nothing runs the saved program")
 endif()
 
 # A command line that is wrong is told before anything is read.

@@ -96,9 +96,12 @@ Function& get_function(const tenon::Scope& scope, const tenon_function* handle) 
   return function;
 }
 
-// The defaults of a function are with its code.
+// The defaults of a function are with its code. One that no callback made, as those of files, has
+// neither.
 const std::vector<tenon_static>& defaults_of(const Function& function) {
-  return static_cast<const Code*>(function.payload())->defaults.all();
+  static const std::vector<tenon_static> none;
+  const auto* code = static_cast<const Code*>(function.payload());
+  return code ? code->defaults.all() : none;
 }
 
 }  // namespace

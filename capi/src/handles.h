@@ -7,6 +7,7 @@
 #include <tenon/function.h>
 #include <tenon/io.h>
 #include <tenon/profiler.h>
+#include <tenon/program.h>
 #include <tenon/tape.h>
 #include <tenon/tensor.h>
 #include <tenon/types.h>
@@ -21,6 +22,7 @@
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/scope.h"
 #include "core/dispatch/variable.h"
+#include "core/io/program.h"
 #include "core/io/safetensors.h"
 #include "core/tensor/text.h"
 #include "core/trace/function.h"
@@ -37,6 +39,30 @@ class VariableGradients final : public Object, public Pooled<VariableGradients> 
 
   std::vector<Ref<Variable>> variables;
   std::vector<Tensor> gradients;
+};
+
+// A program, with the types of what enters and leaves its functions in C's form.
+class OpenProgram final : public Object, public Pooled<OpenProgram> {
+ public:
+  explicit OpenProgram(Ref<SavedProgram> program);
+  void release() const {
+    if (drop()) delete this;
+  }
+
+  // In the order of the program's functions.
+  struct Values {
+    std::vector<tenon_input_spec> inputs, outputs;
+  };
+
+  const SavedProgram& program() const { return *program_; }
+  const std::vector<Values>& values() const { return values_; }
+
+ private:
+  std::vector<tenon_input_spec> in_c(std::span<const InputSpec> specs);
+
+  Ref<SavedProgram> program_;
+  std::vector<Values> values_;
+  std::vector<std::vector<tenon_string>> size_names_;
 };
 
 // What messages call a parameter, or an entry of one: `inputs`, `inputs[3]`. Written only for them.
@@ -89,6 +115,7 @@ TENON_HANDLE(tenon_generator, Generator, kGenerator, "a generator")
 TENON_HANDLE(tenon_tape, Tape, kTape, "a tape")
 TENON_HANDLE(tenon_function, Function, kFunction, "a function")
 TENON_HANDLE(tenon_trace, Trace, kTrace, "a trace")
+TENON_HANDLE(tenon_program, OpenProgram, kProgram, "a program")
 TENON_HANDLE(tenon_profiler, Profiler, kProfiler, "a profiler")
 TENON_HANDLE(tenon_safetensors, Safetensors, kSafetensors, "an open file")
 TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "such a list")

@@ -8,6 +8,7 @@
 #include "core/io/onnx/describe.h"
 #include "core/io/onnx/run.h"
 #include "core/ops/registry.h"
+#include "core/trace/inspect.h"
 
 using namespace tenon::capi;
 using tenon::OpDef;
@@ -66,6 +67,26 @@ tenon_error* tenon_explain(tenon_scope* scope, uint32_t op, const void* attrs,
     for (const auto& x : tensors) borrowed.push_back(x.get());
     const CallAttrs given(found, attrs);
     *out_text = give_text(tenon::explain(self, found, given.view(), borrowed));
+  });
+}
+
+tenon_error* tenon_introspect_trace(tenon_scope* scope, tenon_trace* trace,
+                                    const tenon_type* inputs, size_t n_inputs,
+                                    tenon_string* out_text) {
+  clear_output(out_text);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_text, "out_text");
+    const tenon::Trace& given = get(trace, "trace");
+    if (&given.context() != &self.context()) {
+      fail_argument("trace", "belongs to another context than the scope");
+    }
+    if (n_inputs > 0) require_pointer(inputs, "inputs");
+    std::vector<TensorType> types;
+    for (size_t i = 0; i < n_inputs; ++i) {
+      types.push_back(get_type(inputs[i].dtype, inputs[i].shape, inputs[i].rank));
+      if (i < given.n_arguments()) types[i].weak = given.argument_type(i).weak;
+    }
+    *out_text = give_text(tenon::inspect(self, given, types));
   });
 }
 

@@ -1,6 +1,6 @@
 #include <tenon/introspect.h>
 
-#include "capi/tests/check.h"
+#include "capi/tests/function_code.h"
 
 /* An ONNX file: y = OP(x, x) for x: f32[2], with an op whose name has three letters. */
 #define MODEL(op)                                                                       \
@@ -103,11 +103,69 @@ static void every_truncation_is_refused(void) {
   tenon_tensor_release(x);
 }
 
+/* ---- traces ------------------------------------------------------------- */
+
+/* -(x' x) */
+static tenon_error* negated_square(struct code* code, tenon_scope* inner,
+                                   tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
+  tenon_tensor *turned = NULL, *square = NULL;
+  tenon_error* error = tenon_transpose(inner, inputs[0], NULL, &turned);
+  (void)code;
+  if (!error) error = tenon_matmul(inner, turned, inputs[0], NULL, &square);
+  if (!error) error = tenon_neg(inner, square, &out_outputs[0]);
+  tenon_tensor_release(turned);
+  tenon_tensor_release(square);
+  return error;
+}
+
+static void a_trace_tells_what_it_would_do(void) {
+  static const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
+  const tenon_input_spec spec = {TENON_STR("x"), TENON_FLOAT32, 2, shape, NULL, false};
+  const tenon_type type = {TENON_FLOAT32, 2, {3, 2}}, narrow = {TENON_FLOAT32, 2, {3, 1}};
+  struct code code = {.run = negated_square};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_trace* trace = NULL;
+  tenon_string text = {NULL, 0};
+  char part[160];
+  CHECK_OK(tenon_function_trace(scope(), f, &spec, 1, NULL, 0, &trace));
+
+  CHECK_OK(tenon_introspect_trace(scope(), trace, &type, 1, &text));
+
+  CHECK_CONTAINS(text, "\"inputs\":[{\"name\":\"x\",\"type\":\"f32[3,2]\"}]");
+  snprintf(part, sizeof part,
+           "{\"op\":\"transpose\",\"outputs\":[\"f32[2,3]\"],\"device\":\"%s\",\"runs\":"
+           "\"view\",\"why\":\"\",\"level\":0}",
+           device_name());
+  CHECK_CONTAINS(text, part);
+  snprintf(part, sizeof part,
+           "{\"op\":\"matmul\",\"outputs\":[\"f32[2,2]\"],\"device\":\"%s\",\"runs\":\"",
+           device_name());
+  CHECK_CONTAINS(text, part);
+  /* The product lives until it has been negated: twice 16 bytes. */
+  CHECK_CONTAINS(text,
+                 "\"memory\":{\"variables\":0,\"captures\":0,\"inputs\":24,\"outputs\":16,"
+                 "\"peak\":32}");
+  tenon_string_release(text);
+  CHECK_ERROR(tenon_introspect_trace(scope(), trace, &narrow, 1, &text), TENON_INVALID_ARGUMENT,
+              "and not (f32[3,1])");
+  CHECK_ERROR(tenon_introspect_trace(scope(), trace, NULL, 0, &text), TENON_INVALID_ARGUMENT,
+              "and not ()");
+  CHECK_ERROR(tenon_introspect_trace(scope(), trace, NULL, 1, &text), TENON_INVALID_ARGUMENT,
+              "inputs is NULL");
+  CHECK_ERROR(tenon_introspect_trace(scope(), NULL, &type, 1, &text), TENON_INVALID_ARGUMENT,
+              "trace is NULL");
+  CHECK_ERROR(tenon_introspect_trace(scope(), trace, &type, 1, NULL), TENON_INVALID_ARGUMENT,
+              "out_text is NULL");
+  tenon_trace_release(trace);
+  tenon_function_release(f);
+}
+
 int main(void) {
   RUN(a_model_runs);
   RUN(a_model_is_described);
   RUN(a_tensor_is_read);
   RUN(says_what_is_wrong);
   RUN(every_truncation_is_refused);
+  RUN(a_trace_tells_what_it_would_do);
   return report();
 }

@@ -9,20 +9,32 @@ namespace {
 
 std::string describe(Scope& scope, const Call& call) {
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
-  Device& device = common_device(scope, call.inputs);
+  const Execution execution = execution_of(scope, call, types);
   std::string text = call.op.name + " -> ";
   for (size_t i = 0; i < types.size(); ++i) text += (i ? ", " : "") + to_string(types[i]);
-  text += " on " + device.name() + ": ";
-  if (call.op.is_view) return text + "a view, nothing runs";
-
-  Launcher launcher(scope, device, call, types);
-  if (launcher.kernel().exists()) return text + "a kernel of the device";
-  const std::string& reason = launcher.kernel().reason;
-  if (call.op.decompose) return text + "in parts, since it " + reason;
-  return text + "not there, since it " + reason + "; the context's policy decides";
+  text += " on " + execution.device->name() + ": ";
+  switch (execution.how) {
+    case Execution::How::kView:
+      return text + "a view, nothing runs";
+    case Execution::How::kKernel:
+      return text + "a kernel of the device";
+    case Execution::How::kParts:
+      return text + "in parts, since it " + execution.reason;
+    default:
+      return text + "not there, since it " + execution.reason + "; the context's policy decides";
+  }
 }
 
 }  // namespace
+
+Execution execution_of(Scope& scope, const Call& call, const TensorTypes& types) {
+  Device& device = common_device(scope, call.inputs);
+  if (call.op.is_view) return {&device, Execution::How::kView, ""};
+  const Launcher launcher(scope, device, call, types);
+  if (launcher.kernel().exists()) return {&device, Execution::How::kKernel, ""};
+  const auto how = call.op.decompose ? Execution::How::kParts : Execution::How::kElsewhere;
+  return {&device, how, launcher.kernel().reason};
+}
 
 TensorTypes infer_types(const OpDef& op, AnyAttrs attrs, TypeSpan types) {
   try {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/io/safetensors.h"
 #include "core/io/safetensors_dtypes.h"
+#include "core/io/strict_json.h"
 
 namespace tenon {
 namespace {
@@ -29,29 +29,6 @@ uint64_t read_prefix(const ReadBytes& read) {
   uint64_t size = 0;
   for (size_t i = 0; i < kPrefix; ++i) size |= static_cast<uint64_t>(bytes[i]) << (8 * i);
   return size;
-}
-
-// JSON in which no object has a key twice: readers would differ in what such a file says.
-Json parse_json(const std::string& text) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (event == Event::object_start || event == Event::array_start) {
-      check(depth < kDeepest, "its header is nested too deep");
-    }
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      check(keys.back().insert(key).second, "its header has the key \"{}\" twice", key);
-    }
-    return true;
-  };
-  try {
-    return Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
-    fail(Code::kDataLoss, "its header is no JSON: {}", {error.what()});
-  }
 }
 
 const Json& field(const std::string& name, const Json& entry, const char* key) {
@@ -143,7 +120,7 @@ SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read)
   check(!text.empty() && text[0] == '{', "its header does not begin with a brace");
 
   const uint64_t data_size = size - kPrefix - header_size;
-  const Json json = parse_json(text);
+  const Json json = parse_strict_json(text, kDeepest, "its header");
   SafetensorsHeader header;
   for (const auto& [name, entry] : json.items()) {
     if (name == kMetadata) {

@@ -28,10 +28,11 @@ void check_name(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
   });
-  require(fits,
-          "\"{}\" cannot name a function in a folder: use letters, digits, \"_\", \"-\" and, not at "
-          "the start, \".\"",
-          name);
+  require(
+      fits,
+      "\"{}\" cannot name a function in a folder: use letters, digits, \"_\", \"-\" and, not at "
+      "the start, \".\"",
+      name);
 }
 
 // Every tensor and state of all traces, under a name that is that of no argument either.
@@ -143,15 +144,18 @@ class NewFiles {
   }
   NewFiles(const NewFiles&) = delete;
 
-  std::string partial(const std::string& name) const { return (folder_ / (name + ".new")).string(); }
+  std::string partial(const std::string& name) const {
+    return (folder_ / (name + ".new")).string();
+  }
   // Where to write a file.
   std::string add(const std::string& name) {
     names_.push_back(name);
     return partial(name);
   }
   void write(const std::string& name, const std::string& bytes) {
-    const std::string path = add(name);
+    const std::string path = partial(name);
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    if (file) add(name);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     file.close();
     require_code(bool(file), Code::kUnavailable, "{}: cannot be written: {}", path,

@@ -26,19 +26,18 @@ uint32_t place_of(uint32_t value, const std::vector<uint32_t>& all) {
   return at == all.end() ? Program::kNone : static_cast<uint32_t>(at - all.begin());
 }
 
-// A copy in which formulas are what the symbols make of them.
-OwnedAttrs evaluate(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes) {
-  OwnedAttrs result(attrs);
-  each_size(result.view(), [&](Size& size) { size = table.evaluate(size, sizes); });
-  return result;
-}
-
 }  // namespace
 
 bool has_formulas(AnyAttrs attrs) {
   bool any = false;
   each_size(attrs, [&](const Size& size) { any = any || !size.known(); });
   return any;
+}
+
+OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes) {
+  OwnedAttrs result(attrs);
+  each_size(result.view(), [&](Size& size) { size = table.evaluate(size, sizes); });
+  return result;
 }
 
 Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
@@ -158,9 +157,9 @@ void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
   for (const Value& x : node.inputs) inputs.push_back(x ? values[x.slot()].get() : nullptr);
   const Scope::OnDevice on(scope, *node.device);
   const Scope::AtLine at(scope, node.location);
-  OwnedAttrs evaluated;
-  if (has_formulas_[i]) evaluated = evaluate(graph_.sizes(), node.attrs.view(), sizes);
-  const AnyAttrs attrs = has_formulas_[i] ? evaluated.view() : node.attrs.view();
+  OwnedAttrs own;
+  if (has_formulas_[i]) own = evaluated(graph_.sizes(), node.attrs.view(), sizes);
+  const AnyAttrs attrs = has_formulas_[i] ? own.view() : node.attrs.view();
   Tensors outputs = tenon::apply(scope, *node.op, attrs, inputs);
   for (uint32_t k = 0; k < outputs.size(); ++k) {
     values[node.first_slot + k] = std::move(outputs[k]);

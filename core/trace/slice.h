@@ -13,6 +13,8 @@ namespace tenon {
 
 // Whether attributes hold sizes that are no numbers.
 bool has_formulas(AnyAttrs attrs);
+// A copy in which formulas are what the symbols make of them.
+OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes);
 
 class Slice {
  public:

@@ -217,6 +217,27 @@ static void save_and_check(network* net, const fashion_options* options, const d
   free(before);
 }
 
+/* Writes pictures as numpy.save() does: u8[count,1,28,28]. */
+static void write_images(const char* path, const image_set* set) {
+  char header[128];
+  const size_t size = set->count * kImagePixels;
+  FILE* file = fopen(path, "wb");
+  memset(header, ' ', sizeof header);
+  memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+  const int length =
+      snprintf(header + 10, sizeof header - 10,
+               "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu, 1, %d, %d), }", set->count,
+               kImageSide, kImageSide);
+  header[10 + length] = ' '; /* Where snprintf ended its text. */
+  header[sizeof header - 1] = '\n';
+  if (!file || fwrite(header, 1, sizeof header, file) != sizeof header ||
+      fwrite(set->pixels, 1, size, file) != size || fclose(file) != 0) {
+    fprintf(stderr, "fashion: %s: %s\n", path, strerror(errno));
+    exit(1);
+  }
+  printf("wrote %s\n", path);
+}
+
 /* Tells now, and not after the training, that a file cannot be written. */
 static void must_be_writable(const char* path) {
   FILE* file = fopen(path, "ab");
@@ -249,6 +270,7 @@ int main(int argc, char** argv) {
   must(tenon_scope_set_device(scope, tenon_str(options.device)));
   must_be_writable(options.save);
   must_be_writable(options.page);
+  if (*options.images) must_be_writable(options.images);
   describe_device(scope, device, sizeof device);
 
   image_set train_images = image_set_read(options.data, "train");
@@ -268,6 +290,10 @@ int main(int argc, char** argv) {
   printf("trained in %.1f s, %.0f images/s; tensors took at most %.1f MiB while it did\n", taken,
          images_per_s, h.peak_memory_mib);
   save_and_check(net, &options, &test_set);
+  network_save_program(net, options.program);
+  printf("saved the program %s: `tenon inspect %s` tells what is in it\n", options.program,
+         options.program);
+  if (*options.images) write_images(options.images, &test_images);
 
   const fashion_report report = {&options,    device,      taken,        images_per_s,
                                  h.losses,    h.n_losses,  h.accuracies, &test_images,

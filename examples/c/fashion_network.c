@@ -146,14 +146,10 @@ static tenon_tensor* dense(network* net, size_t at, tenon_tensor* x) {
   return y;
 }
 
-/* One row of features for each image. */
+/* One row of features for each image, however many there are. */
 static tenon_tensor* flatten(network* net, tenon_tensor* x) {
-  const int64_t shape[] = {tenon_tensor_shape(x)[0], -1};
-  tenon_reshape_attrs attrs = TENON_RESHAPE_ATTRS_DEFAULT;
   tenon_tensor* y = NULL;
-  attrs.shape = shape;
-  attrs.n_shape = 2;
-  must(tenon_reshape(net->scope, x, &attrs, &y));
+  must(tenon_flatten(net->scope, x, NULL, &y));
   tenon_tensor_release(x);
   return y;
 }
@@ -241,6 +237,31 @@ double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, d
 }
 
 /* ---- files -------------------------------------------------------------- */
+
+static tenon_error* classify(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
+                             size_t n_inputs, const tenon_static* statics, size_t n_statics,
+                             tenon_tensor** out_outputs, size_t max_outputs) {
+  network net = *(const network*)payload;
+  (void)n_inputs, (void)statics, (void)n_statics, (void)max_outputs;
+  net.scope = scope;
+  out_outputs[0] = network_logits(&net, inputs[0]);
+  return NULL;
+}
+
+void network_save_program(network* net, const char* path) {
+  const int64_t shape[] = {TENON_SIZE_UNKNOWN, 1, 28, 28};
+  const tenon_string size_names[] = {TENON_STR("n"), TENON_STR(""), TENON_STR(""), TENON_STR("")};
+  const tenon_input_spec images = {TENON_STR("images"), TENON_UINT8, 4, shape, size_names, false};
+  const tenon_function_body body = {classify, net, NULL};
+  const tenon_string name = TENON_STR("classify");
+  tenon_function* function = NULL;
+  tenon_trace* trace = NULL;
+  must(tenon_function_create(tenon_scope_context(net->scope), name, body, NULL, &function));
+  must(tenon_function_trace(net->scope, function, &images, 1, NULL, 0, &trace));
+  must(tenon_program_save(net->scope, tenon_str(path), &name, &trace, 1));
+  tenon_trace_release(trace);
+  tenon_function_release(function);
+}
 
 void network_save(network* net, const char* path) {
   tenon_string names[kParameters];

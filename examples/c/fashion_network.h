@@ -27,8 +27,11 @@ tenon_tensor* network_logits(network* net, tenon_tensor* images);
  * that is traced at its first call, or runs as it is written: as the context's functions do. */
 double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate);
 
+/* The weights alone; loading replaces them by those of a file. */
 void network_save(network* net, const char* path);
-/* Replaces the weights by those of a file. */
 void network_load(network* net, const char* path);
+/* The weights with what is done with them: a folder of the function "classify", which gives logits
+ * for any number of images. */
+void network_save_program(network* net, const char* path);
 
 #endif /* EXAMPLES_FASHION_NETWORK_H_ */

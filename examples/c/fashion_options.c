@@ -20,6 +20,10 @@ static const char kHelp[] =
     "                  (traced)\n"
     "  --data FOLDER   the four gzipped files (/usr/share/datasets/fashion-mnist)\n"
     "  --save FILE     where the weights go (fashion.safetensors)\n"
+    "  --program FOLDER\n"
+    "                  where the network goes as a program, for `tenon run` and whatever reads\n"
+    "                  ONNX (fashion_program)\n"
+    "  --images FILE   write the test images to this file, as numpy.save() does\n"
     "  --page FILE     where the report goes (fashion.html)\n"
     "  --help          print this\n"
     "\n"
@@ -63,6 +67,8 @@ fashion_options fashion_options_parse(int argc, char** argv) {
   fashion_options options = {"cpu",
                              "/usr/share/datasets/fashion-mnist",
                              "fashion.safetensors",
+                             "fashion_program",
+                             "",
                              "fashion.html",
                              5,
                              64,
@@ -79,8 +85,9 @@ fashion_options fashion_options_parse(int argc, char** argv) {
       fputs(kHelp, stdout);
       exit(0);
     }
-    static const char* const known[] = {"--device", "--epochs", "--batch", "--seed", "--threads",
-                                        "--data",   "--save",   "--page",  "--steps"};
+    static const char* const known[] = {"--device",  "--epochs",  "--batch", "--seed",
+                                        "--threads", "--data",    "--save",  "--page",
+                                        "--steps",   "--program", "--images"};
     bool is_known = false;
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(option, known[k]);
     if (!is_known) fail(argv[i], ": there is no such option");
@@ -91,6 +98,8 @@ fashion_options fashion_options_parse(int argc, char** argv) {
     if (!strcmp(option, "--steps")) options.eager = is_second(option, value, "traced", "eager");
     if (!strcmp(option, "--data")) options.data = nonempty(option, value);
     if (!strcmp(option, "--save")) options.save = nonempty(option, value);
+    if (!strcmp(option, "--program")) options.program = nonempty(option, value);
+    if (!strcmp(option, "--images")) options.images = nonempty(option, value);
     if (!strcmp(option, "--page")) options.page = nonempty(option, value);
     if (!strcmp(option, "--epochs")) options.epochs = (int64_t)number(option, value, 1, 1000);
     if (!strcmp(option, "--batch")) options.batch = (int64_t)number(option, value, 1, 10000);

@@ -10,6 +10,8 @@ typedef struct fashion_options {
   const char* device;
   const char* data;
   const char* save;
+  const char* program;
+  const char* images; /* Empty: not written. */
   const char* page;
   int64_t epochs;
   int64_t batch;

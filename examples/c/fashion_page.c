@@ -76,6 +76,11 @@ static void write_summary(FILE* out, const fashion_report* r) {
   fprintf(out, "<div><dt>epochs</dt><dd>%lld</dd></div>\n", (long long)o->epochs);
   fprintf(out, "<div><dt>batch</dt><dd>%lld</dd></div>\n", (long long)o->batch);
   fprintf(out, "<div><dt>seed</dt><dd>%llu</dd></div>\n</dl>\n", (unsigned long long)o->seed);
+  fputs("<p>The network is saved as a program: <code>tenon inspect ", out);
+  write_text(out, o->program);
+  fputs("</code> tells what is in it, and <code>tenon run ", out);
+  write_text(out, o->program);
+  fputs(" --input images=FILE.npy</code> runs it on images.</p>\n", out);
 }
 
 static void write_curves(FILE* out, const fashion_report* r) {

@@ -14,6 +14,7 @@
 #   --peers        what the benches compare with: libtorch
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
+#   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/
 #   --cuda         what the CUDA plugin needs
 #   --all          all of these but --cuda
 #
@@ -23,7 +24,9 @@
 packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev zlib1g-dev dataset-fashion-mnist"
 arm64=
-[ "${1:-}" != --all ] || set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm
+onnxruntime=
+[ "${1:-}" != --all ] ||
+  set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime
 for part; do
   case $part in
     --test) packages="$packages libgtest-dev python3" ;;
@@ -37,6 +40,10 @@ for part; do
       arm64=yes
       ;;
     --wasm) packages="$packages emscripten nodejs" ;;
+    --onnxruntime)
+      packages="$packages python3 python3-venv"
+      onnxruntime=yes
+      ;;
     --cuda)
       echo "setup: the CUDA plugin is not part of Tenon yet, so --cuda has nothing to install" >&2
       exit 2
@@ -78,3 +85,4 @@ if [ -n "$missing" ]; then
 fi
 
 [ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh
+[ -z "$onnxruntime" ] || sh tools/dev/onnxruntime.sh

@@ -7,7 +7,7 @@
 #         plugins ref and fake under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer
 #   full  those labelled `full` too, which take minutes; the kit on its mutants; the sanitizers with
 #         every plugin; the C tests on arm64, emulated; the core with ref compiled to WebAssembly, in
-#         Node
+#         Node; saved programs in onnxruntime
 #
 # `./dev test -R tape` runs the tests whose names match.
 . tools/dev/lib.sh
@@ -34,7 +34,7 @@ case $tier in
     set -- --label-exclude '^full$' "$@"
     ;;
   full)
-    setup --test --conformance --arm64 --wasm
+    setup --test --conformance --arm64 --wasm --onnxruntime
     presets="dev asan tsan arm64 wasm"
     ordinary="-DTENON_MUTANTS=ON"
     sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON -DTENON_BINDING_TESTS=ON

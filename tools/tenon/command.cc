@@ -1,4 +1,5 @@
-// The command tenon: what this machine can compute on, what the ops are, which version this is.
+// The command tenon: what this machine can compute on, what the ops are, what programs and models
+// in files do.
 
 #include <fmt/core.h>
 
@@ -7,6 +8,7 @@
 #include "tools/tenon/devices.h"
 #include "tools/tenon/failure.h"
 #include "tools/tenon/operations.h"
+#include "tools/tenon/programs.h"
 
 namespace tenon::command {
 namespace {
@@ -16,10 +18,96 @@ int version() {
   return kDone;
 }
 
+constexpr const char* kProgram = "A folder that a program was saved in, or an ONNX file";
+
+void add_program(CLI::App& command, ProgramOptions& options, const char* function) {
+  command.add_option("PROGRAM", options.path, kProgram)->required();
+  command.add_option("--function,-f", options.function, function)->type_name("NAME");
+  command
+      .add_option("--device,-d", options.device,
+                  "Where it runs: cpu, cpu:0, best, or a device that `tenon devices` lists (cpu)")
+      ->type_name("NAME");
+}
+
+void add_inputs(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--input,-i", options.inputs,
+                  "An input by its name, from a file that numpy.save() wrote; once for each input")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
+}
+
+CLI::App* add_run(CLI::App& app, RunOptions& options) {
+  CLI::App* const command = app.add_subcommand(
+      "run",
+      "Call a function of a program with arrays from files. Prints the name and the type of each "
+      "output, and the least, the mean and the most of its elements. What the function assigns to "
+      "its variables is not kept.");
+  add_program(*command, options, "The function; not needed where there is only one");
+  add_inputs(*command, options);
+  command
+      ->add_option("--output,-o", options.output,
+                   "Write each output to a file NAME.npy in this folder, which is made if need be")
+      ->type_name("FOLDER");
+  return command;
+}
+
+CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
+  CLI::App* const command = app.add_subcommand(
+      "inspect",
+      "Tell what a program is made of, without running it: for each function its inputs and "
+      "outputs, its ops, which device would run them and how, and the memory that this takes; "
+      "then the variables. Of a model with unknown ops, it lists those with their nodes.");
+  add_program(*command, options, "Look at this function alone");
+  command
+      ->add_option("--size", options.sizes,
+                   "What a size that the file leaves open is taken to be; 1 where that works")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options.json, "Print all as JSON, each call by itself");
+  return command;
+}
+
+CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
+  CLI::App* const command = app.add_subcommand(
+      "profile",
+      "Call a function many times and tell where the time goes: for each op how often it ran, with "
+      "which types, on which device, and how long that took. It is traced and called three times "
+      "before.");
+  add_program(*command, options, "The function; not needed where there is only one");
+  add_inputs(*command, options);
+  command->add_option("--repeat,-n", options.repeat, "How many calls are measured (10)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  command
+      ->add_option("--trace", options.trace,
+                   "Write every call of an op to a file that https://ui.perfetto.dev opens")
+      ->type_name("FILE.json");
+  command->add_flag("--json", options.json, "Print as JSON");
+  return command;
+}
+
+CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
+  CLI::App* const command = app.add_subcommand(
+      "convert",
+      "Write a model or a program as a program: a folder with an ONNX file of operator set 20 for "
+      "each function, their weights in weights.safetensors, and tenon.json. Other runtimes open "
+      "the ONNX files.");
+  command->add_option("MODEL", options.path, kProgram)->required();
+  command->add_option("OUT", options.to, "The folder, which is made if need be")->required();
+  command->add_option("--name", options.name, "What the only function is called there")
+      ->type_name("NAME");
+  return command;
+}
+
 int run(int argc, char** argv) {
   DevicesOptions devices_options;
   OpsOptions ops_options;
-  CLI::App app("Looks at Tenon on this machine.", "tenon");
+  RunOptions run_options;
+  InspectOptions inspect_options;
+  ProfileOptions profile_options;
+  ConvertOptions convert_options;
+  CLI::App app("Looks at Tenon on this machine, and runs programs and models.", "tenon");
   app.footer(
       "Exits with 0; with 1 if what was asked for does not exist or fails, and with 2 if "
       "the command line is wrong.");
@@ -34,6 +122,11 @@ int run(int argc, char** argv) {
   ops_command->add_option("NAME", ops_options.name, "The op, such as softmax");
   ops_command->add_flag("--json", ops_options.json, "Print as JSON");
 
+  CLI::App* const run_command = add_run(app, run_options);
+  CLI::App* const inspect_command = add_inspect(app, inspect_options);
+  CLI::App* const profile_command = add_profile(app, profile_options);
+  CLI::App* const convert_command = add_convert(app, convert_options);
+
   CLI::App* const version_command =
       app.add_subcommand("version", "Print the version of the library");
 
@@ -47,6 +140,10 @@ int run(int argc, char** argv) {
   }
   if (*devices_command) return devices(devices_options);
   if (*ops_command) return ops(ops_options);
+  if (*run_command) return run_program(run_options);
+  if (*inspect_command) return inspect_program(inspect_options);
+  if (*profile_command) return profile_program(profile_options);
+  if (*convert_command) return convert_program(convert_options);
   if (*version_command) return version();
   fmt::print(stderr, "{}", app.help());
   return kMisused;

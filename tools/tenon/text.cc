@@ -1,6 +1,7 @@
 #include "tools/tenon/text.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -84,6 +85,32 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+Progress::Progress(std::string what, size_t steps)
+    : what_(std::move(what)),
+      steps_(std::max<size_t>(steps, 1)),
+      is_terminal_(isatty(STDERR_FILENO)),
+      start_(Clock::now()),
+      drawn_(start_) {}
+
+void Progress::step() {
+  constexpr size_t kBar = 30;
+  constexpr auto kOften = std::chrono::milliseconds(100);
+  done_ = std::min(done_ + 1, steps_);
+  const Clock::time_point now = Clock::now();
+  if (!is_terminal_ || now - drawn_ < kOften) return;
+  drawn_ = now;
+  is_drawn_ = true;
+  const size_t full = done_ * kBar / steps_;
+  const double passed = std::chrono::duration<double>(now - start_).count();
+  const double left = passed / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
+  fmt::print(stderr, "\r{} [{:#<{}}{:-<{}}] {}/{}  {:.0f} s left \033[K", what_, "", full, "",
+             kBar - full, done_, steps_, left);
+}
+
+void Progress::end() {
+  if (std::exchange(is_drawn_, false)) fmt::print(stderr, "\r\033[K");
 }
 
 }  // namespace tenon::command

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,5 +22,25 @@ std::string bytes_text(uint64_t bytes);
 
 // How many letters must be added, dropped or replaced to make one word of the other.
 size_t edit_distance(std::string_view a, std::string_view b);
+
+// A bar on the terminal, on standard error, which goes away at its end. Where that is no terminal,
+// and for what is done at once, nothing is printed.
+class Progress {
+ public:
+  Progress(std::string what, size_t steps);
+  ~Progress() { end(); }
+  Progress(const Progress&) = delete;
+
+  void step();
+  void end();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string what_;
+  size_t steps_, done_ = 0;
+  bool is_terminal_, is_drawn_ = false;
+  Clock::time_point start_, drawn_;
+};
 
 }  // namespace tenon::command

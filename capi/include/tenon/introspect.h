@@ -83,6 +83,38 @@ TENON_API TENON_OWNED tenon_error* tenon_explain(
     size_t n_inputs, tenon_string* out_text TENON_OWNED);
 
 /**
+ * Tells what a trace would do with inputs of some types, as JSON: where and how each of its calls
+ * would run, and the memory that they take. Nothing is computed.
+ *
+ *     {"inputs": [{"name": "x", "type": "f32[2,3]"}], "outputs": [...],
+ *      "calls": [{"op": "matmul", "outputs": ["f32[2,4]"], "device": "cpu:0",
+ *                 "runs": "kernel", "why": "", "level": 0}],
+ *      "memory": {"variables": 48, "captures": 0, "inputs": 24, "outputs": 32, "peak": 32}}
+ *
+ * Calls are as they were written, before the passes (tenon/passes.h). One runs as a "kernel" of the
+ * device, as a "view", in "parts" or "elsewhere", where "why" says what kernels of the device said
+ * against it; as "blocks" of code that the "host" chooses, which follow one "level" deeper; or on
+ * the "host". "peak" is the most bytes that values hold at once beside inputs, variables and
+ * captures, if calls run one after the other.
+ *
+ * @param scope     Where.
+ * @param trace     The trace, which no other thread may call meanwhile.
+ * @param inputs    `n_inputs` types that it serves, without unknown sizes.
+ * @param n_inputs  How many.
+ * @param out_text  Receives the JSON, for tenon_string_release().
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the trace does
+ *     not serve such inputs, or a pointer is NULL.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_introspect_trace(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_trace* trace,
+    const tenon_type* inputs TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_inputs), size_t n_inputs,
+    tenon_string* out_text TENON_OWNED);
+
+/**
  * Describes an ONNX model as JSON: the version of ONNX's ops that it imports, the names and types
  * of its inputs and outputs, the ops of its nodes, and those ops that are unknown here with the
  * nodes that are of them. Inputs that the file has values for are left out. Any thread.

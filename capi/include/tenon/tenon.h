@@ -10,7 +10,7 @@
  *   tenon_function_call(scope, function, ...);                 function.h, control.h, list.h,
  *                                                              passes.h
  *   tenon_print(scope, ...);                                   effects.h
- *   tenon_safetensors_save(scope, path, ...);                  io.h
+ *   tenon_safetensors_save(scope, path, ...);                  io.h, program.h
  *   tenon_profiler_start(context, NULL, &profiler);            profiler.h
  */
 
@@ -32,6 +32,7 @@
 #include <tenon/ops_gen.h>
 #include <tenon/passes.h>
 #include <tenon/profiler.h>
+#include <tenon/program.h>
 #include <tenon/scope.h>
 #include <tenon/tape.h>
 #include <tenon/tensor.h>

@@ -37,7 +37,7 @@ std::vector<std::string> parts_of(const std::string& location) {
   }
   for (const std::string& part : parts) {
     require_code(!part.empty() && part != "." && part != "..", Code::kDataLoss,
-                 "external data lies in the model's folder, and \"{}\" names no file there",
+                 "\"{}\" names no file of the model's folder, in which external data lies",
                  location);
   }
   return parts;
@@ -69,6 +69,15 @@ void OpenFile::read(uint64_t offset, void* to, uint64_t n) const {
   }
 }
 
+std::string read_whole(const OpenFile& file, uint64_t most, std::string_view name) {
+  const uint64_t size = file.size();
+  require_code(size <= most, Code::kDataLoss, "\"{}\" has {} bytes, and {} are the most", name,
+               size, most);
+  std::string bytes(size, '\0');
+  file.read(0, bytes.data(), size);
+  return bytes;
+}
+
 std::string read_whole_file(const std::string& path, uint64_t most) {
   const OpenFile file(::open(path.c_str(), kReading));
   require_code(file.is_open(), Code::kNotFound, "\"{}\" cannot be opened: {}", path,
@@ -95,14 +104,13 @@ const OpenFile& ModelFolder::open(const std::string& location) {
     const int folder = i + 1 < parts.size() ? O_DIRECTORY : 0;
     OpenFile next(::openat(from, parts[i].c_str(), kReading | O_NOFOLLOW | folder));
     require_code(next.is_open(), errno == ENOENT ? Code::kNotFound : Code::kDataLoss,
-                 "external data cannot be read from \"{}\", a file of the model's folder that is "
-                 "no link: {}",
+                 "\"{}\" cannot be opened as a file of the model's folder that is no link: {}",
                  location, std::strerror(errno));
     inner = std::move(next);
   }
   const struct stat status = status_of(inner.descriptor());
   require_code(S_ISREG(status.st_mode) && status.st_nlink == 1, Code::kDataLoss,
-               "external data is read from files that have one name alone, and \"{}\" is none",
+               "\"{}\" is no file, or has other names, and could lie outside of the model's folder",
                location);
   file_ = std::move(inner);
   location_ = location;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/io/onnx/tensor_data.h"
@@ -31,7 +32,9 @@ class OpenFile {
   int descriptor_ = -1;
 };
 
-// All bytes of a regular file. Throws NOT_FOUND where there is none.
+// All bytes of a file, of which there may be so many.
+std::string read_whole(const OpenFile& file, uint64_t most, std::string_view name);
+// Of a regular file. Throws NOT_FOUND where there is none.
 std::string read_whole_file(const std::string& path, uint64_t most);
 
 class ModelFolder {
@@ -42,10 +45,10 @@ class ModelFolder {
   // Reads the elements of a tensor that lie in another file, as elements that it owns. Throws
   // DATA_LOSS where they cannot lie there.
   void load(TensorData& data);
-
- private:
+  // A file in it, by its path from there.
   const OpenFile& open(const std::string& location);
 
+ private:
   std::string path_;
   OpenFile folder_;
   std::string location_;  // Of the file that was opened last.

@@ -88,12 +88,27 @@ class Purposes {
 
 struct Kept {
   Model model;
+  OwnOps own_ops;
   Device* device = nullptr;
   struct Initial {
     Ref<Variable> variable;
     ModelValue constant;  // Where there is no variable.
   };
   std::unordered_map<const TensorData*, Initial> initials;
+
+  // What an input of the graph is: an argument by its place, or what a cell holds.
+  struct Input {
+    size_t argument = 0;
+    Ref<Cell> cell;
+  };
+  std::vector<Input> inputs;
+  size_t n_arguments = 0;
+  std::vector<size_t> outputs;  // The function's among the graph's.
+  struct Stored {
+    size_t output;
+    Ref<Cell> cell;
+  };
+  std::vector<Stored> stored;
 
   static ModelValue constant(Scope& scope, const TensorData& data) {
     ModelValue value = upload(scope, scope.device(), data);
@@ -103,7 +118,14 @@ struct Kept {
     return value;
   }
 
-  Tensors run(Scope& scope, TensorSpan inputs) const {
+  static Tensor read(Scope& scope, Cell& cell) {
+    const bool is_variable = cell.kind() == Kind::kVariable;
+    return is_variable ? static_cast<Variable&>(cell).read(scope) : cell.load(scope);
+  }
+
+  Tensors run(Scope& scope, TensorSpan arguments) const {
+    require(arguments.size() == n_arguments, "the model takes {} inputs, but got {}", n_arguments,
+            arguments.size());
     const Scope::OnDevice on_device(scope, *device);
     const auto initial = [&](const TensorData& data) -> ModelValue {
       const auto at = initials.find(&data);
@@ -111,7 +133,22 @@ struct Kept {
       const Initial& found = at->second;
       return found.variable ? ModelValue(found.variable->read(scope)) : found.constant;
     };
-    return run_model(model, checked_inputs(model.graph, inputs), {initial, true});
+    Tensors given;
+    for (const Input& input : inputs) {
+      given.push_back(input.cell ? read(scope, *input.cell) : arguments[input.argument]);
+    }
+    const Tensors all =
+        run_model(model, checked_inputs(model.graph, given), {initial, true, &own_ops});
+    Tensors results;
+    for (const size_t i : outputs) results.push_back(all[i]);
+    for (const Stored& each : stored) {
+      if (each.cell->kind() == Kind::kVariable) {
+        static_cast<Variable&>(*each.cell).assign(scope, all[each.output]);
+      } else {
+        each.cell->store(scope, all[each.output]);
+      }
+    }
+    return results;
   }
 };
 
@@ -144,8 +181,12 @@ void make_initializers(Graph& graph, std::unordered_set<const TensorData*>& cons
 
 class Loader {
  public:
-  Loader(Scope& scope, Variables& variables, const std::string& folder, Kept& kept)
-      : scope_(scope), variables_(variables), folder_(folder), kept_(kept) {}
+  Loader(Scope& scope, Variables& variables, const ModelSource& source, Kept& kept)
+      : scope_(scope),
+        variables_(variables),
+        is_saved_(source.saved.has_value()),
+        folder_(source.folder),
+        kept_(kept) {}
 
   void load() {
     make_initializers(kept_.model.graph, constants_);
@@ -171,20 +212,15 @@ class Loader {
   void load(TensorData& data, Purpose purpose, const std::string& prefix) {
     require_code(!data.name.empty(), Code::kDataLoss, "an initialiser of {} has no name",
                  data.type);
-    if (data.external) folder_.load(data);
     Kept::Initial& initial = kept_.initials[&data];
-    const bool is_number = count(data.type.shape) == 1 && constants_.contains(&data);
-    if (is_number && purpose == Purpose::kTrained) purpose = Purpose::kConstant;
+    if (is_saved_ && share(data, initial)) return;
+    if (data.external) folder_.load(data);
+    // A number alone is a constant of a formula: an exponent, an epsilon.
+    const bool is_number =
+        data.type.rank() == 0 || (constants_.contains(&data) && count(data.type.shape) == 1);
+    const bool is_few = is_number || known_elements(data).has_value();
     const bool may_be_constant = !is_floating(data.type.dtype) || purpose == Purpose::kConstant;
-    const bool is_constant = may_be_constant && (is_number || known_elements(data));
-    const Ref<Variable> shared = variables_.find(data.name);
-    if (shared && prefix.empty() && !is_constant) {
-      require_code(shared->type().dtype == data.type.dtype &&
-                       (shared->type().shape == data.type.shape).hold(),
-                   Code::kDataLoss, "\"{}\" is {} in one function, and {} in another", data.name,
-                   shared->type(), data.type);
-      initial.variable = shared;
-    } else if (is_constant) {
+    if (is_saved_ || is_number || (may_be_constant && is_few)) {
       initial.constant = Kept::constant(scope_, data);
     } else {
       const bool trainable = is_floating(data.type.dtype) && purpose == Purpose::kTrained;
@@ -194,6 +230,17 @@ class Loader {
     }
     data.raw = {};
     data.converted = {};
+  }
+
+  // A variable of the program that is there already.
+  bool share(const TensorData& data, Kept::Initial& initial) const {
+    initial.variable = variables_.find(data.name);
+    if (!initial.variable) return false;
+    const TensorType& type = initial.variable->type();
+    require_code(type.dtype == data.type.dtype && identical(type.shape, data.type.shape),
+                 Code::kDataLoss, "the variable \"{}\" is {}, and {} in a function", data.name,
+                 type, data.type);
+    return true;
   }
 
   // Graphs inside of others may use one name for different values.
@@ -226,6 +273,7 @@ class Loader {
 
   Scope& scope_;
   Variables& variables_;
+  const bool is_saved_;
   ModelFolder folder_;
   Kept& kept_;
   std::unordered_set<const TensorData*> constants_;  // That were nodes.
@@ -257,38 +305,115 @@ InputSpec spec_of(const ValueInfo& value) {
   return spec;
 }
 
-FunctionOptions options_for(const Graph& graph, const std::vector<InputSpec>& inputs) {
+// Which inputs and outputs of the graph are the function's, and which are states.
+struct Interface {
+  std::vector<const ValueInfo*> inputs, outputs;
+
+  Interface(const Graph& graph, const std::optional<SavedInterface>& saved, Kept& kept) {
+    if (saved) {
+      match(graph, *saved, kept);
+    } else {
+      for (const ValueInfo& input : graph.inputs) {
+        kept.inputs.push_back({inputs.size(), {}});
+        inputs.push_back(&input);
+      }
+      for (const ValueInfo& output : graph.outputs) {
+        kept.outputs.push_back(outputs.size());
+        outputs.push_back(&output);
+      }
+    }
+    kept.n_arguments = inputs.size();
+    for (const ValueInfo* input : inputs) require_numbers(*input, "input");
+    for (const ValueInfo* output : outputs) require_numbers(*output, "output");
+  }
+
+ private:
+  static void require_numbers(const ValueInfo& value, const char* what) {
+    const bool says_nothing = value.is_tensor && value.element == 0 && *what == 'o';
+    const bool is_known = value.is_tensor && dtype_of_element(value.element) != DType::kNone;
+    require_code(is_known || says_nothing, Code::kUnimplemented,
+                 "the {} \"{}\" is {}, which is no tensor of numbers", what, value.name,
+                 to_string(value));
+  }
+
+  // The place of a value, which nothing has asked for before.
+  class Places {
+   public:
+    Places(const std::vector<ValueInfo>& values, const char* what) : what_(what) {
+      for (size_t i = 0; i < values.size(); ++i) free_.emplace(values[i].name, i);
+    }
+    size_t take(const std::string& name) {
+      const auto at = free_.find(name);
+      require_code(at != free_.end(), Code::kDataLoss,
+                   "the graph has no {} \"{}\", or it is asked for twice", what_, name);
+      const size_t place = at->second;
+      free_.erase(at);
+      return place;
+    }
+    void require_none_left() const {
+      require_code(free_.empty(), Code::kDataLoss, "nobody takes the graph's {} \"{}\"", what_,
+                   free_.empty() ? "" : free_.begin()->first);
+    }
+
+   private:
+    const char* what_;
+    std::map<std::string, size_t> free_;
+  };
+
+  void match(const Graph& graph, const SavedInterface& saved, Kept& kept) {
+    Places ins(graph.inputs, "input"), outs(graph.outputs, "output");
+    kept.inputs.resize(graph.inputs.size());
+    for (const std::string& name : saved.inputs) {
+      const size_t place = ins.take(name);
+      kept.inputs[place].argument = inputs.size();
+      inputs.push_back(&graph.inputs[place]);
+    }
+    for (const std::string& name : saved.outputs) {
+      kept.outputs.push_back(outs.take(name));
+      outputs.push_back(&graph.outputs[kept.outputs.back()]);
+    }
+    for (const SavedInterface::State& state : saved.states) {
+      const size_t in = ins.take(state.input), out = outs.take(state.output);
+      require_declared(graph.inputs[in], state.cell->type());
+      require_declared(graph.outputs[out], state.cell->type());
+      kept.inputs[in].cell = state.cell;
+      kept.stored.push_back({out, state.cell});
+    }
+    ins.require_none_left();
+    outs.require_none_left();
+  }
+};
+
+FunctionOptions options_for(std::span<const ValueInfo* const> values,
+                            const std::vector<InputSpec>& inputs) {
   FunctionOptions options;
   options.may_run_eagerly = true;
   options.has_signature = true;
-  for (const ValueInfo& input : graph.inputs) {
-    const DType dtype = dtype_of_element(input.element);
-    require_code(input.is_tensor && dtype != DType::kNone, Code::kUnimplemented,
-                 "the input \"{}\" is {}, which is no tensor of numbers", input.name,
-                 to_string(input));
-    options.has_signature = options.has_signature && input.shape.has_value();
+  for (const ValueInfo* value : values) {
+    options.has_signature = options.has_signature && value->shape.has_value();
   }
   if (options.has_signature) options.signature = inputs;
   return options;
 }
 
-Json list_of(const std::vector<ValueInfo>& values) {
+Json list_of(std::span<const ValueInfo* const> values) {
   Json list = Json::array();
-  for (const ValueInfo& value : values) {
-    list.push_back({{"name", value.name}, {"type", to_string(value)}});
+  for (const ValueInfo* value : values) {
+    list.push_back({{"name", value->name}, {"type", to_string(*value)}});
   }
   return list;
 }
 
-std::string describe_function(const std::string& name, const Model& model) {
+std::string describe_function(const std::string& name, const Interface& interface,
+                              const Model& model) {
   Json ops = Json::object(), sets = Json::object();
   for (const auto& [op, n] : op_counts(model)) ops[op] = n;
   for (const OperatorSet& set : model.operator_sets) {
     sets[set.domain.empty() ? "ai.onnx" : set.domain] = set.version;
   }
   return Json{{"name", name},
-              {"inputs", list_of(model.graph.inputs)},
-              {"outputs", list_of(model.graph.outputs)},
+              {"inputs", list_of(interface.inputs)},
+              {"outputs", list_of(interface.outputs)},
               {"ops", ops},
               {"operator_sets", sets}}
       .dump();
@@ -313,18 +438,19 @@ ProgramFunction function_of_model(Scope& scope, ModelSource source, Variables& v
   kept->model = parse_model(source.bytes);
   check_model(kept->model);
   require_known_ops(kept->model);
-  const Graph& graph = kept->model.graph;
+  kept->own_ops = own_ops_of(kept->model);
   ProgramFunction made;
-  made.name = source.name.empty() ? graph.name : source.name;
+  made.name = source.name.empty() ? kept->model.graph.name : source.name;
   if (made.name.empty()) made.name = source.stem;
-  for (const ValueInfo& input : graph.inputs) made.inputs.push_back(spec_of(input));
-  for (const ValueInfo& output : graph.outputs) {
-    made.outputs.push_back(output.name);
-    made.output_specs.push_back(spec_of(output));
+  const Interface interface(kept->model.graph, source.saved, *kept);
+  for (const ValueInfo* input : interface.inputs) made.inputs.push_back(spec_of(*input));
+  for (const ValueInfo* output : interface.outputs) {
+    made.outputs.push_back(output->name);
+    made.output_specs.push_back(spec_of(*output));
   }
-  FunctionOptions options = options_for(graph, made.inputs);
-  description = describe_function(made.name, kept->model);
-  Loader(scope, variables, source.folder, *kept).load();
+  FunctionOptions options = options_for(interface.inputs, made.inputs);
+  description = describe_function(made.name, interface, kept->model);
+  Loader(scope, variables, source, *kept).load();
   const Function::Body body = [kept](Scope& inner, TensorSpan inputs, const Statics&) {
     return kept->run(inner, inputs);
   };

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,25 @@ class Variables {
   std::map<std::string, Ref<Variable>> by_name_;
 };
 
+// Which values of a saved function's graph are what. Of a state comes in what it holds, and goes
+// out what it holds afterwards.
+struct SavedInterface {
+  struct State {
+    std::string input, output;
+    Ref<Cell> cell;
+  };
+  std::vector<std::string> inputs, outputs;
+  std::vector<State> states;
+};
+
 // How a model becomes a function.
 struct ModelSource {
   std::string bytes;
   std::string name;    // Of the function; empty for the graph's own,
   std::string stem;    // and, where that is empty, this.
   std::string folder;  // Where its external data lies.
+  // Of a saved function, whose variables are there already: all other initialisers are constant.
+  std::optional<SavedInterface> saved;
 };
 
 // The function, and in `description` what SavedProgram::describe() says of it, as JSON. Variables

@@ -16,6 +16,7 @@
 
 #include "core/io/onnx/known.h"
 #include "core/io/onnx/model.h"
+#include "core/io/onnx/own_ops.h"
 
 namespace tenon::onnx {
 
@@ -46,6 +47,8 @@ struct RunSettings {
   std::function<ModelValue(const TensorData& data)> initial;
   // Whether values must be what the model declares them to be.
   bool holds_declared = false;
+  // The functions that are ops of Tenon's own; NULL for none.
+  const OwnOps* own_ops = nullptr;
 };
 
 // Runs it with inputs of the types that it declares. What fails names its node.

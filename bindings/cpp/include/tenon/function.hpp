@@ -205,6 +205,11 @@ class Function {
                                        out);
         })) {}
 
+  // Takes over what the caller owns; it gives at most so many outputs.
+  static Function adopt(tenon_function* function, uint32_t max_outputs) {
+    return Function(max_outputs, Shared::adopt(function));
+  }
+
   std::vector<Tensor> operator()(std::span<const Tensor> inputs,
                                  const Statics& statics = {}) const {
     const auto c_inputs = detail::handles(inputs);

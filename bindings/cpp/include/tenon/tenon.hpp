@@ -7,9 +7,9 @@
 // runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
 // for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for code that is traced,
 // control.hpp for its branches and loops, list.hpp for what they gather, effects.hpp for what it
-// prints and checks,
-// custom_op.hpp for ops of one's own, dlpack.hpp and safetensors.hpp for data of others,
-// profiler.hpp for what takes time; async.hpp, to be included by itself, for futures.
+// prints and checks, program.hpp for code in files, custom_op.hpp for ops of one's own, dlpack.hpp
+// and safetensors.hpp for data of others, profiler.hpp for what takes time; async.hpp, to be
+// included by itself, for futures.
 
 #pragma once
 
@@ -28,6 +28,7 @@
 #include <tenon/operators.hpp>
 #include <tenon/ops_gen.hpp>
 #include <tenon/profiler.hpp>
+#include <tenon/program.hpp>
 #include <tenon/safetensors.hpp>
 #include <tenon/scope.hpp>
 #include <tenon/tape.hpp>

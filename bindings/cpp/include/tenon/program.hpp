@@ -1,0 +1,107 @@
+// Programs in files: functions that are saved, opened, called and trained on.
+//
+//   Program::save("net", {{"classify", classify.trace(specs)}});
+//   const Program net("net");
+//   Tensor y = net.function("classify")(x)[0];
+//
+// A program is a folder of ONNX models that share their weights; a single ONNX file is read as one
+// too. tenon/program.h says the rest.
+
+#pragma once
+
+#include <tenon/function.hpp>
+
+namespace tenon {
+
+// A function of a program: what enters and leaves it, as its file declares that.
+struct ProgramFunction {
+  std::string name;
+  std::vector<InputSpec> inputs;
+  std::vector<InputSpec> outputs;  // Of the dtype DType() where the file says nothing.
+};
+
+// What was read of a program's files. Copies of the handle share it.
+class Program {
+ public:
+  // Reads a folder that save() wrote, or an ONNX file, onto the current device.
+  explicit Program(std::string_view path)
+      : handle_(detail::make<Shared>([&](tenon_program** out) {
+          return tenon_program_open(current_scope(), detail::c_text(path), out);
+        })) {}
+
+  // Writes traces, each under its name, with their variables.
+  static void save(std::string_view path, const std::map<std::string, Trace>& functions) {
+    std::vector<tenon_string> names;
+    std::vector<tenon_trace*> traces;
+    for (const auto& [name, trace] : functions) {
+      names.push_back(detail::c_text(name));
+      traces.push_back(trace.get());
+    }
+    check(tenon_program_save(current_scope(), detail::c_text(path), names.data(), traces.data(),
+                             traces.size()));
+  }
+
+  std::vector<ProgramFunction> functions() const {
+    std::vector<ProgramFunction> all;
+    for (size_t i = 0; i < tenon_program_count_functions(get()); ++i) {
+      all.push_back(
+          {std::string(detail::view(tenon_program_function_name(get(), i))),
+           specs(tenon_program_inputs(get(), i), tenon_program_count_inputs(get(), i)),
+           specs(tenon_program_outputs(get(), i), tenon_program_count_outputs(get(), i))});
+    }
+    return all;
+  }
+
+  // By its name; without one, the only function.
+  Function function(std::string_view name = {}) const {
+    tenon_function* function = nullptr;
+    check(tenon_program_get_function(get(), detail::c_text(name), &function));
+    return Function::adopt(function, most_outputs());
+  }
+
+  // What the files hold, which its functions share and training changes.
+  std::vector<Variable> variables() const {
+    std::vector<Variable> all;
+    for (size_t i = 0; i < tenon_program_count_variables(get()); ++i) {
+      all.push_back(Variable::share(tenon_program_variable(get(), i)));
+    }
+    return all;
+  }
+
+  // As JSON, for tools.
+  std::string describe() const {
+    tenon_string text = {};
+    check(tenon_program_describe(get(), &text));
+    return detail::take_text(text);
+  }
+
+  tenon_program* get() const { return handle_.get(); }
+
+ private:
+  using Shared = Handle<tenon_program, tenon_program_retain, tenon_program_release>;
+
+  static std::vector<InputSpec> specs(const tenon_input_spec* c, size_t n) {
+    std::vector<InputSpec> all(n);
+    for (size_t i = 0; i < n; ++i) {
+      all[i].name = detail::view(c[i].name);
+      all[i].dtype = c[i].dtype;
+      all[i].shape.assign(c[i].shape, c[i].shape + c[i].rank);
+      for (uint32_t axis = 0; c[i].size_names && axis < c[i].rank; ++axis) {
+        all[i].size_names.emplace_back(detail::view(c[i].size_names[axis]));
+      }
+      all[i].is_scalar = c[i].is_scalar;
+    }
+    return all;
+  }
+  uint32_t most_outputs() const {
+    size_t most = 0;
+    for (size_t i = 0; i < tenon_program_count_functions(get()); ++i) {
+      most = std::max(most, tenon_program_count_outputs(get(), i));
+    }
+    return static_cast<uint32_t>(most);
+  }
+
+  Shared handle_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,151 @@
+#include <tenon/program.h>
+
+#include "capi/src/boundary.h"
+#include "core/io/save_program.h"
+
+using namespace tenon::capi;
+using tenon::InputSpec;
+using tenon::ProgramFunction;
+using tenon::Ref;
+
+namespace tenon::capi {
+
+static_assert(InputSpec::kUnknown == TENON_SIZE_UNKNOWN);
+
+OpenProgram::OpenProgram(Ref<SavedProgram> program)
+    : Object(Kind::kProgram), program_(std::move(program)) {
+  for (const ProgramFunction& function : program_->functions()) {
+    values_.push_back({in_c(function.inputs), in_c(function.output_specs)});
+    std::vector<tenon_input_spec>& outputs = values_.back().outputs;
+    outputs.resize(function.outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].name = lend_text(function.outputs[i]);
+  }
+}
+
+std::vector<tenon_input_spec> OpenProgram::in_c(std::span<const InputSpec> specs) {
+  std::vector<tenon_input_spec> all;
+  for (const InputSpec& spec : specs) {
+    tenon_input_spec c = {};
+    c.name = lend_text(spec.name);
+    c.dtype = to_c(spec.dtype);
+    c.rank = static_cast<uint32_t>(spec.sizes.size());
+    c.shape = spec.sizes.data();
+    c.is_scalar = spec.weak;
+    if (!spec.dim_names.empty()) {
+      std::vector<tenon_string>& names = size_names_.emplace_back();
+      for (const std::string& name : spec.dim_names) names.push_back(lend_text(name));
+      c.size_names = names.data();
+    }
+    all.push_back(c);
+  }
+  return all;
+}
+
+}  // namespace tenon::capi
+
+namespace {
+
+const ProgramFunction* function_at(const OpenProgram* program, size_t index) {
+  const bool is_there = program && index < program->program().functions().size();
+  return is_there ? &program->program().functions()[index] : nullptr;
+}
+
+const OpenProgram::Values* values_at(const tenon_program* program, size_t index) {
+  const OpenProgram* self = peek(program);
+  return self && index < self->values().size() ? &self->values()[index] : nullptr;
+}
+
+}  // namespace
+
+tenon_error* tenon_program_open(tenon_scope* scope, tenon_string path,
+                                tenon_program** out_program) {
+  clear_output(out_program);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_program, "out_program");
+    auto program = tenon::read_program(self, std::string(get_text(path, "path")));
+    give(Ref<OpenProgram>::adopt(new OpenProgram(std::move(program))), out_program);
+  });
+}
+
+tenon_error* tenon_program_save(tenon_scope* scope, tenon_string path, const tenon_string* names,
+                                tenon_trace* const* traces, size_t n_functions) {
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    tenon::require(n_functions > 0, "a program has at least one function");
+    require_pointer(names, "names");
+    require_pointer(traces, "traces");
+    std::vector<tenon::FunctionToSave> functions;
+    for (size_t i = 0; i < n_functions; ++i) {
+      tenon::Trace& trace = get(traces[i], Name("traces", i));
+      if (&trace.context() != &self.context()) {
+        fail_argument(Name("traces", i), "belongs to another context than the scope");
+      }
+      functions.push_back(
+          {std::string(get_text(names[i], "names")), Ref<tenon::Trace>::share(&trace)});
+    }
+    tenon::save_program(self, std::string(get_text(path, "path")), functions);
+  });
+}
+
+void tenon_program_retain(tenon_program* program) { retain_handle(program); }
+
+void tenon_program_release(tenon_program* program) { release_handle(program); }
+
+size_t tenon_program_count_functions(const tenon_program* program) {
+  const OpenProgram* self = peek(program);
+  return self ? self->program().functions().size() : 0;
+}
+
+tenon_string tenon_program_function_name(const tenon_program* program, size_t index) {
+  const ProgramFunction* function = function_at(peek(program), index);
+  return function ? lend_text(function->name) : tenon_string TENON_STR("");
+}
+
+tenon_error* tenon_program_get_function(tenon_program* program, tenon_string name,
+                                        tenon_function** out_function) {
+  clear_output(out_function);
+  return boundary([&] {
+    require_pointer(out_function, "out_function");
+    const OpenProgram& self = get(program, "program");
+    Ref<tenon::Function> function = self.program().find(get_text(name, "name")).function;
+    give(std::move(function), out_function);
+  });
+}
+
+size_t tenon_program_count_inputs(const tenon_program* program, size_t function) {
+  const OpenProgram::Values* values = values_at(program, function);
+  return values ? values->inputs.size() : 0;
+}
+
+const tenon_input_spec* tenon_program_inputs(const tenon_program* program, size_t function) {
+  const OpenProgram::Values* values = values_at(program, function);
+  return values ? values->inputs.data() : nullptr;
+}
+
+size_t tenon_program_count_outputs(const tenon_program* program, size_t function) {
+  const OpenProgram::Values* values = values_at(program, function);
+  return values ? values->outputs.size() : 0;
+}
+
+const tenon_input_spec* tenon_program_outputs(const tenon_program* program, size_t function) {
+  const OpenProgram::Values* values = values_at(program, function);
+  return values ? values->outputs.data() : nullptr;
+}
+
+size_t tenon_program_count_variables(const tenon_program* program) {
+  const OpenProgram* self = peek(program);
+  return self ? self->program().variables().size() : 0;
+}
+
+tenon_variable* tenon_program_variable(const tenon_program* program, size_t index) {
+  const OpenProgram* self = peek(program);
+  if (!self || index >= self->program().variables().size()) return nullptr;
+  return to_handle(self->program().variables()[index].get());
+}
+
+tenon_error* tenon_program_describe(const tenon_program* program, tenon_string* out_text) {
+  clear_output(out_text);
+  return boundary([&] {
+    require_pointer(out_text, "out_text");
+    *out_text = give_text(get(program, "program").program().describe());
+  });
+}

@@ -1,0 +1,409 @@
+#include <errno.h>
+
+#include "capi/tests/function_code.h"
+
+/* ---- a program to save -------------------------------------------------- */
+
+/* x * w */
+static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                           tenon_tensor** out_outputs) {
+  tenon_tensor* w = NULL;
+  tenon_error* error = tenon_variable_read(inner, code->variable, &w);
+  if (!error) error = tenon_mul(inner, inputs[0], w, &out_outputs[0]);
+  tenon_tensor_release(w);
+  return error;
+}
+
+/* The loss mean((x w - y)^2), and w -= d loss / d w. */
+static tenon_error* train(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                          tenon_tensor** out_outputs) {
+  tenon_value* source = tenon_variable_as_value(code->variable);
+  tenon_tape* tape = NULL;
+  tenon_tensor *y = NULL, *difference = NULL, *squared = NULL, *slope = NULL, *w = NULL,
+               *next = NULL;
+  tenon_error* error = tenon_tape_create(inner, NULL, &tape);
+  if (!error) error = scaled(code, inner, inputs, &y);
+  if (!error) error = tenon_sub(inner, y, inputs[1], &difference);
+  if (!error) error = tenon_mul(inner, difference, difference, &squared);
+  if (!error) error = tenon_mean(inner, squared, NULL, &out_outputs[0]);
+  if (!error) {
+    error = tenon_tape_gradient(inner, tape, &out_outputs[0], 1, NULL, &source, 1, NULL, &slope);
+  }
+  if (!error) error = tenon_variable_read(inner, code->variable, &w);
+  if (!error) error = tenon_sub(inner, w, slope, &next);
+  if (!error) error = tenon_variable_assign(inner, code->variable, next);
+  tenon_tape_release(tape);
+  tenon_tensor_release(y);
+  tenon_tensor_release(difference);
+  tenon_tensor_release(squared);
+  tenon_tensor_release(slope);
+  tenon_tensor_release(w);
+  tenon_tensor_release(next);
+  return error;
+}
+
+static tenon_trace* trace_of(tenon_error* (*run)(struct code*, tenon_scope*, tenon_tensor* const*,
+                                                 tenon_tensor**),
+                             tenon_variable* w, size_t n_inputs) {
+  static const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
+  static const tenon_string names[2] = {TENON_STR("n"), TENON_STR("")};
+  const tenon_input_spec specs[2] = {{TENON_STR("x"), TENON_FLOAT32, 2, shape, names, false},
+                                     {TENON_STR("y"), TENON_FLOAT32, 2, shape, names, false}};
+  static struct code codes[2];
+  struct code* code = &codes[n_inputs - 1];
+  tenon_function* f;
+  tenon_trace* trace = NULL;
+  memset(code, 0, sizeof *code);
+  code->run = run;
+  code->variable = w;
+  f = function_of(code, NULL);
+  CHECK_OK(tenon_function_trace(scope(), f, specs, n_inputs, NULL, 0, &trace));
+  tenon_function_release(f);
+  return trace;
+}
+
+/* Saves the functions "scaled" and "train", which share the variable "w" of 3 and 5. */
+static void save(const char* path) {
+  const tenon_string names[2] = {TENON_STR("scaled"), TENON_STR("train")};
+  tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
+  tenon_tensor* initial = F32(3, 5);
+  tenon_variable* w = NULL;
+  tenon_trace* traces[2];
+  options.name = tenon_str("w");
+  CHECK_OK(tenon_variable_create(scope(), initial, &options, &w));
+  traces[0] = trace_of(scaled, w, 1);
+  traces[1] = trace_of(train, w, 2);
+  CHECK_OK(tenon_program_save(scope(), tenon_str(path), names, traces, 2));
+  tenon_trace_release(traces[0]);
+  tenon_trace_release(traces[1]);
+  tenon_variable_release(w);
+  tenon_tensor_release(initial);
+}
+
+/* Opens the program of save(). */
+static tenon_program* reopened(const char* path) {
+  tenon_program* program = NULL;
+  save(path);
+  CHECK_OK(tenon_program_open(scope(), tenon_str(path), &program));
+  return program;
+}
+
+/* Calls a function of one output. */
+static tenon_tensor* call(tenon_program* program, const char* name, tenon_tensor* const* inputs,
+                          size_t n_inputs) {
+  tenon_function* function = NULL;
+  tenon_tensor* y = NULL;
+  CHECK_OK(tenon_program_get_function(program, tenon_str(name), &function));
+  CHECK_OK(tenon_function_call(scope(), function, inputs, n_inputs, NULL, 0, &y, 1, NULL));
+  tenon_function_release(function);
+  return y;
+}
+
+/* ---- what comes back ---------------------------------------------------- */
+
+static void functions_come_back(void) {
+  tenon_program* program = reopened("functions");
+  tenon_tensor *x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4}), *y;
+
+  CHECK(tenon_program_count_functions(program) == 2);
+  y = call(program, "scaled", &x, 1);
+  CHECK_VALUES(y, 3, 10, 9, 20);
+  tenon_tensor_release(y);
+
+  tenon_program_retain(program);
+  tenon_program_release(program);
+  CHECK(tenon_program_count_functions(program) == 2);
+  tenon_program_release(program);
+  tenon_tensor_release(x);
+}
+
+static void functions_outlive_their_program(void) {
+  tenon_program* program = reopened("outlive");
+  tenon_tensor *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *y = NULL;
+  tenon_function* function = NULL;
+  CHECK_OK(tenon_program_get_function(program, tenon_str("scaled"), &function));
+  tenon_program_release(program);
+  CHECK_OK(tenon_function_call(scope(), function, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK_VALUES(y, 3, 10);
+  tenon_function_release(function);
+  tenon_tensor_release(x);
+  tenon_tensor_release(y);
+}
+
+/* The place of a function in the list. */
+static size_t place_of(const tenon_program* program, const char* name) {
+  size_t i;
+  for (i = 0; i < tenon_program_count_functions(program); ++i) {
+    if (!strcmp(tenon_program_function_name(program, i).data, name)) return i;
+  }
+  CHECK(!"a function of that name");
+  return 0;
+}
+
+static void say_what_they_take_and_give(void) {
+  tenon_program* program = reopened("specs");
+  const size_t at = place_of(program, "train");
+  const tenon_input_spec* inputs = tenon_program_inputs(program, at);
+  const tenon_input_spec* outputs = tenon_program_outputs(program, at);
+  tenon_function* function = NULL;
+  tenon_trace* trace = NULL;
+  tenon_string text = {NULL, 0};
+
+  CHECK(tenon_program_count_inputs(program, at) == 2);
+  CHECK_TEXT(inputs[0].name, "x");
+  CHECK_TEXT(inputs[1].name, "y");
+  CHECK(inputs[1].dtype == TENON_FLOAT32 && inputs[1].rank == 2 && !inputs[1].is_scalar);
+  CHECK(inputs[1].shape[0] == TENON_SIZE_UNKNOWN && inputs[1].shape[1] == 2);
+  CHECK_TEXT(inputs[1].size_names[0], "n");
+  CHECK(tenon_program_count_outputs(program, at) == 1);
+  CHECK(outputs[0].dtype == TENON_FLOAT32 && outputs[0].rank == 0);
+
+  /* A trace is made of them as they are. */
+  CHECK_OK(tenon_program_get_function(program, tenon_str("train"), &function));
+  CHECK_OK(tenon_function_trace(scope(), function, inputs, 2, NULL, 0, &trace));
+  CHECK(tenon_trace_count_inputs(trace) == 2);
+  CHECK(tenon_trace_count_variables(trace) == 1);
+
+  CHECK_OK(tenon_program_describe(program, &text));
+  CHECK_CONTAINS(text, "\"functions\"");
+  CHECK_CONTAINS(text, "f32[n,2]");
+  tenon_string_release(text);
+  tenon_trace_release(trace);
+  tenon_function_release(function);
+  tenon_program_release(program);
+}
+
+static tenon_variable* variable_of(const tenon_program* program, const char* name) {
+  size_t i;
+  for (i = 0; i < tenon_program_count_variables(program); ++i) {
+    tenon_variable* variable = tenon_program_variable(program, i);
+    if (!strcmp(tenon_variable_name(variable).data, name)) return variable;
+  }
+  CHECK(!"a variable of that name");
+  return NULL;
+}
+
+static void see_what_is_assigned(void) {
+  tenon_program* program = reopened("assigned");
+  tenon_variable* w = variable_of(program, "w");
+  tenon_tensor *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *other = F32(7, 8), *y;
+  CHECK(tenon_variable_is_trainable(w));
+  CHECK_OK(tenon_variable_assign(scope(), w, other));
+  y = call(program, "scaled", &x, 1);
+  CHECK_VALUES(y, 7, 16);
+  tenon_tensor_release(y);
+  tenon_tensor_release(x);
+  tenon_tensor_release(other);
+  tenon_program_release(program);
+}
+
+/* A step assigns what the other function then reads: (3, 5) - x (x w - y). */
+static void train_when_called(void) {
+  tenon_program* program = reopened("training");
+  tenon_tensor *in[2], *loss, *y;
+  in[0] = make_f32_matrix(1, 2, (const float[]){1, 2});
+  in[1] = make_f32_matrix(1, 2, (const float[]){1, 4});
+
+  loss = call(program, "train", in, 2);
+  y = call(program, "scaled", in, 1);
+
+  CHECK_VALUES(loss, (2 * 2 + 6 * 6) / 2.0);
+  CHECK_VALUES(y, 3 - 2, (5 - 2 * 6) * 2);
+  tenon_tensor_release(loss);
+  tenon_tensor_release(y);
+  tenon_tensor_release(in[0]);
+  tenon_tensor_release(in[1]);
+  tenon_program_release(program);
+}
+
+static void have_gradients(void) {
+  tenon_program* program = reopened("gradients");
+  tenon_value* w = tenon_variable_as_value(variable_of(program, "w"));
+  tenon_tensor *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *y, *slope = NULL;
+  tenon_tape* tape = NULL;
+  CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
+  y = call(program, "scaled", &x, 1);
+  CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &w, 1, NULL, &slope));
+  CHECK_VALUES(slope, 1, 2);
+  tenon_tape_release(tape);
+  tenon_tensor_release(slope);
+  tenon_tensor_release(y);
+  tenon_tensor_release(x);
+  tenon_program_release(program);
+}
+
+/* What was trained is saved again, one function of the two alone. */
+static void are_saved_again(void) {
+  const tenon_string name = TENON_STR("alone");
+  tenon_program *program = reopened("again"), *second = NULL;
+  tenon_variable* w = variable_of(program, "w");
+  tenon_tensor *other = F32(-1, 1), *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *y;
+  tenon_function* function = NULL;
+  tenon_trace* trace = NULL;
+  const size_t at = place_of(program, "scaled");
+  CHECK_OK(tenon_variable_assign(scope(), w, other));
+  CHECK_OK(tenon_program_get_function(program, tenon_str("scaled"), &function));
+  CHECK_OK(tenon_function_trace(scope(), function, tenon_program_inputs(program, at), 1, NULL, 0,
+                                &trace));
+  CHECK_OK(tenon_program_save(scope(), tenon_str("again_alone"), &name, &trace, 1));
+  CHECK_OK(tenon_program_open(scope(), tenon_str("again_alone"), &second));
+
+  CHECK(tenon_program_count_functions(second) == 1);
+  CHECK_TEXT(tenon_program_function_name(second, 0), "alone");
+  y = call(second, "", &x, 1);
+  CHECK_VALUES(y, -1, 2);
+
+  tenon_tensor_release(y);
+  tenon_tensor_release(x);
+  tenon_tensor_release(other);
+  tenon_trace_release(trace);
+  tenon_function_release(function);
+  tenon_program_release(second);
+  tenon_program_release(program);
+}
+
+/* ---- what is wrong ------------------------------------------------------ */
+
+/* A field of protobuf that holds bytes. */
+static size_t put(char* to, int number, const char* bytes, size_t size) {
+  to[0] = (char)(number << 3 | 2);
+  to[1] = (char)size;
+  memcpy(to + 2, bytes, size);
+  return size + 2;
+}
+
+/* An ONNX file of operator set 20 with the nodes "first" and "second" of ops that nobody has. */
+static void write_unknown_ops(const char* path) {
+  char model[120], graph[100], node[40];
+  size_t n_model = 0, n_graph = 0, n_node;
+  FILE* file = fopen(path, "wb");
+  CHECK(file != NULL);
+  if (!file) return;
+  n_node = put(node, 2, "a", 1);
+  n_node += put(node + n_node, 3, "first", 5);
+  n_node += put(node + n_node, 4, "Frobnicate", 10);
+  n_graph += put(graph + n_graph, 1, node, n_node);
+  n_node = put(node, 2, "b", 1);
+  n_node += put(node + n_node, 3, "second", 6);
+  n_node += put(node + n_node, 4, "Quux", 4);
+  n_graph += put(graph + n_graph, 1, node, n_node);
+  n_graph += put(graph + n_graph, 2, "g", 1);
+  n_graph += put(graph + n_graph, 12,
+                 "\x0a\x01"
+                 "a",
+                 3);
+  memcpy(model, "\x08\x0a\x42\x02\x10\x14", 6); /* IR version 10, operator set 20. */
+  n_model = 6;
+  n_model += put(model + n_model, 7, graph, n_graph);
+  CHECK(fwrite(model, 1, n_model, file) == n_model);
+  CHECK(fclose(file) == 0);
+}
+
+static void say_what_cannot_be_read(void) {
+  tenon_program* program = GARBAGE(tenon_program);
+  tenon_error* error;
+  FILE* file = fopen("nothing.onnx", "wb");
+  CHECK(file != NULL && fputs("no model", file) >= 0 && fclose(file) == 0);
+  write_unknown_ops("unknown.onnx");
+
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("no_such_program"), &program), TENON_NOT_FOUND,
+              "no_such_program");
+  CHECK(program == NULL);
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("nothing.onnx"), &program), TENON_DATA_LOSS,
+              "nothing.onnx");
+  /* All of them at once. */
+  error = tenon_program_open(scope(), tenon_str("unknown.onnx"), &program);
+  CHECK(tenon_error_code(error) == TENON_UNIMPLEMENTED);
+  CHECK_CONTAINS(tenon_error_message(error), "Frobnicate");
+  CHECK_CONTAINS(tenon_error_message(error), "first");
+  CHECK_CONTAINS(tenon_error_message(error), "Quux");
+  CHECK_CONTAINS(tenon_error_message(error), "second");
+  tenon_error_release(error);
+  /* A folder, but no program. */
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("."), &program), TENON_NOT_FOUND, "tenon.json");
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("x"), NULL), TENON_INVALID_ARGUMENT,
+              "out_program is NULL");
+  CHECK_ERROR(tenon_program_open(NULL, tenon_str("x"), &program), TENON_INVALID_ARGUMENT,
+              "scope is NULL");
+}
+
+static void say_what_there_is_not(void) {
+  tenon_program* program = reopened("names");
+  tenon_function* function = GARBAGE(tenon_function);
+  tenon_string text = {NULL, 0};
+  tenon_error* error = tenon_program_get_function(program, tenon_str("classify"), &function);
+  CHECK(tenon_error_code(error) == TENON_NOT_FOUND);
+  CHECK_CONTAINS(tenon_error_message(error), "classify");
+  CHECK_CONTAINS(tenon_error_message(error), "scaled");
+  CHECK_CONTAINS(tenon_error_message(error), "train");
+  tenon_error_release(error);
+  CHECK(function == NULL);
+  /* Which of two an empty name means, nobody can tell. */
+  CHECK_ERROR(tenon_program_get_function(program, tenon_str(""), &function), TENON_NOT_FOUND, "");
+  CHECK_ERROR(tenon_program_get_function(NULL, tenon_str("f"), &function), TENON_INVALID_ARGUMENT,
+              "program is NULL");
+  CHECK_ERROR(tenon_program_get_function(program, tenon_str("f"), NULL), TENON_INVALID_ARGUMENT,
+              "out_function is NULL");
+  CHECK_ERROR(tenon_program_describe(program, NULL), TENON_INVALID_ARGUMENT, "out_text is NULL");
+  CHECK_ERROR(tenon_program_describe(NULL, &text), TENON_INVALID_ARGUMENT, "program is NULL");
+
+  CHECK_TEXT(tenon_program_function_name(program, 2), "");
+  CHECK(tenon_program_inputs(program, 2) == NULL && tenon_program_outputs(program, 2) == NULL);
+  CHECK(tenon_program_count_inputs(program, 2) == 0);
+  CHECK(tenon_program_count_outputs(program, 2) == 0);
+  CHECK(tenon_program_variable(program, tenon_program_count_variables(program)) == NULL);
+  CHECK(tenon_program_count_functions(NULL) == 0 && tenon_program_count_variables(NULL) == 0);
+  CHECK(tenon_program_inputs(NULL, 0) == NULL);
+  CHECK(tenon_program_count_functions((tenon_program*)scope()) == 0);
+  tenon_program_release(program);
+  tenon_program_retain(NULL);
+  tenon_program_release(NULL);
+}
+
+static void say_what_cannot_be_saved(void) {
+  const tenon_string twice[2] = {TENON_STR("f"), TENON_STR("f")};
+  const tenon_string outside = TENON_STR("../f");
+  struct code code = {.run = product};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor* inputs[2];
+  tenon_trace* traces[2] = {NULL, NULL};
+  inputs[0] = inputs[1] = F32(1, 2);
+  CHECK_OK(tenon_function_find_trace(scope(), f, inputs, 2, NULL, 0, &traces[0]));
+  traces[1] = traces[0];
+
+  CHECK_ERROR(tenon_program_save(scope(), tenon_str("unsaved"), twice, traces, 2),
+              TENON_INVALID_ARGUMENT, "f");
+  CHECK_ERROR(tenon_program_save(scope(), tenon_str("unsaved"), &outside, traces, 1),
+              TENON_INVALID_ARGUMENT, "../f");
+  CHECK_ERROR(tenon_program_save(scope(), tenon_str("unsaved"), twice, traces, 0),
+              TENON_INVALID_ARGUMENT, "at least one function");
+  CHECK_ERROR(tenon_program_save(scope(), tenon_str("unsaved"), NULL, traces, 1),
+              TENON_INVALID_ARGUMENT, "names is NULL");
+  CHECK_ERROR(tenon_program_save(scope(), tenon_str("unsaved"), twice, NULL, 1),
+              TENON_INVALID_ARGUMENT, "traces is NULL");
+  traces[1] = NULL;
+  CHECK_ERROR(tenon_program_save(scope(), tenon_str("unsaved"), twice, traces, 2),
+              TENON_INVALID_ARGUMENT, "traces[1]");
+  CHECK_ERROR(tenon_program_save(scope(), tenon_str("no/such/folder/p"), twice, traces, 1),
+              TENON_NOT_FOUND, "no/such/folder");
+  /* Nothing was written. */
+  errno = 0;
+  CHECK(fopen("unsaved/tenon.json", "rb") == NULL && errno == ENOENT);
+  tenon_trace_release(traces[0]);
+  tenon_tensor_release(inputs[0]);
+  tenon_function_release(f);
+}
+
+int main(void) {
+  RUN(functions_come_back);
+  RUN(functions_outlive_their_program);
+  RUN(say_what_they_take_and_give);
+  RUN(see_what_is_assigned);
+  RUN(train_when_called);
+  RUN(have_gradients);
+  RUN(are_saved_again);
+  RUN(say_what_cannot_be_read);
+  RUN(say_what_there_is_not);
+  RUN(say_what_cannot_be_saved);
+  return report();
+}

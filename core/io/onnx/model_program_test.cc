@@ -1,0 +1,457 @@
+#include "core/io/onnx/model_program.h"
+
+#include "core/testing/functions.h"
+#include "core/testing/onnx_file.h"
+
+namespace tenon::onnx {
+namespace {
+
+using namespace testing;  // NOLINT: the names of files' parts.
+
+class ModelProgram : public FunctionTest {
+ protected:
+  Ref<SavedProgram> read(const std::string& bytes) {
+    return program_of_model(scope(), {.bytes = bytes, .stem = "file"});
+  }
+  Ref<Function> function(const std::string& bytes) { return read(bytes)->functions()[0].function; }
+
+  // A value with sizes: numbers, or names.
+  static WireWriter value(const std::string& name, const std::vector<std::string>& sizes,
+                          uint64_t element = kOnnxFloat) {
+    WireWriter shape;
+    for (const std::string& size : sizes) {
+      const bool is_number = !size.empty() && size[0] >= '0' && size[0] <= '9';
+      shape.message(1, is_number     ? WireWriter().number(1, std::stoull(size))
+                       : size == "?" ? WireWriter()
+                                     : WireWriter().text(2, size));
+    }
+    const WireWriter tensor = WireWriter().number(1, element).message(2, shape);
+    return WireWriter().text(1, name).message(2, WireWriter().message(1, tensor));
+  }
+  // The first call of a trace.
+  std::string text_of_first(const Ref<Function>& f) {
+    const std::string all = text(f);
+    const size_t begin = all.find("  ") + 2;
+    return all.substr(begin, all.find('\n', begin) - begin);
+  }
+};
+
+// ---- sizes
+
+TEST_F(ModelProgram, AShapeThatNodesComputeServesAllLengths) {
+  // y = reshape(x, [N * 3])
+  const auto f = function(model(graph(
+      {.nodes = {node("Shape", {"x"}, {"shape"}), node("Gather", {"shape", "zero"}, {"n"}),
+                 node("Mul", {"n", "three"}, {"all"}), node("Unsqueeze", {"all", "axes"}, {"list"}),
+                 node("Cast", {"list"}, {"narrow"}, {int_attribute("to", 6)}),
+                 node("Concat", {"narrow"}, {"joined"}, {int_attribute("axis", 0)}),
+                 node("Cast", {"joined"}, {"to"}, {int_attribute("to", 7)}),
+                 node("Reshape", {"x", "to"}, {"y"})},
+       .initializers = {WireWriter().number(2, kOnnxInt64).number(7, 0).text(8, "zero"),
+                        WireWriter().number(2, kOnnxInt64).number(7, 3).text(8, "three"),
+                        int_tensor("axes", {0})},
+       .inputs = {value("x", {"N", "3"})},
+       .outputs = {value_info("y")}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({1, 3}, {1, 2, 3})}), f32({1, 2, 3}));
+  EXPECT_TENSOR(call_one(f, {f32({2, 3}, {1, 2, 3, 4, 5, 6})}), f32({1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(text(f), "(x: f32[N,3]) {\n  t0 = reshape(x, shape=[3*N])\n  return t0\n}\n");
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
+TEST_F(ModelProgram, PadsAsExportersComputeThem) {
+  // [before, after] of the last axis first, turned around: reshape, slice backwards, transpose.
+  const auto f = function(model(graph(
+      {.nodes =
+           {node("ConstantOfShape", {"two"}, {"zeros"},
+                 {WireWriter().text(1, "value").message(5, int_tensor("", {0})).number(20, 4)}),
+            node("Concat", {"pads", "zeros"}, {"all"}, {int_attribute("axis", 0)}),
+            node("Reshape", {"all", "pairs"}, {"matrix"}),
+            node("Slice", {"matrix", "minus_one", "first", "axis", "minus_one"}, {"back"}),
+            node("Transpose", {"back"}, {"turned"}, {ints_attribute("perm", {1, 0})}),
+            node("Reshape", {"turned", "minus_one"}, {"list"}), node("Pad", {"x", "list"}, {"y"})},
+       .initializers = {int_tensor("two", {2}), int_tensor("pads", {1, 2}),
+                        int_tensor("pairs", {-1, 2}), int_tensor("minus_one", {-1}),
+                        int_tensor("first", {-INT64_MAX}), int_tensor("axis", {0})},
+       .inputs = {value("x", {"N", "M"})},
+       .outputs = {value_info("y")}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({1, 2}, {7, 8})}), f32({1, 5}, {0, 7, 8, 0, 0}));
+  EXPECT_EQ(text(f), "(x: f32[N,M]) {\n  t0 = pad(x, 0.0, pads=[0,1,0,2])\n  return t0\n}\n");
+}
+
+TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
+  // Half of the size, rounded up, as a range.
+  const auto f = function(model(
+      graph({.nodes = {node("Size", {"x"}, {"n"}),
+                       node("Cast", {"n"}, {"real"}, {int_attribute("to", 1)}),
+                       node("Mul", {"real", "half"}, {"scaled"}), node("Ceil", {"scaled"}, {"up"}),
+                       node("Cast", {"up"}, {"size"}, {int_attribute("to", 7)}),
+                       node("Range", {"zero", "size", "one"}, {"y"})},
+             .initializers = {float_tensor("half", {}, {0.5}),
+                              WireWriter().number(2, kOnnxInt64).number(7, 0).text(8, "zero"),
+                              WireWriter().number(2, kOnnxInt64).number(7, 1).text(8, "one")},
+             .inputs = {value("x", {"N"})},
+             .outputs = {value_info("y", kOnnxInt64)}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({1, 2, 3, 4})}), i64({0, 1}));
+  EXPECT_TENSOR(call_one(f, {f32({1, 2, 3, 4, 5})}), i64({0, 1, 2}));
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
+TEST_F(ModelProgram, DeclaredSizesAreASignature) {
+  const auto program = read(model(graph({.nodes = {node("Add", {"x", "z"}, {"y"})},
+                                         .inputs = {value("x", {"N", "2"}), value("z", {"N", "?"})},
+                                         .outputs = {value("y", {"N", "2"})}})));
+  const ProgramFunction& f = program->find("");
+
+  EXPECT_EQ(f.name, "file");
+  EXPECT_EQ(f.inputs[0].dim_names, (std::vector<std::string>{"N", ""}));
+  EXPECT_EQ(f.inputs[1].sizes, (std::vector<int64_t>{-1, -1}));
+  EXPECT_EQ(f.outputs, std::vector<std::string>{"y"});
+  EXPECT_EQ(f.output_specs[0].sizes, (std::vector<int64_t>{-1, 2}));
+  EXPECT_ERROR(call(f.function, {f32({1, 3}, {1, 2, 3}), f32({1, 3}, {1, 2, 3})}),
+               Code::kInvalidArgument, "x must be f32[N,2], but is f32[1,3]");
+  EXPECT_ERROR(call(f.function, {f32({1, 2}, {1, 2}), f32({2, 2}, {1, 2, 3, 4})}),
+               Code::kInvalidArgument, "N is 1, but 2 in z");
+  EXPECT_ERROR(program->find("g"), Code::kNotFound,
+               "the program has no function \"g\"; it has file");
+}
+
+TEST_F(ModelProgram, ValuesAreWhatTheyAreDeclaredToBe) {
+  const auto with = [&](const WireWriter& output, const WireWriter& inner) {
+    WireWriter g = graph({.nodes = {node("Neg", {"x"}, {"a"}), node("Abs", {"a"}, {"y"})},
+                          .inputs = {value("x", {"2"})},
+                          .outputs = {output}});
+    return call_one(function(model(g.message(13, inner))), {f32({1, 2})});
+  };
+
+  EXPECT_TENSOR(with(value("y", {"2"}), value("a", {"M"})), f32({1, 2}));
+  EXPECT_ERROR(with(value("y", {"3"}), value("a", {"2"})), Code::kDataLoss,
+               "the value \"y\" is declared to be f32[3], but is f32[2]");
+  EXPECT_ERROR(with(value("y", {"2"}), value("a", {"2"}, kOnnxInt64)), Code::kDataLoss,
+               "the value \"a\" is declared to be i64[2], but is f32[2]");
+  EXPECT_ERROR(with(value("y", {"2", "1"}), value("a", {"2"})), Code::kDataLoss,
+               "the value \"y\" is declared to be f32[2,1], but is f32[2]");
+}
+
+TEST_F(ModelProgram, WhatCannotBeTracedRunsCallByCallAndSaysWhy) {
+  const auto f = function(model(graph({.nodes = {node("NonZero", {"x"}, {"y"}).text(3, "places")},
+                                       .inputs = {value("x", {"N"})},
+                                       .outputs = {value_info("y", kOnnxInt64)}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({0, 5, 6})}), make(DType::kI64, {1, 2}, {1, 2}));
+  EXPECT_TENSOR(call_one(f, {f32({7, 0})}), make(DType::kI64, {1, 1}, {0}));
+  const std::string why =
+      "function file runs call by call, as it cannot be traced: node \"places\"";
+  EXPECT_EQ(log_.find(why), 0u) << log_;
+  EXPECT_EQ(log_.rfind("runs call by call"), log_.find("runs call by call"));
+  EXPECT_NE(f->explain().find("runs call by call, since node \"places\""), std::string::npos);
+}
+
+TEST_F(ModelProgram, AWrongCallFailsWithTheNodeAndNumbers) {
+  const auto f =
+      function(model(graph({.nodes = {node("MatMul", {"x", "z"}, {"y"}).text(3, "product")},
+                            .inputs = {value("x", {"N", "M"}), value("z", {"P", "Q"})},
+                            .outputs = {value_info("y")}})));
+  const Tensor row = f32({1, 2}, {1, 2}), column = f32({2, 1}, {3, 4});
+
+  EXPECT_ERROR(call(f, {row, row}), Code::kInvalidArgument, "node \"product\" (MatMul): matmul: C");
+  EXPECT_TENSOR(call_one(f, {row, column}), f32({1, 1}, {11}));
+  EXPECT_EQ(log_, "");
+}
+
+// ---- weights
+
+TEST_F(ModelProgram, InitialisersAreVariablesThatAreTrained) {
+  const auto program = read(
+      model(graph({.nodes = {node("Mul", {"x", "w"}, {"a"}), node("Pow", {"a", "two"}, {"y"})},
+                   .initializers = {float_tensor("w", {2}, {3, 4}), float_tensor("two", {}, {2})},
+                   .inputs = {value("x", {"2"})},
+                   .outputs = {value_info("y")}})));
+  const auto& f = program->find("").function;
+  const Ref<Variable>& w = program->variables()[0];
+  const auto watching = tape();
+
+  const Tensor y = call_one(f, {f32({1, 2})});
+  const Tensors gradients = watching->gradient(Tensors{y}, {}, std::vector<Source>{Source(w)});
+
+  ASSERT_EQ(program->variables().size(), 1u);
+  EXPECT_EQ(w->name(), "w");
+  EXPECT_TRUE(w->trainable());
+  EXPECT_TENSOR(y, f32({9, 64}));
+  EXPECT_TENSOR(gradients[0], f32({6, 32}));
+  w->assign(scope(), f32({1, 1}));
+  EXPECT_TENSOR(call_one(f, {f32({1, 2})}), f32({1, 4}));
+}
+
+TEST_F(ModelProgram, StatisticsAreNotTrainedAndWeightsOfConstantNodesAre) {
+  const auto constant = [](const std::string& name, const WireWriter& tensor) {
+    return node("Constant", {}, {name},
+                {WireWriter().text(1, "value").message(5, tensor).number(20, 4)});
+  };
+  const auto program = read(model(
+      graph({.nodes = {constant("scale", float_tensor("", {2}, {1, 1})),
+                       node("BatchNormalization", {"x", "scale", "bias", "mean", "var"}, {"y"})},
+             .initializers = {float_tensor("bias", {2}, {0, 0}), float_tensor("mean", {2}, {1, 2}),
+                              float_tensor("var", {2}, {1, 1})},
+             .inputs = {value("x", {"1", "2"})},
+             .outputs = {value_info("y")}})));
+  std::vector<std::string> names, trained;
+  for (const Ref<Variable>& variable : program->variables()) {
+    names.push_back(variable->name());
+    if (variable->trainable()) trained.push_back(variable->name());
+  }
+
+  EXPECT_EQ(names, (std::vector<std::string>{"bias", "mean", "var", "scale"}));
+  EXPECT_EQ(trained, (std::vector<std::string>{"bias", "scale"}));
+  EXPECT_TENSOR_NEAR(call_one(program->find("").function, {f32({1, 2}, {2, 4})}),
+                     f32({1, 2}, {1, 2}), 1e-4, 0);
+}
+
+TEST_F(ModelProgram, TellsWhatItIs) {
+  const auto program =
+      read(model(graph({.nodes = {node("Add", {"x", "w"}, {"a"}), node("Add", {"a", "w"}, {"y"})},
+                        .initializers = {float_tensor("w", {2}, {3, 4})},
+                        .inputs = {value("x", {"N", "2"})},
+                        .outputs = {value_info("y")}})));
+
+  EXPECT_EQ(program->describe(),
+            R"({"functions":[{"name":"file","inputs":[{"name":"x","type":"f32[N,2]"}],)"
+            R"("outputs":[{"name":"y","type":"f32[...]"}],"ops":{"Add":2},)"
+            R"("operator_sets":{"ai.onnx":17}}],)"
+            R"("variables":[{"name":"w","type":"f32[2]","bytes":8,"trainable":true}]})");
+}
+
+// ---- control flow
+
+TEST_F(ModelProgram, OnlyTheBranchThatSizesChooseIsTraced) {
+  const WireWriter squeezed =
+      graph({.nodes = {node("Squeeze", {"x", "one"}, {"s"})}, .outputs = {value_info("s")}});
+  const WireWriter kept =
+      graph({.nodes = {node("Identity", {"x"}, {"i"})}, .outputs = {value_info("i")}});
+  const auto f = function(model(
+      graph({.nodes = {node("Shape", {"x"}, {"shape"}), node("Gather", {"shape", "one"}, {"size"}),
+                       node("Equal", {"size", "one"}, {"is_one"}),
+                       node("If", {"is_one"}, {"y"},
+                            {graph_attribute("then_branch", squeezed),
+                             graph_attribute("else_branch", kept)})},
+             .initializers = {int_tensor("one", {1})},
+             .inputs = {value("x", {"?", "?"})},
+             .outputs = {value_info("y")}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({2, 1}, {1, 2})}), f32({1, 2}));
+  EXPECT_TENSOR(call_one(f, {f32({1, 2}, {1, 2})}), f32({1, 2}, {1, 2}));
+  EXPECT_EQ(f->traces().size(), 2u);
+  EXPECT_EQ(log_, "");
+}
+
+TEST_F(ModelProgram, ABranchThatAValueChoosesIsPartOfTheTrace) {
+  const WireWriter plus = graph({.nodes = {node("Add", {"x", "w"}, {"s"})},
+                                 .initializers = {float_tensor("w", {1}, {10})},
+                                 .outputs = {value_info("s")}});
+  const WireWriter minus = graph({.nodes = {node("Sub", {"x", "w"}, {"s"})},
+                                  .initializers = {float_tensor("w", {1}, {1})},
+                                  .outputs = {value_info("s")}});
+  const auto program = read(model(graph(
+      {.nodes = {node("If", {"c"}, {"y"},
+                      {graph_attribute("then_branch", plus), graph_attribute("else_branch", minus)})
+                     .text(3, "choice")},
+       .inputs = {value("c", {}, kOnnxBool), value("x", {"N"})},
+       .outputs = {value_info("y")}})));
+  const auto& f = program->find("").function;
+
+  EXPECT_TENSOR(call_one(f, {make(DType::kBool, {}, {1}), f32({1, 2})}), f32({11, 12}));
+  EXPECT_TENSOR(call_one(f, {make(DType::kBool, {}, {0}), f32({1, 2})}), f32({0, 1}));
+  EXPECT_EQ(f->traces().size(), 1u);
+  // One name for two values.
+  EXPECT_EQ(program->variables()[0]->name(), "w");
+  EXPECT_EQ(program->variables()[1]->name(), "choice.else_branch.w");
+}
+
+TEST_F(ModelProgram, ALoopRunsAsOftenAsAValueSays) {
+  const WireWriter body =
+      graph({.nodes = {node("Add", {"v", "step"}, {"v2"}), node("Less", {"v2", "limit"}, {"c2"})},
+             .inputs = {value("i", {}, kOnnxInt64), value("c", {}, kOnnxBool), value("v", {})},
+             .outputs = {value("c2", {}, kOnnxBool), value("v2", {})}});
+  const auto f = function(model(
+      graph({.nodes = {node("Loop", {"most", "", "x"}, {"y"}, {graph_attribute("body", body)})},
+             .initializers = {float_tensor("step", {}, {2}), float_tensor("limit", {}, {7})},
+             .inputs = {value("most", {}, kOnnxInt64), value("x", {})},
+             .outputs = {value_info("y")}})));
+  const auto most = [](double n) { return make(DType::kI64, {}, {n}); };
+  const auto scalar = [](double x) { return make(DType::kF32, {}, {x}); };
+
+  EXPECT_TENSOR(call_one(f, {most(2), scalar(0)}), scalar(4));
+  EXPECT_TENSOR(call_one(f, {most(9), scalar(0)}), scalar(8));
+  EXPECT_TENSOR(call_one(f, {most(0), scalar(5)}), scalar(5));
+  EXPECT_EQ(f->traces().size(), 1u);
+  EXPECT_EQ(log_, "");
+}
+
+TEST_F(ModelProgram, ALoopOverASizeCollectsWhatItGives) {
+  const WireWriter body =
+      graph({.nodes = {node("Gather", {"x", "i"}, {"each"}), node("Add", {"v", "each"}, {"v2"}),
+                       node("Identity", {"c"}, {"c2"}), node("Identity", {"v2"}, {"sum"})},
+             .inputs = {value("i", {}, kOnnxInt64), value("c", {}, kOnnxBool), value("v", {})},
+             .outputs = {value("c2", {}, kOnnxBool), value("v2", {}), value("sum", {})}});
+  const auto f = function(model(graph(
+      {.nodes = {node("Shape", {"x"}, {"shape"}), node("Squeeze", {"shape"}, {"n"}),
+                 node("Loop", {"n", "", "zero"}, {"last", "y"}, {graph_attribute("body", body)})},
+       .initializers = {float_tensor("zero", {}, {0})},
+       .inputs = {value("x", {"N"})},
+       .outputs = {value("y", {"N"}), value("last", {})}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({1, 2, 3})}), f32({1, 3, 6}));
+  EXPECT_TENSOR(call(f, {f32({1, 2, 3, 4})})[1], make(DType::kF32, {}, {10}));
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
+TEST_F(ModelProgram, AScanGoesOverAnyAxisInEitherDirection) {
+  const WireWriter body =
+      graph({.nodes = {node("Add", {"v", "e"}, {"v2"}), node("Identity", {"v2"}, {"s"})},
+             .inputs = {value("v", {"2"}), value("e", {"2"})},
+             .outputs = {value("v2", {"2"}), value("s", {"2"})}});
+  const auto f = function(model(
+      graph({.nodes = {node("Scan", {"zero", "x"}, {"last", "y"},
+                            {graph_attribute("body", body), int_attribute("num_scan_inputs", 1),
+                             ints_attribute("scan_input_axes", {1}),
+                             ints_attribute("scan_input_directions", {1}),
+                             ints_attribute("scan_output_axes", {1})})},
+             .initializers = {float_tensor("zero", {2}, {0, 0})},
+             .inputs = {value("x", {"2", "N"})},
+             .outputs = {value_info("y"), value_info("last")}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({2, 3}, {1, 2, 3, 4, 5, 6})}), f32({2, 3}, {3, 5, 6, 6, 11, 15}));
+  EXPECT_EQ(f->traces().size(), 1u);
+  EXPECT_EQ(log_, "");
+}
+
+// ---- functions of the model
+
+class ModelFunctions : public ModelProgram {
+ protected:
+  static WireWriter operators(const std::string& domain, uint64_t version) {
+    return WireWriter().text(1, domain).number(2, version);
+  }
+  static WireWriter defined(const std::string& name, const std::vector<std::string>& inputs,
+                            const std::vector<std::string>& outputs,
+                            const std::vector<WireWriter>& nodes, uint64_t version = 17) {
+    WireWriter f = WireWriter().text(1, name).text(10, "mine");
+    for (const std::string& input : inputs) f.text(4, input);
+    for (const std::string& output : outputs) f.text(5, output);
+    for (const WireWriter& each : nodes) f.message(7, each);
+    return f.message(9, operators("", version)).message(9, operators("mine", 1));
+  }
+  static std::string with_functions(const WireWriter& g, const std::vector<WireWriter>& functions) {
+    WireWriter m = WireWriter().number(1, 10).message(7, g).message(8, operators("", 17));
+    m.message(8, operators("mine", 1));
+    for (const WireWriter& f : functions) m.message(25, f);
+    return m.bytes();
+  }
+  static WireWriter mine(const std::string& op, const std::vector<std::string>& inputs,
+                         const std::vector<std::string>& outputs,
+                         const std::vector<WireWriter>& attributes = {}) {
+    return node(op, inputs, outputs, attributes).text(7, "mine");
+  }
+  static WireWriter reference(const std::string& name, const std::string& to, uint64_t kind) {
+    return WireWriter().text(1, name).number(20, kind).text(21, to);
+  }
+  std::string calling(const WireWriter& call, const std::vector<WireWriter>& functions) {
+    return with_functions(
+        graph({.nodes = {call}, .inputs = {value_info("x")}, .outputs = {value_info("y")}}),
+        functions);
+  }
+};
+
+TEST_F(ModelFunctions, HaveAttributesDefaultsAndOperatorSetsOfTheirOwn) {
+  // Clip had its bounds as attributes before version 11.
+  WireWriter clip = defined(
+      "Clip2", {"a"}, {"b"},
+      {node("Clip", {"a"}, {"b"}, {reference("min", "low", 1), reference("max", "high", 1)})}, 6);
+  clip.text(6, "low").message(11, float_attribute("high", 2));
+  WireWriter twice = defined(
+      "Twice", {"a"}, {"b"},
+      {mine("Clip2", {"a"}, {"c"}, {float_attribute("low", 0)}), node("Add", {"c", "c"}, {"b"})});
+  const Tensor x = f32({-1, 1, 3});
+
+  EXPECT_TENSOR(call_one(function(calling(mine("Twice", {"x"}, {"y"}), {twice, clip})), {x}),
+                f32({0, 2, 4}));
+  EXPECT_TENSOR(
+      call_one(function(calling(mine("Clip2", {"x"}, {"y"}, {float_attribute("high", 9)}), {clip})),
+               {x}),
+      x);
+  EXPECT_ERROR(
+      call(function(calling(mine("Clip2", {"x"}, {"y"}, {float_attribute("up", 9)}), {clip})), {x}),
+      Code::kUnimplemented, "node 0 (mine.Clip2): the function has no attribute up");
+  EXPECT_ERROR(call(function(calling(mine("Clip2", {"x", "x"}, {"y"}), {clip})), {x}),
+               Code::kDataLoss, "the function takes 1 inputs, but got 2");
+}
+
+TEST_F(ModelFunctions, AreChosenByTheirOverload) {
+  const WireWriter negate = defined("F", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})}).text(13, "n");
+  const WireWriter magnify = defined("F", {"a"}, {"b"}, {node("Abs", {"a"}, {"b"})});
+
+  EXPECT_TENSOR(call_one(function(calling(mine("F", {"x"}, {"y"}).text(8, "n"), {negate, magnify})),
+                         {f32({3})}),
+                f32({-3}));
+  EXPECT_TENSOR(
+      call_one(function(calling(mine("F", {"x"}, {"y"}), {negate, magnify})), {f32({-2})}),
+      f32({2}));
+  EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}).text(8, "m"), {negate})), Code::kUnimplemented,
+               "ops that are unknown here: mine.F (node 0)");
+  EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}), {magnify, magnify})), Code::kDataLoss,
+               "the function F is there twice");
+}
+
+TEST_F(ModelFunctions, MayNotCallThemselves) {
+  const WireWriter f = defined("F", {"a"}, {"b"}, {mine("G", {"a"}, {"b"})});
+  const WireWriter g = defined("G", {"a"}, {"b"}, {mine("F", {"a"}, {"b"})});
+
+  EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}), {f, g})), Code::kDataLoss,
+               "the function F calls itself");
+}
+
+TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
+  // Each calls the one before twice: 2^40 nodes.
+  std::vector<WireWriter> functions = {defined("F0", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})})};
+  for (int i = 1; i <= 40; ++i) {
+    const std::string inner = "F" + std::to_string(i - 1);
+    functions.push_back(defined("F" + std::to_string(i), {"a"}, {"b"},
+                                {mine(inner, {"a"}, {"c"}), mine(inner, {"c"}, {"b"})}));
+  }
+
+  EXPECT_ERROR(read(calling(mine("F40", {"x"}, {"y"}), functions)), Code::kDataLoss,
+               "nodes where its functions are written out");
+}
+
+TEST_F(ModelFunctions, OfTenonsDomainAreItsOwnOps) {
+  const auto with = [&](const std::string& text) {
+    const WireWriter f = WireWriter()
+                             .text(1, "leaky__1")
+                             .text(10, "tenon")
+                             .text(4, "a")
+                             .text(5, "b")
+                             .text(8, text)
+                             .message(7, node("Neg", {"a"}, {"b"}))
+                             .message(9, operators("", 17));
+    const WireWriter g = graph({.nodes = {node("leaky__1", {"x"}, {"y"}).text(7, "tenon")},
+                                .inputs = {value("x", {"2"})},
+                                .outputs = {value_info("y")}});
+    WireWriter m = WireWriter().number(1, 10).message(7, g).message(8, operators("", 17));
+    const auto read_back = function(m.message(25, f).bytes());
+    call(read_back, {f32({-2, 2})});
+    return text_of_first(read_back);
+  };
+
+  EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":0.5},"inputs":[0],"outputs":[0]})"),
+            "t0 = leaky_relu(x, alpha=0.5)");
+  // What is not known stands for itself.
+  EXPECT_EQ(with(R"({"op":"frob","attributes":{},"inputs":[0],"outputs":[0]})"), "t0 = neg(x)");
+  EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":"n"},"inputs":[0],"outputs":[0]})"),
+            "t0 = neg(x)");
+  EXPECT_EQ(with("negates"), "t0 = neg(x)");
+}
+
+}  // namespace
+}  // namespace tenon::onnx

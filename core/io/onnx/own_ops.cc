@@ -1,0 +1,141 @@
+#include "core/io/onnx/own_ops.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/io/strict_json.h"
+#include "core/ops/formulas.h"
+
+namespace tenon::onnx {
+namespace {
+
+using Json = nlohmann::json;
+
+const AttrField* find(const AttrsType& type, std::string_view name) {
+  for (const AttrField& field : type.all()) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+// Numbers that JSON lacks are text.
+std::optional<AttrValue> real(const Json& value) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (value.is_number()) return value.get<double>();
+  if (value == "inf") return kInfinity;
+  if (value == "-inf") return -kInfinity;
+  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
+std::optional<AttrValue> dtype(const Json& value) {
+  if (!value.is_string()) return std::nullopt;
+  const auto& name = value.get_ref<const std::string&>();
+  const DType found = dtype_from_name(name);
+  const bool is_known = found != DType::kNone || name == name_of(DType::kNone);
+  return is_known ? std::optional<AttrValue>(found) : std::nullopt;
+}
+
+std::optional<AttrValue> integers(const Json& value) {
+  if (!value.is_array()) return std::nullopt;
+  Ints numbers;
+  for (const Json& each : value) {
+    if (!each.is_number_integer()) return std::nullopt;  // A formula of sizes.
+    numbers.push_back(each.get<int64_t>());
+  }
+  return numbers;
+}
+
+// Nothing where it is of another kind than the attribute.
+std::optional<AttrValue> value_for(const AttrField& field, const Json& value) {
+  switch (field.kind) {
+    case AttrKind::kInt:
+    case AttrKind::kSize:
+      return value.is_number_integer() ? std::optional<AttrValue>(value.get<int64_t>())
+                                       : std::nullopt;
+    case AttrKind::kBool:
+      return value.is_boolean() ? std::optional<AttrValue>(int64_t{value.get<bool>()})
+                                : std::nullopt;
+    case AttrKind::kFloat:
+      return real(value);
+    case AttrKind::kDType:
+      return dtype(value);
+    case AttrKind::kInts:
+    case AttrKind::kSizes:
+      return integers(value);
+    case AttrKind::kText:
+    case AttrKind::kEnum:
+      return value.is_string() ? std::optional<AttrValue>(value.get<std::string>()) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Rising places below `most`.
+std::optional<std::vector<size_t>> places(const Json& list, size_t most) {
+  std::vector<size_t> found;
+  if (!list.is_array()) return std::nullopt;
+  for (const Json& each : list) {
+    if (!each.is_number_unsigned() || each.get<uint64_t>() >= most) return std::nullopt;
+    found.push_back(each.get<size_t>());
+    if (found.size() > 1 && found[found.size() - 2] >= found.back()) return std::nullopt;
+  }
+  return found;
+}
+
+std::optional<OwnOp> own_op(const ModelFunction& function) {
+  constexpr int kDeepest = 3;
+  constexpr size_t kMostPlaces = 256;
+  const Json text = parse_strict_json(function.doc, kDeepest, "what the function says of itself");
+  if (!text.is_object() || text.size() != 4) return std::nullopt;
+  for (const char* key : {"op", "attributes", "inputs", "outputs"}) {
+    if (!text.contains(key)) return std::nullopt;
+  }
+  const OpDef* op = text["op"].is_string() ? find_op(text["op"].get<std::string>()) : nullptr;
+  const auto inputs = places(text["inputs"], kMostPlaces);
+  const auto outputs = places(text["outputs"], kMostPlaces);
+  const bool fits = op && inputs && outputs && inputs->size() == function.graph.inputs.size() &&
+                    outputs->size() == function.graph.outputs.size();
+  if (!fits || !text["attributes"].is_object()) return std::nullopt;
+  NamedAttrs attrs(*op);
+  for (const auto& [name, value] : text["attributes"].items()) {
+    const AttrField* field = find(*op->attrs, name);
+    const auto given = field ? value_for(*field, value) : std::nullopt;
+    if (!given) return std::nullopt;
+    attrs.set(name, *given);
+  }
+  return OwnOp(*op, std::move(attrs), *inputs, *outputs);
+}
+
+}  // namespace
+
+Tensors OwnOp::call(TensorSpan given) const {
+  require_code(given.size() <= inputs_.size(), Code::kDataLoss,
+               "the function takes {} inputs, but got {}", inputs_.size(), given.size());
+  Tensors inputs(inputs_.empty() ? 0 : inputs_.back() + 1, Tensor());
+  for (size_t i = 0; i < given.size(); ++i) inputs[inputs_[i]] = given[i];
+  const Tensors found = call_op(static_cast<OpId>(op_.id), attrs_.view(), inputs);
+  Tensors outputs;
+  for (const size_t place : outputs_) {
+    require_code(place < found.size(), Code::kDataLoss, "{} has no output {}", op_.name, place);
+    outputs.push_back(found[place]);
+  }
+  return outputs;
+}
+
+OwnOps own_ops_of(const Model& model) {
+  OwnOps all;
+  for (const ModelFunction& function : model.functions) {
+    if (function.domain != "tenon" || function.doc.empty()) continue;
+    try {
+      if (auto op = own_op(function)) all.emplace(&function, std::move(*op));
+    } catch (const Error&) {
+      // Its text is for people, or of another version.
+    }
+  }
+  return all;
+}
+
+}  // namespace tenon::onnx

@@ -1,0 +1,226 @@
+#include "core/io/program.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/dispatch/generator.h"
+#include "core/io/save_program.h"
+#include "core/testing/functions.h"
+#include "core/testing/onnx_file.h"
+
+namespace tenon {
+namespace {
+
+using namespace testing;  // NOLINT: the names of files' parts.
+namespace fs = std::filesystem;
+
+// A folder that goes with the test.
+class ProgramFiles : public FunctionTest {
+ protected:
+  ProgramFiles() {
+    std::string path = (fs::temp_directory_path() / "tenon_program_XXXXXX").string();
+    EXPECT_NE(::mkdtemp(path.data()), nullptr);
+    folder_ = path;
+  }
+  ~ProgramFiles() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& bytes) const {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary | std::ios::trunc) << bytes;
+  }
+  std::string content(const std::string& name) const {
+    std::ifstream file(folder_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  Ref<SavedProgram> read(const std::string& name) { return read_program(scope(), path(name)); }
+
+  fs::path folder_;
+};
+
+// ---- a file
+
+class ExternalData : public ProgramFiles {
+ protected:
+  // y = x + w, where the elements of w lie elsewhere.
+  static std::string adding(const std::string& location, const std::string& offset = "0",
+                            const std::string& length = "8", uint64_t size = 2) {
+    const auto entry = [](const std::string& key, const std::string& value) {
+      return WireWriter().text(1, key).text(2, value);
+    };
+    WireWriter w = WireWriter().number(1, size).number(2, kOnnxFloat).text(8, "w");
+    w.message(13, entry("location", location)).message(13, entry("offset", offset));
+    if (!length.empty()) w.message(13, entry("length", length));
+    w.number(14, 1);
+    return model(graph({.nodes = {node("Add", {"x", "w"}, {"y"})},
+                        .initializers = {w},
+                        .inputs = {value_info("x")},
+                        .outputs = {value_info("y")}}));
+  }
+  Tensor sum(const std::string& bytes) {
+    write("m/model.onnx", bytes);
+    return read("m/model.onnx")->find("").function->call(scope(), Tensors{f32({1, 2})}, {})[0];
+  }
+  static std::string floats(std::initializer_list<float> values) {
+    return {reinterpret_cast<const char*>(values.begin()), values.size() * sizeof(float)};
+  }
+};
+
+TEST_F(ExternalData, LiesInTheModelsFolder) {
+  write("m/w.bin", floats({9, 10, 20}));
+  write("m/deeper/w.bin", floats({30, 40}));
+
+  EXPECT_TENSOR(sum(adding("w.bin", "4")), f32({11, 22}));
+  EXPECT_TENSOR(sum(adding("deeper/w.bin", "0", "")), f32({31, 42}));
+}
+
+TEST_F(ExternalData, LiesNowhereElse) {
+  write("w.bin", floats({1, 2}));
+  fs::create_directories(folder_ / "m");
+  fs::create_symlink(folder_ / "w.bin", folder_ / "m" / "link.bin");
+  fs::create_directory_symlink(folder_, folder_ / "m" / "out");
+  fs::create_hard_link(folder_ / "w.bin", folder_ / "m" / "twin.bin");
+  fs::create_directory(folder_ / "m" / "folder");
+
+  const char* const paths[] = {"../w.bin",      "/etc/hostname", "",       ".",
+                               "a/../../w.bin", "a//w.bin",      "./w.bin"};
+  for (const char* each : paths) {
+    EXPECT_ERROR(sum(adding(each)), Code::kDataLoss, "names no file of the model's folder");
+  }
+  EXPECT_ERROR(sum(adding(std::string("w\0.bin", 6))), Code::kDataLoss,
+               "a character that no path here has");
+  EXPECT_ERROR(sum(adding("..\\w.bin")), Code::kDataLoss, "a character that no path here has");
+  EXPECT_ERROR(sum(adding("link.bin")), Code::kDataLoss, "that is no link");
+  EXPECT_ERROR(sum(adding("out/w.bin")), Code::kDataLoss, "that is no link");
+  EXPECT_ERROR(sum(adding("twin.bin")), Code::kDataLoss, "is no file, or has other names");
+  EXPECT_ERROR(sum(adding("folder")), Code::kDataLoss, "is no file, or has other names");
+  EXPECT_ERROR(sum(adding("none.bin")), Code::kNotFound, "\"none.bin\" cannot be opened");
+}
+
+TEST_F(ExternalData, IsInsideOfItsFile) {
+  write("m/w.bin", floats({1, 2}));
+
+  EXPECT_ERROR(sum(adding("w.bin", "4")), Code::kDataLoss,
+               "tensor \"w\" is f32[2] of 8 bytes at 4 of \"w.bin\", which has 8");
+  EXPECT_ERROR(sum(adding("w.bin", "18446744073709551615")), Code::kDataLoss, "which has 8");
+  EXPECT_ERROR(sum(adding("w.bin", "0", "4")), Code::kDataLoss,
+               "tensor \"w\" is f32[2] with 8 bytes, but has 4");
+  EXPECT_ERROR(sum(adding("w.bin", "-1")), Code::kDataLoss, "is no number of bytes");
+  EXPECT_ERROR(sum(adding("w.bin", "0", "", uint64_t{1} << 40)), Code::kDataLoss,
+               "of 4398046511104 bytes at 0");
+}
+
+TEST_F(ProgramFiles, AreFoundOrNot) {
+  EXPECT_ERROR(read("none.onnx"), Code::kNotFound, "none.onnx\" cannot be opened");
+  EXPECT_ERROR(read(""), Code::kNotFound, "\"tenon.json\" cannot be opened");
+  write("empty.onnx", "");
+  EXPECT_ERROR(read("empty.onnx"), Code::kDataLoss, "a model of 0 bytes has no graph");
+}
+
+// ---- a folder
+
+class SavedFolder : public ProgramFiles {
+ protected:
+  // step(x) adds x to `sum` and gives it; look(x) gives w * x + sum.
+  void save() {
+    const auto sum = variable(f32({1, 1}), "sum");
+    const auto w = variable(f32({2, 3}), "w");
+    const auto step = function([=, this](TensorSpan in) {
+      sum->assign(scope(), sum->read(scope()) + in[0]);
+      return Tensors{sum->read(scope())};
+    });
+    const auto look = function([=, this](TensorSpan in) {
+      return Tensors{w->read(scope()) * in[0] + sum->read(scope())};
+    });
+    const FunctionToSave functions[] = {
+        {"step", step->trace(scope(), {{.dtype = DType::kF32, .sizes = {2}}}, {})},
+        {"look", look->trace(scope(), {{.dtype = DType::kF32, .sizes = {2}}}, {})}};
+    save_program(scope(), path("p"), functions);
+  }
+  void replace(const std::string& from, const std::string& to) {
+    std::string json = content("p/tenon.json");
+    const size_t at = json.find(from);
+    ASSERT_NE(at, std::string::npos) << json;
+    write("p/tenon.json", json.replace(at, from.size(), to));
+  }
+};
+
+TEST_F(SavedFolder, HoldsFunctionsThatShareTheirVariables) {
+  save();
+  const auto program = read("p");
+  const auto call = [&](const char* name, const Tensor& x) {
+    return program->find(name).function->call(scope(), Tensors{x}, {})[0];
+  };
+
+  EXPECT_TENSOR(call("look", f32({1, 1})), f32({3, 4}));
+  EXPECT_TENSOR(call("step", f32({10, 20})), f32({11, 21}));
+  EXPECT_TENSOR(call("step", f32({10, 20})), f32({21, 41}));
+  EXPECT_TENSOR(call("look", f32({0, 0})), f32({21, 41}));
+  EXPECT_EQ(program->variables().size(), 2u);
+  EXPECT_EQ(program->find("step").inputs.size(), 1u);
+  EXPECT_EQ(program->find("step").outputs.size(), 1u);
+  EXPECT_EQ(log_, "");
+  // Nothing of that is in the folder.
+  EXPECT_TENSOR(read("p")->find("look").function->call(scope(), Tensors{f32({0, 0})}, {})[0],
+                f32({1, 1}));
+}
+
+TEST_F(SavedFolder, KeepsGenerators) {
+  const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
+  const auto draw = function([=, this](TensorSpan) {
+    const Tensor state = generator->load(scope());
+    const Tensors drawn = random_uniform(state, {3}, DType::kF32);
+    generator->store(scope(), drawn[1]);
+    return Tensors{drawn[0]};
+  });
+  const FunctionToSave functions[] = {{"draw", draw->trace(scope(), {}, {})}};
+  save_program(scope(), path("p"), functions);
+  const auto program = read("p");
+
+  const Tensor first = program->find("").function->call(scope(), Tensors{}, {})[0];
+  const Tensor second = program->find("").function->call(scope(), Tensors{}, {})[0];
+
+  EXPECT_TENSOR(first, call_one(draw, {}));
+  EXPECT_TENSOR(second, call_one(draw, {}));
+}
+
+TEST_F(SavedFolder, IsRefusedWhereItsDescriptionIsNotUnderstood) {
+  const auto refused = [&](const char* from, const char* to, const char* why) {
+    save();
+    replace(from, to);
+    EXPECT_ERROR(read("p"), Code::kDataLoss, why);
+  };
+
+  refused("\"tenon program\"", "\"a program\"", "tenon.json describes no program");
+  refused(
+      "\"weights\":", "\"more\": 1, \"weights\":", "tenon.json has \"more\", which is not known");
+  refused("\"file\":", "\"files\":", "has no \"file\"");
+  refused("\"trainable\": true", "\"trainable\": 1", "has no \"trainable\"");
+  refused("\"version\": 1", "\"version\": 1, \"version\": 1", "the key \"version\" twice");
+  refused("\"step.onnx\"", "\"../step.onnx\"", "names no file of the model's folder");
+  refused("\"weights.safetensors\"", "\"step.onnx\"", "");
+  refused("\"sum_next\"", "\"next\"", "the graph has no output \"next\"");
+  refused("\"kind\": \"variable\"", "\"kind\": \"cell\"", "which is not known here");
+  refused("{", "[[[[[[[[{", "is nested too deep");
+  save();
+  replace("\"version\": 1", "\"version\": 2");
+  EXPECT_ERROR(read("p"), Code::kUnimplemented, "tenon.json is of version 2, and 1 is known here");
+}
+
+TEST_F(SavedFolder, IsRefusedWhereItsFilesDoNotFit) {
+  save();
+  fs::remove(folder_ / "p" / "weights.safetensors");
+  EXPECT_ERROR(read("p"), Code::kNotFound, "\"weights.safetensors\" cannot be opened");
+  save();
+  fs::rename(folder_ / "p" / "step.onnx", folder_ / "step.onnx");
+  fs::create_symlink(folder_ / "step.onnx", folder_ / "p" / "step.onnx");
+  EXPECT_ERROR(read("p"), Code::kDataLoss, "that is no link");
+}
+
+}  // namespace
+}  // namespace tenon

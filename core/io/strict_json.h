@@ -1,0 +1,14 @@
+// JSON of files that may be hostile: of bounded depth, and with no key twice in an object, since
+// readers would differ in what such a file says.
+
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace tenon {
+
+// Throws DATA_LOSS that begins with `what`: "its header".
+nlohmann::json parse_strict_json(std::string_view text, int deepest, std::string_view what);
+
+}  // namespace tenon

@@ -1,0 +1,253 @@
+#include "core/trace/inspect.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/dispatch/explain.h"
+#include "core/dispatch/operands.h"
+#include "core/trace/region.h"
+#include "core/trace/slice.h"
+#include "core/trace/text.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What values hold at once.
+struct Held {
+  uint64_t now = 0, most = 0;
+};
+
+// Stands for memory: it has a size, and lives as long as the values that would share it.
+class StandIn final : public OtherStorage<StandIn> {
+ public:
+  StandIn(Device& of, uint64_t bytes, Held* counted) : counted_(counted) {
+    device = &of;
+    size = bytes;
+    if (!counted_) return;
+    counted_->now += bytes;
+    counted_->most = std::max(counted_->most, counted_->now);
+  }
+  ~StandIn() {
+    if (counted_) counted_->now -= size;
+  }
+
+ private:
+  Held* counted_;  // NULL: what is there anyway.
+};
+
+uint64_t bytes_of(const TensorType& type) {
+  return type.weak ? 0 : static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
+}
+
+// A value of a type; an inline scalar is of any number.
+Tensor value_of(const TensorType& type, Device& device, Held* counted) {
+  Tensor x = Tensor::adopt(new TensorImpl);
+  x->type = type;
+  if (type.weak) return x;
+  x->strides = dense_strides(type.shape);
+  x->storage = Ref<Storage>::adopt(new StandIn(device, bytes_of(type), counted));
+  return x;
+}
+
+const char* word_of(Execution::How how) {
+  switch (how) {
+    case Execution::How::kView:
+      return "view";
+    case Execution::How::kKernel:
+      return "kernel";
+    case Execution::How::kParts:
+      return "parts";
+    default:
+      return "elsewhere";
+  }
+}
+
+class Inspector {
+ public:
+  explicit Inspector(Scope& scope) : scope_(scope) {}
+
+  // Goes through the code, whose inputs these are.
+  void visit(const Graph& graph, std::span<const Size> sizes, const std::vector<Tensor>& inputs,
+             int level);
+
+  Held held;
+  Json calls = Json::array();
+
+ private:
+  void call(const Graph& graph, const Node& node, std::span<const Size> sizes,
+            std::vector<Tensor>& values, int level);
+  void regions(AnyAttrs attrs, const std::vector<Tensor>& operands, int level);
+  void views(const Call& call, const TensorTypes& types, std::vector<Tensor>& values,
+             const Node& node);
+
+  Scope& scope_;
+};
+
+void Inspector::visit(const Graph& graph, std::span<const Size> sizes,
+                      const std::vector<Tensor>& inputs, int level) {
+  std::vector<const Node*> last(graph.n_slots(), nullptr);
+  for (const Node& node : graph.nodes()) {
+    for (size_t i = 0; i < node.types.size(); ++i) last[node.first_slot + i] = &node;
+    for (const Value& x : node.inputs) {
+      if (x) last[x.slot()] = &node;
+    }
+  }
+  for (const Value& y : graph.outputs()) last[y.slot()] = nullptr;
+  std::vector<Tensor> values(graph.n_slots());
+  size_t next = 0;
+  for (const Node* node : graph.inputs()) values[node->first_slot] = inputs[next++];
+  for (const Node& node : graph.nodes()) {
+    if (node.kind == NodeKind::kConstant) values[node.first_slot] = node.constant;
+    if (node.kind == NodeKind::kCall) call(graph, node, sizes, values, level);
+    const auto release = [&](uint32_t slot) {
+      if (last[slot] == &node) values[slot].reset();
+    };
+    for (const Value& x : node.inputs) {
+      if (x) release(x.slot());
+    }
+    for (uint32_t i = 0; i < node.types.size(); ++i) release(node.first_slot + i);
+  }
+}
+
+void Inspector::call(const Graph& graph, const Node& node, std::span<const Size> sizes,
+                     std::vector<Tensor>& values, int level) {
+  std::vector<Tensor> operands;
+  SmallVector<TensorImpl*, 6> borrowed;
+  for (const Value& x : node.inputs) {
+    operands.push_back(x ? values[x.slot()] : Tensor());
+    borrowed.push_back(operands.back().get());
+  }
+  TensorTypes types;
+  for (const TensorType& type : node.types) types.push_back(evaluated(graph, type, sizes));
+  OwnedAttrs own;
+  const bool is_open = has_formulas(node.attrs.view());
+  if (is_open) own = evaluated(graph.sizes(), node.attrs.view(), sizes);
+  const AnyAttrs attrs = is_open ? own.view() : node.attrs.view();
+
+  const auto add = [&](const char* how, const std::string& why) {
+    Json outputs = Json::array();
+    for (const TensorType& type : types) outputs.push_back(to_string(type));
+    calls.push_back({{"op", node.op->name},
+                     {"outputs", std::move(outputs)},
+                     {"device", node.device->name()},
+                     {"runs", how},
+                     {"why", why},
+                     {"level", level}});
+  };
+  const auto make = [&] {
+    for (uint32_t i = 0; i < types.size(); ++i) {
+      values[node.first_slot + i] = value_of(types[i], *node.device, &held);
+    }
+  };
+  if (node.op->run) {
+    const bool holds_code =
+        std::any_of(node.op->attrs->all().begin(), node.op->attrs->all().end(),
+                    [](const AttrField& field) { return field.kind == AttrKind::kRegions; });
+    add(holds_code ? "blocks" : "host", "");
+    if (holds_code) regions(attrs, operands, level + 1);
+    return make();
+  }
+  const Scope::OnDevice on(scope_, *node.device);
+  const Operands promoted(*node.op, borrowed);
+  const Call whole = {*node.op, attrs, promoted.inputs(), promoted.types()};
+  const Execution execution = execution_of(scope_, whole, types);
+  add(word_of(execution.how), execution.reason);
+  if (execution.how == Execution::How::kView && !operands[0]->is_scalar_value()) {
+    return views(whole, types, values, node);
+  }
+  make();
+}
+
+// Views share memory where strides can say what they show.
+void Inspector::views(const Call& call, const TensorTypes& types, std::vector<Tensor>& values,
+                      const Node& node) {
+  const TensorImpl& base = *call.inputs[0];
+  for (uint32_t i = 0; i < types.size(); ++i) {
+    StridedLayout layout;
+    const bool shares = call.op.view(call.op, call.attrs.data, i, types[i], base.type,
+                                     {base.strides, base.offset}, layout);
+    values[node.first_slot + i] = shares ? make_view(base, types[i], layout.strides, layout.offset)
+                                         : value_of(types[i], *node.device, &held);
+  }
+}
+
+void Inspector::regions(AnyAttrs attrs, const std::vector<Tensor>& operands, int level) {
+  const RegionAttrs& all = region_attrs(attrs);
+  for (const auto& region : all.regions) {
+    const Graph& graph = region->graph();
+    std::vector<Tensor> inputs;
+    for (const Node* node : graph.inputs()) {
+      const size_t i = inputs.size();
+      inputs.push_back(
+          i < operands.size() && operands[i]
+              ? operands[i]
+              : value_of(evaluated(graph, node->types[0], all.sizes), *node->device, nullptr));
+    }
+    visit(graph, all.sizes, inputs, level);
+  }
+}
+
+Json values_json(const Graph& graph, std::span<const Value> values, std::span<const Size> sizes,
+                 uint64_t& bytes) {
+  Json all = Json::array();
+  for (const Value& x : values) {
+    const TensorType type = evaluated(graph, x.type(), sizes);
+    all.push_back({{"name", x.name()}, {"type", to_string(type)}});
+    bytes += bytes_of(type);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType> arguments) {
+  const Graph& graph = trace.graph();
+  std::vector<Tensor> given;
+  for (const TensorType& type : arguments) {
+    given.push_back(value_of(type, scope.device(), nullptr));
+  }
+  const std::optional<Sizes> sizes = trace.sizes_for(given);
+  if (!sizes) {
+    std::string types;
+    for (const TensorType& type : arguments) {
+      types += (types.empty() ? "" : ", ") + to_string(type);
+    }
+    fail(Code::kInvalidArgument, "the trace serves {}, and not ({})",
+         {signature_text(graph), types});
+  }
+  std::vector<Tensor> inputs;
+  std::vector<Value> own;
+  uint64_t bytes[3] = {0, 0, 0};  // By InputRole.
+  size_t argument = 0;
+  for (Node* node : graph.inputs()) {
+    const TensorType type = evaluated(graph, node->types[0], *sizes);
+    bytes[static_cast<size_t>(node->role)] += bytes_of(type);
+    if (node->role == InputRole::kArgument) {
+      own.push_back(node->output());
+      inputs.push_back(given[argument++]);
+    } else {
+      inputs.push_back(value_of(type, *node->device, nullptr));
+    }
+  }
+  Inspector inspector(scope);
+  inspector.visit(graph, *sizes, inputs, 0);
+  uint64_t ignored = 0, given_back = 0;
+  const std::vector<Value> gives(
+      graph.outputs().begin() + static_cast<ptrdiff_t>(trace.states().size()),
+      graph.outputs().end());
+  Json all;
+  all["inputs"] = values_json(graph, own, *sizes, ignored);
+  all["outputs"] = values_json(graph, gives, *sizes, given_back);
+  all["calls"] = std::move(inspector.calls);
+  all["memory"] = {{"variables", bytes[static_cast<size_t>(InputRole::kState)]},
+                   {"captures", bytes[static_cast<size_t>(InputRole::kCapture)]},
+                   {"inputs", bytes[static_cast<size_t>(InputRole::kArgument)]},
+                   {"outputs", given_back},
+                   {"peak", inspector.held.most}};
+  return all.dump();
+}
+
+}  // namespace tenon

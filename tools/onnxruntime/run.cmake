@@ -1,0 +1,4 @@
+# Saves the programs, and compares them: cmake -DPROGRAMS=... -DPYTHON=... -DCOMPARE=... -P run.cmake
+file(REMOVE_RECURSE saved)
+execute_process(COMMAND ${PROGRAMS} saved COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${PYTHON} ${COMPARE} saved COMMAND_ERROR_IS_FATAL ANY)

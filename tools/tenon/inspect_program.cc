@@ -1,0 +1,276 @@
+// `tenon inspect`: what a program is made of, and what would run it.
+
+#include <fmt/core.h>
+#include <tenon/introspect.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/tenon/failure.h"
+#include "tools/tenon/program_call.h"
+#include "tools/tenon/text.h"
+
+namespace tenon::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<std::vector<std::string>>;
+
+Json taken(tenon_string text) { return Json::parse(detail::take_text(text)); }
+
+// ---- sizes that the file leaves open
+
+using Sizes = std::map<std::string, int64_t>;
+
+Sizes read_sizes(const std::vector<std::string>& given) {
+  Sizes sizes;
+  for (const std::string& text : given) {
+    const auto [name, value] = named_value("--size", text);
+    size_t end = 0;
+    try {
+      sizes[name] = std::stoll(value, &end);
+    } catch (const std::logic_error&) {
+      end = 0;
+    }
+    if (end != value.size() || sizes[name] < 0) {
+      throw Failure(fmt::format("--size {}: the value is no number from 0 to 2^63 - 1", text));
+    }
+  }
+  return sizes;
+}
+
+// The inputs with sizes for those that are open: as they were given, `other` for the rest.
+std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes, int64_t other,
+                                  Sizes& used) {
+  for (InputSpec& spec : inputs) {
+    for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
+      if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
+      const std::string name = axis < spec.size_names.size() ? spec.size_names[axis] : "";
+      const auto own = sizes.find(name);
+      spec.shape[axis] = own == sizes.end() ? other : own->second;
+      used[name.empty() ? fmt::format("axis {} of {}", axis, spec.name) : name] = spec.shape[axis];
+    }
+    spec.size_names.clear();
+  }
+  return inputs;
+}
+
+// ---- what would run
+
+Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
+  std::vector<tenon_type> types(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    types[i].dtype = inputs[i].dtype;
+    types[i].rank = static_cast<uint32_t>(inputs[i].shape.size());
+    std::copy(inputs[i].shape.begin(), inputs[i].shape.end(), types[i].shape);
+  }
+  tenon_string text = {};
+  tenon::check(
+      tenon_introspect_trace(current_scope(), trace.get(), types.data(), types.size(), &text));
+  return taken(text);
+}
+
+// With sizes that the function takes: not every number may do. Code that needs a number where the
+// file says none is traced for that.
+Json inspected(const OpenedProgram& opened, const ProgramFunction& function, const Sizes& sizes) {
+  const Function code = opened.program().function(function.name);
+  std::string problem;
+  for (const int64_t other : {1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512}) {
+    Sizes used;
+    const auto inputs = with_sizes(function.inputs, sizes, other, used);
+    for (const auto& specs : {function.inputs, inputs}) {
+      try {
+        Json found = inspected(code.trace(specs), inputs);
+        found["sizes"] = used;
+        return found;
+      } catch (const Error& error) {
+        if (problem.empty()) problem = error.what();
+      }
+    }
+    if (used.empty()) break;
+  }
+  return {{"problem", problem}};
+}
+
+std::string reason_of(const Json& call) {
+  const std::string how = call["runs"], why = call["why"];
+  if (how == "kernel") return "a kernel of the device";
+  if (how == "view") return "a view, nothing runs";
+  if (how == "parts") return "in parts, since it " + why;
+  if (how == "elsewhere") return "not there, since it " + why + ": on the CPU, with copies";
+  if (how == "blocks") return "code that the host chooses by what is computed";
+  return "the host";
+}
+
+// ---- text
+
+std::string counts_text(const Json& counts) {
+  std::string text;
+  for (const auto& [name, n] : counts.items()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n.dump());
+  }
+  return text.empty() ? "none" : text;
+}
+
+void print_calls(const Json& found) {
+  std::map<std::vector<std::string>, size_t> counts;
+  for (const Json& call : found["calls"]) ++counts[{call["op"], call["device"], reason_of(call)}];
+  Rows rows;
+  for (const auto& [words, n] : counts) {
+    rows.push_back({words[0], std::to_string(n), words[1], words[2]});
+  }
+  fmt::print("  what would run them\n{}", columns(rows, 4));
+}
+
+void print_memory(const Json& memory) {
+  Rows rows;
+  const std::pair<const char*, const char*> parts[] = {
+      {"variables", "its variables"},
+      {"captures", "other tensors of the file"},
+      {"inputs", "inputs"},
+      {"outputs", "outputs"},
+      {"peak", "at most for what is between, call by call"}};
+  for (const auto& [key, words] : parts) {
+    rows.push_back({bytes_text(memory[key].get<uint64_t>()), words});
+  }
+  fmt::print("  memory\n{}", columns(rows, 4));
+}
+
+void print_function(const ProgramFunction& function, const Json& described) {
+  fmt::print("{}\n", signature_text(function));
+  Rows rows;
+  if (described.contains("ops")) rows.push_back({"ops in the file", counts_text(described["ops"])});
+  if (described.contains("operator_sets")) {
+    rows.push_back({"operator sets", counts_text(described["operator_sets"])});
+  }
+  const Json& found = described["trace"];
+  if (found.contains("problem")) {
+    rows.push_back({"not traced", found["problem"]});
+    fmt::print("{}\n", columns(rows, 2));
+    return;
+  }
+  if (!found["sizes"].empty()) {
+    rows.push_back({"looked at with", counts_text(found["sizes"]) + " (--size NAME=NUMBER)"});
+  }
+  fmt::print("{}", columns(rows, 2));
+  print_calls(found);
+  print_memory(found["memory"]);
+  fmt::print("\n");
+}
+
+uint64_t count_of(const Variable& variable) {
+  uint64_t count = 1;
+  for (const int64_t size : variable.shape()) count *= static_cast<uint64_t>(size);
+  return count;
+}
+
+uint64_t bytes_of(const Variable& variable) {
+  return count_of(variable) * (TENON_DTYPE_BITS(variable.dtype()) / 8);
+}
+
+void print_variables(std::vector<Variable> variables) {
+  constexpr size_t kMost = 20;
+  uint64_t count = 0, bytes = 0, trainable = 0;
+  for (const Variable& each : variables) {
+    count += count_of(each);
+    bytes += bytes_of(each);
+    trainable += each.is_trainable() ? count_of(each) : 0;
+  }
+  fmt::print("{} variables of {} elements, {}, trainable {}\n", variables.size(), count,
+             bytes_text(bytes), trainable);
+  const size_t shown = std::min(kMost, variables.size());
+  std::stable_sort(variables.begin(), variables.end(),
+                   [](const Variable& a, const Variable& b) { return bytes_of(a) > bytes_of(b); });
+  Rows rows;
+  for (size_t i = 0; i < shown; ++i) {
+    const Variable& each = variables[i];
+    rows.push_back({std::string(each.name()), type_text(each.dtype(), each.shape()),
+                    bytes_text(bytes_of(each)), each.is_trainable() ? "" : "not trained"});
+  }
+  fmt::print("{}", columns(rows, 2));
+  if (shown < variables.size()) {
+    fmt::print("  and {} smaller ones, which --json lists\n", variables.size() - shown);
+  }
+}
+
+// ---- models with ops that are unknown
+
+std::string types_text(const Json& values) {
+  std::string text;
+  for (const Json& value : values) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", value["name"].get<std::string>(),
+                        value["type"].get<std::string>());
+  }
+  return text;
+}
+
+// What can be told of a file that cannot be run; it fails if that cannot either.
+int inspect_unknown(const InspectOptions& options, const Error& error) {
+  if (error.code() != Code::kUnimplemented || std::filesystem::is_directory(options.path)) {
+    throw error;
+  }
+  std::ifstream file(options.path, std::ios::binary);
+  std::stringstream content;
+  content << file.rdbuf();
+  const std::string bytes = content.str();
+  tenon_string text = {};
+  if (tenon_error* wrong = tenon_introspect_onnx_describe(bytes.data(), bytes.size(), &text)) {
+    tenon_error_release(wrong);
+    throw error;
+  }
+  const Json model = taken(text);
+  if (options.json) {
+    fmt::print("{}\n",
+               Json({{"path", options.path}, {"problem", error.what()}, {"model", model}}).dump(2));
+  } else {
+    fmt::print("({}) -> {}\n", types_text(model["inputs"]), types_text(model["outputs"]));
+    Rows rows = {{"operator set", model["version"].dump()}};
+    for (const Json& unknown : model["unknown"]) {
+      std::string nodes;
+      for (const Json& node : unknown["nodes"]) {
+        nodes += (nodes.empty() ? "" : ", ") + node.get<std::string>();
+      }
+      rows.push_back({"unknown op", unknown["op"].get<std::string>() + ": " + nodes});
+    }
+    fmt::print("{}", columns(rows, 2));
+  }
+  fmt::print(stderr, "tenon: {}\n", error.what());
+  return kFailed;
+}
+
+int inspect(const InspectOptions& options, const OpenedProgram& opened) {
+  if (!options.function.empty()) opened.find(options.function);
+  const Sizes sizes = read_sizes(options.sizes);
+  Json all = Json::parse(opened.program().describe());
+  all["device"] = opened.device().name();
+  for (size_t i = 0; i < opened.functions().size(); ++i) {
+    const ProgramFunction& function = opened.functions()[i];
+    if (!options.function.empty() && function.name != options.function) continue;
+    Json& described = all["functions"][i];
+    described["trace"] = inspected(opened, function, sizes);
+    if (!options.json) print_function(function, described);
+  }
+  if (options.json) {
+    fmt::print("{}\n", all.dump(2));
+  } else {
+    print_variables(opened.program().variables());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int inspect_program(const InspectOptions& options) {
+  std::optional<OpenedProgram> opened;
+  try {
+    opened.emplace(options.path, options.device);
+  } catch (const Error& error) {
+    return inspect_unknown(options, error);
+  }
+  return inspect(options, *opened);
+}
+
+}  // namespace tenon::command

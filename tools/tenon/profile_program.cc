@@ -1,0 +1,113 @@
+// `tenon profile`: where the time of a function of a program goes.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <tenon/profiler.hpp>
+
+#include "tools/tenon/failure.h"
+#include "tools/tenon/program_call.h"
+#include "tools/tenon/text.h"
+
+namespace tenon::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* kind_name(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kOp:
+      return "op";
+    case SpanKind::kFused:
+      return "fused";
+    case SpanKind::kFunction:
+      return "function";
+    case SpanKind::kTracing:
+      return "tracing";
+    default:
+      return "copy";
+  }
+}
+
+Json rows_of(const Profiler& profiler) {
+  Json rows = Json::array();
+  for (const ProfileRow& row : profiler.rows()) {
+    rows.push_back({{"name", row.name},
+                    {"kind", kind_name(row.kind)},
+                    {"inputs", row.inputs},
+                    {"device", row.device},
+                    {"count", row.c.count},
+                    {"host_ns", row.c.host_total},
+                    {"own_ns", row.c.own_total},
+                    {"launches", row.c.launches},
+                    {"device_ns", row.c.device_total},
+                    {"bytes", row.c.bytes},
+                    {"flops", row.c.flops}});
+  }
+  return rows;
+}
+
+// A time that a person reads.
+std::string time_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.3g} ms", seconds * 1e3)
+                         : fmt::format("{:.3g} us", seconds * 1e6);
+}
+
+}  // namespace
+
+int profile_program(const ProfileOptions& options) {
+  const OpenedProgram opened(options.path, options.device);
+  const ProgramFunction& function = opened.find(options.function);
+  const std::vector<Tensor> inputs = read_inputs(function, options.inputs);
+  const Function code = opened.program().function(function.name);
+  // Traces, prepares kernels and plans memory, which later calls do not.
+  constexpr int kWarmUp = 3;
+  for (int i = 0; i < kWarmUp; ++i) code(inputs);
+  check(tenon_scope_wait(current_scope()));
+
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  Progress progress("profiling", static_cast<size_t>(options.repeat));
+  const Profiler profiler;
+  for (int i = 0; i < options.repeat; ++i) {
+    const Clock::time_point start = Clock::now();
+    code(inputs);
+    check(tenon_scope_wait(current_scope()));
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    progress.step();
+  }
+  profiler.stop();
+  progress.end();
+
+  std::sort(seconds.begin(), seconds.end());
+  const double median = seconds[seconds.size() / 2];
+  if (!options.trace.empty()) profiler.write_trace(options.trace);
+  if (options.json) {
+    const Json all = {{"function", function.name},
+                      {"device", opened.device().name()},
+                      {"repeat", options.repeat},
+                      {"median_s", median},
+                      {"least_s", seconds.front()},
+                      {"most_s", seconds.back()},
+                      {"dropped_events", profiler.dropped_events()},
+                      {"rows", rows_of(profiler)}};
+    fmt::print("{}\n", all.dump(2));
+    return kDone;
+  }
+  fmt::print("{} on {}: {} a call (the median of {}; {} to {})\n\n{}", function.name,
+             opened.device().name(), time_text(median), options.repeat, time_text(seconds.front()),
+             time_text(seconds.back()), profiler.table());
+  if (!options.trace.empty()) {
+    fmt::print("\n{} opens in https://ui.perfetto.dev\n", options.trace);
+    if (profiler.dropped_events() > 0) {
+      fmt::print("it lacks {} events, for want of room; fewer calls (--repeat) make fewer\n",
+                 profiler.dropped_events());
+    }
+  }
+  return kDone;
+}
+
+}  // namespace tenon::command

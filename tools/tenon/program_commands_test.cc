@@ -1,0 +1,290 @@
+// What `tenon run`, `inspect`, `profile` and `convert` do, as a shell sees them.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <tenon/tenon.hpp>
+
+#include "core/testing/onnx_file.h"
+#include "tools/tenon/npy.h"
+
+namespace tenon::command {
+namespace {
+
+using Json = nlohmann::json;
+using Floats = std::vector<float>;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+struct Outcome {
+  int status;
+  std::string out, err;
+
+  // Whether a text occurs in what it printed, or in what it said on standard error.
+  bool prints(const std::string& text) const { return out.find(text) != std::string::npos; }
+  bool says(const std::string& text) const { return err.find(text) != std::string::npos; }
+};
+std::ostream& operator<<(std::ostream& to, const Outcome& outcome) {
+  return to << "it ended with " << outcome.status << "\n" << outcome.out << outcome.err;
+}
+
+Outcome tenon(const std::string& arguments) {
+  const std::string line = std::string("'") + TENON_COMMAND + "' " + arguments + " 2>said.txt";
+  Outcome outcome = {-1, "", ""};
+  FILE* const pipe = popen(line.c_str(), "r");
+  if (!pipe) return outcome;
+  char buffer[4096];
+  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    outcome.out.append(buffer, n);
+  }
+  outcome.status = WEXITSTATUS(pclose(pipe));
+  outcome.err = read_file("said.txt");
+  return outcome;
+}
+
+void write_floats(const std::string& path, const Shape& shape, const Floats& values) {
+  write_npy(path, kFloat32, shape,
+            {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+}
+
+Floats read_floats(const std::string& path) {
+  const NpyArray array = read_npy(path);
+  EXPECT_EQ(array.dtype, kFloat32);
+  Floats values(array.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
+  return values;
+}
+
+// A folder of the functions "scale" (x w) and "both" (x + y, x y), and files of inputs.
+class ProgramCommands : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const Variable w(vector<float>({2, 3}), {.name = "w"});
+    const Shape open = {TENON_SIZE_UNKNOWN, 2};
+    const InputSpec specs[] = {{.name = "x", .shape = open, .size_names = {"n", ""}},
+                               {.name = "y", .shape = open, .size_names = {"n", ""}}};
+    const Function scale([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+      return {in[0] * w};
+    });
+    const Function both([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+      return {in[0] + in[1], in[0] * in[1]};
+    });
+    Program::save("two", {{"scale", scale.trace({specs, 1})}, {"both", both.trace(specs)}});
+    Program::save("one", {{"scale", scale.trace({specs, 1})}});
+    write_floats("x.npy", {3, 2}, {1, 2, 3, 4, 5, 6});
+    write_floats("y.npy", {3, 2}, {6, 5, 4, 3, 2, 1});
+    write_floats("short.npy", {2, 2}, {1, 2, 3, 4});
+    write_floats("wide.npy", {2, 3}, {1, 2, 3, 4, 5, 6});
+    write_floats("flat.npy", {6}, {1, 2, 3, 4, 5, 6});
+    write_npy("whole.npy", kInt64, Shape{1, 2}, std::string(16, '\0'));
+  }
+};
+
+using testing::GraphParts;
+using testing::node;
+using testing::value_info;
+
+// relu(a + b), of an operator set of old.
+void write_model(const std::string& path, const char* op = "Add", uint64_t version = 9) {
+  const auto matrix_info = [](const std::string& name) {
+    onnx::WireWriter shape, tensor;
+    shape.message(1, onnx::WireWriter().text(2, "n")).message(1, onnx::WireWriter().number(1, 2));
+    tensor.number(1, testing::kOnnxFloat).message(2, shape);
+    return onnx::WireWriter().text(1, name).message(2, onnx::WireWriter().message(1, tensor));
+  };
+  GraphParts parts;
+  parts.nodes = {node(op, {"a", "b"}, {"sum"}), node("Relu", {"sum"}, {"../y"})};
+  parts.initializers = {testing::float_tensor("b", {2}, {-3, 1})};
+  parts.inputs = {matrix_info("a")};
+  parts.outputs = {matrix_info("../y")};
+  std::ofstream(path, std::ios::binary)
+      << testing::model(testing::graph(parts).text(2, "old"), version);
+}
+
+// ---- run
+
+TEST_F(ProgramCommands, RunsAFunctionAndWritesWhatItGives) {
+  const Outcome one = tenon("run one --input x=x.npy --output given");
+  EXPECT_EQ(one.status, 0) << one;
+  EXPECT_TRUE(one.prints("f32[3,2]") && one.prints("min 2  mean 8.5  max 18")) << one;
+  const std::string name = Program("one").functions()[0].outputs[0].name;
+  EXPECT_EQ(read_floats("given/" + name + ".npy"), (Floats{2, 6, 6, 12, 10, 18}));
+  EXPECT_EQ(read_npy("given/" + name + ".npy").shape, (Shape{3, 2}));
+}
+
+TEST_F(ProgramCommands, RunsTheFunctionThatIsNamed) {
+  const Outcome both = tenon("run two --function both -i y=y.npy -i x=x.npy --device ref");
+  EXPECT_EQ(both.status, 0) << both;
+  EXPECT_TRUE(both.prints("min 7  mean 7  max 7") && both.prints("max 12")) << both;
+  const Outcome none = tenon("run two --input x=x.npy");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_TRUE(none.says("choose one with --function") && none.says("both")) << none;
+  const Outcome other = tenon("run two -f scales --input x=x.npy");
+  EXPECT_EQ(other.status, 1);
+  EXPECT_TRUE(other.says("'scales'") && other.says("scale")) << other;
+}
+
+TEST_F(ProgramCommands, ReadsArraysInTheOrderOfFortran) {
+  std::string bytes = read_file("x.npy");
+  const size_t at = bytes.find("False");
+  ASSERT_NE(at, std::string::npos);
+  std::ofstream("fortran.npy", std::ios::binary) << bytes.replace(at, 5, "True ");
+  const Outcome run = tenon("run one --input x=fortran.npy --output fortran");
+  EXPECT_EQ(run.status, 0) << run;
+  const std::string name = Program("one").functions()[0].outputs[0].name;
+  // Its columns are 1, 2, 3 and 4, 5, 6.
+  EXPECT_EQ(read_floats("fortran/" + name + ".npy"), (Floats{2, 12, 4, 15, 6, 18}));
+}
+
+TEST_F(ProgramCommands, SaysWhatIsWrongWithInputs) {
+  const struct {
+    const char *arguments, *says;
+  } cases[] = {
+      {"run one", "no --input NAME=FILE.npy is given for x; it takes\n  x  f32[n,2]"},
+      {"run one -i z=x.npy", "has no input 'z'"},
+      {"run one -i x=x.npy -i x=y.npy", "given twice"},
+      {"run one -i x.npy", "it has the form NAME=VALUE"},
+      {"run one -i x=no_such.npy", "no_such.npy: No such file"},
+      {"run one -i x=said.txt", "no .npy file"},
+      {"run one -i x=whole.npy", "whole.npy holds i64[1,2], and the function takes f32[n,2]"},
+      {"run one -i x=whole.npy", "x.astype('float32')"},
+      {"run one -i x=flat.npy", "it has 1 axes instead of 2"},
+      {"run one -i x=wide.npy", "axis 1 has the size 3 instead of 2"},
+      {"run two -f both -i x=x.npy -i y=short.npy", "n is 2 here and 3 in an input before"},
+      {"run two -f both -i x=x.npy", "is given for y"},
+      {"run no_such_program -i x=x.npy", "no_such_program"},
+      {"run one -i x=x.npy --device frob", "frob"},
+      {"run one -i x=x.npy --output x.npy", "x.npy"},
+  };
+  for (const auto& each : cases) {
+    std::ofstream("said.txt") << "something else\n";
+    const Outcome outcome = tenon(each.arguments);
+    EXPECT_EQ(outcome.status, 1) << each.arguments;
+    EXPECT_TRUE(outcome.says(each.says)) << each.arguments << ": " << outcome;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST_F(ProgramCommands, WritesOutputsNowhereButInTheFolder) {
+  write_model("outside.onnx");
+  const Outcome run = tenon("run outside.onnx -i a=x.npy --output inside");
+  EXPECT_EQ(run.status, 0) << run;
+  EXPECT_TRUE(std::filesystem::exists("inside/_.._y.npy")) << run;
+  EXPECT_EQ(read_floats("inside/_.._y.npy"), (Floats{0, 3, 0, 5, 2, 7}));
+}
+
+// ---- inspect
+
+TEST_F(ProgramCommands, TellsWhatAProgramIsMadeOf) {
+  const Outcome text = tenon("inspect two --size n=4");
+  EXPECT_EQ(text.status, 0) << text;
+  for (const char* part : {"scale(x: f32[n,2]) -> ", "both(x: f32[n,2], y: f32[n,2]) -> ", "n 4",
+                           "cpu:0", "a kernel of the device", "1 variables of 2 elements, 8 bytes",
+                           "w  f32[2]", "ai.onnx 20"}) {
+    EXPECT_TRUE(text.prints(part)) << part << "\n" << text;
+  }
+  const Outcome one = tenon("inspect two --function scale");
+  EXPECT_TRUE(one.prints("scale(") && !one.prints("both(")) << one;
+}
+
+TEST_F(ProgramCommands, TellsItAsJson) {
+  const Outcome printed = tenon("inspect two --json --size n=4 --device ref");
+  ASSERT_EQ(printed.status, 0) << printed;
+  const Json all = Json::parse(printed.out);
+  EXPECT_EQ(all["device"], "ref:0");
+  ASSERT_EQ(all["functions"].size(), 2u);
+  for (const Json& function : all["functions"]) {
+    if (function["name"] != "scale") continue;
+    const Json& trace = function["trace"];
+    EXPECT_EQ(trace["sizes"]["n"], 4);
+    ASSERT_EQ(trace["calls"].size(), 1u) << trace.dump(2);
+    EXPECT_EQ(trace["calls"][0]["op"], "mul");
+    EXPECT_EQ(trace["calls"][0]["runs"], "kernel");
+    EXPECT_EQ(trace["calls"][0]["device"], "ref:0");
+    EXPECT_EQ(trace["calls"][0]["outputs"][0], "f32[4,2]");
+    EXPECT_EQ(trace["memory"]["inputs"], 32);
+    EXPECT_EQ(trace["memory"]["outputs"], 32);
+    EXPECT_EQ(trace["memory"]["variables"], 8);
+  }
+}
+
+TEST_F(ProgramCommands, ListsUnknownOpsWithTheirNodes) {
+  write_model("unknown.onnx", "Frobnicate");
+  for (const char* arguments : {"inspect unknown.onnx", "inspect unknown.onnx --json"}) {
+    const Outcome outcome = tenon(arguments);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(outcome.prints("Frobnicate") && outcome.says("Frobnicate")) << outcome;
+    EXPECT_TRUE(outcome.prints("a") && outcome.prints("f32[n,2]")) << outcome;
+  }
+  EXPECT_EQ(tenon("inspect x.npy").status, 1);
+  EXPECT_EQ(tenon("inspect one --size n=many").status, 1);
+  EXPECT_TRUE(tenon("inspect one --size n=-4").says("no number from 0"));
+}
+
+// ---- profile
+
+TEST_F(ProgramCommands, TellsWhereTheTimeGoes) {
+  const Outcome text = tenon("profile one -i x=x.npy --repeat 5 --trace events.json");
+  EXPECT_EQ(text.status, 0) << text;
+  EXPECT_TRUE(text.prints("mul") && text.prints("a call (the median of 5")) << text;
+  EXPECT_FALSE(Json::parse(read_file("events.json")).empty());
+
+  const Outcome printed = tenon("profile one -i x=x.npy --repeat 5 --json");
+  ASSERT_EQ(printed.status, 0) << printed;
+  bool is_found = false;
+  for (const Json& row : Json::parse(printed.out)["rows"]) {
+    is_found = is_found || (row["name"] == "mul" && row["count"] == 5);
+  }
+  EXPECT_TRUE(is_found) << printed;
+  EXPECT_EQ(tenon("profile one -i x=x.npy --repeat 0").status, 2);
+  EXPECT_TRUE(tenon("profile one -i x=x.npy --trace no/such/folder").says("no/such/folder"));
+}
+
+// ---- convert
+
+TEST_F(ProgramCommands, ConvertsModelsOfOldOperatorSets) {
+  write_model("old.onnx");
+  const Outcome written = tenon("convert old.onnx new --name relu_of_sum");
+  EXPECT_EQ(written.status, 0) << written;
+  EXPECT_TRUE(written.prints("new/relu_of_sum.onnx") && written.prints("new/weights.safetensors"))
+      << written;
+  const Outcome inspected = tenon("inspect new/relu_of_sum.onnx");
+  EXPECT_TRUE(inspected.prints("ai.onnx 20") && inspected.prints("Relu 1")) << inspected;
+
+  // The folder, and the file that other runtimes open.
+  for (const std::string path : {"new", "new/relu_of_sum.onnx"}) {
+    const Outcome run = tenon("run " + path + " -i a=x.npy");
+    EXPECT_EQ(run.status, 0) << run;
+    EXPECT_TRUE(run.prints("min 0  mean 2.83333  max 7")) << run;
+  }
+  const Outcome again = tenon("convert two two_again");
+  EXPECT_EQ(again.status, 0) << again;
+  EXPECT_EQ(Program("two_again").functions().size(), 2u);
+}
+
+TEST_F(ProgramCommands, SaysWhatCannotBeConverted) {
+  write_model("strange.onnx", "Frobnicate");
+  EXPECT_TRUE(tenon("convert strange.onnx nowhere").says("Frobnicate"));
+  EXPECT_TRUE(tenon("convert one new.onnx").says("what is written is a folder"));
+  EXPECT_TRUE(tenon("convert two nowhere --name f").says("and this has 2"));
+  EXPECT_FALSE(std::filesystem::exists("nowhere"));
+  EXPECT_EQ(tenon("convert one").status, 2);
+}
+
+TEST_F(ProgramCommands, HaveHelp) {
+  for (const char* command : {"run", "inspect", "profile", "convert"}) {
+    const Outcome help = tenon(std::string(command) + " --help");
+    EXPECT_EQ(help.status, 0);
+    EXPECT_TRUE(help.prints("ONNX file")) << help;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::command
