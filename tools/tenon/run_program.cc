@@ -109,6 +109,7 @@ int run_program(const RunOptions& options) {
     write_npy(path.string(), x.dtype(), x.shape(), bytes_of(x));
     rows.back().insert(rows.back().end() - 1, path.string());
   }
+  if (rows.empty()) fmt::print("{} gives nothing\n", function.name);
   fmt::print("{}", columns(rows, 0));
   return kDone;
 }
