@@ -132,7 +132,7 @@ void print_memory(const Json& memory) {
       {"captures", "other tensors of the file"},
       {"inputs", "inputs"},
       {"outputs", "outputs"},
-      {"peak", "at most for what is between, call by call"}};
+      {"peak", "at most for what is computed, call by call"}};
   for (const auto& [key, words] : parts) {
     rows.push_back({bytes_text(memory[key].get<uint64_t>()), words});
   }
@@ -179,8 +179,8 @@ void print_variables(std::vector<Variable> variables) {
     bytes += bytes_of(each);
     trainable += each.is_trainable() ? count_of(each) : 0;
   }
-  fmt::print("{} variables of {} elements, {}, trainable {}\n", variables.size(), count,
-             bytes_text(bytes), trainable);
+  fmt::print("{} variable{} of {} elements, {} of them trained, {}\n", variables.size(),
+             variables.size() == 1 ? "" : "s", count, trainable, bytes_text(bytes));
   const size_t shown = std::min(kMost, variables.size());
   std::stable_sort(variables.begin(), variables.end(),
                    [](const Variable& a, const Variable& b) { return bytes_of(a) > bytes_of(b); });
