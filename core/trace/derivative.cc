@@ -4,6 +4,7 @@
 
 #include "core/autograd/tape.h"
 #include "core/base/search.h"
+#include "core/trace/order.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
@@ -69,16 +70,29 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
     error_ = error;
     gradients_.assign(sources.size(), Value());
   }
-  captures_ = tracer.captures();
-  for (Node* node : graph_->inputs()) {
-    if (node->role == InputRole::kCapture) captured_.push_back(node->output());
-  }
   std::vector<Value> there;
   for (const Value& dx : gradients_) {
     if (dx) there.push_back(dx);
   }
+  size_t next = 0;
+  for (Node* node : graph_->inputs()) {
+    if (node->role == InputRole::kArgument) continue;
+    const bool is_order = node->types[0] == token_type();
+    if (is_order) order_ = captures_.size();
+    if (!is_order && node->role == InputRole::kState) continue;
+    captured_.push_back(node->output());
+    captures_.push_back(is_order ? make_token(*node->device) : tracer.captures()[next++]);
+    node->role = InputRole::kCapture;
+  }
+  // What has effects on the way back is not to be left out.
+  if (order_) there.push_back(tracer.value_of(*tracer.load(tracer.order())));
   graph_->set_outputs(there);
   find_saved(first_backward_slot);
+  find_pushed();
+  if (!pushed_.empty()) {
+    pushing_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, pushed_));
+    again_.emplace(*graph_, joined(joined(inputs_, pushed_), captured_), saved_);
+  }
   forward_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_));
   backward_.emplace(*graph_, joined(joined(saved_, cotangents_), captured_), there);
 }
@@ -111,20 +125,27 @@ std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
   return static_cast<size_t>(at - inputs_.begin());
 }
 
-std::vector<bool> Derivative::inputs_of_saved() const {
-  std::vector<bool> needed(graph_->n_slots(), false);
-  for (const Value& x : saved_) needed[x.slot()] = true;
-  for (auto node = graph_->nodes().rbegin(); node != graph_->nodes().rend(); ++node) {
-    bool any = false;
-    for (uint32_t i = 0; i < node->types.size(); ++i) any = any || needed[node->first_slot + i];
-    if (!any) continue;
-    for (const Value& x : node->inputs) {
-      if (x) needed[x.slot()] = true;
+// Effects do not come again: where the values saved depend on what a call with a token gave, that
+// is kept.
+void Derivative::find_pushed() {
+  const auto has_effects = [](const Node& node) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [](const Value& x) { return x && x.type().is_token(); });
+  };
+  std::vector<bool> seen(graph_->n_slots(), false);
+  std::vector<Value> open = saved_;
+  while (!open.empty()) {
+    const Value x = open.back();
+    open.pop_back();
+    if (!x || seen[x.slot()]) continue;
+    seen[x.slot()] = true;
+    if (has_effects(*x.node)) {
+      pushed_.push_back(x);
+    } else {
+      open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
     }
   }
-  std::vector<bool> result;
-  for (const Value& x : inputs_) result.push_back(needed[x.slot()]);
-  return result;
+  for (const Value& x : inputs_) inputs_of_saved_.push_back(seen[x.slot()]);
 }
 
 bool Derivative::serves(std::span<const Size> sizes) const {
@@ -157,8 +178,33 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
     given.push_back(saved[static_cast<size_t>(at - saved_by.saved_.begin())]);
   }
   for (const Tensor& dy : cotangents) given.push_back(dy);
+  const size_t first_capture = given.size();
   for (const Tensor& x : captures_) given.push_back(x);
-  return spread(backward_->apply(scope, sizes, given));
+  auto* tracer = static_cast<Tracer*>(scope.traced_cells());
+  if (!order_ || !tracer) return spread(backward_->apply(scope, sizes, given));
+  given[first_capture + *order_] = tracer->load(tracer->order());
+  Tensors found = backward_->apply(scope, sizes, given);
+  tracer->store(tracer->order(), found.back());
+  return spread(std::move(found));
+}
+
+Tensors Derivative::forward_pushing(Scope& scope, std::span<const Size> sizes,
+                                    TensorSpan inputs) const {
+  Tensors given(inputs);
+  for (const Tensor& x : captures_) given.push_back(x);
+  return pushing_->apply(scope, sizes, given);
+}
+
+Tensors Derivative::saved_again(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
+                                TensorSpan pushed) const {
+  if (!again_) {
+    const Tensors given = forward(scope, sizes, inputs);
+    return Tensors(TensorSpan(given).subspan(outputs_.size()));
+  }
+  Tensors given(inputs);
+  for (const Tensor& x : pushed) given.push_back(x);
+  for (const Tensor& x : captures_) given.push_back(x);
+  return again_->apply(scope, sizes, given);
 }
 
 Tensors Derivative::spread(Tensors gradients) const {

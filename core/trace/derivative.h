@@ -31,11 +31,17 @@ class Derivative {
   // The values of the graph that the way back takes, and which input of the primal graph one is.
   std::span<const Value> saved() const { return saved_; }
   std::optional<size_t> input_that_is(const Value& saved) const;
-  // The inputs of the primal graph that these depend on.
-  std::vector<bool> inputs_of_saved() const;
+  // The inputs of the primal graph that these depend on, if one has what calls with effects gave.
+  const std::vector<bool>& inputs_of_saved() const { return inputs_of_saved_; }
+  std::span<const Value> pushed() const { return pushed_; }
 
   // The outputs of the primal graph, and behind them what the way back needs.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
+  // The same to do it once more, from the inputs: behind the outputs only what calls with effects
+  // gave, and then the values saved, of which no effect comes again.
+  Tensors forward_pushing(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
+  Tensors saved_again(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
+                      TensorSpan pushed) const;
   // Throws why there is no way back.
   void require_way_back() const {
     if (error_) throw Error(*error_);
@@ -55,14 +61,17 @@ class Derivative {
 
  private:
   void find_saved(uint32_t first_backward_slot);
+  void find_pushed();
 
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
   std::vector<bool> by_, from_;
-  std::vector<Value> inputs_, outputs_, saved_, cotangents_, captured_;
+  std::vector<Value> inputs_, outputs_, saved_, pushed_, cotangents_, captured_;
+  std::vector<bool> inputs_of_saved_;
   std::vector<Value> gradients_;  // By the inputs marked; without a node where there is none.
   std::vector<Tensor> captures_;
-  std::optional<Error> error_;  // Why there is no way back.
-  std::optional<Executable> forward_, backward_;
+  std::optional<size_t> order_;  // Among what is captured: where the way back has effects.
+  std::optional<Error> error_;   // Why there is no way back.
+  std::optional<Executable> forward_, backward_, pushing_, again_;
 };
 
 }  // namespace tenon

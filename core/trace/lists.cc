@@ -6,6 +6,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/tensor/tensor_list.h"
+#include "core/trace/order.h"
 
 namespace tenon {
 namespace {
@@ -361,6 +362,7 @@ const OpDef* find_list_op(std::string_view name) {
 }
 
 Tensor zeros_or_list(const TensorType& type) {
+  if (type.is_token()) return make_token(current_scope().device());
   return type.lists ? list_create(element_of(type)) : zeros(type);
 }
 

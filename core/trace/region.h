@@ -54,6 +54,7 @@ struct RegionAttrs {
 inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
   return *static_cast<const RegionAttrs*>(attrs.data);
 }
+inline bool has_regions(const OpDef& op) { return op.attrs == &attrs_type<RegionAttrs>(); }
 // What code of some operands gives.
 using Block = std::function<Tensors(TensorSpan operands)>;
 
@@ -65,6 +66,7 @@ struct TracedBlock {
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> states;
   std::vector<Value> states_after;
+  bool commits, reloads;  // As of a tracer.
 };
 
 // `like` are tensors of the types that the operands have. `name` is for messages: "a loop".

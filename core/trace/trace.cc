@@ -24,11 +24,25 @@ std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
 
 std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& cells) {
   std::vector<const Cell*> order;  // One for all, so that two calls do not wait for each other.
-  for (const Ref<Cell>& cell : cells) order.push_back(cell.get());
+  for (const Ref<Cell>& cell : cells) {
+    if (cell->kind() != Kind::kOrder) order.push_back(cell.get());
+  }
   std::sort(order.begin(), order.end());
   std::vector<std::unique_lock<const Cell>> locks;
   for (const Cell* cell : order) locks.emplace_back(*cell);
   return locks;
+}
+
+// Whether somebody differentiates what ways back do: tapes further out, and one that records its
+// own.
+bool is_differentiated_again(Scope& scope) {
+  size_t n_tapes = 0;
+  bool again = false;
+  each_tape(scope, [&](const Tape& tape) {
+    again = again || tape.options().persistent || n_tapes > 0;
+    ++n_tapes;
+  });
+  return again;
 }
 
 }  // namespace
@@ -47,6 +61,7 @@ Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
     if (node->role == InputRole::kState) state_inputs_.push_back(node);
   }
   for (const Ref<Cell>& state : states_) {
+    has_effects_ = has_effects_ || state->kind() == Kind::kOrder;
     if (state->kind() == Kind::kVariable) variables_.push_back(static_cast<Variable*>(state.get()));
   }
 }
@@ -131,7 +146,10 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   if (scope.traced_cells()) {
     outputs = all_.apply(scope, sizes, given);
   } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
-    outputs = recorded(scope, Tensors(given), sizes, by);
+    // What has effects is not run again by the inputs: there is a record of each of its calls.
+    outputs = has_effects_ && is_differentiated_again(scope)
+                  ? all_.apply(scope, sizes, given)
+                  : recorded(scope, Tensors(given), sizes, by);
   } else {
     const Scope::Unrecorded unrecorded(scope);
     outputs = are_all ? all_.apply(scope, sizes, given)
@@ -202,13 +220,7 @@ Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
     outputs.push_back(from[i] ? renewed(*all[i]) : std::move(all[i]));
     if (i >= states_.size()) recorded.push_back(outputs.back());
   }
-  // Tapes further out, and one that records its own way back, differentiate that by the inputs.
-  size_t n_tapes = 0;
-  bool again = false;
-  each_tape(scope, [&](const Tape& tape) {
-    again = again || tape.options().persistent || n_tapes > 0;
-    ++n_tapes;
-  });
+  const bool again = is_differentiated_again(scope);
   const auto vjp = std::make_shared<const CustomVjp>(
       [self = Ref<Trace>::share(this), sizes, by, forward, saved = std::move(saved),
        kept = again ? given : Tensors()](const VjpArgs& args) {

@@ -75,6 +75,7 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
+  bool has_effects_ = false;
   Executable all_;
   std::mutex mutex_;
   std::vector<Known> derivatives_;

@@ -6,16 +6,56 @@
 
 using namespace tenon;
 
-static void print(const char* what, const Tensor& x) { std::cout << what << ": " << x << "\n"; }
+static void show(const char* what, const Tensor& x) { std::cout << what << ": " << x << "\n"; }
 
 static void traced_once() {
   const auto f = function([](const Tensor& x, const Tensor& rate) {
     std::cout << "tracing\n";
     return x * rate;
   });
-  print("first", f(vector<float>({1, 2}), 10.f));
-  print("second", f(vector<float>({3, 4}), 0.5f));
-  print("other dtype", f(vector<int32_t>({1, 2}), 3));
+  show("first", f(vector<float>({1, 2}), 10.f));
+  show("second", f(vector<float>({3, 4}), 0.5f));
+  show("other dtype", f(vector<int32_t>({1, 2}), 3));
+}
+
+static void prints_at_each_call() {
+  const auto f = function([](const Tensor& x) {
+    std::cout << "traced " << x << "\n";
+    print("ran with {}", x);
+    return x + 1.f;
+  });
+  f(vector<float>({1, 2}));
+  f(vector<float>({3, 4}));
+}
+
+static void stops_where_an_assertion_fails() {
+  const Variable best(0.f);
+  const auto f = function([&](const Tensor& loss) {
+    best.assign(loss);
+    assert_that(less(loss, 10.f), "the loss is {}", loss);
+    best.assign(-1.f);
+  });
+  try {
+    f(12.f);
+  } catch (const Error& error) {
+    std::cout << error.what() << "\n";
+  }
+  show("best", best);
+}
+
+static void the_host_is_called() {
+  const auto halved = [](const Tensor& x) {
+    Tensor y = x;
+    while (y.item<float>() >= 1) y = y / 2.f;
+    return y;
+  };
+  const auto f = function([&](const Tensor& x) { return host_call(x, halved, x * x); });
+  const Tensor x = tensor<float>({3}, {});
+  const Tape tape;
+  tape.watch(x);
+  const Tensor y = f(x);
+  show("halved", y);
+  show("slope", tape.gradient(y, x));
 }
 
 static void variables_are_read_at_each_call() {
@@ -24,7 +64,7 @@ static void variables_are_read_at_each_call() {
   add(1.f);
   total.assign(100.f);
   add(2.f);
-  print("total", total);
+  show("total", total);
 }
 
 static void a_variable_made_once() {
@@ -33,8 +73,8 @@ static void a_variable_made_once() {
     if (!weight) weight.emplace(x + 1.f);
     return x * *weight;
   });
-  print("with a new weight", scale(2.f));
-  print("with the same", scale(5.f));
+  show("with a new weight", scale(2.f));
+  show("with the same", scale(5.f));
 }
 
 static void sizes_may_stay_open() {
@@ -46,8 +86,8 @@ static void sizes_may_stay_open() {
        .signature = std::vector<InputSpec>{{.name = "rows", .shape = {TENON_SIZE_UNKNOWN, 2}}}});
   const Tensor two[] = {matrix<float>({{1, 2}, {3, 4}})};
   const Tensor three[] = {matrix<float>({{1, 2}, {3, 4}, {8, 9}})};
-  print("of two", mean_row(two)[0]);
-  print("of three", mean_row(three)[0]);
+  show("of two", mean_row(two)[0]);
+  show("of three", mean_row(three)[0]);
   std::cout << mean_row.traces()[0].text();
 }
 
@@ -59,8 +99,8 @@ static void gradients_pass_through() {
   const Tape inner;
   inner.watch(x);
   const Tensor slope = inner.gradient(cube(x), x);
-  print("slope", slope);
-  print("curvature", outer.gradient(slope, x));
+  show("slope", slope);
+  show("curvature", outer.gradient(slope, x));
 }
 
 static void branches_and_loops() {
@@ -68,8 +108,8 @@ static void branches_and_loops() {
     return cond(
         greater(x, 0.f), [&] { return x; }, [&] { return -x; });
   };
-  print("eager", magnitude(-3.f));
-  print("traced", function(magnitude)(-3.f));
+  show("eager", magnitude(-3.f));
+  show("traced", function(magnitude)(-3.f));
   const auto power = function([](const Tensor& x, const Tensor& n) {
     const auto [i, y] = while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
                                    [&](const Tensor& i, const Tensor& y) {
@@ -78,8 +118,8 @@ static void branches_and_loops() {
                                    0, 1.f);
     return y;
   });
-  print("2 to the power of 10", power(2.f, 10));
-  print("2 to the power of 3", power(2.f, 3));
+  show("2 to the power of 10", power(2.f, 10));
+  show("2 to the power of 3", power(2.f, 3));
 }
 
 static void there_is_no_value_yet() {
@@ -93,10 +133,13 @@ static void there_is_no_value_yet() {
 
 int main() {
   traced_once();
+  prints_at_each_call();
   variables_are_read_at_each_call();
   a_variable_made_once();
   sizes_may_stay_open();
   gradients_pass_through();
   branches_and_loops();
+  stops_where_an_assertion_fails();
+  the_host_is_called();
   there_is_no_value_yet();
 }
