@@ -6,6 +6,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
 #include "core/trace/control.h"
+#include "core/trace/effects.h"
 #include "core/trace/lists.h"
 
 namespace tenon::onnx::adapters {
@@ -171,6 +172,63 @@ bool stays_true(const Graph& graph, std::string_view value, std::string_view inp
   return value == input;
 }
 
+// What a branch gives that cannot be: it fails when it is run, and gives zeros of these types.
+Tensors failing(const TensorTypes& types, const std::string& why) {
+  std::string message;  // A format, in which braces are doubled.
+  for (const char c : why) message += std::string(c == '{' || c == '}' ? 2 : 1, c);
+  assert_all(current_scope(), fill(make_scalar_bool(false), Dims{}, DType::kBool), message);
+  Tensors outputs;
+  for (const TensorType& type : types) outputs.push_back(zeros(type));
+  return outputs;
+}
+
+TensorTypes types_of(const Tensors& values) {
+  TensorTypes types;
+  for (const Tensor& x : values) types.push_back(x->type);
+  return types;
+}
+
+// An If under trace, whose condition is a value of the call. Exporters leave branches in that fit
+// none of the sizes that the other is for: one that cannot be traced fails where it is chosen.
+Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else_branch) {
+  Scope& scope = current_scope();
+  const auto run = [&](const Graph& graph) { return n.run(graph, TensorSpan()); };
+  const auto why = [&](const char* branch, const Error& error) {
+    const bool is_told = error.code() == Code::kCancelled || error.code() == Code::kOutOfMemory;
+    if (is_told) throw error;
+    return "the " + std::string(branch) + " of the model does not fit such inputs: " + error.what();
+  };
+  TensorTypes types;
+  bool has_failed = false;
+  const Block then = [&](TensorSpan) {
+    try {
+      const Tensors outputs = run(then_branch);
+      types = types_of(outputs);
+      return outputs;
+    } catch (const Error& error) {
+      const std::string text = why("then_branch", error);
+      // The types are those of the other branch, which has to fit, then.
+      trace_block(scope, {}, "a branch", [&](TensorSpan) {
+        const Tensors outputs = run(else_branch);
+        types = types_of(outputs);
+        return outputs;
+      });
+      has_failed = true;
+      return failing(types, text);
+    }
+  };
+  const Block otherwise = [&](TensorSpan) {
+    try {
+      return run(else_branch);
+    } catch (const Error& error) {
+      const std::string text = why("else_branch", error);
+      if (has_failed) throw;
+      return failing(types, text);
+    }
+  };
+  return cond(scope, as_scalar(n.in(0), "the condition"), then, otherwise);
+}
+
 // A Loop under trace. Carried are the number of trips so far, and what the body carries.
 Tensors traced_loop(const NodeCall& n, const Graph& body) {
   Scope& scope = current_scope();
@@ -268,10 +326,7 @@ Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inpu
 Tensors if_else(const NodeCall& n) {
   const Graph &then_branch = body_of(n, "then_branch"), &else_branch = body_of(n, "else_branch");
   if (!is_traced()) return n.run(truth(n.in(0)) ? then_branch : else_branch, TensorSpan());
-  return cond(
-      current_scope(), as_scalar(n.in(0), "the condition"),
-      [&](TensorSpan) { return n.run(then_branch, TensorSpan()); },
-      [&](TensorSpan) { return n.run(else_branch, TensorSpan()); });
+  return traced_if(n, then_branch, else_branch);
 }
 
 // As long as the condition holds, which the body gives anew, and at most so many rounds.
