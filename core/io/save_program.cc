@@ -153,8 +153,9 @@ class NewFiles {
     return partial(name);
   }
   void write(const std::string& name, const std::string& bytes) {
-    const std::string path = add(name);
+    const std::string path = partial(name);
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    if (file) add(name);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     file.close();
     require_code(bool(file), Code::kUnavailable, "{}: cannot be written: {}", path,

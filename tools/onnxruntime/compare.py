@@ -58,6 +58,7 @@ def check(folder, name):
     weights = tensors_of(folder / name / "weights.safetensors")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(folder / name / function["file"]), options,
                                            providers=["CPUExecutionProvider"])
     states = {state["input"]: weights[state["variable"]] for state in function["states"]}

@@ -285,9 +285,7 @@ Saved training(Scope& scope, Weights& weights, const std::string& name, bool wit
     return {loss};
   };
   const std::vector<int64_t> sizes =
-      with_images ? std::vector<int64_t>{6, 1, 8, 8} : std::vector<int64_t>{kUnknown, 8};
-  std::vector<std::string> names(sizes.size());
-  names[0] = with_images ? "" : "batch";
+      with_images ? std::vector<int64_t>{6, 1, 8, 8} : std::vector<int64_t>{6, 8};
   std::vector<Tensors> calls;
   for (const int64_t n : {6, 6, 6}) {
     Dims shape{n};
@@ -295,8 +293,8 @@ Saved training(Scope& scope, Weights& weights, const std::string& name, bool wit
     calls.push_back({numbers.real(shape), numbers.whole({n}, 3)});
   }
   return {name,
-          {{.name = "x", .dtype = DType::kF32, .sizes = sizes, .dim_names = names},
-           {.name = "labels", .dtype = DType::kI64, .sizes = {sizes[0]}, .dim_names = {names[0]}}},
+          {{.name = "x", .dtype = DType::kF32, .sizes = sizes},
+           {.name = "labels", .dtype = DType::kI64, .sizes = {sizes[0]}}},
           code,
           calls};
 }

@@ -185,18 +185,6 @@ bool say_trunc(OpCall& c) {
   return true;
 }
 
-bool say_copysign(OpCall& c) {
-  const std::string &b = c.in[1], zero = c.w.number(0, c.dtype());
-  // 1 / -0 is below 0.
-  const std::string negative_zero = c.w.node(
-      "And", {c.w.node("Equal", {b, zero}),
-              c.w.node("Less", {c.w.node("Reciprocal", {b}), zero})});
-  const std::string negative = c.w.node("Or", {c.w.node("Less", {b, zero}), negative_zero});
-  const std::string size = c.w.node("Abs", {c.in[0]});
-  c.out = {c.w.node("Where", {negative, c.w.node("Neg", {size}), size})};
-  return true;
-}
-
 bool say_fma(OpCall& c) {
   c.out = {c.w.node("Add", {c.w.node("Mul", {c.in[0], c.in[1]}), c.in[2]})};
   return true;
@@ -473,7 +461,6 @@ FormTable table() {
   all["floor_div"] = {.say_as_function = say_floor_div};
   all["not_equal"] = {.say = say_not_equal};
   all["trunc"] = {.say_as_function = say_trunc};
-  all["copysign"] = {.say_as_function = say_copysign};
   all["fma"] = {.say_as_function = say_fma};
   all["clip"] = {.say = say_clip};
   all["shift_left"] = all["shift_right"] = {.say_as_function = say_shift};
@@ -496,6 +483,7 @@ FormTable table() {
   all["tile"] = {.say = say_tile};
   all["pad"] = {.say = say_pad};
   all["tril"] = all["triu"] = {.say = say_triangle};
+  add_math_forms(all);
   add_nn_forms(all);
   add_index_forms(all);
   return all;

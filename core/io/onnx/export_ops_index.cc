@@ -1,5 +1,7 @@
 // The forms of sorting, dynamic slices, running extremes, random words.
 
+#include <limits>
+
 #include "core/io/onnx/export_ops.h"
 
 namespace tenon::onnx {
@@ -22,11 +24,12 @@ bool say_sort(OpCall& c) {
 }
 
 bool say_top_k(OpCall& c) {
-  if (c.dtype() == DType::kBool) return false;
+  const bool is_bool = c.dtype() == DType::kBool;
   c.out = c.w.nodes_of(
-      "TopK", {c.in[0], c.w.size(c.size("k"))}, 2,
+      "TopK", {is_bool ? c.w.cast(c.in[0], DType::kI32) : c.in[0], c.w.size(c.size("k"))}, 2,
       {attribute("axis", c.integer("axis")), attribute("largest", int64_t{c.flag("largest")}),
        attribute("sorted", int64_t{c.flag("sorted")})});
+  if (is_bool) c.out[0] = c.w.cast(c.out[0], DType::kBool);
   return true;
 }
 
@@ -47,29 +50,78 @@ bool say_searchsorted(OpCall& c) {
   return true;
 }
 
-// ---- running products: of each element those up to it, ones in place of the others
+// ---- running products and extremes: of each element those that the walk has met
 
-bool say_cumprod(OpCall& c) {
-  const SizeTable::Use use(c.w.body().sizes);
-  const int64_t axis = c.axis("axis", c.rank());
+// x with a new axis, which holds for each element those that count for it, and `otherwise` in place
+// of the others.
+std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwise) {
   const Size n = c.types[0].shape[static_cast<size_t>(axis)];
   const std::string length = c.w.reshape(c.w.size(n), {});
   const std::string places = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
-  // Element i lies along the axis, and j, which counts for it, along one behind it.
+  // Element i lies along the axis, and j, which counts for it, along the one behind it.
   const std::string i = c.w.node("Unsqueeze", {places, c.w.integers({1})});
-  const bool reverse = c.flag("reverse"), itself = !c.flag("exclusive");
   const char* behind = itself ? "LessOrEqual" : "Less";
   const char* before = itself ? "GreaterOrEqual" : "Greater";
-  const std::string counts = c.w.node(reverse ? behind : before, {i, places});
+  const std::string counts = c.w.node(c.flag("reverse") ? behind : before, {i, places});
   Dims pair;
   for (int64_t k = 0; k <= static_cast<int64_t>(c.rank()); ++k) {
     pair.push_back(k == axis || k == axis + 1 ? n : Size(1));
   }
   const std::string mask = c.w.node("Reshape", {counts, c.w.sizes(pair)});
   const std::string each = c.w.node("Unsqueeze", {c.in[0], c.w.integers({axis})});
-  const std::string factors = c.w.node("Where", {mask, each, c.w.number(1, c.dtype())});
+  return c.w.node("Where", {mask, each, otherwise});
+}
+
+bool say_cumprod(OpCall& c) {
+  const SizeTable::Use use(c.w.body().sizes);
+  const int64_t axis = c.axis("axis", c.rank());
+  const std::string factors = met(c, axis, !c.flag("exclusive"), c.w.number(1, c.dtype()));
   c.out = {c.w.node("ReduceProd", {factors, c.w.integers({axis + 1})},
                     {attribute("keepdims", int64_t{0})})};
+  return true;
+}
+
+// Of those that tie the first that the walk met: the last one where it comes from the end.
+bool say_running_extreme(OpCall& c) {
+  if (c.dtype() != DType::kF32 && c.dtype() != DType::kF64) return false;
+  const SizeTable::Use use(c.w.body().sizes);
+  const int64_t axis = c.axis("axis", c.rank());
+  const bool is_max = c.node().op->name == "cummax";
+  const double end = std::numeric_limits<double>::infinity();
+  const std::string all = met(c, axis, true, c.w.number(is_max ? -end : end, c.dtype()));
+  const std::string places = c.w.node(is_max ? "ArgMax" : "ArgMin", {all},
+                                      {attribute("axis", axis + 1), attribute("keepdims", int64_t{0}),
+                                       attribute("select_last_index", int64_t{c.flag("reverse")})});
+  c.out = {c.w.node("GatherElements", {c.in[0], places}, {attribute("axis", axis)}), places};
+  return true;
+}
+
+// The two axes as one behind the others, on which the diagonal's places lie evenly.
+bool say_diagonal(OpCall& c) {
+  const SizeTable::Use use(c.w.body().sizes);
+  const int64_t first = c.axis("axis1", c.rank()), second = c.axis("axis2", c.rank());
+  const int64_t offset = c.integer("offset");
+  Ints perm;
+  Dims flat;
+  const Dims& shape = c.types[0].shape;
+  for (int64_t axis = 0; axis < static_cast<int64_t>(c.rank()); ++axis) {
+    if (axis == first || axis == second) continue;
+    perm.push_back(axis);
+    flat.push_back(shape[static_cast<size_t>(axis)]);
+  }
+  perm.push_back(first);
+  perm.push_back(second);
+  const Size columns = shape[static_cast<size_t>(second)];
+  flat.push_back(shape[static_cast<size_t>(first)] * columns);
+  const std::string matrices = c.w.node("Transpose", {c.in[0]}, {attribute("perm", perm.span())});
+  const std::string rows = c.w.node("Reshape", {matrices, c.w.sizes(flat)});
+  const Dims& to = c.out_type().shape;
+  const std::string length = c.w.reshape(c.w.size(to[to.rank() - 1]), {});
+  const std::string steps = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
+  const Size begin = offset >= 0 ? Size(offset) : columns * -offset;
+  const std::string places = c.w.node(
+      "Add", {c.w.node("Mul", {steps, c.w.size(columns + 1)}), c.w.size(begin)});
+  c.out = {c.w.node("Gather", {rows, places}, {attribute("axis", int64_t{-1})})};
   return true;
 }
 
@@ -196,6 +248,8 @@ void add_index_forms(FormTable& all) {
   all["top_k"] = {.say = say_top_k};
   all["searchsorted"] = {.say_as_function = say_searchsorted};
   all["cumprod"] = {.say_as_function = say_cumprod};
+  all["cummax"] = all["cummin"] = {.say_as_function = say_running_extreme};
+  all["diagonal"] = {.say_as_function = say_diagonal};
   all["dynamic_slice"] = {.say_as_function = say_dynamic_slice};
   all["dynamic_update_slice"] = {.say_as_function = say_dynamic_update_slice};
   all["rng_bits"] = {.say_as_function = say_rng_bits};

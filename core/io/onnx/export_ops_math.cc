@@ -1,0 +1,216 @@
+// The forms of functions of numbers that ONNX lacks. What they decompose into works on the bits of
+// numbers, for which ONNX has no op; here they are made of its own functions.
+
+#include <limits>
+
+#include "core/io/onnx/export_ops.h"
+
+namespace tenon::onnx {
+namespace {
+
+std::string binary(OpCall& c, const char* op, const std::string& a, const std::string& b) {
+  return c.w.node(op, {a, b});
+}
+std::string number(OpCall& c, double value) { return c.w.number(value, c.dtype()); }
+std::string where(OpCall& c, const std::string& condition, const std::string& a,
+                  const std::string& b) {
+  return c.w.node("Where", {condition, a, b});
+}
+
+constexpr double kLn2 = 0.693147180559945309417232121458, kLn10 = 2.302585092994045684017991454684;
+constexpr double kPi = 3.141592653589793238462643383280;
+
+bool say_rsqrt(OpCall& c) {
+  c.out = {c.w.node("Reciprocal", {c.w.node("Sqrt", c.in)})};
+  return true;
+}
+
+bool say_exp2(OpCall& c) {
+  c.out = {binary(c, "Pow", number(c, 2), c.in[0])};
+  return true;
+}
+
+bool say_log2(OpCall& c) {
+  c.out = {binary(c, "Div", c.w.node("Log", c.in), number(c, kLn2))};
+  return true;
+}
+bool say_log10(OpCall& c) {
+  c.out = {binary(c, "Div", c.w.node("Log", c.in), number(c, kLn10))};
+  return true;
+}
+
+// Where exp(x) rounds, its logarithm tells by how much: (e - 1) * x / log(e) is exact near 0.
+bool say_expm1(OpCall& c) {
+  const std::string &x = c.in[0], one = number(c, 1), e = c.w.node("Exp", {x});
+  const std::string less = binary(c, "Sub", e, one);
+  const std::string scaled = binary(c, "Mul", less, binary(c, "Div", x, c.w.node("Log", {e})));
+  const std::string is_one = binary(c, "Equal", e, one);
+  // Far from 0 nothing is lost.
+  const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
+  c.out = {where(c, is_far, less, where(c, is_one, x, scaled))};
+  return true;
+}
+
+std::string log1p(OpCall& c, const std::string& x) {
+  const std::string one = number(c, 1), u = binary(c, "Add", x, one), log = c.w.node("Log", {u});
+  const std::string scaled =
+      binary(c, "Mul", log, binary(c, "Div", x, binary(c, "Sub", u, one)));
+  const std::string is_one = binary(c, "Equal", u, one);
+  const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
+  return where(c, is_far, log, where(c, is_one, x, scaled));
+}
+bool say_log1p(OpCall& c) {
+  c.out = {log1p(c, c.in[0])};
+  return true;
+}
+
+// Whether the sign's bit is set: of -0 too, whose reciprocal is below 0. Nobody sees NaN's.
+std::string is_negative(OpCall& c, const std::string& x) {
+  const std::string zero = number(c, 0);
+  const std::string negative_zero =
+      binary(c, "And", binary(c, "Equal", x, zero),
+             binary(c, "Less", c.w.node("Reciprocal", {x}), zero));
+  return binary(c, "Or", binary(c, "Less", x, zero), negative_zero);
+}
+std::string with_sign(OpCall& c, const std::string& x, const std::string& of) {
+  const std::string size = c.w.node("Abs", {x});
+  return where(c, is_negative(c, of), c.w.node("Neg", {size}), size);
+}
+bool say_copysign(OpCall& c) {
+  c.out = {with_sign(c, c.in[0], c.in[1])};
+  return true;
+}
+bool say_signbit(OpCall& c) {
+  c.out = {is_negative(c, c.in[0])};
+  return true;
+}
+
+// The angle in the first octant, from the smaller side over the larger one, and then turned.
+bool say_atan2(OpCall& c) {
+  const std::string &y = c.in[0], &x = c.in[1];
+  const std::string a = c.w.node("Abs", {y}), b = c.w.node("Abs", {x});
+  const std::string steep = binary(c, "Greater", a, b), zero = number(c, 0);
+  const std::string large = where(c, steep, a, b), small = where(c, steep, b, a);
+  const std::string is_origin = binary(c, "Equal", large, zero);
+  const std::string both_infinite = c.w.node("IsInf", {small});
+  std::string ratio = binary(c, "Div", small, where(c, is_origin, number(c, 1), large));
+  ratio = where(c, both_infinite, number(c, 1), ratio);
+  const std::string octant = c.w.node("Atan", {ratio});
+  const std::string quadrant =
+      where(c, steep, binary(c, "Sub", number(c, kPi / 2), octant), octant);
+  const std::string half =
+      where(c, is_negative(c, x), binary(c, "Sub", number(c, kPi), quadrant), quadrant);
+  // NaN on either side.
+  const std::string nan = binary(c, "Or", c.w.node("IsNaN", {y}), c.w.node("IsNaN", {x}));
+  c.out = {where(c, nan, binary(c, "Add", y, x), with_sign(c, half, y))};
+  return true;
+}
+
+bool say_cbrt(OpCall& c) {
+  const std::string root = binary(c, "Pow", c.w.node("Abs", c.in), number(c, 1.0 / 3));
+  c.out = {with_sign(c, root, c.in[0])};
+  return true;
+}
+
+// ---- bits
+
+// 2 to the power of an integer, as f64.
+std::string power_of_two(OpCall& c, const std::string& exponent) {
+  return c.w.node("Pow", {c.w.number(2, DType::kF64), exponent});
+}
+
+// The bits of f32 from its value, in f64, where every one of its numbers has its full mantissa. A
+// number is (1 + m / 2^23) * 2^e, or m * 2^-149 where that is less than 2^-126.
+std::string bits_of(OpCall& c, const std::string& given) {
+  const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
+  const std::string x = c.w.cast(c.w.node("Abs", {given}), DType::kF64);
+  const std::string is_normal = binary(c, "GreaterOrEqual", x, f64(0x1p-126));
+  const std::string is_finite = binary(c, "LessOrEqual", x, f64(0x1.fffffep127));
+  const std::string safe =
+      where(c, binary(c, "And", is_normal, is_finite), x, f64(1));
+  std::string e = c.w.node("Floor", {binary(c, "Div", c.w.node("Log", {safe}), f64(kLn2))});
+  // The logarithm is rounded: it may lie on the wrong side of a power of two.
+  const auto moved = [&](double by, const std::string& condition) {
+    e = where(c, condition, binary(c, "Add", e, f64(by)), e);
+  };
+  moved(-1, binary(c, "Less", safe, power_of_two(c, e)));
+  moved(1, binary(c, "GreaterOrEqual", safe,
+                  power_of_two(c, binary(c, "Add", e, f64(1)))));
+  const std::string fraction =
+      binary(c, "Sub", binary(c, "Div", safe, power_of_two(c, e)), f64(1));
+  const std::string normal = binary(
+      c, "Add", binary(c, "Mul", binary(c, "Add", e, f64(127)), f64(0x1p23)),
+      binary(c, "Mul", fraction, f64(0x1p23)));
+  std::string bits = where(c, is_normal, normal, binary(c, "Mul", x, f64(0x1p149)));
+  bits = where(c, c.w.node("IsInf", {x}), f64(0x7f800000), bits);
+  bits = where(c, c.w.node("IsNaN", {x}), f64(0x7fc00000), bits);
+  const std::string whole = c.w.cast(bits, DType::kI64);
+  const std::string sign = where(c, is_negative(c, given), c.w.integer(int64_t{1} << 31),
+                                 c.w.integer(0));
+  return binary(c, "Add", whole, sign);
+}
+
+// And back: `bits` is i64, from 0 to 2^32 - 1.
+std::string value_of(OpCall& c, const std::string& bits) {
+  const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
+  const auto part = [&](int64_t divisor, int64_t modulus) {
+    const std::string moved = binary(c, "Div", bits, c.w.integer(divisor));
+    return c.w.cast(binary(c, "Mod", moved, c.w.integer(modulus)), DType::kF64);
+  };
+  const std::string m = part(1, 1 << 23), e = part(1 << 23, 1 << 8), sign = part(int64_t{1} << 31, 2);
+  const std::string scale = power_of_two(c, binary(c, "Sub", e, f64(127)));
+  const std::string normal = binary(
+      c, "Mul", binary(c, "Add", binary(c, "Mul", m, f64(0x1p-23)), f64(1)), scale);
+  std::string x = where(c, binary(c, "Equal", e, f64(0)), binary(c, "Mul", m, f64(0x1p-149)), normal);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string end = where(c, binary(c, "Equal", m, f64(0)), f64(infinity),
+                                f64(std::numeric_limits<double>::quiet_NaN()));
+  x = where(c, binary(c, "Equal", e, f64(255)), end, x);
+  x = c.w.cast(x, DType::kF32);
+  return where(c, binary(c, "Equal", sign, f64(1)), c.w.node("Neg", {x}), x);
+}
+
+// Between integers of one width, and between them and f32. Of NaN there is but one.
+bool say_bitcast(OpCall& c) {
+  const DType from = c.dtype(), to = c.out_type().dtype;
+  if (size_of(from) != size_of(to)) return false;
+  const std::string& x = c.in[0];
+  if (from == to) {
+    c.out = {x};
+  } else if (is_integer(from) && is_integer(to)) {
+    c.out = {c.w.cast(x, to)};
+  } else if (from == DType::kF32 && is_integer(to)) {
+    c.out = {c.w.cast(bits_of(c, x), to)};
+  } else if (to == DType::kF32 && is_integer(from)) {
+    const std::string bits = c.w.cast(c.w.cast(x, DType::kU32), DType::kI64);
+    c.out = {value_of(c, bits)};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Reports what it finds; other runtimes pass it on.
+bool say_passed_on(OpCall& c) {
+  c.out = {c.in[0]};
+  return true;
+}
+
+}  // namespace
+
+void add_math_forms(FormTable& all) {
+  all["rsqrt"] = {.say_as_function = say_rsqrt};
+  all["exp2"] = {.say_as_function = say_exp2};
+  all["log2"] = {.say_as_function = say_log2};
+  all["log10"] = {.say_as_function = say_log10};
+  all["expm1"] = {.say_as_function = say_expm1};
+  all["log1p"] = {.say_as_function = say_log1p};
+  all["copysign"] = {.say_as_function = say_copysign};
+  all["signbit"] = {.say_as_function = say_signbit};
+  all["atan2"] = {.say_as_function = say_atan2};
+  all["bitcast"] = {.say_as_function = say_bitcast};
+  all["check_numerics"] = {.say_as_function = say_passed_on};
+  all["cbrt"] = {.say_as_function = say_cbrt};
+}
+
+}  // namespace tenon::onnx

@@ -1,0 +1,133 @@
+// Every case of every op as a saved program. Where TENON_SAVED_OPS names a folder, the programs and
+// what Tenon computes of them stay there, for tools/onnxruntime/compare.py.
+
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+#include "core/io/safetensors.h"
+#include "core/io/save_program.h"
+#include "core/testing/op_problem.h"
+#include "core/trace/function.h"
+
+namespace tenon {
+namespace {
+
+using testing::OpProblem;
+
+struct Param {
+  const OpDef* op;
+};
+
+void PrintTo(const Param& param, std::ostream* out) { *out << param.op->name; }
+
+// What ONNX has no op for, and we no parts that it has.
+constexpr std::string_view kUnsayable[] = {"bitcast", "nextafter", "cholesky", "triangular_solve",
+                                           "qr",      "svd",       "eigh",     "solve",
+                                           "slogdet"};
+
+class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface<Param> {
+ protected:
+  OpsAsOnnx() {
+    const char* kept = std::getenv("TENON_SAVED_OPS");
+    is_kept_ = kept != nullptr;
+    folder_ = is_kept_ ? kept : ::testing::TempDir() + "tenon_saved_ops";
+    std::filesystem::create_directories(folder_);
+  }
+  const OpDef& op() const { return *GetParam().op; }
+
+  // False: ONNX cannot say it.
+  bool save(const AnyCase& c, bool sizes_unknown) {
+    const OpProblem problem(op(), c);
+    const Tensors inputs = problem.inputs();
+    Tensors given;
+    FunctionOptions options{.has_signature = true};
+    for (const Tensor& x : inputs) {
+      if (!x) continue;
+      given.push_back(x);
+      InputSpec spec{.dtype = x->type.dtype, .weak = x->type.weak};
+      for (const Size size : x->shape()) {
+        const bool open = sizes_unknown && !identical(size, 1);
+        spec.sizes.push_back(open ? InputSpec::kUnknown : int64_t{size});
+      }
+      options.signature.push_back(std::move(spec));
+    }
+    const auto f = Ref<Function>::adopt(new Function(
+        context(), op().name,
+        [&](Scope&, TensorSpan in, const Statics&) {
+          Tensors all;
+          size_t next = 0;
+          for (const Tensor& x : inputs) all.push_back(x ? in[next++] : Tensor());
+          return problem.call(all);
+        },
+        std::move(options)));
+    const std::string name = op().name + "." + c.name + (sizes_unknown ? ".open" : "");
+    const std::string path = folder_ + "/" + name;
+    Tensors outputs;
+    FunctionToSave one{name, nullptr};
+    try {
+      outputs = f->call(scope(), given, {});
+      one.trace = f->traces()[0];
+    } catch (const Error&) {
+      return true;  // What cannot be traced is another test's matter.
+    }
+    try {
+      save_program(scope(), path, {&one, 1});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kUnimplemented) << error.what();
+      EXPECT_FALSE(std::filesystem::exists(path)) << path;
+      why_ = error.what();
+      return false;
+    }
+    if (is_kept_) keep(path, given, outputs);
+    if (!is_kept_) std::filesystem::remove_all(path);
+    return true;
+  }
+
+  std::string why_;
+
+ private:
+  void keep(const std::string& path, const Tensors& inputs, const Tensors& outputs) {
+    std::vector<TensorToStore> all;
+    const auto add = [&](const std::string& name, const Tensor& x) {
+      Tensor held = x;
+      if (x->is_scalar_value()) held = fill(x, Dims{}, x->type.dtype);
+      all.push_back({name, TensorType(held->type.dtype, held->shape()),
+                     [this, held](void* to, uint64_t size) { to_host(scope(), held, to, size); }});
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) add("call.0.in." + std::to_string(i), inputs[i]);
+    for (size_t i = 0; i < outputs.size(); ++i) add("call.0.out." + std::to_string(i), outputs[i]);
+    save_safetensors(path + ".safetensors", std::move(all), {});
+  }
+
+  bool is_kept_;
+  std::string folder_;
+};
+
+TEST_P(OpsAsOnnx, AreWritten) {
+  const bool unsayable = std::find(std::begin(kUnsayable), std::end(kUnsayable), op().name) !=
+                         std::end(kUnsayable);
+  for (const AnyCase& c : op().cases(op())) {
+    if (!c.error.empty()) continue;
+    for (const bool sizes_unknown : {false, true}) {
+      SCOPED_TRACE("case " + c.name + (sizes_unknown ? ", sizes unknown" : ""));
+      const bool said = save(c, sizes_unknown);
+      if (sizes_unknown) continue;  // Some parts are those of one size.
+      EXPECT_NE(said, unsayable) << why_;
+    }
+  }
+}
+
+std::vector<Param> all_params() {
+  std::vector<Param> result;
+  for (const OpDef& op : all_ops()) {
+    if (op.cases) result.push_back({&op});
+  }
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ref, OpsAsOnnx, ::testing::ValuesIn(all_params()),
+                         [](const auto& info) { return info.param.op->name; });
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,290 @@
+#include "core/io/save_program.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/io/onnx/model.h"
+#include "core/io/onnx/named_call.h"
+#include "core/io/safetensors.h"
+#include "core/testing/functions.h"
+#include "core/trace/control.h"
+#include "core/trace/lists.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using onnx::call_named1;
+using testing::f32;
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class SaveProgram : public testing::FunctionTest {
+ protected:
+  SaveProgram() : path_(::testing::TempDir() + "tenon_saved_program") { fs::remove_all(path_); }
+  ~SaveProgram() override { fs::remove_all(path_); }
+
+  const std::string& path() const { return path_; }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Ref<Trace> traced(const Ref<Function>& f, const std::vector<InputSpec>& inputs) {
+    return f->trace(scope(), inputs, {});
+  }
+  void save(const std::vector<FunctionToSave>& functions) {
+    save_program(scope(), path_, functions);
+  }
+  // Saves one function of one input, x, and reads its model.
+  template <class Body>
+  const onnx::Model& saved(const std::vector<InputSpec>& inputs, Body body) {
+    save({{"f", traced(function(body), inputs)}});
+    bytes_ = bytes_of(file("f.onnx"));
+    model_ = onnx::parse_model(bytes_);
+    return model_;
+  }
+  std::vector<std::string> ops(const onnx::Graph& graph) {
+    std::vector<std::string> all;
+    for (const onnx::Node& node : graph.nodes) all.push_back(node.op);
+    return all;
+  }
+  // The code and the text with which saving fails.
+  std::pair<Code, std::string> refusal(const std::vector<FunctionToSave>& functions) {
+    try {
+      save(functions);
+    } catch (const Error& error) {
+      return {error.code(), error.what()};
+    }
+    return {Code::kOk, "saved"};
+  }
+  Json description() { return Json::parse(bytes_of(file("tenon.json"))); }
+
+ private:
+  std::string path_, bytes_;
+  onnx::Model model_;
+};
+
+const InputSpec kX = {.name = "x", .dtype = DType::kF32, .sizes = {2, 3}};
+const InputSpec kRows = {.name = "x",
+                         .dtype = DType::kF32,
+                         .sizes = {InputSpec::kUnknown, 3},
+                         .dim_names = {"rows", ""}};
+
+using Names = std::vector<std::string>;
+
+// ---- the files
+
+TEST_F(SaveProgram, IsAFolderOfModelsWeightsAndADescription) {
+  const auto w = variable(f32({1, 2, 3}), "w");
+  const auto read = function([&](TensorSpan in) { return Tensors{in[0] * w->read(scope())}; });
+  const auto step = function([&](TensorSpan in) {
+    w->assign(scope(), w->read(scope()) + call_named1("sum", {{"axes", Ints{0}}}, {in[0]}));
+    return Tensors{};
+  });
+  save({{"read", traced(read, {kX})}, {"step", traced(step, {kX})}});
+
+  EXPECT_EQ(files(), (Names{"read.onnx", "step.onnx", "tenon.json", "weights.safetensors"}));
+  EXPECT_EQ(description(), Json::parse(R"({
+      "format": "tenon program", "version": 1, "weights": "weights.safetensors",
+      "functions": {
+        "read": {"file": "read.onnx", "inputs": ["x"], "outputs": ["output"],
+                 "states": [], "captures": []},
+        "step": {"file": "step.onnx", "inputs": ["x"], "outputs": [],
+                 "states": [{"input": "w", "output": "w_next", "variable": "w",
+                             "trainable": true}], "captures": []}},
+      "variables": [{"name": "w", "kind": "variable", "trainable": true}]})"));
+  const auto weights = Safetensors::open(file("weights.safetensors"));
+  ASSERT_EQ(weights->tensors().size(), 1u);
+  float held[3];
+  weights->read(weights->find("w"), held);
+  EXPECT_EQ(held[2], 3);
+}
+
+TEST_F(SaveProgram, StatesThatAreAssignedComeInAndGoOut) {
+  const auto w = variable(f32({1, 2, 3}), "w"), v = variable(f32({0, 0, 0}), "v");
+  const onnx::Model& model = saved({kX}, [&](TensorSpan in) {
+    v->assign(scope(), w->read(scope()));
+    return Tensors{in[0] + v->read(scope())};
+  });
+
+  ASSERT_EQ(model.graph.inputs.size(), 2u);
+  EXPECT_EQ(model.graph.inputs[0].name, "x");
+  EXPECT_EQ(model.graph.inputs[1].name, "v");
+  ASSERT_EQ(model.graph.outputs.size(), 2u);
+  EXPECT_EQ(model.graph.outputs[1].name, "v_next");
+  EXPECT_EQ(to_string(model.graph.outputs[1]), "f32[3]");
+  ASSERT_EQ(model.graph.initializers.size(), 1u);
+  EXPECT_EQ(model.graph.initializers[0].name, "w");
+}
+
+TEST_F(SaveProgram, NamesAreToldApart) {
+  const auto a = variable(f32({1, 2, 3}), "x"), b = variable(f32({4, 5, 6}), "x");
+  const Tensor captured = f32({7, 8, 9});
+  saved({kX}, [&](TensorSpan in) {
+    return Tensors{in[0] + a->read(scope()) + b->read(scope()) + captured};
+  });
+
+  const Json json = description();
+  EXPECT_EQ(json["variables"][0]["name"], "x_1");
+  EXPECT_EQ(json["variables"][1]["name"], "x_2");
+  EXPECT_EQ(json["functions"]["f"]["captures"], Json(Names{"capture"}));
+}
+
+// ---- the models
+
+TEST_F(SaveProgram, SizesThatAreOpenHaveNames) {
+  const onnx::Model& model =
+      saved({kRows}, [](TensorSpan in) { return Tensors{concat(Tensors{in[0], in[0]}, 0), in[0]}; });
+
+  EXPECT_EQ(to_string(model.graph.inputs[0]), "f32[rows,3]");
+  EXPECT_EQ(to_string(model.graph.outputs[1]), "f32[rows,3]");
+  EXPECT_EQ(model.graph.outputs[0].name, "output_0");
+  EXPECT_EQ(model.version_of(""), 20);
+}
+
+TEST_F(SaveProgram, AFormulaOfSizesBecomesNodes) {
+  const onnx::Model& model = saved({kRows}, [](TensorSpan in) {
+    return Tensors{tenon::zeros(TensorType(DType::kF32, {in[0]->shape()[0] * 2 + 1}))};
+  });
+
+  EXPECT_EQ(ops(model.graph), (Names{"Shape", "Mul", "Add", "ConstantOfShape", "Identity"}));
+}
+
+TEST_F(SaveProgram, CodeThatNothingNeedsIsLeftOut) {
+  const onnx::Model& model = saved({kX}, [](TensorSpan in) {
+    call_named1("exp", {}, {in[0]});
+    return Tensors{call_named1("tanh", {}, {in[0]})};
+  });
+
+  EXPECT_EQ(ops(model.graph), (Names{"Tanh", "Identity"}));
+}
+
+TEST_F(SaveProgram, OpsThatOnnxLacksAreCallsOfFunctionsEachOnce) {
+  const onnx::Model& model = saved({kX}, [](TensorSpan in) {
+    return Tensors{call_named1("silu", {}, {call_named1("silu", {}, {in[0]})})};
+  });
+
+  EXPECT_EQ(ops(model.graph), (Names{"silu__1", "silu__1", "Identity"}));
+  EXPECT_EQ(model.graph.nodes[0].domain, "tenon");
+  EXPECT_EQ(model.version_of("tenon"), 1);
+}
+
+TEST_F(SaveProgram, OtherAttributesAreAnotherFunction) {
+  const onnx::Model& model = saved({kX}, [](TensorSpan in) {
+    const Tensor y = call_named1("hard_tanh", {{"max_val", 2.0}}, {in[0]});
+    return Tensors{call_named1("hard_tanh", {{"max_val", 3.0}}, {y})};
+  });
+
+  EXPECT_EQ(ops(model.graph), (Names{"hard_tanh__1", "hard_tanh__2", "Identity"}));
+}
+
+TEST_F(SaveProgram, ALoopCollectsWhatItStacks) {
+  const onnx::Model& model = saved({kRows}, [&](TensorSpan in) {
+    const Block step = [](TensorSpan s) { return Tensors{s[0] + s[1], s[0]}; };
+    const Tensor zero = fill(number(0), Dims{3}, DType::kF32);
+    return scan(scope(), step, Tensors{zero}, in);
+  });
+
+  const auto is_loop = [](const onnx::Node& node) { return node.op == "Loop"; };
+  const auto at = std::find_if(model.graph.nodes.begin(), model.graph.nodes.end(), is_loop);
+  ASSERT_NE(at, model.graph.nodes.end());
+  const onnx::Graph& body = *at->attributes[0].graph;
+  // Two counters and the sum are carried; what is stacked is collected.
+  EXPECT_EQ(body.inputs.size(), 5u);
+  EXPECT_EQ(body.outputs.size(), 5u);
+  EXPECT_EQ(to_string(body.outputs[4]), "f32[3]");
+}
+
+TEST_F(SaveProgram, ABranchIsIf) {
+  const InputSpec flag = {.name = "flag", .dtype = DType::kBool};
+  const onnx::Model& model = saved({kX, flag}, [&](TensorSpan in) {
+    return cond(
+        scope(), in[1], [&](TensorSpan) { return Tensors{in[0]}; },
+        [&](TensorSpan) { return Tensors{in[0] * number(2)}; });
+  });
+
+  EXPECT_EQ(ops(model.graph), (Names{"If", "Identity"}));
+}
+
+// ---- what cannot be said
+
+TEST_F(SaveProgram, AllThatCannotBeSaidIsToldAtOnceAndNothingIsWritten) {
+  const auto f = function([&](TensorSpan in) {
+    const Tensor bits = call_named1("bitcast", {{"dtype", DType::kI32}}, {in[0]});
+    return Tensors{bits, call_named1("nextafter", {}, {in[0], in[0]})};
+  });
+  const auto g = function([](TensorSpan in) { return Tensors{list_unstack(in[0])}; });
+
+  const auto [code, text] = refusal({{"f", traced(f, {kX})}, {"g", traced(g, {kX})}});
+
+  EXPECT_EQ(code, Code::kUnimplemented);
+  EXPECT_NE(text.find("\n  f: bitcast: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  f: nextafter: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  g: output is a list of tensors"), std::string::npos) << text;
+  EXPECT_FALSE(fs::exists(path()));
+}
+
+TEST_F(SaveProgram, DTypesThatOnnxLacksAreRefused) {
+  const InputSpec quad = {.name = "x", .dtype = DType::kF128, .sizes = {2}};
+  const auto f = function([](TensorSpan in) { return Tensors{in[0]}; });
+
+  EXPECT_EQ(refusal({{"f", traced(f, {quad})}}).first, Code::kUnimplemented);
+}
+
+// ---- what is given wrongly
+
+TEST_F(SaveProgram, NamesThatNoFileTakesAreRefused) {
+  const auto trace = traced(function([](TensorSpan in) { return Tensors{in[0]}; }), {kX});
+
+  for (const char* name : {"", "a/b", "..", ".hidden", "a b", "a\\b"}) {
+    EXPECT_EQ(refusal({{name, trace}}).first, Code::kInvalidArgument) << name;
+  }
+  EXPECT_EQ(refusal({{"f", trace}, {"f", trace}}).second, "two functions are called f");
+  EXPECT_EQ(refusal({}).second, "there is no function to save");
+  EXPECT_FALSE(fs::exists(path()));
+}
+
+TEST_F(SaveProgram, AFolderThatCannotBeMadeIsAnError) {
+  const auto trace = traced(function([](TensorSpan in) { return Tensors{in[0]}; }), {kX});
+  const FunctionToSave one = {"f", trace};
+  const auto code = [&](const std::string& at) {
+    try {
+      save_program(scope(), at, {&one, 1});
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return Code::kOk;
+  };
+
+  EXPECT_EQ(code(path() + "/nowhere/program"), Code::kNotFound);
+  std::ofstream(path()) << "a file";
+  EXPECT_EQ(code(path()), Code::kUnavailable);
+  EXPECT_EQ(bytes_of(path()), "a file");
+}
+
+TEST_F(SaveProgram, WhatWasThereStaysUntilAllIsWritten) {
+  const auto trace = traced(function([](TensorSpan in) { return Tensors{in[0]}; }), {kX});
+  save({{"f", trace}});
+  const std::string before = bytes_of(file("f.onnx"));
+  fs::create_directory(file("g.onnx.new"));  // Where the second model would be written.
+
+  EXPECT_EQ(refusal({{"f", traced(function([](TensorSpan in) { return Tensors{-in[0]}; }), {kX})},
+                     {"g", trace}})
+                .first,
+            Code::kUnavailable);
+
+  EXPECT_EQ(bytes_of(file("f.onnx")), before);
+  EXPECT_FALSE(fs::exists(file("f.onnx.new")));
+}
+
+}  // namespace
+}  // namespace tenon
