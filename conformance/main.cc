@@ -331,6 +331,8 @@ CLI::App* add_onnx(CLI::App& app, OnnxCommand& onnx) {
                       "A regular expression that names must match");
   command->add_option("--jobs", onnx.options.jobs, "How many run at a time");
   command->add_option("--least", onnx.least, "Fail unless so many tests are run at least");
+  command->add_flag("--functions", onnx.options.functions,
+                    "Run models as functions, not call by call");
   command->add_flag("--table", onnx.table, "Count by op, too");
   return command;
 }

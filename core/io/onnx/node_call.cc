@@ -7,12 +7,12 @@
 namespace tenon::onnx {
 
 NodeCall::NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
-                   const GivenAttributes* given, const RunGraph& run_graph)
+                   const GivenAttributes* given, const Around& around)
     : node_(node),
       version_(version),
       inputs_(inputs),
       given_(given),
-      run_graph_(run_graph),
+      around_(around),
       tensors_(inputs.size(), Tensor()),
       asked_(node.attributes.size(), false) {}
 
