@@ -102,7 +102,7 @@ Tensors outputs_of(const Program& program, const Tensors& values) {
   return outputs;
 }
 
-std::vector<Operand> other_inputs(const std::vector<Operand>& inputs) {
+std::vector<Operand> other_values(const std::vector<Operand>& inputs) {
   std::vector<Operand> others = inputs;
   for (Operand& x : others) {
     if (x.scalar) {
@@ -113,6 +113,14 @@ std::vector<Operand> other_inputs(const std::vector<Operand>& inputs) {
     } else if (!x.fill.values.empty()) {
       std::rotate(x.fill.values.begin(), x.fill.values.begin() + 1, x.fill.values.end());
     }
+  }
+  return others;
+}
+
+std::vector<Operand> other_layouts(const std::vector<Operand>& inputs) {
+  std::vector<Operand> others = inputs;
+  for (Operand& x : others) {
+    if (is_tensor(x)) x.layout = x.layout == Layout::kDense ? Layout::kStepped : Layout::kDense;
   }
   return others;
 }
@@ -224,6 +232,11 @@ Program shrink(const Program& program, const std::function<Results(const Program
     return true;
   };
   const auto all = [&] { return std::vector<bool>(best.steps.size(), true); };
+  for (size_t k = program.n_given(); k < program.n_values(); ++k) {
+    Program single = program;
+    single.outputs = {k};
+    if (try_one(without(single, all()))) break;
+  }
   for (bool progress = true; progress && budget > 0;) {
     progress = false;
     for (size_t i = best.outputs.size(); i-- > 0 && best.outputs.size() > 1;) {

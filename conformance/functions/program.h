@@ -44,8 +44,9 @@ Tensors evaluate(const Program& program, const Tensors& inputs, const Tensors& c
 // Those of them that are outputs.
 Tensors outputs_of(const Program& program, const Tensors& values);
 
-// The same inputs with other values: another call of the program.
-std::vector<Operand> other_inputs(const std::vector<Operand>& inputs);
+// The same inputs with other values, or in other layouts: other calls of the program.
+std::vector<Operand> other_values(const std::vector<Operand>& inputs);
+std::vector<Operand> other_layouts(const std::vector<Operand>& inputs);
 
 // The smallest program that still fails, after at most `budget` tries. `values` gives those of all
 // values, for what a step gave to become an input.

@@ -26,7 +26,7 @@ Fault compare_calls(const Bench& bench, const std::function<Tensors(const Tensor
                     const std::vector<Tensors>& inputs, const std::vector<Results>& want) {
   std::vector<Results> before;
   for (const Tensors& in : inputs) before.push_back(read_all(bench, in));
-  const size_t n_calls = 2 * std::max<size_t>(inputs.size(), 2);
+  const size_t n_calls = 3 * inputs.size();
   for (size_t n = 0; n < n_calls; ++n) {
     const size_t k = n % inputs.size();
     const Results got = read_all(bench, called(inputs[k]));
@@ -49,23 +49,28 @@ PassesOff::~PassesOff() {
   for (const std::string& name : names_) tenon::set_pass(name, true);
 }
 
-Code gradient_of(const Code& code) {
-  return [code](std::span<const Tensor> in) {
+Code gradient_of(const Code& code, const std::vector<size_t>& sources) {
+  return [code, sources](std::span<const Tensor> in) {
     const tenon::Tape tape;
-    std::vector<tenon::Value> sources;
-    for (const Tensor& x : in) {
-      // An inline scalar lies on no device.
-      if (!is_float(x.dtype()) || x.device().empty()) continue;
-      sources.emplace_back(x);
-      tape.watch(sources.back());
+    std::vector<tenon::Value> by;
+    for (const size_t k : sources) {
+      by.emplace_back(in[k]);
+      tape.watch(by.back());
     }
     Tensors targets;
     for (const Tensor& y : code(in)) {
-      if (is_float(y.dtype()) && !y.device().empty()) targets.push_back(y);
+      if (is_float(y.dtype())) targets.push_back(y);
     }
-    if (sources.empty() || targets.empty()) return Tensors();
-    return tape.gradients(targets, {}, sources);
+    return by.empty() || targets.empty() ? Tensors() : tape.gradients(targets, {}, by);
   };
+}
+
+std::vector<size_t> sources_of(const std::vector<Operand>& inputs) {
+  std::vector<size_t> sources;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!inputs[k].scalar && is_float(inputs[k].dtype)) sources.push_back(k);
+  }
+  return sources;
 }
 
 }  // namespace tenon_kit::functions

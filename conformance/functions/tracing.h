@@ -19,7 +19,7 @@ tenon::Function as_function(const Code& code, const char* name = "traced");
 Results read_all(const Bench& bench, const Tensors& tensors);
 Tensors make_all(const Bench& bench, const std::vector<Operand>& operands);
 
-// The code is called with each of these in turn, twice, so that it is traced, written down as
+// The code is called with each of these in turn, three times, so that it is traced, written down as
 // launches with other values than before, and these are launched. `want`: what it gives call by
 // call for each. Also looks at the inputs afterwards.
 Fault compare_calls(const Bench& bench, const std::function<Tensors(const Tensors&)>& called,
@@ -37,8 +37,10 @@ class PassesOff {
   std::vector<std::string> names_;
 };
 
-// The gradients of the sum of the floating outputs by each floating input that is no inline scalar,
-// by a tape around the code; none where there is nothing to differentiate.
-Code gradient_of(const Code& code);
+// The gradients of the sum of the floating outputs by the inputs of these numbers, by a tape around
+// the code; none where there is nothing to differentiate.
+Code gradient_of(const Code& code, const std::vector<size_t>& sources);
+// Those inputs by which there are any: floating tensors.
+std::vector<size_t> sources_of(const std::vector<Operand>& inputs);
 
 }  // namespace tenon_kit::functions
