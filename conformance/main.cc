@@ -57,7 +57,8 @@ std::string find_plugin(const std::string& given) {
                            (known.empty() ? " none" : known));
 }
 
-// The device's own cells; then, if there is a runner for them, those of functions and of the claims.
+// The device's own cells; then, if there is a runner for them, those of functions and of the
+// claims.
 std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   std::vector<Cell> cells;
   const std::vector<DeviceCheck>& device_checks = all_device_checks();
@@ -398,7 +399,8 @@ int main(int argc, char** argv) {
          "gradients, 5 functions, 6 stress; or smoke")
       ->check(CLI::IsMember({"smoke", "0", "1", "2", "3", "4", "5", "6"}))
       ->capture_default_str();
-  app.add_option("--op", options.run.op, "Only this op, or this part of the device or of functions; a * at the end stands "
+  app.add_option("--op", options.run.op,
+                 "Only this op, or this part of the device or of functions; a * at the end stands "
                  "for any rest");
   app.add_option("--dtype", options.run.dtype, "Only claims with this dtype");
   app.add_option("--check", options.run.check, "Only this property");

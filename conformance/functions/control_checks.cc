@@ -8,11 +8,11 @@ namespace tenon_kit::functions {
 namespace {
 
 using tenon::Tensor;
-using tenon::WhileOptions;
 using tenon::while_loop;
+using tenon::WhileOptions;
 
-// What each piece of code takes: x and w of float32[3], how often something happens, of int64[], and
-// rows of float32[n,3].
+// What each piece of code takes: x and w of float32[3], how often something happens, of int64[],
+// and rows of float32[n,3].
 struct Given {
   Tensor x, w, n, rows;
 };
@@ -34,9 +34,15 @@ Tensors branch(const WhileOptions&, const Given& in) {
 
 Tensors choice(const WhileOptions&, const Given& in) {
   const tenon::Block blocks[] = {
-      [&](std::span<const Tensor>) { return Tensors{in.x + in.w, in.w}; },
-      [&](std::span<const Tensor>) { return Tensors{in.x * in.w, in.x}; },
-      [&](std::span<const Tensor>) { return Tensors{sin(in.x), in.x * 2.f}; },
+      [&](std::span<const Tensor>) {
+        return Tensors{in.x + in.w, in.w};
+      },
+      [&](std::span<const Tensor>) {
+        return Tensors{in.x * in.w, in.x};
+      },
+      [&](std::span<const Tensor>) {
+        return Tensors{sin(in.x), in.x * 2.f};
+      },
   };
   return tenon::switch_case(in.n, blocks);
 }
@@ -57,6 +63,17 @@ Tensors exchange(const WhileOptions& how, const Given& in) {
   return {found[1], found[2], found[3]};
 }
 
+// Each value that is carried is made of the other one, from its end.
+Tensors crossed(const WhileOptions& how, const Given& in) {
+  const auto found = while_loop(
+      how, [&](const Tensor& i, const Tensor&, const Tensor&) { return less(i, in.n); },
+      [&](const Tensor& i, const Tensor& a, const Tensor& b) {
+        return std::array{i + 1, flip(b, {.axes = {0}}) * 0.75f, flip(a, {.axes = {0}}) + in.x};
+      },
+      in.n - in.n, in.x, in.w);
+  return {found[1], found[2]};
+}
+
 // How often is known by the values that are computed.
 Tensors search(const WhileOptions& how, const Given& in) {
   const auto found = while_loop(
@@ -64,7 +81,9 @@ Tensors search(const WhileOptions& how, const Given& in) {
       [&](const Tensor& i, const Tensor& y) {
         return logical_and(less(sum(square(y)), cast(in.n, {.to = in.x.dtype()})), less(i, 7));
       },
-      [&](const Tensor& i, const Tensor& y) { return std::array{i + 1, y * 1.5f + in.w}; },
+      [&](const Tensor& i, const Tensor& y) {
+        return std::array{i + 1, y * 1.5f + in.w};
+      },
       in.n - in.n, in.x);
   return {cast(found[0], {.to = in.x.dtype()}) * in.w, found[1]};
 }
@@ -136,6 +155,7 @@ constexpr Form kForms[] = {
     {"case", choice, false},
     {"while", loop, true},
     {"while that exchanges what it carries", exchange, true},
+    {"while that crosses what it carries", crossed, true},
     {"while until a value is found", search, true},
     {"scan", scanned, true},
     {"scan from the end", backwards, true},
@@ -144,13 +164,13 @@ constexpr Form kForms[] = {
     {"while in while", loop_in_loop, true},
     {"scan in while", scan_in_loop, true},
 };
-constexpr tenon::LoopPolicy kPolicies[] = {
-    tenon::LoopPolicy::stack, tenon::LoopPolicy::recompute, tenon::LoopPolicy::bounded};
+constexpr tenon::LoopPolicy kPolicies[] = {tenon::LoopPolicy::stack, tenon::LoopPolicy::recompute,
+                                           tenon::LoopPolicy::bounded};
 constexpr const char* kPolicyNames[] = {"stack", "recompute", "bounded"};
 
 Code code_of(const Form& form, tenon::LoopPolicy policy) {
-  const WhileOptions how = {
-      .policy = policy, .max_trips = policy == tenon::LoopPolicy::bounded ? 8 : 0};
+  const WhileOptions how = {.policy = policy,
+                            .max_trips = policy == tenon::LoopPolicy::bounded ? 8 : 0};
   return [form, how](std::span<const Tensor> in) {
     return form.code(how, {in[0], in[1], in[2], in[3]});
   };
@@ -223,8 +243,7 @@ std::vector<Results> right_results(const Bench& bench, const Form& form, const C
     Results right;
     for (const Tensor& y : wide(x)) right.push_back(session.read(y));
     if (const Fault fault = compare_wide(want[k], right); !fault.empty()) {
-      throw std::runtime_error(
-          fmt::format("{}, {} trips, eager: {}", form.name, kTrips[k], fault));
+      throw std::runtime_error(fmt::format("{}, {} trips, eager: {}", form.name, kTrips[k], fault));
     }
     ++k;
   }
@@ -248,8 +267,9 @@ uint64_t test_control(const Bench& bench) {
       const tenon::ScopeGuard in = on_device(bench);
       for (size_t policy = 0; policy < (form.has_loop ? 3u : 1u); ++policy) {
         const tenon::Function traced = as_function(code_of(form, kPolicies[policy]));
-        require_same(bench, form, fmt::format("traced, policy {}", kPolicyNames[policy]),
-                     [&](const Tensors& x) { return traced(x); }, n_rows, want);
+        require_same(
+            bench, form, fmt::format("traced, policy {}", kPolicyNames[policy]),
+            [&](const Tensors& x) { return traced(x); }, n_rows, want);
         cases += want.size();
       }
       if (!bench.env.thorough && n_rows == 0) continue;
@@ -257,8 +277,9 @@ uint64_t test_control(const Bench& bench) {
         if (!bench.env.thorough && pass.name != "fuse") continue;
         const PassesOff off({std::string(pass.name)});
         const tenon::Function traced = as_function(code);
-        require_same(bench, form, fmt::format("traced, without {}", pass.name),
-                     [&](const Tensors& x) { return traced(x); }, n_rows, want);
+        require_same(
+            bench, form, fmt::format("traced, without {}", pass.name),
+            [&](const Tensors& x) { return traced(x); }, n_rows, want);
         cases += want.size();
       }
     }
@@ -299,14 +320,17 @@ uint64_t test_gradients(const Bench& bench, int order) {
         };
         const std::vector<Results> want =
             order == 1 ? eager : near_results(bench, form, traced_once, n_rows, eager);
-        const std::string how = fmt::format("policy {}, gradients by a tape ", kPolicyNames[policy]);
+        const std::string how =
+            fmt::format("policy {}, gradients by a tape ", kPolicyNames[policy]);
         const tenon::Function within = as_function(derived(code), "gradient");
-        require_same(bench, form, how + "in a function", [&](const Tensors& x) { return within(x); },
-                     n_rows, want);
+        require_same(
+            bench, form, how + "in a function", [&](const Tensors& x) { return within(x); }, n_rows,
+            want);
         const tenon::Function traced = as_function(code);
         const Code around = derived([&](std::span<const Tensor> x) { return traced(x); });
-        require_same(bench, form, how + "around a function",
-                     [&](const Tensors& x) { return around(x); }, n_rows, want);
+        require_same(
+            bench, form, how + "around a function", [&](const Tensors& x) { return around(x); },
+            n_rows, want);
         cases += 2 * want.size();
       }
     }

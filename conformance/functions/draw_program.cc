@@ -13,14 +13,15 @@ using Words = std::vector<std::string>;
 constexpr int64_t kMostElements = 6000;
 
 // What a step may call, by the kind of dtype.
-const Words kFloatUnary = {"neg",    "abs",   "sqrt",  "exp", "tanh", "relu",     "sigmoid",
-                           "sign",   "floor", "log1p", "erf", "sin",  "softplus", "gelu",
-                           "square", "silu",  "round", "reciprocal",  "identity"};
+const Words kFloatUnary = {
+    "neg", "abs", "sqrt",     "exp",  "tanh",   "relu", "sigmoid", "sign",       "floor",   "log1p",
+    "erf", "sin", "softplus", "gelu", "square", "silu", "round",   "reciprocal", "identity"};
 const Words kIntUnary = {"neg", "abs", "square", "sign", "bitwise_not", "identity"};
 const Words kBoolUnary = {"logical_not", "identity"};
 const Words kFloatBinary = {"add", "sub", "mul", "div", "maximum", "minimum", "atan2"};
 const Words kIntBinary = {"add",     "sub",         "mul",         "maximum",
                           "minimum", "bitwise_and", "bitwise_xor", "floor_div"};
+const Words kNeutral = {"add", "sub", "mul", "div"};
 const Words kBoolBinary = {"logical_and", "logical_or", "logical_xor"};
 const Words kCompare = {"less", "less_equal", "equal", "not_equal", "greater"};
 const Words kReduce = {"sum", "mean", "max", "min", "prod", "moments", "any", "all"};
@@ -52,7 +53,7 @@ class Drawer {
   }
 
   Program loop(std::span<const Claim* const> claims) {
-    static const std::vector<Sizes> kShapes = {{7},    {1},       {0},       {2500},    {1025}, {},
+    static const std::vector<Sizes> kShapes = {{7},    {1},       {0},       {2500},    {1025},  {},
                                                {3, 5}, {2, 3, 4}, {5, 1, 3}, {2, 0, 3}, {33, 70}};
     const Sizes shape = draw_.one_of(kShapes);
     const tenon_dtype dtype = claims[0]->inputs[0];
@@ -106,7 +107,7 @@ class Drawer {
   Operand operand(tenon_dtype dtype, const Sizes& shape) {
     Operand x = plain(dtype, shape, draw_.seed());
     if (is_float(dtype)) {
-      if (draw_.between(0, 5) == 0) x.fill.kind = Fill::Kind::kSpecial;
+      if (draw_.between(0, 3) == 0) x.fill.kind = Fill::Kind::kSpecial;
       x.fill.low = -2;
       x.fill.high = 2;
     }
@@ -120,7 +121,7 @@ class Drawer {
     Operand x;
     x.scalar = true;
     x.dtype = floating ? TENON_FLOAT32 : is_bool(partner) ? TENON_BOOL : TENON_INT64;
-    x.fill.values = {floating          ? Real(draw_.one_of(std::vector<double>{0, -0.0, 1, -1, 2, 3.25}))
+    x.fill.values = {floating ? Real(draw_.one_of(std::vector<double>{0, -0.0, 1, -1, 2, 3.25}))
                      : is_bool(partner) ? Real(draw_.between(0, 1))
                                         : Real(draw_.between(0, 3))};
     return x;
@@ -170,9 +171,9 @@ class Drawer {
     bool any_tensor = false;
     for (size_t i = 0; i < values_.size(); ++i) {
       const bool number = values_[i].is_number;
-      const bool fits = number ? is_float(dtype(i)) == is_float(wanted) &&
-                                     is_bool(dtype(i)) == is_bool(wanted)
-                               : dtype(i) == wanted && is_broadcast(shape(i), with);
+      const bool fits =
+          number ? is_float(dtype(i)) == is_float(wanted) && is_bool(dtype(i)) == is_bool(wanted)
+                 : dtype(i) == wanted && is_broadcast(shape(i), with);
       if (fits) fitting.push_back(i);
       any_tensor = any_tensor || (fits && !number);
     }
@@ -225,7 +226,7 @@ class Drawer {
 
   void add_step() {
     const size_t x = any();
-    switch (draw_.between(0, 14)) {
+    switch (draw_.between(0, 15)) {
       case 0:
       case 1:
         add(draw_.one_of(by_kind(x, kFloatUnary, kIntUnary, kBoolUnary)), {x});
@@ -267,9 +268,24 @@ class Drawer {
       case 13:
         add("concat", {x, partner(x)}, {{"axis", draw_axis(draw_, std::max<int64_t>(1, rank(x)))}});
         break;
+      case 14:
+        add_neutral(x);
+        break;
       default:
         add_twin();
     }
+  }
+
+  // A number that may leave what it meets as it is: some do so for each value, some for all but -0.
+  void add_neutral(size_t x) {
+    std::vector<size_t> numbers;
+    for (size_t k = 0; k < values_.size(); ++k) {
+      if (values_[k].is_number) numbers.push_back(k);
+    }
+    if (numbers.empty()) return;
+    const size_t y = draw_.one_of(numbers);
+    const std::string& op = draw_.one_of(kNeutral);
+    draw_.between(0, 2) ? add(op, {x, y}) : add(op, {y, x});
   }
 
   Sizes some_axes(int64_t n) {
@@ -312,8 +328,8 @@ class Drawer {
     if (bound == 0) return false;
     const Sizes at = draw_.coin() ? Sizes{draw_.between(0, 5)} : Sizes{2, 2};
     const bool given = draw_.coin();
-    const size_t chosen = put(given ? Kind::kInput : Kind::kConstant,
-                              indices(TENON_INT64, at, bound, draw_.seed()));
+    const size_t chosen =
+        put(given ? Kind::kInput : Kind::kConstant, indices(TENON_INT64, at, bound, draw_.seed()));
     return add("gather", {x, chosen}, {{"axis", axis}});
   }
 

@@ -58,8 +58,8 @@ const std::vector<FunctionCheck>& all_function_checks();
 const FunctionCheck* find_function_check(std::string_view name);
 
 Row blank_row(const FunctionCheck& check);
-// In this process. `tell` hears of each program before it is tried; one that fails is shrunk with so
-// many tries.
+// In this process. `tell` hears of each program before it is tried; one that fails is shrunk with
+// so many tries.
 Row run_function_check(const FunctionCheck& check, const functions::Bench& bench, int shrink_tries,
                        const std::function<void(const std::string& line)>& tell);
 

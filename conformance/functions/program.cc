@@ -200,6 +200,54 @@ Program cut(const Program& program, size_t at, const Results& values) {
   return without(smaller, std::move(keep));
 }
 
+// Every axis of the size `before` made smaller, and attributes that name the size, too. `last`: of
+// the values the last ones stay.
+Program with_size(const Program& program, int64_t before, int64_t size, bool last) {
+  Program smaller = program;
+  for (std::vector<Operand>* operands : {&smaller.inputs, &smaller.constants}) {
+    for (Operand& x : *operands) {
+      Sizes shape = x.shape;
+      std::replace(shape.begin(), shape.end(), before, size);
+      if (shape == x.shape) continue;
+      if (last) {
+        x = with_values(x, x.values());
+        std::rotate(x.fill.values.begin(), x.fill.values.end() - count_of(shape),
+                    x.fill.values.end());
+      }
+      repeat_to(x, shape);
+    }
+  }
+  for (Step& step : smaller.steps) {
+    for (const auto& [name, value] : AttrValues(step.attrs)) {
+      const Sizes* list = std::get_if<Sizes>(&value.variant());
+      if (!list || name == "axes" || name == "perm") continue;
+      Sizes sizes = *list;
+      std::replace(sizes.begin(), sizes.end(), before, size);
+      step.attrs[name] = sizes;
+    }
+  }
+  return smaller;
+}
+
+std::vector<Program> smaller_operands(const Program& program) {
+  std::vector<int64_t> sizes;
+  for (const std::vector<Operand>* operands : {&program.inputs, &program.constants}) {
+    for (const Operand& x : *operands) sizes.insert(sizes.end(), x.shape.begin(), x.shape.end());
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  std::vector<Program> candidates;
+  for (const int64_t size : sizes) {
+    for (const int64_t less : {int64_t{1}, size / 2, size < 8 ? size - 1 : size}) {
+      if (less < 1 || less >= size) continue;
+      for (const bool last : {false, true}) {
+        candidates.push_back(with_size(program, size, less, last));
+      }
+    }
+  }
+  return candidates;
+}
+
 std::vector<Program> plainer_operands(const Program& program) {
   std::vector<Program> candidates;
   for (size_t i = 0; i < program.n_given(); ++i) {
@@ -249,8 +297,13 @@ Program shrink(const Program& program, const std::function<Results(const Program
       if (known.empty()) break;
       progress = try_one(cut(best, i, known)) || progress;
     }
-    for (Program& candidate : plainer_operands(best)) {
-      progress = try_one(std::move(candidate)) || progress;
+    for (auto* candidates : {smaller_operands, plainer_operands}) {
+      const auto improve = [&] {
+        std::vector<Program> all_of = candidates(best);
+        return std::any_of(all_of.begin(), all_of.end(),
+                           [&](Program& candidate) { return try_one(std::move(candidate)); });
+      };
+      while (budget > 0 && improve()) progress = true;
     }
   }
   return best;

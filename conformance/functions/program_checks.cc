@@ -22,7 +22,8 @@ std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
   std::set<tenon_dtype> found;
   for (const bool arithmetic : {true, false}) {
     for (const Claim& claim : bench.claims) {
-      if (!claim.claimed || claim.inputs.empty() || (arithmetic && claim.op->name != "add")) continue;
+      if (!claim.claimed || claim.inputs.empty() || (arithmetic && claim.op->name != "add"))
+        continue;
       found.insert(claim.inputs.begin(), claim.inputs.end());
     }
     if (!found.empty()) break;
@@ -93,8 +94,8 @@ Fault holds_traced(const Bench& bench, const Program& program) {
   for (const std::vector<std::string>& off : variants(bench, program)) {
     const PassesOff passes(off);
     const tenon::Function traced = as_function(code);
-    const Fault fault =
-        compare_calls(bench, [&](const Tensors& x) { return traced(x); }, inputs, want);
+    const Fault fault = compare_calls(
+        bench, [&](const Tensors& x) { return traced(x); }, inputs, want);
     if (fault.empty()) continue;
     if (off.empty()) return "traced, " + fault;
     return fmt::format("traced, without {}, {}", fmt::join(off, " and "), fault);
@@ -131,9 +132,8 @@ bool is_moderate(const Operand& x) {
 // Each step by itself, with the values that it met.
 Fault holds_right(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
-  const Results values =
-      read_all(bench, evaluate(program, make_all(bench, program.inputs),
-                               make_all(bench, program.constants)));
+  const Results values = read_all(bench, evaluate(program, make_all(bench, program.inputs),
+                                                  make_all(bench, program.constants)));
   const auto operand = [&](size_t k) {
     const size_t n = program.inputs.size();
     const Operand* given = k < n                   ? &program.inputs[k]
@@ -258,13 +258,13 @@ Fault holds_fused(const Bench& bench, const Program& program) {
   const std::vector<Tensors> inputs = inputs_of(bench, program);
   const std::vector<Results> want = run_eagerly(bench, code, inputs);
   const tenon::Function traced = as_function(code);
-  return compare_calls(bench, [&](const Tensors& x) { return traced(x); }, inputs, want);
+  return compare_calls(
+      bench, [&](const Tensors& x) { return traced(x); }, inputs, want);
 }
 
 Fault no_loop_ran(const Bench&) {
   if (guard::n_loops() > 0) return "";
-  return fmt::format("it lists {} calls for loops, and made no loop ready",
-                     loop_claims().size());
+  return fmt::format("it lists {} calls for loops, and made no loop ready", loop_claims().size());
 }
 
 }  // namespace
@@ -289,8 +289,9 @@ std::vector<FunctionCheck> program_checks() {
        .programs = few_programs,
        .holds = holds_differentiated},
       {.part = "functions.loops",
-       .name = "fused",
-       .what = "Each call that is listed for loops gives in a loop what it gives alone, to the bit.",
+       .name = "in_loops",
+       .what =
+           "Each call that is listed for loops gives in a loop what it gives alone, to the bit.",
        .programs = loop_programs,
        .holds = holds_fused,
        .missing = no_loop_ran},

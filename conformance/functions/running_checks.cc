@@ -273,7 +273,8 @@ std::vector<FunctionCheck> running_checks() {
        .test = test_failures},
       {.part = "functions.running",
        .name = "shared_functions",
-       .what = "Four threads in four scopes trace and call one function, and each gets what is its.",
+       .what =
+           "Four threads in four scopes trace and call one function, and each gets what is its.",
        .test = test_shared},
       {.part = "functions.running",
        .name = "shared_states",

@@ -76,13 +76,12 @@ Tensors in_a_branch(const World& w, const Tensor& x, const Tensor& n) {
   return {found[0], w.a + w.b};
 }
 Tensors in_a_loop(const World& w, const Tensor& x, const Tensor& n) {
-  const Tensor y = tenon::while_loop(
-      [&](const Tensor& i, const Tensor&) { return less(i, n); },
-      [&](const Tensor& i, const Tensor& y) {
-        w.a.assign(w.a * 0.5f + y);
-        return std::array{i + 1, y + w.a};
-      },
-      n - n, x)[1];
+  const Tensor y = tenon::while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
+                                     [&](const Tensor& i, const Tensor& y) {
+                                       w.a.assign(w.a * 0.5f + y);
+                                       return std::array{i + 1, y + w.a};
+                                     },
+                                     n - n, x)[1];
   return {y};
 }
 Tensors drawn(const World& w, const Tensor& x, const Tensor&) {
@@ -99,7 +98,11 @@ Tensors drawn_in_a_loop(const World& w, const Tensor& x, const Tensor& n) {
 }
 Tensors drawn_in_a_branch(const World& w, const Tensor& x, const Tensor& n) {
   const Tensor y = tenon::cond(
-      greater(n, 1), [&] { return w.g.uniform({2, 3}); }, [&] { return x * 1.5f; });
+      greater(n, 1),
+      [&] {
+        return w.g.uniform({2, 3});
+      },
+      [&] { return x * 1.5f; });
   return {y, w.g.uniform({2})};
 }
 // A step of gradient descent with momentum.
@@ -196,8 +199,8 @@ uint64_t test_states(const Bench& bench) {
 std::vector<Program> programs_to_donate_to(const Bench& bench) {
   std::vector<Program> programs;
   for (uint64_t i = 0; i < (bench.env.thorough ? 300u : 40u); ++i) {
-    Program program = draw_program(bench.env.device, {TENON_FLOAT32},
-                                   bench.env.seed * 1000003 + (2u << 20) + i);
+    Program program =
+        draw_program(bench.env.device, {TENON_FLOAT32}, bench.env.seed * 1000003 + (2u << 20) + i);
     if (!program.steps.empty()) programs.push_back(std::move(program));
   }
   if (programs.empty()) throw Unsupported("no call could be made of what is claimed");
@@ -232,9 +235,10 @@ Fault holds_donated(const Bench& bench, const Program& program) {
     given.push_back(outputs);
     inputs.clear();
     if (Fault fault = same_bits(read_all(bench, kept), before); !fault.empty()) {
-      return fmt::format("call {}: an input that was not donated, or a view of one that was, is "
-                         "another afterwards: {}",
-                         call + 1, fault);
+      return fmt::format(
+          "call {}: an input that was not donated, or a view of one that was, is "
+          "another afterwards: {}",
+          call + 1, fault);
     }
     for (const Tensors& earlier : given) {
       if (Fault fault = same_bits(read_all(bench, earlier), want); !fault.empty()) {
@@ -282,8 +286,8 @@ uint64_t test_dead_calls(const Bench& bench) {
   const tenon::Function kept = as_function(code);
   for (int call = 1; call <= 4; ++call) {
     if (!fails([&] { return kept(inputs); })) {
-      throw std::runtime_error(fmt::format(
-          "without the pass drop, call {}: a gather out of range does not fail", call));
+      throw std::runtime_error(
+          fmt::format("without the pass drop, call {}: a gather out of range does not fail", call));
     }
   }
   return 9;

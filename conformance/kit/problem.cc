@@ -124,7 +124,8 @@ Problem problem_of(const OpFacts& op, const Json& json) {
     problem.inputs.push_back(operand_from_json(input, place));
   }
   if (json.contains("expect")) {
-    for (const Json& output : json["expect"]) problem.expected.push_back(operand_from_json(output, ""));
+    for (const Json& output : json["expect"])
+      problem.expected.push_back(operand_from_json(output, ""));
   }
   problem.error = json.value("error", "");
   problem.rtol = json.value("rtol", -1.0);
