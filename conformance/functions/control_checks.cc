@@ -306,6 +306,7 @@ uint64_t test_gradients(const Bench& bench, int order) {
   return for_each_form([&](const Form& form) {
     uint64_t cases = 0;
     for (const int64_t n_rows : {0, 3}) {
+      if (order == 2 && n_rows == 0 && !bench.env.thorough) continue;
       const auto derived = [&](Code code) {
         for (int n = 0; n < order; ++n) code = gradient_of(code, {0, 1, 3});
         return code;
