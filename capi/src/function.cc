@@ -289,3 +289,14 @@ tenon_variable* tenon_trace_variable(const tenon_trace* trace, size_t index) {
   if (!self || index >= self->variables().size()) return nullptr;
   return to_handle(self->variables()[index]);
 }
+
+size_t tenon_trace_count_effects(const tenon_trace* trace) {
+  const Trace* self = peek(trace);
+  return self ? self->effects().size() : 0;
+}
+
+tenon_string tenon_trace_effect(const tenon_trace* trace, size_t index) {
+  const Trace* self = peek(trace);
+  const auto effects = self ? self->effects() : std::vector<const tenon::OpDef*>();
+  return index < effects.size() ? lend_text(effects[index]->name) : tenon_str("");
+}

@@ -60,6 +60,24 @@ static tenon_error* print_twice(struct code* code, tenon_scope* inner, tenon_ten
   return error;
 }
 
+static void effects_are_listed(void) {
+  struct code code = {.run = print_twice};
+  tenon_tensor *x = F32(1, 2), *y = NULL;
+  tenon_trace* trace = NULL;
+  tenon_function* f = function_of(&code, NULL);
+  keep_prints();
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK_OK(tenon_function_get_trace(f, 0, &trace));
+  CHECK(tenon_trace_count_effects(trace) == 2);
+  CHECK_TEXT(tenon_trace_effect(trace, 1), "print");
+  CHECK(tenon_trace_effect(trace, 2).size == 0);
+  CHECK(tenon_trace_count_effects(NULL) == 0);
+  tenon_trace_release(trace);
+  tenon_function_release(f);
+  tenon_tensor_release(y);
+  tenon_tensor_release(x);
+}
+
 static void printed_twice(void) { CHECK_PRINTED("x is [1.25 2.  ]\n[-1.2 -2. ]\n"); }
 
 static void prints_come_when_a_function_runs(void) {
@@ -318,6 +336,7 @@ static void ops_of_the_host_keep_their_place(void) {
 
 int main(void) {
   RUN(prints_come_when_a_function_runs);
+  RUN(effects_are_listed);
   RUN(prints_say_what_is_wrong);
   RUN(a_print_callback_is_destroyed_once);
   RUN(an_assertion_stops_a_function);

@@ -99,7 +99,7 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   graph_->set_outputs(there);
   find_saved(first_backward_slot, examples, keep);
   find_pushed();
-  if (!pushed_.empty()) {
+  if (any_of(inputs_, [](const Value& x) { return x.type() == token_type(); })) {
     pushing_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, pushed_));
     again_.emplace(*graph_, joined(joined(inputs_, pushed_), captured_), saved_);
   }
@@ -268,6 +268,7 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
   for (const Tensor& x : captures_) given.push_back(x);
   auto* tracer = static_cast<Tracer*>(scope.traced_cells());
   if (!order_ || !tracer) return spread(backward_->apply(scope, sizes, given));
+  tracer->commit();
   given[first_capture + *order_] = tracer->load(tracer->order());
   Tensors found = backward_->apply(scope, sizes, given);
   tracer->store(tracer->order(), found.back());

@@ -172,6 +172,52 @@ TEST_F(Effects, HappenInScansAndFunctionsInside) {
       {f32({1, 2}), fill(number(0.0), Dims{}, DType::kF32)}, "inner 1.0\ninner 2.0\nend\n");
 }
 
+TEST_F(Effects, OfATraceBecomePartOfAnother) {
+  const auto w = variable(f32({0}));
+  const auto inner = function([&](TensorSpan in) {
+    show("inner {}", {in[0]});
+    assert_all(scope(), less(in[0], number(9.0)), "");
+    w->assign(scope(), w->read(scope()) + in[0]);
+    return Tensors{in[0] * 2.0};
+  });
+  const Tensor x = f32({3});
+  const Function::Bound bound = inner->bind(scope(), {&x, 1}, {});
+  const auto f = function([&](TensorSpan in) {
+    show("before", {});
+    w->assign(scope(), in[0] * 10.0);
+    const Tensor y = bound.trace->call(scope(), in, bound.sizes)[0];
+    show("behind {} {}", {y, w->read(scope())});
+    return Tensors{y};
+  });
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(printed_by([&] { call(f, {f32({3})}); }), "before\ninner [3.]\nbehind [6.] [33.]\n");
+    EXPECT_EQ(values_of(w->read(scope())), Doubles{33});
+    EXPECT_ERROR(call(f, {f32({20})}), Code::kFailedPrecondition, "assert");
+    EXPECT_EQ(values_of(w->read(scope())), Doubles{200});
+  }
+}
+
+TEST_F(Effects, DoNotHappenWhereAFunctionIsOnlyTraced) {
+  Ref<Variable> w;
+  const auto f = function([&](TensorSpan in) {
+    show("runs", {});
+    if (!w) w = variable(in[0] + 1.0);
+    return Tensors{w->read(scope())};
+  });
+  const InputSpec spec = {.name = "x", .dtype = DType::kF32, .sizes = {1}};
+  EXPECT_EQ(printed_by([&] { call(f, {f32({1})}); }), "runs\n");
+  EXPECT_EQ(bodies_run, 2);
+  EXPECT_EQ(printed_by([&] { f->trace(scope(), {spec}, {}); }), "");
+  const auto again = function([&](TensorSpan in) {
+    show("never", {});
+    return Tensors{variable(in[0])->read(scope())};
+  });
+  EXPECT_EQ(printed_by([&] {
+              EXPECT_ERROR(call(again, {f32({1})}), Code::kFailedPrecondition, "at every call");
+            }),
+            "");
+}
+
 TEST_F(Effects, HappenOnceUnderTapes) {
   for (const LoopPolicy policy :
        {LoopPolicy::kStack, LoopPolicy::kRecompute, LoopPolicy::kBounded}) {
@@ -215,6 +261,25 @@ TEST_F(Effects, HappenOnceUnderTapes) {
                 EXPECT_EQ(values_of(lasting->gradient(y, x)), Doubles{18 * std::pow(2, 17)});
               }),
               want);
+    // Without a trip.
+    const auto none = function([&, policy](TensorSpan in) {
+      return Tensors{times(
+          in[1], in[0],
+          [&](const Tensor& i, const Tensor& y) {
+            show("trip {}", {i});
+            return check(y * y);
+          },
+          policy)};
+    });
+    for (int64_t trips = 0; trips < 2; ++trips) {
+      const auto own = tape();
+      own->watch(x);
+      EXPECT_EQ(printed_by([&] {
+                  const Tensor y = call_one(none, {x, count(trips)});
+                  EXPECT_EQ(values_of(own->gradient(y, x)), Doubles{trips > 0 ? 4.0 : 1.0});
+                }),
+                trips > 0 ? "trip 0\n" : "");
+    }
     // A tape inside of the code.
     const auto g = function([&](TensorSpan in) {
       const auto own = tape();

@@ -7,6 +7,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
+#include "core/trace/region.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
@@ -94,6 +95,31 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
   return sizes;
 }
 
+namespace {
+
+void add_effects(const Graph& graph, std::vector<const OpDef*>& effects) {
+  for (const Node& node : graph.nodes()) {
+    const bool is_in_order =
+        any_of(node.inputs, [](const Value& x) { return x && x.type() == token_type(); });
+    if (!is_in_order || node.op == &control::commit() || node.op == &control::reload()) continue;
+    if (!has_regions(*node.op)) {
+      effects.push_back(node.op);
+      continue;
+    }
+    for (const auto& region : region_attrs(node.attrs.view()).regions) {
+      add_effects(region->graph(), effects);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<const OpDef*> Trace::effects() const {
+  std::vector<const OpDef*> effects;
+  if (has_effects_) add_effects(*graph_, effects);
+  return effects;
+}
+
 // ---- calls
 
 Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
@@ -141,6 +167,8 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     }
     locks = locked(states_);
   }
+  Tracer* const tracer = static_cast<Tracer*>(scope.traced_cells());
+  if (tracer && has_effects_) tracer->commit();
   const bool is_donated =
       any_of(arguments, [](const Tensor& x) { return x->donation != Donation::kNone; });
   const bool are_all = arguments_.size() == graph_->inputs().size() && !is_donated;
@@ -160,6 +188,7 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
                       : all_.apply(scope, sizes, given, spare(arguments).span());
   }
   if (states_.empty()) return outputs;
+  if (tracer && has_effects_) tracer->reload();
   Tensors results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (i >= states_.size()) {

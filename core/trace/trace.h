@@ -44,6 +44,8 @@ class Trace final : public Object, public Pooled<Trace> {
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Ref<Cell>>& states() const { return states_; }
   const std::vector<Variable*>& variables() const { return variables_; }
+  // The ops of the calls that have effects, as they are written; those of a loop's body once.
+  std::vector<const OpDef*> effects() const;
 
   std::optional<Sizes> sizes_for(TensorSpan arguments) const {
     return tenon::sizes_for(*graph_, arguments);

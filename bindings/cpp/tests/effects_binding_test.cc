@@ -35,6 +35,22 @@ TEST(CodeWithEffects, PrintsWhenItRuns) {
   EXPECT_THROW(print("{}"), Error);
 }
 
+TEST(CodeWithEffects, IsListed) {
+  const Function f(
+      [](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+        print("{}", in[0]);
+        const Tensor y = while_loop([](const Tensor& x) { return less(x, 10.f); },
+                                    [](const Tensor& x) { return check_numerics(x * 2.f); }, in[0]);
+        assert_that(less(y, 100.f), "");
+        return {y};
+      },
+      {.name = "f"});
+  const Tensor x(1.f);
+  printed_by([&] { f({&x, 1}); });
+  EXPECT_EQ(f.traces()[0].effects(),
+            (std::vector<std::string>{"print", "check_numerics", "assert"}));
+}
+
 TEST(CodeWithEffects, StopsWhereAnAssertionFails) {
   const Variable seen(0.f);
   const auto f = function([&](const Tensor& x) {

@@ -425,6 +425,32 @@ TENON_API size_t tenon_trace_count_variables(const tenon_trace* trace TENON_THRE
 TENON_API TENON_BORROWED tenon_variable* tenon_trace_variable(
     const tenon_trace* trace TENON_THREADS(any), size_t index);
 
+/**
+ * Counts the calls of a trace that have effects (tenon/effects.h); those in the body of a loop or
+ * in a branch once. Any thread.
+ *
+ * @param trace  The trace.
+ *
+ * @return The number; 0 if `trace` is not a trace.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API size_t tenon_trace_count_effects(const tenon_trace* trace TENON_THREADS(any));
+
+/**
+ * Tells which op such a call calls, in the order in which they were written. Any thread.
+ *
+ * @param trace  The trace.
+ * @param index  Its place.
+ *
+ * @return The op's name: print, assert, host_call, check_numerics, or a custom op's. It lives as
+ *         long as the trace; empty if there are not so many.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API tenon_string tenon_trace_effect(const tenon_trace* trace TENON_THREADS(any),
+                                          size_t index);
+
 TENON_END_DECLS
 
 #endif /* TENON_FUNCTION_H_ */

@@ -165,6 +165,15 @@ class Trace {
     }
     return all;
   }
+  // The ops whose calls have effects (effects.hpp), as they are written.
+  std::vector<std::string> effects() const {
+    std::vector<std::string> all;
+    for (size_t i = 0; i < tenon_trace_count_effects(get()); ++i) {
+      const tenon_string name = tenon_trace_effect(get(), i);
+      all.emplace_back(name.data, name.size);
+    }
+    return all;
+  }
   // Its inputs, calls and outputs.
   std::string text() const {
     tenon_string text = {};
