@@ -2,6 +2,7 @@
 
 #include "core/io/onnx/export_ops.h"
 
+#include <cmath>
 #include <limits>
 
 #include "core/base/error.h"
@@ -79,17 +80,84 @@ bool say_same(OpCall& c) {
   return true;
 }
 
-constexpr std::string_view kSame[] = {
-    "neg", "abs", "sign", "reciprocal", "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "sigmoid", "floor", "ceil",
-    "round", "isnan", "isinf", "logical_not", "add", "sub", "mul", "pow", "maximum", "minimum",
-    "equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
-    "logical_xor", "where", "relu", "leaky_relu", "elu", "celu", "selu", "softplus", "softsign",
-    "prelu", "hard_sigmoid", "hard_swish", "mish", "thresholded_relu", "shrink", "hardmax",
-    "softmax", "log_softmax", "argmax", "argmin", "transpose", "gather", "gather_elements",
-    "gather_nd", "scatter_elements", "scatter_nd", "concat", "lrn", "instance_norm", "batch_norm",
-    "reverse_sequence", "einsum", "flatten", "det", "global_avg_pool", "global_max_pool",
-    "global_lp_pool", "int8_matmul"};
+constexpr std::string_view kSame[] = {"neg",
+                                      "abs",
+                                      "sign",
+                                      "reciprocal",
+                                      "sqrt",
+                                      "exp",
+                                      "log",
+                                      "sin",
+                                      "cos",
+                                      "tan",
+                                      "asin",
+                                      "acos",
+                                      "atan",
+                                      "sinh",
+                                      "cosh",
+                                      "tanh",
+                                      "asinh",
+                                      "acosh",
+                                      "atanh",
+                                      "erf",
+                                      "sigmoid",
+                                      "floor",
+                                      "ceil",
+                                      "round",
+                                      "isnan",
+                                      "isinf",
+                                      "logical_not",
+                                      "add",
+                                      "sub",
+                                      "mul",
+                                      "pow",
+                                      "maximum",
+                                      "minimum",
+                                      "equal",
+                                      "less",
+                                      "less_equal",
+                                      "greater",
+                                      "greater_equal",
+                                      "logical_and",
+                                      "logical_or",
+                                      "logical_xor",
+                                      "where",
+                                      "relu",
+                                      "leaky_relu",
+                                      "elu",
+                                      "celu",
+                                      "selu",
+                                      "softplus",
+                                      "softsign",
+                                      "prelu",
+                                      "hard_sigmoid",
+                                      "hard_swish",
+                                      "mish",
+                                      "thresholded_relu",
+                                      "shrink",
+                                      "hardmax",
+                                      "softmax",
+                                      "log_softmax",
+                                      "argmax",
+                                      "argmin",
+                                      "transpose",
+                                      "gather",
+                                      "gather_elements",
+                                      "gather_nd",
+                                      "scatter_elements",
+                                      "scatter_nd",
+                                      "concat",
+                                      "lrn",
+                                      "instance_norm",
+                                      "batch_norm",
+                                      "reverse_sequence",
+                                      "einsum",
+                                      "flatten",
+                                      "det",
+                                      "global_avg_pool",
+                                      "global_max_pool",
+                                      "global_lp_pool",
+                                      "int8_matmul"};
 
 bool say_itself(OpCall& c) {
   c.out = {c.in[0]};
@@ -140,15 +208,15 @@ std::string remainder(OpCall& c, const std::string& b) {
 // Where it is not 0 and b has the other sign: the quotient lies above its floor.
 std::string is_above(OpCall& c, const std::string& rest, const std::string& b) {
   const std::string zero = c.w.number(0, c.dtype());
-  const std::string differ = c.w.node(
-      "Xor", {c.w.node("Less", {rest, zero}), c.w.node("Less", {b, zero})});
+  const std::string differ =
+      c.w.node("Xor", {c.w.node("Less", {rest, zero}), c.w.node("Less", {b, zero})});
   return c.w.node("And", {c.w.node("Not", {c.w.node("Equal", {rest, zero})}), differ});
 }
 
 bool say_fmod(OpCall& c) {
-  c.out = {is_floating(c.dtype())
-               ? remainder(c, c.in[1])
-               : divided(c, [&](const std::string& b) { return remainder(c, b); })};
+  c.out = {is_floating(c.dtype()) ? remainder(c, c.in[1]) : divided(c, [&](const std::string& b) {
+    return remainder(c, b);
+  })};
   return true;
 }
 
@@ -230,7 +298,29 @@ bool say_shift(OpCall& c) {
 }
 
 bool say_cast(OpCall& c) {
-  c.out = {c.w.cast(c.in[0], c.out_type().dtype)};
+  const DType to = c.out_type().dtype;
+  if (is_floating(c.dtype()) && is_integer(to)) return false;
+  c.out = {c.w.cast(c.in[0], to)};
+  return true;
+}
+// Numbers that an integer cannot hold become the nearest that it can, and NaN 0; ONNX says nothing
+// of them.
+bool say_cast_to_integer(OpCall& c) {
+  const DType from = c.dtype(), to = c.out_type().dtype;
+  const int bits = static_cast<int>(size_of(to)) * 8 - is_signed_integer(to);
+  const double end = std::ldexp(1.0, bits), begin = is_signed_integer(to) ? -end : 0;
+  const uint64_t most = ~uint64_t{0} >> (64 - bits);
+  const auto element = [&](uint64_t value) {
+    return c.w.constant(to, {}, {reinterpret_cast<const char*>(&value), size_of(to)});
+  };
+  const auto where = [&](const std::string& condition, uint64_t value, const std::string& y) {
+    return c.w.node("Where", {condition, element(value), y});
+  };
+  const std::string& x = c.in[0];
+  std::string y = c.w.cast(x, to);
+  y = where(c.w.node("GreaterOrEqual", {x, c.w.number(end, from)}), most, y);
+  y = where(c.w.node("LessOrEqual", {x, c.w.number(begin, from)}), begin < 0 ? most + 1 : 0, y);
+  c.out = {where(c.w.node("IsNaN", {x}), 0, y)};
   return true;
 }
 
@@ -245,8 +335,8 @@ bool say_gelu(OpCall& c) {
 bool say_reduction(OpCall& c) {
   Texts inputs = {c.in[0]};
   if (const Ints& axes = c.ints("axes"); !axes.empty()) inputs.push_back(c.w.integers(axes.span()));
-  c.out = {c.w.node(c.node().op->onnx, inputs,
-                    {attribute("keepdims", int64_t{c.flag("keepdims")})})};
+  c.out = {
+      c.w.node(c.node().op->onnx, inputs, {attribute("keepdims", int64_t{c.flag("keepdims")})})};
   return true;
 }
 
@@ -391,7 +481,8 @@ bool say_unstack(OpCall& c) {
 bool say_stack(OpCall& c) {
   const int64_t axis = c.axis("axis", c.out_type().rank());
   Texts parts;
-  for (const std::string& x : c.in) parts.push_back(c.w.node("Unsqueeze", {x, c.w.integers({axis})}));
+  for (const std::string& x : c.in)
+    parts.push_back(c.w.node("Unsqueeze", {x, c.w.integers({axis})}));
   c.out = {c.w.node("Concat", parts, {attribute("axis", axis)})};
   return true;
 }
@@ -464,7 +555,7 @@ FormTable table() {
   all["fma"] = {.say_as_function = say_fma};
   all["clip"] = {.say = say_clip};
   all["shift_left"] = all["shift_right"] = {.say_as_function = say_shift};
-  all["cast"] = {.say = say_cast};
+  all["cast"] = {.say = say_cast, .say_as_function = say_cast_to_integer};
   all["gelu"] = {.say = say_gelu};
   all["cumsum"] = {.say = say_cumsum};
   all["fill"] = {.say = say_fill};
