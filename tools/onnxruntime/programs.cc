@@ -3,15 +3,14 @@
 //
 //   tenon_saved_programs FOLDER
 //
-// FOLDER/PROGRAM is the program, FOLDER/PROGRAM.safetensors its calls: call.K.in.I and call.K.out.I,
-// and of a program with states what they hold after all calls, state.NAME. Each program is read
-// back, too, and gives the same again.
+// FOLDER/PROGRAM is the program, FOLDER/PROGRAM.safetensors its calls: call.K.in.I and
+// call.K.out.I, and of a program with states what they hold after all calls, state.NAME. Each
+// program is read back, too, and gives the same again.
 
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
-
 #include <tenon/tenon.hpp>
 
 using namespace tenon;
@@ -69,7 +68,8 @@ void check_reread(const std::string& path, const Case& c, const NamedTensors& al
     const Tensor apart = cast(got, {.to = kFloat64}) - cast(want, {.to = kFloat64});
     const double far = max(abs(apart)).item<double>();
     if (!(far <= 1e-5)) {
-      throw std::runtime_error(c.name + ": read back, " + name + " differs by " + std::to_string(far));
+      throw std::runtime_error(c.name + ": read back, " + name + " differs by " +
+                               std::to_string(far));
     }
   };
   for (size_t k = 0; k < c.calls.size(); ++k) {
@@ -160,7 +160,8 @@ Case convnet() {
 // Time first. It gives the last states and all outputs.
 Case lstm(const std::string& name, bool reverse) {
   Numbers n(3);
-  const Variable w = weight("w", n.real({4 * 6, 5}, 0.5F)), r = weight("r", n.real({4 * 6, 6}, 0.5F));
+  const Variable w = weight("w", n.real({4 * 6, 5}, 0.5F)),
+                 r = weight("r", n.real({4 * 6, 6}, 0.5F));
   const Variable b = weight("b", n.real({8 * 6}, 0.5F));
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
     const Tensor weights[] = {w, r, b};
@@ -188,15 +189,14 @@ Case loop() {
   const Variable w = weight("w", n.real({4, 4}));
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
     const Tensor weights = w, trips = in[0];
-    const auto found = while_loop(
-        [&](const Tensor& i, const Tensor&) { return less(i, trips); },
-        [&](const Tensor& i, const Tensor& x) {
-          const Tensor next = cond(
-              greater(max(x), 0.5F), [&] { return x * 0.5F; },
-              [&] { return tanh(matmul(x, weights)); });
-          return std::array{i + int64_t{1}, next};
-        },
-        Tensor(int64_t{0}), in[1]);
+    const auto found = while_loop([&](const Tensor& i, const Tensor&) { return less(i, trips); },
+                                  [&](const Tensor& i, const Tensor& x) {
+                                    const Tensor next = cond(
+                                        greater(max(x), 0.5F), [&] { return x * 0.5F; },
+                                        [&] { return tanh(matmul(x, weights)); });
+                                    return std::array{i + int64_t{1}, next};
+                                  },
+                                  Tensor(int64_t{0}), in[1]);
     return {found[1]};
   };
   const auto call = [&](int64_t trips) -> Tensors {
@@ -291,8 +291,7 @@ Case momentum_step() {
     const Tensor loss = sparse_softmax_cross_entropy(logits, in[1]).loss;
     const Tensors gradients = gradients_of(tape, loss, all);
     for (size_t i = 0; i < all.size(); ++i) {
-      const auto next =
-          momentum(all[i].value, gradients[i], all[i].m, 0.05F, {.nesterov = true});
+      const auto next = momentum(all[i].value, gradients[i], all[i].m, 0.05F, {.nesterov = true});
       all[i].value.assign(next.new_p);
       all[i].m.assign(next.new_v);
     }

@@ -173,7 +173,13 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
     }
     OpCall call(node, at.w, std::move(in), types, std::move(wanted));
     if (!say(call)) {
-      return cannot(at, node, "ONNX has no such op for these operands, nor has it parts");
+      std::string operands;
+      const SizeTable::Use use(at.w.body().sizes);
+      for (const TensorType& type : types) {
+        if (type.dtype != DType::kNone)
+          operands += (operands.empty() ? "" : ", ") + to_string(type);
+      }
+      return cannot(at, node, fmt::format("ONNX has nothing like it for {}", operands));
     }
     give(at, node, call.out);
   } catch (const UntoldSize& size) {
@@ -268,8 +274,9 @@ bool CodeWriter::decompose(OpCall& call) {
     Tensors inputs;
     for (size_t i = 0; i < call.in.size(); ++i) {
       const bool is_there = !call.in[i].empty();
-      inputs.push_back(is_there ? tracer.input(call.types[i], InputRole::kArgument, "", *node.device)
-                                : Tensor());
+      inputs.push_back(is_there
+                           ? tracer.input(call.types[i], InputRole::kArgument, "", *node.device)
+                           : Tensor());
     }
     const Tensors all = node.op->decompose(*node.op, node.attrs.view().data, inputs);
     Tensors wanted;

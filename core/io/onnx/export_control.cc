@@ -40,7 +40,8 @@ WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWri
 // An integer constant, or a tensor filled with one.
 bool is_number(const Value& x, int64_t number) {
   const tenon::Node& node = *x.node;
-  if (node.kind == NodeKind::kCall && node.op->name == "fill") return is_number(node.inputs[0], number);
+  if (node.kind == NodeKind::kCall && node.op->name == "fill")
+    return is_number(node.inputs[0], number);
   return node.kind == NodeKind::kConstant && !is_floating(node.constant->type.dtype) &&
          node.constant->int_value == number;
 }
@@ -137,9 +138,9 @@ Texts CodeWriter::write_choice(NodeWriter& w, const tenon::Node& node, const std
   const WireWriter then_graph = inner_graph("then", then, {}, std::move(of_then), types);
   Texts of_else = write_choice(otherwise, node, which, operands, i + 1);
   const WireWriter else_graph = inner_graph("else", otherwise, {}, std::move(of_else), types);
-  return w.nodes_of("If", {condition}, types.size(),
-                    {graph_attribute("then_branch", then_graph),
-                     graph_attribute("else_branch", else_graph)});
+  return w.nodes_of(
+      "If", {condition}, types.size(),
+      {graph_attribute("then_branch", then_graph), graph_attribute("else_branch", else_graph)});
 }
 
 void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
@@ -181,7 +182,8 @@ void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
   Texts given = write(inside, body, std::move(values), outputs);
   const WireWriter graph =
       inner_graph("body", inside, std::move(parameters), std::move(given), types);
-  const Texts found = w.nodes_of("Loop", operands, outputs.size() - 1, {graph_attribute("body", graph)});
+  const Texts found =
+      w.nodes_of("Loop", operands, outputs.size() - 1, {graph_attribute("body", graph)});
   Texts results(n);
   for (size_t i = 0; i < carried.size(); ++i) results[carried[i]] = found[i];
   for (size_t i = 0; i < gathered.size(); ++i) {
@@ -195,7 +197,8 @@ void CodeWriter::write_list(Place& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   NodeWriter& w = at.w;
   Texts in;
-  for (const Value& x : node.inputs) in.push_back(name_of(at, x, x ? x.type().dtype : DType::kNone));
+  for (const Value& x : node.inputs)
+    in.push_back(name_of(at, x, x ? x.type().dtype : DType::kNone));
   for (const TensorType& type : types_of_inputs(node)) {
     if (type.lists > 1) return cannot(at, node, "ONNX has no lists of lists");
   }
@@ -210,10 +213,10 @@ void CodeWriter::write_list(Place& at, const tenon::Node& node) {
     shape.insert(0, attr_of<Size>(node, "capacity"));
     give(at, node, {w.zeros(type.dtype, w.sizes(shape))});
   } else if (op == "list_set") {
-    const std::string x = in.size() > 2 && !in[2].empty()
-                              ? w.node("Unsqueeze", {in[2], w.integers({0})})
-                              : w.node("Unsqueeze", {w.zeros(type.dtype, w.sizes(type.shape)),
-                                                     w.integers({0})});
+    const std::string x =
+        in.size() > 2 && !in[2].empty()
+            ? w.node("Unsqueeze", {in[2], w.integers({0})})
+            : w.node("Unsqueeze", {w.zeros(type.dtype, w.sizes(type.shape)), w.integers({0})});
     const std::string list = grown(w, in[0], element_of(type), behind(in[1]));
     give(at, node, {w.node("ScatterND", {list, w.reshape(in[1], {1, 1}), x})});
   } else if (op == "list_get") {
@@ -225,8 +228,7 @@ void CodeWriter::write_list(Place& at, const tenon::Node& node) {
     const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
     const std::string a = w.node("Shape", {in[0]}, first), b = w.node("Shape", {in[1]}, first);
     const TensorType element = element_of(type);
-    give(at, node,
-         {w.node("Add", {grown(w, in[0], element, b), grown(w, in[1], element, a)})});
+    give(at, node, {w.node("Add", {grown(w, in[0], element, b), grown(w, in[1], element, a)})});
   } else if (op == "list_stack") {
     TensorType element = type;
     element.shape.erase(0);

@@ -67,8 +67,9 @@ struct OpForm {
 // NULL: nothing but the decomposition says it.
 const OpForm* find_form(const OpDef& op);
 
-// export_ops_math.cc, export_ops_nn.cc, export_ops_index.cc
+// export_ops_shape.cc, export_ops_math.cc, export_ops_nn.cc, export_ops_index.cc
 using FormTable = std::map<std::string_view, OpForm>;
+void add_shape_forms(FormTable& table);
 void add_math_forms(FormTable& table);
 void add_nn_forms(FormTable& table);
 void add_index_forms(FormTable& table);

@@ -42,8 +42,8 @@ bool say_searchsorted(OpCall& c) {
     // NaN comes behind all else and equals itself.
     const std::string is_number = c.w.node("Not", {c.w.node("IsNaN", {c.in[0]})});
     const std::string value_is_nan = c.w.node("IsNaN", {value});
-    before = c.w.node("Or", {before, left ? c.w.node("And", {value_is_nan, is_number})
-                                          : value_is_nan});
+    before =
+        c.w.node("Or", {before, left ? c.w.node("And", {value_is_nan, is_number}) : value_is_nan});
   }
   c.out = {c.w.node("ReduceSum", {c.w.cast(before, DType::kI64), c.w.integers({-1})},
                     {attribute("keepdims", int64_t{0})})};
@@ -81,17 +81,28 @@ bool say_cumprod(OpCall& c) {
   return true;
 }
 
+// What no element is above, or below.
+std::string end_of(OpCall& c, bool least) {
+  const DType dtype = c.dtype();
+  if (is_floating(dtype)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return c.w.number(least ? -infinity : infinity, dtype);
+  }
+  const uint64_t most = ~uint64_t{0} >> (64 - 8 * size_of(dtype) + is_signed_integer(dtype));
+  const uint64_t bits = !least ? most : is_signed_integer(dtype) ? most + 1 : 0;
+  return c.w.constant(dtype, {}, {reinterpret_cast<const char*>(&bits), size_of(dtype)});
+}
+
 // Of those that tie the first that the walk met: the last one where it comes from the end.
 bool say_running_extreme(OpCall& c) {
-  if (c.dtype() != DType::kF32 && c.dtype() != DType::kF64) return false;
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
   const bool is_max = c.node().op->name == "cummax";
-  const double end = std::numeric_limits<double>::infinity();
-  const std::string all = met(c, axis, true, c.w.number(is_max ? -end : end, c.dtype()));
-  const std::string places = c.w.node(is_max ? "ArgMax" : "ArgMin", {all},
-                                      {attribute("axis", axis + 1), attribute("keepdims", int64_t{0}),
-                                       attribute("select_last_index", int64_t{c.flag("reverse")})});
+  const std::string all = met(c, axis, true, end_of(c, is_max));
+  const std::string places =
+      c.w.node(is_max ? "ArgMax" : "ArgMin", {all},
+               {attribute("axis", axis + 1), attribute("keepdims", int64_t{0}),
+                attribute("select_last_index", int64_t{c.flag("reverse")})});
   c.out = {c.w.node("GatherElements", {c.in[0], places}, {attribute("axis", axis)}), places};
   return true;
 }
@@ -119,8 +130,8 @@ bool say_diagonal(OpCall& c) {
   const std::string length = c.w.reshape(c.w.size(to[to.rank() - 1]), {});
   const std::string steps = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
   const Size begin = offset >= 0 ? Size(offset) : columns * -offset;
-  const std::string places = c.w.node(
-      "Add", {c.w.node("Mul", {steps, c.w.size(columns + 1)}), c.w.size(begin)});
+  const std::string places =
+      c.w.node("Add", {c.w.node("Mul", {steps, c.w.size(columns + 1)}), c.w.size(begin)});
   c.out = {c.w.node("Gather", {rows, places}, {attribute("axis", int64_t{-1})})};
   return true;
 }
@@ -154,8 +165,8 @@ bool say_dynamic_update_slice(OpCall& c) {
   }
   const std::string begin = placed(c, c.in[2], block);
   const std::string rest = c.w.node("Sub", {c.w.sizes(c.types[0].shape), c.w.sizes(block)});
-  const std::string pads = c.w.node("Concat", {begin, c.w.node("Sub", {rest, begin})},
-                                    {attribute("axis", int64_t{0})});
+  const std::string pads =
+      c.w.node("Concat", {begin, c.w.node("Sub", {rest, begin})}, {attribute("axis", int64_t{0})});
   const std::string ones = c.w.node("Expand", {c.w.number(1, DType::kI32), c.w.sizes(block)});
   const std::string here = c.w.cast(c.w.node("Pad", {ones, pads}), DType::kBool);
   c.out = {c.w.node("Where", {here, c.w.node("Pad", {c.in[1], pads}), c.in[0]})};

@@ -53,8 +53,7 @@ bool say_expm1(OpCall& c) {
 
 std::string log1p(OpCall& c, const std::string& x) {
   const std::string one = number(c, 1), u = binary(c, "Add", x, one), log = c.w.node("Log", {u});
-  const std::string scaled =
-      binary(c, "Mul", log, binary(c, "Div", x, binary(c, "Sub", u, one)));
+  const std::string scaled = binary(c, "Mul", log, binary(c, "Div", x, binary(c, "Sub", u, one)));
   const std::string is_one = binary(c, "Equal", u, one);
   const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
   return where(c, is_far, log, where(c, is_one, x, scaled));
@@ -67,9 +66,8 @@ bool say_log1p(OpCall& c) {
 // Whether the sign's bit is set: of -0 too, whose reciprocal is below 0. Nobody sees NaN's.
 std::string is_negative(OpCall& c, const std::string& x) {
   const std::string zero = number(c, 0);
-  const std::string negative_zero =
-      binary(c, "And", binary(c, "Equal", x, zero),
-             binary(c, "Less", c.w.node("Reciprocal", {x}), zero));
+  const std::string negative_zero = binary(c, "And", binary(c, "Equal", x, zero),
+                                           binary(c, "Less", c.w.node("Reciprocal", {x}), zero));
   return binary(c, "Or", binary(c, "Less", x, zero), negative_zero);
 }
 std::string with_sign(OpCall& c, const std::string& x, const std::string& of) {
@@ -126,27 +124,24 @@ std::string bits_of(OpCall& c, const std::string& given) {
   const std::string x = c.w.cast(c.w.node("Abs", {given}), DType::kF64);
   const std::string is_normal = binary(c, "GreaterOrEqual", x, f64(0x1p-126));
   const std::string is_finite = binary(c, "LessOrEqual", x, f64(0x1.fffffep127));
-  const std::string safe =
-      where(c, binary(c, "And", is_normal, is_finite), x, f64(1));
+  const std::string safe = where(c, binary(c, "And", is_normal, is_finite), x, f64(1));
   std::string e = c.w.node("Floor", {binary(c, "Div", c.w.node("Log", {safe}), f64(kLn2))});
   // The logarithm is rounded: it may lie on the wrong side of a power of two.
   const auto moved = [&](double by, const std::string& condition) {
     e = where(c, condition, binary(c, "Add", e, f64(by)), e);
   };
   moved(-1, binary(c, "Less", safe, power_of_two(c, e)));
-  moved(1, binary(c, "GreaterOrEqual", safe,
-                  power_of_two(c, binary(c, "Add", e, f64(1)))));
-  const std::string fraction =
-      binary(c, "Sub", binary(c, "Div", safe, power_of_two(c, e)), f64(1));
-  const std::string normal = binary(
-      c, "Add", binary(c, "Mul", binary(c, "Add", e, f64(127)), f64(0x1p23)),
-      binary(c, "Mul", fraction, f64(0x1p23)));
+  moved(1, binary(c, "GreaterOrEqual", safe, power_of_two(c, binary(c, "Add", e, f64(1)))));
+  const std::string fraction = binary(c, "Sub", binary(c, "Div", safe, power_of_two(c, e)), f64(1));
+  const std::string normal =
+      binary(c, "Add", binary(c, "Mul", binary(c, "Add", e, f64(127)), f64(0x1p23)),
+             binary(c, "Mul", fraction, f64(0x1p23)));
   std::string bits = where(c, is_normal, normal, binary(c, "Mul", x, f64(0x1p149)));
   bits = where(c, c.w.node("IsInf", {x}), f64(0x7f800000), bits);
   bits = where(c, c.w.node("IsNaN", {x}), f64(0x7fc00000), bits);
   const std::string whole = c.w.cast(bits, DType::kI64);
-  const std::string sign = where(c, is_negative(c, given), c.w.integer(int64_t{1} << 31),
-                                 c.w.integer(0));
+  const std::string sign =
+      where(c, is_negative(c, given), c.w.integer(int64_t{1} << 31), c.w.integer(0));
   return binary(c, "Add", whole, sign);
 }
 
@@ -157,11 +152,13 @@ std::string value_of(OpCall& c, const std::string& bits) {
     const std::string moved = binary(c, "Div", bits, c.w.integer(divisor));
     return c.w.cast(binary(c, "Mod", moved, c.w.integer(modulus)), DType::kF64);
   };
-  const std::string m = part(1, 1 << 23), e = part(1 << 23, 1 << 8), sign = part(int64_t{1} << 31, 2);
+  const std::string m = part(1, 1 << 23), e = part(1 << 23, 1 << 8),
+                    sign = part(int64_t{1} << 31, 2);
   const std::string scale = power_of_two(c, binary(c, "Sub", e, f64(127)));
-  const std::string normal = binary(
-      c, "Mul", binary(c, "Add", binary(c, "Mul", m, f64(0x1p-23)), f64(1)), scale);
-  std::string x = where(c, binary(c, "Equal", e, f64(0)), binary(c, "Mul", m, f64(0x1p-149)), normal);
+  const std::string normal =
+      binary(c, "Mul", binary(c, "Add", binary(c, "Mul", m, f64(0x1p-23)), f64(1)), scale);
+  std::string x =
+      where(c, binary(c, "Equal", e, f64(0)), binary(c, "Mul", m, f64(0x1p-149)), normal);
   const double infinity = std::numeric_limits<double>::infinity();
   const std::string end = where(c, binary(c, "Equal", m, f64(0)), f64(infinity),
                                 f64(std::numeric_limits<double>::quiet_NaN()));

@@ -118,7 +118,8 @@ bool say_conv_backward_input(OpCall& c) {
     const Size taps = c.types[1].shape[2 + i];
     if (!size.known() || !dy.known() || !taps.known()) return false;
     const int64_t extent = (taps - 1) * window.dilations[i] + 1;
-    const int64_t whole = (dy - 1) * window.strides[i] + extent - window.pads[i] - window.pads[n + i];
+    const int64_t whole =
+        (dy - 1) * window.strides[i] + extent - window.pads[i] - window.pads[n + i];
     behind.push_back(size - whole);
     if (behind[i] < 0 || behind[i] >= std::max(window.strides[i], window.dilations[i])) {
       return false;
@@ -161,13 +162,12 @@ bool say_conv_backward_filter(OpCall& c) {
     const std::string found =
         c.w.node("Conv", {turned(xs[g]), turned(dys[g])}, window.attributes(1));
     // Elements that no window of the forward convolution reached make more taps than there are.
-    const std::string taps =
-        c.w.node("Slice", {found, c.w.integers(zeros.span()), c.w.sizes(sizes.span()),
-                           c.w.integers(spatial.span())});
+    const std::string taps = c.w.node(
+        "Slice",
+        {found, c.w.integers(zeros.span()), c.w.sizes(sizes.span()), c.w.integers(spatial.span())});
     filters.push_back(turned(taps));
   }
-  c.out = {group == 1 ? filters[0]
-                      : c.w.node("Concat", filters, {attribute("axis", int64_t{0})})};
+  c.out = {group == 1 ? filters[0] : c.w.node("Concat", filters, {attribute("axis", int64_t{0})})};
   return true;
 }
 
@@ -209,14 +209,14 @@ bool say_window_sum(OpCall& c) {
     if (!c.flag("ceil_mode")) continue;
     // Windows that hang over the end.
     if (!from[2 + i].known() || !to[2 + i].known()) return false;
-    const int64_t reach = (to[2 + i] - 1) * window.strides[i] + (kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t reach =
+        (to[2 + i] - 1) * window.strides[i] + (kernel[i] - 1) * window.dilations[i] + 1;
     window.pads[n + i] = reach - from[2 + i] - window.pads[i];
   }
-  const std::string ones = c.w.node(
-      "Expand", {c.w.number(1, c.dtype()), c.w.integers(ones_shape.span())});
+  const std::string ones =
+      c.w.node("Expand", {c.w.number(1, c.dtype()), c.w.integers(ones_shape.span())});
   const std::string x = c.w.node("Reshape", {c.in[0], c.w.sizes(one_channel)});
-  const std::string y =
-      c.w.node("Conv", {cropped(c, x, window.pads), ones}, window.attributes(1));
+  const std::string y = c.w.node("Conv", {cropped(c, x, window.pads), ones}, window.attributes(1));
   c.out = {c.w.node("Reshape", {y, c.w.sizes(to)})};
   return true;
 }

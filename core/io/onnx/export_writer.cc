@@ -76,9 +76,8 @@ std::string NodeWriter::scalar(const TensorImpl& inline_scalar, DType dtype) {
 }
 
 std::string NodeWriter::number(double value, DType dtype) {
-  return scalar(is_floating(dtype) ? *make_scalar(value)
-                                   : *make_scalar(static_cast<int64_t>(value)),
-                dtype);
+  return scalar(
+      is_floating(dtype) ? *make_scalar(value) : *make_scalar(static_cast<int64_t>(value)), dtype);
 }
 
 std::string NodeWriter::integer(int64_t value) {
@@ -112,8 +111,7 @@ std::string NodeWriter::size(Size given) {
         const auto source = body_.sources.find(part.symbol);
         if (source == body_.sources.end()) throw UntoldSize{table.symbol_name(part.symbol)};
         const auto [value, axis] = source->second;
-        factor =
-            w.node("Shape", {value}, {attribute("start", axis), attribute("end", axis + 1)});
+        factor = w.node("Shape", {value}, {attribute("start", axis), attribute("end", axis + 1)});
       } else {
         const Texts operands = {w.size(part.a), w.size(part.b)};
         switch (part.kind) {

@@ -79,7 +79,7 @@ class NodeWriter {
   std::string constant(DType dtype, std::span<const int64_t> shape, std::string_view elements);
   std::string scalar(const TensorImpl& inline_scalar, DType dtype);
   std::string number(double value, DType dtype);
-  std::string integer(int64_t value);                    // i64[]
+  std::string integer(int64_t value);                     // i64[]
   std::string integers(std::span<const int64_t> values);  // i64[n]
   std::string integers(std::initializer_list<int64_t> values) {
     return integers(std::span<const int64_t>(values.begin(), values.size()));

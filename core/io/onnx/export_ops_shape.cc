@@ -1,0 +1,220 @@
+// The forms of what makes tensors, and of what changes their shape without arithmetic.
+
+#include <limits>
+
+#include "core/base/search.h"
+#include "core/io/onnx/export_ops.h"
+
+namespace tenon::onnx {
+namespace {
+
+// ---- what makes tensors
+
+bool say_fill(OpCall& c) {
+  const TensorType& type = c.out_type();
+  const bool is_constant = c.node().inputs[0].node->kind == NodeKind::kConstant;
+  const std::string value = c.dtype() == type.dtype ? c.in[0] : c.w.cast(c.in[0], type.dtype);
+  if (type.rank() == 0) {
+    c.out = {value};
+  } else if (is_constant) {
+    ElementBits bits = {};
+    write_scalar(*c.node().inputs[0].node->constant, type.dtype, &bits);
+    const int64_t one = 1;
+    const std::string_view element(reinterpret_cast<const char*>(&bits), size_of(type.dtype));
+    c.out = {c.w.node("ConstantOfShape", {c.w.sizes(type.shape)},
+                      {tensor_attribute("value", tensor("", type.dtype, {&one, 1}, element))})};
+  } else {
+    c.out = {c.w.node("Expand", {value, c.w.sizes(type.shape)})};
+  }
+  return true;
+}
+
+bool say_iota(OpCall& c) {
+  const TensorType& type = c.out_type();
+  const auto axis = static_cast<size_t>(c.axis("axis", type.rank()));
+  const std::string n = c.w.reshape(c.w.size(type.shape[axis]), {});
+  std::string y = c.w.node("Range", {c.w.integer(0), n, c.w.integer(1)});
+  if (type.dtype != DType::kI64) y = c.w.cast(y, type.dtype);
+  if (type.rank() > 1) {
+    Ints column(type.rank(), 1);
+    column[axis] = -1;
+    y = c.w.node("Reshape", {y, c.w.integers(column.span())});
+    y = c.w.node("Expand", {y, c.w.sizes(type.shape)});
+  }
+  c.out = {y};
+  return true;
+}
+
+// ---- shapes
+
+// A shape with at most one size that the elements tell, or that x has in its place.
+bool say_reshape(OpCall& c) {
+  SizeTable& table = c.w.body().sizes;
+  const Dims& from = c.types[0].shape;
+  const TensorType& to = c.out_type();
+  Ints shape;
+  size_t n_open = 0;
+  bool has_zero = false;
+  for (size_t i = 0; i < to.rank(); ++i) {
+    const Size size = table.resolved(to.shape[i]);
+    const bool kept = i < from.rank() && identical(size, table.resolved(from[i]));
+    has_zero = has_zero || identical(size, 0);
+    n_open += !size.known() && !kept;
+    shape.push_back(size.known() ? size.word() : kept ? 0 : -1);
+  }
+  const bool numbers = !has_zero && n_open <= 1;
+  const std::string sizes = numbers ? c.w.integers(shape.span()) : c.w.sizes(to.shape);
+  const Attributes literal = {attribute("allowzero", int64_t{1})};
+  c.out = {c.w.node("Reshape", {c.in[0], sizes}, numbers ? Attributes() : literal)};
+  return true;
+}
+
+bool say_broadcast(OpCall& c) {
+  SizeTable& table = c.w.body().sizes;
+  const Dims& from = c.types[0].shape;
+  const TensorType& to = c.out_type();
+  Dims sizes = to.shape;
+  for (size_t i = 0; i < from.rank(); ++i) {
+    Size& size = sizes[to.rank() - from.rank() + i];
+    // 1 leaves what is there.
+    if (identical(table.resolved(size), table.resolved(from[i]))) size = 1;
+  }
+  c.out = {c.w.node("Expand", {c.in[0], c.w.sizes(sizes)})};
+  return true;
+}
+
+bool say_squeeze(OpCall& c) {
+  Ints axes = c.ints("axes");
+  for (size_t i = 0; c.ints("axes").empty() && i < c.rank(); ++i) {
+    if (identical(c.types[0].shape[i], 1)) axes.push_back(static_cast<int64_t>(i));
+  }
+  c.out = {axes.empty() ? c.in[0] : c.w.node("Squeeze", {c.in[0], c.w.integers(axes.span())})};
+  return true;
+}
+
+bool say_expand_dims(OpCall& c) {
+  c.out = {c.w.node("Unsqueeze", {c.in[0], c.w.integers(c.ints("axes").span())})};
+  return true;
+}
+
+bool say_slice(OpCall& c) {
+  const Sizes starts = c.sizes("starts"), ends = c.sizes("ends");
+  Ints axes = c.ints("axes"), steps = c.ints("steps");
+  for (size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  Texts inputs = {c.in[0], c.w.sizes(starts.span()), c.w.sizes(ends.span()),
+                  c.w.integers(axes.span())};
+  if (!steps.empty()) inputs.push_back(c.w.integers(steps.span()));
+  c.out = {c.w.node("Slice", inputs)};
+  return true;
+}
+
+bool say_flip(OpCall& c) {
+  Ints axes = c.ints("axes");
+  for (size_t i = 0; c.ints("axes").empty() && i < c.rank(); ++i) {
+    axes.push_back(static_cast<int64_t>(i));
+  }
+  const Ints last(axes.size(), -1), before_all(axes.size(), std::numeric_limits<int64_t>::min());
+  c.out = {c.w.node("Slice", {c.in[0], c.w.integers(last.span()), c.w.integers(before_all.span()),
+                              c.w.integers(axes.span()), c.w.integers(last.span())})};
+  return true;
+}
+
+bool say_split(OpCall& c) {
+  const int64_t axis = c.axis("axis", c.rank());
+  Sizes parts;
+  for (const TensorType& type : c.node().types) {
+    parts.push_back(type.shape[static_cast<size_t>(axis)]);
+  }
+  c.out = c.w.nodes_of("Split", {c.in[0], c.w.sizes(parts.span())}, parts.size(),
+                       {attribute("axis", axis)});
+  return true;
+}
+
+bool say_unstack(OpCall& c) {
+  const int64_t axis = c.axis("axis", c.rank());
+  for (size_t i = 0; i < c.node().types.size(); ++i) {
+    c.out.push_back(c.w.node("Gather", {c.in[0], c.w.integer(static_cast<int64_t>(i))},
+                             {attribute("axis", axis)}));
+  }
+  return true;
+}
+
+bool say_stack(OpCall& c) {
+  const int64_t axis = c.axis("axis", c.out_type().rank());
+  Texts parts;
+  for (const std::string& x : c.in)
+    parts.push_back(c.w.node("Unsqueeze", {x, c.w.integers({axis})}));
+  c.out = {c.w.node("Concat", parts, {attribute("axis", axis)})};
+  return true;
+}
+
+std::string transposed(OpCall& c, const Ints& perm) {
+  return c.w.node("Transpose", {c.in[0]}, {attribute("perm", perm.span())});
+}
+
+bool say_swapaxes(OpCall& c) {
+  Ints perm;
+  for (size_t i = 0; i < c.rank(); ++i) perm.push_back(static_cast<int64_t>(i));
+  std::swap(perm[static_cast<size_t>(c.axis("axis1", c.rank()))],
+            perm[static_cast<size_t>(c.axis("axis2", c.rank()))]);
+  c.out = {transposed(c, perm)};
+  return true;
+}
+
+bool say_moveaxis(OpCall& c) {
+  const auto rank = static_cast<int64_t>(c.rank());
+  const auto from_front = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
+  const Ints &source = c.ints("source"), &destination = c.ints("destination");
+  Ints perm(c.rank(), -1), others;
+  for (size_t i = 0; i < source.size(); ++i) {
+    perm[static_cast<size_t>(from_front(destination[i]))] = from_front(source[i]);
+  }
+  int64_t next = 0;
+  for (int64_t& axis : perm) {
+    while (axis < 0 && any_of(source, [&](int64_t s) { return from_front(s) == next; })) ++next;
+    if (axis < 0) axis = next++;
+  }
+  c.out = {transposed(c, perm)};
+  return true;
+}
+
+bool say_tile(OpCall& c) {
+  c.out = {c.w.node("Tile", {c.in[0], c.w.integers(c.ints("repeats").span())})};
+  return true;
+}
+
+bool say_pad(OpCall& c) {
+  Texts inputs = {c.in[0], c.w.sizes(c.sizes("pads").span()), c.has(1) ? c.in[1] : ""};
+  if (const Ints& axes = c.ints("axes"); !axes.empty()) inputs.push_back(c.w.integers(axes.span()));
+  c.out = {c.w.node("Pad", inputs, {attribute("mode", c.choice("mode"))})};
+  return true;
+}
+
+bool say_triangle(OpCall& c) {
+  const int64_t upper = c.node().op->name == "triu";
+  c.out = {c.w.node("Trilu", {c.in[0], c.w.integer(c.integer("k"))}, {attribute("upper", upper)})};
+  return true;
+}
+
+}  // namespace
+
+void add_shape_forms(FormTable& all) {
+  all["fill"] = {.say = say_fill};
+  all["iota"] = {.say = say_iota};
+  all["reshape"] = {.say = say_reshape};
+  all["broadcast_to"] = {.say = say_broadcast};
+  all["squeeze"] = {.say = say_squeeze};
+  all["expand_dims"] = {.say = say_expand_dims};
+  all["slice"] = {.say = say_slice};
+  all["flip"] = {.say = say_flip};
+  all["split"] = {.say = say_split};
+  all["unstack"] = {.say = say_unstack};
+  all["stack"] = {.say = say_stack};
+  all["swapaxes"] = {.say = say_swapaxes};
+  all["moveaxis"] = {.say = say_moveaxis};
+  all["tile"] = {.say = say_tile};
+  all["pad"] = {.say = say_pad};
+  all["tril"] = all["triu"] = {.say = say_triangle};
+}
+
+}  // namespace tenon::onnx
