@@ -199,11 +199,8 @@ class Run {
   }
 
   ModelValues call_op(const NodeCall& call) const {
-    ModelValues outputs;
-    if (is_traced_) {
-      for (Known& known : known_results(call)) outputs.emplace_back(Tensor(), std::move(known));
-      if (!outputs.empty()) return outputs;
-    }
+    std::optional<Known> known = is_traced_ ? known_result(call) : std::nullopt;
+    if (known && !is_floating(known->dtype)) return {ModelValue(Tensor(), std::move(*known))};
     Tensors tensors;
     const Node& node = call.node();
     if (const Adapter adapter = find_adapter(node.domain, node.op)) {
@@ -212,7 +209,10 @@ class Run {
     } else {
       tensors = call_same(*find_same(node), call);
     }
-    return {tensors.begin(), tensors.end()};
+    ModelValues outputs(tensors.begin(), tensors.end());
+    // Fractions are exact: as a tensor, what is known of floating numbers is what the op gives.
+    if (known) outputs[0].known = std::make_shared<const Known>(std::move(*known));
+    return outputs;
   }
 
   // The branch of an If whose condition is known while it is traced. The other is never looked at.
