@@ -24,7 +24,7 @@ Tensor repeated(const WhileOptions& how, const Given& in, const Tensor& n, const
       [&](const Tensor& i, const Tensor& y) {
         return std::array{i + 1, tanh(y * in.w) + in.x * 0.125f};
       },
-      n - n, first)[1];
+      0, first)[1];
 }
 
 Tensors branch(const WhileOptions&, const Given& in) {

@@ -33,8 +33,8 @@ const std::vector<Layout> kAllLayouts(std::begin(kLayouts), std::end(kLayouts));
 
 class Drawer {
  public:
-  Drawer(const Session& device, uint64_t seed)
-      : device_(device), draw_(seed), in_(device.scope()) {}
+  Drawer(const Session& device, uint64_t seed, std::span<const Claim> claims)
+      : device_(device), claims_(claims), draw_(seed), in_(device.scope()) {}
 
   Program whole(const std::vector<tenon_dtype>& dtypes) {
     const Sizes base = draw_base();
@@ -202,7 +202,10 @@ class Drawer {
     } catch (const tenon::Error& error) {
       const bool refused = error.code() == tenon::Code::kUnimplemented;
       if (refused) refused_.insert(called);
-      if (refused || error.code() == tenon::Code::kInvalidArgument) return false;
+      if (refused || error.code() == tenon::Code::kInvalidArgument ||
+          error.code() == tenon::Code::kOutOfRange) {
+        return false;
+      }
       throw;
     }
     for (const Tensor& y : outputs) {
@@ -226,7 +229,7 @@ class Drawer {
 
   void add_step() {
     const size_t x = any();
-    switch (draw_.between(0, 15)) {
+    switch (draw_.between(0, claims_.empty() ? 15 : 17)) {
       case 0:
       case 1:
         add(draw_.one_of(by_kind(x, kFloatUnary, kIntUnary, kBoolUnary)), {x});
@@ -271,9 +274,33 @@ class Drawer {
       case 14:
         add_neutral(x);
         break;
-      default:
+      case 15:
         add_twin();
+        break;
+      default:
+        add_claim(claims_[static_cast<size_t>(
+            draw_.between(0, static_cast<int64_t>(claims_.size()) - 1))]);
     }
+  }
+
+  // A call as the other levels make it.
+  void add_claim(const Claim& claim) {
+    static const std::set<std::string> kSizesOfValues = {"nonzero", "boolean_mask", "unique"};
+    if (!claim.claimed || kSizesOfValues.contains(claim.op->name)) return;
+    std::vector<Problem> problems = generated(claim, 1, draw_.seed());
+    if (problems.empty()) return;
+    const Problem& problem = draw_.one_of(problems);
+    for (const Operand& x : problem.inputs) {
+      if (x.absent || count_of(x.shape) > kMostElements) return;
+    }
+    Step step;
+    step.op = claim.op;
+    step.attrs = problem.attrs;
+    if (claim.op->variadic_outputs) return;
+    for (const Operand& x : problem.inputs) {
+      step.inputs.push_back(put(draw_.coin() ? Kind::kInput : Kind::kConstant, x));
+    }
+    add(std::move(step));
   }
 
   // A number that may leave what it meets as it is: some do so for each value, some for all but -0.
@@ -429,6 +456,7 @@ class Drawer {
   }
 
   const Session& device_;
+  std::span<const Claim> claims_;
   Draw draw_;
   tenon::ScopeGuard in_;
   std::vector<Drawn> values_;
@@ -439,12 +467,13 @@ class Drawer {
 
 }  // namespace
 
-Program draw_program(const Session& device, const std::vector<tenon_dtype>& dtypes, uint64_t seed) {
-  return Drawer(device, seed).whole(dtypes);
+Program draw_program(const Session& device, const std::vector<tenon_dtype>& dtypes, uint64_t seed,
+                     std::span<const Claim> claims) {
+  return Drawer(device, seed, claims).whole(dtypes);
 }
 
 Program draw_loop(const Session& device, std::span<const Claim* const> claims, uint64_t seed) {
-  return Drawer(device, seed).loop(claims);
+  return Drawer(device, seed, {}).loop(claims);
 }
 
 }  // namespace tenon_kit::functions

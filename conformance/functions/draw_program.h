@@ -10,7 +10,9 @@ namespace tenon_kit::functions {
 
 // What can run on the device is found out by running it: a call that it has no kernel for is not
 // drawn. `dtypes`: of which inputs are. A program without steps means that nothing can.
-Program draw_program(const Session& device, const std::vector<tenon_dtype>& dtypes, uint64_t seed);
+// Of `claims` some are called, too, with operands of their own, and what they give is used.
+Program draw_program(const Session& device, const std::vector<tenon_dtype>& dtypes, uint64_t seed,
+                     std::span<const Claim> claims = {});
 
 // Of calls that a device lists for loops: each of `claims`, which take inputs of one dtype, is made
 // of what has one shape, or is broadcast to it, in all layouts.

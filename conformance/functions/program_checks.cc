@@ -38,7 +38,8 @@ std::vector<Program> drawn(const Bench& bench, size_t n, uint64_t first) {
   if (dtypes.empty()) throw Unsupported("nothing is claimed that takes an input");
   std::vector<Program> programs;
   for (uint64_t i = 0; i < n; ++i) {
-    Program program = draw_program(bench.env.device, dtypes, bench.env.seed * 1000003 + first + i);
+    Program program =
+        draw_program(bench.env.device, dtypes, bench.env.seed * 1000003 + first + i, bench.claims);
     if (!program.steps.empty()) programs.push_back(std::move(program));
   }
   if (programs.empty()) throw Unsupported("no call could be made of what is claimed");
@@ -124,8 +125,9 @@ bool depends_on_order(const Problem& problem) {
 bool is_moderate(const Operand& x) {
   if (!is_float(x.dtype)) return true;
   const Reals values = x.values();
-  return std::all_of(values.begin(), values.end(), [](Real v) {
-    return v == 0 || (real_abs(v) > Real(1e-3) && real_abs(v) < Real(1e3));
+  const Real most = facts(x.dtype).size == 2 ? 16 : 1000;
+  return std::all_of(values.begin(), values.end(), [&](Real v) {
+    return v == 0 || (real_abs(v) > Real(1e-3) && real_abs(v) < most);
   });
 }
 
