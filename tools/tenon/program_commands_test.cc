@@ -185,9 +185,10 @@ TEST_F(ProgramCommands, WritesOutputsNowhereButInTheFolder) {
 TEST_F(ProgramCommands, TellsWhatAProgramIsMadeOf) {
   const Outcome text = tenon("inspect two --size n=4");
   EXPECT_EQ(text.status, 0) << text;
-  for (const char* part : {"scale(x: f32[n,2]) -> ", "both(x: f32[n,2], y: f32[n,2]) -> ", "n 4",
-                           "cpu:0", "a kernel of the device", "1 variable of 2 elements, 2 of them trained, 8 bytes",
-                           "w  f32[2]", "ai.onnx 20"}) {
+  for (const char* part :
+       {"scale(x: f32[n,2]) -> ", "both(x: f32[n,2], y: f32[n,2]) -> ", "n 4", "cpu:0",
+        "a kernel of the device", "1 variable of 2 elements, 2 of them trained, 8 bytes",
+        "w  f32[2]", "ai.onnx 20"}) {
     EXPECT_TRUE(text.prints(part)) << part << "\n" << text;
   }
   const Outcome one = tenon("inspect two --function scale");
