@@ -79,19 +79,21 @@ Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
 // file says none is traced for that.
 Json inspected(const OpenedProgram& opened, const ProgramFunction& function, const Sizes& sizes) {
   const Function code = opened.program().function(function.name);
-  std::string problem;
+  std::string problem;  // With the first sizes.
   for (const int64_t other : {1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512}) {
     Sizes used;
     const auto inputs = with_sizes(function.inputs, sizes, other, used);
+    std::string last;
     for (const auto& specs : {function.inputs, inputs}) {
       try {
         Json found = inspected(code.trace(specs), inputs);
         found["sizes"] = used;
         return found;
       } catch (const Error& error) {
-        if (problem.empty()) problem = error.what();
+        last = error.what();
       }
     }
+    if (problem.empty()) problem = last;
     if (used.empty()) break;
   }
   return {{"problem", problem}};
