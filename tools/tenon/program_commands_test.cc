@@ -96,7 +96,8 @@ using testing::value_info;
 void write_model(const std::string& path, const char* op = "Add", uint64_t version = 9) {
   const auto matrix_info = [](const std::string& name) {
     onnx::WireWriter shape, tensor;
-    shape.message(1, onnx::WireWriter().text(2, "n")).message(1, onnx::WireWriter().number(1, 2));
+    shape.message(1, onnx::WireWriter().text(2, "old.n"))
+        .message(1, onnx::WireWriter().number(1, 2));
     tensor.number(1, testing::kOnnxFloat).message(2, shape);
     return onnx::WireWriter().text(1, name).message(2, onnx::WireWriter().message(1, tensor));
   };
@@ -185,9 +186,10 @@ TEST_F(ProgramCommands, WritesOutputsNowhereButInTheFolder) {
 TEST_F(ProgramCommands, TellsWhatAProgramIsMadeOf) {
   const Outcome text = tenon("inspect two --size n=4");
   EXPECT_EQ(text.status, 0) << text;
-  for (const char* part : {"scale(x: f32[n,2]) -> ", "both(x: f32[n,2], y: f32[n,2]) -> ", "n 4",
-                           "cpu:0", "a kernel of the device", "1 variable of 2 elements, 2 of them trained, 8 bytes",
-                           "w  f32[2]", "ai.onnx 20"}) {
+  for (const char* part :
+       {"scale(x: f32[n,2]) -> ", "both(x: f32[n,2], y: f32[n,2]) -> ", "n 4", "cpu:0",
+        "a kernel of the device", "1 variable of 2 elements, 2 of them trained, 8 bytes",
+        "w  f32[2]", "ai.onnx 20"}) {
     EXPECT_TRUE(text.prints(part)) << part << "\n" << text;
   }
   const Outcome one = tenon("inspect two --function scale");
@@ -224,7 +226,7 @@ TEST_F(ProgramCommands, ListsUnknownOpsWithTheirNodes) {
     const Outcome outcome = tenon(arguments);
     EXPECT_EQ(outcome.status, 1);
     EXPECT_TRUE(outcome.prints("Frobnicate") && outcome.says("Frobnicate")) << outcome;
-    EXPECT_TRUE(outcome.prints("a") && outcome.prints("f32[n,2]")) << outcome;
+    EXPECT_TRUE(outcome.prints("a") && outcome.prints("f32[old.n,2]")) << outcome;
   }
   EXPECT_EQ(tenon("inspect x.npy").status, 1);
   EXPECT_EQ(tenon("inspect one --size n=many").status, 1);
@@ -261,6 +263,8 @@ TEST_F(ProgramCommands, ConvertsModelsOfOldOperatorSets) {
       << written;
   const Outcome inspected = tenon("inspect new/relu_of_sum.onnx");
   EXPECT_TRUE(inspected.prints("ai.onnx 20") && inspected.prints("Relu 1")) << inspected;
+  // The name of a size becomes a word.
+  EXPECT_TRUE(inspected.prints("relu_of_sum(a: f32[old_n,2])")) << inspected;
 
   // The folder, and the file that other runtimes open.
   for (const std::string path : {"new", "new/relu_of_sum.onnx"}) {
