@@ -11,6 +11,7 @@
 #include <tenon/tape.h>
 #include <tenon/types.h>
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,10 +58,12 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
 
  private:
   std::vector<tenon_input_spec> in_c(std::span<const InputSpec> specs);
+  tenon_string word_for(const std::string& size_name);
 
   Ref<SavedProgram> program_;
   std::vector<Values> values_;
   std::vector<std::vector<tenon_string>> size_names_;
+  std::map<std::string, std::string> words_;  // By the names of sizes in the files.
 };
 
 // What messages call a parameter, or an entry of one: `inputs`, `inputs[3]`. Written only for them.

@@ -1,5 +1,8 @@
 #include <tenon/program.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "capi/src/boundary.h"
 #include "core/io/save_program.h"
 
@@ -22,6 +25,23 @@ OpenProgram::OpenProgram(Ref<SavedProgram> program)
   }
 }
 
+// A name that tenon_function_trace() takes: "batch.size" becomes "batch_size", and no two names
+// become one.
+tenon_string OpenProgram::word_for(const std::string& size_name) {
+  const auto [at, is_new] = words_.try_emplace(size_name, size_name);
+  std::string& word = at->second;
+  if (!is_new || word.empty()) return lend_text(word);
+  for (char& c : word) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (std::isdigit(static_cast<unsigned char>(word[0]))) word.insert(0, "_");
+  const auto is_taken = [&] {
+    return std::any_of(words_.begin(), words_.end(), [&](const auto& other) {
+      return other.first != size_name && other.second == word;
+    });
+  };
+  while (is_taken()) word += '_';
+  return lend_text(word);
+}
+
 std::vector<tenon_input_spec> OpenProgram::in_c(std::span<const InputSpec> specs) {
   std::vector<tenon_input_spec> all;
   for (const InputSpec& spec : specs) {
@@ -33,7 +53,7 @@ std::vector<tenon_input_spec> OpenProgram::in_c(std::span<const InputSpec> specs
     c.is_scalar = spec.weak;
     if (!spec.dim_names.empty()) {
       std::vector<tenon_string>& names = size_names_.emplace_back();
-      for (const std::string& name : spec.dim_names) names.push_back(lend_text(name));
+      for (const std::string& name : spec.dim_names) names.push_back(word_for(name));
       c.size_names = names.data();
     }
     all.push_back(c);

@@ -14,7 +14,7 @@ static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* 
   return error;
 }
 
-/* The loss mean((x w - y)^2), and w -= d loss / d w. */
+/* The loss sum((x w - y)^2), and w -= d loss / d w. */
 static tenon_error* train(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                           tenon_tensor** out_outputs) {
   tenon_value* source = tenon_variable_as_value(code->variable);
@@ -25,7 +25,7 @@ static tenon_error* train(struct code* code, tenon_scope* inner, tenon_tensor* c
   if (!error) error = scaled(code, inner, inputs, &y);
   if (!error) error = tenon_sub(inner, y, inputs[1], &difference);
   if (!error) error = tenon_mul(inner, difference, difference, &squared);
-  if (!error) error = tenon_mean(inner, squared, NULL, &out_outputs[0]);
+  if (!error) error = tenon_sum(inner, squared, NULL, &out_outputs[0]);
   if (!error) {
     error = tenon_tape_gradient(inner, tape, &out_outputs[0], 1, NULL, &source, 1, NULL, &slope);
   }
@@ -197,7 +197,7 @@ static void see_what_is_assigned(void) {
   tenon_program_release(program);
 }
 
-/* A step assigns what the other function then reads: (3, 5) - x (x w - y). */
+/* A step assigns what the other function then reads: (3, 5) - 2 x (x w - y). */
 static void train_when_called(void) {
   tenon_program* program = reopened("training");
   tenon_tensor *in[2], *loss, *y;
@@ -207,8 +207,8 @@ static void train_when_called(void) {
   loss = call(program, "train", in, 2);
   y = call(program, "scaled", in, 1);
 
-  CHECK_VALUES(loss, (2 * 2 + 6 * 6) / 2.0);
-  CHECK_VALUES(y, 3 - 2, (5 - 2 * 6) * 2);
+  CHECK_VALUES(loss, 2 * 2 + 6 * 6);
+  CHECK_VALUES(y, 3 - 2 * 2, (5 - 2 * 2 * 6) * 2);
   tenon_tensor_release(loss);
   tenon_tensor_release(y);
   tenon_tensor_release(in[0]);

@@ -144,16 +144,25 @@ tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel&
 }
 
 tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel& kernel,
-                             const tenon_launch& launch, SpanKind kind, std::string_view name,
-                             const std::string& location) {
+                             const tenon_launch& launch, const LaunchSpan& as) {
   const auto track = scope.profile_track();
   if (!track) return device.calls().launch(kernel.handle(), scope.stream(device), &launch);
-  ProfileTrack::Open& span = track->open(kind, name);
-  span.takes(launch);
+  ProfileTrack::Open& span = track->open(as.kind, as.name);
+  if (as.inputs.empty()) {
+    span.takes(launch);
+  } else {
+    span.words = SpanWords(as.inputs);
+  }
   track->start();
   tenon_error* error = track->launch(device, scope.stream(device), kernel, launch);
-  error ? track->drop() : track->end(location);
+  error ? track->drop() : track->end(as.location);
   return error;
+}
+
+std::vector<int64_t> input_words(std::span<const TensorImpl* const> inputs) {
+  ProfileTrack::Open span;
+  for (const TensorImpl* x : inputs) span.takes(x);
+  return {span.words.begin(), span.words.end()};
 }
 
 std::function<void()> when_profiled_finishes(Scope& scope, Device& device,

@@ -173,10 +173,17 @@ class ProfileSpan {
 // Launches on a synchronous device, where the scope is profiled: as part of the span under way.
 tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel& kernel,
                              const tenon_launch& launch);
-// The same as a span of its own, of a program.
+// The same as a span of its own.
+struct LaunchSpan {
+  SpanKind kind;
+  std::string_view name;
+  const std::string& location;
+  std::span<const int64_t> inputs;  // As input_words(); empty: as the launch shows them.
+};
 tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel& kernel,
-                             const tenon_launch& launch, SpanKind kind, std::string_view name,
-                             const std::string& location);
+                             const tenon_launch& launch, const LaunchSpan& as);
+// The types of inputs, for a span that tells of them later.
+std::vector<int64_t> input_words(std::span<const TensorImpl* const> inputs);
 // On an asynchronous one, what is to run when work that is enqueued now has finished; empty where
 // nobody profiles. NULL: no launch, but what may hold up the next one.
 std::function<void()> when_profiled_finishes(Scope& scope, Device& device,

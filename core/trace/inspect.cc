@@ -79,7 +79,7 @@ class Inspector {
  private:
   void call(const Graph& graph, const Node& node, std::span<const Size> sizes,
             std::vector<Tensor>& values, int level);
-  void regions(AnyAttrs attrs, const std::vector<Tensor>& operands, int level);
+  void regions(AnyAttrs attrs, int level);
   void views(const Call& call, const TensorTypes& types, std::vector<Tensor>& values,
              const Node& node);
 
@@ -147,7 +147,7 @@ void Inspector::call(const Graph& graph, const Node& node, std::span<const Size>
         std::any_of(node.op->attrs->all().begin(), node.op->attrs->all().end(),
                     [](const AttrField& field) { return field.kind == AttrKind::kRegions; });
     add(holds_code ? "blocks" : "host", "");
-    if (holds_code) regions(attrs, operands, level + 1);
+    if (holds_code) regions(attrs, level + 1);
     return make();
   }
   const Scope::OnDevice on(scope_, *node.device);
@@ -174,17 +174,15 @@ void Inspector::views(const Call& call, const TensorTypes& types, std::vector<Te
   }
 }
 
-void Inspector::regions(AnyAttrs attrs, const std::vector<Tensor>& operands, int level) {
+// What a block takes is there already, around it; which operand it is, the op alone knows.
+void Inspector::regions(AnyAttrs attrs, int level) {
   const RegionAttrs& all = region_attrs(attrs);
   for (const auto& region : all.regions) {
     const Graph& graph = region->graph();
     std::vector<Tensor> inputs;
     for (const Node* node : graph.inputs()) {
-      const size_t i = inputs.size();
-      inputs.push_back(
-          i < operands.size() && operands[i]
-              ? operands[i]
-              : value_of(evaluated(graph, node->types[0], all.sizes), *node->device, nullptr));
+      const TensorType type = evaluated(graph, node->types[0], all.sizes);
+      inputs.push_back(value_of(type, *node->device, nullptr));
     }
     visit(graph, all.sizes, inputs, level);
   }

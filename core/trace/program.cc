@@ -297,9 +297,10 @@ void Program::put_outputs(Frame& frame, const Storages& made) const {
 tenon_error* Program::profiled(Scope& scope, const Launch& launch,
                                const tenon_launch& arguments) const {
   const bool is_fused = !launch.fused.empty();
-  return launch_profiled(scope, device_, *launch.kernel, arguments,
-                         is_fused ? SpanKind::kFused : SpanKind::kOp,
-                         is_fused ? launch.fused : launch.op->name, launch.location);
+  return launch_profiled(
+      scope, device_, *launch.kernel, arguments,
+      {is_fused ? SpanKind::kFused : SpanKind::kOp, is_fused ? launch.fused : launch.op->name,
+       launch.location, launch.profile});
 }
 
 void Program::launch(Scope& scope, Frame& frame, size_t commits) const {

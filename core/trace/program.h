@@ -88,7 +88,8 @@ class Program {
   struct Launch {
     Ref<const PreparedKernel> kernel;
     const OpDef* op;
-    std::string fused;  // The ops that it stands for, if it is not `op` alone.
+    std::string fused;             // The ops that it stands for, if it is not `op` alone.
+    std::vector<int64_t> profile;  // Else the types of its inputs, for a profiler.
     std::string location;
     uint32_t first_view;
     uint32_t n_inputs, n_outputs;

@@ -247,6 +247,7 @@ class Program::Fuser {
     if (!kernel->exists() || (is_strided && !kernel->takes_strides())) return std::nullopt;
     loop.launch.kernel = std::move(kernel);
     loop.launch.fused = name_of(group);
+    loop.launch.profile.clear();
     loop.launch.n_inputs = n_inputs;
     loop.launch.n_outputs = static_cast<uint32_t>(spec.outputs.size());
     return loop;

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/program.h"
@@ -60,6 +61,7 @@ class Program::Recorder final : public LaunchRecorder {
     made.kernel = Ref<const PreparedKernel>::share(&launched.kernel);
     made.op = &launched.op;
     attrs_.emplace_back(launched.kernel.loop_line() ? launched.attrs : AnyAttrs());
+    made.profile = input_words(launched.inputs);
     made.location = current_scope().location();
     made.first_view = static_cast<uint32_t>(program_.views_.size());
     made.n_inputs = launch.n_inputs;

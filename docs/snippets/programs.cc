@@ -12,8 +12,8 @@ static void save() {
   });
   const Function train([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
     const Tape tape;
-    const Tensor loss = mean(square(matmul(in[0], w) - in[1]));
-    w.assign(w - 0.5f * tape.gradient(loss, w));
+    const Tensor loss = sum(square(matmul(in[0], w) - in[1]));
+    w.assign(w - 0.25f * tape.gradient(loss, w));
     return {loss};
   });
   const InputSpec inputs[] = {

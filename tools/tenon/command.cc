@@ -61,7 +61,8 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   add_program(*command, options, "Look at this function alone");
   command
       ->add_option("--size", options.sizes,
-                   "What a size that the file leaves open is taken to be; 1 where that works")
+                   "What a size that the file leaves open is taken to be, 1 where that works; one "
+                   "that has no name there is INPUT.AXIS, such as x.0")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   command->add_flag("--json", options.json, "Print all as JSON, each call by itself");

@@ -11,14 +11,21 @@
 namespace tenon::command {
 namespace {
 
-// The name under which a function is saved. That of a graph may be no name for a file.
+bool can_name_a_file(const std::string& name) {
+  return !name.empty() && name[0] != '.' &&
+         name.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+             "0123456789_.-") == std::string::npos;
+}
+
+// The name under which a function is saved. That of a graph may be none for a file; that of the
+// model's file may do then.
 std::string name_for(const ProgramFunction& function, const ConvertOptions& options, size_t n) {
   if (n == 1 && !options.name.empty()) return options.name;
-  const bool is_plain = !function.name.empty() && function.name[0] != '.' &&
-                        function.name.find_first_not_of(
-                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                            "0123456789_.-") == std::string::npos;
-  if (is_plain) return function.name;
+  const std::string stem = std::filesystem::path(options.path).stem().string();
+  for (const std::string& name : {function.name, n == 1 ? stem : ""}) {
+    if (can_name_a_file(name)) return name;
+  }
   throw Failure(
       fmt::format("the function is called '{}', which is no name for a file; give it "
                   "another with --name",

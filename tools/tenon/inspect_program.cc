@@ -42,16 +42,18 @@ Sizes read_sizes(const std::vector<std::string>& given) {
   return sizes;
 }
 
-// The inputs with sizes for those that are open: as they were given, `other` for the rest.
+// The inputs with sizes for those that are open: as they were given, `other` for the rest. One that
+// has no name in the file is called after its input and axis, x.0.
 std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes, int64_t other,
                                   Sizes& used) {
   for (InputSpec& spec : inputs) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
       if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
-      const std::string name = axis < spec.size_names.size() ? spec.size_names[axis] : "";
+      const std::string given = axis < spec.size_names.size() ? spec.size_names[axis] : "";
+      const std::string name = given.empty() ? fmt::format("{}.{}", spec.name, axis) : given;
       const auto own = sizes.find(name);
       spec.shape[axis] = own == sizes.end() ? other : own->second;
-      used[name.empty() ? fmt::format("axis {} of {}", axis, spec.name) : name] = spec.shape[axis];
+      used[name] = spec.shape[axis];
     }
     spec.size_names.clear();
   }
@@ -77,19 +79,21 @@ Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
 // file says none is traced for that.
 Json inspected(const OpenedProgram& opened, const ProgramFunction& function, const Sizes& sizes) {
   const Function code = opened.program().function(function.name);
-  std::string problem;
+  std::string problem;  // With the first sizes.
   for (const int64_t other : {1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512}) {
     Sizes used;
     const auto inputs = with_sizes(function.inputs, sizes, other, used);
+    std::string last;
     for (const auto& specs : {function.inputs, inputs}) {
       try {
         Json found = inspected(code.trace(specs), inputs);
         found["sizes"] = used;
         return found;
       } catch (const Error& error) {
-        if (problem.empty()) problem = error.what();
+        last = error.what();
       }
     }
+    if (problem.empty()) problem = last;
     if (used.empty()) break;
   }
   return {{"problem", problem}};
@@ -132,7 +136,7 @@ void print_memory(const Json& memory) {
       {"captures", "other tensors of the file"},
       {"inputs", "inputs"},
       {"outputs", "outputs"},
-      {"peak", "at most for what is between, call by call"}};
+      {"peak", "at most for what is computed, call by call"}};
   for (const auto& [key, words] : parts) {
     rows.push_back({bytes_text(memory[key].get<uint64_t>()), words});
   }
@@ -179,8 +183,8 @@ void print_variables(std::vector<Variable> variables) {
     bytes += bytes_of(each);
     trainable += each.is_trainable() ? count_of(each) : 0;
   }
-  fmt::print("{} variables of {} elements, {}, trainable {}\n", variables.size(), count,
-             bytes_text(bytes), trainable);
+  fmt::print("{} variable{} of {} elements, {} of them trained, {}\n", variables.size(),
+             variables.size() == 1 ? "" : "s", count, trainable, bytes_text(bytes));
   const size_t shown = std::min(kMost, variables.size());
   std::stable_sort(variables.begin(), variables.end(),
                    [](const Variable& a, const Variable& b) { return bytes_of(a) > bytes_of(b); });

@@ -72,8 +72,8 @@ std::string statistics(const Tensor& x) {
   });
   const std::string nans = n_nan ? fmt::format("{} of {} are NaN", n_nan, n + n_nan) : "";
   if (n == 0) return n_nan ? nans : "no elements";
-  return fmt::format("min {:.6g}  mean {:.6g}  max {:.6g}{}{}", least, sum / static_cast<double>(n),
-                     most, n_nan ? "  " : "", nans);
+  return fmt::format("min {:.6g}, mean {:.6g}, max {:.6g}{}{}", least, sum / static_cast<double>(n),
+                     most, n_nan ? ", " : "", nans);
 }
 
 // A name of a value as a name of a file: nothing in it leads out of the folder.
@@ -109,6 +109,7 @@ int run_program(const RunOptions& options) {
     write_npy(path.string(), x.dtype(), x.shape(), bytes_of(x));
     rows.back().insert(rows.back().end() - 1, path.string());
   }
+  if (rows.empty()) fmt::print("{} gives nothing\n", function.name);
   fmt::print("{}", columns(rows, 0));
   return kDone;
 }

@@ -162,7 +162,8 @@ TENON_API size_t tenon_program_count_inputs(const tenon_program* program TENON_T
 
 /**
  * Gives the inputs of a function as its file declares them: names, dtypes and sizes, those that are
- * open as TENON_SIZE_UNKNOWN. tenon_function_trace() takes them as they are. Any thread.
+ * open as TENON_SIZE_UNKNOWN. tenon_function_trace() takes them as they are; in names of sizes,
+ * what it does not take is "_". Any thread.
  *
  * @param program   The program.
  * @param function  The function's place.

@@ -6,12 +6,9 @@
 // Handles are counted and freed by themselves, errors are thrown as tenon::Error, and every call
 // runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
 // for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for code that is traced,
-// control.hpp for its branches and loops,
-// custom_op.hpp for ops of one's own, dlpack.hpp and safetensors.hpp for data of others,
-// profiler.hpp for what takes time; async.hpp, to be included by itself, for futures.
 // control.hpp for its branches and loops, program.hpp for code in files, custom_op.hpp for ops of
-// one's own, dlpack.hpp and safetensors.hpp for data of others; async.hpp, to be included by
-// itself, for futures.
+// one's own, dlpack.hpp and safetensors.hpp for data of others, profiler.hpp for what takes time;
+// async.hpp, to be included by itself, for futures.
 
 #pragma once
 
