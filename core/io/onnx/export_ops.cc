@@ -79,84 +79,21 @@ bool say_same(OpCall& c) {
   return true;
 }
 
-constexpr std::string_view kSame[] = {"neg",
-                                      "abs",
-                                      "sign",
-                                      "reciprocal",
-                                      "sqrt",
-                                      "exp",
-                                      "log",
-                                      "sin",
-                                      "cos",
-                                      "tan",
-                                      "asin",
-                                      "acos",
-                                      "atan",
-                                      "sinh",
-                                      "cosh",
-                                      "tanh",
-                                      "asinh",
-                                      "acosh",
-                                      "atanh",
-                                      "erf",
-                                      "sigmoid",
-                                      "floor",
-                                      "ceil",
-                                      "round",
-                                      "isnan",
-                                      "isinf",
-                                      "logical_not",
-                                      "add",
-                                      "sub",
-                                      "mul",
-                                      "pow",
-                                      "maximum",
-                                      "minimum",
-                                      "equal",
-                                      "less",
-                                      "less_equal",
-                                      "greater",
-                                      "greater_equal",
-                                      "logical_and",
-                                      "logical_or",
-                                      "logical_xor",
-                                      "where",
-                                      "relu",
-                                      "leaky_relu",
-                                      "elu",
-                                      "celu",
-                                      "selu",
-                                      "softplus",
-                                      "softsign",
-                                      "prelu",
-                                      "hard_sigmoid",
-                                      "hard_swish",
-                                      "mish",
-                                      "thresholded_relu",
-                                      "shrink",
-                                      "hardmax",
-                                      "softmax",
-                                      "log_softmax",
-                                      "argmax",
-                                      "argmin",
-                                      "transpose",
-                                      "gather",
-                                      "gather_elements",
-                                      "gather_nd",
-                                      "scatter_elements",
-                                      "scatter_nd",
-                                      "concat",
-                                      "lrn",
-                                      "instance_norm",
-                                      "batch_norm",
-                                      "reverse_sequence",
-                                      "einsum",
-                                      "flatten",
-                                      "det",
-                                      "global_avg_pool",
-                                      "global_max_pool",
-                                      "global_lp_pool",
-                                      "int8_matmul"};
+constexpr std::string_view kSame =
+    "neg abs sign reciprocal sqrt exp log sin cos tan asin acos atan sinh cosh tanh asinh "
+    "acosh atanh erf sigmoid floor ceil round isnan isinf logical_not add sub mul maximum "
+    "minimum equal less less_equal greater greater_equal logical_and logical_or logical_xor "
+    "relu leaky_relu elu celu selu softplus softsign prelu hard_sigmoid hard_swish mish "
+    "thresholded_relu shrink hardmax softmax log_softmax argmax argmin gather gather_elements "
+    "scatter_elements concat instance_norm batch_norm flatten det global_avg_pool";
+
+// What ONNX has for floating numbers alone, or onnxruntime runs for them alone.
+bool say_same_of_floating(OpCall& c) { return is_floating(c.dtype()) && say_same(c); }
+
+bool say_where(OpCall& c) {
+  c.out = {choose(c.w, c.types[1].dtype, c.in[0], c.in[1], c.in[2])};
+  return true;
+}
 
 bool say_itself(OpCall& c) {
   c.out = {c.in[0]};
@@ -332,6 +269,7 @@ bool say_gelu(OpCall& c) {
 // ---- reductions
 
 bool say_reduction(OpCall& c) {
+  if (is_narrow(c.dtype())) return false;
   Texts inputs = {c.in[0]};
   if (const Ints& axes = c.ints("axes"); !axes.empty()) inputs.push_back(c.w.integers(axes.span()));
   c.out = {
@@ -339,23 +277,32 @@ bool say_reduction(OpCall& c) {
   return true;
 }
 
+bool say_reduction_in_wide(OpCall& c) { return say_in_wide(c, say_reduction); }
+
 bool say_cumsum(OpCall& c) {
+  if (is_narrow(c.dtype())) return false;
   c.out = {c.w.node("CumSum", {c.in[0], c.w.integer(c.integer("axis"))},
                     {attribute("exclusive", int64_t{c.flag("exclusive")}),
                      attribute("reverse", int64_t{c.flag("reverse")})})};
   return true;
 }
 
+bool say_cumsum_in_wide(OpCall& c) { return say_in_wide(c, say_cumsum); }
+
 FormTable table() {
   FormTable all;
-  for (const std::string_view op : kSame) all[op] = {.say = say_same};
+  for (size_t at = 0; at < kSame.size();) {
+    const size_t end = std::min(kSame.find(' ', at), kSame.size());
+    all[kSame.substr(at, end - at)] = {.say = say_same};
+    at = end + 1;
+  }
   for (const char* op : {"identity", "stop_gradient", "copy"}) all[op] = {.say = say_itself};
   for (const char* op : {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}) {
     all[op] = {.say = say_bitwise};
   }
   for (const char* op : {"sum", "prod", "max", "min", "mean", "l1_norm", "l2_norm", "sum_square",
                          "log_sum", "logsumexp"}) {
-    all[op] = {.say = say_reduction};
+    all[op] = {.say = say_reduction, .say_as_function = say_reduction_in_wide};
   }
   all["div"] = {say_div, say_div_of_integers};
   all["fmod"] = {.say_as_function = say_fmod};
@@ -368,7 +315,9 @@ FormTable table() {
   all["shift_left"] = all["shift_right"] = {.say_as_function = say_shift};
   all["cast"] = {.say = say_cast, .say_as_function = say_cast_to_integer};
   all["gelu"] = {.say = say_gelu};
-  all["cumsum"] = {.say = say_cumsum};
+  all["cumsum"] = {.say = say_cumsum, .say_as_function = say_cumsum_in_wide};
+  for (const char* op : {"pow", "global_max_pool"}) all[op] = {.say = say_same_of_floating};
+  all["where"] = {.say = say_where};
   add_shape_forms(all);
   add_math_forms(all);
   add_nn_forms(all);
@@ -377,6 +326,28 @@ FormTable table() {
 }
 
 }  // namespace
+
+bool say_in_wide(OpCall& c, OpForm::Say say) {
+  const DType own = c.dtype();
+  // Of all 64 bits, the order is that of the unsigned ones.
+  const std::string_view op = c.node().op->name;
+  if (own == DType::kU64 && (op == "max" || op == "min")) return false;
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    if (c.types[i].dtype != own) continue;
+    c.in[i] = c.w.cast(c.in[i], DType::kI64);
+    c.types[i].dtype = DType::kI64;
+  }
+  if (!say(c)) return false;
+  c.out[0] = c.w.cast(c.out[0], own);
+  return true;
+}
+
+std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
+                   const std::string& y) {
+  if (dtype != DType::kBool) return w.node("Where", {condition, x, y});
+  const std::string otherwise = w.node("And", {w.node("Not", {condition}), y});
+  return w.node("Or", {w.node("And", {condition, x}), otherwise});
+}
 
 const OpForm* find_form(const OpDef& op) {
   static const FormTable forms = table();

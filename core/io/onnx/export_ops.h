@@ -40,6 +40,7 @@ class OpCall {
   // Numbers or formulas.
   Sizes sizes(std::string_view name) const;
   Size size(std::string_view name) const;
+  std::string_view text(std::string_view name) const { return attr<std::string>(name); }
   std::string_view choice(std::string_view name) const;  // Of an enumeration.
   // An axis, counted from the front of input 0.
   int64_t axis(std::string_view name, size_t rank) const;
@@ -64,6 +65,17 @@ struct OpForm {
   // With many nodes, which become a function, so that Tenon knows its op again.
   Say say_as_function = nullptr;
 };
+// Integers of fewer bits than most of ONNX's arithmetic is defined for, or that onnxruntime has it
+// for, as those in which sums and products are the same but for what is cut off.
+inline bool is_narrow(DType dtype) {
+  return is_integer(dtype) && dtype != DType::kI32 && dtype != DType::kI64;
+}
+// Says the call of an input that is cast to i64, and casts what that gives back.
+bool say_in_wide(OpCall& call, OpForm::Say say);
+// x where the condition holds, else y: of bools too.
+std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
+                   const std::string& y);
+
 // NULL: nothing but the decomposition says it.
 const OpForm* find_form(const OpDef& op);
 

@@ -1,4 +1,4 @@
-// The forms of sorting, dynamic slices, running extremes, random words.
+// The forms of coordinates, sorting, dynamic slices, running extremes, random words.
 
 #include <limits>
 
@@ -7,37 +7,91 @@
 namespace tenon::onnx {
 namespace {
 
+// ---- places
+
+// ONNX takes coordinates in i64 alone.
+bool say_by_coordinates(OpCall& c) {
+  Attributes attributes;
+  if (!c.attributes(attributes)) return false;
+  Texts inputs = c.in;
+  if (c.types[1].dtype != DType::kI64) inputs[1] = c.w.cast(inputs[1], DType::kI64);
+  c.out = {c.w.node(c.node().op->onnx, inputs, attributes)};
+  return true;
+}
+
 // ---- order
+
+// What stands in the same order, of a dtype that onnxruntime sorts; and back.
+struct SortKeys {
+  SortKeys(OpCall& call, const std::string& x) : c(call) {
+    const DType dtype = c.dtype();
+    if (dtype == DType::kF16 || dtype == DType::kBF16) {
+      keys = c.w.cast(x, DType::kF32);
+    } else if (dtype == DType::kBool || is_narrow(dtype)) {
+      keys = c.w.cast(x, DType::kI64);
+      if (dtype == DType::kU64) keys = turned(keys);
+    } else {
+      keys = x;
+    }
+  }
+  std::string values(const std::string& found) {
+    const DType dtype = c.dtype();
+    const bool same = is_floating(dtype) ? dtype == DType::kF32 || dtype == DType::kF64
+                                         : !is_narrow(dtype) && dtype != DType::kBool;
+    if (same) return found;
+    return c.w.cast(dtype == DType::kU64 ? turned(found) : found, dtype);
+  }
+
+  OpCall& c;
+  std::string keys;
+
+ private:
+  // With the first bit turned over, signed numbers stand in the order of unsigned ones.
+  std::string turned(const std::string& x) {
+    const std::string first_bit = c.w.integer(std::numeric_limits<int64_t>::min());
+    return c.w.node("BitwiseXor", {x, first_bit});
+  }
+};
+
+Texts top(OpCall& c, const std::string& x, const std::string& k, int64_t axis, bool largest) {
+  return c.w.nodes_of("TopK", {x, k}, 2,
+                      {attribute("axis", axis), attribute("largest", int64_t{largest})});
+}
 
 // Equal elements in the order of their indices, as everywhere here.
 bool say_sort(OpCall& c) {
+  if (c.rank() == 0) return false;
   const int64_t axis = c.axis("axis", c.rank());
-  const Size n = c.types[0].shape[static_cast<size_t>(axis)];
-  const std::string x = c.dtype() == DType::kBool ? c.w.cast(c.in[0], DType::kI32) : c.in[0];
-  const Texts found =
-      c.w.nodes_of("TopK", {x, c.w.size(n)}, 2,
-                   {attribute("axis", axis), attribute("largest", int64_t{c.flag("descending")})});
-  const bool values = c.node().op->name == "sort";
-  c.out = {found[values ? 0 : 1]};
-  if (values && c.dtype() == DType::kBool) c.out = {c.w.cast(c.out[0], DType::kBool)};
+  const std::string n = c.w.size(c.types[0].shape[static_cast<size_t>(axis)]);
+  SortKeys keys(c, c.in[0]);
+  const Texts found = top(c, keys.keys, n, axis, c.flag("descending"));
+  c.out = {c.node().op->name == "sort" ? keys.values(found[0]) : found[1]};
   return true;
 }
 
 bool say_top_k(OpCall& c) {
-  const bool is_bool = c.dtype() == DType::kBool;
-  c.out = c.w.nodes_of(
-      "TopK", {is_bool ? c.w.cast(c.in[0], DType::kI32) : c.in[0], c.w.size(c.size("k"))}, 2,
-      {attribute("axis", c.integer("axis")), attribute("largest", int64_t{c.flag("largest")}),
-       attribute("sorted", int64_t{c.flag("sorted")})});
-  if (is_bool) c.out[0] = c.w.cast(c.out[0], DType::kBool);
+  const int64_t axis = c.axis("axis", c.rank());
+  const std::string k = c.w.size(c.size("k"));
+  SortKeys keys(c, c.in[0]);
+  const Texts found = top(c, keys.keys, k, axis, c.flag("largest"));
+  c.out = {keys.values(found[0]), found[1]};
+  if (c.flag("sorted")) return true;
+  // Those that are chosen, in the order of their indices.
+  c.out[1] = top(c, found[1], k, axis, false)[0];
+  c.out[0] = c.w.node("GatherElements", {c.in[0], c.out[1]}, {attribute("axis", axis)});
   return true;
 }
 
 // How many elements of the sequence lie before each value.
 bool say_searchsorted(OpCall& c) {
-  const std::string value = c.w.node("Unsqueeze", {c.in[1], c.w.integers({-1})});
+  const bool is_bool = c.dtype() == DType::kBool;
+  const auto comparable = [&](const std::string& x) {
+    return is_bool ? c.w.cast(x, DType::kI32) : x;
+  };
+  const std::string sequence = comparable(c.in[0]);
+  const std::string value = c.w.node("Unsqueeze", {comparable(c.in[1]), c.w.integers({-1})});
   const bool left = c.choice("side") == "left";
-  std::string before = c.w.node(left ? "Less" : "LessOrEqual", {c.in[0], value});
+  std::string before = c.w.node(left ? "Less" : "LessOrEqual", {sequence, value});
   if (is_floating(c.dtype())) {
     // NaN comes behind all else and equals itself.
     const std::string is_number = c.w.node("Not", {c.w.node("IsNaN", {c.in[0]})});
@@ -73,6 +127,7 @@ std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwi
 }
 
 bool say_cumprod(OpCall& c) {
+  if (is_narrow(c.dtype())) return say_in_wide(c, say_cumprod);
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
   const std::string factors = met(c, axis, !c.flag("exclusive"), c.w.number(1, c.dtype()));
@@ -140,7 +195,10 @@ bool say_diagonal(OpCall& c) {
 
 // Moved so that the block lies inside.
 std::string placed(OpCall& c, const std::string& starts, const Dims& block) {
-  const std::string begin = c.w.cast(starts, DType::kI64);
+  const std::string given = c.w.cast(starts, DType::kI64);
+  const std::string from_end = c.w.node("Add", {given, c.w.sizes(c.types[0].shape)});
+  const std::string negative = c.w.node("Less", {given, c.w.integer(0)});
+  const std::string begin = c.w.node("Where", {negative, from_end, given});
   const std::string most = c.w.node("Sub", {c.w.sizes(c.types[0].shape), c.w.sizes(block)});
   return c.w.node("Max", {c.w.node("Min", {begin, most}), c.w.integer(0)});
 }
@@ -169,7 +227,8 @@ bool say_dynamic_update_slice(OpCall& c) {
       c.w.node("Concat", {begin, c.w.node("Sub", {rest, begin})}, {attribute("axis", int64_t{0})});
   const std::string ones = c.w.node("Expand", {c.w.number(1, DType::kI32), c.w.sizes(block)});
   const std::string here = c.w.cast(c.w.node("Pad", {ones, pads}), DType::kBool);
-  c.out = {c.w.node("Where", {here, c.w.node("Pad", {c.in[1], pads}), c.in[0]})};
+  const std::string update = c.w.node("Pad", {c.in[1], pads});
+  c.out = {choose(c.w, c.dtype(), here, update, c.in[0])};
   return true;
 }
 
@@ -255,8 +314,9 @@ bool say_rng_bits(OpCall& c) {
 }  // namespace
 
 void add_index_forms(FormTable& all) {
+  for (const char* op : {"gather_nd", "scatter_nd"}) all[op] = {.say = say_by_coordinates};
   all["sort"] = all["argsort"] = {.say_as_function = say_sort};
-  all["top_k"] = {.say = say_top_k};
+  all["top_k"] = {.say_as_function = say_top_k};
   all["searchsorted"] = {.say_as_function = say_searchsorted};
   all["cumprod"] = {.say_as_function = say_cumprod};
   all["cummax"] = all["cummin"] = {.say_as_function = say_running_extreme};

@@ -7,6 +7,7 @@ namespace tenon::onnx {
 namespace {
 
 bool say_matmul(OpCall& c) {
+  if (is_narrow(c.dtype())) return false;
   const auto operand = [&](size_t i, std::string_view flag) {
     if (!c.flag(flag)) return c.in[i];
     Ints perm;
@@ -16,6 +17,41 @@ bool say_matmul(OpCall& c) {
   };
   const std::string a = operand(0, "transpose_a"), b = operand(1, "transpose_b");
   c.out = {c.w.node("MatMul", {a, b})};
+  return true;
+}
+
+bool say_matmul_in_wide(OpCall& c) { return say_in_wide(c, say_matmul); }
+
+// Without zero points, or with one for all. Others are taken off before.
+bool say_int8_matmul(OpCall& c) {
+  for (const size_t i : {size_t{2}, size_t{3}}) {
+    if (c.has(i) && c.rank(i) > 0) return false;
+  }
+  c.out = {c.w.node("MatMulInteger", c.in)};
+  return true;
+}
+bool say_int8_matmul_of_rows(OpCall& c) {
+  const auto centred = [&](size_t i) {
+    const std::string x = c.w.cast(c.in[i], DType::kI32);
+    if (!c.has(2 + i)) return x;
+    std::string zero = c.w.cast(c.in[2 + i], DType::kI32);
+    if (i == 0 && c.rank(2) == 1 && c.rank(0) > 1) {
+      zero = c.w.node("Unsqueeze", {zero, c.w.integers({-1})});
+    }
+    return c.w.node("Sub", {x, zero});
+  };
+  const std::string a = centred(0), b = centred(1);
+  c.out = {c.w.node("MatMul", {a, b})};
+  return true;
+}
+
+// Letters and an arrow: what onnxruntime reads the same.
+bool say_einsum(OpCall& c) {
+  const std::string_view equation = c.text("equation");
+  const bool plain = equation.find("->") != equation.npos && equation.find('.') == equation.npos;
+  Attributes attributes;
+  if (!plain || !is_floating(c.dtype()) || !c.attributes(attributes)) return false;
+  c.out = {c.w.node("Einsum", c.in, attributes)};
   return true;
 }
 
@@ -175,6 +211,10 @@ bool say_conv_transpose(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
   if (window.has_negative_pads() || !c.sizes("output_shape").empty()) return false;
+  for (size_t i = 0; i < c.ints("output_padding").size(); ++i) {
+    const int64_t most = std::max(window.strides[i], window.dilations[i]);
+    if (c.ints("output_padding")[i] >= most) return false;
+  }
   Attributes attributes = window.attributes(c.integer("group"));
   if (const Ints& behind = c.ints("output_padding"); !behind.empty()) {
     attributes.push_back(attribute("output_padding", behind.span()));
@@ -186,7 +226,9 @@ bool say_conv_transpose(OpCall& c) {
 // ---- pools
 
 bool say_pool(OpCall& c) {
+  const bool fits = is_floating(c.dtype()) || c.dtype() == DType::kI8 || c.dtype() == DType::kU8;
   Attributes attributes;
+  if (!fits) return false;
   if (!c.attributes(attributes)) return false;
   const size_t n = c.wants(c.node().types.size() - 1) ? c.node().types.size() : 1;
   c.out = c.w.nodes_of(c.node().op->onnx, c.in, n, attributes);
@@ -236,15 +278,29 @@ bool say_layer_norm(OpCall& c) {
   return true;
 }
 
+// Of images, with a centre among the channels: what onnxruntime runs.
+bool say_lrn(OpCall& c) {
+  const bool centred = c.integer("size") % 2 == 1 && c.real("alpha") > 0 && c.real("beta") > 0;
+  const bool fits = c.rank() == 4 && c.dtype() == DType::kF32 && centred;
+  Attributes attributes;
+  for (const Size size : c.types[0].shape) {
+    if (identical(size, 0)) return false;
+  }
+  if (!fits || !c.attributes(attributes)) return false;
+  c.out = {c.w.node("LRN", c.in, attributes)};
+  return true;
+}
+
 // ---- recurrent networks
 
 bool say_recurrent(OpCall& c) {
   const Size hidden = c.types[2].shape[2];
   if (!hidden.known() || c.dtype() != DType::kF32 || c.integer("layout") != 0) return false;
+  // Of which onnxruntime makes something else.
+  if (c.has(4) || c.real("clip") > 0) return false;
   const std::string_view op = c.node().op->name, direction = c.choice("direction");
   Attributes attributes = {attribute("hidden_size", hidden.word()),
                            attribute("direction", direction)};
-  if (c.real("clip") > 0) attributes.push_back(attribute("clip", c.real("clip")));
   if (op == "lstm") {
     attributes.push_back(attribute("input_forget", int64_t{c.flag("input_forget")}));
   } else if (op == "gru") {
@@ -260,7 +316,10 @@ bool say_recurrent(OpCall& c) {
 
 // ---- quantisation
 
+bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
+
 bool say_quantize(OpCall& c) {
+  if (c.dtype() != DType::kF32 || !is_byte(c.out_type().dtype)) return false;
   // Without a zero point ONNX means bytes.
   if (!c.has(2) && c.out_type().dtype != DType::kU8) return false;
   Texts inputs = c.in;
@@ -269,6 +328,7 @@ bool say_quantize(OpCall& c) {
   return true;
 }
 bool say_dequantize(OpCall& c) {
+  if (c.out_type().dtype != DType::kF32 || !is_byte(c.dtype())) return false;
   Texts inputs = c.in;
   inputs.resize(c.has(2) ? 3 : 2);
   c.out = {c.w.node("DequantizeLinear", inputs, {attribute("axis", c.integer("axis"))})};
@@ -289,7 +349,10 @@ bool say_depth_to_space(OpCall& c) {
 }  // namespace
 
 void add_nn_forms(FormTable& all) {
-  all["matmul"] = {.say = say_matmul};
+  all["matmul"] = {.say = say_matmul, .say_as_function = say_matmul_in_wide};
+  all["int8_matmul"] = {.say = say_int8_matmul, .say_as_function = say_int8_matmul_of_rows};
+  all["einsum"] = {.say = say_einsum};
+  all["lrn"] = {.say = say_lrn};
   all["gemm"] = {.say = say_gemm};
   all["conv"] = {.say = say_conv, .say_as_function = say_other_conv};
   all["conv_backward_input"] = {.say_as_function = say_conv_backward_input};

@@ -98,6 +98,10 @@ bool say_expand_dims(OpCall& c) {
 }
 
 bool say_slice(OpCall& c) {
+  if (c.rank() == 0) {
+    c.out = {c.in[0]};
+    return true;
+  }
   const Sizes starts = c.sizes("starts"), ends = c.sizes("ends");
   Ints axes = c.ints("axes"), steps = c.ints("steps");
   for (size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
@@ -109,6 +113,10 @@ bool say_slice(OpCall& c) {
 }
 
 bool say_flip(OpCall& c) {
+  if (c.rank() == 0) {
+    c.out = {c.in[0]};
+    return true;
+  }
   Ints axes = c.ints("axes");
   for (size_t i = 0; c.ints("axes").empty() && i < c.rank(); ++i) {
     axes.push_back(static_cast<int64_t>(i));
@@ -152,6 +160,15 @@ std::string transposed(OpCall& c, const Ints& perm) {
   return c.w.node("Transpose", {c.in[0]}, {attribute("perm", perm.span())});
 }
 
+bool say_transpose(OpCall& c) {
+  Ints perm = c.ints("perm");
+  const auto rank = static_cast<int64_t>(c.rank());
+  for (int64_t& axis : perm) axis = axis < 0 ? axis + rank : axis;
+  for (int64_t axis = rank; c.ints("perm").empty() && axis > 0; --axis) perm.push_back(axis - 1);
+  c.out = {transposed(c, perm)};
+  return true;
+}
+
 bool say_swapaxes(OpCall& c) {
   Ints perm;
   for (size_t i = 0; i < c.rank(); ++i) perm.push_back(static_cast<int64_t>(i));
@@ -184,6 +201,13 @@ bool say_tile(OpCall& c) {
 }
 
 bool say_pad(OpCall& c) {
+  // A picture in a mirror is no larger than what is there.
+  for (size_t i = 0; c.choice("mode") == "reflect" && i < c.rank(); ++i) {
+    for (const Size pad : c.sizes("pads")) {
+      const Size size = c.types[0].shape[i];
+      if (pad.known() && size.known() && pad.word() >= size.word()) return false;
+    }
+  }
   Texts inputs = {c.in[0], c.w.sizes(c.sizes("pads").span()), c.has(1) ? c.in[1] : ""};
   if (const Ints& axes = c.ints("axes"); !axes.empty()) inputs.push_back(c.w.integers(axes.span()));
   c.out = {c.w.node("Pad", inputs, {attribute("mode", c.choice("mode"))})};
@@ -210,6 +234,7 @@ void add_shape_forms(FormTable& all) {
   all["split"] = {.say = say_split};
   all["unstack"] = {.say = say_unstack};
   all["stack"] = {.say = say_stack};
+  all["transpose"] = {.say = say_transpose};
   all["swapaxes"] = {.say = say_swapaxes};
   all["moveaxis"] = {.say = say_moveaxis};
   all["tile"] = {.say = say_tile};
