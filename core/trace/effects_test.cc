@@ -392,6 +392,25 @@ TEST_F(Effects, LeaveStatesOfALoopAsItsTripsAssignedThem) {
   }
 }
 
+// The order lies on no device, though a trace says that of all its values.
+TEST_F(Effects, OfTensorsOnAnotherDeviceThanTheScopes) {
+  Device& other = context().device(device().name() == "ref:0" ? "cpu" : "ref");
+  const Tensor x = to_device(scope(), f32({1, 2}), other);
+  expect_prints(
+      [&](TensorSpan in) {
+        show("first {}", {in[0]});
+        cond(
+            scope(), less(sum(in[0]), number(9.0)),
+            [&](TensorSpan) {
+              show("then {}", {in[0]});
+              return Tensors{check(in[0] + in[0])};
+            },
+            [&](TensorSpan) { return Tensors{in[0]}; });
+        return Tensors{};
+      },
+      {x}, "first [1. 2.]\nthen [1. 2.]\n");
+}
+
 TEST_F(Effects, KeepTheirOrderWithPassesLeftOut) {
   for (const Pass& pass : passes()) {
     context().leave_out_pass(find_pass(pass.name), true);
