@@ -1,20 +1,11 @@
-// libFuzzer's target for files of ONNX: any bytes are read, or refused with an error that says why.
+// libFuzzer's target for files of ONNX: any bytes become a function and variables, or are refused.
 
-#include <cstdlib>
-
-#include "core/base/error.h"
-#include "core/io/onnx/describe.h"
-#include "core/io/onnx/run.h"
+#include "core/io/fuzz/fuzz.h"
+#include "core/io/onnx/model_program.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tenon;
-  try {
-    const std::string bytes(reinterpret_cast<const char*>(data), size);
-    const onnx::Model model = onnx::parse_model(bytes);
-    onnx::describe(model);
-    onnx::unknown_ops(model);
-  } catch (const Error& error) {
-    if (error.code() == Code::kInternal) std::abort();
-  }
-  return 0;
+  return fuzz::reads_or_refuses(data, size, [](std::string bytes) {
+    onnx::program_of_model(fuzz::scope(), {.bytes = std::move(bytes), .stem = "fuzz"});
+  });
 }
