@@ -124,12 +124,12 @@ TEST_F(ModelFunctions, OfTenonsDomainAreItsOwnOps) {
   };
 
   EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":0.5},"inputs":[0],"outputs":[0]})"),
-            "t0 = leaky_relu(x, alpha=0.5)");
+            "v0 = leaky_relu(x, alpha=0.5)");
   // What is not known stands for itself.
-  EXPECT_EQ(with(R"({"op":"frob","attributes":{},"inputs":[0],"outputs":[0]})"), "t0 = neg(x)");
+  EXPECT_EQ(with(R"({"op":"frob","attributes":{},"inputs":[0],"outputs":[0]})"), "v0 = neg(x)");
   EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":"n"},"inputs":[0],"outputs":[0]})"),
-            "t0 = neg(x)");
-  EXPECT_EQ(with("negates"), "t0 = neg(x)");
+            "v0 = neg(x)");
+  EXPECT_EQ(with("negates"), "v0 = neg(x)");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST_F(ModelProgram, AShapeThatNodesComputeServesAllLengths) {
 
   EXPECT_TENSOR(call_one(f, {f32({1, 3}, {1, 2, 3})}), f32({1, 2, 3}));
   EXPECT_TENSOR(call_one(f, {f32({2, 3}, {1, 2, 3, 4, 5, 6})}), f32({1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(text(f), "(x: f32[N,3]) {\n  t0 = reshape(x, shape=[3*N])\n  return t0\n}\n");
+  EXPECT_EQ(text(f), "(x: f32[N,3]) {\n  v0 = reshape(x, shape=[3*N])\n  return v0\n}\n");
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
@@ -48,7 +48,7 @@ TEST_F(ModelProgram, PadsAsExportersComputeThem) {
        .outputs = {value_info("y")}})));
 
   EXPECT_TENSOR(call_one(f, {f32({1, 2}, {7, 8})}), f32({1, 5}, {0, 7, 8, 0, 0}));
-  EXPECT_EQ(text(f), "(x: f32[N,M]) {\n  t0 = pad(x, 0.0, pads=[0,1,0,2])\n  return t0\n}\n");
+  EXPECT_EQ(text(f), "(x: f32[N,M]) {\n  v0 = pad(x, none, pads=[0,1,0,2])\n  return v0\n}\n");
 }
 
 TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
