@@ -96,6 +96,13 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
       "the ONNX files.");
   command->add_option("MODEL", options.path, kProgram)->required();
   command->add_option("OUT", options.to, "The folder, which is made if need be")->required();
+  command
+      ->add_option(
+          "--size", options.sizes,
+          "A size that the file leaves open, and that is fixed in what is written, for ops "
+          "that have to know it; one that has no name there is INPUT.AXIS, such as x.0")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false);
   command->add_option("--name", options.name, "What the only function is called there")
       ->type_name("NAME");
   return command;

@@ -32,6 +32,40 @@ std::string name_for(const ProgramFunction& function, const ConvertOptions& opti
                   function.name));
 }
 
+// The inputs with the sizes that were given.
+std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes) {
+  for (InputSpec& spec : inputs) {
+    for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
+      if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
+      const auto own = sizes.find(open_size_name(spec, axis));
+      if (own == sizes.end()) continue;
+      spec.shape[axis] = own->second;
+      if (axis < spec.size_names.size()) spec.size_names[axis].clear();
+    }
+  }
+  return inputs;
+}
+
+// Fails with the sizes that are still open, which may be why.
+Trace traced(const Function& code, const std::vector<InputSpec>& inputs) {
+  try {
+    return code.trace(inputs);
+  } catch (const Error& error) {
+    std::string open;
+    for (const InputSpec& spec : inputs) {
+      for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
+        if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
+        open += (open.empty() ? "" : ", ") + open_size_name(spec, axis);
+      }
+    }
+    if (open.empty()) throw;
+    throw Failure(
+        fmt::format("{}\n--size NAME=NUMBER fixes a size; those of the inputs that are "
+                    "open: {}",
+                    error.what(), open));
+  }
+}
+
 void list_files(const std::string& folder) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -56,11 +90,13 @@ int convert_program(const ConvertOptions& options) {
     throw Failure(
         fmt::format("--name is for a program of one function, and this has {}", functions.size()));
   }
+  const Sizes sizes = read_sizes(options.sizes);
   std::map<std::string, Trace> traces;
   Progress progress("tracing", functions.size());
   for (const ProgramFunction& function : functions) {
     const Function code = opened.program().function(function.name);
-    traces.emplace(name_for(function, options, functions.size()), code.trace(function.inputs));
+    traces.emplace(name_for(function, options, functions.size()),
+                   traced(code, with_sizes(function.inputs, sizes)));
     progress.step();
   }
   progress.end();

@@ -23,34 +23,13 @@ Json taken(tenon_string text) { return Json::parse(detail::take_text(text)); }
 
 // ---- sizes that the file leaves open
 
-using Sizes = std::map<std::string, int64_t>;
-
-Sizes read_sizes(const std::vector<std::string>& given) {
-  Sizes sizes;
-  for (const std::string& text : given) {
-    const auto [name, value] = named_value("--size", text);
-    size_t end = 0;
-    try {
-      sizes[name] = std::stoll(value, &end);
-    } catch (const std::logic_error&) {
-      end = 0;
-    }
-    if (end != value.size() || sizes[name] < 0) {
-      throw Failure(fmt::format("--size {}: the value is no number from 0 to 2^63 - 1", text));
-    }
-  }
-  return sizes;
-}
-
-// The inputs with sizes for those that are open: as they were given, `other` for the rest. One that
-// has no name in the file is called after its input and axis, x.0.
+// The inputs with sizes for those that are open: as they were given, `other` for the rest.
 std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes, int64_t other,
                                   Sizes& used) {
   for (InputSpec& spec : inputs) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
       if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
-      const std::string given = axis < spec.size_names.size() ? spec.size_names[axis] : "";
-      const std::string name = given.empty() ? fmt::format("{}.{}", spec.name, axis) : given;
+      const std::string name = open_size_name(spec, axis);
       const auto own = sizes.find(name);
       spec.shape[axis] = own == sizes.end() ? other : own->second;
       used[name] = spec.shape[axis];

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 
 #include "tools/tenon/failure.h"
 #include "tools/tenon/npy.h"
@@ -138,6 +137,28 @@ std::pair<std::string, std::string> named_value(const std::string& option,
     throw Failure(fmt::format("{} {}: it has the form NAME=VALUE", option, text));
   }
   return {text.substr(0, at), text.substr(at + 1)};
+}
+
+Sizes read_sizes(const std::vector<std::string>& given) {
+  Sizes sizes;
+  for (const std::string& text : given) {
+    const auto [name, value] = named_value("--size", text);
+    size_t end = 0;
+    try {
+      sizes[name] = std::stoll(value, &end);
+    } catch (const std::logic_error&) {
+      end = 0;
+    }
+    if (end != value.size() || sizes[name] < 0) {
+      throw Failure(fmt::format("--size {}: the value is no number from 0 to 2^63 - 1", text));
+    }
+  }
+  return sizes;
+}
+
+std::string open_size_name(const InputSpec& spec, size_t axis) {
+  const bool is_named = axis < spec.size_names.size() && !spec.size_names[axis].empty();
+  return is_named ? spec.size_names[axis] : fmt::format("{}.{}", spec.name, axis);
 }
 
 std::vector<Tensor> read_inputs(const ProgramFunction& function,

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <tenon/tenon.hpp>
@@ -39,6 +40,12 @@ std::string signature_text(const ProgramFunction& function);
 
 // "NAME=VALUE" in two.
 std::pair<std::string, std::string> named_value(const std::string& option, const std::string& text);
+
+// Numbers for sizes that a file leaves open, from "NAME=NUMBER" each.
+using Sizes = std::map<std::string, int64_t>;
+Sizes read_sizes(const std::vector<std::string>& given);
+// Of such a size. One that has no name in the file is called after its input and axis: x.0.
+std::string open_size_name(const InputSpec& spec, size_t axis);
 
 // The inputs of a function, in its order, from "NAME=FILE.npy" each.
 std::vector<Tensor> read_inputs(const ProgramFunction& function,

@@ -272,6 +272,9 @@ TEST_F(ProgramCommands, ConvertsModelsOfOldOperatorSets) {
     EXPECT_EQ(run.status, 0) << run;
     EXPECT_TRUE(run.prints("min 0, mean 2.83333, max 7")) << run;
   }
+  // A size that becomes known.
+  EXPECT_EQ(tenon("convert old.onnx fixed --name f --size old_n=3").status, 0);
+  EXPECT_EQ(Program("fixed").functions()[0].inputs[0].shape, (Shape{3, 2}));
   const Outcome again = tenon("convert two two_again");
   EXPECT_EQ(again.status, 0) << again;
   EXPECT_EQ(Program("two_again").functions().size(), 2u);

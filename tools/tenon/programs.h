@@ -33,7 +33,8 @@ struct ProfileOptions : RunOptions {
 
 struct ConvertOptions {
   std::string path, to;
-  std::string name;  // Of the only function; empty: as it is called.
+  std::string name;                // Of the only function; empty: as it is called.
+  std::vector<std::string> sizes;  // "NAME=NUMBER", of unknown sizes that become known.
 };
 
 // Each gives the status to exit with.
