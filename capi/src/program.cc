@@ -32,7 +32,7 @@ tenon_string OpenProgram::word_for(const std::string& size_name) {
   std::string& word = at->second;
   if (!is_new || word.empty()) return lend_text(word);
   for (char& c : word) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (std::isdigit(static_cast<unsigned char>(word[0]))) word.insert(0, "_");
+  if (std::isdigit(static_cast<unsigned char>(word[0]))) word.insert(word.begin(), '_');
   const auto is_taken = [&] {
     return std::any_of(words_.begin(), words_.end(), [&](const auto& other) {
       return other.first != size_name && other.second == word;
