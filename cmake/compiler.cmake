@@ -58,9 +58,16 @@ elseif(TENON_SANITIZE)
 endif()
 # AddressSanitizer's checks behind -O1 take twice as long to compile as behind -Og.
 if(TENON_SANITIZE)
-  add_compile_options(${sanitize} -fno-omit-frame-pointer
-                      $<IF:$<STREQUAL:${TENON_SANITIZE},address>,-Og,-O1>)
+  add_compile_options(${sanitize} -fno-omit-frame-pointer -Og)
   add_link_options(${sanitize})
+endif()
+if(TENON_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+# What is left out where not all is to be checked.
+set(tenon_left_out "")
+if(TENON_SANITIZE STREQUAL "address" AND NOT TENON_SANITIZE_ALL)
+  set(tenon_left_out -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
 
 # tenon_compile_quickly(target) spares the optimiser, in the builds that are made for tests, what runs for less
@@ -80,8 +87,27 @@ function(tenon_precompile target)
   endif()
   target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string>
                             <unordered_map> <vector> ${ARGN})
+  tenon_take_precompiled(${target})
+endfunction()
+
+# tenon_precompile_binding(target) lets programs of one file read the C++ binding once for all of them.
+function(tenon_precompile_binding target)
+  if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
+    return()
+  endif()
+  get_property(first GLOBAL PROPERTY TENON_PRECOMPILED_BINDING)
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    set_property(GLOBAL PROPERTY TENON_PRECOMPILED_BINDING ${target})
+    target_precompile_headers(${target} PRIVATE <iostream> <tenon/tenon.hpp>)
+  endif()
+  tenon_take_precompiled(${target})
+endfunction()
+
+function(tenon_take_precompiled target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # ccache asks for the first; behind precompiled headers GCC 12 warns of reads that are none.
-    target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-stringop-overread)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-Wno-stringop-overread>)
   endif()
 endfunction()

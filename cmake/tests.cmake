@@ -4,8 +4,8 @@
 file(GLOB_RECURSE core_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_test.cc
      ${PROJECT_SOURCE_DIR}/core/testing/*.cc)
 if(TENON_SANITIZE STREQUAL "thread")
-  # What an op says, its cases and its expansion, is read and computed by one thread.
-  list(FILTER core_tests EXCLUDE REGEX "/core/(ops|io/onnx|trace/op_cases|testing/(op_problem|expansion_cases))")
+  # What an op says, its cases and its expansion, and files of programs, are read by one thread.
+  list(FILTER core_tests EXCLUDE REGEX "/core/(ops|io/(onnx|program|save)|trace/op_cases|testing/(op_problem|expansion_cases))")
 endif()
 if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   tenon_add_gtest(core_test SOURCES ${core_tests} LIBS tenon_core PRECOMPILE

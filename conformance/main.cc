@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "conformance/device/device_check.h"
+#include "conformance/functions/function_check.h"
 #include "conformance/onnx/onnx_tests.h"
 #include "conformance/report/report.h"
 #include "conformance/run/arguments.h"
@@ -56,7 +57,8 @@ std::string find_plugin(const std::string& given) {
                            (known.empty() ? " none" : known));
 }
 
-// The device's own cells, then those of the claims if there is a runner for them.
+// The device's own cells; then, if there is a runner for them, those of functions and of the
+// claims.
 std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   std::vector<Cell> cells;
   const std::vector<DeviceCheck>& device_checks = all_device_checks();
@@ -65,6 +67,13 @@ std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
     if (check.level > options.run.level || !options.run.dtype.empty()) continue;
     if (!options.run.check.empty() && options.run.check != check.name) continue;
     if (matches(check.part, options.run.op)) cells.push_back({kDevice, i});
+  }
+  const std::vector<FunctionCheck>& function_checks = all_function_checks();
+  for (size_t i = 0; runner && i < function_checks.size(); ++i) {
+    const FunctionCheck& check = function_checks[i];
+    if (kFunctionLevel > options.run.level || !options.run.dtype.empty()) continue;
+    if (!options.run.check.empty() && options.run.check != check.name) continue;
+    if (matches(check.part, options.run.op)) cells.push_back({kFunctions, i});
   }
   for (size_t i = 0; runner && i < runner->claims().size(); ++i) {
     const Claim& claim = runner->claims()[i];
@@ -77,17 +86,30 @@ std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   return own;
 }
 
-Problem case_from(const std::string& line) {
+template <class F>
+auto case_from(const F& read) {
   try {
-    return from_line(line);
+    return read();
   } catch (const std::exception& error) {
     throw std::runtime_error("--case wants a line as a report has it: " +
                              std::string(error.what()));
   }
 }
 
+functions::Bench bench_of(const Runner& runner) {
+  return {.env = runner.environment(), .claims = runner.claims()};
+}
+
 int run_case(const Runner& runner, const Options& options) {
-  const Problem problem = case_from(options.case_line);
+  const std::string& line = options.case_line;
+  if (const FunctionCheck* const check = find_function_check(options.run.check)) {
+    const functions::Program program =
+        case_from([&] { return functions::program_from_line(line); });
+    const auto [passed, words] = run_program(*check, bench_of(runner), program);
+    fmt::print("{} {} {}\n", passed ? "PASS" : "FAIL", check->name, words);
+    return passed ? 0 : 1;
+  }
+  const Problem problem = case_from([&] { return from_line(line); });
   bool passed = true;
   for (const Check& check : all_checks()) {
     if (!options.run.check.empty() ? options.run.check != check.name
@@ -167,6 +189,10 @@ int serve(const Options& options) {
       }
     }
     if (!runner) runner = std::make_unique<Runner>(options.run);
+    if (cell.claim == kFunctions) {
+      return run_function_check(all_function_checks().at(cell.check), bench_of(*runner),
+                                options.run.shrink, tell);
+    }
     const auto at = [&](const Problem& problem) {
       // What draws its values is short; what lists them may not be.
       const std::string line = to_line(problem);
@@ -178,6 +204,7 @@ int serve(const Options& options) {
 
 Row blank_row(const Runner* runner, const Cell& cell) {
   if (cell.claim == kDevice) return blank_row(all_device_checks()[cell.check]);
+  if (cell.claim == kFunctions) return blank_row(all_function_checks()[cell.check]);
   const Claim& claim = runner->claims()[cell.claim];
   const Check& check = all_checks()[cell.check];
   return {.op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
@@ -240,19 +267,24 @@ void validate(const Options& options) {
   if (options.run.plugin.empty()) throw std::runtime_error("which plugin? --plugin names it");
   const std::string& op = options.run.op;
   const std::vector<DeviceCheck>& of_device = all_device_checks();
+  const std::vector<FunctionCheck>& of_functions = all_function_checks();
   if (std::none_of(all_ops().begin(), all_ops().end(),
                    [&](const OpFacts& known) { return matches(known.name, op); }) &&
       std::none_of(of_device.begin(), of_device.end(),
-                   [&](const DeviceCheck& check) { return matches(check.part, op); })) {
+                   [&](const DeviceCheck& check) { return matches(check.part, op); }) &&
+      std::none_of(of_functions.begin(), of_functions.end(),
+                   [&](const FunctionCheck& check) { return matches(check.part, op); })) {
     throw std::runtime_error("--op: there is no op \"" + op + "\"");
   }
   if (!options.run.dtype.empty()) dtype_named(options.run.dtype);
   const bool is_of_device =
       std::any_of(of_device.begin(), of_device.end(),
                   [&](const DeviceCheck& check) { return options.run.check == check.name; });
-  if (!options.run.check.empty() && !find_check(options.run.check) && !is_of_device) {
+  if (!options.run.check.empty() && !find_check(options.run.check) && !is_of_device &&
+      !find_function_check(options.run.check)) {
     std::string known;
     for (const DeviceCheck& check : of_device) known += std::string(" ") + check.name;
+    for (const FunctionCheck& check : of_functions) known += std::string(" ") + check.name;
     for (const Check& check : all_checks()) known += std::string(" ") + check.name;
     throw std::runtime_error("--check: there is no property \"" + options.run.check +
                              "\"; there are" + known);
@@ -271,7 +303,7 @@ int run(Options& options) {
   validate(options);
   options.run.profile = options.profile == "relaxed" ? Profile::kRelaxed : Profile::kStrict;
   options.run.thorough = options.level != "smoke";
-  options.run.level = options.run.thorough ? std::stoi(options.level) : 4;
+  options.run.level = options.run.thorough ? std::stoi(options.level) : kFunctionLevel;
   for (const std::string& option : options.plugin_options) {
     const size_t equals = option.find('=');
     options.run.plugin_options.emplace_back(
@@ -331,6 +363,8 @@ CLI::App* add_onnx(CLI::App& app, OnnxCommand& onnx) {
                       "A regular expression that names must match");
   command->add_option("--jobs", onnx.options.jobs, "How many run at a time");
   command->add_option("--least", onnx.least, "Fail unless so many tests are run at least");
+  command->add_flag("--functions", onnx.options.functions,
+                    "Run models as functions, not call by call");
   command->add_flag("--table", onnx.table, "Count by op, too");
   return command;
 }
@@ -364,10 +398,12 @@ int main(int argc, char** argv) {
   app.add_option(
          "--level", options.level,
          "The highest level to run: 0 the ABI, 1 memory and streams, 2 primitives, 3 composites, 4 "
-         "gradients, 6 stress; or smoke")
-      ->check(CLI::IsMember({"smoke", "0", "1", "2", "3", "4", "6"}))
+         "gradients, 5 functions, 6 stress; or smoke")
+      ->check(CLI::IsMember({"smoke", "0", "1", "2", "3", "4", "5", "6"}))
       ->capture_default_str();
-  app.add_option("--op", options.run.op, "Only this op; a * at the end stands for any rest");
+  app.add_option("--op", options.run.op,
+                 "Only this op, or this part of the device or of functions; a * at the end stands "
+                 "for any rest");
   app.add_option("--dtype", options.run.dtype, "Only claims with this dtype");
   app.add_option("--check", options.run.check, "Only this property");
   app.add_option("--profile", options.profile, "Which tolerances hold")
@@ -375,7 +411,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", options.run.seed, "What values are drawn by")->capture_default_str();
   app.add_option("--case", options.case_line,
-                 "One problem, as a report's line has it, by --check or by value");
+                 "One problem or program, as a report's line has it, by --check or by value");
   app.add_option("--shrink", options.run.shrink,
                  "How many smaller problems are tried for one that failed")
       ->capture_default_str();

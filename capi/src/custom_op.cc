@@ -6,6 +6,7 @@
 #include "capi/src/backward.h"
 #include "core/base/error_object.h"
 #include "core/dispatch/dispatch.h"
+#include "core/trace/order.h"
 
 namespace tenon::capi {
 namespace {
@@ -18,6 +19,7 @@ struct CustomOp {
   tenon_custom_op op;
   Payload payload;
   AttrsType attrs = {};
+  std::unique_ptr<OpDef> in_order;  // What traces hold of one that the host computes.
 };
 
 const CustomOp& custom_of(const OpDef& op) {
@@ -213,6 +215,10 @@ std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& given, Payload payl
   }
   op->differentiable = given.backward || given.decompose;
   if (!op->differentiable) op->no_gradient = "it computes in host memory and has no backward";
+  if (given.compute) {
+    custom->in_order = std::make_unique<OpDef>(ordered(*op));
+    op->in_order = custom->in_order.get();
+  }
   op->payload = std::move(custom);
   return op;
 }

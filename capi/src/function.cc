@@ -122,6 +122,7 @@ tenon_error* tenon_function_create(tenon_context* context, tenon_string name,
     how.has_signature = given.signature != nullptr;
     how.signature = read_specs(given.signature, given.signature ? given.n_signature : 0);
     how.relax = given.relax;
+    how.memory_budget = given.memory_budget_bytes;
     how.max_traces = given.max_traces;
     const auto code = std::make_shared<const Code>(body, std::move(payload), given);
     how.payload = code;
@@ -287,4 +288,15 @@ tenon_variable* tenon_trace_variable(const tenon_trace* trace, size_t index) {
   const Trace* self = peek(trace);
   if (!self || index >= self->variables().size()) return nullptr;
   return to_handle(self->variables()[index]);
+}
+
+size_t tenon_trace_count_effects(const tenon_trace* trace) {
+  const Trace* self = peek(trace);
+  return self ? self->effects().size() : 0;
+}
+
+tenon_string tenon_trace_effect(const tenon_trace* trace, size_t index) {
+  const Trace* self = peek(trace);
+  const auto effects = self ? self->effects() : std::vector<const tenon::OpDef*>();
+  return index < effects.size() ? lend_text(effects[index]->name) : tenon_str("");
 }

@@ -102,6 +102,14 @@ std::string_view get_text(tenon_string text, const char* name) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
 
+TextOptions get_text_options(const tenon_format_options& c) {
+  if (c.precision < 0) fail_argument("options.precision", "is negative");
+  if (c.threshold < 0) fail_argument("options.threshold", "is negative");
+  if (c.edge_items < 1) fail_argument("options.edge_items", "is below 1");
+  if (c.line_width < 0) fail_argument("options.line_width", "is negative");
+  return {c.precision, c.threshold, c.edge_items, c.line_width};
+}
+
 TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank) {
   TensorType type;
   bool known = false;

@@ -9,6 +9,7 @@
 #include <tenon/profiler.h>
 #include <tenon/program.h>
 #include <tenon/tape.h>
+#include <tenon/tensor.h>
 #include <tenon/types.h>
 
 #include <map>
@@ -24,6 +25,7 @@
 #include "core/dispatch/variable.h"
 #include "core/io/program.h"
 #include "core/io/safetensors.h"
+#include "core/tensor/text.h"
 #include "core/trace/function.h"
 
 namespace tenon::capi {
@@ -140,6 +142,7 @@ void end_donations(tenon_tensor* const* handles, size_t n);
 std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name);
 
 std::string_view get_text(tenon_string text, const char* name);
+TextOptions get_text_options(const tenon_format_options& options);
 TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank);
 
 // Fails if a pointer that has to be there is NULL.

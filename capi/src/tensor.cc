@@ -57,14 +57,6 @@ T read_item(tenon::Scope& scope, const Tensor& tensor, tenon::DType as) {
   return value;
 }
 
-tenon::TextOptions text_options(const tenon_format_options& c) {
-  if (c.precision < 0) fail_argument("options.precision", "is negative");
-  if (c.threshold < 0) fail_argument("options.threshold", "is negative");
-  if (c.edge_items < 1) fail_argument("options.edge_items", "is below 1");
-  if (c.line_width < 0) fail_argument("options.line_width", "is negative");
-  return {c.precision, c.threshold, c.edge_items, c.line_width};
-}
-
 }  // namespace
 
 void tenon_tensor_retain(tenon_tensor* tensor) { retain_handle(tensor); }
@@ -239,7 +231,7 @@ tenon_error* tenon_tensor_format(tenon_scope* scope, tenon_tensor* tensor,
     constexpr tenon_format_options kDefault = TENON_FORMAT_OPTIONS_DEFAULT;
     require_pointer(out_text, "out_text");
     const tenon_format_options given = read_struct(options, kDefault, "options");
-    const tenon::TextOptions text = text_options(given);
+    const tenon::TextOptions text = get_text_options(given);
     const Tensor x = get_tensor(self, tensor, "tensor");
     if (const tenon::TracedInfo* info = traced(x.get())) {
       *out_text = give_text(info->text(x->type.dtype));

@@ -422,6 +422,42 @@ static void have_gradients_that_are_functions(void) {
   CHECK(!df);
 }
 
+/* exp(inputs[0]) times itself: the way back needs what is between. */
+static tenon_error* squared_exp(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                                tenon_tensor** out_outputs) {
+  tenon_tensor* y = NULL;
+  tenon_error* error = tenon_exp(inner, inputs[0], &y);
+  (void)code;
+  if (!error) error = tenon_mul(inner, y, y, &out_outputs[0]);
+  tenon_tensor_release(y);
+  return error;
+}
+
+static void keep_as_little_for_gradients_as_they_may(void) {
+  struct code code = {.run = squared_exp};
+  tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
+  tenon_tensor *x = F32(0, 0, 0), *dx = NULL;
+  int i;
+  for (i = 0; i < 2; ++i) {
+    tenon_function* f;
+    tenon_tape* tape = NULL;
+    tenon_value* source = tenon_tensor_as_value(x);
+    tenon_tensor* y = NULL;
+    if (i == 1) options.memory_budget_bytes = 0;
+    f = function_of(&code, &options);
+    CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
+    CHECK_OK(tenon_tape_watch(tape, source));
+    CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+    CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dx));
+    CHECK_VALUES(dx, 2, 2, 2);
+    tenon_tensor_release(dx);
+    tenon_tensor_release(y);
+    tenon_tape_release(tape);
+    tenon_function_release(f);
+  }
+  tenon_tensor_release(x);
+}
+
 int main(void) {
   RUN(are_traced_once_for_calls_that_are_alike);
   RUN(use_up_what_is_donated);
@@ -433,6 +469,7 @@ int main(void) {
   RUN(run_as_they_are_written_if_asked);
   RUN(are_differentiated_as_one_call);
   RUN(have_gradients_that_are_functions);
+  RUN(keep_as_little_for_gradients_as_they_may);
   RUN(refuse_what_is_wrong);
   return report();
 }

@@ -1,6 +1,6 @@
 /* Jacobians: their values and sizes, and what becomes of the tape that they are asked of. */
 
-#include "capi/tests/check.h"
+#include "capi/tests/function_code.h"
 
 static tenon_tape* watching(bool persistent, tenon_tensor* const* tensors, size_t n) {
   tenon_tape_options options = TENON_TAPE_OPTIONS_DEFAULT;
@@ -384,6 +384,73 @@ static void a_persistent_tape_outlives_one(void) {
   tenon_tape_release(tape);
 }
 
+/* ---- in functions ------------------------------------------------------- */
+
+/* The Jacobian of x^3 by x, by a tape inside of the code. */
+static tenon_error* jacobian_of_cube(struct code* code, tenon_scope* inner,
+                                     tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
+  tenon_tape* tape = NULL;
+  tenon_tensor *x = inputs[0], *square = NULL, *cube = NULL;
+  tenon_value* source = tenon_tensor_as_value(x);
+  tenon_error* error = tenon_tape_create(inner, NULL, &tape);
+  (void)code;
+  if (!error) error = tenon_tape_watch(tape, source);
+  if (!error) error = tenon_mul(inner, x, x, &square);
+  if (!error) error = tenon_mul(inner, square, x, &cube);
+  if (!error) {
+    error = tenon_tape_jacobian(inner, tape, cube, &source, 1, NULL, &out_outputs[0]);
+  }
+  tenon_tape_release(tape);
+  tenon_tensor_release(square);
+  tenon_tensor_release(cube);
+  return error;
+}
+
+static void works_inside_of_functions(void) {
+  struct code code = {.run = jacobian_of_cube};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor *x = F32(1, 2), *y = NULL, *again;
+  tenon_tape* tape = watching(false, &x, 1);
+
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK(has_shape(y, 2, 2, 2, 0));
+  CHECK_VALUES(y, 3, 0, 0, 12);
+  /* The Jacobian of the Jacobian: 6 x on the diagonal. */
+  CHECK_OK(jacobian(tape, y, x, &again));
+  CHECK(has_shape(again, 3, 2, 2, 2));
+  CHECK_VALUES(again, 6, 0, 0, 0, 0, 0, 0, 12);
+
+  tenon_tensor_release(again);
+  tenon_tensor_release(y);
+  tenon_tensor_release(x);
+  tenon_tape_release(tape);
+  tenon_function_release(f);
+}
+
+/* x^2 */
+static tenon_error* run_square(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
+                               tenon_tensor** out_outputs) {
+  (void)code;
+  return tenon_mul(inner, inputs[0], inputs[0], &out_outputs[0]);
+}
+
+static void is_of_functions_too(void) {
+  struct code code = {.run = run_square};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor *x = F32(1, 2), *y = NULL, *result = NULL;
+  tenon_tape* tape = watching(false, &x, 1);
+
+  CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
+  CHECK_OK(jacobian(tape, y, x, &result));
+
+  CHECK_VALUES(result, 2, 0, 0, 4);
+  tenon_tensor_release(result);
+  tenon_tensor_release(y);
+  tenon_tensor_release(x);
+  tenon_tape_release(tape);
+  tenon_function_release(f);
+}
+
 int main(void) {
   RUN(has_the_sizes_of_target_and_source);
   RUN(of_a_scalar_it_is_the_gradient);
@@ -399,5 +466,7 @@ int main(void) {
   RUN(wrong_arguments_leave_the_tape_as_it_was);
   RUN(a_failure_on_the_way_back_uses_the_tape_up);
   RUN(a_persistent_tape_outlives_one);
+  RUN(works_inside_of_functions);
+  RUN(is_of_functions_too);
   return report();
 }

@@ -116,6 +116,8 @@ static void may_make_variables_once(void) {
   CHECK(tenon_trace_count_variables(trace) == 1);
   CHECK(tenon_trace_variable(trace, 0) == code.variable);
   CHECK(tenon_trace_variable(trace, 1) == NULL);
+  CHECK(tenon_trace_count_effects(trace) == 0);
+  CHECK(tenon_trace_effect(trace, 0).size == 0);
   CHECK(tenon_trace_count_inputs(trace) == 1);
   CHECK(tenon_trace_count_outputs(trace) == 0);
   tenon_trace_release(trace);

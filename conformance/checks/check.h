@@ -92,6 +92,11 @@ std::vector<Problem> all_halves(const Environment& env, const Claim& claim);
 Finding judge_values(const Environment& env, const Problem& problem,
                      const std::vector<Result>& got);
 
+// The same of what a device has no kernel for: a decomposition in a half type rounds at each of its
+// steps, so it is judged as a composite, whatever class a kernel of the op would be held to.
+Finding judge_decomposition(const Environment& env, Problem problem,
+                            const std::vector<Result>& got);
+
 // The device's results, where it is about values that are plain.
 Finding judge_plain(const Environment& env, const Problem& problem);
 

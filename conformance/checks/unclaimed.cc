@@ -25,17 +25,6 @@ bool can_widen(const Environment& env, const Problem& problem) {
   }
 }
 
-// A decomposition in a half type rounds at each of its steps: it is judged as a composite, whatever
-// class a kernel of the op would be held to.
-Finding judge_decomposition(const Environment& env, Problem problem,
-                            const std::vector<Result>& got) {
-  OpFacts op = *problem.op;
-  const bool half = !got.empty() && is_float(got[0].dtype) && facts(got[0].dtype).size == 2;
-  if (half && op.numeric != "exact") op.numeric = "composite";
-  problem.op = &op;
-  return judge_values(env, problem, got);
-}
-
 Finding test_unclaimed(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
   // What is drawn at random, or lies in memory that nobody wrote, has its own literal cases.
@@ -48,6 +37,15 @@ Finding test_unclaimed(const Environment& env, const Problem& problem) {
 }
 
 }  // namespace
+
+Finding judge_decomposition(const Environment& env, Problem problem,
+                            const std::vector<Result>& got) {
+  OpFacts op = *problem.op;
+  const bool half = !got.empty() && is_float(got[0].dtype) && facts(got[0].dtype).size == 2;
+  if (half && op.numeric != "exact") op.numeric = "composite";
+  problem.op = &op;
+  return judge_values(env, problem, got);
+}
 
 std::vector<Check> unclaimed_checks() {
   return {{kUnclaimedCheck, 3, "What is not claimed runs as its decomposition, or not at all.",

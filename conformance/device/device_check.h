@@ -17,8 +17,6 @@
 
 namespace tenon_kit {
 
-inline constexpr const char* kNoDTypes = "-";
-
 struct DeviceCheck {
   const char* part;
   const char* name;  // Unlike that of any other check, of an op's too.

@@ -36,13 +36,13 @@ struct State {
   std::mutex mutex;
   std::map<tenon_device_p*, tenon_features> features_of;
   std::map<tenon_stream_p*, tenon_device_p*> device_of;
-  std::map<tenon_kernel_p*, uint32_t> traits_of;
   std::set<std::tuple<uint32_t, tenon_dtype, tenon_dtype>> prepared;
   std::vector<std::string> faults;
   bool watching = false;
   Poison poison = Poison::kPattern;
   std::atomic<bool> visible{false};
   std::atomic<uint64_t> watched{0};
+  std::atomic<uint64_t> loops{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
 
@@ -144,10 +144,6 @@ void release_event(tenon_event_p* event) {
 }
 void release_kernel(tenon_kernel_p* kernel) {
   --state.kernels_open;
-  {
-    std::lock_guard lock(state.mutex);
-    state.traits_of.erase(kernel);
-  }
   state.calls.release_kernel(kernel);
 }
 
@@ -162,12 +158,6 @@ const tenon_kernel* inner_line(const tenon_kernel* copy) {
   return reinterpret_cast<const tenon_kernel*>(first + index * state.inner->kernel_size);
 }
 
-void remember(tenon_kernel_p* kernel, const tenon_kernel_traits& traits) {
-  ++state.kernels_open;
-  std::lock_guard lock(state.mutex);
-  state.traits_of[kernel] = traits.flags;
-}
-
 tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                      tenon_string* out_reason) {
@@ -176,7 +166,7 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
   handed.line = inner_line(request->line);
   tenon_error* error = handed.line->prepare(device, &handed, out_kernel, out_traits, out_reason);
   if (!error && *out_kernel) {
-    remember(*out_kernel, *out_traits);
+    ++state.kernels_open;
     std::lock_guard lock(state.mutex);
     state.prepared.insert({handed.line->op, first_dtype(request->inputs, request->n_inputs),
                            first_dtype(request->outputs, request->n_outputs)});
@@ -195,7 +185,10 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
   handed.instructions = instructions.data();
   tenon_error* error =
       state.calls.prepare_loop(device, &handed, out_kernel, out_traits, out_reason);
-  if (!error && *out_kernel) remember(*out_kernel, *out_traits);
+  if (!error && *out_kernel) {
+    ++state.kernels_open;
+    ++state.loops;
+  }
   return error;
 }
 
@@ -483,6 +476,9 @@ bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
   std::lock_guard lock(state.mutex);
   return state.prepared.contains({op, input, output});
 }
+
+bool has_loops() { return state.own.prepare_loop != nullptr; }
+uint64_t n_loops() { return state.loops; }
 
 }  // namespace tenon_kit::guard
 

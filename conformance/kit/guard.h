@@ -55,5 +55,9 @@ Balance balance();
 // Whether a kernel was prepared for the op with these dtypes of its first input and output.
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 
+// Whether the plugin answers `prepare_loop`, and how many loops it made ready so far.
+bool has_loops();
+uint64_t n_loops();
+
 }  // namespace guard
 }  // namespace tenon_kit

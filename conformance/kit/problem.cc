@@ -44,7 +44,9 @@ uint64_t seed_of(const std::string& words) {
   return hash;
 }
 
-Operand operand_of(const Json& json, const std::string& place) {
+}  // namespace
+
+Operand operand_from_json(const Json& json, const std::string& place) {
   Operand x;
   if (json.is_null()) {
     x.absent = true;
@@ -79,7 +81,7 @@ Operand operand_of(const Json& json, const std::string& place) {
   return x;
 }
 
-Json json_of(const Operand& x) {
+Json to_json(const Operand& x) {
   if (x.absent) return nullptr;
   Json json = {{"dtype", name_of(x.dtype)}};
   if (x.scalar) {
@@ -105,6 +107,8 @@ Json json_of(const Operand& x) {
   return json;
 }
 
+namespace {
+
 Problem problem_of(const OpFacts& op, const Json& json) {
   Problem problem;
   problem.op = &op;
@@ -117,10 +121,11 @@ Problem problem_of(const OpFacts& op, const Json& json) {
   for (const Json& input : json.at("inputs")) {
     const std::string place =
         op.name + "." + problem.name + "." + std::to_string(problem.inputs.size());
-    problem.inputs.push_back(operand_of(input, place));
+    problem.inputs.push_back(operand_from_json(input, place));
   }
   if (json.contains("expect")) {
-    for (const Json& output : json["expect"]) problem.expected.push_back(operand_of(output, ""));
+    for (const Json& output : json["expect"])
+      problem.expected.push_back(operand_from_json(output, ""));
   }
   problem.error = json.value("error", "");
   problem.rtol = json.value("rtol", -1.0);
@@ -201,8 +206,8 @@ std::string to_line(const Problem& problem) {
   if (!problem.name.empty()) json["name"] = problem.name;
   for (const auto& [name, value] : problem.attrs) json["attrs"][name] = to_json(value);
   json["inputs"] = Json::array();
-  for (const Operand& input : problem.inputs) json["inputs"].push_back(json_of(input));
-  for (const Operand& output : problem.expected) json["expect"].push_back(json_of(output));
+  for (const Operand& input : problem.inputs) json["inputs"].push_back(to_json(input));
+  for (const Operand& output : problem.expected) json["expect"].push_back(to_json(output));
   if (!problem.error.empty()) json["error"] = problem.error;
   if (problem.rtol >= 0) json["rtol"] = problem.rtol;
   if (problem.atol >= 0) json["atol"] = problem.atol;

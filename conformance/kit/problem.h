@@ -7,6 +7,7 @@
 #include <string>
 
 #include "conformance/kit/dtypes.h"
+#include "conformance/kit/json_fwd.h"
 #include "conformance/kit/op_registry.h"
 
 namespace tenon_kit {
@@ -87,6 +88,10 @@ struct Problem {
 
 // The cases of an op, as they stand; read once.
 const std::vector<Problem>& registry_cases(const OpFacts& op);
+
+// An operand as cases and lines have it. What is drawn without a seed is drawn by its place.
+Json to_json(const Operand& x);
+Operand operand_from_json(const Json& json, const std::string& place);
 
 // {"op": "add", "inputs": [...]}, in one line, and back. Throws for what it does not understand.
 std::string to_line(const Problem& problem);

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "conformance/device/device_check.h"
+#include "conformance/functions/function_check.h"
 
 namespace tenon_kit {
 namespace {
@@ -115,6 +116,7 @@ WorkerOptions Hunt::worker(const Mutant* mutant, const std::string& reached_file
 
 Row Hunt::blank(const Cell& cell) const {
   if (cell.claim == kDevice) return blank_row(all_device_checks()[cell.check]);
+  if (cell.claim == kFunctions) return blank_row(all_function_checks()[cell.check]);
   const Claim& claim = runner_.claims()[cell.claim];
   const Check& check = all_checks()[cell.check];
   return {.op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
@@ -156,6 +158,8 @@ std::vector<Cell> Hunt::cells_of(const Mutant& mutant, const Reach& reach) const
                                     [&](const DeviceCheck& check) { return name == check.name; });
     if (found != device_checks.end()) {
       cells.push_back({kDevice, static_cast<size_t>(found - device_checks.begin())});
+    } else if (const FunctionCheck* const check = find_function_check(name)) {
+      cells.push_back({kFunctions, static_cast<size_t>(check - all_function_checks().data())});
     } else if (!find_check(name)) {
       throw std::runtime_error(mutant.name + ": there is no check " + name);
     }

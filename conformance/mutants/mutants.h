@@ -1,5 +1,5 @@
-// Mutants: copies of `ref` and `fake`, and of derivatives in the core, each with one fault, and
-// whether the kit catches them. mutate.py makes them.
+// Mutants: copies of `ref` and `fake`, and of derivatives and passes in the core, each with one
+// fault, and whether the kit catches them. mutate.py makes them.
 
 #pragma once
 

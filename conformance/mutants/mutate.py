@@ -12,7 +12,7 @@ A named mutant is what a plugin's author gets wrong. `from` stands once in `file
 « and », or all of it, is replaced by `to` (`how` is "statement", the default, or "expression"), or
 `to` is done before or after it. The kit runs the claims of `ops`, or of a few plain ones; at `level`
 "smoke" unless `checks` names those that it takes. Mutants of `core` are built into a libtenon of
-their own, and spoil derivatives.
+their own, and spoil derivatives and functions.
 """
 
 import argparse

@@ -15,8 +15,9 @@ struct OnnxOptions {
   std::string device = "cpu";
   std::vector<std::string> plugin_paths;  // Files or folders that go before all others.
   std::string data = "/usr/share/libonnx-testdata/data/node";  // The folder of the tests' folders.
-  std::string filter;  // Of those whose name this regular expression finds; empty for all.
-  unsigned jobs = 1;   // Threads, each with a scope of its own.
+  std::string filter;      // Of those whose name this regular expression finds; empty for all.
+  unsigned jobs = 1;       // Threads, each with a scope of its own.
+  bool functions = false;  // Runs models as the functions that they are read as, not call by call.
   double rtol = 1e-3;
   double atol = 1e-7;
 };
@@ -30,6 +31,7 @@ struct OnnxResult {
   std::string reason;            // Why it failed, or was left out.
   std::string allowance;         // Where it is not run as it stands: how, and why.
   bool in_first_table = false;   // All its ops are of the first table of ops.
+  bool is_untraceable = false;   // It is a function that runs call by call.
   std::vector<std::string> ops;  // Of its model.
 };
 

@@ -1,13 +1,16 @@
-// The part of the page that speaks of the device itself.
+// The parts of the page that speak of the device itself, and of functions on it.
 
 #include "conformance/device/device_check.h"
+#include "conformance/functions/function_check.h"
 #include "conformance/report/report_text.h"
 
 namespace tenon_kit {
+namespace {
 
-std::string device_table(const std::vector<Row>& rows) {
+template <class Check>
+std::string table(const std::vector<Row>& rows, const std::vector<Check>& checks) {
   std::string html;
-  for (const DeviceCheck& check : all_device_checks()) {
+  for (const Check& check : checks) {
     for (const Row& row : rows) {
       if (row.op != check.part || row.check != check.name || row.dtypes != kNoDTypes) continue;
       const bool bad = is_fault(row.status);
@@ -18,6 +21,13 @@ std::string device_table(const std::vector<Row>& rows) {
   }
   if (html.empty()) return "<p>Not tried.</p>";
   return "<table><tr><th>part<th>property<th>status<th>what it says<th>" + html + "</table>";
+}
+
+}  // namespace
+
+std::string device_table(const std::vector<Row>& rows) { return table(rows, all_device_checks()); }
+std::string function_table(const std::vector<Row>& rows) {
+  return table(rows, all_function_checks());
 }
 
 }  // namespace tenon_kit

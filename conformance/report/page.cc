@@ -9,6 +9,7 @@
 #include <span>
 
 #include "conformance/device/device_check.h"
+#include "conformance/functions/function_check.h"
 #include "conformance/kit/dtypes.h"
 #include "conformance/report/curve_svg.h"
 #include "conformance/report/report.h"
@@ -299,12 +300,12 @@ std::string html_page(const Heading& heading, const std::vector<Row>& rows) {
       "<div class=sum><div>{10} / {11} / {12}<small>claims: executed, claimed, whole</small></div>"
       "<div>{13}<small>cells: op, dtype, property</small></div><div>{14}<small>cases</small></div>"
       "</div><h2>Faults</h2>{15}<h2>Ops by dtype</h2>{16}{17}<h2>Properties</h2>{18}"
-      "<h2>Largest error</h2>{19}{20}<h2>Device</h2>{21}</body></html>\n",
+      "<h2>Largest error</h2>{19}{20}<h2>Functions</h2>{21}<h2>Device</h2>{22}</body></html>\n",
       escaped(heading.plugin), kStyle, escaped(heading.version), escaped(heading.device),
       heading.profile, heading.level, heading.seed, passed ? "p" : "f", verdict, notes,
       heading.n_executed, heading.n_claims, heading.n_whole, rows.size(), cases,
       faults(heading, rows), heat_map(rows), functions, properties(rows), error_bars(rows),
-      unclaimed(rows), device_table(rows));
+      unclaimed(rows), function_table(rows), device_table(rows));
 }
 
 }  // namespace tenon_kit

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "conformance/device/device_check.h"
+#include "conformance/functions/function_check.h"
 #include "conformance/kit/json.h"
 #include "conformance/report/report_text.h"
 
@@ -136,7 +137,7 @@ void Report::add(Row row) {
     fmt::print("{} {} {} {}: {}\n", name_of(row.status), row.check, row.op, row.dtypes,
                row.message);
     if (!row.line.empty()) fmt::print("    --check {} --case '{}'\n", row.check, row.line);
-    if (row.dtypes == kNoDTypes) fmt::print("    --level 1 --check {}\n", row.check);
+    if (row.dtypes == kNoDTypes) fmt::print("    --level {} --check {}\n", row.level, row.check);
     std::fflush(stdout);
   }
   rows_.push_back(std::move(row));
@@ -177,9 +178,15 @@ void Report::end() {
   for (const auto& [status, n] : counts()) words += fmt::format(", {} {}", n, name_of(status));
   const std::vector<std::string> missing = unexecuted();
   fmt::print("cells: {}{} in {:.0f} s\n", rows_.size(), words, now() - begun_);
-  const auto n_device = std::count_if(rows_.begin(), rows_.end(),
-                                      [](const Row& row) { return row.dtypes == kNoDTypes; });
-  fmt::print("properties of the device executed: {} of {}\n", n_device, all_device_checks().size());
+  const auto count_of = [&](bool functions) {
+    return std::count_if(rows_.begin(), rows_.end(), [&](const Row& row) {
+      return row.dtypes == kNoDTypes && (row.level == kFunctionLevel) == functions;
+    });
+  };
+  fmt::print("properties of the device executed: {} of {}\n", count_of(false),
+             all_device_checks().size());
+  fmt::print("properties of functions executed: {} of {}\n", count_of(true),
+             all_function_checks().size());
   fmt::print("claims executed / claimed / whole: {} / {} / {}\n", claims_.size() - missing.size(),
              claims_.size(), heading_.n_whole);
   if (whole_) {

@@ -29,6 +29,9 @@ bool is_fault(Status status);
 Json to_json(const std::vector<CurvePoint>& curve);
 std::vector<CurvePoint> curve_from_json(const Json& json);
 
+// The dtypes of a row that is about no op.
+inline constexpr const char* kNoDTypes = "-";
+
 struct Row {
   std::string op;
   std::string dtypes;

@@ -12,9 +12,10 @@
 
 namespace tenon_kit {
 
-// A cell by its places in the plugin's claims and in all_checks(); or, where the claim is kDevice,
-// in all_device_checks().
+// A cell by its places in the plugin's claims and in all_checks(); or, where the claim is kDevice
+// or kFunctions, in all_device_checks() or all_function_checks().
 inline constexpr size_t kDevice = SIZE_MAX;
+inline constexpr size_t kFunctions = SIZE_MAX - 1;
 struct Cell {
   size_t claim;
   size_t check;

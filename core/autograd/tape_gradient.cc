@@ -228,7 +228,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
     const Scope::OnDevice on(*scope_, device_of(*scope_, value));
     TensorType type = value->type;
     type.weak = false;
-    if (!total && !options.unreached_as_null) total = zeros(type);
+    if (!total && !options.unreached_as_null) total = zeros_or_list(type);
     if (total && total->type.dtype != type.dtype) total = cast(total, type.dtype);
     results.push_back(std::move(total));
   }
@@ -255,7 +255,10 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
   for (size_t i = 0; i < targets.size(); ++i) {
     const TensorType& type = targets[i]->type;
     require(is_floating(type.dtype), "target {} must be floating, but is {}", i, type);
-    if (i >= cotangents.size() || !cotangents[i]) continue;
+    if (i >= cotangents.size() || !cotangents[i]) {
+      require(!type.lists, "target {} is a {}: give its cotangent, or stack it first", i, type);
+      continue;
+    }
     require(cotangents[i]->type == type, "cotangent {} must be {} as its target, but is {}", i,
             type, cotangents[i]->type);
   }
@@ -272,7 +275,12 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
                        GradientOptions options) {
   check_usable();
   require(is_floating(target->type.dtype), "the target must be floating, but is {}", target->type);
+  require(!target->type.lists, "the target must be a tensor, but is {}", target->type);
   check_sources(sources);
+  for (const Source& source : sources) {
+    const TensorType type = value_of(source)->type;
+    require(!type.lists, "a source must be a tensor, but is {}", type);
+  }
   return ask([&] { return play_back_rows(target, sources, options); });
 }
 

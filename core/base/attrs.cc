@@ -60,6 +60,8 @@ auto with_types(AttrKind kind, const Use& use) {
       return types.template operator()<Sizes, CInts>();
     case AttrKind::kRegions:
       return types.template operator()<Regions, CInts>();
+    case AttrKind::kHeld:
+      return types.template operator()<Held, CInts>();
     default:
       return types.template operator()<std::string, tenon_string>();
   }
@@ -118,6 +120,7 @@ uint64_t hash_of(const Regions& value) {
   for (const auto& v : value) h = detail::mix(h, reinterpret_cast<uintptr_t>(v.get()));
   return h;
 }
+uint64_t hash_of(const Held& value) { return reinterpret_cast<uintptr_t>(value.get()); }
 uint64_t hash_of(const std::string& value) { return std::hash<std::string>{}(value); }
 uint64_t hash_of(double value) {
   uint64_t bits;
@@ -163,6 +166,7 @@ void read(const AttrField&, Sizes& value, CInts c) {
 }
 void read(const AttrField&, Size& value, int64_t c) { value = Size::number(c); }
 void read(const AttrField&, Regions&, CInts) {}
+void read(const AttrField&, Held&, CInts) {}
 void read(const AttrField&, std::string& value, tenon_string c) {
   if (c.data != nullptr) value.assign(c.data, c.size);
 }
@@ -189,6 +193,7 @@ CInts as_c(const Sizes& value) {
   return {reinterpret_cast<const int64_t*>(value.data()), value.size()};
 }
 CInts as_c(const Regions&) { return {nullptr, 0}; }
+CInts as_c(const Held&) { return {nullptr, 0}; }
 int64_t as_c(Size value) { return value.word(); }
 tenon_string as_c(const std::string& value) { return {value.data(), value.size()}; }
 int32_t as_c(const EnumWord& value) { return value.get(); }
@@ -260,6 +265,8 @@ void AttrsType::visit(const void* attrs, AttrVisitor& visitor) const {
         break;
       case AttrKind::kRegions:
         visitor.on_regions(field.name, field.get<Regions>(attrs));
+        break;
+      case AttrKind::kHeld:
         break;
       case AttrKind::kText:
         visitor.on_string(field.name, field.get<std::string>(attrs));

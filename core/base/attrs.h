@@ -56,6 +56,8 @@ struct EnumInfo {
 class Region;
 // Code that an op runs, as graphs (core/trace/region.h). Nobody gives these at the C ABI.
 using Regions = SmallVector<std::shared_ptr<const Region>, 2>;
+// Something of the host's that an op uses, which no text can tell: a callback, a variable.
+using Held = std::shared_ptr<const void>;
 
 // Sees every field of an attribute struct, for documents and generators.
 class AttrVisitor {
@@ -88,7 +90,8 @@ enum class AttrKind : uint8_t {
   kText,
   kSize,
   kSizes,
-  kRegions
+  kRegions,
+  kHeld
 };
 
 // One field: where it lies in the op's struct, and where in the one of the C ABI.
@@ -239,6 +242,8 @@ constexpr AttrKind kind_of() {
     return AttrKind::kSizes;
   } else if constexpr (std::is_same_v<T, Regions>) {
     return AttrKind::kRegions;
+  } else if constexpr (std::is_same_v<T, Held>) {
+    return AttrKind::kHeld;
   } else {
     static_assert(std::is_same_v<std::underlying_type_t<T>, int32_t>);
     return AttrKind::kEnum;

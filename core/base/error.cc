@@ -67,7 +67,10 @@ std::string to_string(const Dims& dims) {
 
 std::string to_string(const TensorType& type) {
   std::string text;
-  for (int i = 0; i < type.lists; ++i) text += "list of ";
+  const bool of_tokens = type.lists >= TensorType::kToken;
+  const int lists = of_tokens ? type.lists - TensorType::kToken : type.lists;
+  for (int i = 0; i < lists; ++i) text += "list of ";
+  if (of_tokens) return text + (type.dtype == DType::kBool ? "token" : "record");
   return text + std::string(name_of(type.dtype)) + to_string(type.shape);
 }
 

@@ -26,6 +26,7 @@ enum class Kind : uint32_t {
   kTrace,
   kProgram,
   kProfiler,
+  kOrder,
 };
 
 class Object {

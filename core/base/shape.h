@@ -123,10 +123,14 @@ struct TensorType {
   uint8_t lists = 0;  // Of a list of tensors (core/trace/lists.h): 1; of a list of such lists: 2.
   Dims shape;
 
+  // Of what orders calls, and is no tensor (core/trace/order.h); lists of such are beyond.
+  static constexpr uint8_t kToken = 128;
+
   TensorType() = default;
   TensorType(DType dtype, const Dims& shape) : dtype(dtype), shape(shape) {}
 
   size_t rank() const { return shape.rank(); }
+  bool is_token() const { return lists == kToken; }
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 

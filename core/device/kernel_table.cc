@@ -124,6 +124,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     tenon_kernel_p* handle = nullptr;
     tenon_kernel_traits traits = {.struct_size = sizeof(tenon_kernel_traits), .flags = 0};
     tenon_string why = {nullptr, 0};
+    n_prepared_.fetch_add(1, std::memory_order_relaxed);
     if (tenon_error* error =
             line.line->prepare(device_.handle(), &request, &handle, &traits, &why)) {
       device_.raise(error);

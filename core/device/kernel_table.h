@@ -5,6 +5,7 @@
 
 #include <tenon/plugin.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -111,6 +112,9 @@ class KernelTable {
                                  std::span<const OperandInfo> inputs,
                                  std::span<const TensorType> outputs);
 
+  // How often a line of the plugin was asked for a kernel so far.
+  uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
+
   // Releases every kernel, before the device is closed.
   void clear();
 
@@ -139,6 +143,7 @@ class KernelTable {
   std::mutex mutex_;
   std::unordered_multimap<uint64_t, Entry> entries_;
   size_t shaped_entries_ = 0;
+  std::atomic<uint64_t> n_prepared_{0};
 };
 
 }  // namespace tenon

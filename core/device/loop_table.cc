@@ -73,6 +73,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_string why = {nullptr, 0};
   std::string reason;
+  n_prepared_.fetch_add(1, std::memory_order_relaxed);
   try {
     device_.check(device_.calls().prepare_loop(device_.handle(), &request, &handle, &traits, &why));
     reason.assign(why.data ? why.data : "", why.size);

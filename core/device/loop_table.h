@@ -5,6 +5,7 @@
 
 #include <tenon/plugin.h>
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -52,6 +53,9 @@ class LoopTable {
   // Finds or prepares; one that does not exist was refused. From any thread.
   Ref<const PreparedKernel> find(const LoopSpec& loop);
 
+  // How many loops the plugin was asked for so far.
+  uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
+
   // Releases every kernel, before the device is closed.
   void clear();
 
@@ -67,6 +71,7 @@ class LoopTable {
   Device& device_;
   std::mutex mutex_;
   std::vector<Entry> entries_;
+  std::atomic<uint64_t> n_prepared_{0};
 };
 
 }  // namespace tenon

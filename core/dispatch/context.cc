@@ -51,6 +51,23 @@ void log_to_context(const Context& context, int32_t level, std::string_view mess
   context.log(level, message);
 }
 
+void Context::set_print(Print print) {
+  auto made = print ? std::make_shared<const Print>(std::move(print)) : nullptr;
+  std::lock_guard guard(mutex_);
+  std::swap(print_, made);
+}
+
+void Context::print(std::string_view text) const {
+  std::shared_ptr<const Print> print;
+  {
+    std::lock_guard guard(mutex_);
+    print = print_;
+  }
+  if (print) return (*print)(text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 void Context::log(int32_t level, std::string_view message) const {
   if (level < options_.log_level) return;
   if (options_.log) {

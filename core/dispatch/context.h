@@ -58,6 +58,11 @@ class Context final : public Object, public Pooled<Context> {
   const ContextOptions& options() const { return options_; }
   void log(int32_t level, std::string_view message) const;
 
+  // Where the text goes that programs print; to stdout if nobody says.
+  using Print = std::function<void(std::string_view text)>;
+  void set_print(Print print);
+  void print(std::string_view text) const;
+
   // "cpu:1", or "cpu" for cpu:0; "best" is the first that is no CPU, else cpu:0. Loads the plugin
   // of that name if need be. NOT_FOUND lists what there is.
   Device& device(std::string_view name);
@@ -138,6 +143,7 @@ class Context final : public Object, public Pooled<Context> {
   std::vector<PluginCandidate> candidates_;
   std::vector<std::unique_ptr<OpDef>> custom_ops_;  // Before the kernels that keep attributes.
   std::vector<std::unique_ptr<Plugin>> plugins_;
+  std::shared_ptr<const Print> print_;
   std::vector<std::string> warned_;
   std::set<std::string, std::less<>> kept_;
   std::atomic<uint64_t> cancels_{0};

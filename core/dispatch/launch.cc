@@ -1,5 +1,6 @@
 #include "core/dispatch/launch.h"
 
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -9,6 +10,21 @@
 #include "core/ops/formulas.h"
 
 namespace tenon {
+namespace {
+
+// The sizes of a result that an attribute `shape` says are no part of a kernel, which sees them in
+// its outputs: one serves them all. NULL for what has none, and for ops of other people.
+const AttrField* says_shape(const OpDef& op, AnyAttrs attrs) {
+  constexpr uint32_t kCustom = uint32_t{1} << 31;
+  if (attrs.empty() || op.id >= kCustom) return nullptr;
+  for (const AttrField& field : attrs.type->all()) {
+    if (field.kind != AttrKind::kSizes || std::string_view(field.name) != "shape") continue;
+    return field.get<Sizes>(attrs.data).empty() ? nullptr : &field;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorTypes& types)
     : scope_(scope), device_(device), call_(call), types_(types) {
@@ -24,6 +40,12 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
   key.flags = scope.context().request_flags();
   key.attrs = call.attrs;
   const bool shaped = device.kernels().is_shaped(call.op.id, call.op.name);
+  OwnedAttrs without_shape;
+  if (const AttrField* shape = shaped ? nullptr : says_shape(call.op, call.attrs)) [[unlikely]] {
+    without_shape = OwnedAttrs(call.attrs);
+    shape->get<Sizes>(without_shape.data()).clear();
+    key.attrs = without_shape.view();
+  }
   for (const OperandInfo& info : infos_) {
     key.words.push_back(kernel_word(info.dtype, info.rank, info.strides));
     if (!shaped) continue;

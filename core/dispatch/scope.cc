@@ -72,18 +72,17 @@ bool Scope::remove(Interpreter& interpreter) {
   return false;
 }
 
-Scope::Traced::Traced(Scope& scope, Interpreter& tracer, TracedCells& cells)
+Scope::Apart::Apart(Scope& scope)
     : scope_(scope),
-      top_(std::exchange(scope.top_, &tracer)),
-      innermost_(std::exchange(scope.innermost_, &tracer)),
-      tracer_(std::exchange(scope.tracer_, &tracer)),
-      cells_(std::exchange(scope.traced_cells_, &cells)),
+      top_(std::exchange(scope.top_, nullptr)),
+      innermost_(std::exchange(scope.innermost_, nullptr)),
+      tracer_(std::exchange(scope.tracer_, nullptr)),
+      cells_(std::exchange(scope.traced_cells_, nullptr)),
       below_(std::exchange(scope.below_, 0)) {
-  tracer.outer_ = nullptr;
   ++scope.traces_;
 }
 
-Scope::Traced::~Traced() {
+Scope::Apart::~Apart() {
   scope_.top_ = top_;
   scope_.innermost_ = innermost_;
   scope_.tracer_ = tracer_;
@@ -91,6 +90,12 @@ Scope::Traced::~Traced() {
   scope_.below_ = below_;
   --scope_.traces_;
   if (below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
+}
+
+Scope::Traced::Traced(Scope& scope, Interpreter& tracer, TracedCells& cells) : apart_(scope) {
+  scope.top_ = scope.innermost_ = scope.tracer_ = &tracer;
+  scope.traced_cells_ = &cells;
+  tracer.outer_ = nullptr;
 }
 
 Scope::Recorded::Recorded(Scope& scope, LaunchRecorder& recorder)

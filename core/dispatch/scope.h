@@ -124,19 +124,30 @@ class Scope final : public Object, public Pooled<Scope> {
     Interpreter* saved_;
   };
 
-  // While it lives, code is under trace: calls go to `tracer` and to what is pushed meanwhile, and
-  // no further out.
-  class Traced {
+  // While it lives, calls reach what is pushed meanwhile, and nothing further out: code of the host
+  // runs as it would by itself.
+  class Apart {
    public:
-    Traced(Scope& scope, Interpreter& tracer, TracedCells& cells);
-    ~Traced();
-    Traced(const Traced&) = delete;
+    explicit Apart(Scope& scope);
+    ~Apart();
+    Apart(const Apart&) = delete;
 
    private:
     Scope& scope_;
     Interpreter *top_, *innermost_, *tracer_;
     TracedCells* cells_;
     int below_;
+  };
+
+  // While it lives, code is under trace: calls go to `tracer` and to what is pushed meanwhile, and
+  // no further out.
+  class Traced {
+   public:
+    Traced(Scope& scope, Interpreter& tracer, TracedCells& cells);
+    Traced(const Traced&) = delete;
+
+   private:
+    Apart apart_;
   };
 
   // Who writes down the launches of the scope; NULL for nobody.

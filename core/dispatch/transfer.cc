@@ -62,6 +62,7 @@ void require_value(const TensorImpl& x) {
                "{} belongs to a trace and has no value: compute with it inside of the function, "
                "choose by it with where or cond, or return it from there",
                x.type);
+  require(!x.type.is_token(), "a token is no tensor");
   require(!x.storage || !x.storage->list, "{} is no tensor but a list of them", x.type);
 }
 

@@ -194,6 +194,10 @@ struct OpDef {
   // `by` marks needs.
   Linearized (*linearize)(Scope& scope, const Call& call, const std::vector<bool>& by) = nullptr;
 
+  // Of one that has effects: the same behind a token and with a token behind its outputs, which is
+  // what a trace holds (core/trace/order.h).
+  const OpDef* in_order = nullptr;
+
   // How a kernel sees operand `i`, an output if it is beyond the inputs, where that is not as the
   // user does: changes sizes and strides, which are the operand's own.
   void (*arrange)(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) = nullptr;

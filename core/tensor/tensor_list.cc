@@ -15,6 +15,21 @@ Tensor TensorList::get(uint64_t index) const {
   return node ? node->entries[place(index, 0)] : Tensor();
 }
 
+uint64_t TensorList::length() const { return root_ ? length(*root_, levels_) : 0; }
+
+// From the end, since a node whose entries were all taken away may be left there.
+uint64_t TensorList::length(const Node& node, int level) {
+  for (size_t i = kWidth; i-- > 0;) {
+    if (level == 0) {
+      if (node.entries[i]) return i + 1;
+    } else if (node.below[i]) {
+      const uint64_t inside = length(*node.below[i], level - 1);
+      if (inside > 0) return (uint64_t{i} << (kBits * static_cast<unsigned>(level))) + inside;
+    }
+  }
+  return 0;
+}
+
 TensorList TensorList::set(uint64_t index, const Tensor& x) const {
   int levels = levels_;
   while (levels < kMostLevels && index >> (kBits * static_cast<unsigned>(levels + 1)) != 0) {

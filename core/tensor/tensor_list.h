@@ -17,6 +17,8 @@ class TensorList {
  public:
   // Empty where nobody set it.
   Tensor get(uint64_t index) const;
+  // One more than the last index that is set.
+  uint64_t length() const;
   // The same but for one entry, which an empty tensor takes away.
   TensorList set(uint64_t index, const Tensor& x) const;
   // Entries of either, and what `combine` makes of those that both have.
@@ -34,6 +36,7 @@ class TensorList {
   using Link = std::shared_ptr<const Node>;
 
   static Link with(const Link& node, int level, uint64_t index, const Tensor& x);
+  static uint64_t length(const Node& node, int level);
   static Link merged(const Link& a, const Link& b, const Combine& combine);
   TensorList deepened(int levels) const;
   static size_t place(uint64_t index, int level) {

@@ -54,15 +54,16 @@ class ControlTest : public CoreTest {
     for (; !tapes.empty(); tapes.pop_back()) y = tapes.back()->gradient(y, x);
     return values_of(y)[0];
   }
-  // Eager and traced agree in every bit, with each other and with themselves differentiated; and
-  // with differences of the order below, to what those can show.
-  void check(const Code1& code, std::initializer_list<double> points) {
+  // Eager and traced agree in every bit; their derivatives, which add what comes back in orders of
+  // their own, to what that can make; and both with differences of the order below, to what those
+  // can show.
+  void check(const Code1& code, std::initializer_list<double> points, int orders = 3) {
     const auto f = function(code);
     const Code1 call = [&](const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; };
     for (const double at : points) {
       SCOPED_TRACE(at);
       EXPECT_EQ(values_of(code(scalar64(at))), values_of(call(scalar64(at))));
-      for (int order = 1; order <= 3; ++order) {
+      for (int order = 1; order <= orders; ++order) {
         SCOPED_TRACE(order);
         const double eager = derivative(code, at, order), traced = derivative(call, at, order);
         EXPECT_NEAR(eager, traced, 1e-12 * (1 + std::abs(eager)));

@@ -7,6 +7,7 @@
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
 #include "core/trace/lists.h"
+#include "core/trace/order.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
@@ -86,7 +87,11 @@ Size list_capacity(const Loop& loop) {
 
 Tensor told_apart(Scope& scope, const Tensor& x) {
   if (scope.traced_cells()) return x;
-  return x->type.lists ? renewed(*x) : identity(x);
+  if (!x->type.lists) return identity(x);
+  // By a call that tapes further out see, where a list can be differentiated.
+  if (!scope.innermost() || !is_floating(x->type.dtype)) return renewed(*x);
+  const Scope::OnDevice on(scope, *x->storage->device);
+  return list_add(x, list_create(element_of(x->type)));
 }
 
 bool alike(const TensorType& a, const TensorType& b) {
@@ -217,10 +222,11 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 }
 
 const OpDef* find_control_op(std::string_view name) {
-  for (const OpDef* op : {&control::while_loop(), &control::branch(), &control::call(),
+  for (const OpDef* op : {&control::while_loop(), &control::branch(), &control::call(), &control::recompute(),
                           &control::shape(), &control::assign()}) {
     if (op->name == name) return op;
   }
+  if (const OpDef* op = find_effect_op(name)) return op;
   return find_list_op(name);
 }
 

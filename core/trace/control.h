@@ -47,6 +47,11 @@ Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
 Tensor shape_tensor(const Dims& shape);
 Tensor sizes_tensor(const Sizes& sizes);
 
+// The size that an i64 of rank 0 says: a number, or, of one that code under trace made of sizes and
+// numbers, a formula of them. Fails for what only the values of a call can tell. `name` is for
+// messages: "the length".
+Size size_in(Scope& scope, const Tensor& x, const char* name);
+
 // ---- what these are made of
 
 // Goes on while `go` is true. The body takes what is carried and gives: whether to go on, what is

@@ -4,6 +4,7 @@
 //   while_loop  go, carried..., constants... -> carried...
 //               the region: carried..., constants... -> go, carried...
 //   call        operands... -> what the region gives, differentiated as the user says
+//   recompute   operands... -> what the region gives, most of it computed again on the way back
 //
 // And those of sizes and states:
 //
@@ -27,6 +28,9 @@ Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> b
 Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
                    const std::shared_ptr<const CustomVjp>& vjp);
 
+// What code gives of what it finds around it. Its way back keeps so many bytes of it at most.
+Tensors trace_recompute(Scope& scope, const Block& code, uint64_t memory_budget);
+
 // What a variable holds that is assigned x and held `variable` before.
 Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
 
@@ -37,6 +41,7 @@ namespace control {
 const OpDef& while_loop();
 const OpDef& branch();
 const OpDef& call();
+const OpDef& recompute();
 const OpDef& shape();
 const OpDef& assign();
 }  // namespace control

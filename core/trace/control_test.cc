@@ -253,6 +253,30 @@ TEST_F(Control, ATapeOpenedInABodyWorksThere) {
       {0.5, 1});
 }
 
+// Gradient descent on (w - 3)^2: each step halves the distance.
+TEST_F(Control, AnOptimizersStepsInALoopWork) {
+  const auto w = variable(f32({0}));
+  const auto descend = [&](Scope& s, const Tensor& steps) {
+    return times(steps, w->read(s), [&](const Tensor&, const Tensor&) {
+      const auto t = tape();
+      const Tensor now = w->read(s);
+      t->watch(now);
+      const Tensor slope = t->gradient(square(now - number(3)), now);
+      w->assign(s, now - slope * number(0.25));
+      return w->read(s);
+    });
+  };
+  const auto f =
+      function([&](Scope& s, TensorSpan in, const Statics&) { return Tensors{descend(s, in[0])}; });
+  const Tensor three = count_from(3), none = count_from(0);
+  EXPECT_EQ(values_of(descend(scope(), three)), Doubles{2.625});
+  w->assign(scope(), f32({0}));
+  EXPECT_EQ(values_of(f->call(scope(), {&three, 1}, {})[0]), Doubles{2.625});
+  EXPECT_EQ(values_of(f->call(scope(), {&none, 1}, {})[0]), Doubles{2.625});
+  EXPECT_EQ(values_of(f->call(scope(), {&three, 1}, {})[0]), Doubles{2.953125});
+  EXPECT_EQ(values_of(w->held()), Doubles{2.953125});
+}
+
 TEST_F(Control, SaysWhatIsWrong) {
   const auto f = function([&](const Tensor& x) {
     return while_loop(

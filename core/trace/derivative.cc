@@ -4,6 +4,7 @@
 
 #include "core/autograd/tape.h"
 #include "core/base/search.h"
+#include "core/trace/order.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
@@ -16,10 +17,20 @@ std::vector<Value> joined(const A& a, const B& b) {
   return all;
 }
 
+bool has_effects(const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [](const Value& x) { return x && x.type().is_token(); });
+}
+
+// Code of the host, and what has effects, runs once.
+bool may_be_repeated(const Node& node) {
+  return node.kind != NodeKind::kCall || (!node.op->payload && !has_effects(node));
+}
+
 }  // namespace
 
 Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
-                       const std::vector<bool>& by, const std::vector<bool>& from)
+                       const std::vector<bool>& by, const std::vector<bool>& from, const Keep& keep)
     : by_(by), from_(from) {
   std::vector<std::optional<int64_t>> examples;
   for (const Size size : sizes) examples.push_back(example_of(size));
@@ -69,40 +80,127 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
     error_ = error;
     gradients_.assign(sources.size(), Value());
   }
-  captures_ = tracer.captures();
-  for (Node* node : graph_->inputs()) {
-    if (node->role == InputRole::kCapture) captured_.push_back(node->output());
-  }
   std::vector<Value> there;
   for (const Value& dx : gradients_) {
     if (dx) there.push_back(dx);
   }
+  size_t next = 0;
+  for (Node* node : graph_->inputs()) {
+    if (node->role == InputRole::kArgument) continue;
+    const bool is_order = node->types[0] == token_type();
+    if (is_order) order_ = captures_.size();
+    if (!is_order && node->role == InputRole::kState) continue;
+    captured_.push_back(node->output());
+    captures_.push_back(is_order ? make_token(*node->device) : tracer.captures()[next++]);
+    node->role = InputRole::kCapture;
+  }
+  // What has effects on the way back is not to be left out.
+  if (order_) there.push_back(tracer.value_of(*tracer.load(tracer.order())));
   graph_->set_outputs(there);
-  find_saved(first_backward_slot);
+  find_saved(first_backward_slot, examples, keep);
+  find_pushed();
+  if (any_of(inputs_, [](const Value& x) { return x.type() == token_type(); })) {
+    pushing_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, pushed_));
+    again_.emplace(*graph_, joined(joined(inputs_, pushed_), captured_), saved_);
+  }
   forward_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_));
-  backward_.emplace(*graph_, joined(joined(saved_, cotangents_), captured_), there);
+  make_way_back(first_backward_slot);
 }
 
-// What the way back takes from the forward part: values that it does not make again from nothing.
-void Derivative::find_saved(uint32_t first_backward_slot) {
+// What the way back takes from the forward part, whose slots are below `end`: inputs, and values
+// that it does not make again, from nothing or because they are not kept.
+std::vector<Value> Derivative::taken_by_way_back(
+    uint32_t end, const std::function<bool(const Value&)>& is_kept) const {
   std::vector<bool> seen(graph_->n_slots(), false);
-  std::vector<Value> open(graph_->outputs().begin(), graph_->outputs().end());
+  std::vector<Value> open(graph_->outputs().begin(), graph_->outputs().end()), taken;
   while (!open.empty()) {
     const Value x = open.back();
     open.pop_back();
     if (!x || seen[x.slot()]) continue;
     seen[x.slot()] = true;
-    const bool captured = contains(captured_, x);
-    if (captured || (x.node->kind == NodeKind::kConstant)) continue;
-    const bool forward = x.slot() < first_backward_slot;
-    if (forward && (x.node->kind == NodeKind::kInput || !x.node->inputs.empty())) {
-      saved_.push_back(x);
+    if (contains(captured_, x) || x.node->kind == NodeKind::kConstant) continue;
+    const bool is_input = x.node->kind == NodeKind::kInput;
+    if (x.slot() < end && (is_input || (!x.node->inputs.empty() && is_kept(x)))) {
+      taken.push_back(x);
       continue;
     }
     open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
   }
-  std::sort(saved_.begin(), saved_.end(),
+  std::sort(taken.begin(), taken.end(),
             [](const Value& a, const Value& b) { return a.slot() < b.slot(); });
+  return taken;
+}
+
+void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples,
+                            const Keep& keep) {
+  saved_ = taken_by_way_back(end, [](const Value&) { return true; });
+  std::vector<bool> is_kept(graph_->n_slots(), false);
+  if (keep.forward) {
+    for (const Value& x : keep.forward->saved_) is_kept[x.slot()] = true;
+  } else if (keep.memory_budget != kKeepAll) {
+    constexpr int64_t kUsual = 64;  // Of a size of which nothing is known.
+    Sizes sizes;
+    for (const std::optional<int64_t>& example : examples)
+      sizes.push_back(example.value_or(kUsual));
+    const auto bytes_of = [&](const Value& x) {
+      const TensorType type = evaluated(*graph_, x.type(), sizes);
+      return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
+    };
+    for (const Value& x : choose_kept(*graph_, end, saved_, bytes_of, keep.memory_budget)) {
+      is_kept[x.slot()] = true;
+    }
+  } else {
+    return;
+  }
+  saved_ = taken_by_way_back(
+      end, [&](const Value& x) { return is_kept[x.slot()] || !may_be_repeated(*x.node); });
+}
+
+// What is computed again is computed just before it is used first, so that little of it is there
+// at any time.
+void Derivative::make_way_back(uint32_t end) {
+  const std::vector<Value> given = joined(joined(saved_, cotangents_), captured_);
+  const Slice slice(*graph_, given, graph_->outputs());
+  const std::span<const Node* const> nodes = slice.nodes();
+  const auto is_repeated = [&](const Node* node) {
+    return node->first_slot < end && !node->inputs.empty();
+  };
+  if (!any_of(nodes, is_repeated)) {
+    backward_.emplace(*graph_, given, graph_->outputs());
+    return;
+  }
+  way_back_ = std::make_shared<Graph>(graph_->shared_sizes());
+  std::vector<Value> now(graph_->n_slots());
+  for (const Value& x : given) {
+    now[x.slot()] = way_back_->add_input(x.type(), InputRole::kArgument, x.name(), *x.node->device);
+  }
+  const auto copy = [&](const Node& node) {
+    Values inputs;
+    for (const Value& x : node.inputs) inputs.push_back(x ? now[x.slot()] : Value());
+    Node& made = way_back_->add_copy(node, std::move(inputs));
+    for (uint32_t i = 0; i < made.types.size(); ++i) now[node.first_slot + i] = made.output(i);
+  };
+  for (const Node* node : nodes) {
+    if (node->first_slot < end) continue;
+    std::vector<const Node*> missing, open = {node};
+    while (!open.empty()) {
+      const Node* next = open.back();
+      open.pop_back();
+      for (const Value& x : next->inputs) {
+        if (!x || now[x.slot()] || x.node->first_slot >= end || contains(missing, x.node)) continue;
+        missing.push_back(x.node);
+        open.push_back(x.node);
+      }
+    }
+    std::sort(missing.begin(), missing.end(),
+              [](const Node* a, const Node* b) { return a->first_slot < b->first_slot; });
+    for (const Node* each : missing) copy(*each);
+    copy(*node);
+  }
+  std::vector<Value> outputs;
+  for (const Value& y : graph_->outputs()) outputs.push_back(now[y.slot()]);
+  way_back_->set_outputs(outputs);
+  backward_.emplace(*way_back_, outputs_of(way_back_->inputs()), outputs);
 }
 
 std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
@@ -111,20 +209,29 @@ std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
   return static_cast<size_t>(at - inputs_.begin());
 }
 
-std::vector<bool> Derivative::inputs_of_saved() const {
-  std::vector<bool> needed(graph_->n_slots(), false);
-  for (const Value& x : saved_) needed[x.slot()] = true;
-  for (auto node = graph_->nodes().rbegin(); node != graph_->nodes().rend(); ++node) {
-    bool any = false;
-    for (uint32_t i = 0; i < node->types.size(); ++i) any = any || needed[node->first_slot + i];
-    if (!any) continue;
-    for (const Value& x : node->inputs) {
-      if (x) needed[x.slot()] = true;
+// Effects do not come again: where the values saved depend on what a call with a token gave, that
+// is kept.
+void Derivative::find_pushed() {
+  std::vector<bool> seen(graph_->n_slots(), false);
+  std::vector<Value> open = saved_;
+  while (!open.empty()) {
+    const Value x = open.back();
+    open.pop_back();
+    if (!x || seen[x.slot()]) continue;
+    seen[x.slot()] = true;
+    if (has_effects(*x.node)) {
+      pushed_.push_back(x);
+    } else {
+      open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
     }
   }
-  std::vector<bool> result;
-  for (const Value& x : inputs_) result.push_back(needed[x.slot()]);
-  return result;
+  for (const Value& x : inputs_) inputs_of_saved_.push_back(seen[x.slot()]);
+}
+
+bool Derivative::takes_from(const Derivative& forward) const {
+  return all_of(saved_, [&](const Value& x) {
+    return any_of(forward.saved_, [&](const Value& kept) { return kept.slot() == x.slot(); });
+  });
 }
 
 bool Derivative::serves(std::span<const Size> sizes) const {
@@ -157,8 +264,34 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
     given.push_back(saved[static_cast<size_t>(at - saved_by.saved_.begin())]);
   }
   for (const Tensor& dy : cotangents) given.push_back(dy);
+  const size_t first_capture = given.size();
   for (const Tensor& x : captures_) given.push_back(x);
-  return spread(backward_->apply(scope, sizes, given));
+  auto* tracer = static_cast<Tracer*>(scope.traced_cells());
+  if (!order_ || !tracer) return spread(backward_->apply(scope, sizes, given));
+  tracer->commit();
+  given[first_capture + *order_] = tracer->load(tracer->order());
+  Tensors found = backward_->apply(scope, sizes, given);
+  tracer->store(tracer->order(), found.back());
+  return spread(std::move(found));
+}
+
+Tensors Derivative::forward_pushing(Scope& scope, std::span<const Size> sizes,
+                                    TensorSpan inputs) const {
+  Tensors given(inputs);
+  for (const Tensor& x : captures_) given.push_back(x);
+  return pushing_->apply(scope, sizes, given);
+}
+
+Tensors Derivative::saved_again(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
+                                TensorSpan pushed) const {
+  if (!again_) {
+    const Tensors given = forward(scope, sizes, inputs);
+    return Tensors(TensorSpan(given).subspan(outputs_.size()));
+  }
+  Tensors given(inputs);
+  for (const Tensor& x : pushed) given.push_back(x);
+  for (const Tensor& x : captures_) given.push_back(x);
+  return again_->apply(scope, sizes, given);
 }
 
 Tensors Derivative::spread(Tensors gradients) const {

@@ -9,6 +9,7 @@
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
+#include "core/trace/control_ops.h"
 #include "core/trace/text.h"
 #include "core/trace/tracer.h"
 
@@ -34,12 +35,15 @@ InputSpec spec_of(const TensorImpl& x) {
   InputSpec spec;
   spec.dtype = x.type.dtype;
   spec.weak = x.type.weak;
+  spec.lists = x.type.lists;
   for (const Size size : x.shape()) spec.sizes.push_back(size);
   return spec;
 }
 
 std::string text_of(const InputSpec& spec) {
-  std::string text(name_of(spec.dtype));
+  std::string text;
+  for (int i = 0; i < spec.lists; ++i) text += "list of ";
+  text += name_of(spec.dtype);
   if (spec.weak) return text + " scalar";
   text += "[";
   for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
@@ -52,7 +56,8 @@ std::string text_of(const InputSpec& spec) {
 }
 
 bool fits(const InputSpec& spec, const TensorImpl& x) {
-  if (spec.dtype != x.type.dtype || spec.weak != x.type.weak || spec.sizes.size() != x.rank()) {
+  if (spec.dtype != x.type.dtype || spec.weak != x.type.weak || spec.lists != x.type.lists ||
+      spec.sizes.size() != x.rank()) {
     return false;
   }
   for (size_t axis = 0; axis < x.rank(); ++axis) {
@@ -100,6 +105,7 @@ Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan exam
     const std::string name = name_of_input(specs, i);
     TensorType type(spec.dtype, Dims{});
     type.weak = spec.weak;
+    type.lists = spec.lists;
     for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
       if (spec.sizes[axis] != InputSpec::kUnknown) {
         type.shape.push_back(spec.sizes[axis]);
@@ -214,7 +220,9 @@ Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& stati
   ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
   for (const Tensor& x : inputs) given.push_back(not_donated(x));
-  Tensors outputs = body_(scope, given, statics);
+  const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kKeepAll;
+  const auto code = [&](TensorSpan) { return body_(scope, given, statics); };
+  Tensors outputs = keeps_all ? code({}) : trace_recompute(scope, code, options_.memory_budget);
   check_outputs(outputs.size(), wanted);
   span.end();
   return outputs;
@@ -266,7 +274,7 @@ Function::Like Function::like_of(Scope& scope, TensorSpan inputs) {
   like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
   for (const Tensor& x : inputs) {
     like.push_back(static_cast<uint64_t>(x->type.dtype) | uint64_t{x->type.weak} << 8 |
-                   x->rank() << 16);
+                   x->rank() << 16 | uint64_t{x->type.lists} << 32);
     like.push_back(x->storage ? reinterpret_cast<uintptr_t>(x->storage->device) : 0);
   }
   return like;
@@ -372,7 +380,8 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
   }
   span.end();
   return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
-                                     std::move(written.captures), std::move(written.states)));
+                                     std::move(written.captures), std::move(written.states),
+                                     options_.memory_budget));
 }
 
 Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
@@ -416,7 +425,7 @@ Ref<Function> Function::gradient() {
         new Tape(Ref<Scope>::share(&scope), {.persistent = false, .watch_trainable = false}));
     for (const Tensor& x : given) {
       // One tensor may be given for two inputs; and tapes further out see where each comes from.
-      inputs.push_back(x->type.weak ? x : identity(x));
+      inputs.push_back(x->type.weak ? x : x->type.lists ? renewed(*x) : identity(x));
       if (x->type.weak || !is_floating(x->type.dtype)) continue;
       tape->watch(inputs.back());
       sources.emplace_back(inputs.back());
@@ -449,7 +458,7 @@ std::string Function::difference(const Like& like, TensorSpan inputs,
   }
   for (size_t i = 0; i < inputs.size() && !options_.has_signature; ++i) {
     const InputSpec now = spec_of(*inputs[i]), then = last.inputs[i];
-    if (now.dtype == then.dtype && now.weak == then.weak && now.sizes == then.sizes) continue;
+    if (now == then) continue;
     return format("{} is {}, not {}", {name(i), text_of(now), text_of(then)});
   }
   return last.like == like ? "a decision that its code took about sizes no longer holds"

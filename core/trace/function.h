@@ -32,6 +32,7 @@ struct InputSpec {
   std::vector<int64_t> sizes;
   // Of each size, or none at all; those with one name are equal, empty ones say nothing.
   std::vector<std::string> dim_names;
+  uint8_t lists = 0;  // As of a TensorType.
 
   bool operator==(const InputSpec&) const = default;
 };
@@ -41,6 +42,9 @@ struct FunctionOptions {
   bool has_signature = false;
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
   std::shared_ptr<const void> payload;  // Whatever the body needs: it lives as long.
+  // The bytes that a call under a tape keeps at most for its way back, beside its inputs; what it
+  // needs beyond that is computed again there. 0: nothing.
+  uint64_t memory_budget = kKeepAll;
   size_t max_traces = 64;  // Beyond, the one that was not used for longest is forgotten.
   // Calls that cannot be traced with sizes that are open are traced with their own, and run call by
   // call where that cannot be either.

@@ -1,14 +1,30 @@
 #include "core/trace/lists.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
 #include "core/tensor/tensor_list.h"
+#include "core/trace/order.h"
 
 namespace tenon {
 namespace {
+
+// Copies a tensor to an element of `all`, which begins there.
+void copy_to(Scope& scope, const Tensor& x, const TensorImpl& all, int64_t start) {
+  const Tensor from = dense(scope, x);
+  const uint64_t size = size_of(x->type.dtype);
+  const tenon_place source = {from->storage->buffer, nullptr,
+                              static_cast<uint64_t>(from->offset) * size, 0};
+  const tenon_place place = {all.storage->buffer, nullptr, static_cast<uint64_t>(start) * size, 0};
+  Device& device = *all.storage->device;
+  if (scope.recorder()) scope.recorder()->interrupted();
+  device.copy(scope.stream(device), source, place,
+              static_cast<uint64_t>(int64_t{count(x->shape())}) * size);
+}
 
 // Memory for the first entries of a list, each of which is written once: other versions of the list
 // see it, too.
@@ -23,16 +39,8 @@ class Slots {
       if (index >= is_taken_.size() || is_taken_[index]) return x;
       is_taken_[index] = true;
     }
-    Device& device = *all_->storage->device;
-    const Tensor from = dense(scope, x);
-    const Tensor to = make_view(*all_, x->type, dense_strides(x->shape()), start_of(index));
-    const auto place = [](const TensorImpl& tensor) {
-      return tenon_place{tensor.storage->buffer, nullptr,
-                         static_cast<uint64_t>(tensor.offset) * size_of(tensor.type.dtype), 0};
-    };
-    const auto bytes = static_cast<uint64_t>(int64_t{count(x->shape())}) * size_of(x->type.dtype);
-    device.copy(scope.stream(device), place(*from), place(*to), bytes);
-    return to;
+    copy_to(scope, x, *all_, start_of(index));
+    return make_view(*all_, x->type, dense_strides(x->shape()), start_of(index));
   }
 
   // The first entries as one tensor, if all of them lie in their places.
@@ -87,7 +95,7 @@ Tensor make_list(const TensorType& type, Device& device, TensorList content,
 
 uint64_t index_of(TensorImpl* index) {
   const int64_t value = read_integer(Tensor::share(index));
-  require(value >= 0, "the index is {}", value);
+  require(value >= 0, "the index is {}, but entries are counted from 0", value);
   return static_cast<uint64_t>(value);
 }
 
@@ -125,6 +133,7 @@ Tensors run_create(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
   const int64_t capacity = attrs_of<CreateAttrs>(call).capacity;
   std::shared_ptr<Slots> slots;
+  require(capacity >= 0, "the capacity is {}", capacity);
   if (capacity > 0 && type.lists == 1 && scope.device().synchronous()) {
     TensorType all = element_of(type);
     all.shape.insert(0, capacity);
@@ -182,6 +191,17 @@ Tensors vjp_get(const NoAttrs&, const VjpArgs& v) {
   return {list_set(list_create(v.output_type(0)), v.input(1), v.cotangent(0)), Tensor()};
 }
 
+// ---- list_length
+
+TensorTypes infer_length(const NoAttrs&, TypeSpan in) {
+  require_list(in[0]);
+  return {TensorType(DType::kI64, Dims{})};
+}
+Tensors run_length(Scope& scope, const Call& call) {
+  const auto length = static_cast<int64_t>(content_of(*call.inputs[0]).length());
+  return {from_host(scope, *call.inputs[0]->storage->device, types_of(call)[0], &length)};
+}
+
 // ---- list_add
 
 TensorTypes infer_add(const NoAttrs&, TypeSpan in) {
@@ -209,26 +229,57 @@ struct StackAttrs {
 
 TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
   require(in[0].lists == 1, "{} is no list of tensors", in[0]);
+  require(attrs.length >= 0, "the length is {}", attrs.length);
   TensorType type = element_of(in[0]);
   type.shape.insert(0, attrs.length);
   return {type};
 }
+
+// A kernel that joins tensors is made for so many of them: a few at a time, whatever their number.
+Tensor joined(Tensors parts) {
+  constexpr size_t kMost = 8;
+  while (parts.size() > 1) {
+    Tensors fewer;
+    for (size_t i = 0; i < parts.size(); i += kMost) {
+      const TensorSpan rest = TensorSpan(parts).subspan(i);
+      fewer.push_back(concat(rest.first(std::min(kMost, rest.size())), 0));
+    }
+    parts = std::move(fewer);
+  }
+  return parts[0];
+}
+
 Tensors run_stack(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
+  check_size(type);
   const TensorImpl& list = *call.inputs[0];
-  const Scope::OnDevice on(scope, *list.storage->device);
+  Device& device = *list.storage->device;
+  const Scope::OnDevice on(scope, device);
   const TensorList& content = content_of(list);
   const int64_t length = attrs_of<StackAttrs>(call).length;
-  if (length == 0) return {zeros(type)};
-  if (const auto& slots = storage_of(list).slots) {
+  if (const auto& slots = storage_of(list).slots; slots && length > 0) {
     if (Tensor all = slots->together(content, type)) return {std::move(all)};
   }
-  Tensors parts;
-  for (int64_t i = 0; i < length; ++i) {
-    const Tensor x = content.get(static_cast<uint64_t>(i));
-    parts.push_back(expand_dims(x ? x : zeros(element_of(list.type)), {0}));
+  const auto n = std::min(static_cast<uint64_t>(length), content.length());
+  bool is_whole = n == static_cast<uint64_t>(length);
+  for (uint64_t i = 0; is_whole && i < n; ++i) is_whole = static_cast<bool>(content.get(i));
+  if (!device.synchronous()) {
+    Tensors parts;
+    for (uint64_t i = 0; i < n; ++i) {
+      const Tensor x = content.get(i);
+      parts.push_back(expand_dims(x ? x : zeros(element_of(list.type)), {0}));
+    }
+    TensorType rest = type;
+    rest.shape[0] = length - static_cast<int64_t>(n);
+    if (rest.shape[0] > 0 || parts.empty()) parts.push_back(zeros(rest));
+    return {joined(std::move(parts))};
   }
-  return {concat(parts, 0)};
+  Tensor all = is_whole ? allocate(device, type) : zeros(type);
+  for (uint64_t i = 0; i < n; ++i) {
+    const Tensor x = content.get(i);
+    if (x) copy_to(scope, x, *all, static_cast<int64_t>(i) * all->strides[0]);
+  }
+  return {std::move(all)};
 }
 Tensors vjp_stack(const StackAttrs&, const VjpArgs& v) { return {list_unstack(v.cotangent(0))}; }
 
@@ -290,6 +341,14 @@ const OpDef& get_op() {
                                            run_get);
   return op;
 }
+const OpDef& length_op() {
+  static const OpDef op = list_op<NoAttrs>({.name = "list_length",
+                                            .inputs = {{"list", ""}},
+                                            .infer = infer_length,
+                                            .no_gradient = "its result is an integer"},
+                                           run_length);
+  return op;
+}
 const OpDef& add_op() {
   static const OpDef op = list_op<NoAttrs>(
       {.name = "list_add", .inputs = {{"a", ""}, {"b", ""}}, .infer = infer_add, .vjp = vjp_add},
@@ -342,6 +401,10 @@ Tensor list_get(const Tensor& list, const Tensor& index) {
   return call(get_op(), any_attrs(NoAttrs{}), {list.get(), index.get()});
 }
 
+Tensor list_length(const Tensor& list) {
+  return call(length_op(), any_attrs(NoAttrs{}), {list.get()});
+}
+
 Tensor list_add(const Tensor& a, const Tensor& b) {
   return call(add_op(), any_attrs(NoAttrs{}), {a.get(), b.get()});
 }
@@ -354,13 +417,14 @@ Tensor list_unstack(const Tensor& x) { return call(unstack_op(), any_attrs(NoAtt
 
 const OpDef* find_list_op(std::string_view name) {
   for (const OpDef* op :
-       {&create_op(), &set_op(), &get_op(), &add_op(), &stack_op(), &unstack_op()}) {
+       {&create_op(), &set_op(), &get_op(), &length_op(), &add_op(), &stack_op(), &unstack_op()}) {
     if (op->name == name) return op;
   }
   return nullptr;
 }
 
 Tensor zeros_or_list(const TensorType& type) {
+  if (type.is_token()) return make_token(current_scope().device());
   return type.lists ? list_create(element_of(type)) : zeros(type);
 }
 

@@ -2,7 +2,7 @@
 // what it gathers. A tensor whose type says `list` is one (core/tensor/tensor_list.h). Lists are
 // carried, captured and differentiated as tensors are; only these ops take them.
 //
-// An entry that nobody set is zeros.
+// An entry that nobody set is zeros. A list is as long as its last entry that was set says.
 
 #pragma once
 
@@ -19,6 +19,8 @@ Tensor list_create(const TensorType& element, Size capacity = 0);
 // The list with another entry; `index` is an integer of rank 0. Without `x`, none is there.
 Tensor list_set(const Tensor& list, const Tensor& index, const Tensor& x);
 Tensor list_get(const Tensor& list, const Tensor& index);
+// One more than the last index that was set, as an i64 of rank 0.
+Tensor list_length(const Tensor& list);
 // The sums of entries at one index.
 Tensor list_add(const Tensor& a, const Tensor& b);
 // The first `length` entries as one tensor, along a new first axis; and back.

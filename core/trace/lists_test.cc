@@ -47,5 +47,78 @@ TEST_F(Lists, WithRoomTakeWhatIsStrided) {
   EXPECT_EQ(values_of(list_get(list, count_from(0))), (Doubles{1, 3, 2, 4}));
 }
 
+TEST_F(Lists, AreAsLongAsTheirLastEntrySays) {
+  const auto length = [](const Tensor& list) { return values_of(list_length(list))[0]; };
+  Tensor list = with_room_for(2);
+  EXPECT_EQ(length(list), 0);
+  for (const int64_t i : {3, 1, 700, 64}) {
+    list = set(list, i, f32({1, 2}));
+    EXPECT_EQ(length(list), i < 10 ? 4 : 701) << i;
+  }
+  // What is taken away at the end leaves nothing there.
+  EXPECT_EQ(length(set(list, 700, Tensor())), 65);
+}
+
+using Lengths = testing::ControlTest;
+
+// The entries of a list of two columns and unknown length, stacked by a length made of that.
+TEST_F(Lengths, AreMadeOfSizesAndNumbers) {
+  const auto f =
+      function({.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown, 2}},
+               [&](Scope& s, TensorSpan in, const Statics&) {
+                 const Tensor sizes = shape_tensor(in[0]->shape()), list = list_unstack(in[0]);
+                 const Tensor n = gather(sizes, fill(integer(-2), Dims{}, DType::kI64), 0);
+                 const Tensor columns = squeeze(slice(sizes, {.starts = {1}, .ends = {2}}), {0});
+                 // Inside of a branch, too.
+                 return cond(
+                     s, greater(sum(in[0]), number(0)),
+                     [&](TensorSpan) {
+                       const Tensor length = n * columns - integer(1) + count_from(0);
+                       return Tensors{list_stack(list, size_in(s, length, "the length"))};
+                     },
+                     [&](TensorSpan) {
+                       const Size length = in[0]->shape()[0] * 2 - 1;
+                       return Tensors{list_stack(list, length) - number(1)};
+                     });
+               });
+  const Tensor one = testing::make(DType::kF64, Dims{1, 2}, {1, 2});
+  const Tensor two = testing::make(DType::kF64, Dims{2, 2}, {1, 2, -3, -4});
+  EXPECT_EQ(values_of(f->call(scope(), {&one, 1}, {})[0]), (Doubles{1, 2}));
+  EXPECT_EQ(values_of(f->call(scope(), {&two, 1}, {})[0]), (Doubles{0, 1, -4, -5, -1, -1}));
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
+TEST_F(Lengths, AreNotMadeOfValues) {
+  const auto f = function([&](const Tensor& x) {
+    const Tensor length = cast(sum(x), DType::kI64);
+    return list_stack(list_unstack(x), size_in(scope(), length, "the length"));
+  });
+  const Tensor x = f32({1, 2}), half = number(0.5);
+  EXPECT_ERROR(f->call(scope(), {&x, 1}, {}), Code::kUnimplemented, "the length depends on values");
+  EXPECT_ERROR(size_in(scope(), half, "the length"), Code::kInvalidArgument,
+               "the length must be i64[], but is");
+}
+
+TEST_F(Lists, AreSourcesAndTargetsOfTapes) {
+  const Tensor list = set(set(with_room_for(0), 0, f32({1, 2})), 1, f32({3, 4}));
+  const Tensor other = set(with_room_for(0), 0, f32({5, 6}));
+  const auto t = tape({.persistent = true});
+  t->watch(list);
+  t->watch(other);
+  const Tensor all = list_stack(list, 2), squares = list_unstack(all * all);
+
+  EXPECT_EQ(values_of(list_stack(t->gradient(all * all, list), 2)), (Doubles{2, 4, 6, 8}));
+  EXPECT_EQ(t->gradient(all, other)->type, other->type);
+  const Tensor targets[] = {squares}, cotangents[] = {other};
+  const Source sources[] = {list};
+  const Tensor by_list = t->gradient(targets, cotangents, sources)[0];
+  EXPECT_EQ(values_of(list_stack(by_list, 2)), (Doubles{10, 24, 0, 0}));
+  EXPECT_ERROR(t->gradient(squares, list), Code::kInvalidArgument,
+               "target 0 is a list of f32[2]: give its cotangent");
+  EXPECT_ERROR(t->jacobian(squares, sources), Code::kInvalidArgument,
+               "the target must be a tensor");
+  EXPECT_ERROR(t->jacobian(all, sources), Code::kInvalidArgument, "a source must be a tensor");
+}
+
 }  // namespace
 }  // namespace tenon

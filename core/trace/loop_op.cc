@@ -78,7 +78,10 @@ class LoopDerivative {
       kept_.push_back(i < n_ ? Tensor() : x);
       is_gathered_.push_back(i < n_ && begins[i]);
     }
-    if (policy_ == LoopPolicy::kRecompute) return;
+    if (policy_ == LoopPolicy::kRecompute) {
+      is_gathered_.resize(is_gathered_.size() + body_->pushed().size(), true);
+      return;
+    }
     for (const Value& x : body_->saved()) {
       const std::optional<size_t> i = body_->input_that_is(x);
       const bool is_constant = i && *i >= n_;
@@ -101,12 +104,16 @@ class LoopDerivative {
       Tensors operands(in.subspan(1));
       for (const Tensor& x : constants) operands.push_back(x);
       const bool recomputes = policy_ == LoopPolicy::kRecompute;
-      Tensors given = recomputes ? primal_->apply(scope, sizes_, operands)
-                                 : body_->forward(scope, sizes_, operands);
+      Tensors given = !recomputes               ? body_->forward(scope, sizes_, operands)
+                      : body_->pushed().empty() ? primal_->apply(scope, sizes_, operands)
+                                                : body_->forward_pushing(scope, sizes_, operands);
       Tensors all = {given[0], in[0] + integer(1)};
       for (size_t i = 1; i <= n_; ++i) all.push_back(std::move(given[i]));
+      // By the policy `recompute`, what effects gave stands behind what the trip begins with.
+      const size_t n_operands = recomputes ? operands.size() : 0;
       for (size_t i = 0; i < is_gathered_.size(); ++i) {
-        if (is_gathered_[i]) all.push_back(recomputes ? operands[i] : std::move(given[1 + n_ + i]));
+        if (!is_gathered_[i]) continue;
+        all.push_back(i < n_operands ? operands[i] : std::move(given[1 + n_ + i - n_operands]));
       }
       return all;
     };
@@ -174,8 +181,9 @@ class LoopDerivative {
                                     : zeros_or_list(types_[i]));  // Nothing needs it.
     }
     if (policy_ != LoopPolicy::kRecompute) return all;
-    const Tensors given = body_->forward(scope, sizes_, all);
-    return Tensors(TensorSpan(given).subspan(1 + n_));
+    Tensors pushed;
+    while (next < lists_.size()) pushed.push_back(list_get(lists_[next++], trip));
+    return body_->saved_again(scope, sizes_, all, pushed);
   }
 
   Sizes sizes_;
@@ -186,8 +194,8 @@ class LoopDerivative {
   std::vector<bool> active_;  // Operands of the body that have gradients.
   std::vector<TensorType> types_;
   std::unique_ptr<Derivative> body_;
-  // Of each value saved, or of each operand of the body if it recomputes: whether it is gathered,
-  // and the constant that it is.
+  // Of each value saved, or of each operand of the body and what its effects gave if it recomputes:
+  // whether it is gathered, and the constant that it is.
   std::vector<bool> is_gathered_;
   std::vector<Tensor> kept_;
   Tensors lists_;  // Of those that are gathered.

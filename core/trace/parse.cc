@@ -67,8 +67,9 @@ class Parser {
     if (in_word(text_[at_])) {
       while (end < text_.size() && (in_word(text_[end]) || is_exponent_sign(end, at_))) ++end;
     } else if (text_[at_] == '"') {
-      end = text_.find('"', at_ + 1);
-      if (end == std::string_view::npos) unexpected("the end of a text");
+      ++end;
+      while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+      if (end >= text_.size()) unexpected("the end of a text");
       ++end;
     } else {
       const std::string_view two = text_.substr(at_, 2);
@@ -205,7 +206,14 @@ class Parser {
   }
   TensorType type() {
     TensorType result;
-    for (; accept("list"); ++result.lists) expect("of");
+    uint8_t lists = 0;
+    for (; accept("list"); ++lists) expect("of");
+    if (word() == "token" || word() == "record") {
+      result = next() == "token" ? token_type() : record_type();
+      result.lists = static_cast<uint8_t>(result.lists + lists);
+      return result;
+    }
+    result.lists = lists;
     result.dtype = dtype();
     result.weak = !accept("[");
     while (!result.weak && !accept("]")) {
@@ -284,6 +292,7 @@ class Parser {
   Tensors call(const std::string& called) {
     const OpDef* op = find_op(called);
     if (!op) op = find_control_op(called);
+    if (op && in_order(*op)) op = in_order(*op);
     if (!op) fail_here(format("there is no op {}", {called}));
     OwnedAttrs attrs(*op->attrs);
     Tensors inputs;
@@ -295,7 +304,7 @@ class Parser {
       }
       if (token() != ")") expect(",");
     }
-    if (op->linearize) regions(*static_cast<RegionAttrs*>(attrs.data()));
+    if (has_regions(*op)) regions(*static_cast<RegionAttrs*>(attrs.data()));
     SmallVector<TensorImpl*, 6> borrowed;
     for (const Tensor& x : inputs) borrowed.push_back(x.get());
     return apply(scope_, *op, attrs.view(), borrowed);
@@ -364,13 +373,24 @@ class Parser {
       case AttrKind::kText: {
         const std::string_view quoted = token();
         if (quoted.empty() || quoted[0] != '"') unexpected("a text in quotes");
-        put(std::string(quoted.substr(1, quoted.size() - 2)));
+        put(unquoted(quoted.substr(1, quoted.size() - 2)));
         next();
         return;
       }
       case AttrKind::kRegions:
         fail_here("graphs are given behind the call");
+      case AttrKind::kHeld:
+        fail_here("no text says what that is");
     }
+  }
+  static std::string unquoted(std::string_view quoted) {
+    std::string text;
+    for (size_t i = 0; i < quoted.size(); ++i) {
+      const bool is_escape = quoted[i] == '\\' && i + 1 < quoted.size();
+      if (is_escape) ++i;
+      text += is_escape && quoted[i] == 'n' ? '\n' : quoted[i];
+    }
+    return text;
   }
   int32_t choice(std::span<const char* const> values) {
     for (size_t i = 0; i < values.size(); ++i) {

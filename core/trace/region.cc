@@ -32,6 +32,8 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
     require_code(!made.stays(), Code::kFailedPrecondition,
                  "{} makes a variable or a generator: make it before", name);
   }
+  out.commits = tracer.commits();
+  out.reloads = tracer.reloads();
   out.captures = tracer.captures();
   out.states = tracer.states();
   for (Node* node : out.graph->inputs()) {
@@ -59,6 +61,17 @@ size_t place_of(const std::vector<T>& all, const T& x) {
 template <class T>
 void add_once(std::vector<T>& all, const T& x) {
   if (place_of(all, x) == all.size()) all.push_back(x);
+}
+
+// What a state holds at the end of a block that does not know it, but whose effects may change it.
+Value reloaded(TracedBlock& block, Cell& cell, const Node& input) {
+  size_t i = 0;
+  while (block.states[i]->kind() != Kind::kOrder) ++i;
+  Node& node = block.graph->add_call(control::reload(), any_attrs(cell_attrs(cell)),
+                                     {block.states_after[i], const_cast<Node&>(input).output()},
+                                     {input.types[0], token_type()}, *input.device);
+  block.states_after[i] = node.output(1);
+  return node.output(0);
 }
 
 // The block's own input for what it takes from around it; one that it does not read if it does not.
@@ -90,6 +103,15 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
       if (place_of(stored, state) == stored.size()) add_once(read, state);
     }
   }
+  // The order is the last, since a block may have more to do for the others.
+  std::stable_partition(stored.begin(), stored.end(),
+                        [](const Ref<Cell>& cell) { return cell->kind() != Kind::kOrder; });
+  auto& tracer = static_cast<Tracer&>(*scope.traced_cells());
+  bool reloads = false;
+  for (const TracedBlock& block : blocks) {
+    if (block.commits) tracer.commit();
+    reloads = reloads || block.reloads;
+  }
   std::vector<std::vector<Node*>> inputs;
   std::vector<std::vector<Value>> outputs;
   for (const TracedBlock& block : blocks) {
@@ -111,7 +133,9 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
     for (size_t b = 0; b < blocks.size(); ++b) {
       const size_t i = place_of(blocks[b].states, state);
       const bool is_own = i < blocks[b].states.size();
-      outputs[b].push_back(is_own ? blocks[b].states_after[i] : inputs[b].back()->output());
+      outputs[b].push_back(is_own              ? blocks[b].states_after[i]
+                           : blocks[b].reloads ? reloaded(blocks[b], *state, *inputs[b].back())
+                                               : inputs[b].back()->output());
     }
   }
   for (const Tensor& x : captures) {
@@ -128,6 +152,7 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
   SmallVector<TensorImpl*, 6> borrowed;
   for (const Tensor& x : operands) borrowed.push_back(x.get());
   Tensors found = apply(scope, op, any_attrs(attrs), borrowed);
+  if (reloads) tracer.reload();
   const size_t n = found.size() - stored.size();
   for (size_t i = 0; i < stored.size(); ++i) stored[i]->store(scope, found[n + i]);
   found.resize(n);

@@ -49,11 +49,14 @@ struct RegionAttrs {
   // Of a loop.
   LoopPolicy policy = LoopPolicy::kStack;
   Size max_trips = 0;  // 0: as many as there are.
-  TENON_ATTRS(regions, sizes, policy, max_trips)
+  // Of code that is computed again: the bytes that are kept; -1: as many as there are.
+  int64_t memory_budget = -1;
+  TENON_ATTRS(regions, sizes, policy, max_trips, memory_budget)
 };
 inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
   return *static_cast<const RegionAttrs*>(attrs.data);
 }
+inline bool has_regions(const OpDef& op) { return op.attrs == &attrs_type<RegionAttrs>(); }
 // What code of some operands gives.
 using Block = std::function<Tensors(TensorSpan operands)>;
 
@@ -65,6 +68,7 @@ struct TracedBlock {
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> states;
   std::vector<Value> states_after;
+  bool commits, reloads;  // As of a tracer.
 };
 
 // `like` are tensors of the types that the operands have. `name` is for messages: "a loop".

@@ -1,8 +1,13 @@
 // shape: sizes, those of the trace among them, as numbers that its code can compute with.
 
+#include <algorithm>
+#include <optional>
+
+#include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
+#include "core/trace/tracer.h"
 
 namespace tenon {
 namespace {
@@ -23,6 +28,87 @@ Tensors run(Scope& scope, const Call& call) {
   return {from_host(scope, scope.device(), type, values.data())};
 }
 
+// ---- sizes that values are made of
+
+std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x);
+
+std::optional<Sizes> through_view(const Node& node, uint32_t output, const Sizes& in) {
+  const TensorType &from = node.inputs[0].type(), &to = node.types[output];
+  StridedLayout layout;
+  if (to.rank() > 1 || !node.op->view(*node.op, node.attrs.view().data, output, to, from,
+                                      {dense_strides(from.shape), 0}, layout)) {
+    return std::nullopt;
+  }
+  Sizes sizes;
+  const int64_t n = to.rank() > 0 ? int64_t{to.shape[0]} : 1;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = layout.offset + (to.rank() > 0 ? i * int64_t{layout.strides[0]} : 0);
+    sizes.push_back(in[static_cast<size_t>(at)]);
+  }
+  return sizes;
+}
+
+std::optional<Sizes> gathered(const Sizes& from, const Sizes& indices) {
+  Sizes sizes;
+  for (const Size index : indices) {
+    if (!index.known()) return std::nullopt;
+    int64_t at = index;
+    if (at < 0) at += static_cast<int64_t>(from.size());
+    if (at < 0 || static_cast<size_t>(at) >= from.size()) return std::nullopt;
+    sizes.push_back(from[static_cast<size_t>(at)]);
+  }
+  return sizes;
+}
+
+// Of each element of a value, in a graph that `tracer` writes.
+std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
+  const Node& node = *x.node;
+  if (x.type().dtype != DType::kI64 || x.type().rank() > 1) return std::nullopt;
+  if (node.kind == NodeKind::kConstant) return Sizes{node.constant->int_value};
+  if (node.kind == NodeKind::kInput) {
+    size_t capture = 0;
+    for (const Node* input : tracer.graph().inputs()) {
+      if (input == &node) break;
+      capture += input->role == InputRole::kCapture;
+    }
+    if (node.role != InputRole::kCapture) return std::nullopt;
+    return sizes_in(tracer, *tracer.captures()[capture]);
+  }
+  if (node.op == &control::shape()) return static_cast<const Attrs*>(node.attrs.view().data)->sizes;
+  SmallVector<Sizes, 2> in;
+  for (const Value& input : node.inputs) {
+    const std::optional<Sizes> sizes = input ? sizes_in(tracer, input) : std::nullopt;
+    if (!sizes) return std::nullopt;
+    in.push_back(*sizes);
+  }
+  if (node.op->is_view) return through_view(node, x.index, in[0]);
+  const auto id = static_cast<OpId>(node.op->id);
+  const bool is_same = id == OpId::k_fill || id == OpId::k_cast || id == OpId::k_copy;
+  if (is_same && in[0].size() == 1 && x.type().rank() == 0) return in[0];
+  if (id == OpId::k_gather) return gathered(in[0], in[1]);
+  if (id != OpId::k_add && id != OpId::k_sub && id != OpId::k_mul) return std::nullopt;
+  Sizes sizes;
+  for (size_t i = 0; i < std::max(in[0].size(), in[1].size()); ++i) {
+    const Size a = in[0][in[0].size() == 1 ? 0 : i], b = in[1][in[1].size() == 1 ? 0 : i];
+    sizes.push_back(id == OpId::k_add ? a + b : id == OpId::k_sub ? a - b : a * b);
+  }
+  return sizes;
+}
+
+std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x) {
+  if (x.is_scalar_value()) return Sizes{x.int_value};
+  if (x.storage->list) return std::nullopt;
+  if (!x.storage->traced) {
+    // It is there already, and never changes.
+    if (x.rank() > 0) return std::nullopt;
+    return Sizes{read_integer(Tensor::share(const_cast<TensorImpl*>(&x)))};
+  }
+  for (const Tracer* at = &tracer; at; at = at->around()) {
+    if (const Value value = at->place_of(x)) return sizes_in(*at, value);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const OpDef& control::shape() {
@@ -32,6 +118,19 @@ const OpDef& control::shape() {
     return made;
   }();
   return op;
+}
+
+Size size_in(Scope& scope, const Tensor& x, const char* name) {
+  require(x->type.dtype == DType::kI64 && x->rank() == 0 && !x->type.lists,
+          "{} must be i64[], but is {}", name, x->type);
+  if (!scope.traced_cells()) return Size::number(read_integer(x));
+  const std::optional<Sizes> sizes =
+      sizes_in(static_cast<const Tracer&>(*scope.traced_cells()), *x);
+  require_code(sizes.has_value(), Code::kUnimplemented,
+               "{} depends on values, which code under trace does not have: make it of numbers and "
+               "of the sizes of tensors (shape)",
+               name);
+  return (*sizes)[0];
 }
 
 Tensor shape_tensor(const Dims& shape) { return sizes_tensor(to_sizes(shape)); }

@@ -100,7 +100,8 @@ void Slice::split() {
         continue;
       }
     }
-    steps_.push_back({i, i + 1, is_plain ? std::make_unique<Segment>() : nullptr, device, {}, {}});
+    steps_.push_back(
+        {i, i + 1, is_plain ? std::make_unique<Segment>() : nullptr, device, {}, {}, false});
   }
   constexpr size_t kOutside = ~size_t{0};
   std::vector<size_t> made_by(graph_.n_slots(), kOutside);
@@ -118,6 +119,7 @@ void Slice::split() {
       }
     }
     for (const uint32_t slot : step.reads) is_read[slot] = false;
+    for (size_t i = step.begin; i < step.end; ++i) step.is_open = step.is_open || has_formulas_[i];
   }
   const auto give = [&](uint32_t slot) {
     if (made_by[slot] == kOutside || is_given[slot]) return;
@@ -191,8 +193,9 @@ void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& s
   const auto code = [&](TensorSpan reads) {
     return apply_nodes(scope, sizes, step, reads, values);
   };
-  Tensors outputs =
-      step.device ? step.segment->run(scope, *step.device, sizes, inputs, code) : code(inputs);
+  Tensors outputs = step.device
+                        ? step.segment->run(scope, *step.device, step.own(sizes), inputs, code)
+                        : code(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = inputs[i];
   for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
   release(step.begin, step.end, values);
@@ -206,7 +209,8 @@ Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan
     return apply_nodes(scope, sizes, step, reads, values);
   };
   const auto run = [&](TensorSpan inputs, std::span<const uint8_t> spare_inputs) {
-    return step.segment->run(scope, *step.device, sizes, inputs, std::cref(code), spare_inputs);
+    return step.segment->run(scope, *step.device, step.own(sizes), inputs, std::cref(code),
+                             spare_inputs);
   };
   Tensors outputs;
   if (alone_.reads_all && spare.empty()) {
@@ -236,7 +240,8 @@ bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
   if (!is_alone() || scope.innermost() || scope.recorder()) return false;
   Tensors inputs;
   for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
-  const std::shared_ptr<const Program> program = steps_[0].segment->program(sizes, inputs);
+  const Step& step = steps_[0];
+  const std::shared_ptr<const Program> program = step.segment->program(step.own(sizes), inputs);
   const uint32_t go = alone_.gives[0];
   if (!program || go == kNone) return false;
   std::vector<Program::Feedback> feedback;

@@ -44,6 +44,12 @@ class Slice {
     std::unique_ptr<Segment> segment;  // NULL for a call that no device runs.
     Device* device;                    // Where the calls of a segment run; NULL if there are none.
     std::vector<uint32_t> reads, gives;
+    bool is_open = false;  // Whether attributes are formulas of sizes.
+
+    // Those that make a difference to it: without formulas, one program serves all.
+    std::span<const Size> own(std::span<const Size> sizes) const {
+      return is_open ? sizes : std::span<const Size>();
+    }
   };
   // Where the only step finds what it reads, and where what is wanted is found.
   struct Alone {

@@ -15,6 +15,16 @@ std::string text_of(double value) {
   return looks_whole ? text + ".0" : text;
 }
 
+// In quotes; a backslash stands before quotes and backslashes, and \n for the end of a line.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
 // Lists the attributes that differ from the defaults, as name=value.
 class AttrPrinter final : public AttrVisitor {
  public:
@@ -33,7 +43,7 @@ class AttrPrinter final : public AttrVisitor {
     add(name, fmt::format("[{}]", fmt::join(value, ",")));
   }
   void on_string(std::string_view name, std::string_view value) override {
-    add(name, fmt::format("\"{}\"", value));
+    add(name, quoted(value));
   }
   void on_size(std::string_view name, Size value) override { add(name, to_string(value)); }
   void on_sizes(std::string_view name, std::span<const Size> value) override {
@@ -63,7 +73,7 @@ std::vector<std::string> attrs_of(const Node& node, const AttrPrinter& own) {
   std::vector<std::string> differing;
   for (size_t i = 0; i < own.all().size(); ++i) {
     const auto& [name, value] = own.all()[i];
-    if (node.op->linearize && name == "sizes") continue;  // The symbols of the graph.
+    if (has_regions(*node.op) && name == "sizes") continue;  // The symbols of the graph.
     if (value != defaults.all()[i].second) differing.push_back(name + "=" + value);
   }
   return differing;

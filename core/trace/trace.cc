@@ -7,6 +7,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
+#include "core/trace/region.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {
@@ -24,29 +25,45 @@ std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
 
 std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& cells) {
   std::vector<const Cell*> order;  // One for all, so that two calls do not wait for each other.
-  for (const Ref<Cell>& cell : cells) order.push_back(cell.get());
+  for (const Ref<Cell>& cell : cells) {
+    if (cell->kind() != Kind::kOrder) order.push_back(cell.get());
+  }
   std::sort(order.begin(), order.end());
   std::vector<std::unique_lock<const Cell>> locks;
   for (const Cell* cell : order) locks.emplace_back(*cell);
   return locks;
 }
 
+// Whether somebody differentiates what ways back do: tapes further out, and one that records its
+// own.
+bool is_differentiated_again(Scope& scope) {
+  size_t n_tapes = 0;
+  bool again = false;
+  each_tape(scope, [&](const Tape& tape) {
+    again = again || tape.options().persistent || n_tapes > 0;
+    ++n_tapes;
+  });
+  return again;
+}
+
 }  // namespace
 
 Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
-             std::vector<Tensor> captures, std::vector<Ref<Cell>> states)
+             std::vector<Tensor> captures, std::vector<Ref<Cell>> states, uint64_t memory_budget)
     : Object(Kind::kTrace),
       context_(Ref<Context>::share(&context)),
       name_(std::move(name)),
       graph_(std::move(graph)),
       captures_(std::move(captures)),
       states_(std::move(states)),
+      memory_budget_(memory_budget),
       all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {
   for (Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) arguments_.push_back(node);
     if (node->role == InputRole::kState) state_inputs_.push_back(node);
   }
   for (const Ref<Cell>& state : states_) {
+    has_effects_ = has_effects_ || state->kind() == Kind::kOrder;
     if (state->kind() == Kind::kVariable) variables_.push_back(static_cast<Variable*>(state.get()));
   }
 }
@@ -60,7 +77,8 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
     if (node->role != InputRole::kArgument) continue;
     if (next == arguments.size()) return std::nullopt;
     const TensorType &type = node->types[0], &own = arguments[next++]->type;
-    if (own.dtype != type.dtype || own.weak != type.weak || own.rank() != type.rank()) {
+    if (own.dtype != type.dtype || own.weak != type.weak || own.lists != type.lists ||
+        own.rank() != type.rank()) {
       return std::nullopt;
     }
     for (size_t axis = 0; axis < type.rank(); ++axis) {
@@ -75,6 +93,31 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
     if (!table.evaluate(guard, sizes).hold()) return std::nullopt;
   }
   return sizes;
+}
+
+namespace {
+
+void add_effects(const Graph& graph, std::vector<const OpDef*>& effects) {
+  for (const Node& node : graph.nodes()) {
+    const bool is_in_order =
+        any_of(node.inputs, [](const Value& x) { return x && x.type() == token_type(); });
+    if (!is_in_order || node.op == &control::commit() || node.op == &control::reload()) continue;
+    if (!has_regions(*node.op)) {
+      effects.push_back(node.op);
+      continue;
+    }
+    for (const auto& region : region_attrs(node.attrs.view()).regions) {
+      add_effects(region->graph(), effects);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<const OpDef*> Trace::effects() const {
+  std::vector<const OpDef*> effects;
+  if (has_effects_) add_effects(*graph_, effects);
+  return effects;
 }
 
 // ---- calls
@@ -119,9 +162,13 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   // Nobody sees a state between what the call reads and what it leaves there.
   std::vector<std::unique_lock<const Cell>> locks;
   if (!scope.traced_cells()) {
-    for (const Tensor& x : arguments) require_value(*x);
+    for (const Tensor& x : arguments) {
+      if (!x->type.lists || x->storage->traced) require_value(*x);
+    }
     locks = locked(states_);
   }
+  Tracer* const tracer = static_cast<Tracer*>(scope.traced_cells());
+  if (tracer && has_effects_) tracer->commit();
   const bool is_donated =
       any_of(arguments, [](const Tensor& x) { return x->donation != Donation::kNone; });
   const bool are_all = arguments_.size() == graph_->inputs().size() && !is_donated;
@@ -131,13 +178,17 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   if (scope.traced_cells()) {
     outputs = all_.apply(scope, sizes, given);
   } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
-    outputs = recorded(scope, Tensors(given), sizes, by);
+    // What has effects is not run again by the inputs: there is a record of each of its calls.
+    outputs = has_effects_ && is_differentiated_again(scope)
+                  ? all_.apply(scope, sizes, given)
+                  : recorded(scope, Tensors(given), sizes, by);
   } else {
     const Scope::Unrecorded unrecorded(scope);
     outputs = are_all ? all_.apply(scope, sizes, given)
                       : all_.apply(scope, sizes, given, spare(arguments).span());
   }
   if (states_.empty()) return outputs;
+  if (tracer && has_effects_) tracer->reload();
   Tensors results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (i >= states_.size()) {
@@ -153,16 +204,18 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
 
 std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& sizes,
                                                     const std::vector<bool>& by,
-                                                    const std::vector<bool>& from) {
+                                                    const std::vector<bool>& from,
+                                                    const Derivative* forward) {
   {
     std::lock_guard guard(mutex_);
     for (const Known& known : derivatives_) {
-      if (known.derivative->is_of(by, from) && known.derivative->serves(sizes)) {
-        return known.derivative;
-      }
+      const Derivative& found = *known.derivative;
+      if (!found.is_of(by, from) || !found.serves(sizes)) continue;
+      if (!forward || found.takes_from(*forward)) return known.derivative;
     }
   }
-  auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from);
+  auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from,
+                                                 Derivative::Keep{memory_budget_, forward});
   std::lock_guard guard(mutex_);
   derivatives_.push_back({made, nullptr});
   return made;
@@ -173,8 +226,9 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   Known& known = *std::find_if(derivatives_.begin(), derivatives_.end(),
                                [&](const Known& each) { return each.derivative == derivative; });
   if (!known.whole) {
-    known.whole = Ref<Trace>::adopt(new Trace(*context_, "the gradient of " + name_,
-                                              derivative->graph(), derivative->captures(), {}));
+    known.whole =
+        Ref<Trace>::adopt(new Trace(*context_, "the gradient of " + name_, derivative->graph(),
+                                    derivative->captures(), {}, memory_budget_));
   }
   return known.whole;
 }
@@ -202,13 +256,7 @@ Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
     outputs.push_back(from[i] ? renewed(*all[i]) : std::move(all[i]));
     if (i >= states_.size()) recorded.push_back(outputs.back());
   }
-  // Tapes further out, and one that records its own way back, differentiate that by the inputs.
-  size_t n_tapes = 0;
-  bool again = false;
-  each_tape(scope, [&](const Tape& tape) {
-    again = again || tape.options().persistent || n_tapes > 0;
-    ++n_tapes;
-  });
+  const bool again = is_differentiated_again(scope);
   const auto vjp = std::make_shared<const CustomVjp>(
       [self = Ref<Trace>::share(this), sizes, by, forward, saved = std::move(saved),
        kept = again ? given : Tensors()](const VjpArgs& args) {
@@ -230,7 +278,7 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
     from.push_back(args.has_cotangent(i) && is_floating(type.dtype) && !type.weak);
     if (from.back()) cotangents.push_back(args.cotangent(i));
   }
-  const auto way = derivative(scope, sizes, by, from);
+  const auto way = derivative(scope, sizes, by, from, &forward);
   way->require_way_back();
   bool is_seen = false;
   each_tape(scope, [&](const Tape& tape) { is_seen = is_seen || tape.is_recording(); });

@@ -22,9 +22,11 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments);
 class Trace final : public Object, public Pooled<Trace> {
  public:
   // The graph's inputs are arguments, captures and states in any order; its outputs what the states
-  // hold afterwards, in the order of these inputs, and behind them the function's.
+  // hold afterwards, in the order of these inputs, and behind them the function's. A call that is
+  // recorded keeps `memory_budget` bytes at most for its way back, beside the graph's inputs.
   Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
-        std::vector<Tensor> captures, std::vector<Ref<Cell>> states);
+        std::vector<Tensor> captures, std::vector<Ref<Cell>> states,
+        uint64_t memory_budget = kKeepAll);
   void release() const {
     if (drop()) delete this;
   }
@@ -42,6 +44,8 @@ class Trace final : public Object, public Pooled<Trace> {
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Ref<Cell>>& states() const { return states_; }
   const std::vector<Variable*>& variables() const { return variables_; }
+  // The ops of the calls that have effects, as they are written; those of a loop's body once.
+  std::vector<const OpDef*> effects() const;
 
   std::optional<Sizes> sizes_for(TensorSpan arguments) const {
     return tenon::sizes_for(*graph_, arguments);
@@ -65,7 +69,8 @@ class Trace final : public Object, public Pooled<Trace> {
                     const Derivative& forward, TensorSpan saved, TensorSpan inputs);
   std::shared_ptr<const Derivative> derivative(Scope& scope, const Sizes& sizes,
                                                const std::vector<bool>& by,
-                                               const std::vector<bool>& from);
+                                               const std::vector<bool>& from,
+                                               const Derivative* forward = nullptr);
   Ref<Trace> whole(const std::shared_ptr<const Derivative>& derivative);
 
   Ref<Context> context_;
@@ -75,6 +80,8 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
+  uint64_t memory_budget_;
+  bool has_effects_ = false;
   Executable all_;
   std::mutex mutex_;
   std::vector<Known> derivatives_;

@@ -58,7 +58,7 @@ Tensor read_state(Scope& scope, Cell& cell) {
 Tracer::Tracer(Scope& scope, Graph& graph)
     : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}),
       graph_(graph),
-      outer_trace_(static_cast<const Tracer*>(scope.traced_cells())),
+      outer_trace_(static_cast<Tracer*>(scope.traced_cells())),
       traced_(scope, *this, *this),
       use_(graph.sizes()),
       serial_(scope.context().next_serial()) {}
@@ -105,6 +105,12 @@ Value Tracer::value_of(TensorImpl& x) {
   return at->second;
 }
 
+Value Tracer::place_of(const TensorImpl& x) const {
+  if (!x.storage || !x.storage->traced) return Value();
+  const auto& traced = static_cast<const TracedStorage&>(*x.storage);
+  return traced.trace == serial_ ? traced.value : Value();
+}
+
 bool Tracer::is_inside(uint64_t trace) const {
   const Tracer* outer = outer_trace_;
   while (outer && outer->serial_ != trace) outer = outer->outer_trace_;
@@ -112,39 +118,105 @@ bool Tracer::is_inside(uint64_t trace) const {
 }
 
 void Tracer::finish(std::span<const Tensor> outputs) {
+  for (size_t i = 0; i < states_.size(); ++i) {
+    Held& held = now(*states_[i]);
+    if (held.is_stale) read_again(*states_[i], held);
+  }
+  // Whoever runs this code again expects the cells to hold what it stored.
+  if (commits_ && outer_trace_) commit();
   std::vector<Value> values;
-  for (const Ref<Cell>& cell : states_) values.push_back(value_of(*now_.at(cell.get())));
+  for (const Ref<Cell>& cell : states_) values.push_back(value_of(*now(*cell).value));
   for (const Tensor& y : outputs) values.push_back(value_of(*y));
   graph_.set_outputs(std::move(values));
 }
 
 // ---- cells
 
-Tensor& Tracer::now(const Cell& cell) {
+Tracer::Held& Tracer::now(const Cell& cell) {
   const auto [at, is_new] = now_.try_emplace(&cell);
   if (is_new) {
     auto& state = const_cast<Cell&>(cell);
     std::string name;
     if (cell.kind() == Kind::kVariable) name = static_cast<const Variable&>(cell).name();
-    at->second = input(cell.type(), InputRole::kState, std::move(name), cell.device());
+    if (cell.kind() == Kind::kOrder) name = "order";
+    at->second.is_stale = reloads_ && cell.kind() != Kind::kOrder;
+    at->second.value = input(cell.type(), InputRole::kState, std::move(name), cell.device());
     states_.push_back(Ref<Cell>::share(&state));
   }
   return at->second;
 }
 
-Tensor Tracer::load(const Cell& cell) { return renewed(*now(cell)); }
+Tensor Tracer::load(const Cell& cell) {
+  if (cell.kind() == Kind::kOrder) return renewed(*now(order()).value);
+  Held& held = now(cell);
+  if (held.is_stale) read_again(const_cast<Cell&>(cell), held);
+  return renewed(*held.value);
+}
 
 void Tracer::store(Cell& cell, const Tensor& value) {
-  Tensor& held = now(cell);
-  held = cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held) : value;
-  stored_.push_back({&cell, value_of(*held)});
+  if (cell.kind() == Kind::kOrder) {
+    now(order()).value = value;
+    return;
+  }
+  Held& held = now(cell);
+  held.value =
+      cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held.value) : value;
+  held.is_committed = held.is_stale = false;
+  stored_.push_back({&cell, value_of(*held.value)});
 }
 
 void Tracer::add(Cell& cell) {
+  if (cell.kind() == Kind::kOrder) return;
   const Tensor initial = cell.held();
   made_.push_back(
       {Ref<Cell>::share(&cell), initial->storage->traced ? value_of(*initial) : Value()});
-  now_[&cell] = initial;
+  now_[&cell].value = initial;
+}
+
+// ---- effects
+
+Cell& Tracer::order() {
+  Tracer* outermost = this;
+  while (outermost->outer_trace_) outermost = outermost->outer_trace_;
+  if (!outermost->order_) outermost->order_ = Ref<Order>::adopt(new Order(current_scope()));
+  return *outermost->order_;
+}
+
+Tensors Tracer::apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs) {
+  const Effect effect = effect_of(op);
+  if (effect != Effect::kShows) commit();
+  Tensor& order = now(this->order()).value;
+  SmallVector<TensorImpl*, 6> all = {order.get()};
+  for (const Tensor& x : inputs) all.push_back(x.get());
+  Tensors outputs = tenon::apply(scope, op, attrs, all);
+  order = outputs.back();
+  outputs.pop_back();
+  if (effect == Effect::kChanges) reload();
+  return outputs;
+}
+
+void Tracer::commit() {
+  commits_ = true;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    Cell& cell = *states_[i];
+    Held& held = now(cell);
+    if (std::exchange(held.is_committed, true)) continue;
+    apply_in_order(current_scope(), control::commit(), any_attrs(cell_attrs(cell)),
+                   {&held.value, 1});
+  }
+}
+
+void Tracer::reload() {
+  reloads_ = true;
+  for (const Ref<Cell>& cell : states_) {
+    if (cell->kind() != Kind::kOrder) now(*cell).is_stale = true;
+  }
+}
+
+void Tracer::read_again(Cell& cell, Held& held) {
+  held.is_stale = false;
+  held.value = apply_in_order(current_scope(), control::reload(), any_attrs(cell_attrs(cell)),
+                              {&held.value, 1})[0];
 }
 
 // ---- calls
@@ -163,6 +235,11 @@ void Tracer::count_call(Scope& scope, const OpDef& op) {
 
 Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tracer& tracer = static_cast<Tracer&>(self);
+  if (const OpDef* ordered = in_order(call.op)) {
+    Tensors inputs;
+    for (TensorImpl* x : call.inputs) inputs.push_back(Tensor::share(x));
+    return tracer.apply_in_order(scope, *ordered, call.attrs, inputs);
+  }
   require_code(
       !asks_data_for_a_size(call.attrs), Code::kUnimplemented,
       "how large its output is depends on data, which code under trace does not have: give "
@@ -172,7 +249,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   }
   AnyAttrs attrs = call.attrs;
   RegionAttrs regions;
-  if (call.op.linearize) {
+  if (has_regions(call.op)) {
     regions = adopted(scope, tracer.graph_, region_attrs(attrs));
     attrs = any_attrs(regions);
   }

@@ -5,7 +5,8 @@
 // instead.
 //
 // A cell that the code reads is a state: its value comes in as an input, what the code stores
-// replaces that, and what it is in the end goes out.
+// replaces that, and what it is in the end goes out. So is what orders calls with effects
+// (core/trace/order.h): the outermost trace has one for all code inside of it.
 
 #pragma once
 
@@ -15,6 +16,7 @@
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/scope.h"
 #include "core/trace/graph.h"
+#include "core/trace/order.h"
 
 namespace tenon {
 
@@ -44,6 +46,10 @@ class Tracer final : public Interpreter, public TracedCells {
   // What a tensor is in the graph: its place there, a constant, or a capture, which may be of a
   // trace around this one. Fails for one of another trace.
   Value value_of(TensorImpl& x);
+  // Its place in this graph; none if it is of another trace.
+  Value place_of(const TensorImpl& x) const;
+  // The trace that this one's code is inside of; NULL if there is none.
+  const Tracer* around() const { return outer_trace_; }
   // Makes these the outputs, behind what the states hold now.
   void finish(std::span<const Tensor> outputs);
 
@@ -68,6 +74,18 @@ class Tracer final : public Interpreter, public TracedCells {
   };
   const std::vector<Stored>& stored() const { return stored_; }
 
+  // Writes a call that takes the order and gives it on; gives the other outputs.
+  Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs);
+  // The state that orders the calls of this trace and of all that it is inside of.
+  Cell& order();
+  // Has the cells hold what the code has stored so far when it comes here.
+  void commit();
+  // What the cells hold may be something else from here on.
+  void reload();
+  // Whether the code has calls before which states are committed, behind which they are read again.
+  bool commits() const { return commits_; }
+  bool reloads() const { return reloads_; }
+
   // TracedCells
   Tensor load(const Cell& cell) override;
   void store(Cell& cell, const Tensor& value) override;
@@ -76,12 +94,19 @@ class Tracer final : public Interpreter, public TracedCells {
  private:
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
   Tensor tensor_of(Value value, Device& device);
-  Tensor& now(const Cell& cell);
+  // What a state, or a cell that the code made, holds.
+  struct Held {
+    Tensor value;
+    bool is_committed = true;  // The cell holds it too.
+    bool is_stale = false;     // The cell may hold something else.
+  };
+  Held& now(const Cell& cell);
+  void read_again(Cell& cell, Held& held);
   bool is_inside(uint64_t trace) const;
   void count_call(Scope& scope, const OpDef& op);
 
   Graph& graph_;
-  const Tracer* outer_trace_;  // Whose code this one's is inside of.
+  Tracer* outer_trace_;  // Whose code this one's is inside of.
   Scope::Traced traced_;
   SizeTable::Use use_;
   uint64_t serial_;
@@ -92,7 +117,9 @@ class Tracer final : public Interpreter, public TracedCells {
   std::vector<Made> made_;
   std::vector<Stored> stored_;
   std::unordered_map<std::string, size_t> calls_;  // By line and op.
-  std::unordered_map<const Cell*, Tensor> now_;    // What each state, and each cell made, holds.
+  std::unordered_map<const Cell*, Held> now_;
+  Ref<Order> order_;  // Of an outermost trace.
+  bool commits_ = false, reloads_ = false;
 };
 
 }  // namespace tenon

@@ -6,16 +6,80 @@
 
 using namespace tenon;
 
-static void print(const char* what, const Tensor& x) { std::cout << what << ": " << x << "\n"; }
+static void show(const char* what, const Tensor& x) { std::cout << what << ": " << x << "\n"; }
 
 static void traced_once() {
   const auto f = function([](const Tensor& x, const Tensor& rate) {
     std::cout << "tracing\n";
     return x * rate;
   });
-  print("first", f(vector<float>({1, 2}), 10.f));
-  print("second", f(vector<float>({3, 4}), 0.5f));
-  print("other dtype", f(vector<int32_t>({1, 2}), 3));
+  show("first", f(vector<float>({1, 2}), 10.f));
+  show("second", f(vector<float>({3, 4}), 0.5f));
+  show("other dtype", f(vector<int32_t>({1, 2}), 3));
+}
+
+static void prints_at_each_call() {
+  const auto f = function([](const Tensor& x) {
+    std::cout << "traced " << x << "\n";
+    print("ran with {}", x);
+    return x + 1.f;
+  });
+  f(vector<float>({1, 2}));
+  f(vector<float>({3, 4}));
+}
+
+static void stops_where_an_assertion_fails() {
+  const Variable best(0.f);
+  const auto f = function([&](const Tensor& loss) {
+    best.assign(loss);
+    assert_that(less(loss, 10.f), "the loss is {}", loss);
+    best.assign(-1.f);
+  });
+  try {
+    f(12.f);
+  } catch (const Error& error) {
+    std::cout << error.what() << "\n";
+  }
+  show("best", best);
+}
+
+static void the_host_is_called() {
+  const auto halved = [](const Tensor& x) {
+    Tensor y = x;
+    while (y.item<float>() >= 1) y = y / 2.f;
+    return y;
+  };
+  const auto f = function([&](const Tensor& x) { return host_call(x, halved, x * x); });
+  const Tensor x = tensor<float>({3}, {});
+  const Tape tape;
+  tape.watch(x);
+  const Tensor y = f(x);
+  show("halved", y);
+  show("slope", tape.gradient(y, x));
+}
+
+static void the_host_language_ran_before() {
+  float factor = 2;
+  Tensor offset = vector<float>({1, 1});
+  const auto f = function([&](const Tensor& x) {
+    Tensor y = factor * x + offset;
+    for (int i = 0; i < 2; ++i) y = y * y;
+    return y;
+  });
+  show("at first", f(vector<float>({0, 1})));
+  factor = 100;
+  offset = vector<float>({7, 7});
+  show("and later", f(vector<float>({0, 1})));
+}
+
+static void static_arguments_are_part_of_the_code() {
+  const Function scaled([](std::span<const Tensor> in, const Statics& statics) {
+    const int64_t by = statics.at("by").as_int();
+    std::cout << "tracing for " << by << "\n";
+    return std::vector<Tensor>{in[0] * by};
+  });
+  const Tensor number(3.f);
+  for (const int by : {2, 5, 2}) show("scaled", scaled({&number, 1}, {{"by", by}})[0]);
 }
 
 static void variables_are_read_at_each_call() {
@@ -24,7 +88,7 @@ static void variables_are_read_at_each_call() {
   add(1.f);
   total.assign(100.f);
   add(2.f);
-  print("total", total);
+  show("total", total);
 }
 
 static void a_variable_made_once() {
@@ -33,8 +97,22 @@ static void a_variable_made_once() {
     if (!weight) weight.emplace(x + 1.f);
     return x * *weight;
   });
-  print("with a new weight", scale(2.f));
-  print("with the same", scale(5.f));
+  show("with a new weight", scale(2.f));
+  show("with the same", scale(5.f));
+}
+
+static void a_variable_made_at_every_call() {
+  const auto wrong = function(
+      [](const Tensor& x) {
+        const Variable b(12.f, {.name = "b"});
+        return x + b;
+      },
+      {.name = "wrong"});
+  try {
+    wrong(1.f);
+  } catch (const Error& error) {
+    std::cout << error.what() << "\n";
+  }
 }
 
 static void sizes_may_stay_open() {
@@ -46,8 +124,8 @@ static void sizes_may_stay_open() {
        .signature = std::vector<InputSpec>{{.name = "rows", .shape = {TENON_SIZE_UNKNOWN, 2}}}});
   const Tensor two[] = {matrix<float>({{1, 2}, {3, 4}})};
   const Tensor three[] = {matrix<float>({{1, 2}, {3, 4}, {8, 9}})};
-  print("of two", mean_row(two)[0]);
-  print("of three", mean_row(three)[0]);
+  show("of two", mean_row(two)[0]);
+  show("of three", mean_row(three)[0]);
   std::cout << mean_row.traces()[0].text();
 }
 
@@ -59,8 +137,8 @@ static void gradients_pass_through() {
   const Tape inner;
   inner.watch(x);
   const Tensor slope = inner.gradient(cube(x), x);
-  print("slope", slope);
-  print("curvature", outer.gradient(slope, x));
+  show("slope", slope);
+  show("curvature", outer.gradient(slope, x));
 }
 
 static void branches_and_loops() {
@@ -68,8 +146,8 @@ static void branches_and_loops() {
     return cond(
         greater(x, 0.f), [&] { return x; }, [&] { return -x; });
   };
-  print("eager", magnitude(-3.f));
-  print("traced", function(magnitude)(-3.f));
+  show("eager", magnitude(-3.f));
+  show("traced", function(magnitude)(-3.f));
   const auto power = function([](const Tensor& x, const Tensor& n) {
     const auto [i, y] = while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
                                    [&](const Tensor& i, const Tensor& y) {
@@ -78,8 +156,31 @@ static void branches_and_loops() {
                                    0, 1.f);
     return y;
   });
-  print("2 to the power of 10", power(2.f, 10));
-  print("2 to the power of 3", power(2.f, 3));
+  show("2 to the power of 10", power(2.f, 10));
+  show("2 to the power of 3", power(2.f, 3));
+}
+
+static void lists_gather() {
+  const auto running = [](std::span<const Tensor> in, const Statics&) {
+    const Tensor& xs = in[0];
+    const Tensor n = shape(xs)[0];
+    const TensorList each = TensorList::unstack(xs);
+    const auto found =
+        while_loop([&](const Tensor& i, const Tensor&, const TensorList&) { return less(i, n); },
+                   [&](const Tensor& i, const Tensor& sum, const TensorList& sums) {
+                     const Tensor next = sum + each[i];
+                     return std::array<Tensor, 3>{i + 1, next, sums.push(next)};
+                   },
+                   0, 0.f, TensorList(kFloat32));
+    return std::vector<Tensor>{TensorList(found[2]).stack(n)};
+  };
+  const Function sums(running,
+                      {.signature = std::vector<InputSpec>{{.shape = {TENON_SIZE_UNKNOWN}}}});
+  for (const Tensor& xs : {vector<float>({1, 2, 4}), vector<float>({5, 6})}) {
+    show("eager", running({&xs, 1}, {})[0]);
+    show("traced", sums({&xs, 1})[0]);
+  }
+  std::cout << "traces: " << sums.traces().size() << "\n";
 }
 
 static void there_is_no_value_yet() {
@@ -91,12 +192,31 @@ static void there_is_no_value_yet() {
   }
 }
 
+static void functions_may_run_eagerly() {
+  const auto f = function([](const Tensor& x) {
+    std::cout << (is_tracing() ? "tracing" : "running") << "\n";
+    return is_tracing() ? x : x * x.item<float>();
+  });
+  show("traced", f(3.f));
+  run_functions_eagerly(true);
+  show("eager", f(3.f));
+  run_functions_eagerly(false);
+}
+
 int main() {
   traced_once();
+  the_host_language_ran_before();
+  static_arguments_are_part_of_the_code();
+  prints_at_each_call();
   variables_are_read_at_each_call();
   a_variable_made_once();
+  a_variable_made_at_every_call();
   sizes_may_stay_open();
   gradients_pass_through();
   branches_and_loops();
+  lists_gather();
+  stops_where_an_assertion_fails();
+  the_host_is_called();
   there_is_no_value_yet();
+  functions_may_run_eagerly();
 }

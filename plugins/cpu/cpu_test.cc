@@ -162,10 +162,10 @@ void expect_within(const Function& function, double bound, double absolute, size
 }
 
 TEST_P(Transcendental, StaysWithinItsBoundInFloat32) {
-  expect_within<float>(GetParam(), GetParam().bound_f32, GetParam().absolute_f32, 1 << 20);
+  expect_within<float>(GetParam(), GetParam().bound_f32, GetParam().absolute_f32, 1 << 18);
 }
 TEST_P(Transcendental, StaysWithinItsBoundInFloat64) {
-  expect_within<double>(GetParam(), GetParam().bound_f64, GetParam().absolute_f64, 1 << 18);
+  expect_within<double>(GetParam(), GetParam().bound_f64, GetParam().absolute_f64, 1 << 16);
 }
 INSTANTIATE_TEST_SUITE_P(Cpu, Transcendental, ::testing::ValuesIn(kFunctions),
                          [](const auto& info) { return info.param.name; });

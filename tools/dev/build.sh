@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds a preset: release (the default), dev, asan, tsan, arm64, wasm
+# Builds a preset: release (the default), dev, asan, tsan, arm64, wasm, fuzz
 #
 #   ./dev build [PRESET] [ARGUMENTS OF cmake --build]
 #
@@ -10,7 +10,7 @@ preset=${1:-release}
 [ $# -eq 0 ] || shift
 case $preset in
   release) setup ;;
-  arm64 | wasm) setup "--$preset" ;;
+  arm64 | fuzz | wasm) setup "--$preset" ;;
   *) setup --test ;;
 esac
 configure "$preset"

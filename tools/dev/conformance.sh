@@ -8,6 +8,7 @@
 #   ./dev conformance cpu                    every claim, up to the stress tests
 #   ./dev conformance cpu --level 1          the device alone: seconds
 #   ./dev conformance cpu --level smoke      a minute
+#   ./dev conformance cpu --op 'functions*'  what functions do there
 #   ./dev conformance cpu --html page.html   a page to look at
 #   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu
 #   ./dev conformance mutants --html page.html   whether the kit catches what is wrong

@@ -9,6 +9,7 @@
 #   --test         googletest
 #   --check        clang, clang-format and python3
 #   --conformance  the node tests of ONNX
+#   --fuzz         clang and its libFuzzer
 #   --bench        Google Benchmark
 #   --peers        what the benches compare with: libtorch
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
@@ -25,12 +26,13 @@ packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev lib
 arm64=
 onnxruntime=
 [ "${1:-}" != --all ] ||
-  set -- --test --check --conformance --bench --peers --arm64 --wasm --onnxruntime
+  set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime
 for part; do
   case $part in
     --test) packages="$packages libgtest-dev python3" ;;
     --check) packages="$packages clang-14 clang-format-14 python3" ;;
     --conformance) packages="$packages libonnx-testdata" ;;
+    --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
     --bench) packages="$packages libbenchmark-dev" ;;
     --peers) packages="$packages libtorch-dev" ;;
     --arm64)

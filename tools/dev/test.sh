@@ -30,7 +30,7 @@ case $tier in
     presets="dev asan tsan"
     ordinary="-DTENON_MUTANTS=OFF"
     sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF -DTENON_BINDING_TESTS=OFF
-      -DTENON_SANITIZE_ALL_OF_OPS=OFF"
+      -DTENON_SANITIZE_ALL=OFF"
     set -- --label-exclude '^full$' "$@"
     ;;
   full)
@@ -38,7 +38,7 @@ case $tier in
     presets="dev asan tsan arm64 wasm"
     ordinary="-DTENON_MUTANTS=ON"
     sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON -DTENON_BINDING_TESTS=ON
-      -DTENON_SANITIZE_ALL_OF_OPS=ON"
+      -DTENON_SANITIZE_ALL=ON"
     ;;
   *)
     echo "test: there is no tier '$tier'; the tiers are ci and full" >&2

@@ -83,7 +83,7 @@ std::string file_name(const std::string& name, std::set<std::string>& taken) {
     const bool is_plain = static_cast<unsigned char>(c) > ' ' && c != '/' && c != '\\' && c != ':';
     made += is_plain ? c : '_';
   }
-  if (made.empty() || made[0] == '.') made.insert(0, "_");
+  if (made.empty() || made[0] == '.') made.insert(made.begin(), '_');
   while (!taken.insert(made).second) made += '_';
   return made + ".npy";
 }

@@ -97,10 +97,16 @@ typedef struct tenon_function_options {
   size_t n_defaults;
   uint32_t max_traces; /* Beyond, the one that was not used for longest is forgotten. */
   bool relax;          /* Whether a size that differs for the third time becomes unknown. */
+  /* The bytes that a call under a tape keeps at most for its way back, beside its inputs. What the
+   * way back needs beyond that is computed again, once, just before it is needed; the gradients are
+   * the same to the bit. 0: nothing is kept. Inside of another function's callback, the call is a
+   * part of that one's code which keeps so little, also for tapes in there; it cannot make
+   * variables then. */
+  uint64_t memory_budget_bytes;
 } tenon_function_options;
 
 #define TENON_FUNCTION_OPTIONS_DEFAULT \
-  { sizeof(tenon_function_options), 16, NULL, 0, NULL, 0, 64, true }
+  { sizeof(tenon_function_options), 16, NULL, 0, NULL, 0, 64, true, UINT64_MAX }
 
 /**
  * Makes a function. Nothing runs yet.
@@ -418,6 +424,32 @@ TENON_API size_t tenon_trace_count_variables(const tenon_trace* trace TENON_THRE
  */
 TENON_API TENON_BORROWED tenon_variable* tenon_trace_variable(
     const tenon_trace* trace TENON_THREADS(any), size_t index);
+
+/**
+ * Counts the calls of a trace that have effects (tenon/effects.h); those in the body of a loop or
+ * in a branch once. Any thread.
+ *
+ * @param trace  The trace.
+ *
+ * @return The number; 0 if `trace` is not a trace.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API size_t tenon_trace_count_effects(const tenon_trace* trace TENON_THREADS(any));
+
+/**
+ * Tells which op such a call calls, in the order in which they were written. Any thread.
+ *
+ * @param trace  The trace.
+ * @param index  Its place.
+ *
+ * @return The op's name: print, assert, host_call, check_numerics, or a custom op's. It lives as
+ *         long as the trace; empty if there are not so many.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API tenon_string tenon_trace_effect(const tenon_trace* trace TENON_THREADS(any),
+                                          size_t index);
 
 TENON_END_DECLS
 

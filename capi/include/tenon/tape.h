@@ -204,7 +204,8 @@ typedef struct tenon_gradient_options {
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, a target or cotangent was donated or
- *     is of another context, a target or source is not floating, a cotangent's type differs from
+ *     is of another context, a target or source is not floating, a target is a list of tensors
+ *     (tenon/list.h) and no cotangent is given for it, a cotangent's type differs from
  *     its target's, the tape records on another scope, a list is NULL with a count above zero, or
  *     an option is unknown.
  *   - TENON_FAILED_PRECONDITION if the tape is used up, or the scope is in use on another thread.
@@ -240,7 +241,8 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_gradient(
  * @param out_jacobians  Receives `n_sources` tensors, of the target's sizes followed by the
  *                       source's sizes and the source's dtype; NULL as for tenon_tape_gradient().
  *
- * @return NULL, or an error for the caller to free: what tenon_tape_gradient() gives,
+ * @return NULL, or an error for the caller to free: TENON_INVALID_ARGUMENT if the target or a
+ *         source is a list of tensors (tenon/list.h), and what tenon_tape_gradient() gives,
  *         TENON_CANCELLED, TENON_OUT_OF_MEMORY and TENON_DEVICE_LOST among it.
  *
  * @since 0.1, unstable

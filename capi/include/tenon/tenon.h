@@ -7,7 +7,9 @@
  *   tenon_tensor_from_data(scope, TENON_FLOAT32, ..., &x);     tensor.h, dlpack.h
  *   tenon_softmax(scope, x, NULL, &y);                         ops_gen.h, call.h, custom.h
  *   tenon_tape_gradient(scope, tape, ...);                     tape.h, variable.h, generator.h
- *   tenon_function_call(scope, function, ...);                 function.h, control.h, passes.h
+ *   tenon_function_call(scope, function, ...);                 function.h, control.h, list.h,
+ *                                                              passes.h
+ *   tenon_print(scope, ...);                                   effects.h
  *   tenon_safetensors_save(scope, path, ...);                  io.h, program.h
  *   tenon_profiler_start(context, NULL, &profiler);            profiler.h
  */
@@ -21,10 +23,12 @@
 #include <tenon/custom.h>
 #include <tenon/device.h>
 #include <tenon/dlpack.h>
+#include <tenon/effects.h>
 #include <tenon/error.h>
 #include <tenon/function.h>
 #include <tenon/generator.h>
 #include <tenon/io.h>
+#include <tenon/list.h>
 #include <tenon/ops_gen.h>
 #include <tenon/passes.h>
 #include <tenon/profiler.h>

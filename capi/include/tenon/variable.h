@@ -41,8 +41,8 @@ typedef struct tenon_variable_options {
  * @param out_variable  Receives the variable.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, `initial` was donated or is of another
- *     context, or `out_variable` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle is of another kind, `initial` was donated, is of another
+ *     context or is a list, or `out_variable` is NULL.
  *   - TENON_OUT_OF_MEMORY if the host's memory is used up, or for an inline scalar the device's.
  *
  * @since 0.1, unstable

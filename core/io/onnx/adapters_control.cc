@@ -1,15 +1,17 @@
 // Control flow. Eager, conditions and counts are read on the host, and graphs inside of a node run
-// as often as they say. In code under trace they become branches and loops of that.
+// as often as they say. In code under trace they become branches and loops of that
+// (traced_control.h).
 
 #include <limits>
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
-#include "core/trace/control.h"
-#include "core/trace/lists.h"
+#include "core/io/onnx/traced_control.h"
 
 namespace tenon::onnx::adapters {
 namespace {
+
+bool is_traced() { return current_scope().traced_cells() != nullptr; }
 
 bool truth(const Tensor& x) {
   bool value = false;
@@ -57,13 +59,16 @@ struct Rounds {
   size_t first;
 };
 
-// A list that an attribute gives for `size` values, zeros where it is not given.
+}  // namespace
+
 Ints one_for_each(const NodeCall& n, std::string_view name, size_t size) {
   const Ints given = n.attr_ints(name);
   require(given.empty() || given.size() == size, "attribute {} has {} values for {}", name,
           given.size(), size);
   return given.empty() ? Ints(size, 0) : given;
 }
+
+namespace {
 
 // Slice `at` of an axis, without it.
 Tensor slice_at(const Tensor& x, int64_t axis, int64_t at) {
@@ -94,11 +99,6 @@ Tensors inputs_of(const NodeCall& n, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) inputs.push_back(n.in(i));
   return inputs;
 }
-
-// The inputs of a Scan, of which those at the end are scanned.
-struct ScanInputs {
-  Tensors carried, scanned;
-};
 
 ScanInputs scan_inputs(const NodeCall& n, size_t first) {
   const int64_t n_scanned = n.attr("num_scan_inputs", 0);
@@ -138,140 +138,12 @@ Tensors scan_batch(const NodeCall& n) {
   return outputs;
 }
 
-bool is_traced() { return current_scope().traced_cells() != nullptr; }
-
-// A bool or an integer of one element, as one of rank 0.
-Tensor as_scalar(const Tensor& x, const char* what) {
-  require(count(x->shape()) == 1, "{} must have one element, but is {}", what, x->type);
-  return x->rank() == 0 ? x : reshape(x, {});
-}
-
-// Whether a value of a graph is what comes in as `input`, or true whatever comes.
-bool stays_true(const Graph& graph, std::string_view value, std::string_view input) {
-  for (size_t i = graph.nodes.size(); i-- > 0;) {
-    const Node& node = graph.nodes[i];
-    if (node.outputs.empty() || node.outputs[0] != value) continue;
-    if (node.op == "Identity" && node.inputs.size() == 1) {
-      value = node.inputs[0];
-      continue;
-    }
-    const TensorData* data = nullptr;
-    for (const Attribute& attribute : node.attributes) {
-      if (attribute.name == "value") data = attribute.tensor.get();
-    }
-    if (node.op != "Constant" || !data) return false;
-    const std::optional<Known> known = known_elements(*data);
-    return known && known->size() == 1 && known->values[0] == 1;
-  }
-  for (const TensorData& data : graph.initializers) {
-    if (data.name != value) continue;
-    const std::optional<Known> known = known_elements(data);
-    return known && known->size() == 1 && known->values[0] == 1;
-  }
-  return value == input;
-}
-
-// A Loop under trace. Carried are the number of trips so far, and what the body carries.
-Tensors traced_loop(const NodeCall& n, const Graph& body) {
-  Scope& scope = current_scope();
-  require(body.inputs.size() >= 2 && !body.outputs.empty(), "a body takes {} inputs and gives {}",
-          body.inputs.size(), body.outputs.size());
-  const Tensors initial = inputs_of(n, 2, n.n_inputs());
-  const size_t n_carried = initial.size();
-  require(body.outputs.size() > n_carried, "a body gives {} outputs, and must give {} at least",
-          body.outputs.size(), 1 + n_carried);
-  const bool gathers = body.outputs.size() > 1 + n_carried;
-  const bool begins_true = !n.has(1) || (n.known(1) && n.known(1)->values[0] == 1);
-  const bool runs_all = begins_true && stays_true(body, body.outputs[0].name, body.inputs[1].name);
-  require_code(!gathers || (runs_all && n.known(0)), Code::kFailedPrecondition,
-               "how often the body runs, and so how large is what it collects, depends on values, "
-               "which a trace does not have");
-
-  const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
-  Tensor limit;
-  if (n.has(0)) limit = cast(as_scalar(n.in(0), "the number of trips"), DType::kI64);
-  const auto goes_on = [&](const Tensor& condition, const Tensor& trips) {
-    Tensor go = runs_all || !condition ? Tensor() : as_scalar(condition, "the condition");
-    if (!limit) return go ? go : fill(make_scalar_bool(true), Dims{}, DType::kBool);
-    const Tensor is_less = less(trips, limit);
-    return go ? logical_and(go, is_less) : is_less;
-  };
-  const Known is_true = {DType::kBool, Dims{}, {1}, {}};
-  Loop loop = {.name = "Loop"};
-  loop.go = goes_on(n.optional(1), zero);
-  loop.carried = {zero};
-  for (const Tensor& x : initial) loop.carried.push_back(x);
-  loop.gathers = gathers;
-  loop.body = [&](TensorSpan in) {
-    ModelValues inputs = {in[0], ModelValue(Tensor(), is_true)};
-    for (const Tensor& x : in.subspan(1)) inputs.emplace_back(x);
-    const Tensors given = n.run(body, inputs);
-    const Tensor trips = in[0] + integer(1);
-    Tensors all = {goes_on(given[0], trips), trips};
-    for (size_t i = 1; i < given.size(); ++i) all.push_back(given[i]);
-    return all;
-  };
-  const Tensors found = tenon::loop(scope, loop);
-  Tensors results;
-  for (size_t i = 1; i < found.size(); ++i) {
-    if (i <= n_carried) {
-      results.push_back(found[i]);
-    } else {
-      results.push_back(list_stack(found[i], greatest(n.one_size(0), 0)));
-    }
-  }
-  return results;
-}
-
-// x with an axis moved to another place.
-Tensor moved(const Tensor& x, int64_t from, int64_t to) {
-  if (from == to) return x;
-  Ints perm;
-  for (int64_t i = 0; i < static_cast<int64_t>(x->rank()); ++i) {
-    if (i != from) perm.push_back(i);
-  }
-  Ints all(perm.size() + 1, from);
-  for (size_t i = 0, next = 0; i < all.size(); ++i) {
-    if (static_cast<int64_t>(i) != to) all[i] = perm[next++];
-  }
-  return transpose(x, all);
-}
-
-// A Scan under trace, over first axes: others are moved there, and backward ones turned around.
-Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inputs) {
-  const size_t n_scanned = inputs.scanned.size(), n_carried = inputs.carried.size();
-  require(body.outputs.size() >= n_carried, "a body gives {} outputs, and must give {} at least",
-          body.outputs.size(), n_carried);
-  const Ints axes = one_for_each(n, "scan_input_axes", n_scanned);
-  const Ints directions = one_for_each(n, "scan_input_directions", n_scanned);
-  Tensors scanned;
-  for (size_t k = 0; k < n_scanned; ++k) {
-    const Tensor& x = inputs.scanned[k];
-    const Tensor first = moved(x, require_axis(axes[k], x->rank(), "scan_input_axes"), 0);
-    scanned.push_back(directions[k] == 1 ? flip(first, {0}) : first);
-  }
-  const Block step = [&](TensorSpan operands) { return n.run(body, operands); };
-  Tensors results = tenon::scan(current_scope(), step, inputs.carried, scanned);
-  const size_t n_collected = body.outputs.size() - n_carried;
-  const Ints to = one_for_each(n, "scan_output_axes", n_collected);
-  const Ints back = one_for_each(n, "scan_output_directions", n_collected);
-  for (size_t k = 0; k < n_collected; ++k) {
-    Tensor& y = results[n_carried + k];
-    if (back[k] == 1) y = flip(y, {0});
-    y = moved(y, 0, require_axis(to[k], y->rank(), "scan_output_axes"));
-  }
-  return results;
-}
-
 }  // namespace
 
 Tensors if_else(const NodeCall& n) {
   const Graph &then_branch = body_of(n, "then_branch"), &else_branch = body_of(n, "else_branch");
   if (!is_traced()) return n.run(truth(n.in(0)) ? then_branch : else_branch, TensorSpan());
-  return cond(
-      current_scope(), as_scalar(n.in(0), "the condition"),
-      [&](TensorSpan) { return n.run(then_branch, TensorSpan()); },
-      [&](TensorSpan) { return n.run(else_branch, TensorSpan()); });
+  return traced_if(n, then_branch, else_branch);
 }
 
 // As long as the condition holds, which the body gives anew, and at most so many rounds.

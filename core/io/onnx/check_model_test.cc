@@ -30,7 +30,7 @@ TEST_F(CheckModel, ValuesAreMadeOnceAndBeforeTheyAreRead) {
       read({node("Neg", {"x"}, {"y"})}, {float_tensor("w", {}, {1}), float_tensor("w", {}, {1})}),
       Code::kDataLoss, "the value \"w\" is made twice");
   EXPECT_ERROR(
-      read({}), Code::kDataLoss,
+      read(std::vector<WireWriter>()), Code::kDataLoss,
       "the value \"y\" is read by the graph \"\" as an output, but nothing before makes it");
 }
 

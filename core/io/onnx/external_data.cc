@@ -23,6 +23,8 @@ struct stat status_of(int descriptor) {
   return status;
 }
 
+bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
+
 // The folders and the file that a location names.
 std::vector<std::string> parts_of(const std::string& location) {
   std::vector<std::string> parts = {""};
@@ -80,8 +82,9 @@ std::string read_whole(const OpenFile& file, uint64_t most, std::string_view nam
 
 std::string read_whole_file(const std::string& path, uint64_t most) {
   const OpenFile file(::open(path.c_str(), kReading));
-  require_code(file.is_open(), Code::kNotFound, "\"{}\" cannot be opened: {}", path,
-               std::strerror(errno));
+  const int error = errno;
+  require_code(file.is_open(), is_missing(error) ? Code::kNotFound : Code::kUnavailable,
+               "\"{}\" cannot be opened: {}", path, std::strerror(error));
   require_code(S_ISREG(status_of(file.descriptor()).st_mode), Code::kInvalidArgument,
                "\"{}\" is no file", path);
   const uint64_t size = file.size();
@@ -103,9 +106,13 @@ const OpenFile& ModelFolder::open(const std::string& location) {
     const int from = i == 0 ? folder_.descriptor() : inner.descriptor();
     const int folder = i + 1 < parts.size() ? O_DIRECTORY : 0;
     OpenFile next(::openat(from, parts[i].c_str(), kReading | O_NOFOLLOW | folder));
-    require_code(next.is_open(), errno == ENOENT ? Code::kNotFound : Code::kDataLoss,
+    const int error = errno;
+    require_code(next.is_open(),
+                 error == ENOENT   ? Code::kNotFound
+                 : error == EACCES ? Code::kUnavailable
+                                   : Code::kDataLoss,
                  "\"{}\" cannot be opened as a file of the model's folder that is no link: {}",
-                 location, std::strerror(errno));
+                 location, std::strerror(error));
     inner = std::move(next);
   }
   const struct stat status = status_of(inner.descriptor());

@@ -34,7 +34,7 @@ class OpenFile {
 
 // All bytes of a file, of which there may be so many.
 std::string read_whole(const OpenFile& file, uint64_t most, std::string_view name);
-// Of a regular file. Throws NOT_FOUND where there is none.
+// Of a regular file. Throws NOT_FOUND where there is none, and UNAVAILABLE where it cannot be read.
 std::string read_whole_file(const std::string& path, uint64_t most);
 
 class ModelFolder {

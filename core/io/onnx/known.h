@@ -44,8 +44,8 @@ inline constexpr int64_t kMostKnown = 1024;
 // The elements of a tensor in a file; none of too many, or of what is no number.
 std::optional<Known> known_elements(const TensorData& data);
 
-// What a node gives if that follows from what is known of its inputs; none if not.
-std::vector<Known> known_results(const NodeCall& n);
+// What a node gives, one value, if that follows from what is known of its inputs.
+std::optional<Known> known_result(const NodeCall& n);
 
 // The tensor of these elements, on the scope's device.
 Tensor tensor_of(const Known& known);

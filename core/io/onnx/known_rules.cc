@@ -460,18 +460,17 @@ const std::unordered_map<std::string_view, Rule>& rules() {
 
 }  // namespace
 
-std::vector<Known> known_results(const NodeCall& n) {
+std::optional<Known> known_result(const NodeCall& n) {
   const auto rule = rules().find(n.node().op);
-  if (!n.node().domain.empty() || rule == rules().end()) return {};
+  if (!n.node().domain.empty() || rule == rules().end()) return std::nullopt;
   Result result;
   try {
     result = rule->second(n);
   } catch (const Error&) {
-    return {};  // What is wrong, the op itself tells best.
+    return std::nullopt;  // What is wrong, the op itself tells best.
   }
-  if (!result) return {};
-  n.require_all_known();
-  return {std::move(*result)};
+  if (result) n.require_all_known();
+  return result;
 }
 
 }  // namespace tenon::onnx

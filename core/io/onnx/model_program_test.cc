@@ -1,40 +1,11 @@
 #include "core/io/onnx/model_program.h"
 
-#include "core/testing/functions.h"
-#include "core/testing/onnx_file.h"
+#include "core/testing/onnx_program.h"
 
 namespace tenon::onnx {
 namespace {
 
 using namespace testing;  // NOLINT: the names of files' parts.
-
-class ModelProgram : public FunctionTest {
- protected:
-  Ref<SavedProgram> read(const std::string& bytes) {
-    return program_of_model(scope(), {.bytes = bytes, .stem = "file"});
-  }
-  Ref<Function> function(const std::string& bytes) { return read(bytes)->functions()[0].function; }
-
-  // A value with sizes: numbers, or names.
-  static WireWriter value(const std::string& name, const std::vector<std::string>& sizes,
-                          uint64_t element = kOnnxFloat) {
-    WireWriter shape;
-    for (const std::string& size : sizes) {
-      const bool is_number = !size.empty() && size[0] >= '0' && size[0] <= '9';
-      shape.message(1, is_number     ? WireWriter().number(1, std::stoull(size))
-                       : size == "?" ? WireWriter()
-                                     : WireWriter().text(2, size));
-    }
-    const WireWriter tensor = WireWriter().number(1, element).message(2, shape);
-    return WireWriter().text(1, name).message(2, WireWriter().message(1, tensor));
-  }
-  // The first call of a trace.
-  std::string text_of_first(const Ref<Function>& f) {
-    const std::string all = text(f);
-    const size_t begin = all.find("  ") + 2;
-    return all.substr(begin, all.find('\n', begin) - begin);
-  }
-};
 
 // ---- sizes
 
@@ -55,7 +26,7 @@ TEST_F(ModelProgram, AShapeThatNodesComputeServesAllLengths) {
 
   EXPECT_TENSOR(call_one(f, {f32({1, 3}, {1, 2, 3})}), f32({1, 2, 3}));
   EXPECT_TENSOR(call_one(f, {f32({2, 3}, {1, 2, 3, 4, 5, 6})}), f32({1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(text(f), "(x: f32[N,3]) {\n  t0 = reshape(x, shape=[3*N])\n  return t0\n}\n");
+  EXPECT_EQ(text(f), "(x: f32[N,3]) {\n  v0 = reshape(x, shape=[3*N])\n  return v0\n}\n");
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
@@ -77,7 +48,7 @@ TEST_F(ModelProgram, PadsAsExportersComputeThem) {
        .outputs = {value_info("y")}})));
 
   EXPECT_TENSOR(call_one(f, {f32({1, 2}, {7, 8})}), f32({1, 5}, {0, 7, 8, 0, 0}));
-  EXPECT_EQ(text(f), "(x: f32[N,M]) {\n  t0 = pad(x, 0.0, pads=[0,1,0,2])\n  return t0\n}\n");
+  EXPECT_EQ(text(f), "(x: f32[N,M]) {\n  v0 = pad(x, none, pads=[0,1,0,2])\n  return v0\n}\n");
 }
 
 TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
@@ -269,6 +240,29 @@ TEST_F(ModelProgram, ABranchThatAValueChoosesIsPartOfTheTrace) {
   EXPECT_EQ(program->variables()[1]->name(), "choice.else_branch.w");
 }
 
+TEST_F(ModelProgram, ABranchThatDoesNotFitFailsWhereItIsChosen) {
+  const WireWriter fits =
+      graph({.nodes = {node("Neg", {"x"}, {"n"})}, .outputs = {value_info("n")}});
+  const WireWriter does_not =
+      graph({.nodes = {node("MatMul", {"x", "x"}, {"p"})}, .outputs = {value_info("p")}});
+  for (const bool first : {true, false}) {
+    const auto f = function(
+        model(graph({.nodes = {node("If", {"c"}, {"y"},
+                                    {graph_attribute("then_branch", first ? does_not : fits),
+                                     graph_attribute("else_branch", first ? fits : does_not)})},
+                     .inputs = {value("c", {}, kOnnxBool), value("x", {"N", "M"})},
+                     .outputs = {value_info("y")}})));
+    const Tensor x = f32({1, 2}, {1, 2});
+    const auto choose = [](bool c) { return make(DType::kBool, {}, {c ? 1.0 : 0.0}); };
+
+    EXPECT_TENSOR(call_one(f, {choose(!first), x}), f32({1, 2}, {-1, -2}));
+    EXPECT_ERROR(call(f, {choose(first), x}), Code::kFailedPrecondition,
+                 "of the model does not fit such inputs: node 0 (MatMul): matmul: C");
+    EXPECT_EQ(f->traces().size(), 1u);
+  }
+  EXPECT_EQ(log_, "");
+}
+
 TEST_F(ModelProgram, ALoopRunsAsOftenAsAValueSays) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "step"}, {"v2"}), node("Less", {"v2", "limit"}, {"c2"})},
@@ -307,6 +301,27 @@ TEST_F(ModelProgram, ALoopOverASizeCollectsWhatItGives) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
+TEST_F(ModelProgram, ALoopThatCountsUpToASizeCollectsAsManyValues) {
+  const WireWriter body = graph(
+      {.nodes = {node("Add", {"k", "one"}, {"k2"}), node("Less", {"k2", "n"}, {"c2"}),
+                 node("Gather", {"x", "k"}, {"e"}), node("Neg", {"e"}, {"minus"})},
+       .inputs = {value("i", {}, kOnnxInt64), value("c", {}, kOnnxBool),
+                  value("k", {}, kOnnxInt64)},
+       .outputs = {value("c2", {}, kOnnxBool), value("k2", {}, kOnnxInt64), value("minus", {})}});
+  const auto f = function(
+      model(graph({.nodes = {node("Size", {"x"}, {"n"}), node("Less", {"one", "n"}, {"begins"}),
+                             node("Loop", {"", "begins", "one"}, {"last", "y"},
+                                  {graph_attribute("body", body)})},
+                   .initializers = {WireWriter().number(2, kOnnxInt64).number(7, 1).text(8, "one")},
+                   .inputs = {value("x", {"N"})},
+                   .outputs = {value_info("y")}})));
+
+  EXPECT_TENSOR(call_one(f, {f32({1, 2, 3})}), f32({-2, -3}));
+  EXPECT_TENSOR(call_one(f, {f32({1, 2, 3, 4})}), f32({-2, -3, -4}));
+  EXPECT_EQ(f->traces().size(), 1u);
+  EXPECT_EQ(log_, "");
+}
+
 TEST_F(ModelProgram, AScanGoesOverAnyAxisInEitherDirection) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "e"}, {"v2"}), node("Identity", {"v2"}, {"s"})},
@@ -325,132 +340,6 @@ TEST_F(ModelProgram, AScanGoesOverAnyAxisInEitherDirection) {
   EXPECT_TENSOR(call_one(f, {f32({2, 3}, {1, 2, 3, 4, 5, 6})}), f32({2, 3}, {3, 5, 6, 6, 11, 15}));
   EXPECT_EQ(f->traces().size(), 1u);
   EXPECT_EQ(log_, "");
-}
-
-// ---- functions of the model
-
-class ModelFunctions : public ModelProgram {
- protected:
-  static WireWriter operators(const std::string& domain, uint64_t version) {
-    return WireWriter().text(1, domain).number(2, version);
-  }
-  static WireWriter defined(const std::string& name, const std::vector<std::string>& inputs,
-                            const std::vector<std::string>& outputs,
-                            const std::vector<WireWriter>& nodes, uint64_t version = 17) {
-    WireWriter f = WireWriter().text(1, name).text(10, "mine");
-    for (const std::string& input : inputs) f.text(4, input);
-    for (const std::string& output : outputs) f.text(5, output);
-    for (const WireWriter& each : nodes) f.message(7, each);
-    return f.message(9, operators("", version)).message(9, operators("mine", 1));
-  }
-  static std::string with_functions(const WireWriter& g, const std::vector<WireWriter>& functions) {
-    WireWriter m = WireWriter().number(1, 10).message(7, g).message(8, operators("", 17));
-    m.message(8, operators("mine", 1));
-    for (const WireWriter& f : functions) m.message(25, f);
-    return m.bytes();
-  }
-  static WireWriter mine(const std::string& op, const std::vector<std::string>& inputs,
-                         const std::vector<std::string>& outputs,
-                         const std::vector<WireWriter>& attributes = {}) {
-    return node(op, inputs, outputs, attributes).text(7, "mine");
-  }
-  static WireWriter reference(const std::string& name, const std::string& to, uint64_t kind) {
-    return WireWriter().text(1, name).number(20, kind).text(21, to);
-  }
-  std::string calling(const WireWriter& call, const std::vector<WireWriter>& functions) {
-    return with_functions(
-        graph({.nodes = {call}, .inputs = {value_info("x")}, .outputs = {value_info("y")}}),
-        functions);
-  }
-};
-
-TEST_F(ModelFunctions, HaveAttributesDefaultsAndOperatorSetsOfTheirOwn) {
-  // Clip had its bounds as attributes before version 11.
-  WireWriter clip = defined(
-      "Clip2", {"a"}, {"b"},
-      {node("Clip", {"a"}, {"b"}, {reference("min", "low", 1), reference("max", "high", 1)})}, 6);
-  clip.text(6, "low").message(11, float_attribute("high", 2));
-  WireWriter twice = defined(
-      "Twice", {"a"}, {"b"},
-      {mine("Clip2", {"a"}, {"c"}, {float_attribute("low", 0)}), node("Add", {"c", "c"}, {"b"})});
-  const Tensor x = f32({-1, 1, 3});
-
-  EXPECT_TENSOR(call_one(function(calling(mine("Twice", {"x"}, {"y"}), {twice, clip})), {x}),
-                f32({0, 2, 4}));
-  EXPECT_TENSOR(
-      call_one(function(calling(mine("Clip2", {"x"}, {"y"}, {float_attribute("high", 9)}), {clip})),
-               {x}),
-      x);
-  EXPECT_ERROR(
-      call(function(calling(mine("Clip2", {"x"}, {"y"}, {float_attribute("up", 9)}), {clip})), {x}),
-      Code::kUnimplemented, "node 0 (mine.Clip2): the function has no attribute up");
-  EXPECT_ERROR(call(function(calling(mine("Clip2", {"x", "x"}, {"y"}), {clip})), {x}),
-               Code::kDataLoss, "the function takes 1 inputs, but got 2");
-}
-
-TEST_F(ModelFunctions, AreChosenByTheirOverload) {
-  const WireWriter negate = defined("F", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})}).text(13, "n");
-  const WireWriter magnify = defined("F", {"a"}, {"b"}, {node("Abs", {"a"}, {"b"})});
-
-  EXPECT_TENSOR(call_one(function(calling(mine("F", {"x"}, {"y"}).text(8, "n"), {negate, magnify})),
-                         {f32({3})}),
-                f32({-3}));
-  EXPECT_TENSOR(
-      call_one(function(calling(mine("F", {"x"}, {"y"}), {negate, magnify})), {f32({-2})}),
-      f32({2}));
-  EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}).text(8, "m"), {negate})), Code::kUnimplemented,
-               "ops that are unknown here: mine.F (node 0)");
-  EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}), {magnify, magnify})), Code::kDataLoss,
-               "the function F is there twice");
-}
-
-TEST_F(ModelFunctions, MayNotCallThemselves) {
-  const WireWriter f = defined("F", {"a"}, {"b"}, {mine("G", {"a"}, {"b"})});
-  const WireWriter g = defined("G", {"a"}, {"b"}, {mine("F", {"a"}, {"b"})});
-
-  EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}), {f, g})), Code::kDataLoss,
-               "the function F calls itself");
-}
-
-TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
-  // Each calls the one before twice: 2^40 nodes.
-  std::vector<WireWriter> functions = {defined("F0", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})})};
-  for (int i = 1; i <= 40; ++i) {
-    const std::string inner = "F" + std::to_string(i - 1);
-    functions.push_back(defined("F" + std::to_string(i), {"a"}, {"b"},
-                                {mine(inner, {"a"}, {"c"}), mine(inner, {"c"}, {"b"})}));
-  }
-
-  EXPECT_ERROR(read(calling(mine("F40", {"x"}, {"y"}), functions)), Code::kDataLoss,
-               "nodes where its functions are written out");
-}
-
-TEST_F(ModelFunctions, OfTenonsDomainAreItsOwnOps) {
-  const auto with = [&](const std::string& text) {
-    const WireWriter f = WireWriter()
-                             .text(1, "leaky__1")
-                             .text(10, "tenon")
-                             .text(4, "a")
-                             .text(5, "b")
-                             .text(8, text)
-                             .message(7, node("Neg", {"a"}, {"b"}))
-                             .message(9, operators("", 17));
-    const WireWriter g = graph({.nodes = {node("leaky__1", {"x"}, {"y"}).text(7, "tenon")},
-                                .inputs = {value("x", {"2"})},
-                                .outputs = {value_info("y")}});
-    WireWriter m = WireWriter().number(1, 10).message(7, g).message(8, operators("", 17));
-    const auto read_back = function(m.message(25, f).bytes());
-    call(read_back, {f32({-2, 2})});
-    return text_of_first(read_back);
-  };
-
-  EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":0.5},"inputs":[0],"outputs":[0]})"),
-            "t0 = leaky_relu(x, alpha=0.5)");
-  // What is not known stands for itself.
-  EXPECT_EQ(with(R"({"op":"frob","attributes":{},"inputs":[0],"outputs":[0]})"), "t0 = neg(x)");
-  EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":"n"},"inputs":[0],"outputs":[0]})"),
-            "t0 = neg(x)");
-  EXPECT_EQ(with("negates"), "t0 = neg(x)");
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ bool write(void* attrs, const AttrField& field, const AttrValue& value) {
       return put(attrs, field, sizes ? &numbers : std::get_if<Ints>(&value));
     }
     case AttrKind::kRegions:
+    case AttrKind::kHeld:
       return false;
     case AttrKind::kEnum:
       break;

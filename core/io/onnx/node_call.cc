@@ -7,12 +7,12 @@
 namespace tenon::onnx {
 
 NodeCall::NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
-                   const GivenAttributes* given, const RunGraph& run_graph)
+                   const GivenAttributes* given, const Around& around)
     : node_(node),
       version_(version),
       inputs_(inputs),
       given_(given),
-      run_graph_(run_graph),
+      around_(around),
       tensors_(inputs.size(), Tensor()),
       asked_(node.attributes.size(), false) {}
 
@@ -39,9 +39,9 @@ const Dims& NodeCall::shape(size_t i) const {
 }
 
 void NodeCall::require_integers(size_t i) const {
-  const DType dtype = known(i) ? known(i)->dtype : in(i)->type.dtype;
-  require(is_integer(dtype) || dtype == DType::kBool, "input {} must be integers, but is {}", i,
-          in(i)->type);
+  const TensorType type = known(i) ? TensorType(known(i)->dtype, known(i)->shape) : in(i)->type;
+  require(is_integer(type.dtype) || type.dtype == DType::kBool,
+          "input {} must be integers, but is {}", i, type);
 }
 
 void NodeCall::require_readable(size_t i) const {
@@ -88,7 +88,7 @@ std::vector<double> NodeCall::numbers(size_t i) const {
 
 Size NodeCall::one_size(size_t i) const {
   const Sizes values = sizes(i);
-  require(values.size() == 1, "input {} must have one element, but is {}", i, in(i)->type);
+  require(values.size() == 1, "input {} must have one element, but has {}", i, values.size());
   return values[0];
 }
 
@@ -96,7 +96,7 @@ int64_t NodeCall::one_int(size_t i) const { return one_size(i); }
 
 double NodeCall::one_number(size_t i) const {
   const std::vector<double> values = numbers(i);
-  require(values.size() == 1, "input {} must have one element, but is {}", i, in(i)->type);
+  require(values.size() == 1, "input {} must have one element, but has {}", i, values.size());
   return values[0];
 }
 

@@ -20,8 +20,15 @@ namespace tenon::onnx {
 
 using ModelValues = std::vector<ModelValue>;
 
-// Runs a graph that an attribute holds; it sees the values of the graph around it.
-using RunGraph = std::function<Tensors(const Graph& graph, std::span<const ModelValue> inputs)>;
+// What is around a node: the values that graphs which its attributes hold see.
+struct Around {
+  // Runs such a graph.
+  std::function<Tensors(const Graph& graph, std::span<const ModelValue> inputs)> run;
+  // A value by its name; NULL if there is none.
+  std::function<const ModelValue*(const std::string& name)> find;
+  // What an initialiser is.
+  std::function<ModelValue(const TensorData& data)> initial;
+};
 
 // What the attributes of a function of a model are in a call of it.
 using GivenAttributes = std::map<std::string_view, const Attribute*>;
@@ -30,7 +37,7 @@ class NodeCall {
  public:
   // `given`: of the function that the node belongs to; NULL for none.
   NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
-           const GivenAttributes* given, const RunGraph& run_graph);
+           const GivenAttributes* given, const Around& around);
 
   const Node& node() const { return node_; }
   int64_t version() const { return version_; }  // Of the operator set that the model imports.
@@ -64,11 +71,14 @@ class NodeCall {
   bool wants(size_t i) const { return i < n_outputs() && !node_.outputs[i].empty(); }
 
   Tensors run(const Graph& graph, std::span<const ModelValue> inputs) const {
-    return run_graph_(graph, inputs);
+    return around_.run(graph, inputs);
   }
   Tensors run(const Graph& graph, TensorSpan inputs) const {
-    return run_graph_(graph, ModelValues(inputs.begin(), inputs.end()));
+    return around_.run(graph, ModelValues(inputs.begin(), inputs.end()));
   }
+  // What such a graph sees under a name; NULL if nothing.
+  const ModelValue* outer(const std::string& name) const { return around_.find(name); }
+  ModelValue initial(const TensorData& data) const { return around_.initial(data); }
 
   // ---- attributes ----
   // What the node says, or the call of the function that it belongs to; NULL where it is not given.
@@ -106,7 +116,7 @@ class NodeCall {
   int64_t version_;
   std::span<const ModelValue> inputs_;
   const GivenAttributes* given_;
-  const RunGraph& run_graph_;
+  const Around& around_;
   mutable Tensors tensors_;          // Of the inputs, once somebody asked for them.
   mutable std::vector<bool> asked_;  // For each attribute.
 };

@@ -88,7 +88,7 @@ void each_use(const Node& node, const Visit& visit) {
 }
 
 // What all graphs of one model or function have alike while they run.
-struct Around {
+struct Common {
   const Model& model;
   const RunSettings& settings;
   std::span<const OperatorSet> operator_sets;
@@ -99,7 +99,7 @@ struct Around {
 class Run {
  public:
   // A graph inside of a node sees the values of the one around it, too.
-  Run(const Around& all, const Graph& graph, const Run* outer = nullptr)
+  Run(const Common& all, const Graph& graph, const Run* outer = nullptr)
       : all_(all), graph_(graph), outer_(outer), is_traced_(current_scope().traced_cells()) {
     for (const Node& node : graph.nodes) {
       each_use(node, [&](const std::string& name) { ++uses_[name]; });
@@ -137,12 +137,18 @@ class Run {
     require_code(is_new, Code::kDataLoss, "the value \"{}\" is made twice", name);
   }
 
-  const ModelValue& find(const std::string& name) const {
+  // NULL where there is none.
+  const ModelValue* find_any(const std::string& name) const {
     const auto at = values_.find(name);
-    if (at != values_.end()) return at->second;
-    require_code(outer_ != nullptr, Code::kDataLoss,
+    if (at != values_.end()) return &at->second;
+    return outer_ ? outer_->find_any(name) : nullptr;
+  }
+
+  const ModelValue& find(const std::string& name) const {
+    const ModelValue* value = find_any(name);
+    require_code(value != nullptr, Code::kDataLoss,
                  "the value \"{}\" is read, but nothing before makes it", name);
-    return outer_->find(name);
+    return *value;
   }
 
   void run_node(const Node& node, size_t place) {
@@ -165,15 +171,17 @@ class Run {
     for (const std::string& name : node.inputs) {
       inputs.push_back(name.empty() ? ModelValue() : find(name));
     }
-    const RunGraph run_graph = [this](const Graph& graph, std::span<const ModelValue> given) {
-      Tensors outputs;
-      for (const ModelValue& y : Run(all_, graph, this)(given)) {
-        outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));
-      }
-      return outputs;
-    };
+    const Around around = {[this](const Graph& graph, std::span<const ModelValue> given) {
+                             Tensors outputs;
+                             for (const ModelValue& y : Run(all_, graph, this)(given)) {
+                               outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));
+                             }
+                             return outputs;
+                           },
+                           [this](const std::string& name) { return find_any(name); },
+                           all_.settings.initial};
     const int64_t version = std::max<int64_t>(version_of(all_.operator_sets, node.domain), 1);
-    const NodeCall call(node, version, inputs, all_.given, run_graph);
+    const NodeCall call(node, version, inputs, all_.given, around);
     ModelValues outputs;
     if (const ModelFunction* function = all_.model.find_function(node)) {
       outputs = call_function(*function, call, inputs);
@@ -191,11 +199,8 @@ class Run {
   }
 
   ModelValues call_op(const NodeCall& call) const {
-    ModelValues outputs;
-    if (is_traced_) {
-      for (Known& known : known_results(call)) outputs.emplace_back(Tensor(), std::move(known));
-      if (!outputs.empty()) return outputs;
-    }
+    std::optional<Known> known = is_traced_ ? known_result(call) : std::nullopt;
+    if (known && !is_floating(known->dtype)) return {ModelValue(Tensor(), std::move(*known))};
     Tensors tensors;
     const Node& node = call.node();
     if (const Adapter adapter = find_adapter(node.domain, node.op)) {
@@ -204,7 +209,10 @@ class Run {
     } else {
       tensors = call_same(*find_same(node), call);
     }
-    return {tensors.begin(), tensors.end()};
+    ModelValues outputs(tensors.begin(), tensors.end());
+    // Fractions are exact: as a tensor, what is known of floating numbers is what the op gives.
+    if (known) outputs[0].known = std::make_shared<const Known>(std::move(*known));
+    return outputs;
   }
 
   // The branch of an If whose condition is known while it is traced. The other is never looked at.
@@ -237,11 +245,11 @@ class Run {
                  "the function takes {} inputs, but got {}", function.graph.inputs.size(),
                  inputs.size());
     inputs.resize(function.graph.inputs.size());
-    const Around inside = {all_.model, all_.settings, function.operator_sets, &given};
+    const Common inside = {all_.model, all_.settings, function.operator_sets, &given};
     return Run(inside, function.graph)(inputs);
   }
 
-  const Around& all_;
+  const Common& all_;
   const Graph& graph_;
   const Run* outer_;
   const bool is_traced_;
@@ -315,7 +323,7 @@ std::vector<UnknownOp> unknown_ops(const Model& model) {
 }
 
 Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& settings) {
-  const Around all = {model, settings, model.operator_sets};
+  const Common all = {model, settings, model.operator_sets};
   Tensors outputs;
   for (const ModelValue& y : Run(all, model.graph)(ModelValues(inputs.begin(), inputs.end()))) {
     outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));

@@ -5,6 +5,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
+#include "core/trace/region.h"
 #include "core/trace/slice.h"
 
 namespace tenon {
@@ -44,7 +45,7 @@ class Folder {
         return false;
       }
     }
-    return !node.op->linearize && !has_formulas(node.attrs.view());
+    return !has_regions(*node.op) && !has_formulas(node.attrs.view());
   }
 
   void fold(const Node& node) {

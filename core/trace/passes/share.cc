@@ -1,5 +1,5 @@
 // share: calls of one op with the same attributes, of the same values, on the same device, are one.
-// Nothing has effects: what is drawn or stored is a value that calls take and give.
+// What is drawn or stored, and the order of effects, are values that calls take and give.
 
 #include <algorithm>
 #include <unordered_map>

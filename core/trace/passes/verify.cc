@@ -7,11 +7,13 @@
 //   G5  a call gives what its op says of what it takes
 //   G6  outputs are values of the graph, and that of a state is of its type
 //   G7  what a call holds are graphs, too, with its table of sizes
+//   G8  what orders calls is taken once, so that there is one order
 
 #include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/trace/order.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/region.h"
 #include "core/trace/tracer.h"
@@ -61,13 +63,16 @@ class Verifier {
     }
   }
 
-  void check_inputs(const Node& node) const {
+  void check_inputs(const Node& node) {
     if (!node.op || !node.device) fail_at(node, "G5", "there is no op, or no device for it");
     for (const Value& x : node.inputs) {
       if (!x) continue;
       if (!made_.contains(x.node)) fail_at(node, "G2", "it takes what no node before it makes");
       if (x.index >= x.node->types.size()) {
         fail_at(node, "G2", format("{} gives no value {}", {x.node->names[0], x.index}));
+      }
+      if (x.type() == token_type() && !taken_.insert(x.slot()).second) {
+        fail_at(node, "G8", format("another call takes {}, too", {x.name()}));
       }
     }
   }
@@ -87,11 +92,14 @@ class Verifier {
     }
   }
 
-  void check_outputs_of_graph() const {
+  void check_outputs_of_graph() {
     size_t next = 0;
     for (const Value& y : graph_.outputs()) {
       if (!y || !made_.contains(y.node) || y.index >= y.node->types.size()) {
         fail(Code::kInternal, "the graph breaks G6: output {} is no value of it", {next});
+      }
+      if (y.type() == token_type() && !taken_.insert(y.slot()).second) {
+        fail_at(*y.node, "G8", "it is given on more than once");
       }
       ++next;
     }
@@ -117,7 +125,7 @@ class Verifier {
 
   void check_call(Tracer& tracer, const Node& node, const std::vector<Tensor>& values) const {
     const AnyAttrs attrs = node.attrs.view();
-    if (node.op->linearize) check_regions(node, region_attrs(attrs));
+    if (has_regions(*node.op)) check_regions(node, region_attrs(attrs));
     SmallVector<TensorImpl*, 6> inputs;
     for (const Value& x : node.inputs) inputs.push_back(x ? values[x.slot()].get() : nullptr);
     Tensors given;
@@ -153,6 +161,7 @@ class Verifier {
   uint32_t next_slot_ = 0;
   std::unordered_set<const Node*> made_;
   std::unordered_set<std::string> names_;
+  std::unordered_set<uint32_t> taken_;  // The slots of tokens.
 };
 
 }  // namespace

@@ -93,6 +93,8 @@ struct FunctionOptions {
   uint32_t max_outputs = 16;
   uint32_t max_traces = 64;
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
+  // Bytes that a call under a tape keeps for its way back; the rest is computed again there.
+  uint64_t memory_budget_bytes = UINT64_MAX;
 };
 
 namespace detail {
@@ -163,6 +165,15 @@ class Trace {
     }
     return all;
   }
+  // The ops whose calls have effects (effects.hpp), as they are written.
+  std::vector<std::string> effects() const {
+    std::vector<std::string> all;
+    for (size_t i = 0; i < tenon_trace_count_effects(get()); ++i) {
+      const tenon_string name = tenon_trace_effect(get(), i);
+      all.emplace_back(name.data, name.size);
+    }
+    return all;
+  }
   // Its inputs, calls and outputs.
   std::string text() const {
     tenon_string text = {};
@@ -193,6 +204,7 @@ class Function {
           c.max_outputs = options.max_outputs;
           c.max_traces = options.max_traces;
           c.relax = options.relax;
+          c.memory_budget_bytes = options.memory_budget_bytes;
           c.defaults = defaults.data();
           c.n_defaults = defaults.size();
           if (options.signature) c.signature = signature.size() ? signature.data() : &none;
@@ -302,7 +314,8 @@ class Function {
 namespace detail {
 
 template <class F, size_t... I>
-auto call_with_span(const F& f, std::span<const Tensor> in, std::index_sequence<I...>) {
+auto call_with_span(const F& f, [[maybe_unused]] std::span<const Tensor> in,
+                    std::index_sequence<I...>) {
   return f(in[I]...);
 }
 template <class F, size_t... I>

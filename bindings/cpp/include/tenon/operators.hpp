@@ -23,7 +23,7 @@ inline Tensor Tensor::operator[](int64_t index) const {
                                                           ", " + std::to_string(size(0)) + ")"));
   }
   const int64_t at = index < 0 ? index + size(0) : index;
-  return squeeze(tenon::slice(*this, {.starts = {at}, .ends = {at + 1}, .axes = {0}}),
+  return squeeze(tenon::slice(*this, {.starts = {at}, .ends = {at + 1}, .axes = {0}, .steps = {}}),
                  {.axes = {0}});
 }
 

@@ -6,9 +6,10 @@
 // Handles are counted and freed by themselves, errors are thrown as tenon::Error, and every call
 // runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
 // for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for code that is traced,
-// control.hpp for its branches and loops, program.hpp for code in files, custom_op.hpp for ops of
-// one's own, dlpack.hpp and safetensors.hpp for data of others, profiler.hpp for what takes time;
-// async.hpp, to be included by itself, for futures.
+// control.hpp for its branches and loops, list.hpp for what they gather, effects.hpp for what it
+// prints and checks, program.hpp for code in files, custom_op.hpp for ops of one's own, dlpack.hpp
+// and safetensors.hpp for data of others, profiler.hpp for what takes time; async.hpp, to be
+// included by itself, for futures.
 
 #pragma once
 
@@ -17,11 +18,13 @@
 #include <tenon/custom_op.hpp>
 #include <tenon/dlpack.hpp>
 #include <tenon/dtype.hpp>
+#include <tenon/effects.hpp>
 #include <tenon/error.hpp>
 #include <tenon/function.hpp>
 #include <tenon/generator.hpp>
 #include <tenon/gradients.hpp>
 #include <tenon/handle.hpp>
+#include <tenon/list.hpp>
 #include <tenon/operators.hpp>
 #include <tenon/ops_gen.hpp>
 #include <tenon/profiler.hpp>

@@ -1,0 +1,93 @@
+// What code does beside giving values, at once or as part of a trace: it prints, checks, and calls
+// the host.
+//
+//   print("x is {}", x);                                    // When it runs, not when it is traced.
+//   assert_that(less(loss, 10.f), "the loss is {}", loss);
+//   Tensor y = host_call(x, [](const Tensor& x) { return x.item<float>() > 0 ? x : -x; }, x);
+//
+// tenon/effects.h says the rest.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <tenon/function.hpp>
+
+namespace tenon {
+
+// Prints a line, in which {} stands for the next value. An empty format is the values alone.
+inline void print(std::string_view format, std::span<const Tensor> values,
+                  const tenon_format_options& options = TENON_FORMAT_OPTIONS_DEFAULT) {
+  const auto c_values = detail::handles(values);
+  check(tenon_print(current_scope(), detail::c_text(format), c_values.data(), c_values.size(),
+                    &options));
+}
+template <class... Values>
+requires(std::is_convertible_v<Values, Tensor>&&...) void print(std::string_view format,
+                                                                const Values&... values) {
+  const std::vector<Tensor> all = {Tensor(values)...};
+  print(format, std::span<const Tensor>(all));
+}
+
+// Where that goes, in the context of the current scope; an empty function: to stdout.
+inline void set_print(std::function<void(std::string_view)> receive) {
+  using Receive = std::function<void(std::string_view)>;
+  tenon_print_callback callback = {};
+  if (receive) {
+    callback.payload = new Receive(std::move(receive));
+    callback.destroy = [](void* payload) { delete static_cast<Receive*>(payload); };
+    callback.function = [](void* payload, tenon_string text) {
+      (*static_cast<Receive*>(payload))({text.data, text.size});
+    };
+  }
+  check(tenon_context_set_print(tenon_scope_context(current_scope()), callback));
+}
+
+// Throws FAILED_PRECONDITION with the message unless all elements of a bool are true. The name
+// leaves the macro of <cassert> alone.
+template <class... Values>
+requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Tensor& condition,
+                                                                      std::string_view message,
+                                                                      const Values&... values) {
+  const std::vector<Tensor> all = {Tensor(values)...};
+  const auto c_values = detail::handles(all);
+  check(tenon_assert(current_scope(), condition.get(), detail::c_text(message), c_values.data(),
+                     c_values.size()));
+}
+
+// What code gives that runs eagerly, in functions too: tensors of the types of `like`.
+using HostCode = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inputs,
+                                     std::span<const Tensor> like) {
+  tenon_tensor_function function = {};
+  function.payload = new HostCode(std::move(code));
+  function.destroy = [](void* payload) { delete static_cast<HostCode*>(payload); };
+  function.function = [](void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
+                         size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
+    return detail::no_throw([&] {
+      const ScopeGuard in(scope);
+      detail::hand_over(
+          (*static_cast<const HostCode*>(payload))(detail::share_all(inputs, n_inputs)),
+          out_outputs, n_outputs, "host_call", "tensors");
+    });
+  };
+  const auto c_inputs = detail::handles(inputs), c_like = detail::handles(like);
+  std::vector<tenon_tensor*> outputs(like.size());
+  check(tenon_host_call(current_scope(), function, c_inputs.data(), c_inputs.size(), c_like.data(),
+                        outputs.data(), outputs.size()));
+  return detail::adopt_all(outputs);
+}
+
+// The same of a lambda of tensors that gives one like `like`.
+template <class Code, class... Inputs>
+requires(std::is_convertible_v<Inputs, Tensor>&&...) Tensor
+    host_call(const Tensor& like, const Code& code, const Inputs&... inputs) {
+  const std::vector<Tensor> given = {Tensor(inputs)...};
+  const HostCode run = [code](std::span<const Tensor> in) {
+    return detail::call_by_count(code, in);
+  };
+  return host_call(run, given, {&like, 1})[0];
+}
+
+}  // namespace tenon

@@ -1,0 +1,367 @@
+// Branches and loops: eager and traced, nested, with their gradients.
+
+#include <fmt/format.h>
+
+#include "conformance/functions/tracing.h"
+
+namespace tenon_kit::functions {
+namespace {
+
+using tenon::Tensor;
+using tenon::while_loop;
+using tenon::WhileOptions;
+
+// What each piece of code takes: x and w of float32[3], how often something happens, of int64[],
+// and rows of float32[n,3].
+struct Given {
+  Tensor x, w, n, rows;
+};
+
+// y = tanh(y w) + x / 8 as often as `n` says.
+Tensor repeated(const WhileOptions& how, const Given& in, const Tensor& n, const Tensor& first) {
+  return while_loop(
+      how, [&](const Tensor& i, const Tensor&) { return less(i, n); },
+      [&](const Tensor& i, const Tensor& y) {
+        return std::array{i + 1, tanh(y * in.w) + in.x * 0.125f};
+      },
+      0, first)[1];
+}
+
+Tensors branch(const WhileOptions&, const Given& in) {
+  return {tenon::cond(
+      greater(in.n, 0), [&] { return in.x * in.w; }, [&] { return tanh(in.x) - in.w; })};
+}
+
+Tensors choice(const WhileOptions&, const Given& in) {
+  const tenon::Block blocks[] = {
+      [&](std::span<const Tensor>) {
+        return Tensors{in.x + in.w, in.w};
+      },
+      [&](std::span<const Tensor>) {
+        return Tensors{in.x * in.w, in.x};
+      },
+      [&](std::span<const Tensor>) {
+        return Tensors{sin(in.x), in.x * 2.f};
+      },
+  };
+  return tenon::switch_case(in.n, blocks);
+}
+
+Tensors loop(const WhileOptions& how, const Given& in) {
+  return {repeated(how, in, in.n, in.x), in.x};
+}
+
+// What is carried changes places, and one value stays.
+Tensors exchange(const WhileOptions& how, const Given& in) {
+  const auto found = while_loop(
+      how,
+      [&](const Tensor& i, const Tensor&, const Tensor&, const Tensor&) { return less(i, in.n); },
+      [&](const Tensor& i, const Tensor& a, const Tensor& b, const Tensor& k) {
+        return std::array{i + 1, b, a * k + b, k};
+      },
+      in.n - in.n, in.x, in.w, in.x * in.w);
+  return {found[1], found[2], found[3]};
+}
+
+// Each value that is carried is made of the other one, from its end.
+Tensors crossed(const WhileOptions& how, const Given& in) {
+  const auto found = while_loop(
+      how, [&](const Tensor& i, const Tensor&, const Tensor&) { return less(i, in.n); },
+      [&](const Tensor& i, const Tensor& a, const Tensor& b) {
+        return std::array{i + 1, flip(b, {.axes = {0}}) * 0.75f, flip(a, {.axes = {0}}) + in.x};
+      },
+      in.n - in.n, in.x, in.w);
+  return {found[1], found[2]};
+}
+
+// How often is known by the values that are computed.
+Tensors search(const WhileOptions& how, const Given& in) {
+  const auto found = while_loop(
+      how,
+      [&](const Tensor& i, const Tensor& y) {
+        return logical_and(less(sum(square(y)), cast(in.n, {.to = in.x.dtype()})), less(i, 7));
+      },
+      [&](const Tensor& i, const Tensor& y) {
+        return std::array{i + 1, y * 1.5f + in.w};
+      },
+      in.n - in.n, in.x);
+  return {cast(found[0], {.to = in.x.dtype()}) * in.w, found[1]};
+}
+
+Tensors scanned(const WhileOptions& how, const Given& in) {
+  const tenon::Block body = [&](std::span<const Tensor> h) {
+    const Tensor next = tanh(h[0] * in.w + h[1]);
+    return Tensors{next, next * h[1]};
+  };
+  const Tensor initial[] = {in.x}, xs[] = {in.rows};
+  const tenon::Scanned found = tenon::scan(body, initial, xs, false, how.policy);
+  return {found.carried[0], found.stacked[0]};
+}
+
+Tensors backwards(const WhileOptions& how, const Given& in) {
+  const tenon::Block body = [&](std::span<const Tensor> h) {
+    return Tensors{h[0] * 0.5f + h[1] * in.w, h[0]};
+  };
+  const Tensor initial[] = {in.x}, xs[] = {in.rows};
+  const tenon::Scanned found = tenon::scan(body, initial, xs, true, how.policy);
+  return {found.carried[0], found.stacked[0]};
+}
+
+Tensors loop_in_branch(const WhileOptions& how, const Given& in) {
+  return {tenon::cond(
+      greater(in.n, 1), [&] { return repeated(how, in, in.n, in.w); },
+      [&] { return in.x * in.x; })};
+}
+
+Tensors branch_in_loop(const WhileOptions& how, const Given& in) {
+  return {while_loop(
+      how, [&](const Tensor& i, const Tensor&) { return less(i, in.n); },
+      [&](const Tensor& i, const Tensor& y) {
+        const Tensor next = tenon::cond(
+            equal(mod(i, 2), 0), [&] { return sin(y * in.w); }, [&] { return y + in.x; });
+        return std::array{i + 1, next};
+      },
+      in.n - in.n, in.x)[1]};
+}
+
+Tensors loop_in_loop(const WhileOptions& how, const Given& in) {
+  return {while_loop(
+      how, [&](const Tensor& i, const Tensor&) { return less(i, in.n); },
+      [&](const Tensor& i, const Tensor& y) {
+        return std::array{i + 1, repeated(how, in, i, y) * 0.5f};
+      },
+      in.n - in.n, in.w)[1]};
+}
+
+Tensors scan_in_loop(const WhileOptions& how, const Given& in) {
+  return {while_loop(
+      how, [&](const Tensor& i, const Tensor&) { return less(i, in.n); },
+      [&](const Tensor& i, const Tensor& y) {
+        Given inner = in;
+        inner.x = y;
+        const Tensors found = scanned(how, inner);
+        return std::array{i + 1, found[0] + sum(found[1])};
+      },
+      in.n - in.n, in.x)[1]};
+}
+
+struct Form {
+  const char* name;
+  Tensors (*code)(const WhileOptions&, const Given&);
+  bool has_loop;
+};
+constexpr Form kForms[] = {
+    {"cond", branch, false},
+    {"case", choice, false},
+    {"while", loop, true},
+    {"while that exchanges what it carries", exchange, true},
+    {"while that crosses what it carries", crossed, true},
+    {"while until a value is found", search, true},
+    {"scan", scanned, true},
+    {"scan from the end", backwards, true},
+    {"while in cond", loop_in_branch, true},
+    {"cond in while", branch_in_loop, true},
+    {"while in while", loop_in_loop, true},
+    {"scan in while", scan_in_loop, true},
+};
+constexpr tenon::LoopPolicy kPolicies[] = {tenon::LoopPolicy::stack, tenon::LoopPolicy::recompute,
+                                           tenon::LoopPolicy::bounded};
+constexpr const char* kPolicyNames[] = {"stack", "recompute", "bounded"};
+
+Code code_of(const Form& form, tenon::LoopPolicy policy) {
+  const WhileOptions how = {.policy = policy,
+                            .max_trips = policy == tenon::LoopPolicy::bounded ? 8 : 0};
+  return [form, how](std::span<const Tensor> in) {
+    return form.code(how, {in[0], in[1], in[2], in[3]});
+  };
+}
+
+// For so many trips; of `dtype`, whose values are the same.
+std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
+  const auto drawn = [&](Sizes shape, uint64_t seed) {
+    Operand x = plain(TENON_FLOAT32, std::move(shape), seed);
+    x = listed(x);
+    x.dtype = dtype;
+    return x;
+  };
+  return {drawn({3}, 1), drawn({3}, 2), listed(TENON_INT64, {}, {Real(n)}), drawn({n_rows, 3}, 3)};
+}
+constexpr int64_t kTrips[] = {0, 1, 3, 2};
+
+// The rows are as many as trips where the number of rows may differ from call to call.
+std::vector<Tensors> inputs_in(const Session& session, tenon_dtype dtype, int64_t n_rows) {
+  std::vector<Tensors> all;
+  for (const int64_t n : kTrips) all.push_back(session.make(operands(n, n_rows, dtype)));
+  return all;
+}
+
+// Within what a few dozen float32 operations of such numbers may lose.
+Fault compare_wide(const Results& got, const Results& want) {
+  for (size_t k = 0; k < got.size() && k < want.size(); ++k) {
+    if (got[k].shape != want[k].shape) {
+      return fmt::format("output {}: {}", k, compare_types(got[k], got[k].dtype, want[k].shape));
+    }
+    const Verdict verdict =
+        compare(got[k].values(), got[k].dtype, want[k].values(), {.rtol = 1e-4, .atol = 1e-5});
+    if (!verdict.passed) return fmt::format("output {}, {}", k, verdict.message);
+  }
+  return got.size() == want.size() ? "" : "the numbers of outputs differ";
+}
+
+// Runs it for each form that the device has the kernels for.
+uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
+  std::string refusal;
+  uint64_t cases = 0;
+  for (const Form& form : kForms) {
+    try {
+      cases += run(form);
+    } catch (const tenon::Error& error) {
+      if (error.code() != tenon::Code::kUnimplemented) {
+        throw std::runtime_error(fmt::format("{}: a call failed: {}", form.name, error.message()));
+      }
+      refusal = error.message();
+    }
+  }
+  if (cases == 0) throw Unsupported("it needs what is not claimed: " + refusal);
+  return cases;
+}
+
+// What the code gives on the device as eager code, held to what it gives on the oracle.
+std::vector<Results> right_results(const Bench& bench, const Form& form, const Code& code,
+                                   const Code& wide, int64_t n_rows) {
+  std::vector<Results> want, oracle;
+  {
+    const tenon::ScopeGuard in = on_device(bench);
+    for (const Tensors& x : inputs_in(bench.env.device, TENON_FLOAT32, n_rows)) {
+      want.push_back(read_all(bench, code(x)));
+    }
+  }
+  const Session& session = bench.env.oracle;
+  const tenon::ScopeGuard in(session.scope());
+  size_t k = 0;
+  for (const Tensors& x : inputs_in(session, TENON_FLOAT64, n_rows)) {
+    Results right;
+    for (const Tensor& y : wide(x)) right.push_back(session.read(y));
+    if (const Fault fault = compare_wide(want[k], right); !fault.empty()) {
+      throw std::runtime_error(fmt::format("{}, {} trips, eager: {}", form.name, kTrips[k], fault));
+    }
+    ++k;
+  }
+  return want;
+}
+
+void require_same(const Bench& bench, const Form& form, const std::string& how,
+                  const std::function<Tensors(const Tensors&)>& called, int64_t n_rows,
+                  const std::vector<Results>& want) {
+  const std::vector<Tensors> inputs = inputs_in(bench.env.device, TENON_FLOAT32, n_rows);
+  const Fault fault = compare_calls(bench, called, inputs, want);
+  if (!fault.empty()) throw std::runtime_error(fmt::format("{}, {}: {}", form.name, how, fault));
+}
+
+uint64_t test_control(const Bench& bench) {
+  return for_each_form([&](const Form& form) {
+    uint64_t cases = 0;
+    for (const int64_t n_rows : {0, 1, 4}) {
+      const Code code = code_of(form, tenon::LoopPolicy::stack);
+      const std::vector<Results> want = right_results(bench, form, code, code, n_rows);
+      const tenon::ScopeGuard in = on_device(bench);
+      for (size_t policy = 0; policy < (form.has_loop ? 3u : 1u); ++policy) {
+        const tenon::Function traced = as_function(code_of(form, kPolicies[policy]));
+        require_same(
+            bench, form, fmt::format("traced, policy {}", kPolicyNames[policy]),
+            [&](const Tensors& x) { return traced(x); }, n_rows, want);
+        cases += want.size();
+      }
+      if (!bench.env.thorough && n_rows == 0) continue;
+      for (const tenon::Pass& pass : tenon::passes()) {
+        if (!bench.env.thorough && pass.name != "fuse") continue;
+        const PassesOff off({std::string(pass.name)});
+        const tenon::Function traced = as_function(code);
+        require_same(
+            bench, form, fmt::format("traced, without {}", pass.name),
+            [&](const Tensors& x) { return traced(x); }, n_rows, want);
+        cases += want.size();
+      }
+    }
+    return cases;
+  });
+}
+
+// What it gives for each call, held to what eager code gave up to rounding.
+std::vector<Results> near_results(const Bench& bench, const Form& form, const Code& code,
+                                  int64_t n_rows, const std::vector<Results>& eager) {
+  std::vector<Results> found;
+  for (const Tensors& x : inputs_in(bench.env.device, TENON_FLOAT32, n_rows)) {
+    found.push_back(read_all(bench, code(x)));
+    const Fault fault = compare_wide(found.back(), eager[found.size() - 1]);
+    if (!fault.empty()) throw std::runtime_error(fmt::format("{}, traced: {}", form.name, fault));
+  }
+  return found;
+}
+
+// The gradients by x, w and the rows. The first ones have the bits of eager code. Of the second
+// ones a loop adds up its own part before it meets others' (docs/design/0022), so there the bits
+// are those of its policy, and eager code's but for that rounding.
+uint64_t test_gradients(const Bench& bench, int order) {
+  return for_each_form([&](const Form& form) {
+    uint64_t cases = 0;
+    for (const int64_t n_rows : {0, 3}) {
+      if (order == 2 && n_rows == 0 && !bench.env.thorough) continue;
+      const auto derived = [&](Code code) {
+        for (int n = 0; n < order; ++n) code = gradient_of(code, {0, 1, 3});
+        return code;
+      };
+      const Code by_tape = derived(code_of(form, tenon::LoopPolicy::stack));
+      const std::vector<Results> eager = right_results(bench, form, by_tape, by_tape, n_rows);
+      const tenon::ScopeGuard in = on_device(bench);
+      for (size_t policy = 0; policy < (form.has_loop ? 3u : 1u); ++policy) {
+        const Code code = code_of(form, kPolicies[policy]);
+        const Code traced_once = [f = as_function(derived(code))](std::span<const Tensor> x) {
+          return f(x);
+        };
+        const std::vector<Results> want =
+            order == 1 ? eager : near_results(bench, form, traced_once, n_rows, eager);
+        const std::string how =
+            fmt::format("policy {}, gradients by a tape ", kPolicyNames[policy]);
+        const tenon::Function within = as_function(derived(code), "gradient");
+        require_same(
+            bench, form, how + "in a function", [&](const Tensors& x) { return within(x); }, n_rows,
+            want);
+        const tenon::Function traced = as_function(code);
+        const Code around = derived([&](std::span<const Tensor> x) { return traced(x); });
+        require_same(
+            bench, form, how + "around a function", [&](const Tensors& x) { return around(x); },
+            n_rows, want);
+        cases += 2 * want.size();
+      }
+    }
+    return cases;
+  });
+}
+
+uint64_t test_first_gradients(const Bench& bench) { return test_gradients(bench, 1); }
+uint64_t test_second_gradients(const Bench& bench) { return test_gradients(bench, 2); }
+
+}  // namespace
+
+std::vector<FunctionCheck> control_checks() {
+  return {
+      {.part = "functions.control",
+       .name = "control_flow",
+       .what = "Branches, loops and scans, nested, of no trip, one and more, give traced what they "
+               "give eager, to the bit, and what the oracle gives.",
+       .test = test_control},
+      {.part = "functions.control",
+       .name = "control_gradients",
+       .what = "Their gradients do, too, whatever the policy of the loops: by a tape in a function "
+               "and by one around it.",
+       .test = test_first_gradients},
+      {.part = "functions.control",
+       .name = "control_gradients_2",
+       .what = "Their second gradients have the same bits by a tape in a function and by one "
+               "around it, and are what eager code and the oracle give.",
+       .test = test_second_gradients},
+  };
+}
+
+}  // namespace tenon_kit::functions

@@ -1,0 +1,303 @@
+// Programs that are drawn: traced, with each pass turned off, differentiated, fused.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "conformance/functions/draw_program.h"
+#include "conformance/functions/tracing.h"
+#include "conformance/kit/guard.h"
+
+namespace tenon_kit::functions {
+namespace {
+
+using tenon::Tensor;
+
+// ---- what is drawn
+
+// The dtypes of which inputs are: those of the plugin's arithmetic, float32 more often than others.
+std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
+  std::set<tenon_dtype> found;
+  for (const bool arithmetic : {true, false}) {
+    for (const Claim& claim : bench.claims) {
+      if (!claim.claimed || claim.inputs.empty() || (arithmetic && claim.op->name != "add"))
+        continue;
+      found.insert(claim.inputs.begin(), claim.inputs.end());
+    }
+    if (!found.empty()) break;
+  }
+  std::vector<tenon_dtype> dtypes(found.begin(), found.end());
+  if (found.contains(TENON_FLOAT32)) dtypes.insert(dtypes.end(), dtypes.size(), TENON_FLOAT32);
+  return dtypes;
+}
+
+std::vector<Program> drawn(const Bench& bench, size_t n, uint64_t first) {
+  const std::vector<tenon_dtype> dtypes = input_dtypes(bench);
+  if (dtypes.empty()) throw Unsupported("nothing is claimed that takes an input");
+  std::vector<Program> programs;
+  for (uint64_t i = 0; i < n; ++i) {
+    Program program =
+        draw_program(bench.env.device, dtypes, bench.env.seed * 1000003 + first + i, bench.claims);
+    if (!program.steps.empty()) programs.push_back(std::move(program));
+  }
+  if (programs.empty()) throw Unsupported("no call could be made of what is claimed");
+  return programs;
+}
+
+std::vector<Program> some_programs(const Bench& bench) {
+  return drawn(bench, bench.env.thorough ? 1500 : 120, 0);
+}
+std::vector<Program> few_programs(const Bench& bench) {
+  return drawn(bench, bench.env.thorough ? 400 : 40, 1 << 20);
+}
+
+// ---- what is asked of a program
+
+// Its code, with its constants around it.
+Code code_of(const Bench& bench, const Program& program) {
+  return [program, constants = make_all(bench, program.constants)](std::span<const Tensor> in) {
+    return outputs_of(program, evaluate(program, Tensors(in.begin(), in.end()), constants));
+  };
+}
+
+// Of three calls, each of which is made again and again.
+std::vector<Tensors> inputs_of(const Bench& bench, const Program& program) {
+  return {make_all(bench, program.inputs), make_all(bench, other_values(program.inputs)),
+          make_all(bench, other_layouts(program.inputs))};
+}
+
+std::vector<Results> run_eagerly(const Bench& bench, const Code& code,
+                                 const std::vector<Tensors>& inputs) {
+  std::vector<Results> want;
+  for (const Tensors& in : inputs) want.push_back(read_all(bench, code(in)));
+  return want;
+}
+
+// Which passes are left out: none; each by itself; all. The smoke test takes one beside none.
+std::vector<std::vector<std::string>> variants(const Bench& bench, const Program& program) {
+  std::vector<std::vector<std::string>> all = {{}, {}};
+  for (const tenon::Pass& pass : tenon::passes()) {
+    all[1].emplace_back(pass.name);
+    all.push_back({std::string(pass.name)});
+  }
+  if (bench.env.thorough || bench.is_shrinking) return all;
+  const size_t chosen = 1 + std::hash<std::string>()(to_line(program)) % (all.size() - 1);
+  return {all[0], all[chosen]};
+}
+
+Fault holds_traced(const Bench& bench, const Program& program) {
+  const tenon::ScopeGuard in = on_device(bench);
+  const Code code = code_of(bench, program);
+  const std::vector<Tensors> inputs = inputs_of(bench, program);
+  const std::vector<Results> want = run_eagerly(bench, code, inputs);
+  for (const std::vector<std::string>& off : variants(bench, program)) {
+    const PassesOff passes(off);
+    const tenon::Function traced = as_function(code);
+    const Fault fault = compare_calls(
+        bench, [&](const Tensors& x) { return traced(x); }, inputs, want);
+    if (fault.empty()) continue;
+    if (off.empty()) return "traced, " + fault;
+    return fmt::format("traced, without {}, {}", fmt::join(off, " and "), fault);
+  }
+  return "";
+}
+
+bool is_claimed(const Bench& bench, const Problem& problem) {
+  return std::any_of(bench.claims.begin(), bench.claims.end(), [&](const Claim& claim) {
+    return claim.claimed && claim.op == problem.op && !claim.inputs.empty() &&
+           claim.inputs[0] == problem.inputs.at(0).dtype;
+  });
+}
+
+// Whether what a product comes to depends on the order of its factors: it leaves the range, and may
+// come back.
+bool depends_on_order(const Problem& problem) {
+  if (problem.op->name != "prod") return false;
+  Real most = 1;
+  for (const Real x : problem.inputs[0].values()) most *= std::max(Real(1), real_abs(x));
+  return most >= greatest(problem.inputs[0].dtype);
+}
+
+// Whether a sum of such numbers neither leaves the range nor ends in what is lost at its lower end.
+// What the ops do with others is level 2's to ask.
+bool is_moderate(const Operand& x) {
+  if (!is_float(x.dtype)) return true;
+  const Reals values = x.values();
+  const Real most = facts(x.dtype).size == 2 ? 16 : 1000;
+  return std::all_of(values.begin(), values.end(), [&](Real v) {
+    return v == 0 || (real_abs(v) > Real(1e-3) && real_abs(v) < most);
+  });
+}
+
+// Each step by itself, with the values that it met.
+Fault holds_right(const Bench& bench, const Program& program) {
+  const tenon::ScopeGuard in = on_device(bench);
+  const Results values = read_all(bench, evaluate(program, make_all(bench, program.inputs),
+                                                  make_all(bench, program.constants)));
+  const auto operand = [&](size_t k) {
+    const size_t n = program.inputs.size();
+    const Operand* given = k < n                   ? &program.inputs[k]
+                           : k < program.n_given() ? &program.constants[k - n]
+                                                   : nullptr;
+    Operand x = listed(values[k].dtype, values[k].shape, values[k].values());
+    x.scalar = given && given->scalar;
+    return x;
+  };
+  // A number is of the dtype of the tensor that it meets.
+  const auto adopt = [](std::vector<Operand>& inputs) {
+    for (Operand& x : inputs) {
+      if (!std::exchange(x.scalar, false)) continue;
+      for (const Operand& partner : inputs) {
+        if (!is_bool(partner.dtype) && !is_bool(x.dtype)) x.dtype = partner.dtype;
+      }
+      for (Real& value : x.fill.values) value = rounded(value, x.dtype);
+    }
+  };
+  size_t next = program.n_given();
+  for (const Step& step : program.steps) {
+    const size_t first = std::exchange(next, next + step.n_outputs);
+    Problem problem;
+    problem.op = step.op;
+    problem.attrs = step.attrs;
+    for (const size_t k : step.inputs) problem.inputs.push_back(operand(k));
+    adopt(problem.inputs);
+    if (!std::all_of(problem.inputs.begin(), problem.inputs.end(), is_moderate)) continue;
+    const Results got(values.begin() + static_cast<ptrdiff_t>(first),
+                      values.begin() + static_cast<ptrdiff_t>(next));
+    if (is_float(got[0].dtype) && depends_on_order(problem)) continue;
+    const Finding finding = is_claimed(bench, problem)
+                                ? judge_values(bench.env, problem, got)
+                                : judge_decomposition(bench.env, problem, got);
+    if (!finding.passed) return "among others, " + step.op->name + ": " + finding.message;
+  }
+  return "";
+}
+
+Fault holds_differentiated(const Bench& bench, const Program& program) {
+  const tenon::ScopeGuard in = on_device(bench);
+  const std::vector<Tensors> inputs = inputs_of(bench, program);
+  const Code code = code_of(bench, program);
+  const std::vector<size_t> sources = sources_of(program.inputs);
+  const tenon::Function traced = as_function(code);
+  const auto call = [](const tenon::Function& f) {
+    return [&f](const Tensors& x) { return f(x); };
+  };
+  try {
+    Code by_tape = code, around = [&](std::span<const Tensor> x) { return traced(x); };
+    for (const char* order : {"first", "second"}) {
+      by_tape = gradient_of(by_tape, sources);
+      around = gradient_of(around, sources);
+      const std::vector<Results> want = run_eagerly(bench, by_tape, inputs);
+      if (want[0].empty()) return "";
+      const tenon::Function within = as_function(by_tape, "gradient");
+      if (Fault fault = compare_calls(bench, call(within), inputs, want); !fault.empty()) {
+        return fmt::format("{} gradients by a tape in a function, {}", order, fault);
+      }
+      if (Fault fault = compare_calls(bench, around, inputs, want); !fault.empty()) {
+        return fmt::format("{} gradients by a tape around a function, {}", order, fault);
+      }
+    }
+  } catch (const tenon::Error& error) {
+    // A derivative may need what the plugin does not list.
+    if (error.code() != tenon::Code::kUnimplemented) throw;
+  }
+  return "";
+}
+
+// ---- loops
+
+// What the plugin lists for loops.
+const std::vector<Claim>& loop_claims() {
+  static const std::vector<Claim> claims = [] {
+    tenon_plugin plugin = guard::plugin();
+    std::vector<tenon_kernel> lines;
+    const auto* line = reinterpret_cast<const char*>(plugin.kernels);
+    for (size_t i = 0; i < plugin.n_kernels; ++i, line += plugin.kernel_size) {
+      tenon_kernel kernel = {};
+      std::memcpy(&kernel, line, std::min(plugin.kernel_size, sizeof kernel));
+      if (std::string_view(kernel.signature.data, kernel.signature.size).ends_with("LOOP")) {
+        lines.push_back(kernel);
+      }
+    }
+    plugin.kernels = lines.data();
+    plugin.n_kernels = lines.size();
+    plugin.kernel_size = sizeof(tenon_kernel);
+    return read_claims(plugin).rows;
+  }();
+  return claims;
+}
+
+std::vector<Program> loop_programs(const Bench& bench) {
+  if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it lists nothing for loops");
+  constexpr tenon_features kNeeded = TENON_FEATURE_SYNCHRONOUS | TENON_FEATURE_HOST_VISIBLE;
+  if ((bench.env.features & kNeeded) != kNeeded) {
+    throw Unsupported("functions run call by call on a device of its kind, so there are no loops");
+  }
+  std::map<tenon_dtype, std::vector<const Claim*>> by_dtype;
+  for (const Claim& claim : loop_claims()) by_dtype[claim.inputs.at(0)].push_back(&claim);
+  std::vector<Program> programs;
+  Draw draw(bench.env.seed);
+  constexpr size_t kInOne = 8;
+  for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
+    for (auto& [dtype, claims] : by_dtype) {
+      for (size_t i = claims.size(); i-- > 1;) {
+        std::swap(claims[i], claims[static_cast<size_t>(draw.between(0, static_cast<int64_t>(i)))]);
+      }
+      for (size_t i = 0; i < claims.size(); i += kInOne) {
+        const size_t n = std::min(kInOne, claims.size() - i);
+        programs.push_back(draw_loop(bench.env.device, {&claims[i], n}, draw.seed()));
+      }
+    }
+  }
+  return programs;
+}
+
+Fault holds_fused(const Bench& bench, const Program& program) {
+  const tenon::ScopeGuard in = on_device(bench);
+  const Code code = code_of(bench, program);
+  const std::vector<Tensors> inputs = inputs_of(bench, program);
+  const std::vector<Results> want = run_eagerly(bench, code, inputs);
+  const tenon::Function traced = as_function(code);
+  return compare_calls(
+      bench, [&](const Tensors& x) { return traced(x); }, inputs, want);
+}
+
+Fault no_loop_ran(const Bench&) {
+  if (guard::n_loops() > 0) return "";
+  return fmt::format("it lists {} calls for loops, and made no loop ready", loop_claims().size());
+}
+
+}  // namespace
+
+std::vector<FunctionCheck> program_checks() {
+  return {
+      {.part = "functions.programs",
+       .name = "traced",
+       .what = "Programs that are drawn give as functions, with all passes and without each, what "
+               "they give call by call, to the bit.",
+       .programs = some_programs,
+       .holds = holds_traced},
+      {.part = "functions.programs",
+       .name = "traced_right",
+       .what = "What the calls of such programs give is within the ops' bounds.",
+       .programs = some_programs,
+       .holds = holds_right},
+      {.part = "functions.programs",
+       .name = "traced_gradients",
+       .what = "Their first and second gradients are the same by a tape, by a tape in a function "
+               "and by one around a function, to the bit.",
+       .programs = few_programs,
+       .holds = holds_differentiated},
+      {.part = "functions.loops",
+       .name = "in_loops",
+       .what =
+           "Each call that is listed for loops gives in a loop what it gives alone, to the bit.",
+       .programs = loop_programs,
+       .holds = holds_fused,
+       .missing = no_loop_ran},
+  };
+}
+
+}  // namespace tenon_kit::functions

@@ -1,0 +1,286 @@
+// Functions over time: calls that repeat, are cancelled, fail, or come from many threads.
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "conformance/functions/draw_program.h"
+#include "conformance/functions/tracing.h"
+#include "conformance/kit/guard.h"
+
+namespace tenon_kit::functions {
+namespace {
+
+using tenon::Tensor;
+
+struct Form {
+  const char* name;
+  Tensors (*code)(const Tensor& x, const Tensor& n);
+};
+
+Tensors chain(const Tensor& x, const Tensor&) {
+  const Tensor y = tanh(x * 0.5f + 1.f) - x;
+  return {y * y, maximum(x, y)};
+}
+Tensors reductions(const Tensor& x, const Tensor&) {
+  const Tensor m = sum(x, {.axes = {1}, .keepdims = true});
+  return {x - m, matmul(x, x, {.transpose_b = true})};
+}
+Tensors loop(const Tensor& x, const Tensor& n) {
+  return {tenon::while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
+                            [&](const Tensor& i, const Tensor& y) {
+                              return std::array{i + 1, y * 0.75f + x};
+                            },
+                            n - n, x)[1]};
+}
+Tensors gradient(const Tensor& x, const Tensor&) {
+  const tenon::Tape tape;
+  tape.watch(x);
+  const Tensor loss = sum(square(tanh(x) * x));
+  return {loss, tape.gradient(loss, x)};
+}
+constexpr Form kForms[] = {
+    {"a chain", chain}, {"reductions", reductions}, {"a loop", loop}, {"a gradient", gradient}};
+
+tenon::Function function_of(const Form& form) {
+  return as_function([&form](std::span<const Tensor> in) { return form.code(in[0], in[1]); },
+                     form.name);
+}
+Tensors inputs_of(const Session& session, uint64_t seed, int64_t trips = 5) {
+  return {session.make(plain(TENON_FLOAT32, {4, 5}, seed)),
+          session.make(listed(TENON_INT64, {}, {Real(trips)}))};
+}
+
+// Runs it for each form that the device has the kernels for; the number of those.
+uint64_t for_each_form(const std::function<void(const Form&)>& run) {
+  uint64_t cases = 0;
+  std::string refusal;
+  for (const Form& form : kForms) {
+    try {
+      run(form);
+      ++cases;
+    } catch (const tenon::Error& error) {
+      if (error.code() != tenon::Code::kUnimplemented) {
+        throw std::runtime_error(fmt::format("{}: a call failed: {}", form.name, error.message()));
+      }
+      refusal = error.message();
+    }
+  }
+  if (cases == 0) throw Unsupported("it needs what is not claimed: " + refusal);
+  return cases;
+}
+
+// ---- the same call again and again
+
+uint64_t test_steady(const Bench& bench) {
+  const tenon::ScopeGuard in = on_device(bench);
+  const tenon::Device device = bench.env.device.scope().device();
+  return for_each_form([&](const Form& form) {
+    const tenon::Function traced = function_of(form);
+    const Tensors inputs = inputs_of(bench.env.device, 1);
+    const auto call = [&] {
+      traced(inputs);
+      bench.env.device.scope().wait();
+    };
+    for (int i = 0; i < 8; ++i) call();
+    guard::fail_at(guard::Call::kPrepare, 0);
+    guard::fail_at(guard::Call::kAllocate, 0);
+    const tenon_memory_info before = device.memory();
+    for (int i = 0; i < 100; ++i) call();
+    const tenon_memory_info after = device.memory();
+    const auto require_none = [&](uint64_t n, const char* what) {
+      if (n == 0) return;
+      throw std::runtime_error(
+          fmt::format("{}: in a hundred calls that were made before, {} {}", form.name, n, what));
+    };
+    require_none(guard::n_calls(guard::Call::kPrepare), "kernels are prepared");
+    require_none(guard::n_calls(guard::Call::kAllocate), "buffers are allocated");
+    require_none(after.live_bytes - before.live_bytes, "bytes are kept");
+    require_none(after.held_bytes - before.held_bytes, "bytes are taken from the device");
+  });
+}
+
+// ---- calls that are cancelled, or fail
+
+uint64_t test_cancelled(const Bench& bench) {
+  const tenon::ScopeGuard in = on_device(bench);
+  const Session& device = bench.env.device;
+  const tenon::Function traced = function_of(kForms[2]);
+  const Results want = read_all(bench, loop(inputs_of(device, 1)[0], inputs_of(device, 1)[1]));
+  for (int call = 0; call < 3; ++call) traced(inputs_of(device, 1));
+  constexpr int64_t kEndless = int64_t{1} << 50;
+  const Tensors endless = inputs_of(device, 1, kEndless);
+  for (int round = 0; round < 3; ++round) {
+    std::atomic<bool> ended{false};
+    // What was not under way yet is not cancelled, so it is told more than once.
+    std::thread canceller([&] {
+      while (!ended) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        if (!ended) device.scope().cancel();
+      }
+    });
+    std::string said;
+    try {
+      read_all(bench, traced(endless));
+      said = "a loop without end came to its end";
+    } catch (const tenon::Error& error) {
+      if (error.code() != tenon::Code::kCancelled) said = error.message();
+    }
+    ended = true;
+    canceller.join();
+    if (!said.empty()) throw std::runtime_error("cancelled: " + said);
+    // A cancellation may have come when nothing was under way, and reaches nothing.
+    const Fault fault = same_bits(read_all(bench, traced(inputs_of(device, 1))), want);
+    if (!fault.empty()) throw std::runtime_error("the call after one that was cancelled: " + fault);
+  }
+  return 3;
+}
+
+uint64_t test_failures(const Bench& bench) {
+  const tenon::ScopeGuard in = on_device(bench);
+  return for_each_form([&](const Form& form) {
+    const Tensors inputs = inputs_of(bench.env.device, 1);
+    const Results want = read_all(bench, form.code(inputs[0], inputs[1]));
+    const tenon::Function traced = function_of(form);
+    for (int call = 0; call < 4; ++call) traced(inputs);
+    for (uint64_t n = 1; n <= 12; ++n) {
+      guard::fail_at(guard::Call::kLaunch, n);
+      bool failed = false;
+      try {
+        read_all(bench, traced(inputs));
+        bench.env.device.scope().wait();
+      } catch (const tenon::Error&) {
+        failed = true;
+      }
+      const bool reached = guard::n_calls(guard::Call::kLaunch) >= n;
+      guard::fail_at(guard::Call::kLaunch, 0);
+      if (reached && !failed) {
+        throw std::runtime_error(
+            fmt::format("{}: launch {} failed, and nobody was told", form.name, n));
+      }
+      const Fault fault = same_bits(read_all(bench, traced(inputs)), want);
+      if (!fault.empty()) {
+        throw std::runtime_error(
+            fmt::format("{}: after launch {} failed, {}", form.name, n, fault));
+      }
+    }
+  });
+}
+
+// ---- many threads
+
+constexpr size_t kThreads = 4;
+
+// Runs it in threads with scopes of their own; what one throws is thrown.
+void in_threads(const Bench& bench,
+                const std::function<void(const Session& own, size_t thread)>& run) {
+  std::mutex mutex;
+  std::string fault;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        const Session own = bench.env.device.with_own_scope();
+        const tenon::ScopeGuard in(own.scope());
+        run(own, i);
+      } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex);
+        fault = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (!fault.empty()) throw std::runtime_error("beside other threads: " + fault);
+}
+
+uint64_t test_shared(const Bench& bench) {
+  return for_each_form([&](const Form& form) {
+    std::vector<Results> want;
+    std::optional<tenon::Function> traced;
+    {
+      const tenon::ScopeGuard in = on_device(bench);
+      traced = function_of(form);
+      for (size_t i = 0; i < kThreads; ++i) {
+        const Tensors inputs = inputs_of(bench.env.device, i, static_cast<int64_t>(i));
+        want.push_back(read_all(bench, form.code(inputs[0], inputs[1])));
+      }
+    }
+    // Not traced yet: the threads meet there, too.
+    in_threads(bench, [&](const Session& own, size_t thread) {
+      const Tensors inputs = inputs_of(own, thread, static_cast<int64_t>(thread));
+      for (int call = 0; call < (bench.env.thorough ? 300 : 40); ++call) {
+        Results got;
+        for (const Tensor& y : (*traced)(inputs)) got.push_back(own.read(y));
+        const Fault fault = same_bits(got, want[thread]);
+        if (!fault.empty()) throw std::runtime_error(fmt::format("{}: {}", form.name, fault));
+      }
+    });
+  });
+}
+
+// Steps of one function on one variable, from many threads: none is lost.
+uint64_t test_shared_states(const Bench& bench) {
+  const int n_calls = bench.env.thorough ? 200 : 30;
+  std::optional<tenon::Function> step;
+  std::optional<tenon::Variable> counter;
+  {
+    const tenon::ScopeGuard in = on_device(bench);
+    counter.emplace(bench.env.device.make(listed(TENON_FLOAT32, {3}, {0, 100, 200})));
+    const tenon::Variable cell = *counter;
+    step = as_function([cell](std::span<const Tensor> in) {
+      cell.assign(cell + in[0]);
+      return Tensors{cell.read()};
+    });
+    // A device without `add` says so here.
+    (*step)(Tensors{bench.env.device.make(listed(TENON_FLOAT32, {3}, {0, 0, 0}))});
+  }
+  in_threads(bench, [&](const Session& own, size_t) {
+    const Tensors one = {own.make(listed(TENON_FLOAT32, {3}, {1, 1, 1}))};
+    for (int call = 0; call < n_calls; ++call) (*step)(one);
+    own.scope().wait();
+  });
+  const tenon::ScopeGuard in = on_device(bench);
+  const Real end = Real(n_calls * static_cast<int>(kThreads));
+  const Reals want = {end, 100 + end, 200 + end};
+  const Reals got = bench.env.device.read(counter->read()).values();
+  if (got != want) {
+    throw std::runtime_error(fmt::format("{} steps from {} threads count up to {}",
+                                         n_calls * static_cast<int>(kThreads), kThreads,
+                                         text(got.at(0))));
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::vector<FunctionCheck> running_checks() {
+  return {
+      {.part = "functions.running",
+       .name = "steady",
+       .what = "A call that was made before prepares no kernel, and a hundred of them take no "
+               "memory.",
+       .test = test_steady},
+      {.part = "functions.running",
+       .name = "cancelled",
+       .what = "A loop in a function can be cancelled, and the next call is right.",
+       .test = test_cancelled},
+      {.part = "functions.running",
+       .name = "function_failures",
+       .what = "A launch that fails in a function is told, and the next call is right.",
+       .test = test_failures},
+      {.part = "functions.running",
+       .name = "shared_functions",
+       .what =
+           "Four threads in four scopes trace and call one function, and each gets what is its.",
+       .test = test_shared},
+      {.part = "functions.running",
+       .name = "shared_states",
+       .what = "Steps of one function on one variable from four threads are all made.",
+       .test = test_shared_states},
+  };
+}
+
+}  // namespace tenon_kit::functions

@@ -1,0 +1,41 @@
+// What the fuzz targets share: a scope on ref, and what may be thrown.
+
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/dispatch/context.h"
+#include "core/dispatch/scope.h"
+
+namespace tenon::fuzz {
+
+// Made once; never ended, as the process is.
+inline Scope& scope() {
+  static Scope* const made = [] {
+    ContextOptions options;
+    options.log = [](int32_t, std::string_view) {};
+    options.plugin_paths = {TENON_FUZZ_PLUGINS};
+    options.memory_limit_bytes = uint64_t{1} << 26;
+    auto* context = new Context(std::move(options));
+    auto* scope = new Scope(*context, &context->device("ref"));
+    new Scope::Enter(*scope);
+    return scope;
+  }();
+  return *made;
+}
+
+// Runs what reads the bytes. It may throw what says why it does not, and no fault of ours.
+template <class Read>
+int reads_or_refuses(const uint8_t* data, size_t size, const Read& read) {
+  try {
+    read(std::string(reinterpret_cast<const char*>(data), size));
+  } catch (const Error& error) {
+    if (error.code() == Code::kInternal) std::abort();
+  }
+  return 0;
+}
+
+}  // namespace tenon::fuzz

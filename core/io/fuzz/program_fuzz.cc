@@ -1,0 +1,59 @@
+// libFuzzer's target for tenon.json: a saved program in which it may say anything.
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/io/fuzz/fuzz.h"
+#include "core/io/program.h"
+#include "core/io/save_program.h"
+#include "core/ops/formulas.h"
+
+namespace tenon {
+namespace {
+
+// A folder with a function f, which adds w to its input and assigns it, and its files. In memory
+// where the system has files there.
+class Folder {
+ public:
+  Folder() {
+    const bool has_memory = std::filesystem::exists("/dev/shm");
+    const std::filesystem::path parent =
+        has_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
+    path_ = parent / ("tenon_fuzz_" + std::to_string(::getpid()));
+    Scope& scope = fuzz::scope();
+    const Tensor two = fill(number(2), Dims{2}, DType::kF32);
+    const auto w = Ref<Variable>::adopt(new Variable(scope, two, "w", true));
+    const auto body = [w](Scope& inner, TensorSpan in, const Statics&) {
+      Tensor y = in[0] + w->read(inner);
+      w->assign(inner, y);
+      return Tensors{y};
+    };
+    const auto f = Ref<Function>::adopt(new Function(scope.context(), "f", body, {}));
+    const FunctionToSave saved[] = {{"f", f->bind(scope, {&two, 1}, {}).trace}};
+    save_program(scope, path_.string(), saved);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  void read_with(const std::string& json) const {
+    std::ofstream(path_ / "tenon.json", std::ios::binary | std::ios::trunc) << json;
+    read_program(fuzz::scope(), path_.string());
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+}  // namespace tenon
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tenon;
+  static const Folder folder;
+  return fuzz::reads_or_refuses(data, size,
+                                [](const std::string& bytes) { folder.read_with(bytes); });
+}

@@ -1,0 +1,42 @@
+// For tests of models that are read as functions.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/io/onnx/model_program.h"
+#include "core/testing/functions.h"
+#include "core/testing/onnx_file.h"
+
+namespace tenon::testing {
+
+class ModelProgram : public FunctionTest {
+ protected:
+  Ref<SavedProgram> read(const std::string& bytes) {
+    return onnx::program_of_model(scope(), {.bytes = bytes, .stem = "file"});
+  }
+  Ref<Function> function(const std::string& bytes) { return read(bytes)->functions()[0].function; }
+
+  // A value with sizes: numbers, or names.
+  static WireWriter value(const std::string& name, const std::vector<std::string>& sizes,
+                          uint64_t element = kOnnxFloat) {
+    WireWriter shape;
+    for (const std::string& size : sizes) {
+      const bool is_number = !size.empty() && size[0] >= '0' && size[0] <= '9';
+      shape.message(1, is_number     ? WireWriter().number(1, std::stoull(size))
+                       : size == "?" ? WireWriter()
+                                     : WireWriter().text(2, size));
+    }
+    const WireWriter tensor = WireWriter().number(1, element).message(2, shape);
+    return WireWriter().text(1, name).message(2, WireWriter().message(1, tensor));
+  }
+  // The first call of a trace.
+  std::string text_of_first(const Ref<Function>& f) {
+    const std::string all = text(f);
+    const size_t begin = all.find("  ") + 2;
+    return all.substr(begin, all.find('\n', begin) - begin);
+  }
+};
+
+}  // namespace tenon::testing

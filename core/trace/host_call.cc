@@ -1,0 +1,295 @@
+// host_call: code of the host, and its gradient.
+//
+// Where a tape watches the call, it is applied once more with another level: the code then runs in
+// a scope of its own under as many tapes as levels, and leaves a record with these. The way back
+// asks the tape of its level; those further out watch it doing so, which is how gradients have
+// gradients.
+
+#include "core/autograd/tape.h"
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+#include "core/trace/control.h"
+#include "core/trace/effects.h"
+#include "core/trace/order.h"
+
+namespace tenon {
+namespace {
+
+struct HostAttrs {
+  int64_t levels = 0;  // Tapes that the code runs under.
+  Ints dtypes, ranks;  // Of the outputs,
+  Sizes sizes;         // one shape behind the other.
+  Held code;
+  TENON_ATTRS(levels, dtypes, ranks, sizes, code)
+};
+
+const HostAttrs& attrs_of(const Call& call) {
+  return *static_cast<const HostAttrs*>(call.attrs.data);
+}
+
+TensorTypes output_types(const HostAttrs& attrs) {
+  TensorTypes types;
+  size_t next = 0;
+  for (size_t i = 0; i < attrs.dtypes.size(); ++i) {
+    TensorType type(static_cast<DType>(attrs.dtypes[i]), Dims{});
+    for (int64_t axis = 0; axis < attrs.ranks[i]; ++axis) type.shape.push_back(attrs.sizes[next++]);
+    types.push_back(type);
+  }
+  return types;
+}
+
+TensorTypes infer(const HostAttrs& attrs, TypeSpan in) {
+  require(in[0] == token_type(), "the first input must be a token, but is {}", in[0]);
+  for (size_t i = 1; i < in.size(); ++i) {
+    require(!in[i].lists, "input {} is {}, not a tensor", i - 1, in[i]);
+  }
+  TensorTypes types = output_types(attrs);
+  if (attrs.levels > 0) types.push_back(record_type());
+  types.push_back(in[0]);
+  return types;
+}
+
+// What the way back finds: which tensors the tapes of the scope, the innermost last, can be asked
+// for by which.
+struct HostRecord {
+  Ref<Scope> scope;
+  std::vector<Ref<Tape>> tapes;
+  Tensors sources, targets;
+};
+
+const HostRecord& record_of(const TensorImpl& x) {
+  return *static_cast<const HostRecord*>(content_of_record(x).get());
+}
+
+Tensors call_host(Scope& scope, const HostAttrs& attrs, TensorSpan inputs) {
+  const auto* code = static_cast<const HostCode*>(attrs.code.get());
+  require_code(code != nullptr, Code::kFailedPrecondition, "the callback is not part of the text");
+  const TensorTypes types = output_types(attrs);
+  SmallVector<TensorImpl*, 6> borrowed;
+  for (const Tensor& x : inputs) borrowed.push_back(x.get());
+  Device& device = common_device(scope, borrowed);
+  const Scope::OnDevice on(scope, device);
+  Tensors given = code->run(scope, inputs);
+  require(given.size() == types.size(), "the callback gives {} tensors, and {} were announced",
+          given.size(), types.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    Tensor& y = given[i];
+    y = as_tensor(y, types[i].dtype);
+    require(y->type == types[i], "the callback gives {} as output {}, and {} was announced",
+            y->type, i, types[i]);
+    require(y->storage->device == &device, "the callback gives output {} on {} instead of {}", i,
+            y->storage->device->name(), device.name());
+  }
+  return given;
+}
+
+Tensors run(Scope& scope, const Call& call) {
+  const HostAttrs& attrs = attrs_of(call);
+  call.op.infer(call.op, call.attrs.data, call.types);
+  host_looks();
+  Tensors inputs, results;
+  for (TensorImpl* x : call.inputs.subspan(1)) {
+    require_value(*x);
+    inputs.push_back(renewed(*x));
+  }
+  const Tensor token = Tensor::share(call.inputs[0]);
+  if (attrs.levels == 0) {
+    const Scope::Apart apart(scope);
+    // What comes out is nobody else's: the code may give what it was given.
+    for (const Tensor& y : call_host(scope, attrs, inputs)) results.push_back(renewed(*y));
+    results.push_back(token);
+    return results;
+  }
+  auto record = std::make_shared<HostRecord>();
+  record->scope = Ref<Scope>::adopt(new Scope(scope.context(), &scope.device()));
+  Scope& own = *record->scope;
+  own.set_location(scope.location());
+  const Scope::Enter enter(own);
+  for (int64_t i = 0; i < attrs.levels; ++i) {
+    record->tapes.push_back(
+        Ref<Tape>::adopt(new Tape(record->scope, {.persistent = true, .watch_trainable = false})));
+  }
+  for (const Tensor& x : inputs) {
+    if (!is_floating(x->type.dtype)) continue;
+    for (const Ref<Tape>& tape : record->tapes) tape->watch(x);
+    record->sources.push_back(x);
+  }
+  record->targets = call_host(own, attrs, inputs);
+  own.wait();  // Nobody else does, to hear of values that are wrong.
+  for (const Ref<Tape>& tape : record->tapes) tape->pause();
+  for (const Tensor& y : record->targets) results.push_back(renewed(*y));
+  results.push_back(make_record(own.device(), std::move(record)));
+  results.push_back(token);
+  return results;
+}
+
+// ---- the gradient
+
+struct GradientAttrs {
+  int64_t n_sources = 0;  // Behind them come the cotangents.
+  Ints wanted;            // The sources whose gradients are given,
+  Ints targets;           // by the cotangents of these.
+  int64_t level = 1;      // The innermost tape is 1.
+  int64_t records = 0;    // How many of those further out watch.
+  TENON_ATTRS(n_sources, wanted, targets, level, records)
+};
+
+TensorTypes infer_gradient(const GradientAttrs& attrs, TypeSpan in) {
+  require(in[0] == record_type(), "the first input must be a record, but is {}", in[0]);
+  require(static_cast<int64_t>(in.size()) > attrs.n_sources, "there are no {} sources",
+          attrs.n_sources);
+  TensorTypes types;
+  for (const int64_t i : attrs.wanted) {
+    require(i >= 0 && i < attrs.n_sources, "there is no source {}", i);
+    types.push_back(in[1 + static_cast<size_t>(i)]);
+  }
+  if (attrs.records > 0) types.push_back(record_type());
+  return types;
+}
+
+Tensors run_gradient(Scope&, const Call& call) {
+  const auto& attrs = *static_cast<const GradientAttrs*>(call.attrs.data);
+  host_looks();
+  const HostRecord& record = record_of(*call.inputs[0]);
+  const auto level = static_cast<size_t>(attrs.level);
+  require_code(level >= 1 && level <= record.tapes.size(), Code::kInternal,
+               "the record has no tape of level {}", attrs.level);
+  const Scope::Enter enter(*record.scope);
+  const size_t place = record.tapes.size() - level;
+  Tensors targets, cotangents;
+  std::vector<Source> sources;
+  for (const int64_t i : attrs.targets) targets.push_back(record.targets[static_cast<size_t>(i)]);
+  for (TensorImpl* dy : call.inputs.subspan(1 + static_cast<size_t>(attrs.n_sources))) {
+    cotangents.push_back(renewed(*dy));
+  }
+  for (const int64_t i : attrs.wanted) sources.emplace_back(record.sources[static_cast<size_t>(i)]);
+  for (size_t i = 0; attrs.records > 0 && i < place; ++i) {
+    record.tapes[i]->resume();
+    for (const Tensor& dy : cotangents) record.tapes[i]->watch(dy);
+  }
+  Tensors found;
+  try {
+    found = record.tapes[place]->gradient(targets, cotangents, sources);
+  } catch (...) {
+    for (const Ref<Tape>& tape : record.tapes) tape->pause();
+    throw;
+  }
+  for (const Ref<Tape>& tape : record.tapes) tape->pause();
+  Tensors results;
+  for (const Tensor& dx : found) results.push_back(renewed(*dx));
+  if (attrs.records == 0) return results;
+  auto next = std::make_shared<HostRecord>(record);
+  for (const Tensor& dy : cotangents) next->sources.push_back(dy);
+  next->targets = std::move(found);
+  results.push_back(make_record(record.scope->device(), std::move(next)));
+  return results;
+}
+
+// The way back of a call that left `record` behind its outputs, which depend on `inputs` behind the
+// first.
+std::shared_ptr<const CustomVjp> way_back(const Tensor& record, Inputs inputs, int64_t level) {
+  Tensors sources = {record};
+  std::vector<size_t> places;  // Of the sources among the inputs.
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    if (!is_floating(inputs[i]->type.dtype)) continue;
+    places.push_back(i);
+    sources.push_back(Tensor::share(inputs[i]));
+  }
+  return std::make_shared<const CustomVjp>([sources, places, level](const VjpArgs& args) {
+    GradientAttrs attrs = {.n_sources = static_cast<int64_t>(places.size()), .level = level};
+    for (size_t k = 0; k < places.size(); ++k) {
+      if (args.needs(places[k])) attrs.wanted.push_back(static_cast<int64_t>(k));
+    }
+    SmallVector<TensorImpl*, 6> all;
+    for (const Tensor& x : sources) all.push_back(x.get());
+    for (size_t i = 0; i < args.n_outputs(); ++i) {
+      if (!is_floating(args.output_type(i).dtype) || !args.has_cotangent(i)) continue;
+      attrs.targets.push_back(static_cast<int64_t>(i));
+      all.push_back(args.cotangent(i).get());
+    }
+    Tensors result;
+    result.resize(args.n_inputs());
+    if (attrs.wanted.empty() || attrs.targets.empty()) return result;
+    Tensors found = apply(current_scope(), control::host_gradient(), any_attrs(attrs), all);
+    for (size_t k = 0; k < attrs.wanted.size(); ++k) {
+      result[places[static_cast<size_t>(attrs.wanted[k])]] = std::move(found[k]);
+    }
+    return result;
+  });
+}
+
+// Takes the record out, if the call as it was given leaves none.
+Tensors without_record(Tensors outputs, size_t place, bool keeps) {
+  if (keeps) return outputs;
+  Tensors rest;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (i != place) rest.push_back(std::move(outputs[i]));
+  }
+  return rest;
+}
+
+Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>&) {
+  HostAttrs attrs = attrs_of(call);
+  const bool keeps = attrs.levels++ > 0;
+  const size_t place = attrs.dtypes.size();
+  Tensors outputs = apply(scope, call.op, any_attrs(attrs), call.inputs);
+  const Tensor record = outputs[place];
+  return {without_record(std::move(outputs), place, keeps),
+          way_back(record, call.inputs, attrs.levels)};
+}
+
+Linearized linearize_gradient(Scope& scope, const Call& call, const std::vector<bool>&) {
+  GradientAttrs attrs = *static_cast<const GradientAttrs*>(call.attrs.data);
+  const bool keeps = attrs.records++ > 0;
+  const size_t place = attrs.wanted.size();
+  Tensors outputs = apply(scope, call.op, any_attrs(attrs), call.inputs);
+  const Tensor record = outputs[place];
+  return {without_record(std::move(outputs), place, keeps),
+          way_back(record, call.inputs, attrs.level + attrs.records)};
+}
+
+}  // namespace
+
+const OpDef& control::host_call() {
+  static const OpDef op = [] {
+    OpDef made =
+        ops::define<HostAttrs>({.name = "host_call",
+                                .inputs = {{"order", ""}, {"inputs", "", InputKind::kVariadic}},
+                                .infer = infer});
+    made.min_inputs = 1;
+    made.run = run;
+    made.linearize = linearize;
+    return made;
+  }();
+  return op;
+}
+
+const OpDef& control::host_gradient() {
+  static const OpDef op = [] {
+    OpDef made = ops::define<GradientAttrs>(
+        {.name = "host_gradient",
+         .inputs = {{"record", ""}, {"values", "", InputKind::kVariadic}},
+         .infer = infer_gradient});
+    made.run = run_gradient;
+    made.linearize = linearize_gradient;
+    return made;
+  }();
+  return op;
+}
+
+Tensors host_call(Scope& scope, const std::shared_ptr<const HostCode>& code, TensorSpan inputs,
+                  TensorSpan like) {
+  HostAttrs attrs = {.code = code};
+  for (const Tensor& x : like) {
+    require(!x->type.lists, "{} is no type of a tensor", x->type);
+    attrs.dtypes.push_back(static_cast<int64_t>(x->type.dtype));
+    attrs.ranks.push_back(static_cast<int64_t>(x->rank()));
+    for (const Size size : x->shape()) attrs.sizes.push_back(size);
+  }
+  Tensors given;
+  for (const Tensor& x : inputs) given.push_back(as_tensor(x));
+  return apply_in_order(scope, control::host_call(), any_attrs(attrs), given);
+}
+
+}  // namespace tenon

@@ -1,0 +1,137 @@
+// Functions that keep little for their way back: the same gradients from less memory.
+
+#include "core/dispatch/generator.h"
+#include "core/dispatch/variable.h"
+#include "core/ops/registry.h"
+#include "core/testing/test.h"
+#include "core/trace/function.h"
+#include "core/trace/text.h"
+
+namespace tenon {
+namespace {
+
+using testing::f32;
+using testing::values_of;
+using Doubles = std::vector<double>;
+using Code1 = std::function<Tensor(const Tensor& x)>;
+
+constexpr int64_t kSize = 4096;
+constexpr uint64_t kBytes = kSize * sizeof(float);
+
+class MemoryBudgets : public testing::CoreTest {
+ protected:
+  Code1 function(uint64_t budget, const Code1& code) {
+    const auto body = [code](Scope&, TensorSpan in, const Statics&) {
+      return Tensors{code(in[0])};
+    };
+    const auto f =
+        Ref<Function>::adopt(new Function(context(), "f", body, {.memory_budget = budget}));
+    return [this, f](const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; };
+  }
+  Tensor slope(const Code1& code, const Tensor& x) {
+    const auto t = tape();
+    t->watch(x);
+    return t->gradient(sum(code(x)), x);
+  }
+  static Tensor start() { return iota(Dims{kSize}, DType::kF32, 0) * number(1.0 / kSize); }
+};
+
+// Each tanh and each product needs a value of its own for the way back.
+Tensor layers(const Tensor& x) {
+  Tensor y = x;
+  for (int i = 0; i < 16; ++i) y = tanh(y * (x + number(i)));
+  return y;
+}
+
+TEST_F(MemoryBudgets, ChangeNoBitOfAnyGradient) {
+  const Tensor x = start();
+  const Code1 plain = function(kKeepAll, layers);
+  const Doubles first = values_of(slope(plain, x));
+  const Doubles second = values_of(slope([&](const Tensor& v) { return slope(plain, v); }, x));
+  for (const uint64_t budget : {uint64_t{0}, 2 * kBytes, 5 * kBytes, 20 * kBytes}) {
+    const Code1 f = function(budget, layers);
+    EXPECT_EQ(values_of(slope(f, x)), first) << budget;
+    EXPECT_EQ(values_of(slope([&](const Tensor& v) { return slope(f, v); }, x)), second) << budget;
+  }
+}
+
+TEST_F(MemoryBudgets, AreKeptToBetweenTheCallAndItsWayBack) {
+  const Tensor x = start();
+  const auto held = [&](uint64_t budget) {
+    const Code1 f = function(budget, layers);
+    slope(f, x);
+    const auto t = tape();
+    t->watch(x);
+    const uint64_t before = live_bytes();
+    const Tensor y = f(x);
+    const uint64_t result = live_bytes() - before - kBytes;  // But for the output.
+    t->gradient(sum(y), x);
+    return result;
+  };
+  EXPECT_GE(held(kKeepAll), 30 * kBytes);
+  for (const uint64_t n : {0, 3, 10}) EXPECT_LE(held(n * kBytes), n * kBytes);
+}
+
+// Eight stretches, of which one at a time is computed again.
+TEST_F(MemoryBudgets, LowerThePeak) {
+  const Tensor x = start();
+  const auto peak = [&](uint64_t budget) {
+    const Code1 f = function(budget, layers);
+    slope(f, x);
+    slope(f, x);  // Written down from now on.
+    device().allocator().reset_peak();
+    const uint64_t before = live_bytes();
+    slope(f, x);
+    return device().allocator().statistics().peak_bytes - before;
+  };
+  const uint64_t all = peak(kKeepAll), some = peak(8 * kBytes);
+  RecordProperty("peak_bytes_with_all_kept", std::to_string(all));
+  RecordProperty("peak_bytes_with_a_budget", std::to_string(some));
+  EXPECT_LT(some, all * 2 / 3);
+}
+
+TEST_F(MemoryBudgets, HoldForTapesInsideOfTheCodeAround) {
+  const Tensor x = start();
+  const Code1 little = function(0, layers);
+  const Doubles expected = values_of(slope(function(kKeepAll, layers), x));
+  const auto body = [&](Scope&, TensorSpan in, const Statics&) {
+    return Tensors{slope(little, in[0])};
+  };
+  const auto step = Ref<Function>::adopt(new Function(context(), "step", body, {}));
+  EXPECT_EQ(values_of(step->call(scope(), {&x, 1}, {})[0]), expected);
+  // The first computation stands apart from the second.
+  const std::string text = to_text(step->traces()[0]->graph());
+  const size_t apart = text.find("recompute(");
+  ASSERT_NE(apart, std::string::npos) << text;
+  EXPECT_NE(text.find("tanh", text.find("}", apart)), std::string::npos) << text;
+  // And a tape around it all.
+  const Code1 whole = function(kKeepAll, [&](const Tensor& v) { return little(v) * v; });
+  const Code1 same = function(kKeepAll, [&](const Tensor& v) { return layers(v) * v; });
+  EXPECT_EQ(values_of(slope(whole, x)), values_of(slope(same, x)));
+}
+
+TEST_F(MemoryBudgets, DrawAgainWhatWasDrawn) {
+  const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
+  const auto w = Ref<Variable>::adopt(new Variable(scope(), f32({1, 2, 3}), "w", true));
+  const OpDef& uniform = *find_op("random_uniform");
+  const Code1 code = [&](const Tensor& x) {
+    const OwnedAttrs attrs(*uniform.attrs);
+    const Tensor noise = generator->draw(scope(), uniform, attrs.view(), {}, 0)[0];
+    return exp(x * noise) * w->read(scope());
+  };
+  const auto run = [&](uint64_t budget) {
+    generator->seed(scope(), 7);
+    const Code1 f = function(budget, code);
+    const Tensor x = f32({1, 2, 3});
+    const auto t = tape();
+    t->watch(x);
+    const Tensor targets[] = {sum(f(x))};
+    const Source sources[] = {Source(x), Source(w)};
+    const Tensors found = t->gradient(targets, {}, sources);
+    return std::pair(values_of(found[0]), values_of(found[1]));
+  };
+  EXPECT_EQ(run(0), run(kKeepAll));
+}
+
+}  // namespace
+}  // namespace tenon

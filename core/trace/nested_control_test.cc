@@ -1,0 +1,141 @@
+// Loops and branches inside of each other, by each policy of loops, with no trip, with one and with
+// more: the first two derivatives, eager and traced, against differences in binary64.
+
+#include "core/testing/control.h"
+
+namespace tenon {
+namespace {
+
+using testing::count_from;
+using testing::f64;
+
+class Nested : public testing::ControlTest, public ::testing::WithParamInterface<LoopPolicy> {
+ protected:
+  Nested() { loops = {.policy = GetParam(), .max_trips = 5}; }
+
+  // x in n trips that change it smoothly.
+  Tensor curved(const Tensor& x, int n) {
+    return times(count_from(n), x, [&](const Tensor&, const Tensor& y) { return sin(y) * x + y; });
+  }
+  Tensor larger_than_one(const Tensor& x, const Block& then) {
+    return cond(scope(), greater(x, number(1)), then,
+                [&](TensorSpan) { return Tensors{x * x}; })[0];
+  }
+  Tensor scanned(const Tensor& x, const Tensor& start, int n) {
+    const Tensor xs = iota(Dims{n}, DType::kF64, 0) * x;
+    const Tensors found = scan(scope(),
+                               [&](TensorSpan in) {
+                                 return Tensors{sin(in[0]) * x + in[1], in[0] * in[1]};
+                               },
+                               Tensors{start}, Tensors{xs}, {.policy = GetParam()});
+    return found[0] + sum(found[1]);
+  }
+
+  static constexpr std::initializer_list<double> kPoints = {0.7, 1.2};
+  static constexpr int kTrips[] = {0, 1, 3};
+};
+
+TEST_P(Nested, WhileInCond) {
+  for (const int n : kTrips) {
+    SCOPED_TRACE(n);
+    check(
+        [&](const Tensor& x) {
+          return larger_than_one(x, [&](TensorSpan) { return Tensors{curved(x, n)}; });
+        },
+        kPoints, 2);
+  }
+}
+
+TEST_P(Nested, CondInWhile) {
+  for (const int n : kTrips) {
+    SCOPED_TRACE(n);
+    check(
+        [&](const Tensor& x) {
+          return times(count_from(n), x, [&](const Tensor&, const Tensor& y) {
+            return larger_than_one(y, [&](TensorSpan) { return Tensors{sin(y) * x}; });
+          });
+        },
+        kPoints, 2);
+  }
+}
+
+TEST_P(Nested, WhileInWhile) {
+  for (const int outer : kTrips) {
+    for (const int inner : kTrips) {
+      SCOPED_TRACE(format("{} times {}", {outer, inner}));
+      check(
+          [&](const Tensor& x) {
+            return times(count_from(outer), x,
+                         [&](const Tensor&, const Tensor& y) { return curved(y, inner) * x; });
+          },
+          kPoints, 2);
+    }
+  }
+}
+
+TEST_P(Nested, ScanInWhile) {
+  for (const int outer : kTrips) {
+    for (const int inner : kTrips) {
+      SCOPED_TRACE(format("{} times {}", {outer, inner}));
+      check(
+          [&](const Tensor& x) {
+            return times(count_from(outer), x, [&](const Tensor&, const Tensor& y) {
+              return scanned(x, y, inner) * number(0.5);
+            });
+          },
+          kPoints, 2);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Nested,
+                         ::testing::Values(LoopPolicy::kStack, LoopPolicy::kRecompute,
+                                           LoopPolicy::kBounded),
+                         [](const auto& info) {
+                           return enum_info(info.param).values[static_cast<size_t>(info.param)];
+                         });
+
+// ---- memory
+
+using Memory = testing::ControlTest;
+
+// Forward and back through a body that makes ten arrays of one, in a branch in a loop.
+TEST_F(Memory, RecomputingTakesLessAtItsPeak) {
+  const Tensor x = ones(TensorType(DType::kF64, Dims{1000})) * number(0.5);
+  Allocator& allocator = device().allocator();
+  const auto peak = [&](LoopPolicy policy) {
+    loops.policy = policy;
+    const auto f = function([&](const Tensor& start) {
+      return sum(times(count_from(20), start, [&](const Tensor& i, const Tensor& y) {
+        return cond(
+            scope(), less(i, integer(100)),
+            [&](TensorSpan) {
+              Tensor wide = y;
+              for (int k = 0; k < 10; ++k) wide = sin(wide);
+              return Tensors{wide};
+            },
+            [&](TensorSpan) { return Tensors{y}; })[0];
+      }));
+    });
+    uint64_t most = 0;
+    for (int call = 0; call < 3; ++call) {
+      const auto t = tape();
+      t->watch(x);
+      const uint64_t before = allocator.statistics().live_bytes;
+      allocator.reset_peak();
+      t->gradient(f->call(scope(), {&x, 1}, {})[0], x);
+      most = allocator.statistics().peak_bytes - before;
+    }
+    return static_cast<double>(most) / 8000;
+  };
+
+  const double stack = peak(LoopPolicy::kStack), recompute = peak(LoopPolicy::kRecompute);
+
+  std::printf("at its peak a loop of 20 trips holds %.1f arrays by stack, %.1f by recompute\n",
+              stack, recompute);
+  EXPECT_GT(stack, 200);
+  EXPECT_LT(recompute, 60);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,24 @@
+// a x + b, with constants a and x that the code makes and a variable b that it makes once, called
+// ten times. Traced, what depends on nothing but constants is computed once.
+
+#include <optional>
+
+#include "examples/cpp/both_ways.hpp"
+
+using namespace tenon;
+
+int main() {
+  return run_both_ways([] {
+    int runs = 0;
+    std::optional<Variable> b;
+    const auto f = function([&] {
+      ++runs;
+      if (!b) b.emplace(12.f);
+      const Tensor a = matrix<float>({{10, 10}, {11, 1}}), x = matrix<float>({{1, 0}, {0, 1}});
+      return matmul(a, x) + *b;
+    });
+    Tensor y;
+    for (int i = 0; i < 10; ++i) y = f();
+    std::cout << y << "\nthe code ran " << runs << " times\n";
+  });
+}

@@ -1,0 +1,17 @@
+// both_ways.hpp - code that runs as it is written and as a function: run_both_ways() calls an
+// example twice, first where functions run eagerly, then where they are traced.
+
+#pragma once
+
+#include <iostream>
+#include <tenon/tenon.hpp>
+
+template <class Example>
+int run_both_ways(const Example& example) {
+  for (const bool traced : {false, true}) {
+    tenon::run_functions_eagerly(!traced);
+    std::cout << (traced ? "traced:\n" : "eager:\n");
+    example();
+  }
+  return 0;
+}

@@ -1,0 +1,28 @@
+// Eager code and functions in each other: an eager loop, which C++ ends by a value, calls a
+// function and the gradient of it; and that function calls another one, which is part of it then.
+
+#include <cstdio>
+
+#include "examples/cpp/both_ways.hpp"
+
+using namespace tenon;
+
+int main() {
+  return run_both_ways([] {
+    const auto distances = function([](const Tensor& w) {
+      return w * vector<float>({1, 2, 3}) - vector<float>({2, 4, 6});
+    });
+    const Function loss([&](std::span<const Tensor> in, const Statics&) {
+      return std::vector<Tensor>{sum(square(distances(in[0])))};
+    });
+    const Function slope = loss.gradient();
+    Tensor w = tensor<float>({0}, {});
+    for (double value = 1; value > 0.01;) {
+      value = loss({&w, 1})[0].item<double>();
+      std::printf("loss %.4f\n", value);
+      w = sgd(w, slope({&w, 1})[0], 1.0 / 64);
+    }
+    std::fflush(stdout);
+    std::cout << "w: " << w << std::endl;
+  });
+}

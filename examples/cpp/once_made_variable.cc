@@ -1,0 +1,37 @@
+// A function may make a variable in its first call. One that makes it at every call is an error in
+// that first call: its trace would hold another variable each time.
+
+#include <optional>
+
+#include "examples/cpp/both_ways.hpp"
+
+using namespace tenon;
+
+int main() {
+  return run_both_ways([] {
+    const FunctionOptions options = {.name = "example"};
+    const auto wrong = function(
+        [](const Tensor& x) {
+          const Variable b(12.f, {.name = "b"});
+          return x + b;
+        },
+        options);
+    std::optional<Variable> b;
+    const auto right = function(
+        [&](const Tensor& x) {
+          if (!b) b.emplace(12.f, VariableOptions{.name = "b"});
+          return x + *b;
+        },
+        options);
+    const Tensor x = tensor<float>({1}, {});
+    try {
+      const Tensor y = wrong(x);
+      std::cout << "made at every call: " << y << "\n";
+    } catch (const Error& error) {
+      std::cout << "made at every call: " << error.what() << "\n";
+    }
+    std::cout << "made once: " << right(x) << "\n";
+    b->assign(100.f);
+    std::cout << "and assigned: " << right(x) << "\n";
+  });
+}

@@ -1,0 +1,22 @@
+// x + 0 + 1 + ... + 999 by a loop of a thousand trips, each an addition and little else. Traced,
+// the loop is one node of the trace, and runs without leaving the core.
+
+#include "examples/cpp/both_ways.hpp"
+
+using namespace tenon;
+
+int main() {
+  return run_both_ways([] {
+    const Function add_all([](std::span<const Tensor> in, const Statics&) {
+      const auto [i, x] = while_loop([](const Tensor& i, const Tensor&) { return less(i, 1000); },
+                                     [](const Tensor& i, const Tensor& x) {
+                                       return std::array{i + 1, x + cast(i, {.to = kFloat32})};
+                                     },
+                                     0, in[0]);
+      return std::vector<Tensor>{x};
+    });
+    const Tensor x = tensor<float>({0.5f}, {});
+    std::cout << "0.5 + 0 + ... + 999: " << add_all({&x, 1})[0] << "\n";
+    std::cout << "traces: " << add_all.traces().size() << "\n";
+  });
+}

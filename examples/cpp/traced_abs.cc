@@ -1,0 +1,20 @@
+// The absolute value, with a branch on a value. cond() makes the branch a part of the trace, so
+// that the code runs once for both calls; an `if` of C++ would choose once for all.
+
+#include "examples/cpp/both_ways.hpp"
+
+using namespace tenon;
+
+int main() {
+  return run_both_ways([] {
+    int runs = 0;
+    const auto absolute = function([&](const Tensor& x) {
+      ++runs;
+      return cond(
+          greater_equal(x, 0.f), [&] { return x; }, [&] { return -x; });
+    });
+    std::cout << "abs(3): " << absolute(3.f) << "\n";
+    std::cout << "abs(-4): " << absolute(-4.f) << "\n";
+    std::cout << "the code ran " << runs << " times\n";
+  });
+}

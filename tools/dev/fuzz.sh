@@ -1,0 +1,92 @@
+#!/bin/sh
+# Feeds readers of files what no program wrote, and keeps what reaches new code
+#
+#   ./dev fuzz [--seconds N] [NAME...]
+#   ./dev fuzz --merge [NAME...]
+#
+#   ./dev fuzz                       a minute for each target: core/io/fuzz/NAME_fuzz.cc
+#   ./dev fuzz --seconds 1800 onnx   half an hour for one
+#   ./dev fuzz --merge               keeps the inputs found since in core/io/fuzz/corpus, the smallest that do
+#
+# One input may take two seconds and the process 256 MB. What fails so, or with AddressSanitizer or
+# UndefinedBehaviorSanitizer, is left in build/fuzz/findings; give that file to build/fuzz/bin/fuzz_NAME to see
+# it again. What else was tried lies in build/fuzz/inputs.
+. tools/dev/lib.sh
+
+seconds=60
+merge=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seconds)
+      seconds=${2:-}
+      shift 2
+      ;;
+    --merge)
+      merge=yes
+      shift
+      ;;
+    -*)
+      echo "fuzz: there is no option $1; ./dev fuzz --help lists them" >&2
+      exit 2
+      ;;
+    *) break ;;
+  esac
+done
+case $seconds in
+  '' | *[!0-9]*)
+    echo "fuzz: --seconds takes a number, and not '$seconds'" >&2
+    exit 2
+    ;;
+esac
+[ $# -gt 0 ] || set -- $(ls core/io/fuzz/*_fuzz.cc | sed 's|.*/\(.*\)_fuzz.cc|\1|')
+for name; do
+  if [ ! -e "core/io/fuzz/${name}_fuzz.cc" ]; then
+    echo "fuzz: there is no target '$name'; core/io/fuzz holds them" >&2
+    exit 2
+  fi
+done
+
+setup --fuzz
+configure fuzz
+build fuzz --target tenon_fuzz
+
+# What AddressSanitizer keeps of freed memory counts as used.
+export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=8:detect_leaks=1
+mkdir -p build/fuzz/findings
+if [ -n "$merge" ]; then
+  for name; do
+    mkdir -p "core/io/fuzz/corpus/$name" "build/fuzz/inputs/$name"
+    "build/fuzz/bin/fuzz_$name" -merge=1 -rss_limit_mb=256 -timeout=2 "core/io/fuzz/corpus/$name" \
+      "build/fuzz/inputs/$name" 2>&1 | tail -n 3
+  done
+  exit 0
+fi
+
+# Side by side, as many as there are processors.
+run() {
+  name=$1
+  mkdir -p "core/io/fuzz/corpus/$name" "build/fuzz/inputs/$name"
+  log=build/fuzz/$name.log
+  if "build/fuzz/bin/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=256 -timeout=2 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/findings/$name-" "build/fuzz/inputs/$name" "core/io/fuzz/corpus/$name" \
+    >"$log" 2>&1; then
+    echo "fuzz: $name: no finding in $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+  else
+    echo "fuzz: $name failed; $log ends with:" >&2
+    tail -n 40 "$log" >&2
+    return 1
+  fi
+}
+
+status=0
+running=
+for name; do
+  run "$name" &
+  running="$running $!"
+  if [ "$(echo $running | wc -w)" -ge "$(nproc)" ]; then
+    for process in $running; do wait "$process" || status=1; done
+    running=
+  fi
+done
+for process in $running; do wait "$process" || status=1; done
+exit $status
