@@ -182,6 +182,9 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
       return cannot(at, node, fmt::format("ONNX has nothing like it for {}", operands));
     }
     give(at, node, call.out);
+    const auto size = call.in.empty() ? size_values_.end() : size_values_.find(call.in[0]);
+    const bool is_same = size != size_values_.end() && node.op->name == "reshape";
+    if (is_same) size_values_.emplace(call.out[0], size->second);
   } catch (const UntoldSize& size) {
     cannot(at, node, fmt::format("the size {} is no size of an argument", size.text));
   } catch (const Error& error) {

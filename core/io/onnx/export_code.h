@@ -61,7 +61,9 @@ class CodeWriter {
   Functions& functions_;
   Unsayable& unsayable_;
   std::string where_;
-  std::set<std::string> full_lists_;  // Values whose entries were all set.
+  std::set<std::string> full_lists_;         // Values whose entries were all set.
+  std::map<std::string, Size> lengths_;      // Those of which it is known how long they are.
+  std::map<std::string, Size> size_values_;  // Values that are sizes.
 };
 
 // The dtype that each input of a call has, where scalars take that of their partners.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/io/onnx/export_code.h"
@@ -46,14 +47,47 @@ bool is_number(const Value& x, int64_t number) {
          node.constant->int_value == number;
 }
 
+bool is_call(const Value& x, std::string_view op) {
+  return x.node->kind == NodeKind::kCall && x.node->op->name == op;
+}
+
 // Whether carried value i of a loop counts its trips from 0.
 bool counts_trips(const tenon::Node& loop, const tenon::Graph& body, size_t i) {
   const Value next = body.outputs()[1 + i], now = body.inputs()[i]->output();
-  if (!is_number(loop.inputs[1 + i], 0)) return false;
-  const tenon::Node& node = *next.node;
-  if (node.kind != NodeKind::kCall || node.op->name != "add") return false;
-  return (node.inputs[0] == now && is_number(node.inputs[1], 1)) ||
-         (node.inputs[1] == now && is_number(node.inputs[0], 1));
+  if (!is_number(loop.inputs[1 + i], 0) || !is_call(next, "add")) return false;
+  const Values& in = next.node->inputs;
+  return (in[0] == now && is_number(in[1], 1)) || (in[1] == now && is_number(in[0], 1));
+}
+// Whether it becomes 1 less in each.
+bool counts_down(const tenon::Graph& body, size_t i) {
+  const Value next = body.outputs()[1 + i], now = body.inputs()[i]->output();
+  return is_call(next, "sub") && next.node->inputs[0] == now && is_number(next.node->inputs[1], 1);
+}
+
+// How many trips a loop makes, where a counter alone says it: from 0 up to a number that does not
+// change, or from a number down to 0.
+Value trips_of(const tenon::Node& loop, const tenon::Graph& body) {
+  const Value go = body.outputs()[0], first = loop.inputs[0];
+  for (size_t i = 0; i + 1 < body.outputs().size(); ++i) {
+    const Value next = body.outputs()[1 + i];
+    if (is_call(go, "less") && is_call(first, "less") && counts_trips(loop, body, i)) {
+      for (size_t k = body.outputs().size() - 1; k < body.inputs().size(); ++k) {
+        const Value bound = body.inputs()[k]->output(), outside = loop.inputs[1 + k];
+        const Values &in = go.node->inputs, &before = first.node->inputs;
+        if (in[0] == next && in[1] == bound && is_number(before[0], 0) && before[1] == outside) {
+          return outside;
+        }
+      }
+    }
+    if (is_call(go, "greater") && is_call(first, "greater") && counts_down(body, i)) {
+      const Values &in = go.node->inputs, &before = first.node->inputs;
+      const Value start = loop.inputs[1 + i];
+      if (in[0] == next && is_number(in[1], 0) && before[0] == start && is_number(before[1], 0)) {
+        return start;
+      }
+    }
+  }
+  return Value();
 }
 
 size_t count_reads(const tenon::Graph& graph, const Value& x) {
@@ -66,8 +100,14 @@ size_t count_reads(const tenon::Graph& graph, const Value& x) {
 }
 
 // What a loop puts into the list that is carried value i: in each trip an entry at its number, into
-// a list that is empty before, and that nothing else of the body reads.
-std::optional<Value> collected(const tenon::Node& loop, const tenon::Graph& body, size_t i) {
+// a list that is empty before, and that nothing else of the body reads. From the last entry to the
+// first where the loop makes `trips`.
+struct Collected {
+  Value x;
+  bool from_end;
+};
+std::optional<Collected> collected(const tenon::Node& loop, const tenon::Graph& body, size_t i,
+                                   const Value& trips) {
   const Value list = body.inputs()[i]->output(), next = body.outputs()[1 + i];
   if (list.type().lists != 1 || next.node->kind != NodeKind::kCall) return std::nullopt;
   const tenon::Node &set = *next.node, &start = *loop.inputs[1 + i].node;
@@ -78,9 +118,12 @@ std::optional<Value> collected(const tenon::Node& loop, const tenon::Graph& body
     return std::nullopt;
   }
   for (size_t c = 0; c + 1 < body.outputs().size(); ++c) {
-    if (set.inputs[1] == body.inputs()[c]->output() && counts_trips(loop, body, c)) {
-      return set.inputs[2];
-    }
+    if (set.inputs[1] != body.inputs()[c]->output()) continue;
+    if (counts_trips(loop, body, c)) return Collected{set.inputs[2], false};
+    const Value start = loop.inputs[1 + c];
+    const bool at_end = trips && is_call(start, "sub") && start.node->inputs[0] == trips &&
+                        is_number(start.node->inputs[1], 1);
+    if (at_end && counts_down(body, c)) return Collected{set.inputs[2], true};
   }
   return std::nullopt;
 }
@@ -103,7 +146,12 @@ void CodeWriter::write_control(Place& at, const tenon::Node& node) {
   NodeWriter& w = at.w;
   if (op == "while_loop") return write_loop(at, node);
   if (op.starts_with("list_")) return write_list(at, node);
-  if (op == "shape") return give(at, node, {w.sizes(attr_of<Sizes>(node, "sizes").span())});
+  if (op == "shape") {
+    const Sizes& sizes = attr_of<Sizes>(node, "sizes");
+    const std::string value = w.sizes(sizes.span());
+    if (sizes.size() == 1) size_values_.emplace(value, sizes[0]);
+    return give(at, node, {value});
+  }
   if (op == "assign") return give(at, node, {name_of(at, node.inputs[0], node.types[0].dtype)});
   if (op != "branch" && op != "call") return cannot(at, node, "ONNX has nothing like it");
   Texts operands;
@@ -155,18 +203,26 @@ void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
     return own;
   };
   parameter("trip", TensorType(DType::kI64, {}));
-  parameter("go", TensorType(DType::kBool, {}));
+  const std::string go = parameter("go", TensorType(DType::kBool, {}));
 
-  // Without a bound on the trips.
-  Texts operands = {"", name_of(at, node.inputs[0], DType::kBool)};
+  // Where a size says how many trips there are, they are a number; else the condition ends them.
+  const Value trips = trips_of(node, body);
+  const std::string bound = trips ? name_of(at, trips, DType::kI64) : "";
+  const bool is_bound = trips && size_values_.contains(bound);
+  Texts operands = {is_bound ? bound : "",
+                    is_bound ? "" : name_of(at, node.inputs[0], DType::kBool)};
   Values values(body.n_slots());
-  std::vector<Value> outputs = {body.outputs()[0]}, scanned;
+  std::vector<Value> outputs, scanned;
+  if (!is_bound) outputs.push_back(body.outputs()[0]);
   std::vector<size_t> carried, gathered;
+  std::vector<bool> from_end;
   for (size_t i = 0; i < body.inputs().size(); ++i) {
     const Value input = body.inputs()[i]->output();
-    if (const auto x = i < n ? collected(node, body, i) : std::nullopt) {
+    const Value counted = is_bound ? trips : Value();
+    if (const auto found = i < n ? collected(node, body, i, counted) : std::nullopt) {
       gathered.push_back(i);
-      scanned.push_back(*x);
+      scanned.push_back(found->x);
+      from_end.push_back(found->from_end);
       continue;
     }
     const std::string given = name_of(at, node.inputs[1 + i], input.type().dtype);
@@ -178,17 +234,29 @@ void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
   }
   outputs.insert(outputs.end(), scanned.begin(), scanned.end());
   std::vector<TensorType> types;
+  if (is_bound) types.push_back(TensorType(DType::kBool, {}));
   for (const Value& y : outputs) types.push_back(y.type());
   Texts given = write(inside, body, std::move(values), outputs);
+  if (is_bound) given.insert(given.begin(), go);
   const WireWriter graph =
       inner_graph("body", inside, std::move(parameters), std::move(given), types);
   const Texts found =
-      w.nodes_of("Loop", operands, outputs.size() - 1, {graph_attribute("body", graph)});
+      w.nodes_of("Loop", operands, types.size() - 1, {graph_attribute("body", graph)});
   Texts results(n);
-  for (size_t i = 0; i < carried.size(); ++i) results[carried[i]] = found[i];
+  for (size_t i = 0; i < carried.size(); ++i) {
+    const bool is_count = is_bound && counts_trips(node, body, carried[i]);
+    results[carried[i]] = is_count ? bound : found[i];
+  }
   for (size_t i = 0; i < gathered.size(); ++i) {
-    results[gathered[i]] = found[carried.size() + i];
-    full_lists_.insert(results[gathered[i]]);
+    std::string& list = results[gathered[i]];
+    list = found[carried.size() + i];
+    if (from_end[i]) {
+      const std::string last = w.integers({-1});
+      const std::string before_all = w.integers({std::numeric_limits<int64_t>::min()});
+      list = w.node("Slice", {list, last, before_all, w.integers({0}), last});
+    }
+    full_lists_.insert(list);
+    if (is_bound) lengths_.emplace(list, size_values_.at(bound));
   }
   give(at, node, results);
 }
@@ -232,7 +300,12 @@ void CodeWriter::write_list(Place& at, const tenon::Node& node) {
   } else if (op == "list_stack") {
     TensorType element = type;
     element.shape.erase(0);
-    const std::string length = w.size(attr_of<Size>(node, "length"));
+    const Size asked = w.body().sizes.resolved(attr_of<Size>(node, "length"));
+    const auto known = lengths_.find(in[0]);
+    if (known != lengths_.end() && identical(w.body().sizes.resolved(known->second), asked)) {
+      return give(at, node, {in[0]});
+    }
+    const std::string length = w.size(asked);
     const std::string list = grown(w, in[0], element, length);
     give(at, node, {w.node("Slice", {list, w.integers({0}), length, w.integers({0})})});
   } else if (op == "list_unstack") {
