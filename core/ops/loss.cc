@@ -1,5 +1,7 @@
 #include "core/ops/loss.h"
 
+#include "core/ops/reduction.h"
+
 namespace tenon {
 
 EnumInfo enum_info(Reduction) {
@@ -23,8 +25,8 @@ Tensor reduce_losses(const Tensor& losses, Reduction reduction) {
   return mean(losses);
 }
 
-Tensor unreduce_losses(const Tensor& dy, int64_t n, Reduction reduction) {
-  return reduction == Reduction::kMean ? dy / static_cast<double>(n) : dy;
+Tensor unreduce_losses(const Tensor& dy, const Size& n, Reduction reduction) {
+  return reduction == Reduction::kMean ? dy / ops::count_as(dy->type.dtype, n) : dy;
 }
 
 TensorTypes infer_elementwise_loss(const LossAttrs& attrs, TypeSpan in) {

@@ -22,7 +22,7 @@ TensorType reduced_type(const TensorType& losses, Reduction reduction);
 Tensor reduce_losses(const Tensor& losses, Reduction reduction);
 
 // What reaches each of the single losses, of which there are `n`; it broadcasts to their shape.
-Tensor unreduce_losses(const Tensor& dy, int64_t n, Reduction reduction);
+Tensor unreduce_losses(const Tensor& dy, const Size& n, Reduction reduction);
 
 // For losses of x against a target, element by element: C1 and C2 of mse.cc.
 TensorTypes infer_elementwise_loss(const LossAttrs& attrs, TypeSpan in);

@@ -13,19 +13,17 @@ using Attrs = ReduceAttrs;
 //   C1  x is floating point.
 //   C2  the axes are x's; see reduction.h.
 
-double divisor(const Attrs& attrs, const Dims& shape) {
-  return static_cast<double>(count_reduced(attrs.axes, shape));
-}
-
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const double n = divisor(attrs, in[0]->shape());
-  return {in_wide(in[0], [&](const Tensor& x) { return sum(x, attrs) / n; })};
+  const Size n = count_reduced(attrs.axes, in[0]->shape());
+  return {
+      in_wide(in[0], [&](const Tensor& x) { return sum(x, attrs) / count_as(x->type.dtype, n); })};
 }
 
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
-  const double n = divisor(attrs, x.shape);
-  const Tensor share = in_wide(v.cotangent(0), [&](const Tensor& g) { return g / n; });
+  const Size n = count_reduced(attrs.axes, x.shape);
+  const Tensor share =
+      in_wide(v.cotangent(0), [&](const Tensor& g) { return g / count_as(g->type.dtype, n); });
   return {spread(share, x, axes_mask(attrs.axes, x.rank()))};
 }
 

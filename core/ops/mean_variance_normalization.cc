@@ -28,8 +28,9 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {in_wide(in[0], [&](const Tensor& x) {
     const Along along{.axes = attrs.axes, .keepdims = true};
     const Tensor centered = x - mean(x, along);
-    const double n = static_cast<double>(count_reduced(attrs.axes, x->shape()));
-    const Tensor deviation = call1(OpId::k_l2_norm, along, {centered}) / std::sqrt(n);
+    const Tensor n = count_as(x->type.dtype, count_reduced(attrs.axes, x->shape()));
+    const Tensor root = n->is_scalar_value() ? number(std::sqrt(n->float_value)) : sqrt(n);
+    const Tensor deviation = call1(OpId::k_l2_norm, along, {centered}) / root;
     return centered / (deviation + 1e-9);
   })};
 }

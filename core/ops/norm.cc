@@ -1,5 +1,7 @@
 #include "core/ops/norm.h"
 
+#include "core/ops/reduction.h"
+
 namespace tenon {
 
 // The variance is the mean of squared distances, not the difference of two large numbers.
@@ -18,10 +20,10 @@ Statistics statistics(const Tensor& x, const Ints& axes, double epsilon) {
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
                      const Tensor& dmean, const Tensor& dinv_std) {
   const Along group{.axes = axes, .keepdims = true};
-  const double n =
-      static_cast<double>(count(z->shape())) / static_cast<double>(count(inv_std->shape()));
   Tensor constant = mean(dz, group) * inv_std;
   Tensor slope = mean(dz * z, group) * inv_std;
+  if (!dmean && !dinv_std) return dz * inv_std - constant - z * slope;
+  const Tensor n = ops::count_as(z->type.dtype, ops::count_reduced(axes, z->shape()));
   if (dmean) constant = constant - dmean / n;
   if (dinv_std) slope = slope + dinv_std * (inv_std * inv_std) / n;
   return dz * inv_std - constant - z * slope;

@@ -31,6 +31,13 @@ inline Size count_reduced(const Ints& axes, const Dims& shape) {
   return n;
 }
 
+// A number of elements to compute with. Where a trace does not know it, it is summed up.
+inline Tensor count_as(DType dtype, const Size& n) {
+  if (n.known()) [[likely]]
+    return number(static_cast<double>(n));
+  return cast(sum(broadcast_to(fill(integer(1), Dims{}, DType::kI64), Dims{n})), dtype);
+}
+
 // What the documents of all reductions say alike.
 inline constexpr AttrDoc kAxesDoc = {
     "axes", "The axes to reduce, negative ones from the end; empty for all."};

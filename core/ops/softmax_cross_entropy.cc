@@ -32,7 +32,7 @@ Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
 // Labels need not sum to one: the derivative of what they weigh is softmax, as often as their sum.
 Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
   const Tensor &labels = v.input(1), &log_probs = v.output(1);
-  const int64_t n = v.input_type(0).shape[0];
+  const Size n = v.input_type(0).shape[0];
   const Tensor each = unreduce_losses(v.cotangent(0), n, attrs.reduction);
   const Tensor row = attrs.reduction == Reduction::kNone ? reshape(each, {n, 1}) : each;
   Tensors grads(2, Tensor());

@@ -34,7 +34,7 @@ Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
 Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
   const Tensor &labels = v.input(1), &log_probs = v.output(1);
   const TensorType& logits = v.input_type(0);
-  const int64_t n = logits.shape[0];
+  const Size n = logits.shape[0];
   const Tensor each = unreduce_losses(v.cotangent(0), n, attrs.reduction);
   const Tensor row = attrs.reduction == Reduction::kNone ? reshape(each, {n, 1}) : each;
   const Tensor probs = exp(log_probs);

@@ -21,8 +21,18 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_reduced_floating({.axes = attrs.axes, .keepdims = attrs.keepdims}, in);
 }
 
-double divisor(const Attrs& attrs, const Dims& shape) {
-  return std::max(0.0, static_cast<double>(count_reduced(attrs.axes, shape)) - attrs.correction);
+Tensor divisor(const Attrs& attrs, const Tensor& x) {
+  const Size n = count_reduced(attrs.axes, x->shape());
+  if (!n.known()) {
+    return maximum(count_as(x->type.dtype, n) - number(attrs.correction), number(0));
+  }
+  return number(std::max(0.0, static_cast<double>(n) - attrs.correction));
+}
+
+// 2 / n.
+Tensor share(const Attrs& attrs, const Tensor& x) {
+  const Tensor n = divisor(attrs, x);
+  return n->is_scalar_value() ? number(2 / n->float_value) : number(2) / n;
 }
 
 Tensor centred(const Attrs& attrs, const Tensor& x) {
@@ -30,20 +40,18 @@ Tensor centred(const Attrs& attrs, const Tensor& x) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const double n = divisor(attrs, in[0]->shape());
   return {in_wide(in[0], [&](const Tensor& x) {
     const Tensor squares = square(centred(attrs, x));
-    return sum(squares, {.axes = attrs.axes, .keepdims = attrs.keepdims}) / n;
+    return sum(squares, {.axes = attrs.axes, .keepdims = attrs.keepdims}) / divisor(attrs, x);
   })};
 }
 
 // The mean moves too, but the distances from it sum to zero, so that it has no part in the slope.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
-  const double n = divisor(attrs, type.shape);
   const Tensor g = spread(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));
   return {in_wide(v.input(0), [&](const Tensor& x) {
-    return cast(g, x->type.dtype) * centred(attrs, x) * (2.0 / n);
+    return cast(g, x->type.dtype) * centred(attrs, x) * share(attrs, x);
   })};
 }
 

@@ -89,5 +89,26 @@ TEST_F(DynamicSizes, OfALstmThatGathersIntoAListPrepareNothing) {
   takes_each_length([&](const Tensor& xs) { return by_list(xs); });
 }
 
+// Means divide by a size that the trace does not know.
+TEST_F(DynamicSizes, AreDividedByInGradients) {
+  const auto slope = [&](const Tensor& x) {
+    const auto t = tape();
+    t->watch(x);
+    const Along along{.axes = {0}};
+    return t->gradient(sum(mean(square(x), along)) + mean(x * x * x), x);
+  };
+  const auto body = [&](Scope&, TensorSpan in, const Statics&) { return Tensors{slope(in[0])}; };
+  InputSpec spec;
+  spec.dtype = DType::kF32;
+  spec.sizes = {InputSpec::kUnknown, 3};
+  const auto f = Ref<Function>::adopt(
+      new Function(context(), "f", body, {.signature = {spec}, .has_signature = true}));
+  for (const int64_t n : {2, 5, 7}) {
+    const Tensor x = numbers(Dims{n, 3}, 0.3);
+    EXPECT_EQ(values_of(f->call(scope(), {&x, 1}, {})[0]), values_of(slope(x)));
+  }
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
 }  // namespace
 }  // namespace tenon
