@@ -26,14 +26,15 @@ target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options teno
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
 tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/formulas.h)
 file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
+file(GLOB_RECURSE io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc)
 # Below -O2 GCC 12 takes the sizes of a shape for unset; what is compiled with it warns of those that are.
 set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
   # The documents and cases of ops, which tests and ./dev gen read; no user's libtenon holds them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
   if(NOT TENON_SANITIZE)
-    # What an op's file says is read once: there optimising costs more than it can give.
-    set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
+    # What an op's file says, and files of programs, are read once: there optimising costs more than it can give.
+    set_source_files_properties(${op_sources} ${io_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
   endif()
 endif()
 if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
@@ -42,8 +43,7 @@ if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # An op's rules and derivatives are small rather than fast, but for what every call passes through.
-  file(GLOB_RECURSE cold_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc
-       ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
+  set(cold_sources ${io_sources} ${op_sources})
   list(FILTER cold_sources EXCLUDE REGEX
        "ops/(binary_arithmetic|define|formulas|registry|type_rules|unary_math|unary_trig).cc$")
   set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Os;${unset_sizes}")
