@@ -11,8 +11,8 @@
 
 namespace tenon::onnx {
 
-// What stands for the name of a token (core/trace/order.h), which no file says: the order of effects
-// is that of the nodes.
+// What stands for the name of a token (core/trace/order.h), which no file says: the order of
+// effects is that of the nodes.
 inline constexpr const char* kTokenName = "(token)";
 
 // The functions of a model, each once.
