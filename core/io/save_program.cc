@@ -44,7 +44,7 @@ onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
   }
   for (const FunctionToSave& f : functions) {
     for (const Ref<Cell>& cell : f.trace->states()) {
-      if (stored.cells.contains(cell.get())) continue;
+      if (cell->type().is_token() || stored.cells.contains(cell.get())) continue;
       std::string name = "generator";
       if (cell->kind() == Kind::kVariable) name = static_cast<Variable&>(*cell).name();
       stored.cells[cell.get()] = names.fresh(name.empty() ? "variable" : name);
@@ -68,7 +68,9 @@ std::vector<TensorToStore> weights_of(Scope& scope, std::span<const FunctionToSa
     all.push_back({name, x->type, read});
   };
   for (const FunctionToSave& f : functions) {
-    for (const Ref<Cell>& cell : f.trace->states()) add(stored.cells.at(cell.get()), cell->held());
+    for (const Ref<Cell>& cell : f.trace->states()) {
+      if (!cell->type().is_token()) add(stored.cells.at(cell.get()), cell->held());
+    }
     for (const Tensor& x : f.trace->captures()) add(stored.captures.at(x->give_identity()), x);
   }
   return all;
@@ -104,7 +106,7 @@ std::string description(std::span<const onnx::ExportedModel> models,
   std::vector<const Cell*> listed;
   for (const FunctionToSave& f : functions) {
     for (const Ref<Cell>& cell : f.trace->states()) {
-      if (contains(listed, cell.get())) continue;
+      if (cell->type().is_token() || contains(listed, cell.get())) continue;
       listed.push_back(cell.get());
       const bool is_variable = cell->kind() == Kind::kVariable;
       variables.push_back({{"name", stored.cells.at(cell.get())},

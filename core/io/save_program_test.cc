@@ -9,6 +9,7 @@
 #include "core/io/safetensors.h"
 #include "core/testing/functions.h"
 #include "core/trace/control.h"
+#include "core/trace/effects.h"
 #include "core/trace/lists.h"
 
 namespace tenon {
@@ -233,6 +234,28 @@ TEST_F(SaveProgram, AllThatCannotBeSaidIsToldAtOnceAndNothingIsWritten) {
   EXPECT_NE(text.find("\n  f: nextafter: "), std::string::npos) << text;
   EXPECT_NE(text.find("\n  g: output is a list of tensors"), std::string::npos) << text;
   EXPECT_FALSE(fs::exists(path()));
+}
+
+TEST_F(SaveProgram, TheHostsCodeIsRefused) {
+  const auto code =
+      std::make_shared<const HostCode>(HostCode{[](Scope&, TensorSpan in) { return Tensors(in); }});
+  const auto f = function([&](TensorSpan in) { return host_call(scope(), code, in, in); });
+
+  const auto [refused, text] = refusal({{"f", traced(f, {kX})}});
+
+  EXPECT_EQ(refused, Code::kUnimplemented);
+  EXPECT_NE(text.find("f: host_call: the host's code is in no file"), std::string::npos) << text;
+}
+
+TEST_F(SaveProgram, PrintingIsAFunctionThatPassesItsOperandOn) {
+  const onnx::Model& model = saved({kX}, [&](TensorSpan in) {
+    print(scope(), "{}", in);
+    return Tensors{call_named1("tanh", {}, {in[0]})};
+  });
+
+  EXPECT_EQ(ops(model.graph), (Names{"print__1", "Tanh", "Identity"}));
+  EXPECT_EQ(model.graph.nodes[1].inputs, model.graph.nodes[0].outputs);
+  EXPECT_EQ(model.graph.inputs.size(), 1u);
 }
 
 TEST_F(SaveProgram, DTypesThatOnnxLacksAreRefused) {

@@ -8,6 +8,7 @@
 #include "core/io/save_program.h"
 #include "core/testing/functions.h"
 #include "core/trace/control.h"
+#include "core/trace/effects.h"
 
 namespace tenon {
 namespace {
@@ -24,6 +25,7 @@ class SaveAndRead : public testing::FunctionTest {
  protected:
   SaveAndRead() : path_(::testing::TempDir() + "tenon_saved_and_read") {
     std::filesystem::remove_all(path_);
+    context().set_print([this](std::string_view text) { printed += text; });
   }
   ~SaveAndRead() override { std::filesystem::remove_all(path_); }
 
@@ -45,6 +47,8 @@ class SaveAndRead : public testing::FunctionTest {
     const Tensor x = iota(Dims{count(shape)}, DType::kF32, 0) * number(step);
     return reshape(call_named1("sin", {}, {x}), shape);
   }
+
+  std::string printed;
 
  private:
   std::string path_;
@@ -156,6 +160,63 @@ TEST_F(SaveAndRead, RandomNumbersThatGoOn) {
   const Ref<Function> read = again(f, {x})->find("f").function;
 
   for (int draw = 0; draw < 2; ++draw) expect_same(f, read, {numbers({4, 4})});
+}
+
+// ---- effects: functions that pass their first operand on
+
+TEST_F(SaveAndRead, WhatIsPrintedAndCheckedInItsOrder) {
+  const auto f = function([&](TensorSpan in) {
+    const Tensor y = in[0] * number(2);
+    print(scope(), "first {} of {}", Tensors{y, in[0]});
+    assert_all(scope(), less(y, number(100)), "too large: {}", Tensors{y});
+    const Tensor checked = call_named1("check_numerics", {}, {y});
+    print(scope(), "then {}", Tensors{checked});
+    return Tensors{checked + number(1)};
+  });
+  const InputSpec x = {.name = "x", .dtype = DType::kF32, .sizes = {2}};
+  const Ref<Function> read = again(f, {x})->find("f").function;
+
+  printed.clear();
+  expect_same(f, f, {f32({1, 2})});
+  const std::string twice = printed;
+  printed.clear();
+  expect_same(read, read, {f32({1, 2})});
+  EXPECT_EQ(printed, twice);
+  EXPECT_NE(printed.find("first [2. 4.] of [1. 2.]"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("then"), std::string::npos) << printed;
+  EXPECT_THROW(call(read, {f32({1, 200})}), Error);
+}
+
+TEST_F(SaveAndRead, WhatIsPrintedInLoopsAndBranches) {
+  const auto f = function([&](TensorSpan in) {
+    const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
+    const auto goes_on = [&](TensorSpan s) { return Tensors{less(s[0], in[0])}; };
+    const auto body = [&](TensorSpan s) {
+      print(scope(), "trip {}", Tensors{s[0]});
+      const Tensors y = cond(
+          scope(), greater(s[1], number(2)),
+          [&](TensorSpan) {
+            print(scope(), "large {}", Tensors{s[1]});
+            return Tensors{s[1] * number(0.5)};
+          },
+          [&](TensorSpan) { return Tensors{s[1] + number(1)}; });
+      return Tensors{s[0] + integer(1), y[0]};
+    };
+    return Tensors{while_loop(scope(), goes_on, body, Tensors{zero, in[1]})[1]};
+  });
+  const InputSpec trips = {.name = "n", .dtype = DType::kI64};
+  const InputSpec x = {.name = "x", .dtype = DType::kF32};
+  const Ref<Function> read = again(f, {trips, x})->find("f").function;
+
+  const Tensors inputs = {fill(integer(4), Dims{}, DType::kI64), fill(number(1), {}, DType::kF32)};
+  printed.clear();
+  const Tensors want = f->call(scope(), inputs, {});
+  const std::string once = printed;
+  printed.clear();
+  const Tensors got = read->call(scope(), inputs, {});
+  EXPECT_EQ(printed, once);
+  EXPECT_TRUE(tensors_equal(got[0], want[0], 0, 0));
+  EXPECT_NE(once.find("large"), std::string::npos) << once;
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ std::string text_of(const OpCall& call, const Texts& outputs) {
     return list;
   };
   json["inputs"] = places(call.in);
-  json["outputs"] = places(outputs);
+  // What only has an effect passes its first operand on.
+  json["outputs"] = node.types[0].is_token() ? Json::array() : places(outputs);
   return json.dump();
 }
 

@@ -11,6 +11,10 @@
 
 namespace tenon::onnx {
 
+// What stands for the name of a token (core/trace/order.h), which no file says: the order of
+// effects is that of the nodes.
+inline constexpr const char* kTokenName = "(token)";
+
 // The functions of a model, each once.
 struct Functions {
   std::vector<WireWriter> all;
@@ -53,6 +57,7 @@ class CodeWriter {
   void write_control(Place& at, const tenon::Node& node);
   void write_loop(Place& at, const tenon::Node& node);
   void write_list(Place& at, const tenon::Node& node);
+  void write_effect(Place& at, const tenon::Node& node);
   Texts write_inside(NodeWriter& w, const Region& region, const Texts& operands);
   Texts write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
                      const Texts& operands, size_t i);

@@ -9,6 +9,7 @@
 #include "core/io/onnx/export_code.h"
 #include "core/ops/formulas.h"
 #include "core/trace/lists.h"
+#include "core/trace/order.h"
 
 namespace tenon::onnx {
 namespace {
@@ -153,15 +154,46 @@ void CodeWriter::write_control(Place& at, const tenon::Node& node) {
     return give(at, node, {value});
   }
   if (op == "assign") return give(at, node, {name_of(at, node.inputs[0], node.types[0].dtype)});
-  if (op != "branch" && op != "call") return cannot(at, node, "ONNX has nothing like it");
+  if (!node.inputs.empty() && node.inputs[0] && node.inputs[0].type().is_token()) {
+    if (op != "call" && op != "recompute") return write_effect(at, node);
+  }
+  const bool is_inline = op == "call" || op == "recompute";
+  if (op != "branch" && !is_inline) return cannot(at, node, "ONNX has nothing like it");
   Texts operands;
   for (const Value& x : node.inputs) operands.push_back(name_of(at, x, x.type().dtype));
-  if (op == "call") {
+  if (is_inline) {
     return give(at, node, write_inside(w, *region_attrs(node.attrs.view()).regions[0], operands));
   }
   const std::string which = operands[0];
   operands.erase(operands.begin());
   give(at, node, write_choice(w, node, which, operands, 0));
+}
+
+// Printing and checks are functions that pass their first operand on. What comes behind takes it
+// from them, so that they stay where they are.
+void CodeWriter::write_effect(Place& at, const tenon::Node& node) {
+  const std::string& op = node.op->name;
+  if (op == "commit") return give(at, node, {kTokenName});
+  if (op == "reload") {
+    return give(at, node, {name_of(at, node.inputs[1], node.types[0].dtype), kTokenName});
+  }
+  if (op.starts_with("host_")) return cannot(at, node, "the host's code is in no file");
+  if (node.inputs.size() < 2) return cannot(at, node, "it has no value that could carry it");
+  const TensorTypes types = types_of_inputs(node);
+  Texts in;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (types[i].lists) return cannot(at, node, "ONNX has no lists of this kind");
+    in.push_back(name_of(at, node.inputs[i], types[i].dtype));
+  }
+  TensorTypes own;
+  for (size_t i = 1; i < types.size(); ++i) own.push_back(types[i]);
+  OpCall call(node, at.w, std::move(in), std::move(own), {true});
+  call_function(call, [](NodeWriter&, const Texts& inputs) { return Texts{inputs[0]}; });
+  const Value first = node.inputs[1];
+  const bool is_named = first.node->kind != NodeKind::kConstant && !first.type().weak;
+  if (is_named) at.values[first.slot()] = call.out[0];
+  if (node.types[0].is_token()) return give(at, node, {kTokenName});
+  give(at, node, {call.out[0], kTokenName});
 }
 
 Texts CodeWriter::write_inside(NodeWriter& w, const Region& region, const Texts& operands) {
@@ -179,16 +211,28 @@ Texts CodeWriter::write_choice(NodeWriter& w, const tenon::Node& node, const std
   const bool is_bool = node.inputs[0].type().dtype == DType::kBool;
   const std::string condition =
       is_bool ? which : w.node("Equal", {which, w.integer(static_cast<int64_t>(i))});
-  const std::span<const TensorType> types(node.types.begin(), node.types.size());
+  std::vector<TensorType> types;
+  for (const TensorType& type : node.types) {
+    if (!type.is_token()) types.push_back(type);
+  }
+  const auto without_tokens = [&](Texts all) {
+    std::erase(all, kTokenName);
+    return all;
+  };
   std::vector<WireWriter> then_nodes, else_nodes;
   NodeWriter then(w.body(), then_nodes), otherwise(w.body(), else_nodes);
-  Texts of_then = write_inside(then, *regions[i], operands);
+  Texts of_then = without_tokens(write_inside(then, *regions[i], operands));
   const WireWriter then_graph = inner_graph("then", then, {}, std::move(of_then), types);
-  Texts of_else = write_choice(otherwise, node, which, operands, i + 1);
+  Texts of_else = without_tokens(write_choice(otherwise, node, which, operands, i + 1));
   const WireWriter else_graph = inner_graph("else", otherwise, {}, std::move(of_else), types);
-  return w.nodes_of(
+  Texts found = w.nodes_of(
       "If", {condition}, types.size(),
       {graph_attribute("then_branch", then_graph), graph_attribute("else_branch", else_graph)});
+  for (size_t y = 0; y < node.types.size(); ++y) {
+    if (!node.types[y].is_token()) continue;
+    found.insert(found.begin() + static_cast<ptrdiff_t>(y), kTokenName);
+  }
+  return found;
 }
 
 void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
@@ -214,10 +258,15 @@ void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
   Values values(body.n_slots());
   std::vector<Value> outputs, scanned;
   if (!is_bound) outputs.push_back(body.outputs()[0]);
-  std::vector<size_t> carried, gathered;
+  std::vector<size_t> carried, gathered, tokens;
   std::vector<bool> from_end;
   for (size_t i = 0; i < body.inputs().size(); ++i) {
     const Value input = body.inputs()[i]->output();
+    if (input.type().is_token()) {
+      values[input.slot()] = kTokenName;
+      if (i < n) tokens.push_back(i);
+      continue;
+    }
     const Value counted = is_bound ? trips : Value();
     if (const auto found = i < n ? collected(node, body, i, counted) : std::nullopt) {
       gathered.push_back(i);
@@ -236,13 +285,15 @@ void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
   std::vector<TensorType> types;
   if (is_bound) types.push_back(TensorType(DType::kBool, {}));
   for (const Value& y : outputs) types.push_back(y.type());
+  for (const size_t i : tokens) outputs.push_back(body.outputs()[1 + i]);
   Texts given = write(inside, body, std::move(values), outputs);
+  given.resize(given.size() - tokens.size());
   if (is_bound) given.insert(given.begin(), go);
   const WireWriter graph =
       inner_graph("body", inside, std::move(parameters), std::move(given), types);
   const Texts found =
       w.nodes_of("Loop", operands, types.size() - 1, {graph_attribute("body", graph)});
-  Texts results(n);
+  Texts results(n, kTokenName);
   for (size_t i = 0; i < carried.size(); ++i) {
     const bool is_count = is_bound && counts_trips(node, body, carried[i]);
     results[carried[i]] = is_count ? bound : found[i];

@@ -95,6 +95,11 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
     } else if (node->role == InputRole::kState) {
       const size_t i = state++;
       const Cell* cell = trace.states()[i].get();
+      if (type.is_token()) {
+        value = kTokenName;
+        model.states.push_back({"", "", cell});
+        continue;
+      }
       value = stored.cells.at(cell);
       body.names.take(value);
       const bool assigned = primal.outputs()[i].node->kind != NodeKind::kInput ||
@@ -119,12 +124,15 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
         body.names.fresh(n_outputs == 1 ? "output" : "output_" + std::to_string(i)));
   }
   Texts outputs = model.outputs;
+  std::vector<Value> tokens;  // Behind which effects stand.
   for (size_t i = 0; i < n_states; ++i) {
+    if (graph->outputs()[i].type().is_token()) tokens.push_back(graph->outputs()[i]);
     if (model.states[i].input.empty()) continue;
     model.states[i].output = body.names.fresh(model.states[i].input + "_next");
     outputs.push_back(model.states[i].output);
     wanted.push_back(graph->outputs()[i]);
   }
+  wanted.insert(wanted.end(), tokens.begin(), tokens.end());
   const Texts found = code.write(w, *graph, std::move(values), wanted);
   for (size_t i = 0; i < outputs.size(); ++i) {
     w.node_for("Identity", {found[i]}, {outputs[i]});

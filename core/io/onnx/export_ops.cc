@@ -80,7 +80,7 @@ bool say_same(OpCall& c) {
 }
 
 constexpr std::string_view kSame =
-    "neg abs sign reciprocal sqrt exp log sin cos tan asin acos atan sinh cosh tanh asinh "
+    "abs sign reciprocal sqrt exp log sin cos tan asin acos atan sinh cosh tanh asinh "
     "acosh atanh erf sigmoid floor ceil round isnan isinf logical_not add sub mul maximum "
     "minimum equal less less_equal greater greater_equal logical_and logical_or logical_xor "
     "relu leaky_relu elu celu selu softplus softsign prelu hard_sigmoid hard_swish mish "
@@ -92,6 +92,12 @@ bool say_same_of_floating(OpCall& c) { return is_floating(c.dtype()) && say_same
 
 bool say_where(OpCall& c) {
   c.out = {choose(c.w, c.types[1].dtype, c.in[0], c.in[1], c.in[2])};
+  return true;
+}
+
+bool say_neg(OpCall& c) {
+  const bool has_sign = !is_unsigned_integer(c.dtype());
+  c.out = {has_sign ? c.w.node("Neg", c.in) : c.w.node("Sub", {c.w.number(0, c.dtype()), c.in[0]})};
   return true;
 }
 
@@ -304,6 +310,7 @@ FormTable table() {
                          "log_sum", "logsumexp"}) {
     all[op] = {.say = say_reduction, .say_as_function = say_reduction_in_wide};
   }
+  all["neg"] = {.say = say_neg};
   all["div"] = {say_div, say_div_of_integers};
   all["fmod"] = {.say_as_function = say_fmod};
   all["mod"] = {.say_as_function = say_mod};

@@ -110,6 +110,34 @@ bool say_cbrt(OpCall& c) {
   return true;
 }
 
+// ---- powers of integers, which wrap: a product of squares
+
+bool say_pow_of_integers(OpCall& c) {
+  if (is_narrow(c.dtype())) return say_in_wide(c, say_pow_of_integers);
+  if (!is_integer(c.dtype())) return false;
+  const auto n_bits = static_cast<int>(size_of(c.dtype()) * 8 - 1);
+  const std::string zero = number(c, 0), one = number(c, 1), two = number(c, 2);
+  const std::string &a = c.in[0], &b = c.in[1];
+  const auto is_odd = [&](const std::string& x) {
+    return binary(c, "Equal", binary(c, "Mod", x, two), one);
+  };
+  const std::string negative = binary(c, "Less", b, zero);
+  std::string left = where(c, negative, zero, b), square = a, product = one;
+  for (int bit = 0; bit < n_bits; ++bit) {
+    product = where(c, is_odd(left), binary(c, "Mul", product, square), product);
+    left = binary(c, "Div", left, two);
+    square = binary(c, "Mul", square, square);
+  }
+  // A reciprocal without its fraction: 0 but for 1 and -1.
+  const std::string minus_one = number(c, -1);
+  const std::string of_minus_one = where(c, is_odd(b), minus_one, one);
+  const std::string reciprocal =
+      where(c, binary(c, "Equal", a, one), one,
+            where(c, binary(c, "Equal", a, minus_one), of_minus_one, zero));
+  c.out = {where(c, negative, reciprocal, product)};
+  return true;
+}
+
 // ---- bits
 
 // 2 to the power of an integer, as f64.
@@ -196,6 +224,7 @@ bool say_passed_on(OpCall& c) {
 }  // namespace
 
 void add_math_forms(FormTable& all) {
+  all["pow"].say_as_function = say_pow_of_integers;
   all["rsqrt"] = {.say_as_function = say_rsqrt};
   all["exp2"] = {.say_as_function = say_exp2};
   all["log2"] = {.say_as_function = say_log2};

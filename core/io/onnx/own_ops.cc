@@ -5,8 +5,11 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
 #include "core/io/strict_json.h"
 #include "core/ops/formulas.h"
+#include "core/trace/effects.h"
+#include "core/trace/order.h"
 
 namespace tenon::onnx {
 namespace {
@@ -85,6 +88,17 @@ std::optional<std::vector<size_t>> places(const Json& list, size_t most) {
   return found;
 }
 
+// An op, or one that has an effect alone.
+const OpDef* find_own(const std::string& name) {
+  for (const OpDef* op : {&control::print(), &control::assert_all()}) {
+    if (op->name == name) return op;
+  }
+  return find_op(name);
+}
+bool is_effect(const OpDef& op) {
+  return &op == &control::print() || &op == &control::assert_all();
+}
+
 std::optional<OwnOp> own_op(const ModelFunction& function) {
   constexpr int kDeepest = 3;
   constexpr size_t kMostPlaces = 256;
@@ -93,11 +107,14 @@ std::optional<OwnOp> own_op(const ModelFunction& function) {
   for (const char* key : {"op", "attributes", "inputs", "outputs"}) {
     if (!text.contains(key)) return std::nullopt;
   }
-  const OpDef* op = text["op"].is_string() ? find_op(text["op"].get<std::string>()) : nullptr;
+  const OpDef* op = text["op"].is_string() ? find_own(text["op"].get<std::string>()) : nullptr;
   const auto inputs = places(text["inputs"], kMostPlaces);
   const auto outputs = places(text["outputs"], kMostPlaces);
+  const bool passes_on = op && is_effect(*op) && outputs && outputs->empty();
+  const size_t n_outputs = function.graph.outputs.size();
   const bool fits = op && inputs && outputs && inputs->size() == function.graph.inputs.size() &&
-                    outputs->size() == function.graph.outputs.size();
+                    (passes_on ? n_outputs == 1 && !inputs->empty() && inputs->front() == 0
+                               : outputs->size() == n_outputs);
   if (!fits || !text["attributes"].is_object()) return std::nullopt;
   NamedAttrs attrs(*op);
   for (const auto& [name, value] : text["attributes"].items()) {
@@ -116,6 +133,10 @@ Tensors OwnOp::call(TensorSpan given) const {
                "the function takes {} inputs, but got {}", inputs_.size(), given.size());
   Tensors inputs(inputs_.empty() ? 0 : inputs_.back() + 1, Tensor());
   for (size_t i = 0; i < given.size(); ++i) inputs[inputs_[i]] = given[i];
+  if (is_effect(op_)) {
+    apply_in_order(current_scope(), op_, attrs_.view(), inputs);
+    return {inputs[0]};
+  }
   const Tensors found = call_op(static_cast<OpId>(op_.id), attrs_.view(), inputs);
   Tensors outputs;
   for (const size_t place : outputs_) {
