@@ -11,7 +11,7 @@
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
 #include "core/trace/text.h"
-#include "core/trace/tracer.h"
+#include "core/trace/written.h"
 
 namespace tenon {
 namespace {
@@ -65,117 +65,6 @@ bool fits(const InputSpec& spec, const TensorImpl& x) {
     if (size != InputSpec::kUnknown && size != x.shape()[axis]) return false;
   }
   return true;
-}
-
-std::string name_of_input(const std::vector<InputSpec>& specs, size_t i) {
-  return i < specs.size() && !specs[i].name.empty() ? specs[i].name : "x" + std::to_string(i);
-}
-
-// Writes the body down once. `examples` are the inputs of the call that it is for, if there is one.
-struct Written {
-  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
-  std::vector<Tensor> captures;
-  std::vector<Ref<Cell>> states;
-  std::vector<Tracer::Made> made;
-  std::vector<Tracer::Stored> stored;
-
-  std::string names_of_made() const {
-    std::string names;
-    for (const Tracer::Made& each : made) {
-      names += names.empty() ? "" : ", ";
-      if (each.cell->kind() == Kind::kGenerator) {
-        names += "a generator";
-      } else {
-        const std::string& name = static_cast<const Variable&>(*each.cell).name();
-        names += name.empty() ? "a variable without a name" : "variable " + name;
-      }
-    }
-    return names;
-  }
-};
-
-Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
-              const Function::Body& body, const Statics& statics, bool is_relaxed) {
-  Written out;
-  Graph& graph = *out.graph;
-  Tracer tracer(scope, graph);
-  Tensors inputs;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    const InputSpec& spec = specs[i];
-    const std::string name = name_of_input(specs, i);
-    TensorType type(spec.dtype, Dims{});
-    type.weak = spec.weak;
-    type.lists = spec.lists;
-    for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
-      if (spec.sizes[axis] != InputSpec::kUnknown) {
-        type.shape.push_back(spec.sizes[axis]);
-        continue;
-      }
-      const bool named = axis < spec.dim_names.size() && !spec.dim_names[axis].empty();
-      std::optional<int64_t> example;
-      if (!examples.empty()) example = examples[i]->shape()[axis];
-      const Size size = graph.sizes().symbol(
-          named ? spec.dim_names[axis] : name + "_" + std::to_string(axis), example);
-      // Nobody said that this size is unknown: what may be repeated is another trace's.
-      if (is_relaxed) (size >= 2).hold();
-      type.shape.push_back(size);
-    }
-    Device* device = &scope.device();
-    if (!examples.empty() && examples[i]->storage) device = examples[i]->storage->device;
-    inputs.push_back(tracer.input(type, InputRole::kArgument, name, *device));
-  }
-  const Tensors outputs = body(scope, inputs, statics);
-  tracer.finish(outputs);
-  out.captures = tracer.captures();
-  out.states = tracer.states();
-  out.stored = tracer.stored();
-  for (const Tracer::Made& made : tracer.made()) {
-    if (made.stays()) out.made.push_back(made);
-  }
-  return out;
-}
-
-// Gives the variables that tracing made their first values.
-void initialise(Scope& scope, const Written& written, TensorSpan examples) {
-  std::vector<Value> given, wanted;
-  Tensors inputs;
-  size_t argument = 0, capture = 0, state = 0;
-  for (Node* node : written.graph->inputs()) {
-    if (node->role == InputRole::kArgument) {
-      if (examples.empty()) continue;
-      inputs.push_back(not_donated(examples[argument++]));
-    } else if (node->role == InputRole::kCapture) {
-      inputs.push_back(written.captures[capture++]);
-    } else {
-      inputs.push_back(written.states[state++]->held());
-    }
-    given.push_back(node->output());
-  }
-  for (const Tracer::Made& made : written.made) {
-    if (made.initial) wanted.push_back(made.initial);
-  }
-  if (wanted.empty()) return;
-  try {
-    // What was drawn for these values stays drawn; what variables are assigned waits for the call.
-    const Slice draws(*written.graph, given, wanted);
-    std::map<const Cell*, Value> drawn;
-    for (const Tracer::Stored& stored : written.stored) {
-      const bool is_draw = stored.cell->kind() == Kind::kGenerator;
-      if (is_draw && contains(draws.nodes(), stored.value.node)) drawn[stored.cell] = stored.value;
-    }
-    for (const auto& [cell, value] : drawn) wanted.push_back(value);
-    const Scope::Unrecorded unrecorded(scope);
-    const Sizes sizes = sizes_for(*written.graph, examples).value_or(Sizes());
-    const Tensors values = Slice(*written.graph, given, wanted).apply(scope, sizes, inputs);
-    size_t next = 0;
-    for (const Tracer::Made& made : written.made) {
-      if (made.initial) made.cell->hold(values[next++]);
-    }
-    for (const auto& [cell, value] : drawn) const_cast<Cell*>(cell)->hold(values[next++]);
-  } catch (const Error& error) {
-    fail_because(error, error.code(), "the first value of a variable cannot be computed: {}",
-                 {error.what()});
-  }
 }
 
 }  // namespace

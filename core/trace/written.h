@@ -1,0 +1,46 @@
+// The body of a function, as it is written down once.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/dispatch/variable.h"
+#include "core/trace/function.h"
+#include "core/trace/tracer.h"
+
+namespace tenon {
+
+// What messages and graphs call an input.
+std::string name_of_input(const std::vector<InputSpec>& specs, size_t i);
+
+struct Written {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::vector<Tensor> captures;
+  std::vector<Ref<Cell>> states;
+  std::vector<Tracer::Made> made;
+  std::vector<Tracer::Stored> stored;
+
+  std::string names_of_made() const {
+    std::string names;
+    for (const Tracer::Made& each : made) {
+      names += names.empty() ? "" : ", ";
+      if (each.cell->kind() == Kind::kGenerator) {
+        names += "a generator";
+      } else {
+        const std::string& name = static_cast<const Variable&>(*each.cell).name();
+        names += name.empty() ? "a variable without a name" : "variable " + name;
+      }
+    }
+    return names;
+  }
+};
+
+// Traces the body. `examples` are the inputs of the call that it is for, if there is one.
+Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
+              const Function::Body& body, const Statics& statics, bool is_relaxed);
+
+// Gives the variables that tracing made their first values.
+void initialise(Scope& scope, const Written& written, TensorSpan examples);
+
+}  // namespace tenon
