@@ -45,7 +45,7 @@ endif()
 
 if(TENON AND PYTHON)
   execute_process(
-    COMMAND ${TENON} run ${FOLDER}/fashion_traced_1 --input images=${FOLDER}/images.npy --output
+    COMMAND ${TENON} run ${FOLDER}/fashion_traced_1 --function classify --input images=${FOLDER}/images.npy --output
             ${FOLDER}/outputs
     OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE status)
   if(NOT status EQUAL 0 OR NOT printed MATCHES "f32\\[10000,10\\]")
@@ -63,6 +63,29 @@ if(TENON AND PYTHON)
 else()
   message(STATUS "without the command tenon and Python, nothing runs the saved program")
 endif()
+
+# Its gradients by a picture make that another class, eager and traced alike, from C and C++.
+set(said "")
+foreach(nudge ${NUDGES})
+  execute_process(COMMAND ${nudge} ${FOLDER}/fashion_traced_1 ${DATA} WORKING_DIRECTORY ${FOLDER}
+                  OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE status)
+  set(way "class 9, loss ([0-9.]+); nudged: class 7, loss 0\\.[0-9]+\n")
+  if(NOT status EQUAL 0 OR NOT printed MATCHES "^eager: ${way}traced: ${way}$")
+    message(FATAL_ERROR "${nudge} ended with ${status}: ${printed}${errors}")
+  endif()
+  if(said AND NOT printed STREQUAL said)
+    message(FATAL_ERROR "in C++ it prints\n${printed}in C\n${said}")
+  endif()
+  set(said "${printed}")
+  foreach(picture before after)
+    file(READ ${FOLDER}/${picture}.png head LIMIT 8 HEX)
+    if(NOT head STREQUAL "89504e470d0a1a0a")
+      message(FATAL_ERROR "${picture}.png is no PNG: it begins with ${head}")
+    endif()
+  endforeach()
+endforeach()
+string(STRIP "${said}" said)
+message(STATUS "${said}")
 
 # A command line that is wrong is told before anything is read.
 foreach(wrong --epochs=0 --batch=many --frobnicate=1 --seed --steps=quick)

@@ -79,3 +79,9 @@ void png_write_uri(FILE* out, const uint8_t* pixels, size_t width, size_t height
   write_base64(out, png.bytes, png.size);
   free(png.bytes);
 }
+
+void png_write(FILE* out, const uint8_t* pixels, size_t width, size_t height) {
+  buffer png = encode(pixels, width, height);
+  fwrite(png.bytes, 1, png.size, out);
+  free(png.bytes);
+}

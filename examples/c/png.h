@@ -1,4 +1,4 @@
-/* png.h - pictures inside of a page. */
+/* png.h - grey pictures, inside of a page and as files. */
 
 #ifndef EXAMPLES_PNG_H_
 #define EXAMPLES_PNG_H_
@@ -9,5 +9,8 @@
 
 /* Writes a grey picture, row by row from the top, as a data URI with a PNG inside. */
 void png_write_uri(FILE* out, const uint8_t* pixels, size_t width, size_t height);
+
+/* Writes the picture as a file. */
+void png_write(FILE* out, const uint8_t* pixels, size_t width, size_t height);
 
 #endif /* EXAMPLES_PNG_H_ */
