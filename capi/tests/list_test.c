@@ -229,10 +229,14 @@ static void say_what_is_wrong(void) {
 }
 
 static void do_not_stack_more_than_there_is_memory_for(void) {
-  tenon_tensor *list = set(pairs(0), 0, F32(1, 2)), *n = number((int64_t)1 << 50), *out = NULL;
+  tenon_tensor *list = set(pairs(0), 0, F32(1, 2)), *n = NULL, *out = NULL;
+/* Sanitizers end the process that asks for so much. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  n = number((int64_t)1 << 50);
   CHECK_ERROR(tenon_list_stack(scope(), list, n, &out), TENON_OUT_OF_MEMORY, "");
   CHECK(!out);
   tenon_tensor_release(n);
+#endif
   n = number((int64_t)1 << 61);
   CHECK_ERROR(tenon_list_stack(scope(), list, n, &out), TENON_INVALID_ARGUMENT, "bytes");
   tenon_tensor_release(n);

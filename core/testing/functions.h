@@ -13,7 +13,9 @@ namespace tenon::testing {
 
 class FunctionTest : public CoreTest {
  protected:
-  FunctionTest() : CoreTest(options(log_)) {}
+  // With these plugins too.
+  explicit FunctionTest(std::vector<std::string> plugins = {})
+      : CoreTest(options(log_, std::move(plugins))) {}
 
   // A function of tensors alone. `bodies_run` counts how often it was traced.
   template <class Body>
@@ -47,8 +49,9 @@ class FunctionTest : public CoreTest {
   std::string log_;
 
  private:
-  static ContextOptions options(std::string& log) {
+  static ContextOptions options(std::string& log, std::vector<std::string> plugins) {
     ContextOptions options;
+    options.plugin_paths = std::move(plugins);
     options.log = [&log](int32_t, std::string_view message) { log += std::string(message) + "\n"; };
     return options;
   }

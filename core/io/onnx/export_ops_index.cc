@@ -184,7 +184,9 @@ bool say_diagonal(OpCall& c) {
   const Dims& to = c.out_type().shape;
   const std::string length = c.w.reshape(c.w.size(to[to.rank() - 1]), {});
   const std::string steps = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
-  const Size begin = offset >= 0 ? Size(offset) : columns * -offset;
+  // Where an offset leaves nothing, it may be any number.
+  const bool is_empty = identical(to[to.rank() - 1], Size(0));
+  const Size begin = is_empty ? Size(0) : offset >= 0 ? Size(offset) : columns * -offset;
   const std::string places =
       c.w.node("Add", {c.w.node("Mul", {steps, c.w.size(columns + 1)}), c.w.size(begin)});
   c.out = {c.w.node("Gather", {rows, places}, {attribute("axis", int64_t{-1})})};
