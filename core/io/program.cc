@@ -52,7 +52,8 @@ void require_keys(const Json& object, std::string_view what, std::initializer_li
     require_code(at != object.end() && is_of(*at, key.form), Code::kDataLoss,
                  "{} has no \"{}\", or it is of another kind", what, key.name);
   }
-  for (const auto& [name, value] : object.items()) {
+  for (const auto& item : object.items()) {
+    const std::string& name = item.key();
     require_code(any_of(keys, [&](const Key& key) { return name == key.name; }), Code::kDataLoss,
                  "{} has \"{}\", which is not known here", what, name);
   }

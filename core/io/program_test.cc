@@ -207,6 +207,7 @@ TEST_F(SavedFolder, IsRefusedWhereItsDescriptionIsNotUnderstood) {
   refused("\"sum_next\"", "\"next\"", "the graph has no output \"next\"");
   refused("\"kind\": \"variable\"", "\"kind\": \"cell\"", "which is not known here");
   refused("{", "[[[[[[[[{", "is nested too deep");
+  refused("\"version\": 1", "\"version\": 1e999", "tenon.json is no JSON");
   save();
   replace("\"version\": 1", "\"version\": 2");
   EXPECT_ERROR(read("p"), Code::kUnimplemented, "tenon.json is of version 2, and 1 is known here");

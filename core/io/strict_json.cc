@@ -26,7 +26,7 @@ nlohmann::json parse_strict_json(std::string_view text, int deepest, std::string
   };
   try {
     return Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // Of numbers beyond all bounds, too.
     fail(Code::kDataLoss, "{} is no JSON: {}", {what, error.what()});
   }
 }

@@ -4,6 +4,7 @@
 #include "core/dispatch/variable.h"
 #include "core/ops/registry.h"
 #include "core/testing/test.h"
+#include "core/trace/effects.h"
 #include "core/trace/function.h"
 #include "core/trace/text.h"
 
@@ -131,6 +132,30 @@ TEST_F(MemoryBudgets, DrawAgainWhatWasDrawn) {
     return std::pair(values_of(found[0]), values_of(found[1]));
   };
   EXPECT_EQ(run(0), run(kKeepAll));
+}
+
+TEST_F(MemoryBudgets, RepeatNoEffects) {
+  int n_printed = 0;
+  context().set_print([&](std::string_view) { ++n_printed; });
+  const Code1 code = [&](const Tensor& x) {
+    const Tensor y = call1(OpId::k_check_numerics, NoAttrs{}, {tanh(x)});
+    print(scope(), "y is {}", Tensors{y});
+    return exp(y) * y;
+  };
+  const Tensor x = f32({1, 2});
+  const Doubles expected = values_of(slope(code, x));
+  n_printed = 0;
+  for (int calls = 1; calls < 4; ++calls) {
+    EXPECT_EQ(values_of(slope(function(0, code), x)), expected);
+    EXPECT_EQ(n_printed, calls);
+  }
+  const Code1 little = function(0, code);
+  const Code1 around = function(kKeepAll, [&](const Tensor& v) { return little(v) * v; });
+  const Code1 same = [&](const Tensor& v) { return code(v) * v; };
+  const Doubles product = values_of(slope(same, x));
+  n_printed = 0;
+  EXPECT_EQ(values_of(slope(around, x)), product);
+  EXPECT_EQ(n_printed, 1);
 }
 
 }  // namespace

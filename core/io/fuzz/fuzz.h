@@ -21,7 +21,8 @@ inline Scope& scope() {
     options.memory_limit_bytes = uint64_t{1} << 26;
     auto* context = new Context(std::move(options));
     auto* scope = new Scope(*context, &context->device("ref"));
-    new Scope::Enter(*scope);
+    static const Scope::Enter* const enter = new Scope::Enter(*scope);
+    static_cast<void>(enter);
     return scope;
   }();
   return *made;

@@ -222,7 +222,8 @@ bool say_shift(OpCall& c) {
                                                           {DType::kI16, DType::kU16},
                                                           {DType::kI32, DType::kU32},
                                                           {DType::kI64, DType::kU64}};
-  for (const auto& [own, bits] : kUnsigned) {
+  for (const auto& each : kUnsigned) {
+    const DType own = each.first, bits = each.second;
     if (own != c.dtype()) continue;
     const std::string by = c.w.cast(c.in[1], bits);
     const auto move = [&](const std::string& x) {
