@@ -43,9 +43,15 @@ if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # An op's rules and derivatives are small rather than fast, but for what every call passes through.
-  set(cold_sources ${io_sources} ${op_sources})
+  # So is what writes code down, and what is called once for many launches.
+  file(GLOB_RECURSE trace_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/trace/*.cc
+       ${PROJECT_SOURCE_DIR}/core/dispatch/profile*.cc)
+  list(FILTER trace_sources EXCLUDE REGEX "trace/(executable|program|segment|slice|trace).cc$")
+  set(cold_sources ${io_sources} ${op_sources} ${trace_sources} ${capi_sources}
+      ${PROJECT_SOURCE_DIR}/core/base/size_table.cc ${PROJECT_SOURCE_DIR}/core/base/error.cc)
   list(FILTER cold_sources EXCLUDE REGEX
        "ops/(binary_arithmetic|define|formulas|registry|type_rules|unary_math|unary_trig).cc$")
+  list(FILTER cold_sources EXCLUDE REGEX "trace/function.cc$|capi/src/(boundary|call|function|tape|tensor|variable).cc$")
   set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Os;${unset_sizes}")
 endif()
 if(NOT EMSCRIPTEN)
