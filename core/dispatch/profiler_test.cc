@@ -1,10 +1,10 @@
 #include "core/dispatch/profiler.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "core/testing/control.h"
+#include "core/testing/folder.h"
 #include "core/testing/test.h"
 
 namespace tenon {
@@ -35,13 +35,9 @@ class Profiles : public testing::ControlTest {
     return times(name, kind).host.count;
   }
   Json trace() const {
-    const std::string path = ::testing::TempDir() + "profiler_test_" +
-                             std::to_string(reinterpret_cast<uintptr_t>(this)) + ".json";
-    profiler->profile().write_trace(path);
-    std::ifstream file(path);
-    Json read = Json::parse(file);
-    std::remove(path.c_str());
-    return read;
+    const testing::Folder folder;
+    profiler->profile().write_trace(folder.file("trace.json"));
+    return Json::parse(folder.read("trace.json"));
   }
   // What a function of a product and a sum launches, alone and with a fused part.
   Ref<Function> layer() {

@@ -1,12 +1,10 @@
 #include "core/io/program.h"
 
-#include <stdlib.h>
-
 #include <filesystem>
-#include <fstream>
 
 #include "core/dispatch/generator.h"
 #include "core/io/save_program.h"
+#include "core/testing/folder.h"
 #include "core/testing/functions.h"
 #include "core/testing/onnx_file.h"
 
@@ -16,31 +14,12 @@ namespace {
 using namespace testing;  // NOLINT: the names of files' parts.
 namespace fs = std::filesystem;
 
-// A folder that goes with the test.
 class ProgramFiles : public FunctionTest {
  protected:
-  ProgramFiles() {
-    std::string path = (fs::temp_directory_path() / "tenon_program_XXXXXX").string();
-    EXPECT_NE(::mkdtemp(path.data()), nullptr);
-    folder_ = path;
-  }
-  ~ProgramFiles() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  void write(const std::string& name, const std::string& bytes) const {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name, std::ios::binary | std::ios::trunc) << bytes;
-  }
-  std::string content(const std::string& name) const {
-    std::ifstream file(folder_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string path(const std::string& name) const { return folder_.file(name); }
   Ref<SavedProgram> read(const std::string& name) { return read_program(scope(), path(name)); }
 
-  fs::path folder_;
+  Folder folder_;
 };
 
 // ---- a file
@@ -63,7 +42,7 @@ class ExternalData : public ProgramFiles {
                         .outputs = {value_info("y")}}));
   }
   Tensor sum(const std::string& bytes) {
-    write("m/model.onnx", bytes);
+    folder_.write("m/model.onnx", bytes);
     return read("m/model.onnx")->find("").function->call(scope(), Tensors{f32({1, 2})}, {})[0];
   }
   static std::string floats(std::initializer_list<float> values) {
@@ -72,20 +51,20 @@ class ExternalData : public ProgramFiles {
 };
 
 TEST_F(ExternalData, LiesInTheModelsFolder) {
-  write("m/w.bin", floats({9, 10, 20}));
-  write("m/deeper/w.bin", floats({30, 40}));
+  folder_.write("m/w.bin", floats({9, 10, 20}));
+  folder_.write("m/deeper/w.bin", floats({30, 40}));
 
   EXPECT_TENSOR(sum(adding("w.bin", "4")), f32({11, 22}));
   EXPECT_TENSOR(sum(adding("deeper/w.bin", "0", "")), f32({31, 42}));
 }
 
 TEST_F(ExternalData, LiesNowhereElse) {
-  write("w.bin", floats({1, 2}));
-  fs::create_directories(folder_ / "m");
-  fs::create_symlink(folder_ / "w.bin", folder_ / "m" / "link.bin");
-  fs::create_directory_symlink(folder_, folder_ / "m" / "out");
-  fs::create_hard_link(folder_ / "w.bin", folder_ / "m" / "twin.bin");
-  fs::create_directory(folder_ / "m" / "folder");
+  folder_.write("w.bin", floats({1, 2}));
+  fs::create_directories(folder_.path() / "m");
+  fs::create_symlink(folder_.path() / "w.bin", folder_.path() / "m" / "link.bin");
+  fs::create_directory_symlink(folder_.path(), folder_.path() / "m" / "out");
+  fs::create_hard_link(folder_.path() / "w.bin", folder_.path() / "m" / "twin.bin");
+  fs::create_directory(folder_.path() / "m" / "folder");
 
   const char* const paths[] = {"../w.bin",      "/etc/hostname", "",       ".",
                                "a/../../w.bin", "a//w.bin",      "./w.bin"};
@@ -103,7 +82,7 @@ TEST_F(ExternalData, LiesNowhereElse) {
 }
 
 TEST_F(ExternalData, IsInsideOfItsFile) {
-  write("m/w.bin", floats({1, 2}));
+  folder_.write("m/w.bin", floats({1, 2}));
 
   EXPECT_ERROR(sum(adding("w.bin", "4")), Code::kDataLoss,
                "tensor \"w\" is f32[2] of 8 bytes at 4 of \"w.bin\", which has 8");
@@ -118,7 +97,7 @@ TEST_F(ExternalData, IsInsideOfItsFile) {
 TEST_F(ProgramFiles, AreFoundOrNot) {
   EXPECT_ERROR(read("none.onnx"), Code::kNotFound, "none.onnx\" cannot be opened");
   EXPECT_ERROR(read(""), Code::kNotFound, "\"tenon.json\" cannot be opened");
-  write("empty.onnx", "");
+  folder_.write("empty.onnx", "");
   EXPECT_ERROR(read("empty.onnx"), Code::kDataLoss, "a model of 0 bytes has no graph");
 }
 
@@ -143,10 +122,10 @@ class SavedFolder : public ProgramFiles {
     save_program(scope(), path("p"), functions);
   }
   void replace(const std::string& from, const std::string& to) {
-    std::string json = content("p/tenon.json");
+    std::string json = folder_.read("p/tenon.json");
     const size_t at = json.find(from);
     ASSERT_NE(at, std::string::npos) << json;
-    write("p/tenon.json", json.replace(at, from.size(), to));
+    folder_.write("p/tenon.json", json.replace(at, from.size(), to));
   }
 };
 
@@ -215,11 +194,11 @@ TEST_F(SavedFolder, IsRefusedWhereItsDescriptionIsNotUnderstood) {
 
 TEST_F(SavedFolder, IsRefusedWhereItsFilesDoNotFit) {
   save();
-  fs::remove(folder_ / "p" / "weights.safetensors");
+  fs::remove(folder_.path() / "p" / "weights.safetensors");
   EXPECT_ERROR(read("p"), Code::kNotFound, "\"weights.safetensors\" cannot be opened");
   save();
-  fs::rename(folder_ / "p" / "step.onnx", folder_ / "step.onnx");
-  fs::create_symlink(folder_ / "step.onnx", folder_ / "p" / "step.onnx");
+  fs::rename(folder_.path() / "p" / "step.onnx", folder_.path() / "step.onnx");
+  fs::create_symlink(folder_.path() / "step.onnx", folder_.path() / "p" / "step.onnx");
   EXPECT_ERROR(read("p"), Code::kDataLoss, "that is no link");
 }
 

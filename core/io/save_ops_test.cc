@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <ostream>
 
 #include "core/io/safetensors.h"
 #include "core/io/save_program.h"
+#include "core/testing/folder.h"
 #include "core/testing/op_problem.h"
 #include "core/trace/function.h"
 
@@ -15,12 +15,6 @@ namespace tenon {
 namespace {
 
 using testing::OpProblem;
-
-struct Param {
-  const OpDef* op;
-};
-
-void PrintTo(const Param& param, std::ostream* out) { *out << param.op->name; }
 
 // What ONNX has no op for, and we no parts that it has.
 constexpr std::string_view kUnsayable[] = {
@@ -33,12 +27,12 @@ bool is_one_of(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface<Param> {
+class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface<testing::OpParam> {
  protected:
   OpsAsOnnx() {
     const char* kept = std::getenv("TENON_SAVED_OPS");
     is_kept_ = kept != nullptr;
-    folder_ = is_kept_ ? kept : ::testing::TempDir() + "tenon_saved_ops";
+    folder_ = is_kept_ ? kept : own_folder_.path().string();
     std::filesystem::create_directories(folder_);
   }
   const OpDef& op() const { return *GetParam().op; }
@@ -108,7 +102,8 @@ class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface
   }
 
   bool is_kept_;
-  std::string folder_;
+  testing::Folder own_folder_;
+  std::string folder_;  // That, or the one to be kept.
 };
 
 TEST_P(OpsAsOnnx, AreWritten) {
@@ -132,15 +127,7 @@ TEST_P(OpsAsOnnx, AreWritten) {
   }
 }
 
-std::vector<Param> all_params() {
-  std::vector<Param> result;
-  for (const OpDef& op : all_ops()) {
-    if (op.cases) result.push_back({&op});
-  }
-  return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(Ref, OpsAsOnnx, ::testing::ValuesIn(all_params()),
+INSTANTIATE_TEST_SUITE_P(Ref, OpsAsOnnx, ::testing::ValuesIn(testing::ops_with_cases()),
                          [](const auto& info) { return info.param.op->name; });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/io/onnx/model.h"
 #include "core/io/onnx/named_call.h"
 #include "core/io/safetensors.h"
+#include "core/testing/folder.h"
 #include "core/testing/functions.h"
 #include "core/trace/control.h"
 #include "core/trace/effects.h"
@@ -27,14 +28,11 @@ std::string bytes_of(const fs::path& path) {
 
 class SaveProgram : public testing::FunctionTest {
  protected:
-  SaveProgram() : path_(::testing::TempDir() + "tenon_saved_program") { fs::remove_all(path_); }
-  ~SaveProgram() override { fs::remove_all(path_); }
-
-  const std::string& path() const { return path_; }
-  std::string file(const char* name) const { return path_ + "/" + name; }
+  std::string path() const { return folder_.file("program"); }
+  std::string file(const char* name) const { return path() + "/" + name; }
   std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path_))
+    for (const auto& entry : fs::directory_iterator(path()))
       names.push_back(entry.path().filename());
     std::sort(names.begin(), names.end());
     return names;
@@ -44,7 +42,7 @@ class SaveProgram : public testing::FunctionTest {
     return f->trace(scope(), inputs, {});
   }
   void save(const std::vector<FunctionToSave>& functions) {
-    save_program(scope(), path_, functions);
+    save_program(scope(), path(), functions);
   }
   // Saves one function of one input, x, and reads its model.
   template <class Body>
@@ -71,7 +69,8 @@ class SaveProgram : public testing::FunctionTest {
   Json description() { return Json::parse(bytes_of(file("tenon.json"))); }
 
  private:
-  std::string path_, bytes_;
+  testing::Folder folder_;
+  std::string bytes_;
   onnx::Model model_;
 };
 

@@ -1,11 +1,10 @@
 // What is saved comes back: functions that give the same, differentiate the same and train on.
 
-#include <filesystem>
-
 #include "core/dispatch/generator.h"
 #include "core/io/onnx/named_call.h"
 #include "core/io/program.h"
 #include "core/io/save_program.h"
+#include "core/testing/folder.h"
 #include "core/testing/functions.h"
 #include "core/trace/control.h"
 #include "core/trace/effects.h"
@@ -23,16 +22,14 @@ constexpr int64_t kUnknown = InputSpec::kUnknown;
 
 class SaveAndRead : public testing::FunctionTest {
  protected:
-  SaveAndRead() : path_(::testing::TempDir() + "tenon_saved_and_read") {
-    std::filesystem::remove_all(path_);
+  SaveAndRead() {
     context().set_print([this](std::string_view text) { printed += text; });
   }
-  ~SaveAndRead() override { std::filesystem::remove_all(path_); }
 
   Ref<SavedProgram> again(const Ref<Function>& f, const std::vector<InputSpec>& inputs) {
     const FunctionToSave one = {"f", f->trace(scope(), inputs, {})};
-    save_program(scope(), path_, {&one, 1});
-    return read_program(scope(), path_);
+    save_program(scope(), folder_.file("program"), {&one, 1});
+    return read_program(scope(), folder_.file("program"));
   }
   // Whether both give the same, within what the order of sums may change.
   void expect_same(const Ref<Function>& a, const Ref<Function>& b, const Tensors& inputs,
@@ -51,7 +48,7 @@ class SaveAndRead : public testing::FunctionTest {
   std::string printed;
 
  private:
-  std::string path_;
+  testing::Folder folder_;
 };
 
 const InputSpec kRows = {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace tenon::testing {
@@ -23,12 +24,17 @@ class Folder {
   Folder(const Folder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // Writes a file, in place of one that is there.
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  // Writes a file, in place of one that is there, and the folders that it lies in.
   std::string write(const std::string& name, const std::string& bytes) const {
-    const std::filesystem::path file = path_ / name;
-    std::filesystem::remove(file);
-    std::ofstream(file, std::ios::binary) << bytes;
-    return file.string();
+    std::filesystem::create_directories((path_ / name).parent_path());
+    std::filesystem::remove(path_ / name);
+    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    return file(name);
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream in(path_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
   }
 
  private:

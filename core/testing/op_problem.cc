@@ -1,6 +1,7 @@
 #include "core/testing/op_problem.h"
 
 #include <cmath>
+#include <ostream>
 #include <random>
 
 namespace tenon::testing {
@@ -295,6 +296,16 @@ std::string OpProblem::check_second_order() const {
     if (!fault.empty()) return fault;
   }
   return {};
+}
+
+void PrintTo(const OpParam& param, std::ostream* out) { *out << param.op->name; }
+
+std::vector<OpParam> ops_with_cases() {
+  std::vector<OpParam> all;
+  for (const OpDef& op : all_ops()) {
+    if (op.cases) all.push_back({&op});
+  }
+  return all;
 }
 
 }  // namespace tenon::testing

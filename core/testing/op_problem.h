@@ -3,12 +3,20 @@
 
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "core/testing/test.h"
 
 namespace tenon::testing {
+
+// What tests over all ops are given.
+struct OpParam {
+  const OpDef* op;
+};
+void PrintTo(const OpParam& param, std::ostream* out);
+std::vector<OpParam> ops_with_cases();
 
 class OpProblem {
  public:

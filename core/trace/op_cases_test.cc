@@ -1,8 +1,6 @@
 // Every case of every op inside of a function gives the bits that eager code gives: its values, and
 // its gradients, for the sizes of the case and for sizes that the trace does not know.
 
-#include <ostream>
-
 #include "core/testing/op_problem.h"
 #include "core/trace/function.h"
 
@@ -11,13 +9,8 @@ namespace {
 
 using testing::OpProblem;
 
-struct Param {
-  const OpDef* op;
-};
-
-void PrintTo(const Param& param, std::ostream* out) { *out << param.op->name; }
-
-class OpsInFunctions : public testing::CoreTest, public ::testing::WithParamInterface<Param> {
+class OpsInFunctions : public testing::CoreTest,
+                       public ::testing::WithParamInterface<testing::OpParam> {
  protected:
   const OpDef& op() const { return *GetParam().op; }
 
@@ -127,15 +120,7 @@ TEST_P(OpsInFunctions, GiveTheBitsOfEagerCode) {
   }
 }
 
-std::vector<Param> all_params() {
-  std::vector<Param> result;
-  for (const OpDef& op : all_ops()) {
-    if (op.cases) result.push_back({&op});
-  }
-  return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(Ref, OpsInFunctions, ::testing::ValuesIn(all_params()),
+INSTANTIATE_TEST_SUITE_P(Ref, OpsInFunctions, ::testing::ValuesIn(testing::ops_with_cases()),
                          [](const auto& info) { return info.param.op->name; });
 
 }  // namespace

@@ -16,26 +16,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* kind_name(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::kOp:
-      return "op";
-    case SpanKind::kFused:
-      return "fused";
-    case SpanKind::kFunction:
-      return "function";
-    case SpanKind::kTracing:
-      return "tracing";
-    default:
-      return "copy";
-  }
-}
-
 Json rows_of(const Profiler& profiler) {
   Json rows = Json::array();
   for (const ProfileRow& row : profiler.rows()) {
     rows.push_back({{"name", row.name},
-                    {"kind", kind_name(row.kind)},
+                    {"kind", name_of(row.kind)},
                     {"inputs", row.inputs},
                     {"device", row.device},
                     {"count", row.c.count},

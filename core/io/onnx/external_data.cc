@@ -87,12 +87,7 @@ std::string read_whole_file(const std::string& path, uint64_t most) {
                "\"{}\" cannot be opened: {}", path, std::strerror(error));
   require_code(S_ISREG(status_of(file.descriptor()).st_mode), Code::kInvalidArgument,
                "\"{}\" is no file", path);
-  const uint64_t size = file.size();
-  require_code(size <= most, Code::kDataLoss, "\"{}\" has {} bytes, and {} are the most", path,
-               size, most);
-  std::string bytes(size, '\0');
-  file.read(0, bytes.data(), size);
-  return bytes;
+  return read_whole(file, most, path);
 }
 
 const OpenFile& ModelFolder::open(const std::string& location) {

@@ -20,6 +20,22 @@ enum class SpanKind : int32_t {
   kCopy = TENON_SPAN_COPY
 };
 
+inline const char* name_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kOp:
+      return "op";
+    case SpanKind::kFused:
+      return "fused";
+    case SpanKind::kFunction:
+      return "function";
+    case SpanKind::kTracing:
+      return "tracing";
+    case SpanKind::kCopy:
+      return "copy";
+  }
+  return "";  // One that only a newer version knows.
+}
+
 // Spans that are alike; tenon/profiler.h says what each number is.
 struct ProfileRow {
   SpanKind kind;
