@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 #include "core/dispatch/composites.h"
 
 namespace tenon {
@@ -167,9 +168,11 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   }
   const OpDef& op = call.op;
   if (op.linearize) return tape.linearize(call);
-  // Parts record themselves. Where the device runs the op whole, one record recomputes the parts.
+  // Parts record themselves. Where the device runs the op whole, or a program does that costs
+  // little, one record recomputes the parts.
   const bool in_parts = !op.vjp && op.decompose && op.differentiable;
-  if (in_parts && !has_kernel(scope, call)) return composites(scope).call(call);
+  const bool adds_up = in_parts && !has_kernel(scope, call);
+  if (adds_up && !tape.takes_as_one(call)) return composites(scope).call(call);
 
   Tensors outputs;
   {
@@ -185,7 +188,21 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   record.op = &op;
   record.attrs = OwnedAttrs(call.attrs);
   record.recompute = in_parts;
+  record.adds_up = adds_up;
   return outputs;
+}
+
+// Whether the parts of a call give the same if one record recomputes them: each input is a value of
+// its own.
+bool Tape::takes_as_one(const Call& call) const {
+  std::vector<Node> nodes;
+  for (const TensorImpl* x : call.inputs) {
+    const Node node = x ? node_of(*x) : 0;
+    if (node == 0) continue;
+    if (x->type.weak || contains(nodes, node)) return false;
+    nodes.push_back(node);
+  }
+  return call.inputs.size() < 32 && composites(*scope_).is_one(call);
 }
 
 Tensors Tape::linearize(const Call& call) {

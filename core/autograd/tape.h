@@ -94,6 +94,9 @@ class Tape final : public Interpreter, public Pooled<Tape> {
     uint64_t kept_inputs = 0;
     uint64_t kept_outputs = 0;
     bool recompute = false;  // The derivative is that of the decomposition, run again.
+    // It adds what reaches the inputs to what reached them before, part by part, as it would have
+    // been had the parts been recorded: in the same order.
+    bool adds_up = false;
   };
 
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
@@ -116,12 +119,18 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   // Runs what asks for gradients; unless the tape is persistent, it is used up behind it.
   template <class Ask>
   Tensors ask(const Ask& ask);
+  // `before`: what has reached the sources already.
   Tensors play_back(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
-                    std::span<const Source> sources, GradientOptions options, bool keep);
+                    std::span<const Source> sources, GradientOptions options, bool keep,
+                    TensorSpan before = {});
   // A row of the Jacobian for each element of the target.
   Tensors play_back_rows(const Tensor& target, std::span<const Source> sources,
                          GradientOptions options);
-  Tensors derivative(const Record& record, Args& args);
+  bool takes_as_one(const Call& call) const;
+  // `before`: what has reached each node.
+  Tensors derivative(const Record& record, const Args& args, const std::vector<Tensor>& before);
+  // `before`: what has reached each input.
+  Tensors through_parts(const Record& record, const Args& args, TensorSpan before);
   void check_usable() const;
   void use_up();
   void forget();

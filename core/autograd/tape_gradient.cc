@@ -1,9 +1,11 @@
 // Playing a tape back.
 
 #include <algorithm>
+#include <optional>
 
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
+#include "core/dispatch/composites.h"
 #include "core/ops/formulas.h"
 #include "core/trace/lists.h"
 
@@ -53,12 +55,12 @@ class Tape::Args final : public VjpArgs {
     for (uint32_t i = 0; i < record.n_inputs; ++i) {
       nodes_.push_back(tape.input_nodes_[record.nodes_at + i]);
       needs_.push_back(nodes_.back() != 0 && reached[nodes_.back()]);
-      input_types_.push_back(tape.read_type(type_at));
+      types_.push_back(tape.read_type(type_at));
       const bool kept = record.kept_inputs >> std::min<uint32_t>(i, 63) & 1;
       inputs_.push_back(kept ? tape.saved_[saved_at++] : Tensor());
     }
     for (uint32_t i = 0; i < record.n_outputs; ++i) {
-      output_types_.push_back(tape.read_type(type_at));
+      types_.push_back(tape.read_type(type_at));
       const bool kept = record.kept_outputs >> std::min<uint32_t>(i, 63) & 1;
       outputs_.push_back(kept ? tape.saved_[saved_at++] : Tensor());
       cotangents_.push_back(cotangents[record.first_output + i]);
@@ -67,16 +69,16 @@ class Tape::Args final : public VjpArgs {
 
   const Tensor& input(size_t i) const override { return kept(inputs_[i]); }
   const Tensor& output(size_t i) const override { return kept(outputs_[i]); }
-  const TensorType& input_type(size_t i) const override { return input_types_[i]; }
-  const TensorType& output_type(size_t i) const override { return output_types_[i]; }
+  const TensorType& input_type(size_t i) const override { return types_[i]; }
+  const TensorType& output_type(size_t i) const override { return types_[nodes_.size() + i]; }
   const Tensor& cotangent(size_t i) const override {
-    if (!cotangents_[i]) cotangents_[i] = zeros_or_list(output_types_[i]);
+    if (!cotangents_[i]) cotangents_[i] = zeros_or_list(output_type(i));
     return cotangents_[i];
   }
   bool has_cotangent(size_t i) const override { return static_cast<bool>(cotangents_[i]); }
   bool needs(size_t input) const override { return needs_[input]; }
-  size_t n_inputs() const override { return input_types_.size(); }
-  size_t n_outputs() const override { return output_types_.size(); }
+  size_t n_inputs() const override { return nodes_.size(); }
+  size_t n_outputs() const override { return outputs_.size(); }
 
   Node node(size_t i) const { return nodes_[i]; }
   Device& device() const {
@@ -86,6 +88,29 @@ class Tape::Args final : public VjpArgs {
     return current_scope().device();
   }
   const Tensors& inputs() const { return inputs_; }
+  std::span<const TensorType> types() const { return {types_.data(), types_.size()}; }
+
+  // All that it may read; and the same with other tensors in their places.
+  Tensors tensors() const {
+    Tensors all(inputs_);
+    for (const Tensor& y : outputs_) all.push_back(y);
+    for (const Tensor& dy : cotangents_) all.push_back(dy);
+    return all;
+  }
+  Args with(TensorSpan tensors) const {
+    Args other(*this);
+    for (Tensors* each : {&other.inputs_, &other.outputs_, &other.cotangents_}) {
+      for (Tensor& x : *each) x = tensors[0], tensors = tensors.subspan(1);
+    }
+    return other;
+  }
+  // A number for the inputs by which it is asked for; none of ops with very many.
+  std::optional<uint64_t> which_way_back() const {
+    if (needs_.size() > 60) return std::nullopt;
+    uint64_t number = 1;
+    for (const bool needed : needs_) number = number << 1 | needed;
+    return number;
+  }
 
  private:
   static const Tensor& kept(const Tensor& x) {
@@ -96,8 +121,7 @@ class Tape::Args final : public VjpArgs {
 
   SmallVector<Node, 4> nodes_;
   SmallVector<bool, 4> needs_;
-  SmallVector<TensorType, 3> input_types_;
-  SmallVector<TensorType, 2> output_types_;
+  TensorTypes types_;  // Of inputs, and of outputs.
   Tensors inputs_;
   Tensors outputs_;
   mutable Tensors cotangents_;
@@ -129,28 +153,53 @@ std::vector<bool> Tape::mark_reached(const std::vector<std::vector<Node>>& sourc
   return reached;
 }
 
-Tensors Tape::derivative(const Record& record, Args& args) {
+// What is done for a composite is a program, too, if it comes again.
+Tensors Tape::derivative(const Record& record, const Args& args,
+                         const std::vector<Tensor>& before) {
   if (record.custom) return (*record.custom)(args);
   const OpDef& op = *record.op;
-  if (op.vjp) return op.vjp(op, record.attrs.view().data, args);
-  if (!record.recompute) {
+  const void* const attrs = record.attrs.view().data;
+  if (op.vjp && !op.decompose) return op.vjp(op, attrs, args);
+  if (!op.vjp && !record.recompute) {
     fail(Code::kUnimplemented, "no gradient{}{}",
          {op.no_gradient.empty() ? "" : ": ", op.no_gradient});
   }
-  Tensors inputs;
+  const size_t n = args.n_inputs();
+  Tensors given = args.tensors();
+  for (size_t i = 0; i < n; ++i) {
+    given.push_back(record.adds_up && args.needs(i) ? before[args.node(i)] : Tensor());
+  }
+  const auto code = [&](TensorSpan all) {
+    const Args own = args.with(all);
+    Tensors found = op.vjp ? op.vjp(op, attrs, own) : through_parts(record, own, all.last(n));
+    for (size_t i = 0; i < n; ++i) {
+      if (!args.needs(i)) found[i].reset();
+    }
+    return found;
+  };
+  const std::optional<uint64_t> part = args.which_way_back();
+  if (!part) return code(given);
+  return scope_->composite_programs().run(*scope_, {op, record.attrs.view(), *part, args.types()},
+                                          given, code);
+}
+
+// The parts are run again under a tape of their own. Tapes further out see all of it.
+Tensors Tape::through_parts(const Record& record, const Args& args, TensorSpan before) {
+  const OpDef& op = *record.op;
+  Tensors inputs, sums;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     Tensor x = args.inputs()[i];
     if (x && x->type.weak) x = fill(x, Dims{}, args.input_type(i).dtype);
     inputs.push_back(std::move(x));
   }
   make_distinct({inputs.data(), inputs.size()});
-  // The parts are run again under a tape of their own. Tapes further out see all of it.
   auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
   std::vector<Source> sources;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     if (!args.needs(i)) continue;
     inner->watch(inputs[i]);
     sources.emplace_back(inputs[i]);
+    sums.push_back(before[i]);
   }
   const Tensors outputs = op.decompose(op, record.attrs.view().data, inputs);
   Tensors targets, cotangents;
@@ -159,7 +208,9 @@ Tensors Tape::derivative(const Record& record, Args& args) {
     targets.push_back(outputs[i]);
     cotangents.push_back(args.cotangent(i));
   }
-  Tensors found = inner->gradient(targets, cotangents, sources);
+  Tensors found = inner->ask([&] {
+    return inner->play_back(targets, cotangents, sources, {.unreached_as_null = true}, false, sums);
+  });
   Tensors result;
   size_t next = 0;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
@@ -169,7 +220,8 @@ Tensors Tape::derivative(const Record& record, Args& args) {
 }
 
 Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
-                        std::span<const Source> sources, GradientOptions options, bool keep) {
+                        std::span<const Source> sources, GradientOptions options, bool keep,
+                        TensorSpan before) {
   std::vector<std::vector<Node>> source_nodes;
   for (const Source& source : sources) source_nodes.push_back(nodes_of(source));
   const std::vector<bool> reached = mark_reached(source_nodes);
@@ -179,6 +231,9 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
     Tensor& sum = gradients[node];
     sum = sum ? accumulated(sum, g) : g;
   };
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (before[i]) gradients[source_nodes[i][0]] = before[i];
+  }
   size_t last = 0;
   for (size_t i = 0; i < targets.size(); ++i) {
     const Node node = node_of(*targets[i]);
@@ -198,17 +253,22 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
     }
     if (any && reached[record.first_output]) {
       scope_->check_cancelled();
-      Args args(*this, record, gradients, reached);
+      const Args args(*this, record, gradients, reached);
       const Scope::OnDevice on(*scope_, args.device());
       Tensors input_gradients;
       try {
-        input_gradients = derivative(record, args);
+        input_gradients = derivative(record, args, gradients);
       } catch (Error& error) {
         if (record.op) error.set_op(record.op->name);
         throw;
       }
       for (size_t i = 0; i < input_gradients.size(); ++i) {
-        if (input_gradients[i] && args.needs(i)) add_to(args.node(i), input_gradients[i]);
+        if (!input_gradients[i] || !args.needs(i)) continue;
+        if (record.adds_up) {
+          gradients[args.node(i)] = input_gradients[i];
+        } else {
+          add_to(args.node(i), input_gradients[i]);
+        }
       }
     }
     if (keep) continue;

@@ -40,14 +40,13 @@ void Dims::erase(size_t at) {
 void check_size(const TensorType& type) {
   constexpr int64_t kLimit = int64_t{1} << 62;
   int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
-  bool is_empty = false;
   for (const Size size : type.shape) {
     require(size >= 0, "a size is negative: {}", type);
-    is_empty = is_empty || identical(size, 0);
   }
-  if (is_empty) return;
   for (const Size size : type.shape) {
     if (!size.known()) continue;  // A call checks what it makes of it.
+    // Of empty ones, too, the other sizes are multiplied where strides are counted.
+    if (identical(size, 0)) continue;
     require(size <= kLimit / bytes, "{} has more bytes than an int64 counts", type);
     bytes *= size;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <mutex>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/device/device.h"
@@ -100,16 +101,30 @@ void Allocator::recycle(Storage* storage) {
   Allocator& self = storage->device->allocator();
   const size_t size_class = class_of(storage->capacity);
   storage->written = 0;
-  bool last;
+  bool last = false;
   {
     std::lock_guard guard(self.lock_);
+    if (!std::exchange(storage->of_context, false)) last = self.went_dead(*storage);
     storage->next_free = self.free_[size_class];
     self.free_[size_class] = storage;
-    --self.live_of_class_[size_class];
-    self.statistics_.live_bytes -= storage->size;
-    last = --self.statistics_.live_count == 0;
   }
   if (last) self.device_.release();  // May end the context, and this allocator with it.
+}
+
+// The lock is held.
+bool Allocator::went_dead(const Storage& storage) {
+  --live_of_class_[class_of(storage.capacity)];
+  statistics_.live_bytes -= storage.size;
+  return --statistics_.live_count == 0;
+}
+
+void Allocator::leave_to_context(Storage& storage) {
+  bool last = false;
+  {
+    std::lock_guard guard(lock_);
+    if (!std::exchange(storage.of_context, true)) last = went_dead(storage);
+  }
+  if (last) device_.release();
 }
 
 Ref<Storage> Allocator::import(void* data, uint64_t bytes, const tenon_deleter& deleter) {

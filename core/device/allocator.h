@@ -36,6 +36,9 @@ class Allocator {
   // At least one byte, so that an empty tensor has an address too.
   Ref<Storage> allocate(uint64_t bytes);
 
+  // What the context itself has from now on does not keep it.
+  void leave_to_context(Storage& storage);
+
   // A storage over the host's memory, which `deleter` gives back. NULL if the device cannot import
   // it; the deleter is then untouched.
   Ref<Storage> import(void* data, uint64_t bytes, const tenon_deleter& deleter);
@@ -59,6 +62,8 @@ class Allocator {
 
   Storage* make(uint64_t bytes, size_t size_class);
   void went_live(uint64_t bytes);
+  // True for the last, behind which the context need not stay.
+  bool went_dead(const Storage& storage);
   [[noreturn]] void fail_out_of_memory(uint64_t bytes, const char* why);
 
   Device& device_;

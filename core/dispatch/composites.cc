@@ -15,27 +15,39 @@ namespace {
   return within;
 }
 
+Tensors shared(Inputs inputs) {
+  Tensors tensors;
+  for (TensorImpl* x : inputs) tensors.push_back(Tensor::share(x));
+  return tensors;
+}
+
 }  // namespace
 
 Tensors Composites::call(const Call& call) {
   const Scope::OnDevice on(scope_, common_device(scope_, call.inputs));
-  Tensors inputs;
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    TensorImpl* x = call.inputs[i];
-    if (x && x->type.weak) {
+  const auto parts = [&](TensorSpan given) {
+    Tensors inputs(given);
+    for (size_t i = 0; i < inputs.size(); ++i) {
       // The parts must not give a scalar another dtype than the whole did.
-      inputs.push_back(fill(Tensor::share(x), Dims{}, call.types[i].dtype));
-    } else {
-      inputs.push_back(Tensor::share(x));
+      if (!inputs[i] || !inputs[i]->type.weak) continue;
+      inputs[i] = fill(inputs[i], Dims{}, call.types[i].dtype);
     }
-  }
-  Tensors outputs = call.op.decompose(call.op, call.attrs.data, inputs);
+    return call.op.decompose(call.op, call.attrs.data, inputs);
+  };
+  Tensors outputs =
+      scope_.composite_programs().run(scope_, {call.op, call.attrs}, shared(call.inputs), parts);
 #if !defined(NDEBUG)
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   assert(outputs.size() == types.size());
   for (size_t i = 0; i < outputs.size(); ++i) assert(is_within(outputs[i]->type, types[i]));
 #endif
   return outputs;
+}
+
+bool Composites::is_one(const Call& call) {
+  if (scope_.traced_cells() || scope_.recorder()) return false;
+  const Scope::OnDevice on(scope_, common_device(scope_, call.inputs));
+  return scope_.composite_programs().is_light(scope_, {call.op, call.attrs}, shared(call.inputs));
 }
 
 }  // namespace tenon

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/dispatch/composites.h"
 #include "core/dispatch/profile_log.h"
 
 namespace tenon {
@@ -200,6 +201,11 @@ void Scope::wait(PendingWork::Done done) {
     }
   }
   one_less(nullptr);
+}
+
+CompositePrograms& Scope::composite_programs() {
+  if (!composite_programs_) composite_programs_ = new_composite_programs(context_);
+  return *composite_programs_;
 }
 
 const PreparedKernel* Scope::find_kernel(Device& device, const OpDef& op, const KernelKey& key,

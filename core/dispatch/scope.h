@@ -19,6 +19,7 @@
 
 namespace tenon {
 
+class CompositePrograms;
 class LaunchRecorder;
 class ProfileTrack;
 class TracedCells;
@@ -211,6 +212,8 @@ class Scope final : public Object, public Pooled<Scope> {
                                     std::span<const TensorType> outputs);
 
   RepeatedCalls& repeated() { return *repeated_; }
+  // What composites became that ran here before.
+  CompositePrograms& composite_programs();
 
  private:
   static constexpr size_t kCached = 512;
@@ -251,6 +254,7 @@ class Scope final : public Object, public Pooled<Scope> {
   SmallVector<std::unique_ptr<PendingWork>, 1> pending_;
   std::unique_ptr<std::array<CachedKernel, kCached>> kernels_;
   std::unique_ptr<RepeatedCalls> repeated_;
+  std::unique_ptr<CompositePrograms> composite_programs_;  // Once there is one.
 };
 
 // The scope of the call under way on this thread. There always is one where the core computes.

@@ -40,6 +40,7 @@ class Storage : public Pooled<Storage> {
   uint64_t capacity = 0;      // Bytes of the buffer.
   bool imported = false;      // Somebody else's memory: never written, never donated.
   bool traced = false;        // Of a tensor of a trace: there is no memory (core/trace/tracer.h).
+  bool of_context = false;    // Of something that the context has, and not of a tensor.
   bool list = false;          // Of a list of tensors: there is no memory (core/trace/lists.h).
   uint64_t written = 0;       // Of an asynchronous device: the ticket of what wrote it last.
   Storage* next_free = nullptr;

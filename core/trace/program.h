@@ -67,6 +67,12 @@ class Program {
   Tensors repeat(Scope& scope, TensorSpan inputs, uint32_t go, std::span<const Feedback> feedback,
                  TripLimit& limit) const;
 
+  // Whether its launches are elementwise and reductions alone.
+  bool is_light() const;
+  // What the host wrote when it was written down no longer keeps the context, which has to outlast
+  // the program. False, if somebody else has some of it.
+  bool leave_to_context() const;
+
   size_t n_launches() const { return launches_.size(); }
   // Of the block in which values lie that the code uses up itself.
   uint64_t block_bytes() const { return block_bytes_; }

@@ -213,6 +213,26 @@ class Program::Recorder final : public LaunchRecorder {
   bool is_whole_ = true;
 };
 
+bool Program::is_light() const {
+  return std::all_of(launches_.begin(), launches_.end(), [](const Launch& launch) {
+    return launch.op->elementwise || launch.op->attrs == &attrs_type<ReduceAttrs>();
+  });
+}
+
+bool Program::leave_to_context() const {
+  for (const Output& output : outputs_) {
+    if (output.buffer != kNone && buffers_[output.buffer].constant) return false;
+  }
+  for (const Buffer& buffer : buffers_) {
+    const Storage* constant = buffer.constant.get();
+    if (constant && (constant->owners() > 1 || constant->imported)) return false;
+  }
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.constant) buffer.constant->device->allocator().leave_to_context(*buffer.constant);
+  }
+  return true;
+}
+
 Program::Recorded Program::record(Scope& scope, Device& device, TensorSpan inputs,
                                   const Code& code) {
   Recorded result;

@@ -1,0 +1,180 @@
+// Composites that come again, as programs.
+
+#include <array>
+
+#include "core/dispatch/composites.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+#include "core/trace/passes/pass.h"
+#include "core/trace/program.h"
+
+namespace tenon {
+namespace {
+
+// What tells calls apart, beside the op and its attributes.
+using Words = SmallVector<int64_t, 24>;
+
+void add(Words& words, const TensorType& type) {
+  words.push_back(static_cast<int64_t>(type.dtype) | static_cast<int64_t>(type.weak) << 8 |
+                  static_cast<int64_t>(type.rank()) << 16);
+  for (const Size size : type.shape) words.push_back(size.word());
+}
+
+Words words_of(Scope& scope, const CompositePrograms::Key& key, TensorSpan inputs) {
+  Words words = {static_cast<int64_t>(key.part), reinterpret_cast<intptr_t>(&scope.device())};
+  for (const TensorType& type : key.types) add(words, type);
+  for (const Tensor& x : inputs) {
+    if (!x) {
+      words.push_back(-1);
+      continue;
+    }
+    add(words, x->type);
+    if (x->dense) continue;
+    for (const Size stride : x->strides) words.push_back(stride.word());
+  }
+  return words;
+}
+
+uint64_t hash_of(const CompositePrograms::Key& key, const Words& words) {
+  uint64_t hash = detail::mix(key.op.id, key.attrs.hash());
+  for (const int64_t word : words) hash = detail::mix(hash, static_cast<uint64_t>(word));
+  return hash;
+}
+
+// While it lives, code has no line of its own: those who call it later bring theirs.
+class NoLine {
+ public:
+  explicit NoLine(Scope& scope) : scope_(scope), line_(scope.location()) {
+    scope_.set_location({});
+  }
+  ~NoLine() { scope_.set_location(std::move(line_)); }
+  NoLine(const NoLine&) = delete;
+
+ private:
+  Scope& scope_;
+  std::string line_;
+};
+
+// Those that are there, and which of all these are.
+struct Present {
+  explicit Present(TensorSpan all) {
+    for (const Tensor& x : all) {
+      is_there.push_back(static_cast<bool>(x));
+      if (x) tensors.push_back(x);
+    }
+  }
+
+  Tensors tensors;
+  SmallVector<bool, 8> is_there;
+};
+
+Tensors spread(Tensors tensors, const SmallVector<bool, 8>& is_there) {
+  Tensors all;
+  size_t next = 0;
+  for (const bool there : is_there) all.push_back(there ? std::move(tensors[next++]) : Tensor());
+  return all;
+}
+
+class Programs final : public CompositePrograms {
+ public:
+  explicit Programs(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
+
+  Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) override {
+    if (scope.innermost() || scope.recorder() || is_off(key.op)) return code(inputs);
+    const Words words = words_of(scope, key, inputs);
+    const uint64_t hash = hash_of(key, words);
+    Entry& entry = entries_[hash % kEntries];
+    if (!entry.is(hash, key, words)) {
+      return came_before(hash) ? record(scope, key, words, inputs, code) : code(inputs);
+    }
+    if (!entry.program) return code(inputs);
+    Tensors given;
+    SmallVector<uint8_t, 16> spare;
+    for (const Tensor& x : inputs) {
+      if (!x) continue;
+      given.push_back(not_donated(x));
+      // Owned by the caller's handle, and by the one of this call.
+      spare.push_back(x->donation == Donation::kOffered ? uint8_t{2} : uint8_t{0});
+    }
+    if (!entry.program->serves(given)) return code(inputs);
+    return spread(entry.program->run(scope, given, spare.span()), entry.gives);
+  }
+
+  bool is_light(Scope& scope, const Key& key, TensorSpan inputs) override {
+    if (is_off(key.op)) return false;
+    const Words words = words_of(scope, key, inputs);
+    const uint64_t hash = hash_of(key, words);
+    const Entry& entry = entries_[hash % kEntries];
+    if (entry.is(hash, key, words)) return entry.program && entry.program->is_light();
+    return came_before(hash);
+  }
+
+ private:
+  static constexpr size_t kEntries = 256, kSeen = 1024;
+
+  struct Entry {
+    uint64_t hash = 0;
+    const OpDef* op = nullptr;
+    OwnedAttrs attrs;
+    Words words;
+    SmallVector<bool, 8> gives;              // Which outputs are there.
+    std::unique_ptr<const Program> program;  // NULL: there can be none.
+
+    bool is(uint64_t other_hash, const Key& key, const Words& other_words) const {
+      return hash == other_hash && op == &key.op && words == other_words &&
+             attrs.view() == key.attrs;
+    }
+  };
+
+  // For debugging; and what users' code does is not for us to leave out.
+  bool is_off(const OpDef& op) const {
+    return context_.runs_functions_eagerly() || context_.leaves_out_pass(fuse_) || op.payload;
+  }
+
+  // Most calls come once, or again and again.
+  bool came_before(uint64_t hash) { return std::exchange(seen_[hash % kSeen], hash) == hash; }
+
+  Tensors record(Scope& scope, const Key& key, const Words& words, TensorSpan inputs,
+                 const Code& code) {
+    const Present present(inputs);
+    Tensors given;
+    for (const Tensor& x : present.tensors) given.push_back(not_donated(x));
+    Entry made = {hash_of(key, words), &key.op, OwnedAttrs(key.attrs), words, {}, nullptr};
+    Program::Recorded recorded;
+    {
+      const NoLine no_line(scope);
+      recorded =
+          Program::record(scope, common_device(scope, borrowed(given)), given, [&](TensorSpan own) {
+            Present outputs(code(spread(Tensors(own), present.is_there)));
+            made.gives = std::move(outputs.is_there);
+            return std::move(outputs.tensors);
+          });
+    }
+    // A scope does not keep its context, nor may what it holds.
+    if (recorded.program && recorded.program->leave_to_context()) {
+      made.program = std::move(recorded.program);
+    }
+    Tensors outputs = spread(std::move(recorded.outputs), made.gives);
+    entries_[made.hash % kEntries] = std::move(made);
+    return outputs;
+  }
+
+  static SmallVector<TensorImpl*, 6> borrowed(TensorSpan tensors) {
+    SmallVector<TensorImpl*, 6> all;
+    for (const Tensor& x : tensors) all.push_back(x.get());
+    return all;
+  }
+
+  const size_t fuse_;
+  Context& context_;
+  std::array<Entry, kEntries> entries_;
+  std::array<uint64_t, kSeen> seen_{};
+};
+
+}  // namespace
+
+std::unique_ptr<CompositePrograms> new_composite_programs(Context& context) {
+  return std::make_unique<Programs>(context);
+}
+
+}  // namespace tenon
