@@ -87,6 +87,43 @@ Size SizeTable::symbol(const std::string& name, std::optional<int64_t> example) 
   return atom_size(symbols_.back());
 }
 
+Size SizeTable::born() {
+  std::string name;
+  const auto is_taken = [&](AtomId id) { return atoms_[id].name == name; };
+  size_t n = 0;
+  do {
+    name = "d" + std::to_string(n++);
+  } while (any_of(symbols_, is_taken));
+  const Size size = symbol(name);
+  mark_born(size);
+  return size;
+}
+
+void SizeTable::mark_born(Size size) {
+  const std::optional<size_t> symbol = symbol_of(size);
+  if (!symbol) return;
+  atoms_[symbols_[*symbol]].is_born = true;
+  has_births_ = true;
+}
+
+std::vector<size_t> SizeTable::born_in(Size size) const {
+  std::vector<size_t> all;
+  if (!has_births_ || size.known()) return all;
+  for (const Term& term : formulas_[size.id()]) {
+    for (const AtomId id : term.atoms) {
+      const Atom& x = atoms_[id];
+      if (x.kind != Atom::Kind::kSymbol) {
+        for (const Size operand : {x.a, x.b}) {
+          for (const size_t symbol : born_in(operand)) all.push_back(symbol);
+        }
+      } else if (x.is_born) {
+        all.push_back(x.index);
+      }
+    }
+  }
+  return all;
+}
+
 Polynomial SizeTable::polynomial(Size size) const {
   if (!size.known()) return formulas_[size.id()];
   if (size.word() == 0) return {};
@@ -263,15 +300,24 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
 std::optional<bool> SizeTable::asked_before(const SizeTest& test, const Polynomial& difference) {
   const Size as_one = size_of(difference);
   for (const SizeTest& guard : guards_) {
-    const bool same = guard.kind == test.kind, opposite = guard.kind == negated(test).kind;
-    if (!same && !opposite) continue;
-    const Size other = size_of(plus(resolved_polynomial(Size::from_word(guard.b)),
-                                    resolved_polynomial(Size::from_word(guard.a)), -1));
-    const bool swapped = identical(other, make(detail::SizeOp::kSub, 0, as_one));
-    const bool ordered = test.kind == Test::kLess || test.kind == Test::kLessEqual;
-    if (same && (identical(other, as_one) || (!ordered && swapped))) return true;
-    if (opposite && (ordered ? swapped : identical(other, as_one) || swapped)) return false;
+    if (const auto answer = answered_by(guard, test, as_one)) return answer;
   }
+  for (const LateGuard& guard : late_guards_) {
+    if (const auto answer = answered_by(guard.test, test, as_one)) return answer;
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> SizeTable::answered_by(const SizeTest& guard, const SizeTest& test,
+                                           Size as_one) {
+  const bool same = guard.kind == test.kind, opposite = guard.kind == negated(test).kind;
+  if (!same && !opposite) return std::nullopt;
+  const Size other = size_of(plus(resolved_polynomial(Size::from_word(guard.b)),
+                                  resolved_polynomial(Size::from_word(guard.a)), -1));
+  const bool swapped = identical(other, make(detail::SizeOp::kSub, 0, as_one));
+  const bool ordered = test.kind == Test::kLess || test.kind == Test::kLessEqual;
+  if (same && (identical(other, as_one) || (!ordered && swapped))) return true;
+  if (opposite && (ordered ? swapped : identical(other, as_one) || swapped)) return false;
   return std::nullopt;
 }
 
@@ -336,7 +382,13 @@ void SizeTable::learn_equal(const Polynomial& difference) {
 void SizeTable::record(const SizeTest& test) {
   const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
                                      resolved_polynomial(Size::from_word(test.a)), -1);
-  guards_.push_back(test);
+  std::vector<size_t> born = born_in(Size::from_word(test.a));
+  for (const size_t symbol : born_in(Size::from_word(test.b))) born.push_back(symbol);
+  if (born.empty()) {
+    guards_.push_back(test);
+  } else {
+    late_guards_.push_back({test, *std::max_element(born.begin(), born.end())});
+  }
   switch (test.kind) {
     case Test::kEqual:
       return learn_equal(difference);

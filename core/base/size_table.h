@@ -15,6 +15,7 @@
 
 #include "core/base/polynomial.h"
 #include "core/base/size.h"
+#include "core/base/small_vector.h"
 
 namespace tenon {
 
@@ -37,9 +38,20 @@ class SizeTable {
   // That table; an error if there is none.
   static SizeTable& current();
 
-  // A size that a call gives, or that is born of data. `example` is what it is in the call that is
-  // traced, if one is. The same name gives the same symbol.
+  // A size that a call gives. `example` is what it is in the call that is traced, if one is. The
+  // same name gives the same symbol.
   Size symbol(const std::string& name, std::optional<int64_t> example = std::nullopt);
+  // A size that is known once some of the code has run, under a name of its own.
+  Size born();
+  // The symbols of another table, with the same numbers, and what was decided of them. Those that
+  // are born there will be born here, too, as others: theirs stand for nothing.
+  Sizes take_over(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
+  bool is_born(size_t symbol) const { return atoms_[symbols_[symbol]].is_born; }
+  bool has_births() const { return has_births_; }
+  // Marks the symbol that a size is, if it is one, as such a size: code is read that makes it.
+  void mark_born(Size size);
+  // The symbols of that kind that a size is made of.
+  std::vector<size_t> born_in(Size size) const;
 
   Size make(detail::SizeOp op, Size a, Size b);
 
@@ -55,6 +67,9 @@ class SizeTable {
 
   // What calls must make true, in the order in which it was decided.
   std::span<const SizeTest> guards() const { return guards_; }
+  // Fails if what was decided of a symbol that is born does not hold now that it has a value, and
+  // with it all that were born before.
+  void check_born(size_t symbol, std::span<const Size> values) const;
 
   size_t n_formulas() const { return formulas_.size(); }
   // As a formula is written: 2*n + 1.
@@ -93,6 +108,7 @@ class SizeTable {
     size_t index = 0;
     Size a = 0, b = 0;  // The operands of the others.
     std::optional<int64_t> example;
+    bool is_born = false;
     int64_t least, greatest;      // What is known of it.
     std::optional<Size> instead;  // What an equality made of it.
   };
@@ -112,6 +128,7 @@ class SizeTable {
   Range range(const Polynomial& polynomial) const;
   std::optional<bool> prove(const SizeTest& test);
   std::optional<bool> asked_before(const SizeTest& test, const Polynomial& difference);
+  std::optional<bool> answered_by(const SizeTest& guard, const SizeTest& test, Size as_one);
   void record(const SizeTest& test);
   void learn_equal(const Polynomial& difference);
   void learn_at_least(const Polynomial& difference, int64_t least);
@@ -127,9 +144,20 @@ class SizeTable {
   std::vector<AtomId> symbols_;
   std::vector<Polynomial> formulas_;  // By Size::id().
   std::map<Polynomial, uint32_t> ids_;
-  std::vector<SizeTest> guards_;
+  std::vector<SizeTest> guards_;  // Of sizes that calls give.
+  struct LateGuard {
+    SizeTest test;
+    size_t symbol;  // The last one born that it is about.
+  };
+  std::vector<LateGuard> late_guards_;
+  bool has_births_ = false;
   bool asks_guards_ = false;
 };
+
+// Whether some of a size is known only once code has run.
+inline bool is_born(Size size) {
+  return !size.known() && !SizeTable::current().born_in(size).empty();
+}
 
 // What a size is in the call that is traced, if one is and it says.
 std::optional<int64_t> example_of(Size size);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 #include "core/base/size_table.h"
 
 namespace tenon {
@@ -97,6 +98,33 @@ Size SizeTable::evaluate(Size size, std::span<const Size> values) const {
 SizeTest SizeTable::evaluate(const SizeTest& test, std::span<const Size> values) const {
   return {test.kind, evaluate(Size::from_word(test.a), values).word(),
           evaluate(Size::from_word(test.b), values).word()};
+}
+
+Sizes SizeTable::take_over(const SizeTable& other,
+                           std::span<const std::optional<int64_t>> examples) {
+  Sizes symbols;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    symbols.push_back(other.is_born(i) ? born() : symbol(other.symbol_name(i), examples[i]));
+  }
+  // A copy: deciding about a size may look at this table's.
+  const std::vector<SizeTest> guards = other.guards_;
+  for (const SizeTest& guard : guards) other.evaluate(guard, symbols).hold();
+  return symbols;
+}
+
+void SizeTable::check_born(size_t symbol, std::span<const Size> values) const {
+  for (const LateGuard& guard : late_guards_) {
+    if (guard.symbol != symbol) continue;
+    const auto is_known = [&](Size size) {
+      return all_of(born_in(size), [&](size_t i) { return !identical(values[i], -1); });
+    };
+    if (!is_known(Size::from_word(guard.test.a)) || !is_known(Size::from_word(guard.test.b))) {
+      continue;
+    }
+    require(evaluate(guard.test, values).hold(),
+            "{} came out as {}, but the code was traced for {}", symbol_name(symbol),
+            values[symbol], text(guard.test));
+  }
 }
 
 std::optional<size_t> SizeTable::symbol_of(Size size) const {

@@ -45,6 +45,8 @@ void require_value(const TensorImpl& x);
 
 // Ends a donated handle: its storage is the callee's.
 void consume(TensorImpl& x);
+// A size of the code under trace that a value will say, i64[]. Defined by those who trace.
+Size read_traced_size(Scope& scope, const Tensor& x);
 // A donated tensor under another identity: for what is more than one op, of which the first would
 // end it.
 Tensor not_donated(const Tensor& x);

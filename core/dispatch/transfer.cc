@@ -162,6 +162,15 @@ int64_t read_integer(const Tensor& x) {
   return value;
 }
 
+Size read_size(const Tensor& x, Size most) {
+  Scope& scope = current_scope();
+  if (!scope.traced_cells()) return Size::number(read_integer(x));
+  const Size size = read_traced_size(scope, x);
+  const bool fits = (size <= most).hold();
+  require(fits, "a size that data say is at most {}", most);
+  return size;
+}
+
 bool read_bool(const Tensor& x) {
   Scope& scope = current_scope();
   require_value(*x);

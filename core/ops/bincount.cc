@@ -7,7 +7,7 @@ namespace {
 
 struct Attrs {
   int64_t minlength = 0;  // Without length, how many numbers are counted at least.
-  int64_t length = -1;    // The numbers below it are counted; -1 counts up to the largest in x.
+  Size length = -1;       // The numbers below it are counted; -1 counts up to the largest in x.
   TENON_ATTRS(minlength, length)
 };
 
@@ -36,23 +36,30 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     y.dtype = weights.dtype;
   }
   require(attrs.minlength >= 0, "C4: minlength must not be negative, but is {}", attrs.minlength);
-  require(attrs.length >= -1, "C4: length must be -1 or not negative, but is {}", attrs.length);
+  require(!has_size(attrs.length) || attrs.length >= 0,
+          "C4: length must be -1 or not negative, but is {}", attrs.length);
   const int64_t most = std::max(attrs.minlength, numbers_of(x.dtype));
-  y.shape.push_back(has_size(attrs.length) ? attrs.length : most);
+  y.shape.push_back(has_size(attrs.length) ? attrs.length : Size(most));
   check_size(y);
   return {y};
 }
 
-int64_t needed_length(const Attrs& attrs, const Tensor& x) {
-  if (has_size(attrs.length)) return attrs.length;
+Size needed_length(const Attrs& attrs, const Tensor& x) {
   if (count(x->shape()) == 0) return attrs.minlength;
-  const int64_t largest = read_integer(max(x));
-  require(largest < kMostNumbers, "C4: x holds {}, too large a number to count up to", largest);
-  return std::max(attrs.minlength, largest + 1);
+  const Tensor largest = cast(max(x), DType::kI64);
+  return read_size(maximum(add(largest, integer(1)), integer(attrs.minlength)), kMostNumbers);
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const int64_t length = needed_length(attrs, in[0]), n = count(in[0]->shape());
+  if (!has_size(attrs.length)) {
+    Attrs sized = attrs;
+    sized.length = needed_length(attrs, in[0]);
+    require(sized.length <= kMostNumbers, "C4: x holds {}, too large a number to count up to",
+            sized.length - 1);
+    return call_op(OpId::k_bincount, any_attrs(sized), in);
+  }
+  const int64_t length = attrs.length;
+  const Size n = count(in[0]->shape());
   Tensor places = cast(reshape(in[0], {n}), DType::kI64);
   // A negative index would count from the end: moved down by the length it is out of range.
   places = where(less(places, integer(0)), sub(places, integer(length)), places);

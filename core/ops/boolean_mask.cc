@@ -6,14 +6,14 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 0;   // The first axis of x that the mask has; a negative one counts from the end.
-  int64_t size = -1;  // How many slices there is room for; -1 for as many as are chosen.
-  double fill = 0;    // What stands in the room that is left.
+  int64_t axis = 0;  // The first axis of x that the mask has; a negative one counts from the end.
+  Size size = -1;    // How many slices there is room for; -1 for as many as are chosen.
+  double fill = 0;   // What stands in the room that is left.
   TENON_ATTRS(axis, size, fill)
 };
 
 // x's sizes with the axes of the mask as one, of this size.
-Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, int64_t size) {
+Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, Size size) {
   Dims shape;
   for (size_t i = 0; i < axis; ++i) shape.push_back(x[i]);
   shape.push_back(size);
@@ -37,7 +37,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(agree, "C3: mask {} does not have the sizes of {} from axis {} on", mask, x, axis);
   require_size(attrs.size, "C4");
   require_fill(attrs.fill, x.dtype, "C5");
-  const Size size = has_size(attrs.size) ? Size(attrs.size) : count(mask.shape);
+  const Size size = has_size(attrs.size) ? attrs.size : count(mask.shape);
   const TensorType y(x.dtype, with_masked_axis(x.shape, axis, mask.rank(), size));
   check_size(y);
   return {y, TensorType(DType::kI64, {})};
@@ -46,7 +46,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor &x = in[0], &mask = in[1];
   const auto axis = static_cast<size_t>(from_front(attrs.axis, x->rank()));
-  const int64_t n = count(mask->shape());
+  const Size n = count(mask->shape());
   const Tensor slices = reshape(x, with_masked_axis(x->shape(), axis, mask->rank(), n));
   const Tensors chosen = nonzero(reshape(mask, {n}), {.size = attrs.size});
   const Tensor& n_chosen = chosen[1];
@@ -60,7 +60,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (n == 0) return {fill(filler, shape, x->type.dtype), n_chosen};  // No slice to read.
   const Tensor y = gather(slices, places, static_cast<int64_t>(axis));
   Dims along(shape);
-  for (size_t i = 0; i < shape.rank(); ++i) along[i] = i == axis ? attrs.size : 1;
+  for (size_t i = 0; i < shape.rank(); ++i) along[i] = i == axis ? attrs.size : Size(1);
   return {where(less(iota(along, DType::kI64, static_cast<int64_t>(axis)), n_chosen), y, filler),
           n_chosen};
 }

@@ -135,8 +135,8 @@ struct SortAttrs {
 };
 
 struct NonzeroAttrs {
-  int64_t size = -1;  // How many places there is room for; -1 for as many as are found.
-  int64_t fill = 0;   // What stands in the room that is left.
+  Size size = -1;    // How many places there is room for; -1 for as many as are found.
+  int64_t fill = 0;  // What stands in the room that is left.
   TENON_ATTRS(size, fill)
 };
 
@@ -288,6 +288,9 @@ inline Tensor scalar_like(const Tensor&, double value) { return make_scalar(valu
 // The value of an integer tensor of rank 0, for which the host waits: where an output's shape
 // depends on data.
 int64_t read_integer(const Tensor& x);
+
+// A size that data say, and which is not more than another. Code under trace does not know it yet.
+Size read_size(const Tensor& x, Size most);
 
 // The same of a bool.
 bool read_bool(const Tensor& x);

@@ -15,7 +15,7 @@ using Attrs = NonzeroAttrs;
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require_size(attrs.size, "C1");
-  const Size size = has_size(attrs.size) ? Size(attrs.size) : count(x.shape);
+  const Size size = has_size(attrs.size) ? attrs.size : count(x.shape);
   const TensorType indices(DType::kI64, {static_cast<int64_t>(x.rank()), size});
   check_size(indices);
   return {indices, TensorType(DType::kI64, {})};
@@ -26,7 +26,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors in_parts(const Attrs& attrs, const Tensor& x) {
   const Dims& shape = x->shape();
   const DType dtype = x->type.dtype;
-  const int64_t n = count(shape);
+  const Size n = count(shape);
   const Tensor as_bool = dtype == DType::kBool ? x : not_equal(x, number_of(dtype, 0));
   const Tensor is_nonzero = reshape(as_bool, {n});
   const Tensor found = cast(is_nonzero, DType::kI64);
@@ -52,7 +52,7 @@ Tensors in_parts(const Attrs& attrs, const Tensor& x) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (has_size(attrs.size)) return in_parts(attrs, in[0]);
   const Tensors found = nonzero(in[0], {.size = count(in[0]->shape())});
-  return {cut(found[0], read_integer(found[1]), 1), found[1]};
+  return {cut(found[0], read_size(found[1], count(in[0]->shape())), 1), found[1]};
 }
 
 Cases<Attrs> cases() {

@@ -15,10 +15,11 @@
 
 namespace tenon::ops {
 
-inline bool has_size(int64_t size) { return size >= 0; }
+inline bool has_size(Size size) { return !identical(size, -1); }
 
-inline void require_size(int64_t size, std::string_view label) {
-  require(size >= -1, "{}: size must be -1 or not negative, but is {}", label, size);
+inline void require_size(Size size, std::string_view label) {
+  require(!has_size(size) || size >= 0, "{}: size must be -1 or not negative, but is {}", label,
+          size);
 }
 
 // `fill` is a value of the dtype, and a whole one that a double tells from its neighbours where the
@@ -44,8 +45,8 @@ inline Tensor fill_scalar(double fill, DType dtype) {
 }
 
 // The first n places along an axis. A copy of them, so that the memory of the others is free.
-inline Tensor cut(const Tensor& x, int64_t n, int64_t axis) {
-  if (x->shape()[static_cast<size_t>(axis)] == n) return x;
+inline Tensor cut(const Tensor& x, Size n, int64_t axis) {
+  if (identical(x->shape()[static_cast<size_t>(axis)], n)) return x;
   return copy(slice(x, {.starts = {0}, .ends = {n}, .axes = {axis}}));
 }
 

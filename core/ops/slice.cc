@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "core/base/size_table.h"
 #include "core/ops/formulas.h"
 
 namespace tenon::ops {
@@ -32,7 +33,10 @@ Range clamped(Size n, Size start, Size end, int64_t step) {
   end = clamp(end);
   const Size distance = step > 0 ? end - start : start - end;
   const int64_t stride = step > 0 ? step : -std::max(step, -std::numeric_limits<int64_t>::max());
-  const Size size = distance > 0 ? (distance - 1) / stride + 1 : Size(0);
+  // Of what data will tell, nothing can be decided.
+  const Size size = is_born(distance) ? greatest(0, (distance + (stride - 1)) / stride)
+                    : distance > 0    ? (distance - 1) / stride + 1
+                                      : Size(0);
   return {start, step, size};
 }
 

@@ -9,9 +9,9 @@ namespace {
 
 struct Attrs {
   bool sorted =
-      true;  // Whether values are in ascending order, or in that of their first occurrence.
-  int64_t size = -1;  // How many values there is room for; -1 for as many as are found.
-  double fill = 0;    // What stands among the values in the room that is left.
+      true;         // Whether values are in ascending order, or in that of their first occurrence.
+  Size size = -1;   // How many values there is room for; -1 for as many as are found.
+  double fill = 0;  // What stands among the values in the room that is left.
   TENON_ATTRS(sorted, size, fill)
 };
 
@@ -24,7 +24,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require_size(attrs.size, "C1");
   require_fill(attrs.fill, x.dtype, "C2");
-  const int64_t n = count(x.shape), size = has_size(attrs.size) ? attrs.size : n;
+  const Size n = count(x.shape), size = has_size(attrs.size) ? attrs.size : n;
   const TensorType indices(DType::kI64, {size});
   check_size(indices);
   return {TensorType(x.dtype, {size}), indices, TensorType(DType::kI64, {n}), indices,
@@ -76,7 +76,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Attrs bounded = attrs;
   bounded.size = x->shape()[0];
   Tensors found = call_op(OpId::k_unique, any_attrs(bounded), {&x, 1});
-  const int64_t n_found = read_integer(found[kCount]);
+  const Size n_found = read_size(found[kCount], bounded.size);
   for (const Output i : {kValues, kIndices, kCounts}) found[i] = cut(found[i], n_found, 0);
   return found;
 }

@@ -222,8 +222,9 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 }
 
 const OpDef* find_control_op(std::string_view name) {
-  for (const OpDef* op : {&control::while_loop(), &control::branch(), &control::call(),
-                          &control::recompute(), &control::shape(), &control::assign()}) {
+  for (const OpDef* op :
+       {&control::while_loop(), &control::branch(), &control::call(), &control::recompute(),
+        &control::shape(), &control::assign(), &control::extent()}) {
     if (op->name == name) return op;
   }
   if (const OpDef* op = find_effect_op(name)) return op;

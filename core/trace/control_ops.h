@@ -10,6 +10,7 @@
 //
 //   shape       -> the sizes among its attributes
 //   assign      x, variable -> x
+//   extent      n -> bool[n], where n becomes a size of the trace
 
 #pragma once
 
@@ -31,6 +32,11 @@ Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
 // What code gives of what it finds around it. Its way back keeps so many bytes of it at most.
 Tensors trace_recompute(Scope& scope, const Block& code, uint64_t memory_budget);
 
+// Something that is as long as a number says, i64[]; in code under trace that is a new size.
+Tensor extent(Scope& scope, const Tensor& n);
+// The symbol that a call of extent gives birth to; nothing of other nodes.
+std::optional<size_t> size_born_at(const Graph& graph, const Node& node);
+
 // What a variable holds that is assigned x and held `variable` before.
 Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
 
@@ -44,6 +50,7 @@ const OpDef& call();
 const OpDef& recompute();
 const OpDef& shape();
 const OpDef& assign();
+const OpDef& extent();
 }  // namespace control
 
 }  // namespace tenon

@@ -33,17 +33,12 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
                        const std::vector<bool>& by, const std::vector<bool>& from, const Keep& keep)
     : by_(by), from_(from) {
   std::vector<std::optional<int64_t>> examples;
-  for (const Size size : sizes) examples.push_back(example_of(size));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    examples.push_back(primal.sizes().is_born(i) ? std::nullopt : example_of(sizes[i]));
+  }
   Tracer tracer(scope, *graph_);
   tracer.be_silent();
-  Sizes symbols;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    symbols.push_back(graph_->sizes().symbol(primal.sizes().symbol_name(i), examples[i]));
-  }
-  // What is known of the primal graph's sizes is known here.
-  const std::vector<SizeTest> guards(primal.sizes().guards().begin(),
-                                     primal.sizes().guards().end());
-  for (const SizeTest& guard : guards) primal.sizes().evaluate(guard, symbols).hold();
+  const Sizes symbols = graph_->sizes().take_over(primal.sizes(), examples);
   Tensors inputs;
   for (const Node* node : primal.inputs()) {
     inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), InputRole::kArgument,

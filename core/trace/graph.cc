@@ -1,5 +1,7 @@
 #include "core/trace/graph.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace tenon {
@@ -65,7 +67,21 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
   node.attrs = OwnedAttrs(attrs);
   node.inputs = std::move(inputs);
   node.types = std::move(types);
+  if (!births_.empty()) {
+    each_size(attrs, [&](const Size& size) {
+      for (const size_t symbol : sizes_->born_in(size)) add_birth(node, symbol);
+    });
+  }
   return add(std::move(node));
+}
+
+void Graph::add_birth(Node& node, size_t symbol) const {
+  for (const auto& [born, value] : births_) {
+    const auto given = node.inputs.span().last(node.n_sizes);
+    if (born != symbol || std::find(given.begin(), given.end(), value) != given.end()) continue;
+    node.inputs.push_back(value);
+    ++node.n_sizes;
+  }
 }
 
 Node& Graph::add_copy(const Node& node, Values inputs) {

@@ -49,7 +49,9 @@ struct Node {
   InputRole role = InputRole::kArgument;  // Of an input.
   const OpDef* op = nullptr;              // Of a call; the rest of it:
   OwnedAttrs attrs;
+  // The last n_sizes are no operands: sizes among the attributes are those of these values.
   Values inputs;
+  uint32_t n_sizes = 0;
   Tensor constant;                 // Of a constant: an inline scalar.
   TensorTypes types;               // Of the outputs.
   std::vector<std::string> names;  // Of the outputs; each once in its graph.
@@ -58,6 +60,7 @@ struct Node {
   uint32_t first_slot = 0;         // The outputs' numbers in the graph count from here.
 
   Value output(uint32_t i = 0) { return {this, i}; }
+  std::span<const Value> operands() const { return inputs.span().first(inputs.size() - n_sizes); }
 };
 
 const TensorType& Value::type() const { return node->types[index]; }
@@ -87,6 +90,8 @@ class Graph {
   Value add_input(const TensorType& type, InputRole role, std::string name, Device& device);
   Value add_constant(const TensorImpl& scalar);
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
+  // The size that symbol i of the table is comes from the call that gives this value.
+  void set_birth(size_t symbol, Value value) { births_.emplace_back(symbol, value); }
   // A call or a constant of another graph with the same table, of these values.
   Node& add_copy(const Node& node, Values inputs);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
@@ -97,16 +102,31 @@ class Graph {
 
  private:
   Node& add(Node node, std::string name = "");
+  void add_birth(Node& node, size_t symbol) const;
   std::string fresh_name();
 
   std::shared_ptr<SizeTable> sizes_;
   std::list<Node> nodes_;
   std::vector<Node*> inputs_;
   std::vector<Value> outputs_;
+  std::vector<std::pair<size_t, Value>> births_;
   std::unordered_set<std::string> names_;
   size_t next_name_ = 0;
   uint32_t n_slots_ = 0;
 };
+
+// Every size among attributes.
+template <class Visit>
+void each_size(AnyAttrs attrs, const Visit& visit) {
+  if (attrs.empty()) return;
+  for (const AttrField& field : attrs.type->all()) {
+    if (field.kind == AttrKind::kSize) {
+      visit(const_cast<Size&>(field.get<Size>(attrs.data)));
+    } else if (field.kind == AttrKind::kSizes) {
+      for (const Size& size : field.get<Sizes>(attrs.data)) visit(const_cast<Size&>(size));
+    }
+  }
+}
 
 // The first output of each.
 std::vector<Value> outputs_of(std::span<Node* const> nodes);

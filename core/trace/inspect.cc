@@ -116,7 +116,7 @@ void Inspector::call(const Graph& graph, const Node& node, std::span<const Size>
                      std::vector<Tensor>& values, int level) {
   std::vector<Tensor> operands;
   SmallVector<TensorImpl*, 6> borrowed;
-  for (const Value& x : node.inputs) {
+  for (const Value& x : node.operands()) {
     operands.push_back(x ? values[x.slot()] : Tensor());
     borrowed.push_back(operands.back().get());
   }

@@ -18,16 +18,36 @@ Region::Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vj
       vjp_(std::move(vjp)),
       all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {}
 
+namespace {
+
+// Code that runs once, many times or never cannot say how large something is outside of it.
+void require_no_births(const Graph& graph, size_t n_symbols, const char* name) {
+  for (const Value& y : graph.outputs()) {
+    for (const Size size : y.type().shape) {
+      for (const size_t symbol : graph.sizes().born_in(size)) {
+        require_code(symbol < n_symbols, Code::kUnimplemented,
+                     "{} gives {}, and only the values inside of it say how large that is: give "
+                     "what is as large in every case",
+                     name, y.type());
+      }
+    }
+  }
+}
+
+}  // namespace
+
 TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const Block& block) {
   TracedBlock out;
   const auto& around = static_cast<const Tracer&>(*scope.traced_cells());
   out.graph = std::make_shared<Graph>(around.graph().shared_sizes());
+  const size_t n_symbols = out.graph->sizes().n_symbols();
   Tracer tracer(scope, *out.graph);
   Tensors operands;
   for (const Tensor& x : like) {
     operands.push_back(tracer.input(x->type, InputRole::kArgument, "", *x->storage->device));
   }
   tracer.finish(block(operands));
+  require_no_births(*out.graph, n_symbols, name);
   for (const Tracer::Made& made : tracer.made()) {
     require_code(!made.stays(), Code::kFailedPrecondition,
                  "{} makes a variable or a generator: make it before", name);

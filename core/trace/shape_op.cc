@@ -76,7 +76,7 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   }
   if (node.op == &control::shape()) return static_cast<const Attrs*>(node.attrs.view().data)->sizes;
   SmallVector<Sizes, 2> in;
-  for (const Value& input : node.inputs) {
+  for (const Value& input : node.operands()) {
     const std::optional<Sizes> sizes = input ? sizes_in(tracer, input) : std::nullopt;
     if (!sizes) return std::nullopt;
     in.push_back(*sizes);
@@ -126,11 +126,7 @@ Size size_in(Scope& scope, const Tensor& x, const char* name) {
   if (!scope.traced_cells()) return Size::number(read_integer(x));
   const std::optional<Sizes> sizes =
       sizes_in(static_cast<const Tracer&>(*scope.traced_cells()), *x);
-  require_code(sizes.has_value(), Code::kUnimplemented,
-               "{} depends on values, which code under trace does not have: make it of numbers and "
-               "of the sizes of tensors (shape)",
-               name);
-  return (*sizes)[0];
+  return sizes ? (*sizes)[0] : read_traced_size(scope, x);
 }
 
 Tensor shape_tensor(const Dims& shape) { return sizes_tensor(to_sizes(shape)); }

@@ -5,21 +5,10 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/trace/control_ops.h"
 
 namespace tenon {
 namespace {
-
-template <class Visit>
-void each_size(AnyAttrs attrs, const Visit& visit) {
-  if (attrs.empty()) return;
-  for (const AttrField& field : attrs.type->all()) {
-    if (field.kind == AttrKind::kSize) {
-      visit(const_cast<Size&>(field.get<Size>(attrs.data)));
-    } else if (field.kind == AttrKind::kSizes) {
-      for (const Size& size : field.get<Sizes>(attrs.data)) visit(const_cast<Size&>(size));
-    }
-  }
-}
 
 uint32_t place_of(uint32_t value, const std::vector<uint32_t>& all) {
   const auto at = std::find(all.begin(), all.end(), value);
@@ -84,7 +73,38 @@ Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const V
     dead_end_.push_back(static_cast<uint32_t>(dead_.size()));
   }
   std::reverse(dead_end_.begin(), dead_end_.end());
+  if (graph.sizes().has_births()) find_births(given);
   split();
+}
+
+void Slice::find_births(std::span<const Value> given) {
+  const SizeTable& table = graph_.sizes();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (const auto symbol = size_born_at(graph_, *nodes_[i])) births_.push_back({*symbol, i, 0});
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    for (size_t axis = 0; axis < given[i].type().rank(); ++axis) {
+      const auto symbol = table.symbol_of(given[i].type().shape[axis]);
+      if (symbol && table.is_born(*symbol)) known_births_.push_back({*symbol, i, axis});
+    }
+  }
+}
+
+Sizes Slice::with_births(std::span<const Size> sizes, TensorSpan given) const {
+  Sizes all(sizes);
+  while (all.size() < graph_.sizes().n_symbols()) all.push_back(-1);
+  for (const Birth& birth : known_births_) {
+    all[birth.symbol] = given[birth.place]->shape()[birth.axis];
+  }
+  return all;
+}
+
+void Slice::give_birth(Sizes& sizes, size_t i, const std::vector<Tensor>& values) const {
+  for (const Birth& birth : births_) {
+    if (birth.place != i) continue;
+    sizes[birth.symbol] = values[nodes_[i]->first_slot]->shape()[0];
+    graph_.sizes().check_born(birth.symbol, sizes);
+  }
 }
 
 // Stretches of calls that a device runs, and between them the others, one by one.
@@ -154,9 +174,13 @@ void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
     return;
   }
   SmallVector<TensorImpl*, 6> inputs;
-  for (const Value& x : node.inputs) inputs.push_back(x ? values[x.slot()].get() : nullptr);
+  for (const Value& x : node.operands()) inputs.push_back(x ? values[x.slot()].get() : nullptr);
   const Scope::OnDevice on(scope, *node.device);
   const Scope::AtLine at(scope, node.location);
+  if (size_born_at(graph_, node)) {
+    values[node.first_slot] = extent(scope, Tensor::share(inputs[0]));
+    return;
+  }
   OwnedAttrs own;
   if (has_formulas_[i]) own = evaluated(graph_.sizes(), node.attrs.view(), sizes);
   const AnyAttrs attrs = has_formulas_[i] ? own.view() : node.attrs.view();
@@ -237,7 +261,7 @@ Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan
 
 bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
                    TripLimit& limit) const {
-  if (!is_alone() || scope.innermost() || scope.recorder()) return false;
+  if (!is_alone() || !known_births_.empty() || scope.innermost() || scope.recorder()) return false;
   Tensors inputs;
   for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
   const Step& step = steps_[0];
@@ -261,6 +285,11 @@ bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
 
 Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                      std::span<const uint8_t> spare) const {
+  Sizes all;
+  if (!births_.empty() || !known_births_.empty()) {
+    all = with_births(sizes, given);
+    sizes = all;
+  }
   const bool is_eager = !scope.innermost() && !scope.recorder();
   if (is_eager && is_alone()) return apply_alone(scope, sizes, given, spare);
   std::vector<Tensor> values(graph_.n_slots());
@@ -272,6 +301,7 @@ Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given
     }
     for (size_t i = step.begin; i < step.end; ++i) {
       apply_node(scope, sizes, i, values);
+      if (!births_.empty()) give_birth(all, i, values);
       release(i, i + 1, values);
     }
   }

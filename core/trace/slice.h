@@ -65,6 +65,10 @@ class Slice {
   bool is_alone() const { return steps_.size() == 1 && steps_[0].segment && steps_[0].device; }
   void split();
   void find_places();
+  void find_births(std::span<const Value> given);
+  // The sizes with room for those that are born, of which some are known of what is given.
+  Sizes with_births(std::span<const Size> sizes, TensorSpan given) const;
+  void give_birth(Sizes& sizes, size_t i, const std::vector<Tensor>& values) const;
   void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
                   std::vector<Tensor>& values) const;
   Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,
@@ -78,6 +82,12 @@ class Slice {
   const Graph& graph_;
   std::vector<const Node*> nodes_;  // Calls and constants.
   std::vector<bool> has_formulas_;  // Of each node: whether its attributes do.
+  // Where symbols that are born get their values: from what a node gives, or from an axis of what
+  // is given.
+  struct Birth {
+    size_t symbol, place, axis;
+  };
+  std::vector<Birth> births_, known_births_;
   std::vector<uint32_t> given_, wanted_;
   // Of each node, the slots that nothing behind it reads: a part of `dead_` up to this place.
   std::vector<uint32_t> dead_, dead_end_;

@@ -123,7 +123,7 @@ std::string body_text(const Graph& graph, const std::string& indent) {
     AttrPrinter attrs;
     node.op->attrs->visit(node.attrs.view().data, attrs);
     std::vector<std::string> arguments;
-    for (const Value& x : node.inputs) arguments.push_back(text_of(x));
+    for (const Value& x : node.operands()) arguments.push_back(text_of(x));
     for (std::string& attr : attrs_of(node, attrs)) arguments.push_back(std::move(attr));
     out += fmt::format("{}  {} = {}({})", indent, fmt::join(node.names, ", "), node.op->name,
                        fmt::join(arguments, ", "));

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/search.h"
+#include "core/dispatch/composites.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 #include "core/trace/control_ops.h"
@@ -28,8 +29,8 @@ bool asks_data_for_a_size(AnyAttrs attrs) {
   if (attrs.empty()) return false;
   return any_of(attrs.type->all(), [&](const AttrField& field) {
     const std::string_view name = field.name;
-    return field.kind == AttrKind::kInt && (name == "size" || name == "length") &&
-           field.get<int64_t>(attrs.data) == -1;
+    return field.kind == AttrKind::kSize && (name == "size" || name == "length") &&
+           identical(field.get<Size>(attrs.data), -1);
   });
 }
 
@@ -240,10 +241,13 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
     for (TensorImpl* x : call.inputs) inputs.push_back(Tensor::share(x));
     return tracer.apply_in_order(scope, *ordered, call.attrs, inputs);
   }
-  require_code(
-      !asks_data_for_a_size(call.attrs), Code::kUnimplemented,
-      "how large its output is depends on data, which code under trace does not have: give "
-      "the size as an attribute");
+  // Its parts say how large it comes out.
+  if (asks_data_for_a_size(call.attrs)) {
+    require_code(call.op.decompose, Code::kUnimplemented,
+                 "how large its output is depends on data, which code under trace does not have: "
+                 "give the size as an attribute");
+    return composites(scope).call(call);
+  }
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     require(!call.types[i].lists || call.op.run, "input {} is a list of tensors", i);
   }
@@ -259,6 +263,10 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   for (TensorImpl* x : call.inputs) inputs.push_back(x ? tracer.value_of(*x) : Value());
   Node& node = tracer.graph_.add_call(call.op, attrs, std::move(inputs), std::move(types), device);
   node.location = scope.location();
+  if (const auto symbol = size_born_at(tracer.graph_, node)) {
+    tracer.graph_.sizes().mark_born(node.types[0].shape[0]);
+    tracer.graph_.set_birth(*symbol, node.output());
+  }
   tracer.count_call(scope, call.op);
   Tensors outputs;
   for (uint32_t i = 0; i < node.types.size(); ++i) {

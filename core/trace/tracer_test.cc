@@ -63,9 +63,10 @@ TEST_F(Tracing, KeepsMistakes) {
       Code::kInvalidArgument, "shapes [2] and [3] do not broadcast");
 }
 
-TEST_F(Tracing, RefusesSizesThatDependOnData) {
-  EXPECT_ERROR(trace({f32_of({4})}, [](const Tensors& in) { return nonzero(in[0], {}); }),
-               Code::kUnimplemented, "nonzero: how large its output is depends on data");
+TEST_F(Tracing, TakesSizesThatDataSay) {
+  EXPECT_GRAPH(trace({f32_of({4})}, [](const Tensors& in) { return nonzero(in[0], {}); }),
+               "(x: f32[4]) { places, count = nonzero(x, size=4) n = extent(count, size=d0) "
+               "return copy(slice(places, starts=[0], ends=[d0], axes=[1])), count }");
 }
 
 TEST_F(Tracing, TakesSizesInTheirPlace) {

@@ -129,6 +129,13 @@ static void sizes_may_stay_open() {
   std::cout << mean_row.traces()[0].text();
 }
 
+static void data_may_say_sizes() {
+  const auto positive = function([](const Tensor& x) { return boolean_mask(x, x > 0.f).y; });
+  show("two", positive(vector<float>({1, -2, 3})));
+  show("one", positive(vector<float>({-1, -2, 3})));
+  show("none", positive(vector<float>({-1, -2, -3})));
+}
+
 static void gradients_pass_through() {
   const auto cube = function([](const Tensor& x) { return x * x * x; });
   const Tensor x = vector<float>({2});
@@ -212,6 +219,7 @@ int main() {
   a_variable_made_once();
   a_variable_made_at_every_call();
   sizes_may_stay_open();
+  data_may_say_sizes();
   gradients_pass_through();
   branches_and_loops();
   lists_gather();

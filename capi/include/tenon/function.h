@@ -12,8 +12,10 @@
  * inputs of the trace too, as they were when it was traced. A trace keeps alive what it uses of
  * both. Tapes record a call as one.
  *
- * Branches and loops by values are in tenon/control.h. Not there yet, and an error that says so:
- * ops whose output sizes depend on data, unless their `size` is given.
+ * Branches and loops by values are in tenon/control.h. Ops whose output sizes depend on data give
+ * what is as large as each call says; of what a branch or a loop gives, sizes are the same in every
+ * case. What the code needs to be a number (to add it to two rows, say) is an error in a call in
+ * which it is another.
  *
  * Threads: any, but one at a time for one scope. Calls of one function in several scopes take turns
  * where they share variables or generators, and while one of them is traced.

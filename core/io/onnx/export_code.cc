@@ -77,17 +77,18 @@ TensorTypes types_of_inputs(const tenon::Node& node) {
   const size_t from = op.promotes == Promotes::kAllButFirst ? 1 : 0;
   const bool all = op.promotes == Promotes::kAll || op.promotes == Promotes::kAllButFirst;
   DType common = DType::kNone, scalars = DType::kNone, floating = DType::kNone;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (!node.inputs[i]) continue;
-    const TensorType& type = node.inputs[i].type();
+  const std::span<const Value> operands = node.operands();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i]) continue;
+    const TensorType& type = operands[i].type();
     if (!type.weak && is_floating(type.dtype) && floating == DType::kNone) floating = type.dtype;
     if (!all || i < from) continue;
     if (!type.weak) common = type.dtype;
     if (type.weak && (scalars == DType::kNone || is_floating(type.dtype))) scalars = type.dtype;
   }
   TensorTypes types;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    TensorType type = node.inputs[i] ? node.inputs[i].type() : TensorType();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    TensorType type = operands[i] ? operands[i].type() : TensorType();
     if (type.weak) {
       type.weak = false;
       if (all && i >= from) {
@@ -166,7 +167,7 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
     }
     Texts in;
     std::vector<bool> wanted;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
+    for (size_t i = 0; i < types.size(); ++i) {
       in.push_back(name_of(at, node.inputs[i], types[i].dtype));
     }
     for (uint32_t i = 0; i < node.types.size(); ++i) {

@@ -153,6 +153,11 @@ void CodeWriter::write_control(Place& at, const tenon::Node& node) {
     if (sizes.size() == 1) size_values_.emplace(value, sizes[0]);
     return give(at, node, {value});
   }
+  if (op == "extent") {
+    const std::string n = w.reshape(name_of(at, node.inputs[0], DType::kI64), {1});
+    w.set_size(node.types[0].shape[0], n);
+    return give(at, node, {n});  // Those who take it ask for the size.
+  }
   if (op == "assign") return give(at, node, {name_of(at, node.inputs[0], node.types[0].dtype)});
   if (!node.inputs.empty() && node.inputs[0] && node.inputs[0].type().is_token()) {
     if (op != "call" && op != "recompute") return write_effect(at, node);
@@ -160,7 +165,7 @@ void CodeWriter::write_control(Place& at, const tenon::Node& node) {
   const bool is_inline = op == "call" || op == "recompute";
   if (op != "branch" && !is_inline) return cannot(at, node, "ONNX has nothing like it");
   Texts operands;
-  for (const Value& x : node.inputs) operands.push_back(name_of(at, x, x.type().dtype));
+  for (const Value& x : node.operands()) operands.push_back(name_of(at, x, x.type().dtype));
   if (is_inline) {
     return give(at, node, write_inside(w, *region_attrs(node.attrs.view()).regions[0], operands));
   }
@@ -316,7 +321,7 @@ void CodeWriter::write_list(Place& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   NodeWriter& w = at.w;
   Texts in;
-  for (const Value& x : node.inputs)
+  for (const Value& x : node.operands())
     in.push_back(name_of(at, x, x ? x.type().dtype : DType::kNone));
   for (const TensorType& type : types_of_inputs(node)) {
     if (type.lists > 1) return cannot(at, node, "ONNX has no lists of lists");

@@ -26,13 +26,7 @@ std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) 
   }
   Tracer tracer(scope, *graph);
   tracer.be_silent();
-  Sizes symbols;
-  for (size_t i = 0; i < examples.size(); ++i) {
-    symbols.push_back(graph->sizes().symbol(primal.sizes().symbol_name(i), examples[i]));
-  }
-  const std::vector<SizeTest> guards(primal.sizes().guards().begin(),
-                                     primal.sizes().guards().end());
-  for (const SizeTest& guard : guards) primal.sizes().evaluate(guard, symbols).hold();
+  const Sizes symbols = graph->sizes().take_over(primal.sizes(), examples);
   Tensors inputs;
   for (const tenon::Node* node : primal.inputs()) {
     inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), node->role,

@@ -92,48 +92,52 @@ std::string NodeWriter::integers(std::span<const int64_t> values) {
 
 // ---- sizes
 
+std::string NodeWriter::part(const SizeTable::Part& part) {
+  SizeTable& table = body_.sizes;
+  if (part.kind == SizeTable::PartKind::kSymbol) {
+    const std::string& name = table.symbol_name(part.symbol);
+    const auto born = body_.known_sizes.find(table.symbol(name).word());
+    if (born != body_.known_sizes.end()) return born->second;
+    const auto source = body_.sources.find(part.symbol);
+    if (source == body_.sources.end()) throw UntoldSize{name};
+    const auto [value, axis] = source->second;
+    return node("Shape", {value}, {attribute("start", axis), attribute("end", axis + 1)});
+  }
+  const Texts operands = {size(part.a), size(part.b)};
+  switch (part.kind) {
+    case SizeTable::PartKind::kQuotient:
+      return node("Div", operands);
+    case SizeTable::PartKind::kRemainder:
+      return node("Mod", operands, {attribute("fmod", int64_t{1})});
+    case SizeTable::PartKind::kMinimum:
+      return node("Min", operands);
+    default:
+      return node("Max", operands);
+  }
+}
+
 std::string NodeWriter::size(Size given) {
   SizeTable& table = body_.sizes;
   const Size size = table.resolved(given);
   if (size.known()) return integers({size.word()});
   const auto at = body_.known_sizes.find(size.word());
   if (at != body_.known_sizes.end()) return at->second;
-  // Nodes that stand before all others, whoever asked first.
-  NodeWriter w(body_, body_.first);
+  // Nodes that stand before all others, whoever asked first; or here, of what data say.
+  const bool is_late = !table.born_in(size).empty();
+  NodeWriter first(body_, body_.first);
+  NodeWriter& w = is_late ? *this : first;
   std::string sum;
   for (const Term& term : table.terms(size)) {
     std::string product;
     if (term.coefficient != 1 || term.atoms.empty()) product = w.integers({term.coefficient});
     for (const uint32_t atom : term.atoms) {
-      const SizeTable::Part part = table.part(atom);
-      std::string factor;
-      if (part.kind == SizeTable::PartKind::kSymbol) {
-        const auto source = body_.sources.find(part.symbol);
-        if (source == body_.sources.end()) throw UntoldSize{table.symbol_name(part.symbol)};
-        const auto [value, axis] = source->second;
-        factor = w.node("Shape", {value}, {attribute("start", axis), attribute("end", axis + 1)});
-      } else {
-        const Texts operands = {w.size(part.a), w.size(part.b)};
-        switch (part.kind) {
-          case SizeTable::PartKind::kQuotient:
-            factor = w.node("Div", operands);
-            break;
-          case SizeTable::PartKind::kRemainder:
-            factor = w.node("Mod", operands, {attribute("fmod", int64_t{1})});
-            break;
-          case SizeTable::PartKind::kMinimum:
-            factor = w.node("Min", operands);
-            break;
-          default:
-            factor = w.node("Max", operands);
-            break;
-        }
-      }
+      const std::string factor = w.part(table.part(atom));
       product = product.empty() ? factor : w.node("Mul", {product, factor});
     }
     sum = sum.empty() ? product : w.node("Add", {sum, product});
   }
-  return body_.known_sizes[size.word()] = sum;
+  if (!is_late) body_.known_sizes[size.word()] = sum;
+  return sum;
 }
 
 std::string NodeWriter::sizes(std::span<const Size> sizes) {

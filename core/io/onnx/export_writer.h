@@ -87,6 +87,8 @@ class NodeWriter {
 
   // ---- sizes; throw UntoldSize
   std::string size(Size size);  // i64[1]
+  // From here on, what such a value says is the size: of a symbol that is born.
+  void set_size(Size size, const std::string& value) { body_.known_sizes[size.word()] = value; }
   std::string sizes(std::span<const Size> sizes);
   std::string sizes(const Dims& shape) { return sizes(std::span<const Size>(shape)); }
 
@@ -98,6 +100,8 @@ class NodeWriter {
   std::string zeros(DType dtype, const std::string& sizes);  // Of sizes that a value says.
 
  private:
+  std::string part(const SizeTable::Part& part);
+
   Body& body_;
   std::vector<WireWriter>& nodes_;
   std::set<std::string> made_;

@@ -127,7 +127,7 @@ class Verifier {
     const AnyAttrs attrs = node.attrs.view();
     if (has_regions(*node.op)) check_regions(node, region_attrs(attrs));
     SmallVector<TensorImpl*, 6> inputs;
-    for (const Value& x : node.inputs) inputs.push_back(x ? values[x.slot()].get() : nullptr);
+    for (const Value& x : node.operands()) inputs.push_back(x ? values[x.slot()].get() : nullptr);
     Tensors given;
     try {
       const Scope::OnDevice on(scope_, *node.device);

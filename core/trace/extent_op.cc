@@ -1,0 +1,54 @@
+// extent: a number that code under trace comes to, as a size. What it gives is as long as that, and
+// has no memory: calls whose attributes are made of the size take it (Node::n_sizes), and tell from
+// its shape what the size is.
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+#include "core/trace/control_ops.h"
+#include "core/trace/tracer.h"
+
+namespace tenon {
+namespace {
+
+struct Attrs {
+  Size size = -1;  // A symbol that is born here; -1 where the code runs.
+  TENON_ATTRS(size)
+};
+
+TensorTypes infer(const Attrs& attrs, TypeSpan) {
+  return {TensorType(DType::kBool, Dims{attrs.size})};
+}
+
+Tensors run(Scope&, const Call& call) {
+  const int64_t n = read_integer(Tensor::share(call.inputs[0]));
+  require(n >= 0, "a size that its code comes to is {}", n);
+  return {broadcast_to(make_scalar_bool(true), Dims{n})};
+}
+
+}  // namespace
+
+const OpDef& control::extent() {
+  static const OpDef op = [] {
+    OpDef made = ops::define<Attrs>({.name = "extent", .inputs = {{"n", ""}}, .infer = infer});
+    made.run = run;
+    return made;
+  }();
+  return op;
+}
+
+std::optional<size_t> size_born_at(const Graph& graph, const Node& node) {
+  if (node.op != &control::extent()) return std::nullopt;
+  return graph.sizes().symbol_of(static_cast<const Attrs*>(node.attrs.view().data)->size);
+}
+
+Tensor extent(Scope& scope, const Tensor& n) {
+  TensorImpl* const input = n.get();
+  Attrs attrs;
+  if (scope.traced_cells()) attrs.size = SizeTable::current().born();
+  return std::move(apply(scope, control::extent(), any_attrs(attrs), {&input, 1})[0]);
+}
+
+Size read_traced_size(Scope& scope, const Tensor& n) { return extent(scope, n)->shape()[0]; }
+
+}  // namespace tenon
