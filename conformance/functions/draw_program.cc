@@ -4,13 +4,13 @@
 #include <numeric>
 #include <set>
 
+#include "conformance/functions/drawer.h"
+
 namespace tenon_kit::functions {
 namespace {
 
 using tenon::Tensor;
 using Words = std::vector<std::string>;
-
-constexpr int64_t kMostElements = 6000;
 
 // What a step may call, by the kind of dtype.
 const Words kFloatUnary = {
@@ -29,12 +29,11 @@ const Words kAlongAxis = {"softmax", "log_softmax", "cumsum", "sort", "argmax", 
 const Words kViews = {"reshape",     "transpose", "slice", "broadcast_to",
                       "expand_dims", "flip",      "split", "squeeze"};
 const Words kCasts = {"f32", "f64", "f16", "bf16", "i32", "i64", "u8", "bool", "i8"};
-const std::vector<Layout> kAllLayouts(std::begin(kLayouts), std::end(kLayouts));
 
-class Drawer {
+class ProgramDrawer : Drawer {
  public:
-  Drawer(const Session& device, uint64_t seed, std::span<const Claim> claims)
-      : device_(device), claims_(claims), draw_(seed), in_(device.scope()) {}
+  ProgramDrawer(const Session& device, uint64_t seed, std::span<const Claim> claims)
+      : Drawer(device, seed), claims_(claims) {}
 
   Program whole(const std::vector<tenon_dtype>& dtypes) {
     const Sizes base = draw_base();
@@ -52,33 +51,7 @@ class Drawer {
     return finished();
   }
 
-  Program loop(std::span<const Claim* const> claims) {
-    static const std::vector<Sizes> kShapes = {{7},    {1},       {0},       {2500},    {1025},  {},
-                                               {3, 5}, {2, 3, 4}, {5, 1, 3}, {2, 0, 3}, {33, 70}};
-    const Sizes shape = draw_.one_of(kShapes);
-    const tenon_dtype dtype = claims[0]->inputs[0];
-    for (int i = 0; i < 4; ++i) {
-      Operand x = operand(dtype, i < 2 ? shape : part_of(shape));
-      x.layout = draw_.one_of(kAllLayouts);
-      put(Kind::kInput, x);
-    }
-    if (!is_bool(dtype)) put(Kind::kInput, number(dtype));
-    add_constants(dtype, shape);
-    for (const Claim* claim : claims) {
-      Step step;
-      step.op = claim->op;
-      for (const tenon_dtype wanted : claim->inputs) step.inputs.push_back(like(wanted, shape));
-      for (const AttrFacts& attr : claim->op->attrs) {
-        if (attr.type == "dtype") step.attrs[attr.name] = name_of(claim->outputs[0]);
-      }
-      add(std::move(step));
-    }
-    return finished();
-  }
-
  private:
-  enum class Kind { kInput, kConstant, kResult };
-
   // ---- shapes and operands
 
   Sizes draw_base() {
@@ -92,61 +65,6 @@ class Drawer {
     return shape;
   }
 
-  // What is broadcast to the shape: it itself, some axes of it of one element, or its last ones.
-  Sizes part_of(const Sizes& shape) {
-    Sizes part = shape;
-    const auto how = draw_.between(0, 3);
-    if (how == 0) {
-      part.erase(part.begin(), part.begin() + draw_.between(0, static_cast<int64_t>(part.size())));
-    } else if (how == 1) {
-      for (int64_t& size : part) size = draw_.coin() ? 1 : size;
-    }
-    return part;
-  }
-
-  Operand operand(tenon_dtype dtype, const Sizes& shape) {
-    Operand x = plain(dtype, shape, draw_.seed());
-    if (is_float(dtype)) {
-      if (draw_.between(0, 3) == 0) x.fill.kind = Fill::Kind::kSpecial;
-      x.fill.low = -2;
-      x.fill.high = 2;
-    }
-    if (draw_.between(0, 3) == 0) x.layout = draw_.one_of(kAllLayouts);
-    return x;
-  }
-
-  // An inline scalar for partners of a dtype; many are neutral for some op.
-  Operand number(tenon_dtype partner) {
-    const bool floating = is_float(partner);
-    Operand x;
-    x.scalar = true;
-    x.dtype = floating ? TENON_FLOAT32 : is_bool(partner) ? TENON_BOOL : TENON_INT64;
-    x.fill.values = {floating ? Real(draw_.one_of(std::vector<double>{0, -0.0, 1, -1, 2, 3.25}))
-                     : is_bool(partner) ? Real(draw_.between(0, 1))
-                                        : Real(draw_.between(0, 3))};
-    return x;
-  }
-
-  void add_constants(tenon_dtype dtype, const Sizes& shape) {
-    for (int i = 0; i < 2; ++i) put(Kind::kConstant, number(dtype));
-    put(Kind::kConstant, operand(dtype, part_of(shape)));
-  }
-
-  // ---- values, numbered as they come
-
-  size_t put(Kind kind, const Operand& x) {
-    values_.push_back({device_.make(x), kind, x.scalar});
-    (kind == Kind::kInput ? inputs_ : constants_).push_back(x);
-    return values_.size() - 1;
-  }
-
-  tenon_dtype dtype(size_t k) const { return values_[k].tensor.dtype(); }
-  Sizes shape(size_t k) const {
-    const auto sizes = values_[k].tensor.shape();
-    return Sizes(sizes.begin(), sizes.end());
-  }
-  int64_t rank(size_t k) const { return static_cast<int64_t>(values_[k].tensor.rank()); }
-
   // A tensor, and rather one of the last ones.
   size_t any() {
     for (;;) {
@@ -157,64 +75,11 @@ class Drawer {
     }
   }
 
-  static bool is_broadcast(const Sizes& a, const Sizes& b) {
-    for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
-      const int64_t x = a[a.size() - i], y = b[b.size() - i];
-      if (x != y && x != 1 && y != 1) return false;
-    }
-    return true;
-  }
-
-  // Something of the dtype that is broadcast with the shape, or a number that takes the dtype.
-  size_t like(tenon_dtype wanted, const Sizes& with) {
-    std::vector<size_t> fitting;
-    bool any_tensor = false;
-    for (size_t i = 0; i < values_.size(); ++i) {
-      const bool number = values_[i].is_number;
-      const bool fits =
-          number ? is_float(dtype(i)) == is_float(wanted) && is_bool(dtype(i)) == is_bool(wanted)
-                 : dtype(i) == wanted && is_broadcast(shape(i), with);
-      if (fits) fitting.push_back(i);
-      any_tensor = any_tensor || (fits && !number);
-    }
-    return any_tensor ? draw_.one_of(fitting) : put(Kind::kConstant, operand(wanted, with));
-  }
   size_t partner(size_t k) { return like(dtype(k), shape(k)); }
 
   // ---- steps
 
-  struct Drawn {
-    Tensor tensor;
-    Kind kind;
-    bool is_number;
-  };
-
-  // Whether the call works here and gives no more than is quickly looked at.
-  bool add(Step step) {
-    if (step.op->name != "split") step.n_outputs = step.op->n_outputs;
-    const std::pair<uint32_t, tenon_dtype> called = {
-        step.op->id, step.inputs.empty() ? tenon_dtype(TENON_DTYPE_NONE) : dtype(step.inputs[0])};
-    if (refused_.contains(called)) return false;
-    Tensors in, outputs;
-    for (const size_t k : step.inputs) in.push_back(values_[k].tensor);
-    try {
-      outputs = call(step, in);
-    } catch (const tenon::Error& error) {
-      const bool refused = error.code() == tenon::Code::kUnimplemented;
-      if (refused) refused_.insert(called);
-      if (refused || error.code() == tenon::Code::kInvalidArgument ||
-          error.code() == tenon::Code::kOutOfRange) {
-        return false;
-      }
-      throw;
-    }
-    for (const Tensor& y : outputs) {
-      if (y.count() > kMostElements) return false;
-    }
-    for (Tensor& y : outputs) values_.push_back({std::move(y), Kind::kResult, false});
-    steps_.push_back(std::move(step));
-    return true;
-  }
+  using Drawer::add;
   bool add(const std::string& op, std::vector<size_t> inputs, AttrValues attrs = {}) {
     Step step;
     step.op = &op_named(op);
@@ -313,14 +178,6 @@ class Drawer {
     const size_t y = draw_.one_of(numbers);
     const std::string& op = draw_.one_of(kNeutral);
     draw_.between(0, 2) ? add(op, {x, y}) : add(op, {y, x});
-  }
-
-  Sizes some_axes(int64_t n) {
-    Sizes axes;
-    for (int64_t axis = 0; axis < n; ++axis) {
-      if (draw_.coin()) axes.push_back(draw_.coin() ? axis : axis - n);
-    }
-    return axes;
   }
 
   bool add_reduction(const std::string& op, size_t x) {
@@ -423,57 +280,14 @@ class Drawer {
     add(std::move(twin));
   }
 
-  // ---- the end
-
-  // What nobody reads is an output or, rarely, dead; some of the rest are outputs, too.
-  Program finished() {
-    std::vector<bool> read(values_.size(), false);
-    for (const Step& step : steps_) {
-      for (const size_t k : step.inputs) read[k] = true;
-    }
-    std::vector<size_t> chosen;
-    for (size_t k = 0; k < values_.size(); ++k) {
-      const bool own = values_[k].kind == Kind::kResult;
-      if (own ? draw_.between(0, 9) < (read[k] ? 2 : 9) : draw_.between(0, 19) == 0) {
-        if (!values_[k].is_number) chosen.push_back(k);
-      }
-    }
-    if (chosen.empty()) chosen.push_back(values_.size() - 1);
-    if (chosen.size() < 16 && draw_.between(0, 7) == 0) chosen.push_back(chosen[0]);
-    chosen.resize(std::min<size_t>(chosen.size(), 16));
-    std::vector<size_t> number(values_.size());
-    size_t n = 0;
-    for (const Kind kind : {Kind::kInput, Kind::kConstant, Kind::kResult}) {
-      for (size_t k = 0; k < values_.size(); ++k) {
-        if (values_[k].kind == kind) number[k] = n++;
-      }
-    }
-    for (Step& step : steps_) {
-      for (size_t& k : step.inputs) k = number[k];
-    }
-    for (size_t& k : chosen) k = number[k];
-    return {std::move(inputs_), std::move(constants_), std::move(steps_), std::move(chosen)};
-  }
-
-  const Session& device_;
   std::span<const Claim> claims_;
-  Draw draw_;
-  tenon::ScopeGuard in_;
-  std::vector<Drawn> values_;
-  std::vector<Operand> inputs_, constants_;
-  std::vector<Step> steps_;
-  std::set<std::pair<uint32_t, tenon_dtype>> refused_;
 };
 
 }  // namespace
 
 Program draw_program(const Session& device, const std::vector<tenon_dtype>& dtypes, uint64_t seed,
                      std::span<const Claim> claims) {
-  return Drawer(device, seed, claims).whole(dtypes);
-}
-
-Program draw_loop(const Session& device, std::span<const Claim* const> claims, uint64_t seed) {
-  return Drawer(device, seed, {}).loop(claims);
+  return ProgramDrawer(device, seed, claims).whole(dtypes);
 }
 
 }  // namespace tenon_kit::functions

@@ -18,4 +18,9 @@ Program draw_program(const Session& device, const std::vector<tenon_dtype>& dtyp
 // of what has one shape, or is broadcast to it, in all layouts.
 Program draw_loop(const Session& device, std::span<const Claim* const> claims, uint64_t seed);
 
+// Of such calls and a reduction along some axes of that shape, again and again: what it gives for
+// each row is read by calls that come behind it.
+Program draw_rows(const Session& device, const Claim& reduction,
+                  std::span<const Claim* const> claims, uint64_t seed);
+
 }  // namespace tenon_kit::functions

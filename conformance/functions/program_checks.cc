@@ -229,28 +229,62 @@ const std::vector<Claim>& loop_claims() {
   return claims;
 }
 
-std::vector<Program> loop_programs(const Bench& bench) {
+using ClaimsByDType = std::map<tenon_dtype, std::vector<const Claim*>>;
+
+bool is_reduction(const Claim& claim) {
+  return std::any_of(claim.op->attrs.begin(), claim.op->attrs.end(), [](const AttrFacts& attr) {
+    return attr.name == "axes" || attr.name == "axis";
+  });
+}
+
+// By the dtype of their first inputs, in an order of their own.
+ClaimsByDType listed_for_loops(const Bench& bench, Draw& draw) {
   if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it lists nothing for loops");
   constexpr tenon_features kNeeded = TENON_FEATURE_SYNCHRONOUS | TENON_FEATURE_HOST_VISIBLE;
   if ((bench.env.features & kNeeded) != kNeeded) {
     throw Unsupported("functions run call by call on a device of its kind, so there are no loops");
   }
-  std::map<tenon_dtype, std::vector<const Claim*>> by_dtype;
+  ClaimsByDType by_dtype;
   for (const Claim& claim : loop_claims()) by_dtype[claim.inputs.at(0)].push_back(&claim);
+  for (auto& [dtype, claims] : by_dtype) {
+    for (size_t i = claims.size(); i-- > 1;) {
+      std::swap(claims[i], claims[static_cast<size_t>(draw.between(0, static_cast<int64_t>(i)))]);
+    }
+  }
+  return by_dtype;
+}
+
+constexpr size_t kInOne = 8;
+
+std::vector<Program> loop_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
-  constexpr size_t kInOne = 8;
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
-    for (auto& [dtype, claims] : by_dtype) {
-      for (size_t i = claims.size(); i-- > 1;) {
-        std::swap(claims[i], claims[static_cast<size_t>(draw.between(0, static_cast<int64_t>(i)))]);
-      }
+    for (const auto& [dtype, claims] : listed_for_loops(bench, draw)) {
       for (size_t i = 0; i < claims.size(); i += kInOne) {
         const size_t n = std::min(kInOne, claims.size() - i);
         programs.push_back(draw_loop(bench.env.device, {&claims[i], n}, draw.seed()));
       }
     }
   }
+  return programs;
+}
+
+// Each reduction with some of the other calls around it.
+std::vector<Program> row_programs(const Bench& bench) {
+  std::vector<Program> programs;
+  Draw draw(bench.env.seed);
+  for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
+    for (auto& [dtype, claims] : listed_for_loops(bench, draw)) {
+      const auto rest = std::stable_partition(claims.begin(), claims.end(),
+                                              [](const Claim* x) { return is_reduction(*x); });
+      const std::span<const Claim* const> others(rest, std::min(rest + kInOne, claims.end()));
+      for (auto each = claims.begin(); each != rest; ++each) {
+        programs.push_back(draw_rows(bench.env.device, **each, others, draw.seed()));
+      }
+    }
+  }
+  if (programs.empty()) throw Unsupported("it lists no reduction for loops");
   return programs;
 }
 
@@ -267,6 +301,10 @@ Fault holds_fused(const Bench& bench, const Program& program) {
 Fault no_loop_ran(const Bench&) {
   if (guard::n_loops() > 0) return "";
   return fmt::format("it lists {} calls for loops, and made no loop ready", loop_claims().size());
+}
+
+Fault no_row_loop_ran(const Bench&) {
+  return guard::n_row_loops() > 0 ? "" : "it lists reductions for loops, and made none ready";
 }
 
 }  // namespace
@@ -297,6 +335,13 @@ std::vector<FunctionCheck> program_checks() {
        .programs = loop_programs,
        .holds = holds_fused,
        .missing = no_loop_ran},
+      {.part = "functions.loops",
+       .name = "in_rows",
+       .what = "Each reduction that is listed for loops gives, with what is made of its rows, what "
+               "the calls give alone, to the bit.",
+       .programs = row_programs,
+       .holds = holds_fused,
+       .missing = no_row_loop_ran},
   };
 }
 

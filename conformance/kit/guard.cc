@@ -42,7 +42,7 @@ struct State {
   Poison poison = Poison::kPattern;
   std::atomic<bool> visible{false};
   std::atomic<uint64_t> watched{0};
-  std::atomic<uint64_t> loops{0};
+  std::atomic<uint64_t> loops{0}, row_loops{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
 
@@ -187,7 +187,7 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
       state.calls.prepare_loop(device, &handed, out_kernel, out_traits, out_reason);
   if (!error && *out_kernel) {
     ++state.kernels_open;
-    ++state.loops;
+    ++(request->row_axes != 0 ? state.row_loops : state.loops);
   }
   return error;
 }
@@ -478,7 +478,8 @@ bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
 }
 
 bool has_loops() { return state.own.prepare_loop != nullptr; }
-uint64_t n_loops() { return state.loops; }
+uint64_t n_loops() { return state.loops + state.row_loops; }
+uint64_t n_row_loops() { return state.row_loops; }
 
 }  // namespace tenon_kit::guard
 

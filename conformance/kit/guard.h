@@ -55,9 +55,11 @@ Balance balance();
 // Whether a kernel was prepared for the op with these dtypes of its first input and output.
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 
-// Whether the plugin answers `prepare_loop`, and how many loops it made ready so far.
+// Whether the plugin answers `prepare_loop`, and how many loops it made ready so far; those over
+// rows.
 bool has_loops();
 uint64_t n_loops();
+uint64_t n_row_loops();
 
 }  // namespace guard
 }  // namespace tenon_kit

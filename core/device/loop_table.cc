@@ -17,12 +17,13 @@ constexpr size_t kMost = 1024;
 
 uint64_t LoopSpec::hash() const {
   uint64_t h = detail::mix(flags, rank);
+  h = detail::mix(h, uint64_t{row_axes} << 32 | n_row_inputs);
   for (const Input& x : inputs) {
     h = detail::mix(h, static_cast<uint64_t>(x.dtype) << 16 | x.strides);
   }
   for (const Instruction& each : instructions) {
     h = detail::mix(h, reinterpret_cast<uintptr_t>(each.line));
-    h = detail::mix(h, static_cast<uint64_t>(each.dtype));
+    h = detail::mix(h, static_cast<uint64_t>(each.dtype) | uint64_t{each.flags} << 32);
     for (const uint32_t input : each.inputs) h = detail::mix(h, input);
     if (!each.attrs.view().empty()) h = detail::mix(h, each.attrs.view().hash());
   }
@@ -59,7 +60,9 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
                             .attrs = c_attrs.empty() ? nullptr : c_attrs.data(),
                             .inputs = each.inputs.data(),
                             .n_inputs = static_cast<uint32_t>(each.inputs.size()),
-                            .dtype = to_c(each.dtype)});
+                            .dtype = to_c(each.dtype),
+                            .flags = each.flags,
+                            .reserved = 0});
   }
   const tenon_loop_request request = {.struct_size = sizeof request,
                                       .flags = loop.flags,
@@ -68,7 +71,9 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
                                       .n_outputs = loop.outputs.size(),
                                       .inputs = inputs.data(),
                                       .instructions = instructions.data(),
-                                      .outputs = loop.outputs.data()};
+                                      .outputs = loop.outputs.data(),
+                                      .row_axes = loop.row_axes,
+                                      .n_row_inputs = loop.n_row_inputs};
   tenon_kernel_p* handle = nullptr;
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_string why = {nullptr, 0};

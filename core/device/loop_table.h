@@ -1,5 +1,5 @@
-// Loops of a device: elementwise calls over the same elements as one kernel (tenon_loop_request in
-// tenon/plugin.h), prepared once and kept.
+// Loops of a device: calls over the same elements or rows of them as one kernel (tenon_loop_request
+// in tenon/plugin.h), prepared once and kept.
 
 #pragma once
 
@@ -31,13 +31,16 @@ struct LoopSpec {
     OwnedAttrs attrs;
     SmallVector<uint32_t, 3> inputs;
     DType dtype;
+    uint32_t flags = 0;  // TENON_LOOP_*.
     friend bool operator==(const Instruction& a, const Instruction& b) {
       return a.line == b.line && a.attrs.view() == b.attrs.view() && a.inputs == b.inputs &&
-             a.dtype == b.dtype;
+             a.dtype == b.dtype && a.flags == b.flags;
     }
   };
   uint32_t flags = 0;  // TENON_REQUEST_*.
   uint32_t rank = 0;
+  uint32_t row_axes = 0;      // A mask; 0: no rows.
+  uint32_t n_row_inputs = 0;  // The last inputs, which are per row.
   std::vector<Input> inputs;
   std::vector<Instruction> instructions;
   std::vector<uint32_t> outputs;

@@ -89,6 +89,15 @@ TEST_F(DynamicSizes, OfALstmThatGathersIntoAListPrepareNothing) {
   takes_each_length([&](const Tensor& xs) { return by_list(xs); });
 }
 
+// Rows of a loop are as long as the sequence.
+TEST_F(DynamicSizes, OfASoftmaxAlongThemPrepareNothing) {
+  takes_each_length([](const Tensor& xs) {
+    const Along along{.axes = {0}, .keepdims = true};
+    const Tensor e = exp(xs - max(xs, along));
+    return Tensors{e / sum(e, along)};
+  });
+}
+
 // Means divide by a size that the trace does not know.
 TEST_F(DynamicSizes, AreDividedByInGradients) {
   const auto slope = [&](const Tensor& x) {

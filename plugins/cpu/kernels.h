@@ -67,8 +67,9 @@ inline Prepared refuse_unsized() {
   return refuse("finds out how large its outputs are: the host waits for a count");
 }
 
-// kernels/loop.cc.
+// kernels/loop.cc, and kernels/row_loop.cc for those over rows.
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
+Prepared prepare_row_loop(const tenon_sdk::LoopRequest& request);
 
 // The functions that kernels.def names.
 #define TENON_KERNEL(op, signature, prepare) Prepared prepare(const Request& request);

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,11 +28,25 @@ class LoopRequest {
   const tenon_loop_instruction& instruction(size_t i) const { return request_.instructions[i]; }
   // Which value an output is.
   uint32_t output(size_t i) const { return request_.outputs[i]; }
+  // Bit i: a row goes along axis i. 0: there are no rows.
+  uint32_t row_axes() const { return request_.row_axes; }
+  // Of every value per element.
+  uint16_t rank() const { return n_inputs() > 0 ? input(0).rank : uint16_t{0}; }
+  bool is_per_row(size_t value) const {
+    return value < n_inputs() ? value >= n_inputs() - request_.n_row_inputs
+                              : (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
+  }
+  bool reduces(size_t i) const { return (instruction(i).flags & TENON_LOOP_REDUCES) != 0; }
+  // Whether instruction `i` takes values per row to one per row.
+  bool is_on_rows(size_t i) const {
+    return (instruction(i).flags & (TENON_LOOP_PER_ROW | TENON_LOOP_REDUCES)) == TENON_LOOP_PER_ROW;
+  }
   tenon_dtype dtype(size_t value) const {
     return value < n_inputs() ? input(value).dtype : instruction(value - n_inputs()).dtype;
   }
 
-  // The kernel of instruction `i` alone. `packed`: what is strided will come densely.
+  // The kernel of instruction `i` alone. `packed`: what is strided will come densely; so will a
+  // value per row where it is one for each of the row's elements.
   Prepared step(size_t i, bool packed) const {
     const tenon_loop_instruction& instruction = request_.instructions[i];
     std::vector<tenon_operand> operands;
@@ -38,6 +54,7 @@ class LoopRequest {
       const uint32_t value = instruction.inputs[k];
       operands.push_back(value < n_inputs() ? input(value) : dense(instruction_at(value).dtype));
       tenon_stride_class& strides = operands.back().strides;
+      if (is_per_row(value) && !is_on_rows(i)) strides = TENON_STRIDES_STRIDED;
       if (packed && strides == TENON_STRIDES_STRIDED) strides = TENON_STRIDES_DENSE;
     }
     const tenon_operand output = dense(instruction.dtype);
@@ -64,16 +81,15 @@ class LoopRequest {
     return request_.instructions[value - n_inputs()];
   }
   tenon_operand dense(tenon_dtype dtype) const {
-    const uint16_t rank = n_inputs() > 0 ? input(0).rank : uint16_t{0};
-    return {.dtype = dtype, .rank = rank, .strides = TENON_STRIDES_DENSE};
+    return {.dtype = dtype, .rank = rank(), .strides = TENON_STRIDES_DENSE};
   }
 
   tenon_device_p* device_;
   const tenon_loop_request& request_;
 };
 
-// One instruction after the other over all elements, with memory for every value: obviously right,
-// and never faster than launching them one by one.
+// One instruction after the other over all elements or rows, with memory for every value: obviously
+// right, and never faster than launching them one by one.
 class StepByStep final : public Kernel {
  public:
   static Prepared prepare(const LoopRequest& request) {
@@ -83,12 +99,25 @@ class StepByStep final : public Kernel {
       Prepared step = request.step(i, false);
       if (!step.kernel) return step;
       if (step.traits & TENON_KERNEL_WORKSPACE) return refuse("needs a workspace for this op");
-      traits &= step.traits;
       const tenon_loop_instruction& given = request.instruction(i);
-      made->steps_.push_back(
-          {std::move(step.kernel), {given.inputs, given.inputs + given.n_inputs}, given.dtype, -1});
+      const bool repeats = !request.is_on_rows(i) &&
+                           std::any_of(given.inputs, given.inputs + given.n_inputs,
+                                       [&](uint32_t value) { return request.is_per_row(value); });
+      if (repeats && !(step.traits & TENON_KERNEL_STRIDED_INPUTS)) {
+        return refuse("has no kernel for this op that repeats a row's value");
+      }
+      traits &= step.traits;
+      made->steps_.push_back({.kernel = std::move(step.kernel),
+                              .inputs = {given.inputs, given.inputs + given.n_inputs},
+                              .dtype = given.dtype,
+                              .is_on_rows = request.is_on_rows(i),
+                              .is_per_row = request.is_per_row(request.n_inputs() + i),
+                              .output = -1});
     }
-    made->n_inputs_ = request.n_inputs();
+    made->row_axes_ = request.row_axes();
+    for (size_t v = 0; v < request.n_inputs(); ++v) {
+      made->is_per_row_.push_back(request.is_per_row(v));
+    }
     for (size_t i = 0; i < request.n_outputs(); ++i) {
       made->steps_[request.output(i) - request.n_inputs()].output = static_cast<int>(i);
     }
@@ -96,25 +125,42 @@ class StepByStep final : public Kernel {
   }
 
   tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const override {
-    std::vector<tenon_view> values(launch.inputs, launch.inputs + n_inputs_);
-    std::vector<std::unique_ptr<std::byte[]>> memory;
+    const Shape elements(launch.inputs[0].rank, launch.inputs[0].sizes, 0);
+    const Shape rows(launch.inputs[0].rank, launch.inputs[0].sizes, row_axes_);
+    std::vector<Value> values;
+    for (size_t v = 0; v < is_per_row_.size(); ++v) {
+      values.push_back({launch.inputs[v], is_per_row_[v], nullptr});
+    }
     for (const Step& step : steps_) {
-      tenon_view result = launch.outputs[step.output < 0 ? 0 : step.output];
+      const Shape& to = step.is_per_row ? rows : elements;
+      Value result = {launch.outputs[step.output < 0 ? 0 : step.output], step.is_per_row, nullptr};
       if (step.output < 0) {
-        memory.push_back(std::make_unique<std::byte[]>(
-            static_cast<size_t>(count(result)) * size_of(step.dtype) + 1));
-        result.data = memory.back().get();
-        result.dtype = step.dtype;
+        result.memory = std::make_unique<std::byte[]>(
+            static_cast<size_t>(count(to.rank, to.sizes)) * size_of(step.dtype) + 1);
+        result.view.data = result.memory.get();
+        result.view.dtype = step.dtype;
+        result.view.sizes = to.sizes;
+        result.view.strides = to.strides;
       }
       std::vector<tenon_view> inputs;
-      for (const uint32_t value : step.inputs) inputs.push_back(values[value]);
+      std::vector<Strides> strides(step.inputs.size());
+      for (size_t k = 0; k < step.inputs.size(); ++k) {
+        const Value& value = values[step.inputs[k]];
+        inputs.push_back(value.view);
+        if (value.is_per_row == step.is_on_rows) continue;
+        inputs[k].sizes = (step.is_on_rows ? rows : elements).sizes;
+        if (step.is_on_rows) continue;  // One element stands for all.
+        strides[k] = along_rows(value.view);
+        inputs[k].strides = strides[k].data();
+        inputs[k].strides_class = TENON_STRIDES_STRIDED;
+      }
       tenon_launch own = launch;
       own.inputs = inputs.data();
       own.n_inputs = static_cast<uint32_t>(inputs.size());
-      own.outputs = &result;
+      own.outputs = &result.view;
       own.n_outputs = 1;
       if (tenon_error* error = step.kernel->launch(stream, own)) return error;
-      values.push_back(result);
+      values.push_back(std::move(result));
     }
     return nullptr;
   }
@@ -124,10 +170,40 @@ class StepByStep final : public Kernel {
     KernelPtr kernel;
     std::vector<uint32_t> inputs;
     tenon_dtype dtype;
+    bool is_on_rows, is_per_row;
     int output;  // -1: none.
   };
+  struct Value {
+    tenon_view view;
+    bool is_per_row;
+    std::unique_ptr<std::byte[]> memory;
+  };
+  using Strides = std::array<int64_t, TENON_MAX_RANK>;
 
-  size_t n_inputs_ = 0;
+  // Of dense values for all elements, or with size 1 along some axes.
+  struct Shape {
+    Shape(size_t rank_of_all, const int64_t* sizes_of_all, uint32_t of_one) : rank(rank_of_all) {
+      for (size_t axis = 0; axis < rank; ++axis) {
+        sizes[axis] = (of_one >> axis & 1) != 0 ? 1 : sizes_of_all[axis];
+      }
+      std::copy_n(DenseStrides(rank, sizes).values, rank, strides);
+    }
+    size_t rank;
+    int64_t sizes[TENON_MAX_RANK];
+    int64_t strides[TENON_MAX_RANK];
+  };
+
+  // A value per row for each of the row's elements.
+  Strides along_rows(const tenon_view& value) const {
+    Strides strides = {};
+    for (size_t axis = 0; axis < value.rank; ++axis) {
+      if ((row_axes_ >> axis & 1) == 0) strides[axis] = value.strides[axis];
+    }
+    return strides;
+  }
+
+  uint32_t row_axes_ = 0;
+  std::vector<bool> is_per_row_;  // Of the inputs.
   std::vector<Step> steps_;
 };
 

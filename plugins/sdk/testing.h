@@ -131,6 +131,11 @@ inline tenon_code code_of(tenon_error* error) {
   return owned->code;
 }
 
+// Of a loop: which axes a row has, and how many of the inputs are per row.
+struct Rows {
+  uint32_t axes = 0, n_inputs = 0;
+};
+
 // One instance of a plugin with its first device and a stream. What fails ends the test program: a
 // plugin that cannot get so far has no behaviour to test.
 class Plugin {
@@ -181,10 +186,11 @@ class Plugin {
     const void* attrs;
     std::vector<uint32_t> inputs;
     tenon_dtype dtype;
+    uint32_t flags = 0;
   };
   Launched run_loop(const std::vector<Instruction>& instructions, const std::vector<Tensor>& inputs,
                     const std::vector<uint32_t>& given, const std::vector<Tensor>& outputs,
-                    std::optional<size_t> in_place = {}) const {
+                    std::optional<size_t> in_place = {}, Rows rows = {}) const {
     Launched launched;
     std::vector<tenon_dtype> dtypes;
     for (const Tensor& x : inputs) dtypes.push_back(x.dtype);
@@ -200,7 +206,9 @@ class Plugin {
                       .attrs = each.attrs,
                       .inputs = each.inputs.data(),
                       .n_inputs = static_cast<uint32_t>(each.inputs.size()),
-                      .dtype = each.dtype});
+                      .dtype = each.dtype,
+                      .flags = each.flags,
+                      .reserved = 0});
     }
     const std::vector<tenon_operand> in = operands(inputs);
     const tenon_loop_request request = {.struct_size = sizeof request,
@@ -210,7 +218,9 @@ class Plugin {
                                         .n_outputs = given.size(),
                                         .inputs = in.data(),
                                         .instructions = list.data(),
-                                        .outputs = given.data()};
+                                        .outputs = given.data(),
+                                        .row_axes = rows.axes,
+                                        .n_row_inputs = rows.n_inputs};
     tenon_kernel_p* kernel = nullptr;
     tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
     tenon_string reason = {};

@@ -203,8 +203,8 @@ typedef struct tenon_kernel_traits {
  *
  * `float` is f16 bf16 f32 f64, `int` i8 to i64 and u8 to u64, `uint` u8 to u64, `any` every dtype
  * but f128, which a line asks for by name. A letter stands for the same dtype wherever it occurs.
- * More than one blank counts as one. LOOP: an elementwise op of one output, none of whose operands
- * may be absent, that may be an instruction of a loop (tenon_loop_request).
+ * More than one blank counts as one. LOOP: an op of one output, none of whose operands may be absent,
+ * that may be an instruction of a loop (tenon_loop_request): an elementwise one or a reduction.
  *
  * The host strides by the list's element_size, so the struct may grow. */
 /* clang-format on */
@@ -225,14 +225,30 @@ typedef struct tenon_kernel {
 } tenon_kernel;
 
 /* ---- loops --------------------------------------------------------------------------------------
- * Elementwise work in one pass: a list of calls over the same elements, of which only what the loop
- * gives is written to memory. The host makes them of calls that follow one another in a function.
+ * Work in one pass: a list of calls over the same elements, of which only what the loop gives is
+ * written to memory. The host makes them of calls that follow one another in a function.
  *
  * What `prepare_loop` makes has no workspace.
  *
  * Values are numbered: first the inputs of the loop, then what its instructions give, in their
  * order. Every value is what its op's kernel gives, to the bit: it is rounded to its dtype, and
- * nothing is contracted. */
+ * nothing is contracted or summed in another order.
+ *
+ * A loop may go over rows. A row is what lies along `row_axes`, in row-major order; there is one
+ * for each place along the other axes. Values are then per element or per row, and reductions lead
+ * from the first to the second. So a loop has stages: a pass over a row's elements that ends in
+ * reductions, the next pass, which reads what they gave, and so on. The host cuts what it asks for
+ * so that there are at most four, with at most four reductions each. */
+
+/* What an instruction is. */
+enum {
+  /* Its value is per row. An elementwise one reads values per row, and inputs that are UNIFORM; any
+   * other instruction may read values per row, too: each of the row's elements sees the same. */
+  TENON_LOOP_PER_ROW = 1 << 0,
+  /* A reduction: of a value per element it makes one per row (PER_ROW is set as well). Its
+   * attributes say the row's axes, counted from the front, and `keepdims`. */
+  TENON_LOOP_REDUCES = 1 << 1
+};
 
 /* One call. Valid while the request is. Frozen. */
 typedef struct tenon_loop_instruction {
@@ -241,27 +257,36 @@ typedef struct tenon_loop_instruction {
   const uint32_t* inputs TENON_BORROWED TENON_COUNT(n_inputs); /* Values from before. */
   uint32_t n_inputs;
   tenon_dtype dtype; /* Of the value that it gives. */
+  uint32_t flags;    /* TENON_LOOP_*. */
+  uint32_t reserved;
 } tenon_loop_instruction;
 
-/* What `prepare_loop` is asked for. Valid during the call. */
+/* What `prepare_loop` is asked for. Valid during the call. A plugin may refuse what it likes: the
+ * calls are launched one by one then, or in smaller loops. */
 typedef struct tenon_loop_request {
   uint32_t struct_size;
   uint32_t flags; /* TENON_REQUEST_*. */
   size_t n_inputs;
   size_t n_instructions;
   size_t n_outputs;
-  /* All of the outputs' rank; one of another shape comes already broadcast, with strides of 0. */
+  /* All of the loop's rank; one of another shape comes already broadcast, with strides of 0. */
   const tenon_operand* inputs TENON_BORROWED TENON_COUNT(n_inputs);
   const tenon_loop_instruction* instructions TENON_BORROWED TENON_COUNT(n_instructions);
   /* Values that instructions give, each once. */
   const uint32_t* outputs TENON_BORROWED TENON_COUNT(n_outputs);
+  uint32_t row_axes; /* Bit i: a row goes along axis i. 0: there are no rows. */
+  /* How many of the inputs, the last ones, are per row. At a launch these have size 1 along the
+   * row's axes, and so have outputs per row; all others have the sizes of input 0, which is per
+   * element if there are rows. */
+  uint32_t n_row_inputs;
 } tenon_loop_request;
 
 /* ---- launches -----------------------------------------------------------------------------------
  */
 
 /* An operand of a launch. Elementwise operands come already broadcast: every input has the rank and
- * sizes of output 0, with stride 0 where it repeats. Frozen. */
+ * sizes of output 0, with stride 0 where it repeats; in a loop over rows as its request says.
+ * Frozen. */
 typedef struct tenon_view {
   /* NULL: by value (`data` points to one element), or absent. */
   tenon_buffer_p* buffer TENON_NULLABLE;

@@ -4,6 +4,7 @@
 // memory is read in order whatever the axis.
 
 #include "plugins/cpu/kernels/axes.h"
+#include "plugins/cpu/kernels/reduce.h"
 
 namespace tenon_cpu {
 namespace {
@@ -38,31 +39,56 @@ bool beats(T candidate, T best, bool is_max) {
 }
 
 template <class T, class Wide>
-void arg_reduce(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_max) {
-  const tenon_view& in = launch.inputs[0];
-  const int64_t n = in.sizes[axis], stride = stride_of(in, axis);
-  const T* const x = data<const T>(in);
-  int64_t* const y = data<int64_t>(launch.outputs[0]);
-  if (count(in) == 0) return;
-  for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
+class ArgReduce final : public RowKernel {
+ public:
+  ArgReduce(const Pool& pool, size_t axis, bool is_max)
+      : pool_(pool), axis_(axis), is_max_(is_max) {}
+
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    const tenon_view& in = launch.inputs[0];
+    if (count(in) == 0) return nullptr;
+    const T* const x = data<const T>(in);
+    int64_t* const y = data<int64_t>(launch.outputs[0]);
+    for_each_strip(
+        pool_, in, axis_, [&](int64_t first, int64_t from, int64_t step, int64_t n_lines) {
+          strip(x + from, step, n_lines, in.sizes[axis_], stride_of(in, axis_), y + first);
+        });
+    return nullptr;
+  }
+
+  void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float*) const override {
+    for (int64_t first = 0; n > 0 && first < n_rows; first += kTogether) {
+      strip(static_cast<const T*>(x) + first * n, n, std::min(kTogether, n_rows - first), n, 1,
+            static_cast<int64_t*>(out) + first);
+    }
+  }
+  bool widens() const override { return false; }
+
+ private:
+  // Lines begin `step` apart, and have `n` elements that lie `stride` apart.
+  void strip(const T* x, int64_t step, int64_t n_lines, int64_t n, int64_t stride,
+             int64_t* y) const {
     Wide best[kTogether];
     int64_t at[kTogether];
-    for (int64_t j = 0; j < lines; ++j) {
-      best[j] = static_cast<Wide>(x[from + j * step]);
+    for (int64_t j = 0; j < n_lines; ++j) {
+      best[j] = static_cast<Wide>(x[j * step]);
       at[j] = 0;
     }
     for (int64_t i = 1; i < n; ++i) {
-      const T* const row = x + from + i * stride;
-      for (int64_t j = 0; j < lines; ++j) {
-        const Wide candidate = static_cast<Wide>(row[j * step]);
-        if (!beats(candidate, best[j], is_max)) continue;
+      for (int64_t j = 0; j < n_lines; ++j) {
+        const Wide candidate = static_cast<Wide>(x[i * stride + j * step]);
+        if (!beats(candidate, best[j], is_max_)) continue;
         best[j] = candidate;
         at[j] = i;
       }
     }
-    std::copy_n(at, lines, y + first);
-  });
-}
+    std::copy_n(at, n_lines, y);
+  }
+
+  const Pool& pool_;
+  size_t axis_;
+  bool is_max_;
+};
 
 // Where each line of an output begins.
 LoopAxes lines_of(const tenon_view& out, size_t axis) {
@@ -138,10 +164,9 @@ Prepared prepare_arg_reduce(const Request& request) {
   const bool is_max = request.op() == TENON_OP_argmax;
   const size_t axis =
       tenon_sdk::from_front(request.attrs<tenon_argmax_attrs>().axis, request.input(0).rank);
-  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [=, pool = &pool_of(request)](const tenon_launch& launch) {
-      arg_reduce<T, WideOf<T>>(*pool, launch, axis, is_max);
-    });
+  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) -> Prepared {
+    return {.kernel = std::make_unique<ArgReduce<T, WideOf<T>>>(pool_of(request), axis, is_max),
+            .traits = kTraits};
   });
 }
 

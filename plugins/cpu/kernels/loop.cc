@@ -1,5 +1,5 @@
 // Loops: the spans of several ops over one tile after another, so that what passes from op to op
-// never leaves the first-level cache.
+// never leaves the first-level cache. Those over rows are row_loop.cc's.
 //
 // An input lies where its span finds it, or, if it is strided, is packed into the tile's memory. A
 // value that the loop gives is written to its place at once; the others have registers, arrays as
@@ -8,13 +8,11 @@
 #include <array>
 
 #include "plugins/cpu/kernels/axes.h"
-#include "plugins/cpu/kernels/elementwise.h"
+#include "plugins/cpu/kernels/loop_steps.h"
 
 namespace tenon_cpu {
 namespace {
 
-constexpr size_t kMostValues = 96;
-constexpr size_t kMostInputs = 24;
 // Of all registers together: they share a first-level cache with what comes and goes.
 constexpr size_t kMemory = 24 * 1024;
 constexpr int64_t kShortestTile = 64, kLongestTile = 1024;
@@ -27,47 +25,6 @@ struct Place {
   uint32_t size = 0;    // Of an element.
   uint32_t number = 0;  // Of the input, the output or the register.
   uint32_t start = 0;   // Of the register, in the tile's memory.
-};
-
-struct Step {
-  Span span;
-  SpanParams params;
-  uint32_t value;  // That it gives.
-  uint32_t n_inputs;
-  uint32_t inputs[kMaxSpanInputs];
-  size_t strides[kMaxSpanInputs];  // 1, or 0 where one element stands for all.
-  bool widens[kMaxSpanInputs];
-  bool narrows;
-  bool converts;  // Widens or narrows.
-};
-
-// The memory of a tile: an array for each register.
-class Registers {
- public:
-  uint32_t take(tenon_dtype dtype) {
-    const size_t size = size_of(dtype);
-    for (uint32_t i = 0; i < sizes_.size(); ++i) {
-      if (is_free_[i] && sizes_[i] == size) {
-        is_free_[i] = false;
-        return i;
-      }
-    }
-    sizes_.push_back(size);
-    is_free_.push_back(false);
-    return static_cast<uint32_t>(sizes_.size() - 1);
-  }
-  void give_back(uint32_t i) { is_free_[i] = true; }
-
-  size_t bytes_per_element() const {
-    size_t bytes = 0;
-    for (const size_t size : sizes_) bytes += size;
-    return bytes;
-  }
-  const std::vector<size_t>& sizes() const { return sizes_; }
-
- private:
-  std::vector<size_t> sizes_;  // Of an element.
-  std::vector<bool> is_free_;
 };
 
 class Loop final : public tenon_sdk::Kernel {
@@ -92,49 +49,29 @@ class Loop final : public tenon_sdk::Kernel {
   void lay_out(const Registers& registers);
   template <bool kPacks>
   void run(const tenon_launch& launch, int64_t begin, int64_t end) const;
-  void run_tile(std::byte* const* at, std::byte* memory, size_t n) const;
-  void convert(const Step& step, std::byte* const* at, std::byte* memory, size_t n) const;
 
   const Pool& pool_;
   int64_t grain_ = 0;
   int64_t tile_ = kLongestTile;
-  std::vector<Step> steps_;
-  std::vector<Place> places_;                  // Of each value.
-  std::vector<uint32_t> moving_, packed_;      // The values whose places change from tile to tile.
-  uint32_t widened_[kMaxSpanInputs + 1] = {};  // Where float32 of halves lie; the last, out.
+  std::vector<SpanStep> steps_;
+  std::vector<Place> places_;              // Of each value.
+  std::vector<uint32_t> moving_, packed_;  // The values whose places change from tile to tile.
+  WideRegisters wide_;
+  uint32_t wide_starts_[kMaxSpanInputs + 1] = {};
 };
 
 bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
   int64_t work = 0;
   for (size_t i = 0; i < request.n_instructions(); ++i) {
-    Prepared made = request.step(i, true);
-    if (!made.kernel) {
-      refusal = std::move(made);
-      return false;
-    }
-    const auto* const kernel = dynamic_cast<const SpanKernel*>(made.kernel.get());
-    if (kernel == nullptr) {
-      refusal = refuse("has no span for one of its ops");
-      return false;
-    }
-    const tenon_loop_instruction& given = request.instruction(i);
-    Step& step = steps_.emplace_back();
-    step.span = kernel->span();
-    step.params = kernel->params();
-    step.value = static_cast<uint32_t>(request.n_inputs() + i);
-    step.n_inputs = given.n_inputs;
-    for (size_t k = 0; k < given.n_inputs; ++k) {
-      const uint32_t value = given.inputs[k];
-      step.inputs[k] = value;
+    SpanStep& step = steps_.emplace_back();
+    if (!step.build(request, i, refusal)) return false;
+    for (size_t k = 0; k < step.n_inputs; ++k) {
+      const uint32_t value = step.inputs[k];
       const bool is_uniform =
           value < request.n_inputs() && request.input(value).strides == TENON_STRIDES_UNIFORM;
       step.strides[k] = is_uniform ? 0 : 1;
-      step.widens[k] = kernel->converts() && is_half(request.dtype(value));
-      step.converts = step.converts || step.widens[k];
     }
-    step.narrows = kernel->converts() && is_half(given.dtype);
-    step.converts = step.converts || step.narrows;
-    work += kernel->cost() == Cost::kHeavy ? 8 : 1;
+    work += step.cost == Cost::kHeavy ? 8 : 1;
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
   place(request);
@@ -170,16 +107,9 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
     packed_.push_back(v);
     places_[v].number = registers.take(places_[v].dtype);
   }
-  bool needed[kMaxSpanInputs + 1] = {};
-  for (const Step& step : steps_) {
-    for (size_t k = 0; k < step.n_inputs; ++k) needed[k] = needed[k] || step.widens[k];
-    needed[kMaxSpanInputs] = needed[kMaxSpanInputs] || step.narrows;
-  }
-  for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
-    if (needed[k]) widened_[k] = registers.take(TENON_FLOAT32);
-  }
+  for (const SpanStep& step : steps_) wide_.add(step, registers);
   for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& step = steps_[i];
+    const SpanStep& step = steps_[i];
     for (size_t k = 0; k < step.n_inputs; ++k) {
       const uint32_t v = step.inputs[k];
       const bool is_first = std::find(step.inputs, step.inputs + k, v) == step.inputs + k;
@@ -204,23 +134,22 @@ void Loop::lay_out(const Registers& registers) {
   const size_t bytes = std::max<size_t>(1, registers.bytes_per_element());
   tile_ =
       std::min(kLongestTile, static_cast<int64_t>(kMemory / bytes) / kShortestTile * kShortestTile);
-  std::vector<uint32_t> starts;
-  uint32_t start = 0;
-  for (const size_t size : registers.sizes()) {
-    starts.push_back(start);
-    start += static_cast<uint32_t>(size) * static_cast<uint32_t>(tile_);
-  }
+  const auto start = [&](uint32_t number) {
+    return static_cast<uint32_t>(registers.start_of(number)) * static_cast<uint32_t>(tile_);
+  };
   for (Place& place : places_) {
     const bool is_register =
         place.kind == Place::Kind::kPacked || place.kind == Place::Kind::kRegister;
-    if (is_register) place.start = starts[place.number];
+    if (is_register) place.start = start(place.number);
   }
-  for (uint32_t& each : widened_) each = starts.empty() ? 0 : starts[each];
+  for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
+    if (wide_.is_there[k]) wide_starts_[k] = start(wide_.number[k]);
+  }
 }
 
 bool Loop::may_alias(bool all) const {
   bool is_written = false;
-  for (const Step& step : steps_) {
+  for (const SpanStep& step : steps_) {
     for (size_t k = 0; k < step.n_inputs; ++k) {
       if (is_written && places_[step.inputs[k]].kind == Place::Kind::kDense) return false;
     }
@@ -233,7 +162,7 @@ bool Loop::may_alias(bool all) const {
 template <bool kPacks>
 void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
   alignas(64) std::byte memory[kMemory];
-  std::byte* at[kMostValues];
+  std::byte* at[kMostLoopValues];
   for (size_t v = 0; v < places_.size(); ++v) {
     const Place& place = places_[v];
     switch (place.kind) {
@@ -252,7 +181,9 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
         break;
     }
   }
-  [[maybe_unused]] std::array<LoopAxes, kPacks ? kMostInputs : 0> axes;
+  std::byte* wide[kMaxSpanInputs + 1];
+  for (size_t k = 0; k <= kMaxSpanInputs; ++k) wide[k] = memory + wide_starts_[k];
+  [[maybe_unused]] std::array<LoopAxes, kPacks ? kMostLoopInputs : 0> axes;
   if constexpr (kPacks) {
     for (size_t i = 0; i < packed_.size(); ++i) {
       const tenon_view& view = launch.inputs[packed_[i]];
@@ -273,47 +204,21 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
         });
       }
     }
-    run_tile(at, memory, static_cast<size_t>(n));
+    for (const SpanStep& step : steps_) step.run(at, wide, static_cast<size_t>(n));
     begin += n;
     if (begin == end) return;
     for (const uint32_t v : moving_) at[v] += n * places_[v].size;
   }
 }
 
-void Loop::run_tile(std::byte* const* at, std::byte* memory, size_t n) const {
-  for (const Step& step : steps_) {
-    if (step.converts) {
-      convert(step, at, memory, n);
-      continue;
-    }
-    const void* in[kMaxSpanInputs];
-    for (size_t k = 0; k < step.n_inputs; ++k) in[k] = at[step.inputs[k]];
-    step.span(in, step.strides, at[step.value], n, step.params);
-  }
-}
-
-// A step that computes halves in float32.
-void Loop::convert(const Step& step, std::byte* const* at, std::byte* memory, size_t n) const {
-  const void* in[kMaxSpanInputs];
-  for (size_t k = 0; k < step.n_inputs; ++k) {
-    const uint32_t v = step.inputs[k];
-    in[k] = at[v];
-    if (!step.widens[k]) continue;
-    auto* const wide = reinterpret_cast<float*>(memory + widened_[k]);
-    widen_half(places_[v].dtype, at[v], wide, step.strides[k] == 0 ? 1 : n);
-    in[k] = wide;
-  }
-  auto* const wide = reinterpret_cast<float*>(memory + widened_[kMaxSpanInputs]);
-  step.span(in, step.strides, step.narrows ? static_cast<void*>(wide) : at[step.value], n,
-            step.params);
-  if (step.narrows) narrow_half(places_[step.value].dtype, wide, at[step.value], n);
-}
-
 }  // namespace
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
-  if (request.n_values() > kMostValues) return refuse("has no room for a loop of so many values");
-  if (request.n_inputs() > kMostInputs) return refuse("has no room for a loop of so many inputs");
+  if (request.n_values() > kMostLoopValues)
+    return refuse("has no room for a loop of so many values");
+  if (request.n_inputs() > kMostLoopInputs)
+    return refuse("has no room for a loop of so many inputs");
+  if (request.row_axes() != 0) return prepare_row_loop(request);
   auto loop = std::make_unique<Loop>(request);
   Prepared refusal;
   if (!loop->build(request, refusal)) return refusal;

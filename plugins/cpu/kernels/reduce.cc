@@ -13,13 +13,39 @@ constexpr int64_t kGrain = 64 * 1024;
 constexpr int64_t kColumns = 2048;
 
 template <class T, class Accumulator>
-class Reduce final : public tenon_sdk::Kernel {
+class Reduce final : public RowKernel {
  public:
   Reduce(const Request& request, const Reducer& reducer, List axes, bool is_mean)
       : pool_(pool_of(request)),
         reducer_(reducer),
         mask_(axes_mask(axes, request.input(0).rank)),
         is_mean_(is_mean) {}
+
+  bool widens() const override { return !std::is_same_v<T, Accumulator>; }
+
+  void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const override {
+    for (int64_t row = 0; row < n_rows; ++row) {
+      const T* const from = static_cast<const T*>(x) + row * n;
+      Accumulator result;
+      reducer_.fill_identity(&result, 1);
+      for (int64_t first = 0; first < n; first += kReduceBlock) {
+        Accumulator of_block;
+        block(from + first, std::min(n - first, kReduceBlock), wide, &of_block);
+        if (first == 0) {
+          result = of_block;
+        } else {
+          reducer_.combine(&result, &of_block, 1);
+        }
+      }
+      divide(&result, 1, n);
+      T* const to = static_cast<T*>(out) + row;
+      if constexpr (std::is_same_v<T, Accumulator>) {
+        *to = result;
+      } else {
+        narrow_half(tenon_sdk::kDTypeOf<T>, &result, to, 1);
+      }
+    }
+  }
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
     LoopAxes reduced, kept;
@@ -86,7 +112,7 @@ class Reduce final : public tenon_sdk::Kernel {
 
   struct Scratch {
     alignas(64) T packed[kReduceBlock];
-    alignas(64) Accumulator widened[std::is_same_v<T, Accumulator> ? 1 : kReduceBlock];
+    alignas(64) float widened[std::is_same_v<T, Accumulator> ? 1 : kReduceBlock];
     int64_t offsets[kReduceBlock];
   };
 
@@ -103,17 +129,21 @@ class Reduce final : public tenon_sdk::Kernel {
 
   void rows(const T* x, const LoopAxes& reduced, int64_t first, int64_t last, Scratch& scratch,
             Accumulator* out) const {
-    const size_t n = static_cast<size_t>(last - first);
     const T* from = x + first;
     if (reduced.rank > 1 || reduced.inner_stride() != 1) {
       pack(x, reduced, first, last, scratch.packed);
       from = scratch.packed;
     }
+    block(from, last - first, scratch.widened, out);
+  }
+
+  // `wide`: room for halves, which are summed up in float32.
+  void block(const T* x, int64_t n, [[maybe_unused]] float* wide, Accumulator* out) const {
     if constexpr (std::is_same_v<T, Accumulator>) {
-      reducer_.block(from, n, out);
+      reducer_.block(x, static_cast<size_t>(n), out);
     } else {
-      widen_half(tenon_sdk::kDTypeOf<T>, from, scratch.widened, n);
-      reducer_.block(scratch.widened, n, out);
+      widen_half(tenon_sdk::kDTypeOf<T>, x, wide, static_cast<size_t>(n));
+      reducer_.block(wide, static_cast<size_t>(n), out);
     }
   }
 

@@ -40,4 +40,13 @@ ReducerTable int_reducers();    // kernels/int_reduce.cc
 
 const Reducer* find_reducer(uint32_t op, tenon_dtype dtype);
 
+// A kernel that reduces: row_loop.cc takes rows to it that lie in a cache.
+class RowKernel : public tenon_sdk::Kernel {
+ public:
+  // Reduces each of `n_rows` rows of `n` elements, all of them side by side. If it `widens`, `wide`
+  // has room for min(n, kReduceBlock) elements as float32.
+  virtual void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const = 0;
+  virtual bool widens() const = 0;
+};
+
 }  // namespace tenon_cpu

@@ -1,0 +1,143 @@
+#include "conformance/functions/drawer.h"
+
+#include <algorithm>
+
+namespace tenon_kit::functions {
+
+using tenon::Tensor;
+
+Sizes Drawer::part_of(const Sizes& shape) {
+  Sizes part = shape;
+  const auto how = draw_.between(0, 3);
+  if (how == 0) {
+    part.erase(part.begin(), part.begin() + draw_.between(0, static_cast<int64_t>(part.size())));
+  } else if (how == 1) {
+    for (int64_t& size : part) size = draw_.coin() ? 1 : size;
+  }
+  return part;
+}
+
+Operand Drawer::operand(tenon_dtype dtype, const Sizes& shape) {
+  Operand x = plain(dtype, shape, draw_.seed());
+  if (is_float(dtype)) {
+    if (draw_.between(0, 3) == 0) x.fill.kind = Fill::Kind::kSpecial;
+    x.fill.low = -2;
+    x.fill.high = 2;
+  }
+  if (draw_.between(0, 3) == 0) x.layout = draw_.one_of(kAllLayouts);
+  return x;
+}
+
+Operand Drawer::number(tenon_dtype partner) {
+  const bool floating = is_float(partner);
+  Operand x;
+  x.scalar = true;
+  x.dtype = floating ? TENON_FLOAT32 : is_bool(partner) ? TENON_BOOL : TENON_INT64;
+  x.fill.values = {floating ? Real(draw_.one_of(std::vector<double>{0, -0.0, 1, -1, 2, 3.25}))
+                   : is_bool(partner) ? Real(draw_.between(0, 1))
+                                      : Real(draw_.between(0, 3))};
+  return x;
+}
+
+void Drawer::add_constants(tenon_dtype dtype, const Sizes& shape) {
+  for (int i = 0; i < 2; ++i) put(Kind::kConstant, number(dtype));
+  put(Kind::kConstant, operand(dtype, part_of(shape)));
+}
+
+Sizes Drawer::some_axes(int64_t n) {
+  Sizes axes;
+  for (int64_t axis = 0; axis < n; ++axis) {
+    if (draw_.coin()) axes.push_back(draw_.coin() ? axis : axis - n);
+  }
+  return axes;
+}
+
+size_t Drawer::put(Kind kind, const Operand& x) {
+  values_.push_back({device_.make(x), kind, x.scalar});
+  (kind == Kind::kInput ? inputs_ : constants_).push_back(x);
+  return values_.size() - 1;
+}
+
+Sizes Drawer::shape(size_t k) const {
+  const auto sizes = values_[k].tensor.shape();
+  return Sizes(sizes.begin(), sizes.end());
+}
+
+bool Drawer::is_broadcast(const Sizes& a, const Sizes& b) {
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const int64_t x = a[a.size() - i], y = b[b.size() - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
+size_t Drawer::like(tenon_dtype wanted, const Sizes& with) {
+  std::vector<size_t> fitting;
+  bool any_tensor = false;
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const bool number = values_[i].is_number;
+    const bool fits =
+        number ? is_float(dtype(i)) == is_float(wanted) && is_bool(dtype(i)) == is_bool(wanted)
+               : dtype(i) == wanted && is_broadcast(shape(i), with);
+    if (fits) fitting.push_back(i);
+    any_tensor = any_tensor || (fits && !number);
+  }
+  return any_tensor ? draw_.one_of(fitting) : put(Kind::kConstant, operand(wanted, with));
+}
+
+bool Drawer::add(Step step) {
+  if (step.op->name != "split") step.n_outputs = step.op->n_outputs;
+  const std::pair<uint32_t, tenon_dtype> called = {
+      step.op->id, step.inputs.empty() ? tenon_dtype(TENON_DTYPE_NONE) : dtype(step.inputs[0])};
+  if (refused_.contains(called)) return false;
+  Tensors in, outputs;
+  for (const size_t k : step.inputs) in.push_back(values_[k].tensor);
+  try {
+    outputs = call(step, in);
+  } catch (const tenon::Error& error) {
+    const bool refused = error.code() == tenon::Code::kUnimplemented;
+    if (refused) refused_.insert(called);
+    if (refused || error.code() == tenon::Code::kInvalidArgument ||
+        error.code() == tenon::Code::kOutOfRange) {
+      return false;
+    }
+    throw;
+  }
+  for (const Tensor& y : outputs) {
+    if (y.count() > kMostElements) return false;
+  }
+  for (Tensor& y : outputs) values_.push_back({std::move(y), Kind::kResult, false});
+  steps_.push_back(std::move(step));
+  return true;
+}
+
+Program Drawer::finished() {
+  std::vector<bool> read(values_.size(), false);
+  for (const Step& step : steps_) {
+    for (const size_t k : step.inputs) read[k] = true;
+  }
+  std::vector<size_t> chosen;
+  for (size_t k = 0; k < values_.size(); ++k) {
+    const bool own = values_[k].kind == Kind::kResult;
+    if (own ? draw_.between(0, 9) < (read[k] ? 2 : 9) : draw_.between(0, 19) == 0) {
+      if (!values_[k].is_number) chosen.push_back(k);
+    }
+  }
+  if (chosen.empty()) chosen.push_back(values_.size() - 1);
+  if (chosen.size() < 16 && draw_.between(0, 7) == 0) chosen.push_back(chosen[0]);
+  chosen.resize(std::min<size_t>(chosen.size(), 16));
+  std::vector<size_t> number(values_.size());
+  size_t n = 0;
+  for (const Kind kind : {Kind::kInput, Kind::kConstant, Kind::kResult}) {
+    for (size_t k = 0; k < values_.size(); ++k) {
+      if (values_[k].kind == kind) number[k] = n++;
+    }
+  }
+  for (Step& step : steps_) {
+    for (size_t& k : step.inputs) k = number[k];
+  }
+  for (size_t& k : chosen) k = number[k];
+  return {std::move(inputs_), std::move(constants_), std::move(steps_), std::move(chosen)};
+}
+
+}  // namespace tenon_kit::functions

@@ -1,0 +1,202 @@
+// The loops of groups of launches.
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "core/ops/formulas.h"
+#include "core/trace/program_fuser.h"
+
+namespace tenon {
+
+void Program::Fuser::run() {
+  n_readers_.assign(program_.buffers_.size(), 0);
+  is_single_.assign(program_.launches_.size(), false);
+  for (uint32_t i = 0; i < program_.launches_.size(); ++i) {
+    for (const uint32_t k : inputs_of(i)) {
+      if (shown(k).buffer != kNone) ++n_readers_[shown(k).buffer];
+    }
+  }
+  do {
+    find_groups();
+  } while (!make_loops());
+  rewrite();
+}
+
+// False if a group with reductions was refused: these are left out from now on, so that the rest
+// of it can be a loop.
+bool Program::Fuser::make_loops() {
+  bool is_done = true;
+  for (Group& group : groups_) {
+    if (group.members.size() < 2) continue;
+    group.loop = make(group);
+    if (group.loop || group.row_axes == 0) continue;
+    for (const uint32_t i : group.members) is_single_[i] = is_single_[i] || reduced_[i] != 0;
+    is_done = false;
+  }
+  return is_done;
+}
+
+// The number among the inputs of what launch `i` reads by view `k`, which is added if it is not
+// there.
+uint32_t Program::Fuser::add_input(Reads& reads, uint32_t i, uint32_t k) const {
+  if (!is_on_rows_[i] || view(k).strides_class == TENON_STRIDES_UNIFORM) {
+    return add_read(reads.elements, k);
+  }
+  return static_cast<uint32_t>(reads.elements.size()) + add_read(reads.rows, k);
+}
+
+std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& group) {
+  std::unordered_map<uint32_t, uint32_t> given;  // Buffers: which instruction's.
+  for (uint32_t n = 0; n < group.members.size(); ++n) {
+    given[shown(output_of(group.members[n])).buffer] = n;
+  }
+  Reads reads;
+  for (const uint32_t i : group.members) {
+    for (const uint32_t k : inputs_of(i)) {
+      if (!given.contains(shown(k).buffer)) add_input(reads, i, k);
+    }
+  }
+  LoopSpec spec;
+  spec.flags = flags_;
+  spec.rank = static_cast<uint32_t>(group.sizes.size());
+  spec.row_axes = group.row_axes;
+  spec.n_row_inputs = static_cast<uint32_t>(reads.rows.size());
+  Group::Loop loop = {launch(group.members.back()), {}};
+  for (const auto* part : {&reads.elements, &reads.rows}) {
+    for (const uint32_t k : *part) {
+      spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
+      loop.views.push_back(in_loop(k, group, part == &reads.rows));
+    }
+  }
+  const auto n_inputs = static_cast<uint32_t>(spec.inputs.size());
+  std::vector<uint32_t> n_own_readers(group.members.size(), 0);
+  for (const uint32_t i : group.members) {
+    LoopSpec::Instruction& made = spec.instructions.emplace_back();
+    made.line = launch(i).kernel->loop_line();
+    made.attrs = attrs_in_loop(i);
+    made.dtype = dtype_from_c(view(output_of(i)).dtype);
+    if (is_per_row(i)) made.flags |= TENON_LOOP_PER_ROW;
+    if (reduced_[i] != 0) made.flags |= TENON_LOOP_REDUCES;
+    for (const uint32_t k : inputs_of(i)) {
+      const auto at = given.find(shown(k).buffer);
+      if (at == given.end()) {
+        made.inputs.push_back(add_input(reads, i, k));
+      } else {
+        made.inputs.push_back(n_inputs + at->second);
+        ++n_own_readers[at->second];
+      }
+    }
+  }
+  // The last comes first, so that it may lie where an input ends.
+  for (size_t n = group.members.size(); n-- > 0;) {
+    const uint32_t i = group.members[n], buffer = shown(output_of(i)).buffer;
+    const bool is_inside = program_.buffers_[buffer].place == Buffer::Place::kBlock &&
+                           n_readers_[buffer] == n_own_readers[n];
+    if (is_inside) continue;
+    spec.outputs.push_back(n_inputs + static_cast<uint32_t>(n));
+    loop.views.push_back(in_loop(output_of(i), group, is_per_row(i)));
+  }
+  if (spec.outputs.empty()) return std::nullopt;
+  const bool is_strided = std::any_of(spec.inputs.begin(), spec.inputs.end(), [](const auto& x) {
+    return x.strides == TENON_STRIDES_STRIDED;
+  });
+  Ref<const PreparedKernel> kernel = program_.device_.loops().find(spec);
+  if (!kernel->exists() || (is_strided && !kernel->takes_strides())) return std::nullopt;
+  loop.launch.kernel = std::move(kernel);
+  loop.launch.fused = name_of(group);
+  loop.launch.profile.clear();
+  loop.launch.n_inputs = n_inputs;
+  loop.launch.n_outputs = static_cast<uint32_t>(spec.outputs.size());
+  return loop;
+}
+
+// Reductions that differ only in how they say what a row is are one.
+OwnedAttrs Program::Fuser::attrs_in_loop(uint32_t i) const {
+  if (reduced_[i] == 0) return attrs_[i];
+  if (attrs_[i].view().type == &attrs_type<ArgReduceAttrs>()) {
+    return OwnedAttrs(
+        any_attrs(ArgReduceAttrs{.axis = std::countr_zero(reduced_[i]), .keepdims = true}));
+  }
+  ReduceAttrs attrs{.axes = {}, .keepdims = true};
+  for (uint32_t axis = 0; axis < TENON_MAX_RANK; ++axis) {
+    if (reduced_[i] >> axis & 1) attrs.axes.push_back(axis);
+  }
+  return OwnedAttrs(any_attrs(attrs));
+}
+
+// A view with the sizes that it has in a loop, where its own are others: of one element for each
+// row, and of one that stands for all.
+uint32_t Program::Fuser::in_loop(uint32_t k, const Group& group, bool per_row) {
+  const Ints sizes = per_row ? rows_of(group.sizes, group.row_axes, true) : group.sizes;
+  const tenon_view& x = view(k);
+  if (sizes_of(x) == sizes) return k;
+  const size_t rank = sizes.size();
+  auto words = std::make_unique<int64_t[]>(2 * rank + 1);
+  std::copy(sizes.begin(), sizes.end(), words.get());
+  int64_t dense = 1;
+  for (size_t axis = rank, own = x.rank; axis-- > 0; dense *= sizes[axis]) {
+    const bool is_there = x.rank == rank || !(group.row_axes >> axis & 1);
+    if (is_there && own > 0) --own;
+    words[rank + axis] = x.strides_class == TENON_STRIDES_UNIFORM ? 0
+                         : x.strides_class == TENON_STRIDES_DENSE ? dense
+                         : is_there                               ? x.strides[own]
+                                                                  : 0;
+  }
+  tenon_view made = x;
+  made.rank = static_cast<uint16_t>(rank);
+  made.sizes = words.get();
+  made.strides = words.get() + rank;
+  program_.words_.push_back(std::move(words));
+  program_.shown_.push_back(Shown(shown(k)));
+  program_.views_.push_back(made);
+  return static_cast<uint32_t>(program_.views_.size() - 1);
+}
+
+// "fused(mul, add x2, tanh)".
+std::string Program::Fuser::name_of(const Group& group) const {
+  std::string name = "fused(";
+  for (size_t n = 0; n < group.members.size();) {
+    const OpDef* op = launch(group.members[n]).op;
+    size_t end = n + 1;
+    while (end < group.members.size() && launch(group.members[end]).op == op) ++end;
+    name += (n > 0 ? ", " : "") + op->name;
+    if (end - n > 1) name += " x" + std::to_string(end - n);
+    n = end;
+  }
+  return name + ")";
+}
+
+void Program::Fuser::rewrite() {
+  std::vector<Launch> launches;
+  std::vector<tenon_view> views;
+  std::vector<Shown> all_shown;
+  const auto keep_view = [&](uint32_t k) {
+    views.push_back(view(k));
+    all_shown.push_back(shown(k));
+  };
+  for (uint32_t i = 0; i < program_.launches_.size(); ++i) {
+    const Group* group = group_[i] == kNone ? nullptr : &groups_[group_[i]];
+    const auto first_view = static_cast<uint32_t>(views.size());
+    if (group && group->loop) {
+      if (group->members.back() != i) continue;
+      launches.push_back(group->loop->launch);
+      for (const uint32_t k : group->loop->views) keep_view(k);
+    } else {
+      const Launch& own = launch(i);
+      const uint32_t n = own.n_inputs + own.n_outputs + (own.workspace_bytes ? 1 : 0);
+      for (uint32_t k = 0; k < n; ++k) keep_view(own.first_view + k);
+      launches.push_back(own);
+    }
+    launches.back().first_view = first_view;
+  }
+  program_.launches_ = std::move(launches);
+  program_.views_ = std::move(views);
+  program_.shown_ = std::move(all_shown);
+}
+
+void Program::fuse(uint32_t flags, std::span<const OwnedAttrs> attrs) {
+  Fuser(*this, flags, attrs).run();
+}
+
+}  // namespace tenon

@@ -1,0 +1,257 @@
+// Programs whose loops go over rows: reductions and what reads them again, as one launch.
+
+#include <cmath>
+#include <cstring>
+
+#include "core/testing/test.h"
+#include "core/trace/program.h"
+
+namespace tenon {
+namespace {
+
+using testing::values_of;
+
+const Along kRows = {.axes = {-1}, .keepdims = true};
+
+Tensor softmax_by_hand(const Tensor& x) {
+  const Tensor e = exp(x - max(x, kRows));
+  return e / sum(e, kRows);
+}
+Tensor log_softmax_by_hand(const Tensor& x) {
+  const Tensor shifted = x - max(x, kRows);
+  return shifted - log(sum(exp(shifted), kRows));
+}
+Tensor layer_norm_by_hand(const Tensor& x, const Tensor& scale, const Tensor& bias) {
+  const Tensor centered = x - mean(x, kRows);
+  const Tensor inv_std = rsqrt(mean(square(centered), kRows) + number(1e-5));
+  return centered * inv_std * scale + bias;
+}
+Tensor losses(const Tensor& x, const Tensor& labels) {
+  return -sum(labels * log_softmax_by_hand(x), {.axes = {-1}});
+}
+
+std::vector<std::byte> bytes_of(const Tensor& x) {
+  const auto n = static_cast<size_t>(static_cast<int64_t>(count(x->shape())));
+  std::vector<std::byte> bytes(n * size_of(x->type.dtype));
+  if (!bytes.empty()) std::memcpy(bytes.data(), x->data(), bytes.size());
+  return bytes;
+}
+
+class RowPrograms : public testing::CoreTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  // Numbers that differ, drawn anew for each seed.
+  static Tensor numbers(const Dims& shape, double seed, DType dtype = DType::kF32) {
+    std::vector<double> values(static_cast<size_t>(static_cast<int64_t>(count(shape))));
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = 3 * std::sin(seed + 1.7 * static_cast<double>(i));
+    }
+    return testing::make(dtype, shape, values);
+  }
+
+  std::unique_ptr<const Program> record(const Program::Code& code, TensorSpan inputs) {
+    return Program::record(scope(), device(), inputs, code).program;
+  }
+
+  // Of a program that was written down with the first inputs, runs with the others give what the
+  // code does, to the bit. How many launches it has.
+  size_t expect_same(const Program::Code& code, const std::vector<Tensors>& inputs) {
+    const auto program = record(code, inputs[0]);
+    for (const Tensors& in : inputs) {
+      const Tensors want = code(in), got = program->run(scope(), in);
+      for (size_t i = 0; i < want.size(); ++i) {
+        EXPECT_EQ(got[i]->type, want[i]->type);
+        EXPECT_EQ(bytes_of(got[i]), bytes_of(want[i])) << "output " << i;
+      }
+    }
+    return program->n_launches();
+  }
+  size_t expect_same(const Program::Code& code, const std::vector<Dims>& shapes) {
+    std::vector<Tensors> inputs(2);
+    for (size_t call = 0; call < inputs.size(); ++call) {
+      for (const Dims& shape : shapes) {
+        inputs[call].push_back(numbers(shape, static_cast<double>(call + inputs[call].size())));
+      }
+    }
+    return expect_same(code, inputs);
+  }
+
+  bool is_cpu() const { return std::string_view(GetParam()) == "cpu"; }
+
+ private:
+  Scope::OnDevice on_{scope(), context().device(GetParam())};
+};
+
+TEST_P(RowPrograms, MakeOneLaunchOfASoftmax) {
+  const Program::Code code = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
+  for (const int64_t n : {1, 3, 1000, 5000}) {
+    SCOPED_TRACE(n);
+    EXPECT_EQ(expect_same(code, {Dims{7, n}}), 1u);
+  }
+  EXPECT_EQ(expect_same(code, {Dims{2, 3, 4}}), 1u);
+  EXPECT_EQ(expect_same(code, {Dims{6}}), 1u);
+  EXPECT_EQ(expect_same(code, {Dims{0, 4}}), 1u);
+}
+
+TEST_P(RowPrograms, MakeOneLaunchOfALogSoftmax) {
+  EXPECT_EQ(
+      expect_same([](TensorSpan in) { return Tensors{log_softmax_by_hand(in[0])}; }, {Dims{5, 33}}),
+      1u);
+}
+
+TEST_P(RowPrograms, MakeOneLaunchOfALayerNorm) {
+  const Program::Code code = [](TensorSpan in) {
+    return Tensors{layer_norm_by_hand(in[0], in[1], in[2])};
+  };
+  for (const int64_t n : {0, 1, 3, 1000, 5000}) {
+    SCOPED_TRACE(n);
+    EXPECT_EQ(expect_same(code, {Dims{7, n}, Dims{n}, Dims{n}}), 1u);
+  }
+}
+
+// Forward and back in one.
+TEST_P(RowPrograms, MakeOneLaunchOfGradientsAlongRows) {
+  const auto slope = [&](const Tensor& x, const Tensor& dy, const auto& f) {
+    const auto t = tape();
+    t->watch(x);
+    const Tensor y = f(x);
+    return t->gradient({&y, 1}, {&dy, 1}, std::vector<Source>{x});
+  };
+  for (const int64_t n : {3, 1000}) {
+    SCOPED_TRACE(n);
+    const auto by_softmax = [&](TensorSpan in) { return slope(in[0], in[1], softmax_by_hand); };
+    EXPECT_LE(expect_same(by_softmax, {Dims{7, n}, Dims{7, n}}), 2u);
+    const auto by_norm = [&](TensorSpan in) {
+      return slope(in[0], in[1],
+                   [&](const Tensor& x) { return layer_norm_by_hand(x, in[2], in[2]); });
+    };
+    EXPECT_LE(expect_same(by_norm, {Dims{7, n}, Dims{7, n}, Dims{n}}), 2u);
+  }
+}
+
+// What the ops' own derivatives say, with what the way there left.
+TEST_P(RowPrograms, MakeOneLaunchOfTheDerivativesOfOps) {
+  const auto of_softmax = [](TensorSpan in) {
+    const Tensor &y = in[0], &dy = in[1];
+    return Tensors{y * (dy - sum(dy * y, kRows))};
+  };
+  EXPECT_EQ(expect_same(of_softmax, {Dims{7, 100}, Dims{7, 100}}), 1u);
+  const auto of_layer_norm = [](TensorSpan in) {
+    const Tensor z = (in[0] - in[1]) * in[2], dz = in[3] * in[4];
+    return Tensors{(dz - mean(dz, kRows) - z * mean(dz * z, kRows)) * in[2]};
+  };
+  EXPECT_EQ(
+      expect_same(of_layer_norm, {Dims{7, 100}, Dims{7, 1}, Dims{7, 1}, Dims{7, 100}, Dims{100}}),
+      1u);
+}
+
+TEST_P(RowPrograms, MakeOneLaunchOfTheLossesOfRows) {
+  EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{losses(in[0], in[1])}; },
+                        {Dims{40, 10}, Dims{40, 10}}),
+            1u);
+  // Their mean is over another axis.
+  EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{sum(losses(in[0], in[1]))}; },
+                        {Dims{40, 10}, Dims{40, 10}}),
+            2u);
+}
+
+TEST_P(RowPrograms, CarryWhatIsNoNumber) {
+  const Tensor x = testing::make(DType::kF32, Dims{4, 3},
+                                 {1, NAN, 2, INFINITY, 1, 0, -INFINITY, 1, 2, -0.0, 0, -0.0});
+  const auto by_softmax = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
+  EXPECT_EQ(expect_same(by_softmax, {Tensors{numbers(Dims{4, 3}, 1)}, Tensors{x}}), 1u);
+  const auto by_norm = [](TensorSpan in) {
+    return Tensors{layer_norm_by_hand(in[0], in[0], in[0])};
+  };
+  EXPECT_EQ(expect_same(by_norm, {Tensors{numbers(Dims{4, 3}, 1)}, Tensors{x}}), 1u);
+}
+
+TEST_P(RowPrograms, ReadRowsWithAndWithoutTheirAxes) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = sum(in[0] * in[0], {.axes = {1}});
+    const Tensor root = sqrt(y * in[1]);
+    return Tensors{in[0] / reshape(root, Dims{5, 1}), root, reshape(y, Dims{5, 1}) + in[2]};
+  };
+  EXPECT_EQ(expect_same(code, {Dims{5, 8}, Dims{5}, Dims{5, 1}}), 1u);
+}
+
+TEST_P(RowPrograms, ReduceBeforeAndBehindACast) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor x = cast(in[0], DType::kF32), m = mean(x, kRows);
+    return Tensors{cast(x - m, DType::kF16), max(cast(x, DType::kI32), kRows),
+                   cast(m, DType::kF64)};
+  };
+  const auto halves = [&](double seed) { return Tensors{numbers(Dims{6, 50}, seed, DType::kF16)}; };
+  EXPECT_EQ(expect_same(code, {halves(1), halves(2)}), 1u);
+}
+
+// Four stages to a launch.
+TEST_P(RowPrograms, AreCutWhereThereAreTooManyStages) {
+  const Program::Code code = [](TensorSpan in) {
+    Tensor x = in[0];
+    for (int i = 0; i < 9; ++i) x = x * sum(x, kRows);
+    return Tensors{x};
+  };
+  const size_t n = expect_same(code, {Dims{3, 5}});
+  EXPECT_GE(n, 3u);
+  EXPECT_LE(n, 5u);
+}
+
+// Four reductions to a stage.
+TEST_P(RowPrograms, AreCutWhereAStageHasTooManyReductions) {
+  const Program::Code code = [](TensorSpan in) {
+    Tensors sums;
+    for (int i = 0; i < 6; ++i) sums.push_back(sum(in[0] * number(i), kRows));
+    return sums;
+  };
+  EXPECT_EQ(expect_same(code, {Dims{3, 5}}), 2u);
+}
+
+// `cpu` has rows along the last axes only; what is around such a reduction is one launch all the
+// same.
+TEST_P(RowPrograms, LeaveReductionsOutThatTheDeviceRefuses) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = exp(in[0]) * in[1];
+    return Tensors{y - max(y, kRows), sum(y, {.axes = {0}})};
+  };
+  EXPECT_EQ(expect_same(code, {Dims{4, 5}, Dims{4, 5}}), 2u);
+  const Program::Code columns = [](TensorSpan in) {
+    const Tensor y = exp(in[0]) * in[1];
+    return Tensors{y - sum(y, {.axes = {0}, .keepdims = true})};
+  };
+  EXPECT_EQ(expect_same(columns, {Dims{4, 5}, Dims{4, 5}}), is_cpu() ? 3u : 1u);
+}
+
+TEST_P(RowPrograms, LeaveLongRowsToKernels) {
+  const Program::Code code = [](TensorSpan in) { return Tensors{in[0] - sum(in[0], kRows)}; };
+  EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024}}), 1u);
+  EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024 + 1}}), 2u);
+}
+
+// A row's value in another place is none.
+TEST_P(RowPrograms, LaunchWhatIsReadAcrossRows) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = sum(in[0], {.axes = {1}});
+    return Tensors{in[0] + y, in[0] * reshape(y, Dims{4, 1})};
+  };
+  EXPECT_EQ(expect_same(code, {Dims{4, 4}}), 2u);
+}
+
+TEST_P(RowPrograms, LeaveInputsThatALaterStageReads) {
+  const auto program = record(
+      [](TensorSpan in) {
+        const Tensor y = -in[0];
+        return Tensors{y, in[0] * sum(y, kRows)};
+      },
+      Tensors{testing::f32(Dims{2, 2}, {1, 2, 3, 4})});
+  const uint8_t one_owner[] = {1};
+  const Tensors y =
+      program->run(scope(), Tensors{testing::f32(Dims{2, 2}, {1, 2, 3, 4})}, one_owner);
+  EXPECT_EQ(values_of(y[0]), (std::vector<double>{-1, -2, -3, -4}));
+  EXPECT_EQ(values_of(y[1]), (std::vector<double>{-3, -6, -21, -28}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, RowPrograms, ::testing::Values("ref", "cpu"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace tenon
