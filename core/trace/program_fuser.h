@@ -39,6 +39,11 @@ class Program::Fuser {
   struct Reads {
     std::vector<uint32_t> elements, rows;
   };
+  // One of these, or what an instruction gives.
+  struct Source {
+    enum class Kind : uint8_t { kElements, kRows, kInstruction } kind;
+    uint32_t number;
+  };
 
   const Launch& launch(uint32_t i) const { return program_.launches_[i]; }
   const tenon_view& view(uint32_t k) const { return program_.views_[k]; }
@@ -74,7 +79,8 @@ class Program::Fuser {
 
   bool make_loops();
   std::optional<Group::Loop> make(const Group& group);
-  uint32_t add_input(Reads& reads, uint32_t i, uint32_t k) const;
+  bool repeats_along(uint32_t k, uint32_t axes) const;
+  Source add_input(Reads& reads, const Group& group, uint32_t i, uint32_t k);
   OwnedAttrs attrs_in_loop(uint32_t i) const;
   uint32_t in_loop(uint32_t k, const Group& group, bool per_row);
   std::string name_of(const Group& group) const;

@@ -37,13 +37,26 @@ bool Program::Fuser::make_loops() {
   return is_done;
 }
 
-// The number among the inputs of what launch `i` reads by view `k`, which is added if it is not
-// there.
-uint32_t Program::Fuser::add_input(Reads& reads, uint32_t i, uint32_t k) const {
-  if (!is_on_rows_[i] || view(k).strides_class == TENON_STRIDES_UNIFORM) {
-    return add_read(reads.elements, k);
+// Whether a view shows one element along these axes, though they are longer.
+bool Program::Fuser::repeats_along(uint32_t k, uint32_t axes) const {
+  const tenon_view& x = view(k);
+  bool repeats = false;
+  for (size_t axis = 0; axis < x.rank; ++axis) {
+    if (!(axes >> axis & 1) || x.sizes[axis] == 1) continue;
+    if (x.strides[axis] != 0) return false;
+    repeats = true;
   }
-  return static_cast<uint32_t>(reads.elements.size()) + add_read(reads.rows, k);
+  return repeats;
+}
+
+// What launch `i` reads by view `k` from elsewhere, which is added if it is not there.
+Program::Fuser::Source Program::Fuser::add_input(Reads& reads, const Group& group, uint32_t i,
+                                                 uint32_t k) {
+  const bool per_row = view(k).strides_class != TENON_STRIDES_UNIFORM &&
+                       (is_on_rows_[i] || repeats_along(k, group.row_axes));
+  const uint32_t own = in_loop(k, group, per_row);
+  if (per_row) return {Source::Kind::kRows, add_read(reads.rows, own)};
+  return {Source::Kind::kElements, add_read(reads.elements, own)};
 }
 
 std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& group) {
@@ -52,9 +65,17 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     given[shown(output_of(group.members[n])).buffer] = n;
   }
   Reads reads;
+  std::vector<Source> sources;  // Of the instructions, one after the other.
+  std::vector<uint32_t> n_own_readers(group.members.size(), 0);
   for (const uint32_t i : group.members) {
     for (const uint32_t k : inputs_of(i)) {
-      if (!given.contains(shown(k).buffer)) add_input(reads, i, k);
+      const auto at = given.find(shown(k).buffer);
+      if (at == given.end()) {
+        sources.push_back(add_input(reads, group, i, k));
+      } else {
+        sources.push_back({Source::Kind::kInstruction, at->second});
+        ++n_own_readers[at->second];
+      }
     }
   }
   LoopSpec spec;
@@ -62,15 +83,14 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
   spec.rank = static_cast<uint32_t>(group.sizes.size());
   spec.row_axes = group.row_axes;
   spec.n_row_inputs = static_cast<uint32_t>(reads.rows.size());
-  Group::Loop loop = {launch(group.members.back()), {}};
-  for (const auto* part : {&reads.elements, &reads.rows}) {
-    for (const uint32_t k : *part) {
-      spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
-      loop.views.push_back(in_loop(k, group, part == &reads.rows));
-    }
+  Group::Loop loop = {launch(group.members.back()), std::move(reads.elements)};
+  const auto n_elements = static_cast<uint32_t>(loop.views.size());
+  loop.views.insert(loop.views.end(), reads.rows.begin(), reads.rows.end());
+  const auto n_inputs = static_cast<uint32_t>(loop.views.size());
+  for (const uint32_t k : loop.views) {
+    spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
   }
-  const auto n_inputs = static_cast<uint32_t>(spec.inputs.size());
-  std::vector<uint32_t> n_own_readers(group.members.size(), 0);
+  auto source = sources.begin();
   for (const uint32_t i : group.members) {
     LoopSpec::Instruction& made = spec.instructions.emplace_back();
     made.line = launch(i).kernel->loop_line();
@@ -78,14 +98,12 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     made.dtype = dtype_from_c(view(output_of(i)).dtype);
     if (is_per_row(i)) made.flags |= TENON_LOOP_PER_ROW;
     if (reduced_[i] != 0) made.flags |= TENON_LOOP_REDUCES;
-    for (const uint32_t k : inputs_of(i)) {
-      const auto at = given.find(shown(k).buffer);
-      if (at == given.end()) {
-        made.inputs.push_back(add_input(reads, i, k));
-      } else {
-        made.inputs.push_back(n_inputs + at->second);
-        ++n_own_readers[at->second];
-      }
+    for (uint32_t k = 0; k < launch(i).n_inputs; ++k, ++source) {
+      constexpr auto kRows = Source::Kind::kRows, kInstruction = Source::Kind::kInstruction;
+      const uint32_t first = source->kind == kInstruction ? n_inputs
+                             : source->kind == kRows      ? n_elements
+                                                          : 0;
+      made.inputs.push_back(first + source->number);
     }
   }
   // The last comes first, so that it may lie where an input ends.
@@ -125,28 +143,30 @@ OwnedAttrs Program::Fuser::attrs_in_loop(uint32_t i) const {
   return OwnedAttrs(any_attrs(attrs));
 }
 
-// A view with the sizes that it has in a loop, where its own are others: of one element for each
-// row, and of one that stands for all.
+// A view as a loop has it, where that is another: with one element for each row, or for all.
 uint32_t Program::Fuser::in_loop(uint32_t k, const Group& group, bool per_row) {
   const Ints sizes = per_row ? rows_of(group.sizes, group.row_axes, true) : group.sizes;
   const tenon_view& x = view(k);
   if (sizes_of(x) == sizes) return k;
   const size_t rank = sizes.size();
+  const bool is_uniform = x.strides_class == TENON_STRIDES_UNIFORM;
   auto words = std::make_unique<int64_t[]>(2 * rank + 1);
   std::copy(sizes.begin(), sizes.end(), words.get());
+  bool is_dense = !is_uniform;
   int64_t dense = 1;
   for (size_t axis = rank, own = x.rank; axis-- > 0; dense *= sizes[axis]) {
-    const bool is_there = x.rank == rank || !(group.row_axes >> axis & 1);
-    if (is_there && own > 0) --own;
-    words[rank + axis] = x.strides_class == TENON_STRIDES_UNIFORM ? 0
-                         : x.strides_class == TENON_STRIDES_DENSE ? dense
-                         : is_there                               ? x.strides[own]
-                                                                  : 0;
+    if (x.rank == rank || !(group.row_axes >> axis & 1)) --own;
+    int64_t& stride = words[rank + axis];
+    stride = is_uniform ? 0 : sizes[axis] == 1 ? dense : x.strides[own];
+    is_dense = is_dense && stride == dense;
   }
   tenon_view made = x;
   made.rank = static_cast<uint16_t>(rank);
   made.sizes = words.get();
   made.strides = words.get() + rank;
+  made.strides_class = is_uniform ? TENON_STRIDES_UNIFORM
+                       : is_dense ? TENON_STRIDES_DENSE
+                                  : TENON_STRIDES_STRIDED;
   program_.words_.push_back(std::move(words));
   program_.shown_.push_back(Shown(shown(k)));
   program_.views_.push_back(made);

@@ -169,7 +169,8 @@ TEST_P(RowPrograms, ReadRowsWithAndWithoutTheirAxes) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = sum(in[0] * in[0], {.axes = {1}});
     const Tensor root = sqrt(y * in[1]);
-    return Tensors{in[0] / reshape(root, Dims{5, 1}), root, reshape(y, Dims{5, 1}) + in[2]};
+    return Tensors{in[0] / reshape(root, Dims{5, 1}), root, reshape(y, Dims{5, 1}) + in[2],
+                   in[0] - in[2]};
   };
   EXPECT_EQ(expect_same(code, {Dims{5, 8}, Dims{5}, Dims{5, 1}}), 1u);
 }

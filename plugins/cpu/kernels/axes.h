@@ -71,6 +71,22 @@ inline int64_t stride_of(const tenon_view& view, size_t axis) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? 0 : view.strides[axis];
 }
 
+// Writes one element `n` times, as a number of its size, which the compiler has vector code for.
+template <class T>
+void repeat(const T& x, int64_t n, T* to) {
+  if constexpr (sizeof(T) <= 8) {
+    using Word = std::conditional_t<
+        sizeof(T) == 1, uint8_t,
+        std::conditional_t<sizeof(T) == 2, uint16_t,
+                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    Word word;
+    std::memcpy(&word, &x, sizeof word);
+    std::fill_n(reinterpret_cast<Word*>(to), n, word);
+  } else {
+    std::fill_n(to, n, x);
+  }
+}
+
 // Copies elements [begin, end) of a view with these axes side by side.
 template <class T>
 void pack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to) {
@@ -78,6 +94,8 @@ void pack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to
   axes.runs(begin, end, [&](int64_t offset, int64_t n) {
     if (stride == 1) {
       std::memcpy(to, from + offset, static_cast<size_t>(n) * sizeof(T));
+    } else if (stride == 0) {
+      repeat(from[offset], n, to);
     } else {
       for (int64_t i = 0; i < n; ++i) to[i] = from[offset + i * stride];
     }

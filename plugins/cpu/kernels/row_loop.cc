@@ -51,13 +51,6 @@ struct Step {
   uint32_t gives() const { return is_span() ? span.value : to; }
 };
 
-template <class T>
-void repeat_as(const void* from, int64_t n_rows, int64_t n, void* to) {
-  const T* const x = static_cast<const T*>(from);
-  T* y = static_cast<T*>(to);
-  for (int64_t row = 0; row < n_rows; ++row, y += n) std::fill_n(y, n, x[row]);
-}
-
 // Elements of registers, per element or per row.
 struct Side {
   Registers registers;
@@ -334,7 +327,9 @@ void RowLoop::run_step(const Step& step, std::byte* const* at, const Wide* wide,
       break;
     case Step::Kind::kRepeat:
       tenon_sdk::dispatch_size(places_[step.to].dtype, [&]<class T>(Type<T>) {
-        repeat_as<T>(at[step.from], n_rows, n, at[step.to]);
+        const T* const x = reinterpret_cast<const T*>(at[step.from]);
+        T* to = reinterpret_cast<T*>(at[step.to]);
+        for (int64_t row = 0; row < n_rows; ++row, to += n) repeat(x[row], n, to);
         return 0;
       });
       break;
