@@ -65,8 +65,12 @@ void test_description(const Subject& subject) {
           "it claims HOST_BLOCKING without `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
           "it claims IMPORT_HOST without `import_host`");
+  require((calls.record != nullptr) == (calls.replay != nullptr) &&
+              (calls.record != nullptr) == (calls.release_recording != nullptr),
+          "`record`, `replay` and `release_recording` go together, and it has not all of them");
   const auto is_optional = [](const std::string& name) {
-    return name == "map" || name == "wait" || name == "import_host" || name == "prepare_loop";
+    return name == "map" || name == "wait" || name == "import_host" || name == "prepare_loop" ||
+           name == "record" || name == "replay" || name == "release_recording";
   };
 #define TENON_SLOT(result, name, parameters)                                                       \
   require(calls.name != nullptr || is_optional(#name), "its table has no `{}`, which is required", \

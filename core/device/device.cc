@@ -1,5 +1,8 @@
 #include "core/device/device.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "core/base/error_object.h"
 
 namespace tenon {
@@ -42,6 +45,24 @@ tenon_stream_p* Device::open_stream() {
   tenon_stream_p* stream = nullptr;
   check(calls_.open_stream(handle_, &stream));
   return stream;
+}
+
+void Device::write(tenon_stream_p* stream, tenon_buffer_p* buffer, uint64_t offset,
+                   std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const size_t n = std::bit_floor(std::min<size_t>(bytes.size(), sizeof(uint64_t)));
+    uint64_t pattern = 0;
+    for (size_t i = 0; i < n; ++i) pattern |= static_cast<uint64_t>(bytes[i]) << 8 * i;
+    const tenon_fill_region region = {.buffer = buffer,
+                                      .offset = offset,
+                                      .size = n,
+                                      .pattern = pattern,
+                                      .pattern_size = static_cast<uint32_t>(n),
+                                      .reserved = 0};
+    check(calls_.fill(stream, &region));
+    offset += n;
+    bytes = bytes.subspan(n);
+  }
 }
 
 void Device::mark_lost(const ErrorInfo& why) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "core/base/ref.h"
@@ -61,6 +62,17 @@ class Device final : public Object {
     if (queue_) queue_->drain();
   }
 
+  // Gives something of the plugin's back once the work that was enqueued so far, which may use it,
+  // has finished.
+  template <class T>
+  void retire(void (*release)(T*), T* handle) {
+    if (queue_) {
+      queue_->retire([release, handle] { release(handle); });
+    } else {
+      release(handle);
+    }
+  }
+
   // Copies bytes, or enqueues that.
   void copy(tenon_stream_p* stream, const tenon_place& from, const tenon_place& to,
             uint64_t bytes) {
@@ -68,6 +80,10 @@ class Device final : public Object {
     const tenon_copy_region region = {from, to, bytes, 0};
     check(calls_.copy(stream, &region));
   }
+
+  // Writes a few bytes, which are looked at now, or enqueues that.
+  void write(tenon_stream_p* stream, tenon_buffer_p* buffer, uint64_t offset,
+             std::span<const std::byte> bytes);
 
   // A lost device fails every call with what lost it. Any thread.
   void mark_lost(const ErrorInfo& why);

@@ -23,6 +23,10 @@ Signature signature_of(const tenon_kernel& line, size_t place) {
 
 }  // namespace
 
+PreparedKernel::~PreparedKernel() {
+  if (handle_) device_.retire(device_.calls().release_kernel, handle_);
+}
+
 void KernelTable::load(const tenon_plugin& plugin) {
   const auto* bytes = reinterpret_cast<const std::byte*>(plugin.kernels);
   for (size_t i = 0; i < plugin.n_kernels; ++i) {
@@ -69,9 +73,8 @@ Ref<const PreparedKernel> KernelTable::find(const KernelKey& key, std::string_vi
 Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string_view custom_name,
                                                std::span<const OperandInfo> inputs,
                                                std::span<const TensorType> outputs) {
-  const tenon_plugin_calls& calls = device_.calls();
   auto none = [&](std::string reason) {
-    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(calls, nullptr, 0, nullptr));
+    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(device_, nullptr, 0, nullptr));
     kernel->reason = std::move(reason);
     return Ref<const PreparedKernel>::adopt(kernel.leak());
   };
@@ -132,7 +135,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     if (handle) {
       const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
       return Ref<const PreparedKernel>::adopt(
-          new PreparedKernel(calls, handle, traits.flags, loop_line));
+          new PreparedKernel(device_, handle, traits.flags, loop_line));
     }
     if (why.size) reason = std::string(why.data, why.size);
   }

@@ -58,12 +58,10 @@ struct OperandInfo {
 class PreparedKernel {
  public:
   // `loop_line`: the line that it was made by, if that says LOOP.
-  PreparedKernel(const tenon_plugin_calls& calls, tenon_kernel_p* handle, uint32_t traits,
+  PreparedKernel(Device& device, tenon_kernel_p* handle, uint32_t traits,
                  const tenon_kernel* loop_line)
-      : calls_(calls), handle_(handle), loop_line_(loop_line), traits_(traits) {}
-  ~PreparedKernel() {
-    if (handle_) calls_.release_kernel(handle_);
-  }
+      : device_(device), handle_(handle), loop_line_(loop_line), traits_(traits) {}
+  ~PreparedKernel();  // Gives it back once no work uses it any more.
   PreparedKernel(const PreparedKernel&) = delete;
 
   bool exists() const { return handle_ != nullptr; }
@@ -86,7 +84,7 @@ class PreparedKernel {
 
  private:
   mutable std::atomic<uint32_t> owners_{1};
-  const tenon_plugin_calls& calls_;
+  Device& device_;
   tenon_kernel_p* handle_;
   const tenon_kernel* loop_line_;
   uint32_t traits_;

@@ -92,8 +92,8 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
     device_.calls().release_kernel(std::exchange(handle, nullptr));
     reason = "wants a workspace";
   }
-  auto made = Ref<PreparedKernel>::adopt(
-      new PreparedKernel(device_.calls(), handle, traits.flags, nullptr));
+  auto made =
+      Ref<PreparedKernel>::adopt(new PreparedKernel(device_, handle, traits.flags, nullptr));
   made->reason = std::move(reason);
   return Ref<const PreparedKernel>::adopt(made.leak());
 }

@@ -157,6 +157,17 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
       return nullptr;
     };
   }
+  if (!calls.record || !calls.replay || !calls.release_recording) {
+    calls.record = [](tenon_device_p*, const tenon_record_request*, tenon_recording_p**,
+                      tenon_string* out_reason) -> tenon_error* {
+      *out_reason = TENON_STR("has no recordings");
+      return nullptr;
+    };
+    calls.replay = [](tenon_recording_p*, tenon_stream_p*, const tenon_replay*) {
+      return unimplemented("replay");
+    };
+    calls.release_recording = [](tenon_recording_p*) {};
+  }
 #define TENON_SLOT(result, name, parameters) \
   require(calls.name != nullptr, "it has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>

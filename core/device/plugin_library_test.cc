@@ -143,10 +143,14 @@ TEST_F(PluginLibrary, AnswersForAnOptionalCallThatIsMissing) {
   calls.map = nullptr;
   calls.wait = nullptr;
   calls.import_host = nullptr;
+  calls.record = nullptr;
 
   const tenon_plugin_calls complete = complete_calls(calls);
 
   EXPECT_EQ(complete.map(nullptr), nullptr);
+  tenon_string why = {};
+  EXPECT_EQ(complete.record(nullptr, nullptr, nullptr, &why), nullptr);
+  EXPECT_EQ(std::string_view(why.data, why.size), "has no recordings");
   tenon_buffer_p* buffer = nullptr;
   const tenon_host& host = host_table();
   tenon_error* errors[] = {complete.wait(nullptr),

@@ -17,6 +17,7 @@ WorkQueue::WorkQueue(Device& device) : device_(device) { stream_ = device.open_s
 
 WorkQueue::~WorkQueue() {
   drain();
+  for (const Retired& each : retired_) each.end();
   for (tenon_buffer_p* block : record_blocks_) device_.calls().release(block);
   device_.calls().close_stream(stream_);
 }
@@ -31,27 +32,43 @@ void WorkQueue::drain() noexcept {
   changed_.wait(lock, [&] { return unanswered_ == 0; });
 }
 
-uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held) {
+// The first of them; the lock of the state is held.
+WorkQueue::Failure WorkQueue::find_failure(std::span<const uint64_t> tickets) const {
+  if (failed_.empty()) [[likely]]
+    return nullptr;
+  for (const uint64_t ticket : tickets) {
+    if (const auto failed = failed_.find(ticket); failed != failed_.end()) {
+      return failed->second.why;
+    }
+  }
+  return nullptr;
+}
+
+void WorkQueue::require_sound(std::span<const uint64_t> tickets) {
+  std::lock_guard guard(state_mutex_);
+  const Failure why = find_failure(tickets);
+  if (!why) [[likely]]
+    return;
+  mark_told(why);
+  throw Error(*why);
+}
+
+uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
+                             IfFailed if_failed) {
+  if (if_failed == IfFailed::kThrow) require_sound(inputs);
   // Before the ticket: what it stands for is not enqueued yet, and would be taken for finished.
   if (since_notify_ >= kNotifyEvery) notify({});
-  uint64_t ticket;
-  {
-    std::lock_guard guard(state_mutex_);
-    Flight flight = {last_ + 1, owner, {}, std::move(held)};
-    for (const uint64_t input : inputs) {
-      if (input == 0) continue;
-      if (const auto failed = failed_.find(input); failed != failed_.end()) {
-        const Failure why = failed->second.why;
-        mark_told(why);
-        throw Error(*why);
-      }
-      flight.inputs.push_back(input);
-    }
-    held_bytes_ += flight.held.bytes;
-    ticket = ++last_;
-    flights_.push_back(std::move(flight));
+  std::lock_guard guard(state_mutex_);
+  Flight flight = {last_ + 1, owner, {}, std::move(held)};
+  for (const uint64_t input : inputs) {
+    if (input != 0) flight.inputs.push_back(input);
   }
+  held_bytes_ += flight.held.bytes;
+  flights_.push_back(std::move(flight));
   ++since_notify_;
+  const uint64_t ticket = ++last_;
+  if (const Failure why = find_failure(inputs))
+    failed_.try_emplace(ticket, Failed{why, owner, true});
   return ticket;
 }
 
@@ -108,6 +125,7 @@ void WorkQueue::wait() {
     tenon_error* error = device_.calls().wait(stream_);
     finish(upto, error, error ? Reached::kPerhaps : Reached::kYes);
     if (error) device_.discard(error);
+    end_retired();
     return;
   }
 #if defined(TENON_NO_THREADS)
@@ -130,7 +148,31 @@ void WorkQueue::wait() {
   }
   std::unique_lock lock(signal->mutex);
   signal->changed.wait(lock, [&] { return signal->done; });
+  lock.unlock();
+  end_retired();
 #endif
+}
+
+void WorkQueue::retire(std::function<void()> end) noexcept {
+  end_retired();
+  std::lock_guard guard(state_mutex_);
+  retired_.push_back({last_, std::move(end)});
+}
+
+// Outside of the locks, on a thread that called us.
+void WorkQueue::end_retired() {
+  std::vector<Retired> ended;
+  {
+    std::lock_guard guard(state_mutex_);
+    const uint64_t under_way = !kept_.empty()      ? kept_.front().ticket
+                               : !flights_.empty() ? flights_.front().ticket
+                                                   : last_ + 1;
+    while (!retired_.empty() && retired_.front().ticket < under_way) {
+      ended.push_back(std::move(retired_.front()));
+      retired_.pop_front();
+    }
+  }
+  for (const Retired& each : ended) each.end();
 }
 
 void WorkQueue::throttle() {

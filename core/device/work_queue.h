@@ -46,9 +46,14 @@ class WorkQueue {
   std::mutex& mutex() { return mutex_; }
   tenon_stream_p* stream() const { return stream_; }
 
-  // Gives the next work a ticket. `inputs` are the tickets of what it reads; throws the error of
-  // one that failed. `owner` stands for the scope.
-  uint64_t announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {});
+  // What becomes of work that reads what is known to have failed: its caller fails, or it fails
+  // like work that read it before anyone knew.
+  enum class IfFailed : uint8_t { kThrow, kHandOn };
+
+  // Gives the next work a ticket. `inputs` are the tickets of what it reads. `owner` stands for the
+  // scope.
+  uint64_t announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {},
+                    IfFailed if_failed = IfFailed::kThrow);
 
   // Calls `done` when all that was enqueued so far has finished, on a thread of the plugin's.
   void notify(std::function<void()> done);
@@ -63,7 +68,13 @@ class WorkQueue {
   void throttle();
   uint64_t held_bytes() const;
 
+  // Calls `end` when all that was enqueued so far has finished, from a later call or from the end
+  // of the queue.
+  void retire(std::function<void()> end) noexcept;
+
   // ---- outcomes ----
+  // Throws the error of the first of these tickets that failed.
+  void require_sound(std::span<const uint64_t> tickets);
   // What the plugin says of a launch that was enqueued. Any thread.
   void fail(uint64_t ticket, ErrorInfo error);
   // Why the work of this ticket failed, which is told with that; NULL if it did not.
@@ -103,10 +114,17 @@ class WorkQueue {
     bool told;
   };
 
+  struct Retired {
+    uint64_t ticket;
+    std::function<void()> end;
+  };
+
   enum class Reached { kYes, kPerhaps };
   void finish(uint64_t ticket, const tenon_error* error, Reached reached);
   void spread(uint64_t first);
   void mark_told(const Failure& why);
+  Failure find_failure(std::span<const uint64_t> tickets) const;
+  void end_retired();
 
   Device& device_;
   tenon_stream_p* stream_ = nullptr;
@@ -118,8 +136,9 @@ class WorkQueue {
   uint64_t last_ = 0;
   size_t unanswered_ = 0;  // Calls of notify.
   uint64_t held_bytes_ = 0;
-  std::deque<Flight> flights_;         // Announced and not known to have finished.
-  std::deque<Flight> kept_;            // Ended, though perhaps with a wait that failed.
+  std::deque<Flight> flights_;  // Announced and not known to have finished.
+  std::deque<Flight> kept_;     // Ended, though perhaps with a wait that failed.
+  std::deque<Retired> retired_;
   std::map<uint64_t, Failed> failed_;  // One for each ticket that ever failed.
   std::vector<tenon_buffer_p*> record_blocks_;
   std::vector<Record> free_records_;

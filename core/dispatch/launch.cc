@@ -1,5 +1,6 @@
 #include "core/dispatch/launch.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -221,26 +222,37 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
     }
   }
   if (!device_.synchronous()) [[unlikely]] {
-    if (scope_.recorder()) scope_.recorder()->interrupted();
-    scope_.pending(device_).launch(
-        *kernel_, launch, call_.op, scope_.location(), {tensors_.data(), tensors_.size()},
-        {results.data(), results.size()}, when_profiled_finishes(scope_, device_, &launch));
-    return;
-  }
-  if (!device_.host_visible() && may_report(call_.op)) [[unlikely]] {
-    launch_with_record_buffer(launch);
-    return;
-  }
-  if (scope_.is_profiled()) [[unlikely]] {
-    device_.check(launch_profiled(scope_, device_, *kernel_, launch));
+    enqueue(launch, results);
   } else {
-    device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
+    std::optional<RecordOnDevice> record;
+    if (!device_.host_visible() && may_report(call_.op)) [[unlikely]]
+      record.emplace(scope_, device_, launch);
+    if (scope_.is_profiled()) [[unlikely]] {
+      device_.check(launch_profiled(scope_, device_, *kernel_, launch));
+    } else {
+      device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
+    }
+    if (record) [[unlikely]]
+      record->read();
+    check_record(scope_, device_, call_.op);
   }
-  check_record(scope_, device_, call_.op);
   if (scope_.recorder()) [[unlikely]] {
     scope_.recorder()->launched({*kernel_, call_.op, call_.attrs, launch, tensors_.span(),
                                  results.span(), workspace ? workspace.get() : nullptr});
   }
+}
+
+void Launcher::enqueue(tenon_launch& launch, const Tensors& results) {
+  PendingWork& pending = scope_.pending(device_);
+  SmallVector<uint64_t, 4> tickets;
+  for (const TensorImpl* x : tensors_) {
+    if (x && x->storage) tickets.push_back(x->storage->written);
+  }
+  launch.site = pending.site_of(call_.op, scope_.location());
+  const uint64_t ticket =
+      pending.launch(*kernel_, launch, {.tickets = tickets, .may_report = may_report(call_.op)},
+                     when_profiled_finishes(scope_, device_, &launch));
+  for (const Tensor& y : results) y->storage->written = ticket;
 }
 
 void check_record(Scope& scope, Device& device, const OpDef& op) {
@@ -251,19 +263,19 @@ void check_record(Scope& scope, Device& device, const OpDef& op) {
   throw value_error(device, found, op.index_rule);
 }
 
-// A synchronous device whose memory the host does not see: the record goes there and back.
-void Launcher::launch_with_record_buffer(tenon_launch& launch) {
-  if (scope_.recorder()) scope_.recorder()->interrupted();
-  tenon_error_record& record = scope_.error_record();
-  const Ref<Storage> there = device_.allocator().allocate(sizeof record);
-  tenon_stream_p* stream = scope_.stream(device_);
-  const tenon_place host = {nullptr, &record, 0, 0};
-  const tenon_place buffer = {there->buffer, nullptr, 0, 0};
-  device_.copy(stream, host, buffer, sizeof record);
-  launch.record_buffer = there->buffer;
-  device_.check(launch_profiled(scope_, device_, *kernel_, launch));
-  device_.copy(stream, buffer, host, sizeof record);
-  check_record(scope_, device_, call_.op);
+RecordOnDevice::RecordOnDevice(Scope& scope, Device& device, tenon_launch& launch)
+    : scope_(scope),
+      device_(device),
+      there_(device.allocator().allocate(sizeof(tenon_error_record))) {
+  device.copy(scope.stream(device), {nullptr, &scope.error_record(), 0, 0},
+              {there_->buffer, nullptr, 0, 0}, sizeof(tenon_error_record));
+  launch.record_buffer = there_->buffer;
+  launch.record_offset = 0;
+}
+
+void RecordOnDevice::read() {
+  device_.copy(scope_.stream(device_), {there_->buffer, nullptr, 0, 0},
+               {nullptr, &scope_.error_record(), 0, 0}, sizeof(tenon_error_record));
 }
 
 }  // namespace tenon

@@ -35,7 +35,7 @@ class Launcher {
   void make_dense();
   Tensors outputs();
   void launch(tenon_launch& launch, const Tensors& results);
-  void launch_with_record_buffer(tenon_launch& launch);
+  void enqueue(tenon_launch& launch, const Tensors& results);
 
   Scope& scope_;
   Device& device_;
@@ -53,5 +53,18 @@ class Launcher {
 
 // Throws what a kernel that ran wrote into the scope's error record.
 void check_record(Scope& scope, Device& device, const OpDef& op);
+
+// On a synchronous device whose memory the host does not see: the scope's error record goes there
+// before a launch, and back behind it.
+class RecordOnDevice {
+ public:
+  RecordOnDevice(Scope& scope, Device& device, tenon_launch& launch);
+  void read();
+
+ private:
+  Scope& scope_;
+  Device& device_;
+  Ref<Storage> there_;
+};
 
 }  // namespace tenon

@@ -39,27 +39,42 @@ PendingWork::PendingWork(Device& device, uint64_t owner)
   clear_record();
 }
 
-void PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, const OpDef& op,
-                         const std::string& location, std::span<const TensorImpl* const> operands,
-                         std::span<const Tensor> outputs, std::function<void()> finished) {
-  SmallVector<uint64_t, 4> tickets;
-  for (const TensorImpl* x : operands) {
-    if (x && x->storage) tickets.push_back(x->storage->written);
-  }
-  launch.site = queue_.site_of(op.name, op.index_rule, location);
-  launch.record_buffer = record_.buffer;
-  launch.record_offset = record_.offset;
-  launch.record = record_.data;
-  if (may_report(op)) may_have_written_record_ = true;
+template <class Work, class Enqueue>
+uint64_t PendingWork::enqueue(Work& work, const Reads& reads, std::function<void()> finished,
+                              const Enqueue& enqueue) {
+  set_record(work);
+  if (reads.may_report) may_have_written_record_ = true;
   queue_.throttle();
   std::lock_guard turn(queue_.mutex());
   device_.check_usable();
-  launch.work = &queue_;
-  launch.ticket = queue_.announce(owner_, {tickets.data(), tickets.size()});
-  device_.check(device_.calls().launch(kernel.handle(), queue_.stream(), &launch));
-  for (const Tensor& y : outputs) y->storage->written = launch.ticket;
+  work.work = &queue_;
+  work.ticket = queue_.announce(owner_, reads.tickets, {}, reads.if_failed);
+  device_.check(enqueue());
   if (finished) [[unlikely]]
     queue_.notify(std::move(finished));
+  return work.ticket;
+}
+
+uint64_t PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
+                             std::function<void()> finished) {
+  return enqueue(launch, reads, std::move(finished),
+                 [&] { return device_.calls().launch(kernel.handle(), queue_.stream(), &launch); });
+}
+
+uint64_t PendingWork::replay(tenon_recording_p* recording, tenon_replay& replay,
+                             const Reads& reads) {
+  return enqueue(replay, reads, {},
+                 [&] { return device_.calls().replay(recording, queue_.stream(), &replay); });
+}
+
+uint32_t PendingWork::site_of(const OpDef& op, const std::string& location) {
+  return queue_.site_of(op.name, op.index_rule, location);
+}
+
+void PendingWork::write(tenon_buffer_p* buffer, uint64_t offset, std::span<const std::byte> bytes) {
+  std::lock_guard turn(queue_.mutex());
+  device_.check_usable();
+  device_.write(queue_.stream(), buffer, offset, bytes);
 }
 
 void PendingWork::write(Storage& to, const void* data, uint64_t bytes,

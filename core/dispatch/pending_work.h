@@ -26,11 +26,29 @@ class PendingWork {
 
   Device& device() const { return device_; }
 
-  // Enqueues a launch. `operands` are its inputs, absent and scalar ones too. `finished`, if it is
-  // there, runs when it has, on any thread.
-  void launch(const PreparedKernel& kernel, tenon_launch& launch, const OpDef& op,
-              const std::string& location, std::span<const TensorImpl* const> operands,
-              std::span<const Tensor> outputs, std::function<void()> finished);
+  // What is to be known of work besides what the plugin is handed.
+  struct Reads {
+    std::span<const uint64_t> tickets;  // Of what wrote what it reads; 0 for nobody.
+    bool may_report = false;            // It may write into the error record.
+    WorkQueue::IfFailed if_failed = WorkQueue::IfFailed::kThrow;
+  };
+  // Enqueue a launch, whose `site` is that of site_of, or a replay, and give its ticket.
+  // `finished`, if it is there, runs when it has, on any thread.
+  uint64_t launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
+                  std::function<void()> finished = {});
+  uint64_t replay(tenon_recording_p* recording, tenon_replay& replay, const Reads& reads);
+  uint32_t site_of(const OpDef& op, const std::string& location);
+  // Throws why work failed that one of these tickets is of.
+  void require_sound(std::span<const uint64_t> tickets) { queue_.require_sound(tickets); }
+  // Enqueues to write a few bytes.
+  void write(tenon_buffer_p* buffer, uint64_t offset, std::span<const std::byte> bytes);
+  // Where a launch or a replay is to record errors.
+  template <class Work>
+  void set_record(Work& work) const {
+    work.record_buffer = record_.buffer;
+    work.record_offset = record_.offset;
+    work.record = record_.data;
+  }
 
   // Writes host memory, which is free when this returns.
   void write(Storage& to, const void* data, uint64_t bytes, std::function<void()> finished);
@@ -48,6 +66,9 @@ class PendingWork {
  private:
   struct Check;
 
+  template <class Work, class Enqueue>
+  uint64_t enqueue(Work& work, const Reads& reads, std::function<void()> finished,
+                   const Enqueue& enqueue);
   std::shared_ptr<Check> enqueue_check(const Storage* from, uint64_t offset, void* data,
                                        uint64_t bytes);
   void clear_record();

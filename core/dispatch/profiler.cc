@@ -130,7 +130,23 @@ void ProfileSpan::begin_read(Scope& scope, const TensorImpl& x) {
   if (is_on_device) begin_copy(scope, "to_host", x.type, *x.storage->device);
 }
 
-void ProfileSpan::finish() { std::exchange(track_, nullptr)->end(scope_->location()); }
+void ProfileSpan::begin_launch(Scope& scope, const LaunchSpan& as, const tenon_launch& launch) {
+  track_ = scope.profile_track();
+  if (!track_) return;
+  scope_ = &scope;
+  location_ = &as.location;
+  ProfileTrack::Open& span = track_->open(as.kind, as.name);
+  if (as.inputs.empty()) {
+    span.takes(launch);
+  } else {
+    span.words = SpanWords(as.inputs);
+  }
+  track_->start();
+}
+
+void ProfileSpan::finish() {
+  std::exchange(track_, nullptr)->end(location_ ? *location_ : scope_->location());
+}
 
 void ProfileSpan::drop() { track_->drop(); }
 
@@ -141,22 +157,6 @@ tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel&
     return track->launch(device, stream, kernel, launch);
   }
   return device.calls().launch(kernel.handle(), stream, &launch);
-}
-
-tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel& kernel,
-                             const tenon_launch& launch, const LaunchSpan& as) {
-  const auto track = scope.profile_track();
-  if (!track) return device.calls().launch(kernel.handle(), scope.stream(device), &launch);
-  ProfileTrack::Open& span = track->open(as.kind, as.name);
-  if (as.inputs.empty()) {
-    span.takes(launch);
-  } else {
-    span.words = SpanWords(as.inputs);
-  }
-  track->start();
-  tenon_error* error = track->launch(device, scope.stream(device), kernel, launch);
-  error ? track->drop() : track->end(as.location);
-  return error;
 }
 
 std::vector<int64_t> input_words(std::span<const TensorImpl* const> inputs) {

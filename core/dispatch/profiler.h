@@ -124,6 +124,14 @@ class Profiler final : public Object, public Pooled<Profiler> {
   std::unique_ptr<const Profile> profile_;
 };
 
+// What a launch is called that is a span of its own.
+struct LaunchSpan {
+  SpanKind kind;
+  std::string_view name;
+  const std::string& location;
+  std::span<const int64_t> inputs;  // As input_words(); empty: as the launch shows them.
+};
+
 // A span of the calls of a scope. It counts if it comes to its end(): what fails does not.
 class ProfileSpan {
  public:
@@ -146,6 +154,11 @@ class ProfileSpan {
     if (scope.is_profiled()) [[unlikely]]
       begin_read(scope, x);
   }
+  // Of a launch of a program. Its location lives as long as the span.
+  ProfileSpan(Scope& scope, const LaunchSpan& as, const tenon_launch& launch) {
+    if (scope.is_profiled()) [[unlikely]]
+      begin_launch(scope, as, launch);
+  }
   // Names live as long as the span.
   ~ProfileSpan() {
     if (track_) [[unlikely]]
@@ -163,25 +176,18 @@ class ProfileSpan {
   void begin(Scope& scope, SpanKind kind, std::string_view name, TensorSpan inputs);
   void begin_copy(Scope& scope, std::string_view copy, const TensorType& type, Device& device);
   void begin_read(Scope& scope, const TensorImpl& x);
+  void begin_launch(Scope& scope, const LaunchSpan& as, const tenon_launch& launch);
   void finish();
   void drop();
 
   Scope* scope_;
+  const std::string* location_ = nullptr;  // NULL: the scope's.
   std::shared_ptr<ProfileTrack> track_;
 };
 
 // Launches on a synchronous device, where the scope is profiled: as part of the span under way.
 tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel& kernel,
                              const tenon_launch& launch);
-// The same as a span of its own.
-struct LaunchSpan {
-  SpanKind kind;
-  std::string_view name;
-  const std::string& location;
-  std::span<const int64_t> inputs;  // As input_words(); empty: as the launch shows them.
-};
-tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel& kernel,
-                             const tenon_launch& launch, const LaunchSpan& as);
 // The types of inputs, for a span that tells of them later.
 std::vector<int64_t> input_words(std::span<const TensorImpl* const> inputs);
 // On an asynchronous one, what is to run when work that is enqueued now has finished; empty where

@@ -23,7 +23,7 @@ class LaunchRecorder {
     TensorSpan outputs;
     const Storage* workspace;  // NULL if it has none.
   };
-  // A launch that succeeded, on a synchronous device whose memory the host sees.
+  // A launch that succeeded, or was enqueued.
   virtual void launched(const Launched& launched) = 0;
   // A tensor whose memory the host wrote: the inline scalar's value, or what nothing else says.
   virtual void written(const TensorImpl& x, const TensorImpl* scalar) = 0;

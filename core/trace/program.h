@@ -5,16 +5,21 @@
 // and uses up itself lies in one block, where values that are never there together share places;
 // what it gives has memory of its own at each call.
 //
-// On synchronous devices whose memory the host sees. Any thread may run a program, also while
-// another does.
+// On an asynchronous device its launches are enqueued, or replayed as one where the device offers
+// that. Any thread may run a program, also while another does.
+//
+// program_recorder.cc writes programs down, program_fuse.cc joins launches, program.cc plans the
+// memory, program_run.cc and program_replay.cc run them.
 
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "core/dispatch/profiler.h"
 #include "core/dispatch/scope.h"
 #include "core/ops/op.h"
 
@@ -47,7 +52,7 @@ class Program {
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
   static Recorded record(Scope& scope, Device& device, TensorSpan inputs, const Code& code);
-  ~Program() { delete spare_.load(); }
+  ~Program();
 
   // Whether inputs are like those that it was written down with.
   bool serves(TensorSpan inputs) const;
@@ -89,6 +94,7 @@ class Program {
     uint64_t bytes = 0;
     uint64_t offset = 0;               // In the block.
     uint32_t first = kNone, last = 0;  // The launches between which it is needed; kNone: none.
+    bool is_filled = false;            // Before the first launch, with a number that is an input.
     Ref<Storage> constant;
   };
   struct Launch {
@@ -100,6 +106,11 @@ class Program {
     uint32_t first_view;
     uint32_t n_inputs, n_outputs;
     uint64_t workspace_bytes;
+
+    // Its views: inputs, outputs, the workspace.
+    uint32_t first_output() const { return first_view + n_inputs; }
+    uint32_t end_outputs() const { return first_output() + n_outputs; }
+    uint32_t end_views() const { return end_outputs() + (workspace_bytes ? 1 : 0); }
   };
   // What a view shows: bytes of a buffer, or an inline scalar.
   struct Shown {
@@ -132,39 +143,76 @@ class Program {
     uint32_t launch;  // That writes it.
   };
 
+  // A number that is an input, and is read as memory that kernels of the device see.
+  struct Filled {
+    uint32_t buffer, input;
+    DType dtype;
+  };
+
+  // Memory that differs from call to call, by numbers: that of the inputs, of the outputs, and then
+  // the block.
+  struct Slot {
+    Storage* storage = nullptr;
+    uint64_t offset = 0;  // Where it begins, in bytes.
+  };
+
   // What one call at a time uses.
   struct Frame {
     std::vector<tenon_view> views;
     std::vector<tenon_launch> launches;
     std::vector<ElementBits> scalars;
-    std::byte* block = nullptr;
+    std::vector<ElementBits> fills;  // Numbers that are written to memory.
+    std::vector<Slot> slots;
+    std::vector<tenon_slot> shown;  // What the views show.
+    std::vector<tenon_slot> given;  // The slots, for a replay.
+    std::vector<uint64_t> tickets;  // Of an asynchronous device: what wrote each buffer last.
   };
 
-  explicit Program(Device& device) : device_(device) {}
+  // What the device made of the launches (program_replay.cc).
+  class Recording;
+
+  explicit Program(Device& device);
   // Makes one launch of those that go over the same elements, where the device has loops.
   class Fuser;
   void fuse(uint32_t flags, std::span<const OwnedAttrs> attrs);
   void find_lives();
   void show_as(const Buffer& buffer, DType dtype);
   void plan();
+  void find_slot_views();
   // Whether a launch may write what a view shows where an input's view is, now or for good.
   bool can_write_on(const Launch& launch, uint32_t to, uint32_t from) const;
   void share_in_place();
   void find_reuses();
   using Storages = SmallVector<Ref<Storage>, 3>;
-  std::unique_ptr<Frame> new_frame() const;
-  // A frame with the inputs in place, and the block that it uses.
-  std::unique_ptr<Frame> begin(TensorSpan inputs, Ref<Storage>& block) const;
-  void end(std::unique_ptr<Frame> frame) const;
+
+  // ---- a call
+  size_t n_slots() const { return inputs_.size() + n_output_buffers_ + 1; }
+  uint32_t slot_of(const Buffer& buffer) const;  // kNone: of none.
+  Ref<Storage> new_block() const;
   // Some on inputs; `commits` becomes the launch that first writes there.
   Storages find_outputs(TensorSpan inputs, std::span<const uint8_t> spare, size_t& commits) const;
+  std::unique_ptr<Frame> new_frame() const;
+  // A frame with the inputs and the block in place.
+  std::unique_ptr<Frame> begin(TensorSpan inputs, const Ref<Storage>& block) const;
   void put_outputs(Frame& frame, const Storages& made) const;
-  tenon_error* profiled(Scope& scope, const Launch& launch, const tenon_launch& arguments) const;
+  void end(std::unique_ptr<Frame> frame) const;
+  // Lets the views of a frame show its slots.
+  void show(Frame& frame) const;
+  // Writes the numbers that are read as memory.
+  void fill(Scope& scope, const Frame& frame) const;
   // From launch `commits` on nothing stops it.
   void launch(Scope& scope, Frame& frame, size_t commits) const;
+  void launch_now(Scope& scope, Frame& frame, size_t commits) const;
+  void enqueue(Scope& scope, Frame& frame, size_t commits) const;
+  LaunchSpan span_of(const Launch& launch) const;
+  // Collects the tickets of what wrote the memory that a call finds.
+  void find_tickets(Frame& frame) const;
+  // False: it has to be launched.
+  bool replay(Scope& scope, Frame& frame) const;
+  const Recording* find_recording(Scope& scope, Frame& frame) const;
+  std::unique_ptr<const Recording> make_recording(Scope& scope, Frame& frame) const;
+  bool goes_on(Scope& scope, const Output& go, const Storages& made) const;
   Tensor output(const Output& output, TensorSpan inputs, const Storages& made) const;
-  void put(Frame& frame, uint32_t view, tenon_buffer_p* buffer, std::byte* data,
-           uint64_t offset) const;
 
   Device& device_;
   std::vector<Input> inputs_;
@@ -179,10 +227,16 @@ class Program {
   std::vector<uint64_t> output_bytes_;
   std::vector<Reuse> reuses_;  // By their outputs.
   uint64_t block_bytes_ = 0;
-  // The views that change from call to call.
-  std::vector<uint32_t> input_views_, output_views_, block_views_, scalar_views_;
+  std::vector<Filled> filled_;
+  std::vector<uint32_t> scalar_views_;  // Those of numbers that are inputs.
+  // The views of memory that differs from call to call: those of one slot after another, up to
+  // these places.
+  std::vector<uint32_t> slot_views_, slot_ends_;
 
   mutable std::atomic<Frame*> spare_{nullptr};  // Of an earlier call.
+  mutable std::mutex recording_mutex_;
+  mutable std::unique_ptr<const Recording> recording_;
+  mutable uint32_t n_enqueued_ = 0;  // Calls, until it is recorded or known not to be.
 };
 
 }  // namespace tenon

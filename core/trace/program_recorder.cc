@@ -23,6 +23,7 @@ struct InputStorage final : OtherStorage<InputStorage> {
     size = base->size;
     capacity = base->capacity;
     imported = true;  // Not to be written.
+    written = base->written;
   }
 
   Ref<Storage> base;
@@ -105,13 +106,26 @@ class Program::Recorder final : public LaunchRecorder {
 
   void written(const TensorImpl& x, const TensorImpl* scalar) override {
     look_at_device(*x.storage);
+    Device& device = program_.device_;
     Buffer& buffer = add(*x.storage, Buffer::Place::kConstant);
-    if (scalar && scalar->program_input) {
-      buffer.place = Buffer::Place::kScalar;
-      buffer.index = scalar->program_input - 1;
-      buffer.dtype = x.type.dtype;
+    if (!scalar || !scalar->program_input) {
+      buffer.constant = x.storage;
+      return;
     }
-    buffer.constant = x.storage;
+    const uint32_t input = scalar->program_input - 1;
+    if (device.synchronous() && device.host_visible()) {
+      buffer.place = Buffer::Place::kScalar;
+      buffer.index = input;
+      buffer.dtype = x.type.dtype;
+      buffer.constant = x.storage;
+    } else {
+      // Its kernels were made ready for memory of the device.
+      buffer.place = Buffer::Place::kBlock;
+      buffer.bytes = x.storage->size;
+      buffer.is_filled = true;
+      const auto number = static_cast<uint32_t>(program_.buffers_.size() - 1);
+      program_.filled_.push_back({number, input, x.type.dtype});
+    }
   }
 
   void interrupted() override { is_whole_ = false; }
@@ -236,10 +250,6 @@ bool Program::leave_to_context() const {
 Program::Recorded Program::record(Scope& scope, Device& device, TensorSpan inputs,
                                   const Code& code) {
   Recorded result;
-  if (!device.synchronous() || !device.host_visible()) {
-    result.outputs = code(inputs);
-    return result;
-  }
   std::unique_ptr<Program> program(new Program(device));
   Recorder recorder(*program);
   Tensors own;

@@ -1,68 +1,13 @@
 #include "plugins/fake/launch.h"
 
-#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
 
+#include "plugins/fake/own_launch.h"
+
 namespace tenon_fake {
 namespace {
-
-// A copy of a launch and of all that it points to, with the addresses that the host may not know.
-class OwnLaunch {
- public:
-  explicit OwnLaunch(const tenon_launch& given) : launch_(given) {
-    views_.reserve(given.n_inputs + given.n_outputs);
-    for (size_t i = 0; i < given.n_inputs; ++i) add(given.inputs[i]);
-    for (size_t i = 0; i < given.n_outputs; ++i) add(given.outputs[i]);
-    // Only now do the lists stay where they are.
-    size_t at = 0;
-    for (size_t i = 0; i < views_.size(); ++i) {
-      tenon_view& view = views_[i];
-      view.sizes = dims_.data() + at;
-      view.strides = dims_.data() + at + view.rank;
-      at += 2 * view.rank;
-      if (by_value_[i]) view.data = &scalars_[i];
-    }
-    launch_.inputs = views_.data();
-    launch_.outputs = views_.data() + given.n_inputs;
-    locate(launch_.workspace);
-    if (launch_.record_buffer) {
-      std::byte* const data = from_c(launch_.record_buffer).data + launch_.record_offset;
-      launch_.record = reinterpret_cast<tenon_error_record*>(data);
-      launch_.record_buffer = from_c(launch_.record_buffer).buffer;
-    }
-  }
-
-  const tenon_launch& get() const { return launch_; }
-
- private:
-  void add(const tenon_view& given) {
-    tenon_view view = given;
-    locate(view);
-    dims_.insert(dims_.end(), given.sizes, given.sizes + given.rank);
-    dims_.insert(dims_.end(), given.strides, given.strides + given.rank);
-    const bool by_value = !given.buffer && given.data;
-    uint64_t value = 0;
-    if (by_value) std::memcpy(&value, given.data, TENON_DTYPE_BITS(given.dtype) / 8);
-    by_value_.push_back(by_value);
-    scalars_.push_back(value);
-    views_.push_back(view);
-  }
-
-  static void locate(tenon_view& view) {
-    if (!view.buffer) return;
-    const Buffer& buffer = from_c(view.buffer);
-    view.data = buffer.data + view.byte_offset;
-    view.buffer = buffer.buffer;
-  }
-
-  tenon_launch launch_;
-  std::vector<tenon_view> views_;
-  std::vector<int64_t> dims_;  // The sizes and strides of one view after another.
-  std::vector<uint64_t> scalars_;
-  std::vector<bool> by_value_;
-};
 
 // The inner plugin's kernel as ours, if there is one.
 tenon_error* wrap(Device& device, tenon_kernel_p* kernel, tenon_kernel_p** out_kernel) {
@@ -128,31 +73,48 @@ tenon_error* prepare_loop(tenon_device_p* self, const tenon_loop_request* reques
   return error ? error : wrap(device, kernel, out_kernel);
 }
 
+// ---- launches
+
+Faults::Faults(Device& device, uint64_t n) : device_(device), first_(device.launches += n) {
+  first_ -= n - 1;
+  const Options& options = device.options();
+  for (uint64_t i = first_; i < first_ + n; ++i) refused_ = refused_ || i == options.fail_enqueue;
+  if (options.lose_at && first_ + n > options.lose_at) device.lost = true;
+}
+
+tenon_error* Faults::at_enqueue() const {
+  if (!refused_) return nullptr;
+  const uint64_t number = device_.options().fail_enqueue;
+  return device_.error(TENON_INTERNAL, "launch " + std::to_string(number) + " was refused");
+}
+
+tenon_error* Faults::at(uint64_t i) const {
+  if (device_.lost) return device_.lost_error();
+  const uint64_t number = first_ + i;
+  if (number != device_.options().fail_launch) return nullptr;
+  return device_.error(TENON_INTERNAL, "launch " + std::to_string(number) + " failed");
+}
+
+tenon_error* Faults::tell(tenon_error* error, void* work, uint64_t ticket) const {
+  const Options& options = device_.options();
+  if (!error || device_.lost || !options.asynchronous || options.silent) return error;
+  device_.host().launch_failed(work, ticket, error);
+  return nullptr;
+}
+
 tenon_error* launch(tenon_kernel_p* self, tenon_stream_p* where, const tenon_launch* given) {
   const Kernel& kernel = from_c(self);
   Stream& stream = from_c(where);
-  Device& device = stream.device();
-  const Options& options = device.options();
-  const uint64_t number = ++device.launches;
-  if (number == options.fail_enqueue) {
-    return device.error(TENON_INTERNAL, "launch " + std::to_string(number) + " was refused");
-  }
-  if (options.lose_at && number >= options.lose_at) device.lost = true;
+  const Faults faults(stream.device(), 1);
+  if (tenon_error* error = faults.at_enqueue()) return error;
 
-  const auto own = std::make_shared<const OwnLaunch>(*given);
-  return stream.enqueue(
-      [&device, &stream, &options, own, number, inner_kernel = kernel.kernel]() -> tenon_error* {
-        if (device.lost) return device.lost_error();
-        tenon_error* error;
-        if (number == options.fail_launch) {
-          error = device.error(TENON_INTERNAL, "launch " + std::to_string(number) + " failed");
-        } else {
-          error = inner().launch(inner_kernel, stream.inner(), &own->get());
-        }
-        if (!error || !options.asynchronous || options.silent) return error;
-        device.host().launch_failed(own->get().work, own->get().ticket, error);
-        return nullptr;
-      });
+  const auto own = std::make_shared<OwnLaunch>(*given);
+  own->locate();
+  return stream.enqueue([&stream, faults, own, inner_kernel = kernel.kernel] {
+    tenon_error* error = faults.at(0);
+    if (!error) error = inner().launch(inner_kernel, stream.inner(), &own->get());
+    return faults.tell(error, own->get().work, own->get().ticket);
+  });
 }
 
 }  // namespace tenon_fake

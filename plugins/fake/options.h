@@ -17,6 +17,7 @@ struct Options {
   uint64_t delay_us = 0;      // Before each piece of work.
   uint64_t memory_bytes = 0;  // All that there is; 0 for what the host has.
   uint64_t out_of_order = 0;  // Of two streams with work the one opened later goes first.
+  uint64_t records = 1;       // It makes recordings.
 
   // ---- what it says that is not so ----
   uint64_t claim_features = 0;  // The device says that it has these too.

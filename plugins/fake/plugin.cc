@@ -8,6 +8,7 @@
 
 #include "plugins/fake/device.h"
 #include "plugins/fake/launch.h"
+#include "plugins/fake/recording.h"
 #include "plugins/fake/stream.h"
 
 // The entry of the plugin within.
@@ -212,6 +213,9 @@ uint64_t workspace(tenon_kernel_p* kernel, const tenon_launch* launch) {
 
 using tenon_fake::launch;
 using tenon_fake::prepare_loop;
+using tenon_fake::record;
+using tenon_fake::release_recording;
+using tenon_fake::replay;
 
 void release_kernel(tenon_kernel_p* kernel) {
   inner().release_kernel(from_c(kernel).kernel);
@@ -228,6 +232,7 @@ const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).hos
 const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
 const tenon_sdk::Host& host_of(tenon_stream_p* stream) { return from_c(stream).device().host(); }
 const tenon_sdk::Host& host_of(tenon_kernel_p* kernel) { return from_c(kernel).device.host(); }
+const tenon_sdk::Host& host_of(tenon_recording_p* recording) { return device_of(recording).host(); }
 
 tenon_error* ordered_failure(Device& device) {
   const uint64_t n = ++device.calls;
@@ -241,6 +246,9 @@ tenon_error* ordered_failure(tenon_stream_p* stream) {
 }
 tenon_error* ordered_failure(tenon_kernel_p* kernel) {
   return ordered_failure(from_c(kernel).device);
+}
+tenon_error* ordered_failure(tenon_recording_p* recording) {
+  return ordered_failure(device_of(recording));
 }
 
 // A callback is destroyed, also when the call that was given it fails.

@@ -14,6 +14,7 @@
 #include <tenon/plugin.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <string>
@@ -261,6 +262,11 @@ inline tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_reques
 }
 
 inline void release_kernel(tenon_kernel_p* kernel) { delete from_c(kernel); }
+
+// What runs at once is not recorded.
+inline constexpr std::nullptr_t record = nullptr;
+inline constexpr std::nullptr_t replay = nullptr;
+inline constexpr std::nullptr_t release_recording = nullptr;
 
 }  // namespace host_device
 }  // namespace tenon_sdk

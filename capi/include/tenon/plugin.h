@@ -33,6 +33,7 @@ typedef struct tenon_buffer_p tenon_buffer_p;
 typedef struct tenon_stream_p tenon_stream_p;
 typedef struct tenon_event_p tenon_event_p;
 typedef struct tenon_kernel_p tenon_kernel_p;
+typedef struct tenon_recording_p tenon_recording_p;
 
 /* ---- the host's table ---------------------------------------------------------------------------
  */
@@ -330,6 +331,79 @@ typedef struct tenon_launch {
   void* work TENON_BORROWED TENON_NULLABLE;
   uint64_t ticket;
 } tenon_launch;
+
+/* ---- recordings ---------------------------------------------------------------------------------
+ * Launches that are submitted as one, again and again: a graph, a command buffer. For devices on
+ * which work is enqueued; the host asks none that is SYNCHRONOUS.
+ *
+ * A recording fixes kernels, sizes, strides and the order of launches. Each replay says anew where
+ * memory is, by numbered slots, what operands by value hold, and where errors are recorded. It does
+ * what launching one after the other does, whatever memory the slots are: two may be the same.
+ */
+
+enum {
+  TENON_OPERAND_FIXED = 0,   /* As its view says, in every replay: memory that stays, or absent. */
+  TENON_OPERAND_IN_SLOT = 1, /* `offset` bytes behind the beginning of slot `number`. */
+  TENON_OPERAND_BY_VALUE = 2 /* The value `number` of the replay. */
+};
+
+/* Where an operand of a recorded launch is. Frozen. */
+typedef struct tenon_recorded_operand {
+  uint32_t kind; /* TENON_OPERAND_*. */
+  uint32_t number;
+  uint64_t offset;
+} tenon_recorded_operand;
+
+/* One launch. Valid during the call. Frozen. */
+typedef struct tenon_recorded_launch {
+  tenon_kernel_p* kernel; /* Outlives the recording. */
+  /* As it would be launched now, with the memory and the values of the moment, for plugins that
+   * find out what a launch does by capturing one. `work` and `ticket` are a replay's to say. */
+  const tenon_launch* launch TENON_COUNT(1);
+  /* Of its inputs, its outputs and, where workspace_size is not 0, its workspace. */
+  const tenon_recorded_operand* operands TENON_BORROWED;
+  uint64_t reserved;
+} tenon_recorded_launch;
+
+/* What `record` is asked for. Valid during the call. */
+typedef struct tenon_record_request {
+  uint32_t struct_size;
+  uint32_t reserved;
+  size_t n_launches;
+  size_t n_slots;
+  size_t n_values;
+  const tenon_recorded_launch* launches TENON_BORROWED TENON_COUNT(n_launches);
+} tenon_record_request;
+
+/* The memory that a slot stands for. Where it begins is the same modulo 64 in every replay as it
+ * was when the launches were recorded. A slot that no operand is in is empty. Frozen. */
+typedef struct tenon_slot {
+  tenon_buffer_p* buffer TENON_NULLABLE;
+  uint64_t byte_offset;
+  void* data TENON_BORROWED TENON_NULLABLE; /* Its address, if the device is HOST_VISIBLE. */
+  uint64_t reserved;
+} tenon_slot;
+
+/* One element, which is at the beginning. Frozen. */
+typedef struct tenon_element {
+  uint64_t words[2];
+} tenon_element;
+
+/* One replay. Valid during the call. Another may be enqueued while it is under way. */
+typedef struct tenon_replay {
+  uint32_t struct_size;
+  uint32_t reserved;
+  size_t n_slots;
+  size_t n_values;
+  const tenon_slot* slots TENON_BORROWED TENON_COUNT(n_slots);
+  const tenon_element* values TENON_BORROWED TENON_COUNT(n_values);
+  /* As those of a launch, for all of them. A launch that fails fails the replay. */
+  tenon_buffer_p* record_buffer TENON_NULLABLE;
+  uint64_t record_offset;
+  tenon_error_record* record TENON_NULLABLE TENON_COUNT(1);
+  void* work TENON_BORROWED TENON_NULLABLE;
+  uint64_t ticket;
+} tenon_replay;
 
 /* ---- the plugin ---------------------------------------------------------------------------------
  */

@@ -1,0 +1,365 @@
+// Running a program.
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/launch.h"
+#include "core/trace/program.h"
+
+namespace tenon {
+
+bool Program::serves(TensorSpan inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorImpl& x = *inputs[i];
+    const Input& like = inputs_[i];
+    if (!identical(x.type.shape, like.type.shape) || x.type.dtype != like.type.dtype ||
+        x.type.weak != like.type.weak || !identical(x.strides, like.strides) ||
+        (x.storage ? x.storage->device : nullptr) != like.device) {
+      return false;
+    }
+    const uint64_t start = static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
+    if (start % like.alignment != like.start % like.alignment) return false;
+  }
+  return inputs.size() == inputs_.size();
+}
+
+// ---- the memory of a call
+
+Ref<Storage> Program::new_block() const {
+  return block_bytes_ == 0 ? nullptr : device_.allocator().allocate(block_bytes_);
+}
+
+Program::Storages Program::find_outputs(TensorSpan inputs, std::span<const uint8_t> spare,
+                                        size_t& commits) const {
+  Storages made;
+  auto reuse = reuses_.begin();
+  for (uint32_t i = 0; i < output_bytes_.size(); ++i) {
+    if (reuse != reuses_.end() && reuse->output == i) {
+      const Reuse& each = *reuse++;
+      const TensorImpl& x = *inputs[each.input];
+      if (each.input < spare.size() && spare[each.input] != 0 &&
+          x.storage->owners() == spare[each.input] && !x.storage->imported && x.offset == 0 &&
+          x.storage->size >= output_bytes_[i]) {
+        commits = std::min<size_t>(commits, each.launch);
+        made.push_back(x.storage);
+        continue;
+      }
+    }
+    made.push_back(device_.allocator().allocate(output_bytes_[i]));
+  }
+  return made;
+}
+
+namespace {
+
+void put(tenon_view& view, const tenon_slot& slot, uint64_t offset) {
+  view.buffer = slot.buffer;
+  view.byte_offset = slot.byte_offset + offset;
+  view.data = slot.data ? static_cast<std::byte*>(slot.data) + offset : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Program::Frame> Program::new_frame() const {
+  auto frame = std::make_unique<Frame>();
+  frame->views = views_;
+  frame->scalars = scalars_;
+  frame->fills.resize(filled_.size());
+  frame->slots.resize(n_slots());
+  frame->shown.resize(n_slots());
+  frame->tickets.resize(buffers_.size());
+  for (uint32_t i = 0; i < shown_.size(); ++i) {
+    const Shown& shown = shown_[i];
+    if (shown.scalar != kNone) {
+      frame->views[i].data = &frame->scalars[shown.scalar];
+    } else if (shown.buffer != kNone && buffers_[shown.buffer].constant) {
+      const Storage& storage = *buffers_[shown.buffer].constant;
+      put(frame->views[i], {storage.buffer, 0, storage.data, 0}, shown.offset);
+    }
+  }
+  for (const Launch& launch : launches_) {
+    tenon_launch& made = frame->launches.emplace_back();
+    made = {};
+    made.struct_size = sizeof made;
+    made.site =
+        device_.synchronous()
+            ? launch.op->id
+            : device_.queue().site_of(launch.op->name, launch.op->index_rule, launch.location);
+    made.n_inputs = launch.n_inputs;
+    made.n_outputs = launch.n_outputs;
+    made.inputs = frame->views.data() + launch.first_view;
+    made.outputs = made.inputs + launch.n_inputs;
+    made.workspace_size = launch.workspace_bytes;
+  }
+  return frame;
+}
+
+std::unique_ptr<Program::Frame> Program::begin(TensorSpan inputs, const Ref<Storage>& block) const {
+  std::unique_ptr<Frame> frame(spare_.exchange(nullptr, std::memory_order_acquire));
+  if (!frame) frame = new_frame();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorImpl& x = *inputs[i];
+    frame->slots[i] = {x.storage.get(), static_cast<uint64_t>(x.offset) * size_of(x.type.dtype)};
+  }
+  frame->slots.back() = {block.get(), 0};
+  for (const uint32_t i : scalar_views_) {
+    write_scalar(*inputs[shown_[i].scalar_input], shown_[i].dtype,
+                 &frame->scalars[shown_[i].scalar]);
+  }
+  for (size_t i = 0; i < filled_.size(); ++i) {
+    write_scalar(*inputs[filled_[i].input], filled_[i].dtype, &frame->fills[i]);
+  }
+  return frame;
+}
+
+void Program::end(std::unique_ptr<Frame> frame) const {
+  delete spare_.exchange(frame.release(), std::memory_order_acq_rel);
+}
+
+void Program::put_outputs(Frame& frame, const Storages& made) const {
+  for (size_t i = 0; i < made.size(); ++i) frame.slots[inputs_.size() + i] = {made[i].get(), 0};
+}
+
+void Program::show(Frame& frame) const {
+  uint32_t view = 0;
+  for (size_t i = 0; i < frame.slots.size(); ++i) {
+    const uint32_t end = slot_ends_[i];
+    if (view == end) continue;
+    const Storage& storage = *frame.slots[i].storage;
+    const uint64_t offset = frame.slots[i].offset;
+    std::byte* const data = storage.data ? storage.data + offset : nullptr;
+    tenon_slot& shown = frame.shown[i];
+    if (shown.buffer == storage.buffer && shown.byte_offset == offset && shown.data == data) {
+      view = end;
+      continue;
+    }
+    shown = {storage.buffer, offset, data, 0};
+    for (; view != end; ++view) {
+      const uint32_t k = slot_views_[view];
+      const Shown& what = shown_[k];
+      put(frame.views[k], shown, buffers_[what.buffer].offset + what.offset);
+    }
+  }
+}
+
+void Program::fill(Scope& scope, const Frame& frame) const {
+  for (size_t i = 0; i < filled_.size(); ++i) {
+    const Buffer& buffer = buffers_[filled_[i].buffer];
+    const Slot& slot = frame.slots[slot_of(buffer)];
+    const uint64_t offset = slot.offset + buffer.offset;
+    const auto bytes =
+        std::as_bytes(std::span(&frame.fills[i], 1)).first(size_of(filled_[i].dtype));
+    if (device_.synchronous()) {
+      device_.write(scope.stream(device_), slot.storage->buffer, offset, bytes);
+    } else {
+      scope.pending(device_).write(slot.storage->buffer, offset, bytes);
+    }
+  }
+}
+
+// ---- launching
+
+LaunchSpan Program::span_of(const Launch& launch) const {
+  const bool is_fused = !launch.fused.empty();
+  return {is_fused ? SpanKind::kFused : SpanKind::kOp, is_fused ? launch.fused : launch.op->name,
+          launch.location, launch.profile};
+}
+
+void Program::launch(Scope& scope, Frame& frame, size_t commits) const {
+  if (!filled_.empty()) [[unlikely]]
+    fill(scope, frame);
+  if (!device_.synchronous() && replay(scope, frame)) return;
+  show(frame);
+  if (device_.synchronous()) {
+    launch_now(scope, frame, commits);
+  } else {
+    enqueue(scope, frame, commits);
+  }
+}
+
+void Program::launch_now(Scope& scope, Frame& frame, size_t commits) const {
+  tenon_stream_p* stream = scope.stream(device_);
+  tenon_error_record* record = &scope.error_record();
+  const auto launch = device_.calls().launch;
+  const bool is_profiled = scope.is_profiled();
+  const bool is_visible = device_.host_visible();
+  for (size_t i = 0; i < launches_.size(); ++i) {
+    const Launch& each = launches_[i];
+    tenon_launch& arguments = frame.launches[i];
+    arguments.record = record;
+    if (each.workspace_bytes) [[unlikely]] {
+      arguments.workspace = frame.views[each.end_outputs()];
+    }
+    std::optional<RecordOnDevice> there;
+    if (!is_visible && may_report(*each.op)) [[unlikely]]
+      there.emplace(scope, device_, arguments);
+    tenon_error* error;
+    if (is_profiled) [[unlikely]] {
+      ProfileSpan span(scope, span_of(each), arguments);
+      error = launch_profiled(scope, device_, *each.kernel, arguments);
+      if (!error) span.end();
+    } else {
+      error = launch(each.kernel->handle(), stream, &arguments);
+    }
+    if (there) [[unlikely]]
+      there->read();
+    if (error || record->state != 0) [[unlikely]] {
+      try {
+        device_.check(error);
+        check_record(scope, device_, *each.op);
+      } catch (Error& thrown) {
+        thrown.set_op(each.op->name);
+        thrown.set_location(each.location);
+        throw;
+      }
+    }
+    if (i < commits) scope.check_cancelled();
+  }
+}
+
+void Program::find_tickets(Frame& frame) const {
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer& buffer = buffers_[i];
+    const Storage* storage = buffer.place == Buffer::Place::kInput
+                                 ? frame.slots[buffer.index].storage
+                                 : buffer.constant.get();
+    frame.tickets[i] = storage ? storage->written : 0;
+  }
+}
+
+// Each launch has a ticket of its own, so that one which fails poisons what depends on it alone.
+// What fails meanwhile stops nothing: outputs that are written over cannot be had back.
+void Program::enqueue(Scope& scope, Frame& frame, size_t commits) const {
+  PendingWork& pending = scope.pending(device_);
+  find_tickets(frame);
+  pending.require_sound(frame.tickets);
+  SmallVector<uint64_t, 8> reads;
+  for (size_t i = 0; i < launches_.size(); ++i) {
+    const Launch& each = launches_[i];
+    tenon_launch& arguments = frame.launches[i];
+    if (each.workspace_bytes) arguments.workspace = frame.views[each.end_outputs()];
+    reads.clear();
+    for (uint32_t k = each.first_view; k < each.first_output(); ++k) {
+      if (shown_[k].buffer != kNone) reads.push_back(frame.tickets[shown_[k].buffer]);
+    }
+    uint64_t ticket;
+    try {
+      ProfileSpan span(scope, span_of(each), arguments);
+      ticket = pending.launch(*each.kernel, arguments,
+                              {.tickets = reads,
+                               .may_report = may_report(*each.op),
+                               .if_failed = WorkQueue::IfFailed::kHandOn},
+                              when_profiled_finishes(scope, device_, &arguments));
+      span.end();
+    } catch (Error& thrown) {
+      thrown.set_op(each.op->name);
+      thrown.set_location(each.location);
+      throw;
+    }
+    for (uint32_t k = each.first_output(); k < each.end_outputs(); ++k) {
+      const Buffer& buffer = buffers_[shown_[k].buffer];
+      frame.tickets[shown_[k].buffer] = ticket;
+      if (buffer.place != Buffer::Place::kOutput) continue;
+      frame.slots[slot_of(buffer)].storage->written = ticket;
+    }
+    if (i < commits) scope.check_cancelled();
+  }
+}
+
+Tensor Program::output(const Output& output, TensorSpan inputs, const Storages& made) const {
+  if (output.buffer == kNone) {
+    Tensor y = renewed(output.input != kNone ? *inputs[output.input] : *output.scalar);
+    y->program_input = 0;
+    return y;
+  }
+  const Buffer& buffer = buffers_[output.buffer];
+  Tensor y = Tensor::adopt(new TensorImpl);
+  y->type = output.type;
+  y->strides = output.strides;
+  y->offset = output.offset;
+  y->dense = output.dense;
+  if (buffer.place == Buffer::Place::kInput) {
+    const TensorImpl& x = *inputs[buffer.index];
+    y->storage = x.storage;
+    y->offset += x.offset * static_cast<int64_t>(size_of(x.type.dtype)) /
+                 static_cast<int64_t>(size_of(y->type.dtype));
+  } else {
+    y->storage = buffer.place == Buffer::Place::kOutput ? made[buffer.index] : buffer.constant;
+  }
+  return y;
+}
+
+Tensors Program::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare) const {
+  size_t commits = launches_.size();
+  const Ref<Storage> block = new_block();
+  const Storages made = find_outputs(inputs, spare, commits);
+  std::unique_ptr<Frame> frame = begin(inputs, block);
+  put_outputs(*frame, made);
+  launch(scope, *frame, commits);
+  end(std::move(frame));
+  Tensors outputs;
+  for (const Output& each : outputs_) outputs.push_back(output(each, inputs, made));
+  return outputs;
+}
+
+// ---- again and again
+
+bool Program::can_repeat(uint32_t go, std::span<const Feedback> feedback) const {
+  const auto is_new = [&](const Output& output) {
+    return output.buffer != kNone && buffers_[output.buffer].place == Buffer::Place::kOutput &&
+           output.offset == 0;
+  };
+  return is_new(outputs_[go]) && std::all_of(feedback.begin(), feedback.end(), [&](Feedback each) {
+           const Output& output = outputs_[each.output];
+           if (!is_new(output)) return false;
+           if (each.input == kNone) return true;
+           const Input& input = inputs_[each.input];
+           return output.type == input.type && identical(output.strides, input.strides);
+         });
+}
+
+void TripLimit::fail() const {
+  tenon::fail(Code::kInvalidArgument,
+              "the loop goes on after {} trips, which is the most that it may take", {most_});
+}
+
+// Where the host does not see the memory it waits for the value.
+bool Program::goes_on(Scope& scope, const Output& go, const Storages& made) const {
+  const Storage& storage = *made[buffers_[go.buffer].index];
+  if (device_.synchronous() && storage.data) return *storage.data != std::byte{0};
+  const Scope::Unrecorded unrecorded(scope);
+  uint8_t value = 0;
+  to_host(scope, output(go, {}, made), &value, sizeof value);
+  return value != 0;
+}
+
+Tensors Program::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
+                        std::span<const Feedback> feedback, TripLimit& limit) const {
+  const Ref<Storage> block = new_block();
+  std::unique_ptr<Frame> frame = begin(inputs, block);
+  // What one trip made, the next one reads while it writes the other.
+  size_t never = launches_.size();
+  const Storages both[] = {find_outputs(inputs, {}, never), find_outputs(inputs, {}, never)};
+  const Storages* made = &both[0];
+  while (true) {
+    limit.take();
+    put_outputs(*frame, *made);
+    launch(scope, *frame, never);
+    if (!goes_on(scope, outputs_[go], *made)) break;
+    for (const Feedback each : feedback) {
+      const Buffer& from = buffers_[outputs_[each.output].buffer];
+      if (each.input != kNone) frame->slots[each.input] = {(*made)[from.index].get(), 0};
+    }
+    made = made == &both[0] ? &both[1] : &both[0];
+  }
+  end(std::move(frame));
+  Tensors results;
+  for (const Feedback each : feedback) {
+    results.push_back(output(outputs_[each.output], inputs, *made));
+  }
+  return results;
+}
+
+}  // namespace tenon

@@ -1,0 +1,345 @@
+// Programs on devices that work behind the host's back, or where it does not look: launched, and
+// recorded and replayed.
+
+#ifdef TENON_FAKE_PLUGIN
+
+#include <map>
+
+#include "core/base/error.h"
+#include "core/dispatch/profiler.h"
+#include "core/testing/counted_plugin.h"
+#include "core/testing/functions.h"
+
+namespace tenon {
+namespace {
+
+using testing::counted;
+using testing::f32;
+using testing::i32;
+using testing::i64;
+using testing::values_of;
+using Doubles = std::vector<double>;
+using Options = std::map<std::string, std::string>;
+
+// A scope on a device of the plugin `fake`.
+class OnFake {
+ public:
+  explicit OnFake(const Options& options)
+      : context_(Ref<Context>::adopt(new Context(with(options)))) {
+    context_->add_plugin("fake", testing::counted_plugin(TENON_FAKE_PLUGIN));
+    scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device("fake")));
+    enter_ = std::make_unique<Scope::Enter>(*scope_);
+  }
+
+  Context& context() { return *context_; }
+  Scope& scope() { return *scope_; }
+  Device& device() { return scope_->device(); }
+  // Ends the call of the program, so to say, and begins another.
+  void enter_again() {
+    enter_.reset();
+    enter_ = std::make_unique<Scope::Enter>(*scope_);
+  }
+
+  using Owned = std::unique_ptr<const Program>;
+  Owned record(const Program::Code& code, std::initializer_list<Tensor> inputs) {
+    return Program::record(scope(), device(), Tensors(inputs), code).program;
+  }
+  Tensors run(const Owned& program, std::initializer_list<Tensor> inputs,
+              std::span<const uint8_t> spare = {}) {
+    EXPECT_TRUE(program->serves(Tensors(inputs)));
+    return program->run(scope(), Tensors(inputs), spare);
+  }
+
+ private:
+  static ContextOptions with(const Options& options) {
+    ContextOptions made;
+    made.plugin_paths = {testing::plugin_folder()};
+    for (const auto& [key, value] : options) made.plugin_options.push_back({"fake", key, value});
+    return made;
+  }
+
+  Ref<Context> context_;
+  Ref<Scope> scope_;
+  std::unique_ptr<Scope::Enter> enter_;
+};
+
+// What is counted while it lives.
+class Counting {
+ public:
+  uint64_t launches() const { return counted().launches - launches_; }
+  uint64_t records() const { return counted().records - records_; }
+  uint64_t replays() const { return counted().replays - replays_; }
+  uint64_t allocations() const { return counted().allocations - allocations_; }
+
+ private:
+  uint64_t launches_ = counted().launches, records_ = counted().records,
+           replays_ = counted().replays, allocations_ = counted().allocations;
+};
+
+// ---- on each kind of device
+
+const Options kQueue = {{"records", "0"}};
+const Options kRecords = {};
+const Options kSeen = {{"visible", "1"}, {"blocking", "0"}, {"delay_us", "50"}};
+const Options kWall = {{"asynchronous", "0"}};
+
+class QueuedPrograms : public ::testing::TestWithParam<Options>, public OnFake {
+ protected:
+  QueuedPrograms() : OnFake(GetParam()) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, QueuedPrograms, ::testing::Values(kQueue, kRecords, kSeen, kWall));
+
+TEST_P(QueuedPrograms, GiveWhatTheirCodeGives) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor y = matmul(in[0] * in[2] + 1.0, transpose(in[0]));
+    return Tensors{y,
+                   sum(y) + exp(in[2]),
+                   gather(y, in[1], 0),
+                   transpose(y),
+                   in[2],
+                   fill(in[2], Dims{2}, DType::kF32),
+                   cast(in[2], DType::kF64)};
+  };
+  const Tensor first = f32({2, 2}, {1, 2, 3, 4});
+  const auto program = record(code, {first, i64({1}), number(2)});
+  ASSERT_NE(program, nullptr);
+  for (int round = 0; round < 5; ++round) {
+    const Tensor x = f32({2, 2}, {1, -2.0 - round, 3, 0.5}),
+                 at = i64({static_cast<double>(round % 2)});
+    const Tensor scale = number(round - 1.5);
+    const Tensors got = run(program, {x, at, scale}), want = code(Tensors{x, at, scale});
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i])) << i;
+  }
+}
+
+TEST_P(QueuedPrograms, AllocateNothingAnewInSteadyState) {
+  const auto program =
+      record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]) + in[1], {.axis = 0})}; },
+             {f32({1, 2, 3}), f32({1, 1, 1})});
+  const Tensor x = f32({1, 2, 3}), y = f32({4, 5, 6});
+  for (int i = 0; i < 3; ++i) run(program, {x, y});
+  const uint64_t live = device().allocator().statistics().live_bytes;
+  const Counting counting;
+  for (int i = 0; i < 10; ++i) run(program, {x, y});
+  EXPECT_EQ(device().allocator().statistics().live_bytes, live);
+  EXPECT_EQ(counting.allocations(), 0u);
+  scope().wait();
+}
+
+TEST_P(QueuedPrograms, SayWhichOpFoundAValueWrong) {
+  const auto program = record([](TensorSpan in) { return Tensors{gather(in[0], in[1], 0) + 1.0}; },
+                              {f32({1, 2}), i32({1})});
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_ERROR(values_of(run(program, {f32({1, 2}), i32({7})})[0]), Code::kOutOfRange,
+                 "gather: C2: index 7 is outside [0, 2)");
+    EXPECT_EQ(values_of(run(program, {f32({1, 2}), i32({0})})[0]), Doubles{2});
+  }
+}
+
+TEST_P(QueuedPrograms, WriteWhereAnInputLiesThatNobodyNeeds) {
+  const auto program = record(
+      [](TensorSpan in) {
+        return Tensors{cumsum(in[0], {.axis = 0}), -in[0]};
+      },
+      {f32({1, 1, 1})});
+  const uint8_t one_owner[] = {1};
+  Tensor x = f32({1, 1, 1});
+  for (int round = 0; round < 5; ++round) {
+    const double sign = round % 2 == 0 ? 1 : -1;
+    const Storage* const memory = x->storage.get();
+    Tensors inputs{std::move(x)};
+    Tensors y = program->run(scope(), inputs, one_owner);
+    inputs = {};
+    EXPECT_EQ(y[1]->storage.get(), memory);
+    EXPECT_EQ(values_of(y[0]), (Doubles{sign, 2 * sign, 3 * sign}));
+    x = std::move(y[1]);
+  }
+  EXPECT_EQ(values_of(x), (Doubles{-1, -1, -1}));
+}
+
+TEST_P(QueuedPrograms, RepeatAsLongAsTheySay) {
+  const auto f = [](double value) { return testing::make(DType::kF32, Dims{}, {value}); };
+  const auto program = record(
+      [](TensorSpan in) {
+        const Tensor i = in[0] + 1.0;
+        return Tensors{less(i, in[2]), i, cumsum(in[1], {.axis = 0})};
+      },
+      {f(0), f32({1, 1}), f(3)});
+  const Program::Feedback feedback[] = {{1, 0}, {2, 1}};
+  ASSERT_TRUE(program->can_repeat(0, feedback));
+  for (const double n : {1, 3, 6}) {
+    TripLimit limit(10);
+    const Tensors y =
+        program->repeat(scope(), Tensors{f(0), f32({1, 1}), f(n)}, 0, feedback, limit);
+    EXPECT_EQ(values_of(y[0]), Doubles{n});
+    EXPECT_EQ(values_of(y[1]), (Doubles{1, n + 1}));
+  }
+  TripLimit three(3);
+  EXPECT_ERROR(program->repeat(scope(), Tensors{f(0), f32({1, 1}), f(6)}, 0, feedback, three),
+               Code::kInvalidArgument, "goes on after 3 trips");
+}
+
+TEST_P(QueuedPrograms, CanBeCancelled) {
+  const auto program =
+      record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]), {.axis = 0})}; }, {f32({0, 0})});
+  const Tensor x = f32({0, 0});
+  for (int round = 0; round < 3; ++round) {
+    scope().cancel();
+    EXPECT_ERROR(run(program, {x}), Code::kCancelled, "cancelled");
+    enter_again();
+    EXPECT_EQ(values_of(run(program, {x})[0]), (Doubles{1, 2}));
+  }
+}
+
+TEST_P(QueuedPrograms, ShowProfilersTheirLaunches) {
+  const auto program =
+      record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]), {.axis = 0})}; }, {f32({0, 0})});
+  const Tensor x = f32({0, 0});
+  for (int i = 0; i < 3; ++i) run(program, {x});
+  const Ref<Profiler> profiler = Profiler::start(context());
+  for (int i = 0; i < 5; ++i) run(program, {x});
+  profiler->stop();
+  std::map<std::string, uint64_t> counts;
+  for (const Profile::Row& row : profiler->profile().rows) {
+    counts[row.name + " " + row.inputs] = row.times.device.count;
+  }
+  EXPECT_EQ(counts, (std::map<std::string, uint64_t>{{"exp f32[2]", 5}, {"cumsum f32[2]", 5}}));
+}
+
+// ---- launches that fail
+
+// Three launches: exp, its cumsum, and the cumsum of the other input.
+Tensors two_chains(TensorSpan in) {
+  return {cumsum(cumsum(in[0], {.axis = 0}), {.axis = 0}), cumsum(in[1], {.axis = 0})};
+}
+
+TEST(QueuedProgramsThatFail, PoisonWhatDependsOnALaunch) {
+  OnFake on(Options{{"records", "0"}, {"delay_us", "2000"}, {"fail_launch", "5"}});
+  const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+  const Tensor a = f32({1, 2}), b = f32({3, 4});
+  const Tensors y = on.run(program, {a, b});
+  EXPECT_ERROR(values_of(y[0]), Code::kInternal, "launch 5 failed");
+  EXPECT_EQ(values_of(y[1]), (Doubles{3, 7}));
+  EXPECT_ERROR(on.run(program, {y[0], b}), Code::kInternal, "launch 5 failed");
+  EXPECT_EQ(values_of(on.run(program, {a, y[1]})[0]), (Doubles{1, 4}));
+}
+
+TEST(QueuedProgramsThatFail, AreStoppedByALaunchThatIsRefused) {
+  OnFake on(Options{{"records", "0"}, {"fail_enqueue", "5"}});
+  const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+  const Tensor a = f32({1, 2}), b = f32({3, 4});
+  EXPECT_ERROR(on.run(program, {a, b}), Code::kInternal, "cumsum: launch 5 was refused");
+  EXPECT_EQ(values_of(on.run(program, {a, b})[0]), (Doubles{1, 4}));
+}
+
+TEST(QueuedProgramsThatFail, PoisonAllOfAReplay) {
+  for (const char* silent : {"0", "1"}) {
+    OnFake on(Options{{"delay_us", "2000"}, {"fail_launch", "8"}, {"silent", silent}});
+    const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+    const Tensor a = f32({1, 2}), b = f32({3, 4});
+    EXPECT_EQ(values_of(on.run(program, {a, b})[0]), (Doubles{1, 4}));
+    const Counting counting;
+    const Tensors y = on.run(program, {a, b});
+    EXPECT_EQ(counting.replays(), 1u);
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_ERROR(values_of(y[i]), Code::kInternal, "launch 8 failed");
+    }
+    EXPECT_ERROR(on.run(program, {a, y[1]}), Code::kInternal, "launch 8 failed");
+    EXPECT_EQ(values_of(on.run(program, {a, b})[1]), (Doubles{3, 7}));
+  }
+}
+
+TEST(QueuedProgramsThatFail, AreStoppedByAReplayThatIsRefused) {
+  OnFake on(Options{{"fail_enqueue", "8"}});
+  const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+  const Tensor a = f32({1, 2}), b = f32({3, 4});
+  on.run(program, {a, b});
+  EXPECT_ERROR(on.run(program, {a, b}), Code::kInternal, "launch 8 was refused");
+  EXPECT_EQ(values_of(on.run(program, {a, b})[0]), (Doubles{1, 4}));
+}
+
+// ---- recordings
+
+TEST(Recordings, AreOneSubmissionInSteadyState) {
+  OnFake on(Options{});
+  const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+  const Tensor a = f32({1, 2}), b = f32({3, 4});
+  const Counting counting;
+  on.run(program, {a, b});
+  EXPECT_EQ(counting.launches(), 3u);
+  EXPECT_EQ(counting.records(), 0u);
+  for (int i = 0; i < 5; ++i) on.run(program, {a, b});
+  EXPECT_EQ(counting.launches(), 3u);
+  EXPECT_EQ(counting.records(), 1u);
+  EXPECT_EQ(counting.replays(), 5u);
+}
+
+// Replays are still under way when the next one is told of other memory and numbers.
+TEST(Recordings, AreOfMemoryAndNumbersThatEachReplaySays) {
+  OnFake on(Options{{"delay_us", "2000"}});
+  const auto program = on.record(
+      [](TensorSpan in) {
+        return Tensors{cumsum(cumsum(in[0], {.axis = 0}) * in[1], {.axis = 0})};
+      },
+      {f32({1, 2}), number(1)});
+  std::vector<Tensors> given;
+  const Counting counting;
+  for (int i = 0; i < 6; ++i) {
+    given.push_back(on.run(program, {f32({1.0 + i, 2}), number(i)}));
+  }
+  EXPECT_EQ(counting.replays(), 5u);
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(values_of(given[i][0]), (Doubles{i * (1.0 + i), i * (4.0 + 2 * i)}));
+  }
+}
+
+TEST(Recordings, AreOneForEachSetOfSizes) {
+  OnFake on(Options{});
+  const auto f = Ref<Function>::adopt(new Function(
+      on.context(), "f", [](Scope&, TensorSpan in, const Statics&) { return two_chains(in); }, {}));
+  const auto call = [&](const Tensor& x) { return f->call(on.scope(), Tensors{x, x}, {})[0]; };
+  const Tensor small = f32({1, 2}), large = f32({1, 2, 3});
+  for (int i = 0; i < 3; ++i) call(small), call(large);
+  const Counting counting;
+  EXPECT_EQ(values_of(call(small)), (Doubles{1, 4}));
+  EXPECT_EQ(values_of(call(large)), (Doubles{1, 4, 10}));
+  EXPECT_EQ(counting.records(), 2u);
+  for (int i = 0; i < 3; ++i) call(small), call(large);
+  EXPECT_EQ(counting.records(), 2u);
+  EXPECT_EQ(counting.replays(), 8u);
+}
+
+TEST(Recordings, AreNotOfMemoryThatBeginsElsewhere) {
+  OnFake on(Options{});
+  const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+  const Tensor all = f32({1, 2, 3, 4}), b = f32({3, 4});
+  const auto part = [&](int64_t i) {
+    return make_view(*all, TensorType(DType::kF32, Dims{2}), Dims{1}, i);
+  };
+  for (int i = 0; i < 2; ++i) on.run(program, {part(0), b});
+  const Counting counting;
+  EXPECT_EQ(values_of(on.run(program, {part(1), b})[0]), (Doubles{2, 7}));
+  EXPECT_EQ(counting.replays(), 0u);
+  EXPECT_EQ(values_of(on.run(program, {part(0), b})[0]), (Doubles{1, 4}));
+  EXPECT_EQ(counting.replays(), 1u);
+}
+
+TEST(Recordings, StayUntilTheirWorkIsDone) {
+  OnFake on(Options{{"delay_us", "5000"}});
+  const uint64_t before = counted().recordings;
+  auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+  const Tensor a = f32({1, 2}), b = f32({3, 4});
+  for (int i = 0; i < 2; ++i) on.run(program, {a, b});
+  const Tensors y = on.run(program, {a, b});
+  program.reset();
+  EXPECT_EQ(counted().recordings, before + 1);
+  EXPECT_EQ(values_of(y[1]), (Doubles{3, 7}));
+  on.scope().wait();
+  EXPECT_EQ(counted().recordings, before);
+}
+
+}  // namespace
+}  // namespace tenon
+
+#endif  // TENON_FAKE_PLUGIN
