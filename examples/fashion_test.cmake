@@ -45,7 +45,7 @@ endif()
 
 if(TENON AND PYTHON)
   execute_process(
-    COMMAND ${TENON} run ${FOLDER}/fashion_traced_1 --function classify --input images=${FOLDER}/images.npy --output
+    COMMAND ${TENON} run ${FOLDER}/fashion_traced_1 --input images=${FOLDER}/images.npy --batch-size 100 --output
             ${FOLDER}/outputs
     OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE status)
   if(NOT status EQUAL 0 OR NOT printed MATCHES "f32\\[10000,10\\]")

@@ -5,15 +5,17 @@
 #include <memory>
 
 #include "capi/src/boundary.h"
-#include "capi/src/statics.h"
 #include "capi/src/structs.h"
 #include "core/dispatch/dispatch.h"
+#include "core/trace/statics.h"
 #include "core/trace/text.h"
 
 using namespace tenon::capi;
 using tenon::Function;
 using tenon::InputSpec;
+using tenon::KeptStatics;
 using tenon::Ref;
+using tenon::StaticArguments;
 using tenon::Statics;
 using tenon::Tensor;
 using tenon::Tensors;
@@ -66,21 +68,26 @@ std::vector<InputSpec> read_specs(const tenon_input_spec* given, size_t n) {
 // What a function's body owns.
 struct Code {
   Code(const tenon_function_body& body, Payload payload, const tenon_function_options& options)
-      : function(body.function),
-        payload(std::move(payload)),
-        max_outputs(options.max_outputs),
-        defaults(options.defaults, options.n_defaults) {}
+      : function(body.function), payload(std::move(payload)), max_outputs(options.max_outputs) {}
 
   decltype(tenon_function_body::function) function;
   Payload payload;
   size_t max_outputs;
-  KeptStatics defaults;
 };
+
+std::shared_ptr<const KeptStatics> kept_defaults(const tenon_function_options& options) {
+  // Whatever a call would be refused for is refused here.
+  auto kept = std::make_shared<const KeptStatics>(options.defaults, options.n_defaults);
+  for (const tenon_static& value : kept->all()) {
+    if (value.name.size == 0) fail_argument("options.defaults", "has one without a name");
+  }
+  return kept;
+}
 
 Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
   std::vector<tenon_tensor*> handles;
   for (const Tensor& x : inputs) handles.push_back(to_handle(x.get()));
-  const auto& given = *static_cast<const std::vector<tenon_static>*>(statics.data);
+  const std::vector<tenon_static>& given = *statics.all;
   Filled filled(code.max_outputs);
   tenon_error* error =
       code.function(code.payload.get(), to_handle(&scope), handles.data(), handles.size(),
@@ -94,14 +101,6 @@ Function& get_function(const tenon::Scope& scope, const tenon_function* handle) 
     fail_argument("function", "belongs to another context than the scope");
   }
   return function;
-}
-
-// The defaults of a function are with its code. One that no callback made, as those of files, has
-// neither.
-const std::vector<tenon_static>& defaults_of(const Function& function) {
-  static const std::vector<tenon_static> none;
-  const auto* code = static_cast<const Code*>(function.payload());
-  return code ? code->defaults.all() : none;
 }
 
 }  // namespace
@@ -124,8 +123,8 @@ tenon_error* tenon_function_create(tenon_context* context, tenon_string name,
     how.relax = given.relax;
     how.memory_budget = given.memory_budget_bytes;
     how.max_traces = given.max_traces;
+    how.defaults = kept_defaults(given);
     const auto code = std::make_shared<const Code>(body, std::move(payload), given);
-    how.payload = code;
     give(Ref<Function>::adopt(new Function(
              self, std::string(get_text(name, "name")),
              [code](tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
@@ -150,7 +149,7 @@ tenon_error* tenon_function_call(tenon_scope* scope, tenon_function* function,
     Function& callee = get_function(self, function);
     const auto keep = Ref<Function>::share(&callee);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    const StaticArguments given(statics, n_statics, defaults_of(callee));
+    const StaticArguments given(statics, n_statics, callee.defaults());
     Tensors outputs = callee.call(self, get_arguments(self, inputs, n_inputs), given.view(),
                                   {.least = out_count ? 0 : n_outputs, .most = n_outputs});
     end_donations(inputs, n_inputs);
@@ -167,7 +166,7 @@ tenon_error* tenon_function_find_trace(tenon_scope* scope, tenon_function* funct
   return boundary_in(scope, [&](tenon::Scope& self) {
     Function& callee = get_function(self, function);
     require_pointer(out_trace, "out_trace");
-    const StaticArguments given(statics, n_statics, defaults_of(callee));
+    const StaticArguments given(statics, n_statics, callee.defaults());
     give(callee.bind(self, get_tensors(self, inputs, n_inputs, "inputs"), given.view()).trace,
          out_trace);
   });
@@ -181,7 +180,7 @@ tenon_error* tenon_function_trace(tenon_scope* scope, tenon_function* function,
   return boundary_in(scope, [&](tenon::Scope& self) {
     Function& callee = get_function(self, function);
     require_pointer(out_trace, "out_trace");
-    const StaticArguments given(statics, n_statics, defaults_of(callee));
+    const StaticArguments given(statics, n_statics, callee.defaults());
     give(callee.trace(self, read_specs(specs, n_specs), given.view()), out_trace);
   });
 }

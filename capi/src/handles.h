@@ -13,6 +13,7 @@
 #include <tenon/types.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,20 +51,21 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
     if (drop()) delete this;
   }
 
-  // In the order of the program's functions.
-  struct Values {
+  struct Signature {
     std::vector<tenon_input_spec> inputs, outputs;
+    std::span<const tenon_static> statics;
   };
 
   const SavedProgram& program() const { return *program_; }
-  const std::vector<Values>& values() const { return values_; }
+  // In the order of the program's functions.
+  const std::vector<std::vector<Signature>>& functions() const { return functions_; }
 
  private:
   std::vector<tenon_input_spec> in_c(std::span<const InputSpec> specs);
   tenon_string word_for(const std::string& size_name);
 
   Ref<SavedProgram> program_;
-  std::vector<Values> values_;
+  std::vector<std::vector<Signature>> functions_;
   std::vector<std::vector<tenon_string>> size_names_;
   std::map<std::string, std::string> words_;  // By the names of sizes in the files.
 };

@@ -9,6 +9,7 @@
 using namespace tenon::capi;
 using tenon::InputSpec;
 using tenon::ProgramFunction;
+using tenon::ProgramSignature;
 using tenon::Ref;
 
 namespace tenon::capi {
@@ -18,10 +19,13 @@ static_assert(InputSpec::kUnknown == TENON_SIZE_UNKNOWN);
 OpenProgram::OpenProgram(Ref<SavedProgram> program)
     : Object(Kind::kProgram), program_(std::move(program)) {
   for (const ProgramFunction& function : program_->functions()) {
-    values_.push_back({in_c(function.inputs), in_c(function.output_specs)});
-    std::vector<tenon_input_spec>& outputs = values_.back().outputs;
-    outputs.resize(function.outputs.size());
-    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].name = lend_text(function.outputs[i]);
+    std::vector<Signature>& signatures = functions_.emplace_back();
+    for (const ProgramSignature& each : function.signatures) {
+      signatures.push_back({in_c(each.inputs), in_c(each.output_specs), each.statics->all()});
+      std::vector<tenon_input_spec>& outputs = signatures.back().outputs;
+      outputs.resize(each.outputs.size());
+      for (size_t i = 0; i < outputs.size(); ++i) outputs[i].name = lend_text(each.outputs[i]);
+    }
   }
 }
 
@@ -70,9 +74,12 @@ const ProgramFunction* function_at(const OpenProgram* program, size_t index) {
   return is_there ? &program->program().functions()[index] : nullptr;
 }
 
-const OpenProgram::Values* values_at(const tenon_program* program, size_t index) {
+const OpenProgram::Signature* signature_at(const tenon_program* program, size_t function,
+                                           size_t signature) {
   const OpenProgram* self = peek(program);
-  return self && index < self->values().size() ? &self->values()[index] : nullptr;
+  if (!self || function >= self->functions().size()) return nullptr;
+  const auto& signatures = self->functions()[function];
+  return signature < signatures.size() ? &signatures[signature] : nullptr;
 }
 
 }  // namespace
@@ -88,13 +95,13 @@ tenon_error* tenon_program_open(tenon_scope* scope, tenon_string path,
 }
 
 tenon_error* tenon_program_save(tenon_scope* scope, tenon_string path, const tenon_string* names,
-                                tenon_trace* const* traces, size_t n_functions) {
+                                tenon_trace* const* traces, size_t n_traces) {
   return boundary_in(scope, [&](tenon::Scope& self) {
-    tenon::require(n_functions > 0, "a program has at least one function");
+    tenon::require(n_traces > 0, "a program has at least one function");
     require_pointer(names, "names");
     require_pointer(traces, "traces");
     std::vector<tenon::FunctionToSave> functions;
-    for (size_t i = 0; i < n_functions; ++i) {
+    for (size_t i = 0; i < n_traces; ++i) {
       tenon::Trace& trace = get(traces[i], Name("traces", i));
       if (&trace.context() != &self.context()) {
         fail_argument(Name("traces", i), "belongs to another context than the scope");
@@ -131,24 +138,44 @@ tenon_error* tenon_program_get_function(tenon_program* program, tenon_string nam
   });
 }
 
-size_t tenon_program_count_inputs(const tenon_program* program, size_t function) {
-  const OpenProgram::Values* values = values_at(program, function);
-  return values ? values->inputs.size() : 0;
+size_t tenon_program_count_signatures(const tenon_program* program, size_t function) {
+  const OpenProgram* self = peek(program);
+  return self && function < self->functions().size() ? self->functions()[function].size() : 0;
 }
 
-const tenon_input_spec* tenon_program_inputs(const tenon_program* program, size_t function) {
-  const OpenProgram::Values* values = values_at(program, function);
-  return values ? values->inputs.data() : nullptr;
+size_t tenon_program_count_inputs(const tenon_program* program, size_t function, size_t signature) {
+  const OpenProgram::Signature* self = signature_at(program, function, signature);
+  return self ? self->inputs.size() : 0;
 }
 
-size_t tenon_program_count_outputs(const tenon_program* program, size_t function) {
-  const OpenProgram::Values* values = values_at(program, function);
-  return values ? values->outputs.size() : 0;
+const tenon_input_spec* tenon_program_inputs(const tenon_program* program, size_t function,
+                                             size_t signature) {
+  const OpenProgram::Signature* self = signature_at(program, function, signature);
+  return self ? self->inputs.data() : nullptr;
 }
 
-const tenon_input_spec* tenon_program_outputs(const tenon_program* program, size_t function) {
-  const OpenProgram::Values* values = values_at(program, function);
-  return values ? values->outputs.data() : nullptr;
+size_t tenon_program_count_outputs(const tenon_program* program, size_t function,
+                                   size_t signature) {
+  const OpenProgram::Signature* self = signature_at(program, function, signature);
+  return self ? self->outputs.size() : 0;
+}
+
+const tenon_input_spec* tenon_program_outputs(const tenon_program* program, size_t function,
+                                              size_t signature) {
+  const OpenProgram::Signature* self = signature_at(program, function, signature);
+  return self ? self->outputs.data() : nullptr;
+}
+
+size_t tenon_program_count_statics(const tenon_program* program, size_t function,
+                                   size_t signature) {
+  const OpenProgram::Signature* self = signature_at(program, function, signature);
+  return self ? self->statics.size() : 0;
+}
+
+const tenon_static* tenon_program_statics(const tenon_program* program, size_t function,
+                                          size_t signature) {
+  const OpenProgram::Signature* self = signature_at(program, function, signature);
+  return self ? self->statics.data() : nullptr;
 }
 
 size_t tenon_program_count_variables(const tenon_program* program) {

@@ -143,19 +143,19 @@ static size_t place_of(const tenon_program* program, const char* name) {
 static void say_what_they_take_and_give(void) {
   tenon_program* program = reopened("specs");
   const size_t at = place_of(program, "train");
-  const tenon_input_spec* inputs = tenon_program_inputs(program, at);
-  const tenon_input_spec* outputs = tenon_program_outputs(program, at);
+  const tenon_input_spec* inputs = tenon_program_inputs(program, at, 0);
+  const tenon_input_spec* outputs = tenon_program_outputs(program, at, 0);
   tenon_function* function = NULL;
   tenon_trace* trace = NULL;
   tenon_string text = {NULL, 0};
 
-  CHECK(tenon_program_count_inputs(program, at) == 2);
+  CHECK(tenon_program_count_inputs(program, at, 0) == 2);
   CHECK_TEXT(inputs[0].name, "x");
   CHECK_TEXT(inputs[1].name, "y");
   CHECK(inputs[1].dtype == TENON_FLOAT32 && inputs[1].rank == 2 && !inputs[1].is_scalar);
   CHECK(inputs[1].shape[0] == TENON_SIZE_UNKNOWN && inputs[1].shape[1] == 2);
   CHECK_TEXT(inputs[1].size_names[0], "n");
-  CHECK(tenon_program_count_outputs(program, at) == 1);
+  CHECK(tenon_program_count_outputs(program, at, 0) == 1);
   CHECK(outputs[0].dtype == TENON_FLOAT32 && outputs[0].rank == 0);
 
   /* A trace is made of them as they are. */
@@ -243,7 +243,7 @@ static void are_saved_again(void) {
   const size_t at = place_of(program, "scaled");
   CHECK_OK(tenon_variable_assign(scope(), w, other));
   CHECK_OK(tenon_program_get_function(program, tenon_str("scaled"), &function));
-  CHECK_OK(tenon_function_trace(scope(), function, tenon_program_inputs(program, at), 1, NULL, 0,
+  CHECK_OK(tenon_function_trace(scope(), function, tenon_program_inputs(program, at, 0), 1, NULL, 0,
                                 &trace));
   CHECK_OK(tenon_program_save(scope(), tenon_str("again_alone"), &name, &trace, 1));
   CHECK_OK(tenon_program_open(scope(), tenon_str("again_alone"), &second));
@@ -328,6 +328,7 @@ static void say_what_cannot_be_read(void) {
 }
 
 static void say_what_there_is_not(void) {
+  size_t i;
   tenon_program* program = reopened("names");
   tenon_function* function = GARBAGE(tenon_function);
   tenon_string text = {NULL, 0};
@@ -348,12 +349,20 @@ static void say_what_there_is_not(void) {
   CHECK_ERROR(tenon_program_describe(NULL, &text), TENON_INVALID_ARGUMENT, "program is NULL");
 
   CHECK_TEXT(tenon_program_function_name(program, 2), "");
-  CHECK(tenon_program_inputs(program, 2) == NULL && tenon_program_outputs(program, 2) == NULL);
-  CHECK(tenon_program_count_inputs(program, 2) == 0);
-  CHECK(tenon_program_count_outputs(program, 2) == 0);
+  CHECK(tenon_program_count_signatures(program, 0) == 1);
+  CHECK(tenon_program_count_signatures(program, 2) == 0);
+  for (i = 0; i < 2; ++i) { /* There is no such function; no such signature. */
+    const size_t f = i ? 0 : 2, of = i ? 1 : 0;
+    CHECK(tenon_program_inputs(program, f, of) == NULL);
+    CHECK(tenon_program_outputs(program, f, of) == NULL);
+    CHECK(tenon_program_statics(program, f, of) == NULL);
+    CHECK(tenon_program_count_inputs(program, f, of) == 0);
+    CHECK(tenon_program_count_outputs(program, f, of) == 0);
+    CHECK(tenon_program_count_statics(program, f, of) == 0);
+  }
   CHECK(tenon_program_variable(program, tenon_program_count_variables(program)) == NULL);
   CHECK(tenon_program_count_functions(NULL) == 0 && tenon_program_count_variables(NULL) == 0);
-  CHECK(tenon_program_inputs(NULL, 0) == NULL);
+  CHECK(tenon_program_inputs(NULL, 0, 0) == NULL);
   CHECK(tenon_program_count_functions((tenon_program*)scope()) == 0);
   tenon_program_release(program);
   tenon_program_retain(NULL);

@@ -1,17 +1,17 @@
 #include "core/io/program.h"
 
 #include <filesystem>
-#include <optional>
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/generator.h"
 #include "core/io/onnx/external_data.h"
 #include "core/io/onnx/model_program.h"
+#include "core/io/program_json.h"
 #include "core/io/safetensors.h"
-#include "core/io/strict_json.h"
+#include "core/io/static_json.h"
+#include "core/trace/signatures.h"
 
 namespace tenon {
 namespace {
@@ -21,93 +21,23 @@ using Json = nlohmann::json;
 // As large as a message of protocol buffers can be.
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
-// ---- tenon.json, in which everything has one meaning and nothing is ignored
-
-enum class Form { kText, kBool, kList, kObject };
-
-bool is_of(const Json& value, Form form) {
-  switch (form) {
-    case Form::kText:
-      return value.is_string();
-    case Form::kBool:
-      return value.is_boolean();
-    case Form::kList:
-      return value.is_array();
-    case Form::kObject:
-      return value.is_object();
-  }
-  return false;
-}
-
-struct Key {
-  const char* name;
-  Form form;
-};
-
-// Throws DATA_LOSS unless an object has exactly these keys.
-void require_keys(const Json& object, std::string_view what, std::initializer_list<Key> keys) {
-  require_code(object.is_object(), Code::kDataLoss, "{} is no object", what);
-  for (const Key& key : keys) {
-    const auto at = object.find(key.name);
-    require_code(at != object.end() && is_of(*at, key.form), Code::kDataLoss,
-                 "{} has no \"{}\", or it is of another kind", what, key.name);
-  }
-  for (const auto& item : object.items()) {
-    const std::string& name = item.key();
-    require_code(any_of(keys, [&](const Key& key) { return name == key.name; }), Code::kDataLoss,
-                 "{} has \"{}\", which is not known here", what, name);
-  }
-}
-
-std::vector<std::string> texts_in(const Json& list, std::string_view what) {
-  std::vector<std::string> texts;
-  for (const Json& each : list) {
-    require_code(each.is_string(), Code::kDataLoss, "{} is a list of names, and {} is none", what,
-                 each.dump());
-    texts.push_back(each.get<std::string>());
-  }
-  return texts;
-}
-
 // ---- a folder
 
 class Folder {
  public:
   Folder(Scope& scope, const std::string& path)
-      : scope_(scope),
-        path_(path),
-        files_(path),
-        json_(
-            parse_strict_json(onnx::read_whole(files_.open("tenon.json"), kMostJson, "tenon.json"),
-                              kDeepest, "tenon.json")) {}
+      : scope_(scope), path_(path), files_(path), json_(read_program_json(files_)) {}
 
   Ref<SavedProgram> read() {
-    require_code(json_.is_object() && json_.value("format", Json()) == "tenon program",
-                 Code::kDataLoss, "tenon.json describes no program");
-    require_code(json_.value("version", Json()) == 1, Code::kUnimplemented,
-                 "tenon.json is of version {}, and 1 is known here",
-                 json_.value("version", Json()).dump());
-    Json parts = json_;
-    parts.erase("version");
-    require_keys(parts, "tenon.json",
-                 {{"format", Form::kText},
-                  {"weights", Form::kText},
-                  {"functions", Form::kObject},
-                  {"variables", Form::kList}});
     read_cells();
     std::vector<ProgramFunction> functions;
-    std::vector<std::string> descriptions;
     for (const auto& [name, entry] : json_["functions"].items()) {
-      descriptions.emplace_back();
-      functions.push_back(read_function(name, entry, descriptions.back()));
+      functions.push_back(read_function(name, entry));
     }
-    return onnx::program_of(std::move(functions), descriptions, variables_);
+    return onnx::program_of(std::move(functions), variables_);
   }
 
  private:
-  static constexpr uint64_t kMostJson = uint64_t{1} << 26;
-  static constexpr int kDeepest = 6;
-
   // What variables and generators hold.
   void read_cells() {
     const std::string weights = json_["weights"].get<std::string>();
@@ -118,8 +48,9 @@ class Folder {
     std::map<std::string_view, const StoredTensor*> stored;
     for (const StoredTensor& tensor : header.tensors) stored.emplace(tensor.name, &tensor);
     for (const Json& entry : json_["variables"]) {
-      require_keys(entry, "a variable in tenon.json",
-                   {{"name", Form::kText}, {"kind", Form::kText}, {"trainable", Form::kBool}});
+      require_keys(
+          entry, "a variable in tenon.json",
+          {{"name", JsonForm::kText}, {"kind", JsonForm::kText}, {"trainable", JsonForm::kBool}});
       const std::string name = entry["name"].get<std::string>();
       const auto at = stored.find(name);
       require_code(at != stored.end(), Code::kDataLoss,
@@ -152,25 +83,51 @@ class Folder {
     return Ref<Cell>::share(generator.get());
   }
 
-  ProgramFunction read_function(const std::string& name, const Json& entry,
-                                std::string& description) {
+  ProgramFunction read_function(const std::string& name, const Json& entry) {
     const std::string what = "the function \"" + name + "\" in tenon.json";
+    require_keys(entry, what, {{"defaults", JsonForm::kObject}, {"signatures", JsonForm::kList}});
+    const auto defaults = statics_of_json(entry["defaults"], what);
+    ProgramFunction function = {.name = name};
+    std::vector<Function::Signature> signatures;
+    for (const Json& each : entry["signatures"]) {
+      onnx::ReadModel read = read_signature(name, what, each, defaults);
+      for (const ProgramSignature& other : function.signatures) {
+        const bool are_one = other.statics->key() == read.signature.statics->key() &&
+                             are_alike(other.inputs, read.signature.inputs);
+        require_code(!are_one, Code::kDataLoss, "{} has the signature {} twice", what,
+                     signature_text(other.inputs, other.statics.get()));
+      }
+      signatures.push_back({std::move(read.function), read.signature.statics});
+      function.signatures.push_back(std::move(read.signature));
+    }
+    require_code(!signatures.empty(), Code::kDataLoss, "{} has no signature", what);
+    function.function =
+        Ref<Function>::adopt(new Function(scope_.context(), name, std::move(signatures), defaults));
+    return function;
+  }
+
+  onnx::ReadModel read_signature(const std::string& name, const std::string& what,
+                                 const Json& entry,
+                                 const std::shared_ptr<const KeptStatics>& defaults) {
     require_keys(entry, what,
-                 {{"file", Form::kText},
-                  {"inputs", Form::kList},
-                  {"outputs", Form::kList},
-                  {"states", Form::kList},
-                  {"captures", Form::kList}});
+                 {{"file", JsonForm::kText},
+                  {"statics", JsonForm::kObject},
+                  {"inputs", JsonForm::kList},
+                  {"outputs", JsonForm::kList},
+                  {"states", JsonForm::kList},
+                  {"captures", JsonForm::kList}});
     texts_in(entry["captures"], what);
     onnx::SavedInterface saved;
     saved.inputs = texts_in(entry["inputs"], what);
     saved.outputs = texts_in(entry["outputs"], what);
+    saved.statics = statics_of_json(entry["statics"], what);
+    saved.defaults = defaults;
     for (const Json& state : entry["states"]) {
       require_keys(state, "a state of " + what,
-                   {{"input", Form::kText},
-                    {"output", Form::kText},
-                    {"variable", Form::kText},
-                    {"trainable", Form::kBool}});
+                   {{"input", JsonForm::kText},
+                    {"output", JsonForm::kText},
+                    {"variable", JsonForm::kText},
+                    {"trainable", JsonForm::kBool}});
       const auto cell = cells_.find(state["variable"].get<std::string>());
       require_code(cell != cells_.end(), Code::kDataLoss, "{}: there is no variable {}", what,
                    state["variable"].dump());
@@ -178,12 +135,14 @@ class Folder {
           {state["input"].get<std::string>(), state["output"].get<std::string>(), cell->second});
     }
     const std::string file = entry["file"].get<std::string>();
+    require_code(models_.insert(file).second, Code::kDataLoss,
+                 "{}: \"{}\" is the model of two signatures", what, file);
     try {
       onnx::ModelSource source = {.bytes = onnx::read_whole(files_.open(file), kMostBytes, file),
                                   .name = name,
                                   .folder = path_,
                                   .saved = std::move(saved)};
-      return onnx::function_of_model(scope_, std::move(source), variables_, description);
+      return onnx::read_model(scope_, std::move(source), variables_);
     } catch (const Error& error) {
       fail_because(error, error.code(), "{}: {}", {file, error.what()});
     }
@@ -195,6 +154,7 @@ class Folder {
   const Json json_;
   onnx::Variables variables_;
   std::map<std::string, Ref<Cell>> cells_;
+  std::set<std::string> models_;  // The files that were read.
 };
 
 }  // namespace

@@ -15,13 +15,19 @@
 
 namespace tenon {
 
-// A function, and the values that enter and leave it as the file declares them.
+// What a function is called with and gives, as a file declares it.
+struct ProgramSignature {
+  std::shared_ptr<const KeptStatics> statics;  // Never null.
+  std::vector<InputSpec> inputs;               // In the order in which the function takes them.
+  std::vector<std::string> outputs;
+  std::vector<InputSpec> output_specs;  // Of dtype kNone where the file says nothing.
+  std::string description;              // What describe() says of it.
+};
+
 struct ProgramFunction {
   std::string name;  // Of a file: its graph's name, or the file's if that has none.
   Ref<Function> function;
-  std::vector<InputSpec> inputs;  // In the order in which the function takes them.
-  std::vector<std::string> outputs;
-  std::vector<InputSpec> output_specs;  // Of dtype kNone where the file says nothing.
+  std::vector<ProgramSignature> signatures;  // At least one, each of a model.
 };
 
 class SavedProgram final : public Object, public Pooled<SavedProgram> {
@@ -40,9 +46,9 @@ class SavedProgram final : public Object, public Pooled<SavedProgram> {
   // trained. Functions of one folder share them by name.
   std::span<const Ref<Variable>> variables() const { return variables_; }
   // As JSON, for tools:
-  // {"functions": [{"name": "f",
-  //                 "inputs": [{"name": "x", "type": "f32[2,N]"}], "outputs": [...],
-  //                 "ops": {"Add": 2}, "operator_sets": {"ai.onnx": 20}}],
+  // {"functions": [{"name": "f", "defaults": {"training": false}, "signatures": [
+  //     {"statics": {"training": true}, "inputs": [{"name": "x", "type": "f32[2,N]"}],
+  //      "outputs": [...], "ops": {"Add": 2}, "operator_sets": {"ai.onnx": 20}}]}],
   //  "variables": [{"name": "w", "type": "f32[3]", "bytes": 12, "trainable": true}]}
   const std::string& describe() const { return description_; }
 

@@ -1,27 +1,27 @@
 #include "core/io/save_program.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
+#include "core/io/folder_update.h"
 #include "core/io/onnx/export_graph.h"
+#include "core/io/program_json.h"
 #include "core/io/safetensors.h"
+#include "core/io/static_json.h"
+#include "core/trace/signatures.h"
 
 namespace tenon {
 namespace {
 
 using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 constexpr const char* kWeights = "weights.safetensors";
-constexpr const char* kDescription = "tenon.json";
 
 void check_name(const std::string& name) {
   const bool fits = !name.empty() && name[0] != '.' && all_of(name, [](char c) {
@@ -34,6 +34,68 @@ void check_name(const std::string& name) {
       "the start, \".\"",
       name);
 }
+
+// ---- signatures
+
+const KeptStatics& or_none(const std::shared_ptr<const KeptStatics>& statics) {
+  static const KeptStatics none;
+  return statics ? *statics : none;
+}
+const KeptStatics& statics_of(const Trace& trace) { return or_none(trace.statics().all); }
+const KeptStatics& defaults_of(const Trace& trace) { return or_none(trace.statics().defaults); }
+
+// Fails unless two traces can be signatures of one function.
+void check_pair(const std::string& name, const Trace& a, const Trace& b) {
+  const std::vector<InputSpec> specs = specs_of(a);
+  const bool are_one = statics_of(a).key() == statics_of(b).key() && are_alike(specs, specs_of(b));
+  require(!are_one, "two signatures of {} are alike: {}", name,
+          signature_text(specs, &statics_of(a)));
+  require(defaults_of(a).key() == defaults_of(b).key(),
+          "traces of {} come from functions with different defaults: {}, and {}", name,
+          defaults_of(a).text(), defaults_of(b).text());
+}
+
+void check_functions(std::span<const FunctionToSave> functions) {
+  require(!functions.empty(), "there is no function to save");
+  for (size_t i = 0; i < functions.size(); ++i) {
+    check_name(functions[i].name);
+    for (const FunctionToSave& other : functions.subspan(0, i)) {
+      if (other.name == functions[i].name)
+        check_pair(other.name, *other.trace, *functions[i].trace);
+    }
+  }
+}
+
+// Of each trace's model. The first of a function is called like that; others have a number that is
+// free.
+std::vector<std::string> file_names(std::span<const FunctionToSave> functions) {
+  std::set<std::string> taken, begun;
+  for (const FunctionToSave& f : functions) taken.insert(f.name + ".onnx");
+  std::vector<std::string> names;
+  for (const FunctionToSave& f : functions) {
+    std::string name = f.name + ".onnx";
+    if (!begun.insert(f.name).second) {
+      size_t n = 2;
+      do {
+        name = f.name + "." + std::to_string(n++) + ".onnx";
+      } while (!taken.insert(name).second);
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+void check_statics(const FunctionToSave& f, onnx::Unsayable& unsayable) {
+  for (const KeptStatics* statics : {&statics_of(*f.trace), &defaults_of(*f.trace)}) {
+    try {
+      json_of_statics(statics->all());
+    } catch (const Error& error) {
+      unsayable.add(f.name + ": " + error.what());
+    }
+  }
+}
+
+// ---- what is stored
 
 // Every tensor and state of all traces, under a name that is that of no argument either.
 onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
@@ -80,11 +142,15 @@ bool is_trainable(const Cell& cell) {
   return cell.kind() == Kind::kVariable && static_cast<const Variable&>(cell).trainable();
 }
 
+// ---- tenon.json
+
 std::string description(std::span<const onnx::ExportedModel> models,
-                        const onnx::StoredNames& stored,
+                        std::span<const std::string> files, const onnx::StoredNames& stored,
                         std::span<const FunctionToSave> functions) {
   Json all = Json::object();
-  for (const onnx::ExportedModel& model : models) {
+  for (size_t i = 0; i < models.size(); ++i) {
+    const onnx::ExportedModel& model = models[i];
+    const Trace& trace = *functions[i].trace;
     Json states = Json::array(), captures = Json::array();
     for (const auto& state : model.states) {
       if (state.input.empty()) continue;  // Only read: an initialiser.
@@ -96,11 +162,14 @@ std::string description(std::span<const onnx::ExportedModel> models,
     for (const std::string& name : model.captures) {
       if (!contains(captures, Json(name))) captures.push_back(name);
     }
-    all[model.name] = {{"file", model.name + ".onnx"},
-                       {"inputs", model.inputs},
-                       {"outputs", model.outputs},
-                       {"states", std::move(states)},
-                       {"captures", std::move(captures)}};
+    Json& function = all[model.name];
+    function["defaults"] = json_of_statics(defaults_of(trace).all());
+    function["signatures"].push_back({{"file", files[i]},
+                                      {"statics", json_of_statics(statics_of(trace).all())},
+                                      {"inputs", model.inputs},
+                                      {"outputs", model.outputs},
+                                      {"states", std::move(states)},
+                                      {"captures", std::move(captures)}});
   }
   Json variables = Json::array();
   std::vector<const Cell*> listed;
@@ -126,95 +195,36 @@ std::string description(std::span<const onnx::ExportedModel> models,
   }
 }
 
-// Files that are written beside their names, and take them together.
-class NewFiles {
- public:
-  explicit NewFiles(const std::string& folder) : folder_(folder) {
-    std::error_code error;
-    made_folder_ = fs::create_directory(folder_, error);
-    if (error || !fs::is_directory(folder_)) {
-      const bool nowhere = error == std::errc::no_such_file_or_directory;
-      fail(nowhere ? Code::kNotFound : Code::kUnavailable, "{}: cannot be made a folder: {}",
-           {folder, error ? error.message() : "it is a file"});
-    }
-  }
-  ~NewFiles() {
-    if (is_done_) return;
-    std::error_code ignored;
-    for (const std::string& name : names_) fs::remove(partial(name), ignored);
-    if (made_folder_) fs::remove(folder_, ignored);
-  }
-  NewFiles(const NewFiles&) = delete;
-
-  std::string partial(const std::string& name) const {
-    return (folder_ / (name + ".new")).string();
-  }
-  // Where to write a file.
-  std::string add(const std::string& name) {
-    names_.push_back(name);
-    return partial(name);
-  }
-  void write(const std::string& name, const std::string& bytes) {
-    const std::string path = partial(name);
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    if (file) add(name);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    require_code(bool(file), Code::kUnavailable, "{}: cannot be written: {}", path,
-                 std::strerror(errno));
-  }
-  // In the order in which they were added.
-  void finish() {
-    for (const std::string& name : names_) {
-      std::error_code error;
-      fs::rename(partial(name), folder_ / name, error);
-      require_code(!error, Code::kUnavailable, "{}: cannot be replaced: {}",
-                   (folder_ / name).string(), error.message());
-    }
-    is_done_ = true;
-  }
-
- private:
-  fs::path folder_;
-  bool made_folder_ = false, is_done_ = false;
-  std::vector<std::string> names_;
-};
-
 }  // namespace
 
 void save_program(Scope& scope, const std::string& path,
                   std::span<const FunctionToSave> functions) {
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
                "a program cannot be saved by code under trace");
-  require(!functions.empty(), "there is no function to save");
-  for (size_t i = 0; i < functions.size(); ++i) {
-    check_name(functions[i].name);
-    const bool again = any_of(functions.subspan(0, i), [&](const FunctionToSave& other) {
-      return other.name == functions[i].name;
-    });
-    require(!again, "two functions are called {}", functions[i].name);
-  }
+  check_functions(functions);
   const onnx::StoredNames stored = names_of_stored(functions);
   onnx::Unsayable unsayable;
   std::vector<onnx::ExportedModel> models;
   for (const FunctionToSave& f : functions) {
     models.push_back(onnx::export_model(scope, f.name, *f.trace, stored, unsayable));
+    check_statics(f, unsayable);
   }
   if (unsayable.any()) unsayable.fail(path);
 
-  const std::string text = description(models, stored, functions);
-  NewFiles files(path);
+  const std::vector<std::string> names = file_names(functions);
+  const std::string text = description(models, names, stored, functions);
+  FolderUpdate files(path);
+  for (const std::string& name : listed_files(path)) files.remove(name);
   const std::string weights = files.add(kWeights);
   save_safetensors(weights, weights_of(scope, functions, stored), {{"format", "tenon program"}});
   const Ref<Safetensors> written = Safetensors::open(weights);
-  for (const onnx::ExportedModel& model : models) {
-    files.write(model.name + ".onnx",
-                onnx::model_bytes(model, kWeights, [&](const std::string& name) {
+  for (size_t i = 0; i < models.size(); ++i) {
+    files.write(names[i], onnx::model_bytes(models[i], kWeights, [&](const std::string& name) {
                   const StoredTensor& tensor = written->find(name);
                   return std::pair(tensor.begin, tensor.size);
                 }));
   }
-  files.write(kDescription, text);
+  files.write(kProgramJson, text);
   files.finish();
 }
 

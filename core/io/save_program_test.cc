@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/io/onnx/model.h"
@@ -97,11 +98,13 @@ TEST_F(SaveProgram, IsAFolderOfModelsWeightsAndADescription) {
   EXPECT_EQ(description(), Json::parse(R"({
       "format": "tenon program", "version": 1, "weights": "weights.safetensors",
       "functions": {
-        "read": {"file": "read.onnx", "inputs": ["x"], "outputs": ["output"],
-                 "states": [], "captures": []},
-        "step": {"file": "step.onnx", "inputs": ["x"], "outputs": [],
-                 "states": [{"input": "w", "output": "w_next", "variable": "w",
-                             "trainable": true}], "captures": []}},
+        "read": {"defaults": {}, "signatures": [
+            {"file": "read.onnx", "statics": {}, "inputs": ["x"], "outputs": ["output"],
+             "states": [], "captures": []}]},
+        "step": {"defaults": {}, "signatures": [
+            {"file": "step.onnx", "statics": {}, "inputs": ["x"], "outputs": [],
+             "states": [{"input": "w", "output": "w_next", "variable": "w",
+                         "trainable": true}], "captures": []}]}},
       "variables": [{"name": "w", "kind": "variable", "trainable": true}]})"));
   const auto weights = Safetensors::open(file("weights.safetensors"));
   ASSERT_EQ(weights->tensors().size(), 1u);
@@ -137,7 +140,7 @@ TEST_F(SaveProgram, NamesAreToldApart) {
   const Json json = description();
   EXPECT_EQ(json["variables"][0]["name"], "x_1");
   EXPECT_EQ(json["variables"][1]["name"], "x_2");
-  EXPECT_EQ(json["functions"]["f"]["captures"], Json(Names{"capture"}));
+  EXPECT_EQ(json["functions"]["f"]["signatures"][0]["captures"], Json(Names{"capture"}));
 }
 
 // ---- the models
@@ -272,7 +275,8 @@ TEST_F(SaveProgram, NamesThatNoFileTakesAreRefused) {
   for (const char* name : {"", "a/b", "..", ".hidden", "a b", "a\\b"}) {
     EXPECT_EQ(refusal({{name, trace}}).first, Code::kInvalidArgument) << name;
   }
-  EXPECT_EQ(refusal({{"f", trace}, {"f", trace}}).second, "two functions are called f");
+  EXPECT_EQ(refusal({{"f", trace}, {"f", trace}}).second,
+            "two signatures of f are alike: (x: f32[2,3])");
   EXPECT_EQ(refusal({}).second, "there is no function to save");
   EXPECT_FALSE(fs::exists(path()));
 }
@@ -295,19 +299,93 @@ TEST_F(SaveProgram, AFolderThatCannotBeMadeIsAnError) {
   EXPECT_EQ(bytes_of(path()), "a file");
 }
 
-TEST_F(SaveProgram, WhatWasThereStaysUntilAllIsWritten) {
-  const auto trace = traced(function([](TensorSpan in) { return Tensors{in[0]}; }), {kX});
-  save({{"f", trace}});
-  const std::string before = bytes_of(file("f.onnx"));
-  fs::create_directory(file("g.onnx.new"));  // Where the second model would be written.
+// ---- in the place of an earlier program
 
-  EXPECT_EQ(refusal({{"f", traced(function([](TensorSpan in) { return Tensors{-in[0]}; }), {kX})},
-                     {"g", trace}})
-                .first,
-            Code::kUnavailable);
+class SaveAgain : public SaveProgram {
+ protected:
+  Ref<Trace> times(double factor) {
+    return traced(function([=](TensorSpan in) { return Tensors{in[0] * number(factor)}; }), {kX});
+  }
+  // What all files hold, by their names.
+  std::map<std::string, std::string> all() {
+    std::map<std::string, std::string> held;
+    for (const std::string& name : files()) {
+      if (fs::is_regular_file(file(name.c_str()))) held[name] = bytes_of(file(name.c_str()));
+    }
+    return held;
+  }
+};
 
-  EXPECT_EQ(bytes_of(file("f.onnx")), before);
-  EXPECT_FALSE(fs::exists(file("f.onnx.new")));
+TEST_F(SaveAgain, RemovesFilesThatTheEarlierProgramLists) {
+  save({{"f", times(2)}, {"g", times(3)}});
+  std::ofstream(file("notes.txt")) << "of somebody else";
+  std::ofstream(file("h.onnx")) << "of somebody else, too";
+
+  save({{"f", times(4)}});
+
+  EXPECT_EQ(files(), (Names{"f.onnx", "h.onnx", "notes.txt", "tenon.json", "weights.safetensors"}));
+  EXPECT_EQ(bytes_of(file("h.onnx")), "of somebody else, too");
+}
+
+TEST_F(SaveAgain, RemovesNothingThatASaveWouldNotWrite) {
+  save({{"f", times(2)}, {"g", times(3)}});
+  const std::string json = bytes_of(file("tenon.json"));
+  std::ofstream(path() + ".onnx") << "outside";
+  std::ofstream(file("notes.txt")) << "no model";
+  for (const std::string listed : {"../program.onnx", "notes.txt", "..", ""}) {
+    std::string other = json;
+    other.replace(other.find("g.onnx"), 6, listed);
+    std::ofstream(file("tenon.json")) << other;
+    save({{"f", times(4)}});
+    EXPECT_EQ(bytes_of(path() + ".onnx"), "outside");
+    EXPECT_EQ(bytes_of(file("notes.txt")), "no model");
+  }
+  std::ofstream(file("tenon.json")) << "no program";
+  save({{"f", times(4)}});
+  EXPECT_TRUE(fs::exists(file("g.onnx")));  // Nobody lists it any more.
+}
+
+TEST_F(SaveAgain, LeavesTheEarlierProgramWhereAFileCannotBeWritten) {
+  save({{"f", times(2)}});
+  const auto before = all();
+  fs::create_directory(file("g.onnx.tenon-new"));  // Where the second model would be written.
+
+  EXPECT_EQ(refusal({{"f", times(3)}, {"g", times(4)}}).first, Code::kUnavailable);
+
+  EXPECT_EQ(all(), before);
+}
+
+TEST_F(SaveAgain, LeavesTheEarlierProgramWhereAFileCannotTakeItsName) {
+  save({{"e", times(1)}, {"f", times(2)}});
+  const auto before = all();
+  fs::create_directories(file("g.onnx/of somebody else"));  // Found when others are in place.
+
+  EXPECT_EQ(refusal({{"f", times(3)}, {"g", times(4)}}).first, Code::kUnavailable);
+
+  EXPECT_EQ(all(), before);
+  EXPECT_TRUE(fs::exists(file("g.onnx/of somebody else")));
+}
+
+TEST_F(SaveAgain, LeavesTheEarlierProgramWhereAFileCannotStepAside) {
+  save({{"e", times(1)}, {"f", times(2)}});
+  const auto before = all();
+  fs::create_directories(file("e.onnx.tenon-old/of somebody else"));  // The last that steps aside.
+
+  EXPECT_EQ(refusal({{"f", times(3)}}).first, Code::kUnavailable);
+
+  EXPECT_EQ(all(), before);
+}
+
+// As of a process that ended while files were taking their names.
+TEST_F(SaveAgain, GoesOnWhereAnEarlierOneWasCutShort) {
+  save({{"f", times(2)}});
+  fs::rename(file("tenon.json"), file("tenon.json.tenon-old"));
+  fs::rename(file("f.onnx"), file("f.onnx.tenon-old"));
+  std::ofstream(file("f.onnx.tenon-new")) << "half";
+
+  save({{"f", times(3)}});
+
+  EXPECT_EQ(files(), (Names{"f.onnx", "tenon.json", "weights.safetensors"}));
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ TEST_F(SaveAndRead, ANetworkOfAnyBatch) {
   const Ref<SavedProgram> program = again(f, {kRows});
 
   const ProgramFunction& read = program->find("f");
-  EXPECT_EQ(read.inputs[0].dim_names, (std::vector<std::string>{"rows", ""}));
-  EXPECT_EQ(read.outputs, std::vector<std::string>{"output"});
+  EXPECT_EQ(read.signatures[0].inputs[0].dim_names, (std::vector<std::string>{"rows", ""}));
+  EXPECT_EQ(read.signatures[0].outputs, std::vector<std::string>{"output"});
   ASSERT_EQ(program->variables().size(), 2u);
   for (const int64_t rows : {1, 2, 5}) expect_same(f, read.function, {numbers({rows, 4})});
   // Its ops are our own again.

@@ -10,6 +10,7 @@
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
+#include "core/trace/signatures.h"
 #include "core/trace/text.h"
 #include "core/trace/written.h"
 
@@ -40,21 +41,6 @@ InputSpec spec_of(const TensorImpl& x) {
   return spec;
 }
 
-std::string text_of(const InputSpec& spec) {
-  std::string text;
-  for (int i = 0; i < spec.lists; ++i) text += "list of ";
-  text += name_of(spec.dtype);
-  if (spec.weak) return text + " scalar";
-  text += "[";
-  for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
-    if (axis > 0) text += ",";
-    const bool known = spec.sizes[axis] != InputSpec::kUnknown;
-    const bool named = axis < spec.dim_names.size() && !spec.dim_names[axis].empty();
-    text += known ? std::to_string(spec.sizes[axis]) : named ? spec.dim_names[axis] : "?";
-  }
-  return text + "]";
-}
-
 bool fits(const InputSpec& spec, const TensorImpl& x) {
   if (spec.dtype != x.type.dtype || spec.weak != x.type.weak || spec.lists != x.type.lists ||
       spec.sizes.size() != x.rank()) {
@@ -77,9 +63,15 @@ Function::Function(Context& context, std::string name, Body body, FunctionOption
       body_(std::move(body)),
       options_(std::move(options)) {}
 
+const std::vector<tenon_static>& Function::defaults() const {
+  static const std::vector<tenon_static> none;
+  return options_.defaults ? options_.defaults->all() : none;
+}
+
 // ---- calls
 
 Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
+  if (!signatures_.empty()) return chosen(inputs, statics).call(scope, inputs, statics, wanted);
   check(inputs);
   if (scope.traced_cells() || context_->runs_functions_eagerly() || runs_eagerly()) {
     return run_body(scope, inputs, statics, wanted);
@@ -182,6 +174,7 @@ Function::Entry* Function::find(const Like& like, TensorSpan inputs, const Stati
 }
 
 Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& statics) {
+  if (!signatures_.empty()) return chosen(inputs, statics).bind(scope, inputs, statics);
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
                "function {} has no trace of its own inside of another's code", name_);
   check(inputs);
@@ -251,6 +244,16 @@ Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
   }
 }
 
+namespace {
+
+Trace::Arguments kept(const Statics& statics, std::shared_ptr<const KeptStatics> defaults) {
+  if (!statics.all || statics.all->empty()) return {{}, std::move(defaults)};
+  return {std::make_shared<const KeptStatics>(statics.all->data(), statics.all->size()),
+          std::move(defaults)};
+}
+
+}  // namespace
+
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                           const Statics& statics) {
   const Deeper deeper(name_);
@@ -270,11 +273,12 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
   span.end();
   return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
                                      std::move(written.captures), std::move(written.states),
-                                     options_.memory_budget));
+                                     kept(statics, options_.defaults), options_.memory_budget));
 }
 
 Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
                            const Statics& statics) {
+  if (!signatures_.empty()) return chosen(given_of(inputs), statics).trace(scope, inputs, statics);
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
                "function {} has no trace of its own inside of another's code", name_);
   std::lock_guard guard(mutex_);
@@ -306,6 +310,15 @@ void Function::remember(Entry entry) {
 // ---- gradients
 
 Ref<Function> Function::gradient() {
+  const std::string name = "the gradient of " + name_;
+  if (!signatures_.empty()) {
+    std::vector<Signature> gradients;
+    for (const Signature& each : signatures_) {
+      gradients.push_back({each.function->gradient(), each.statics});
+    }
+    return Ref<Function>::adopt(
+        new Function(*context_, name, std::move(gradients), options_.defaults));
+  }
   const auto code = [primal = Ref<Function>::share(this)](Scope& scope, TensorSpan given,
                                                           const Statics& statics) {
     Tensors inputs;
@@ -329,7 +342,7 @@ Ref<Function> Function::gradient() {
             primal->name());
     return tape->gradient(targets, {}, sources);
   };
-  return Ref<Function>::adopt(new Function(*context_, "the gradient of " + name_, code, options_));
+  return Ref<Function>::adopt(new Function(*context_, name, code, options_));
 }
 
 // ---- what happened
@@ -370,13 +383,19 @@ void Function::warn(Scope& scope, const std::string& why) {
 }
 
 std::vector<Ref<Trace>> Function::traces() const {
-  std::lock_guard guard(mutex_);
   std::vector<Ref<Trace>> all;
+  for (const Signature& each : signatures_) {
+    for (Ref<Trace>& trace : each.function->traces()) all.push_back(std::move(trace));
+  }
+  std::lock_guard guard(mutex_);
   for (const Entry& entry : entries_) all.push_back(entry.trace);
   return all;
 }
 
 std::string Function::explain() const {
+  std::string parts;
+  for (const Signature& each : signatures_) parts += each.function->explain();
+  if (!parts.empty()) return parts;
   std::lock_guard guard(mutex_);
   std::string text = format("function {}: {} traces, {} calls\n", {name_, entries_.size(), calls_});
   if (!untraceable_.empty()) text += format("runs call by call, since {}\n", {untraceable_});

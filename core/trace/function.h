@@ -8,19 +8,14 @@
 
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/trace/statics.h"
 #include "core/trace/trace.h"
 
 namespace tenon {
-
-// What a function is given beside tensors. Calls are alike if `key` is the same.
-struct Statics {
-  std::string key;
-  std::string text;            // For people.
-  const void* data = nullptr;  // For the function's body.
-};
 
 // The type of an input as a signature says it.
 struct InputSpec {
@@ -40,8 +35,8 @@ struct InputSpec {
 struct FunctionOptions {
   std::vector<InputSpec> signature;  // Empty: as the calls are.
   bool has_signature = false;
+  std::shared_ptr<const KeptStatics> defaults;  // Static arguments that calls may leave out.
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
-  std::shared_ptr<const void> payload;  // Whatever the body needs: it lives as long.
   // The bytes that a call under a tape keeps at most for its way back, beside its inputs; what it
   // needs beyond that is computed again there. 0: nothing.
   uint64_t memory_budget = kKeepAll;
@@ -51,11 +46,22 @@ struct FunctionOptions {
   bool may_run_eagerly = false;
 };
 
+struct GivenInput;
+
 class Function final : public Object, public Pooled<Function> {
  public:
   using Body = std::function<Tensors(Scope& scope, TensorSpan inputs, const Statics& statics)>;
 
   Function(Context& context, std::string name, Body body, FunctionOptions options);
+  // Another function for each signature. A call is one of that whose signature it fits; of several,
+  // of the one that leaves the fewest sizes open, and of those the first. The functions have these
+  // defaults, too.
+  struct Signature {
+    Ref<Function> function;
+    std::shared_ptr<const KeptStatics> statics;  // All that a call gives or leaves out.
+  };
+  Function(Context& context, std::string name, std::vector<Signature> signatures,
+           std::shared_ptr<const KeptStatics> defaults);
   void release() const {
     if (drop()) delete this;
   }
@@ -64,7 +70,8 @@ class Function final : public Object, public Pooled<Function> {
   const std::string& name() const { return name_; }
   // Never used twice.
   uint64_t id() const { return id_; }
-  const void* payload() const { return options_.payload.get(); }
+  // The static arguments of a call that leaves them out.
+  const std::vector<tenon_static>& defaults() const;
 
   // In code under trace, the body becomes part of that. Unless nothing is traced, fails before
   // anything runs if the body gives more or fewer outputs than are wanted.
@@ -105,6 +112,10 @@ class Function final : public Object, public Pooled<Function> {
     uint64_t used = 0;  // When.
   };
 
+  // The function of the signature that a call fits: see signatures.h.
+  Function& chosen(std::span<const GivenInput> inputs, const Statics& statics) const;
+  Function& chosen(TensorSpan inputs, const Statics& statics) const;
+
   static Like like_of(Scope& scope, TensorSpan inputs);
   void check(TensorSpan inputs) const;
   void check_outputs(size_t n, Wanted wanted) const;
@@ -126,6 +137,7 @@ class Function final : public Object, public Pooled<Function> {
   std::string name_;
   Body body_;
   FunctionOptions options_;
+  std::vector<Signature> signatures_;  // Instead of a body.
   mutable std::recursive_mutex mutex_;
   std::vector<Entry> entries_;
   uint64_t calls_ = 0;

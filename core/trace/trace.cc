@@ -49,13 +49,15 @@ bool is_differentiated_again(Scope& scope) {
 }  // namespace
 
 Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
-             std::vector<Tensor> captures, std::vector<Ref<Cell>> states, uint64_t memory_budget)
+             std::vector<Tensor> captures, std::vector<Ref<Cell>> states, Arguments statics,
+             uint64_t memory_budget)
     : Object(Kind::kTrace),
       context_(Ref<Context>::share(&context)),
       name_(std::move(name)),
       graph_(std::move(graph)),
       captures_(std::move(captures)),
       states_(std::move(states)),
+      statics_(std::move(statics)),
       memory_budget_(memory_budget),
       all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {
   for (Node* node : graph_->inputs()) {
@@ -228,7 +230,7 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   if (!known.whole) {
     known.whole =
         Ref<Trace>::adopt(new Trace(*context_, "the gradient of " + name_, derivative->graph(),
-                                    derivative->captures(), {}, memory_budget_));
+                                    derivative->captures(), {}, {}, memory_budget_));
   }
   return known.whole;
 }

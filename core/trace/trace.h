@@ -13,6 +13,7 @@
 #include "core/dispatch/cell.h"
 #include "core/trace/derivative.h"
 #include "core/trace/executable.h"
+#include "core/trace/statics.h"
 
 namespace tenon {
 
@@ -21,11 +22,16 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments);
 
 class Trace final : public Object, public Pooled<Trace> {
  public:
+  // Of a function that takes static arguments: those for which it was traced, and those that calls
+  // may leave out.
+  struct Arguments {
+    std::shared_ptr<const KeptStatics> all, defaults;
+  };
   // The graph's inputs are arguments, captures and states in any order; its outputs what the states
   // hold afterwards, in the order of these inputs, and behind them the function's. A call that is
   // recorded keeps `memory_budget` bytes at most for its way back, beside the graph's inputs.
   Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
-        std::vector<Tensor> captures, std::vector<Ref<Cell>> states,
+        std::vector<Tensor> captures, std::vector<Ref<Cell>> states, Arguments statics = {},
         uint64_t memory_budget = kKeepAll);
   void release() const {
     if (drop()) delete this;
@@ -44,6 +50,7 @@ class Trace final : public Object, public Pooled<Trace> {
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Ref<Cell>>& states() const { return states_; }
   const std::vector<Variable*>& variables() const { return variables_; }
+  const Arguments& statics() const { return statics_; }
   // The ops of the calls that have effects, as they are written; those of a loop's body once.
   std::vector<const OpDef*> effects() const;
 
@@ -80,6 +87,7 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
+  Arguments statics_;
   uint64_t memory_budget_;
   bool has_effects_ = false;
   Executable all_;

@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-std::string name_of_input(const std::vector<InputSpec>& specs, size_t i) {
+std::string name_of_input(std::span<const InputSpec> specs, size_t i) {
   return i < specs.size() && !specs[i].name.empty() ? specs[i].name : "x" + std::to_string(i);
 }
 

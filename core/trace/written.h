@@ -12,7 +12,7 @@
 namespace tenon {
 
 // What messages and graphs call an input.
-std::string name_of_input(const std::vector<InputSpec>& specs, size_t i);
+std::string name_of_input(std::span<const InputSpec> specs, size_t i);
 
 struct Written {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();

@@ -37,8 +37,9 @@ static void open_and_train() {
 
 static void read_onnx() {
   const Program model("line/predict.onnx");
-  for (const ProgramFunction& f : model.functions()) {
-    for (const InputSpec& input : f.inputs) std::cout << "takes " << input.name << "\n";
+  const ProgramFunction only = model.functions()[0];
+  for (const InputSpec& input : only.signatures[0].inputs) {
+    std::cout << "takes " << input.name << "\n";
   }
   const Tensor in[] = {xs()};
   std::cout << transpose(model.function()(in)[0]) << "\n";
@@ -48,9 +49,36 @@ static void publish_one() {
   const Program line("line");
   for (const ProgramFunction& f : line.functions()) {
     if (f.name != "predict") continue;
-    Program::save("published", {{"predict", line.function("predict").trace(f.inputs)}});
+    std::vector<std::pair<std::string, Trace>> traces;
+    for (const ProgramSignature& each : f.signatures) {
+      traces.emplace_back("predict", line.function("predict").trace(each.inputs, each.statics));
+    }
+    Program::save("published", traces);
   }
   std::cout << "published functions: " << Program("published").functions().size() << "\n";
+}
+
+static void save_signatures() {
+  const Function scale(
+      [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {
+        return {cast(in[0], {.to = kFloat32}) * statics.at("by").as_double()};
+      },
+      {.name = "scale", .defaults = {{"by", 1.0}}});
+  const Shape open = {TENON_SIZE_UNKNOWN};
+  const InputSpec numbers = {.name = "x", .shape = open, .size_names = {"n"}};
+  const InputSpec bytes = {"x", kUint8, open, {"n"}};
+  Program::save("scales", {{"scale", scale.trace({&numbers, 1})},
+                           {"scale", scale.trace({&bytes, 1})},
+                           {"scale", scale.trace({&bytes, 1}, {{"by", 0.5}})}});
+
+  const Function read = Program("scales").function("scale");
+  const Tensor in[] = {vector<uint8_t>({1, 2})};
+  std::cout << read(in)[0] << " " << read(in, {{"by", 0.5}})[0] << "\n";
+  try {
+    read(in, {{"by", 2.0}});
+  } catch (const Error& error) {
+    std::cout << error.message() << "\n";
+  }
 }
 
 static void say_what_is_unknown() {
@@ -66,5 +94,6 @@ int main() {
   open_and_train();
   read_onnx();
   publish_one();
+  save_signatures();
   say_what_is_unknown();
 }

@@ -249,27 +249,28 @@ static tenon_error* classify(void* payload, tenon_scope* scope, tenon_tensor* co
 }
 
 /* Its trace for any number of images. */
-static tenon_trace* classifier_of(network* net, tenon_dtype dtype) {
+static tenon_trace* trace_for(network* net, tenon_function* function, tenon_dtype dtype) {
   const int64_t shape[] = {TENON_SIZE_UNKNOWN, 1, 28, 28};
   const tenon_string size_names[] = {TENON_STR("n"), TENON_STR(""), TENON_STR(""), TENON_STR("")};
   const tenon_input_spec images = {TENON_STR("images"), dtype, 4, shape, size_names, false};
-  const tenon_function_body body = {classify, net, NULL};
-  tenon_function* function = NULL;
   tenon_trace* trace = NULL;
-  must(tenon_function_create(tenon_scope_context(net->scope), tenon_str("classify"), body, NULL,
-                             &function));
   must(tenon_function_trace(net->scope, function, &images, 1, NULL, 0, &trace));
-  tenon_function_release(function);
   return trace;
 }
 
-/* As it takes images from files, and as it takes numbers, by which its scores have gradients. */
+/* One function of two signatures: as it takes images from files, and as it takes numbers, by which
+ * its logits have gradients. */
 void network_save_program(network* net, const char* path) {
-  const tenon_string names[] = {TENON_STR("classify"), TENON_STR("scores")};
-  tenon_trace* traces[] = {classifier_of(net, TENON_UINT8), classifier_of(net, TENON_FLOAT32)};
+  const tenon_function_body body = {classify, net, NULL};
+  const tenon_string names[] = {TENON_STR("classify"), TENON_STR("classify")};
+  tenon_function* function = NULL;
+  must(tenon_function_create(tenon_scope_context(net->scope), names[0], body, NULL, &function));
+  tenon_trace* traces[] = {trace_for(net, function, TENON_UINT8),
+                           trace_for(net, function, TENON_FLOAT32)};
   must(tenon_program_save(net->scope, tenon_str(path), names, traces, 2));
   tenon_trace_release(traces[0]);
   tenon_trace_release(traces[1]);
+  tenon_function_release(function);
 }
 
 void network_save(network* net, const char* path) {

@@ -31,7 +31,7 @@ double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, d
 void network_save(network* net, const char* path);
 void network_load(network* net, const char* path);
 /* The weights with what is done with them: a folder of the function "classify", which gives logits
- * for any number of images. */
+ * for any number of images, be they u8 or f32. */
 void network_save_program(network* net, const char* path);
 
 #endif /* EXAMPLES_FASHION_NETWORK_H_ */

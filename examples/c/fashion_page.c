@@ -80,7 +80,7 @@ static void write_summary(FILE* out, const fashion_report* r) {
   write_text(out, o->program);
   fputs("</code> tells what is in it, and <code>tenon run ", out);
   write_text(out, o->program);
-  fputs(" --function classify --input images=FILE.npy</code> runs it on images.</p>\n", out);
+  fputs(" --input images=FILE.npy</code> runs it on images.</p>\n", out);
 }
 
 static void write_curves(FILE* out, const fashion_report* r) {

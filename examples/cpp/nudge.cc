@@ -27,7 +27,7 @@ static void write_picture(const Tensor& image, const char* path) {
 
 static void nudge(const char* path, Tensor image) {
   const Program program(path);
-  const Function scores = program.function("scores");
+  const Function scores = program.function("classify");
   const Tensor wanted = vector<int64_t>({kSneaker});
   const auto loss = [&](const Tensor& x) {
     return sparse_softmax_cross_entropy(scores({&x, 1})[0], wanted).loss;

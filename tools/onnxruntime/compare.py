@@ -53,7 +53,7 @@ def check(folder, name):
         onnx.checker.check_model(str(folder / name / f"{name}.onnx"), full_check=True)
     except ImportError:
         pass
-    function = json.loads((folder / name / "tenon.json").read_text())["functions"][name]
+    (function,) = json.loads((folder / name / "tenon.json").read_text())["functions"][name]["signatures"]
     calls = tensors_of(folder / f"{name}.safetensors")
     weights = tensors_of(folder / name / "weights.safetensors")
     options = onnxruntime.SessionOptions()

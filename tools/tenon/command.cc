@@ -29,11 +29,17 @@ void add_program(CLI::App& command, ProgramOptions& options, const char* functio
       ->type_name("NAME");
 }
 
-void add_inputs(CLI::App& command, RunOptions& options) {
+void add_inputs(CLI::App& command, CallOptions& options) {
   command
       .add_option("--input,-i", options.inputs,
                   "An input by its name, from a file that numpy.save() wrote; once for each input")
       ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
+  command
+      .add_option("--static", options.statics,
+                  "A static argument by its name: true, false, a number, or text; it chooses among "
+                  "the signatures of the function")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }
 
@@ -49,15 +55,21 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       ->add_option("--output,-o", options.output,
                    "Write each output to a file NAME.npy in this folder, which is made if need be")
       ->type_name("FOLDER");
+  command
+      ->add_option("--batch-size", options.batch_size,
+                   "Cut all inputs along their first axis, call the function with so much of it at "
+                   "a time, which takes less memory, and put the outputs together along theirs")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, INT64_MAX));
   return command;
 }
 
 CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "inspect",
-      "Tell what a program is made of, without running it: for each function its inputs and "
-      "outputs, its ops, which device would run them and how, and the memory that this takes; "
-      "then the variables. Of a model with unknown ops, it lists those with their nodes.");
+      "Tell what a program is made of, without running it: for each signature of each function its "
+      "inputs and outputs, its ops, which device would run them and how, and the memory that this "
+      "takes; then the variables. Of a model with unknown ops, it lists those with their nodes.");
   add_program(*command, options, "Look at this function alone");
   command
       ->add_option("--size", options.sizes,
@@ -92,7 +104,8 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "convert",
       "Write a model or a program as a program: a folder with an ONNX file of operator set 20 for "
-      "each function, their weights in weights.safetensors, and tenon.json. Other runtimes open "
+      "each signature of a function, their weights in weights.safetensors, and tenon.json. Other "
+      "runtimes open "
       "the ONNX files.");
   command->add_option("MODEL", options.path, kProgram)->required();
   command->add_option("OUT", options.to, "The folder, which is made if need be")->required();

@@ -47,9 +47,9 @@ std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& si
 }
 
 // Fails with the sizes that are still open, which may be why.
-Trace traced(const Function& code, const std::vector<InputSpec>& inputs) {
+Trace traced(const Function& code, const std::vector<InputSpec>& inputs, const Statics& statics) {
   try {
-    return code.trace(inputs);
+    return code.trace(inputs, statics);
   } catch (const Error& error) {
     std::string open;
     for (const InputSpec& spec : inputs) {
@@ -91,12 +91,14 @@ int convert_program(const ConvertOptions& options) {
         fmt::format("--name is for a program of one function, and this has {}", functions.size()));
   }
   const Sizes sizes = read_sizes(options.sizes);
-  std::map<std::string, Trace> traces;
+  std::vector<std::pair<std::string, Trace>> traces;
   Progress progress("tracing", functions.size());
   for (const ProgramFunction& function : functions) {
     const Function code = opened.program().function(function.name);
-    traces.emplace(name_for(function, options, functions.size()),
-                   traced(code, with_sizes(function.inputs, sizes)));
+    const std::string name = name_for(function, options, functions.size());
+    for (const ProgramSignature& each : function.signatures) {
+      traces.emplace_back(name, traced(code, with_sizes(each.inputs, sizes), each.statics));
+    }
     progress.step();
   }
   progress.end();

@@ -56,16 +56,15 @@ Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
 
 // With sizes that the function takes: not every number may do. Code that needs a number where the
 // file says none is traced for that.
-Json inspected(const OpenedProgram& opened, const ProgramFunction& function, const Sizes& sizes) {
-  const Function code = opened.program().function(function.name);
+Json inspected(const Function& code, const ProgramSignature& signature, const Sizes& sizes) {
   std::string problem;  // With the first sizes.
   for (const int64_t other : {1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512}) {
     Sizes used;
-    const auto inputs = with_sizes(function.inputs, sizes, other, used);
+    const auto inputs = with_sizes(signature.inputs, sizes, other, used);
     std::string last;
-    for (const auto& specs : {function.inputs, inputs}) {
+    for (const auto& specs : {signature.inputs, inputs}) {
       try {
-        Json found = inspected(code.trace(specs), inputs);
+        Json found = inspected(code.trace(specs, signature.statics), inputs);
         found["sizes"] = used;
         return found;
       } catch (const Error& error) {
@@ -122,8 +121,8 @@ void print_memory(const Json& memory) {
   fmt::print("  memory\n{}", columns(rows, 4));
 }
 
-void print_function(const ProgramFunction& function, const Json& described) {
-  fmt::print("{}\n", signature_text(function));
+void print_signature(const std::string& text, const Json& described) {
+  fmt::print("{}\n", text);
   Rows rows;
   if (described.contains("ops")) rows.push_back({"ops in the file", counts_text(described["ops"])});
   if (described.contains("operator_sets")) {
@@ -227,14 +226,18 @@ int inspect_unknown(const InspectOptions& options, const Error& error) {
 int inspect(const InspectOptions& options, const OpenedProgram& opened) {
   if (!options.function.empty()) opened.find(options.function);
   const Sizes sizes = read_sizes(options.sizes);
-  Json all = Json::parse(opened.program().describe());
+  Json all = opened.description();
   all["device"] = opened.device().name();
   for (size_t i = 0; i < opened.functions().size(); ++i) {
     const ProgramFunction& function = opened.functions()[i];
     if (!options.function.empty() && function.name != options.function) continue;
-    Json& described = all["functions"][i];
-    described["trace"] = inspected(opened, function, sizes);
-    if (!options.json) print_function(function, described);
+    const Function code = opened.program().function(function.name);
+    for (size_t k = 0; k < function.signatures.size(); ++k) {
+      Json& described = all["functions"][i]["signatures"][k];
+      described["trace"] = inspected(code, function.signatures[k], sizes);
+      if (options.json) continue;
+      print_signature(opened.signature_text(function, function.signatures[k]), described);
+    }
   }
   if (options.json) {
     fmt::print("{}\n", all.dump(2));

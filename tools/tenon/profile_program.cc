@@ -8,7 +8,7 @@
 #include <tenon/profiler.hpp>
 
 #include "tools/tenon/failure.h"
-#include "tools/tenon/program_call.h"
+#include "tools/tenon/program_inputs.h"
 #include "tools/tenon/text.h"
 
 namespace tenon::command {
@@ -46,11 +46,11 @@ std::string time_text(double seconds) {
 int profile_program(const ProfileOptions& options) {
   const OpenedProgram opened(options.path, options.device);
   const ProgramFunction& function = opened.find(options.function);
-  const std::vector<Tensor> inputs = read_inputs(function, options.inputs);
+  const Call call = CallInputs(opened, function, options).all();
   const Function code = opened.program().function(function.name);
   // Traces, prepares kernels and plans memory, which later calls do not.
   constexpr int kWarmUp = 3;
-  for (int i = 0; i < kWarmUp; ++i) code(inputs);
+  for (int i = 0; i < kWarmUp; ++i) code(call.inputs, call.statics);
   check(tenon_scope_wait(current_scope()));
 
   using Clock = std::chrono::steady_clock;
@@ -59,7 +59,7 @@ int profile_program(const ProfileOptions& options) {
   const Profiler profiler;
   for (int i = 0; i < options.repeat; ++i) {
     const Clock::time_point start = Clock::now();
-    code(inputs);
+    code(call.inputs, call.statics);
     check(tenon_scope_wait(current_scope()));
     seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     progress.step();

@@ -5,90 +5,20 @@
 #include <algorithm>
 
 #include "tools/tenon/failure.h"
-#include "tools/tenon/npy.h"
-#include "tools/tenon/text.h"
 
 namespace tenon::command {
-namespace {
 
-// A size of a spec: a number, a name, or ? where it has none.
 std::string size_text(const InputSpec& spec, size_t axis) {
   if (spec.shape[axis] != TENON_SIZE_UNKNOWN) return std::to_string(spec.shape[axis]);
   const bool is_named = axis < spec.size_names.size() && !spec.size_names[axis].empty();
   return is_named ? spec.size_names[axis] : "?";
 }
 
-// How NumPy calls a dtype, for `x.astype(...)`.
-std::string numpy_name(DType dtype) {
-  const std::string bits = std::to_string(TENON_DTYPE_BITS(dtype));
-  switch (TENON_DTYPE_CODE(dtype)) {
-    case TENON_CODE_BOOL:
-      return "bool";
-    case TENON_CODE_INT:
-      return "int" + bits;
-    case TENON_CODE_UINT:
-      return "uint" + bits;
-    default:
-      return "float" + bits;
-  }
-}
-
-// Fails unless the array is of the type that the function declares. Sizes of one name are equal.
-void check_type(const InputSpec& spec, const NpyArray& array, const std::string& path,
-                std::map<std::string, int64_t>& sizes) {
-  const std::string is = fmt::format("{} holds {}", path, type_text(array.dtype, array.shape));
-  const auto fail = [&](const std::string& advice) {
-    throw Failure(fmt::format("input {}: {}, and the function takes {}; {}", spec.name, is,
-                              type_text(spec), advice));
-  };
-  if (array.dtype != spec.dtype) {
-    fail(fmt::format("in Python, numpy.save(FILE, x.astype('{}')) converts it",
-                     numpy_name(spec.dtype)));
-  }
-  if (array.shape.size() != spec.shape.size()) {
-    fail(fmt::format("it has {} axes instead of {}: reshape it", array.shape.size(),
-                     spec.shape.size()));
-  }
-  for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
-    const int64_t size = array.shape[axis];
-    const std::string name = size_text(spec, axis);
-    if (spec.shape[axis] != TENON_SIZE_UNKNOWN && spec.shape[axis] != size) {
-      fail(fmt::format("axis {} has the size {} instead of {}", axis, size, name));
-    }
-    if (spec.shape[axis] != TENON_SIZE_UNKNOWN || name == "?") continue;
-    const auto known = sizes.emplace(name, size).first;
-    if (known->second != size) {
-      fail(fmt::format("{} is {} here and {} in an input before", name, size, known->second));
-    }
-  }
-}
-
-Tensor as_tensor(const InputSpec& spec, const NpyArray& array) {
-  Shape shape = array.shape;
-  if (array.is_fortran_order) std::reverse(shape.begin(), shape.end());
-  tenon_tensor* made = nullptr;
-  check(tenon_tensor_from_data(current_scope(), array.dtype, shape.data(), shape.size(),
-                               array.bytes.data(), array.bytes.size(), &made));
-  const Tensor x = Tensor::adopt(made);
-  if (spec.is_scalar) {
-    if (spec.dtype == kBool) return static_cast<bool>(x);
-    return spec.dtype == kInt64 ? Tensor(x.item<int64_t>()) : Tensor(x.item<double>());
-  }
-  return array.is_fortran_order ? transpose(x) : x;
-}
-
-std::string list_of_inputs(const ProgramFunction& function) {
-  std::vector<std::vector<std::string>> rows;
-  for (const InputSpec& spec : function.inputs) rows.push_back({spec.name, type_text(spec)});
-  return rows.empty() ? "it takes none\n" : "it takes\n" + columns(rows, 2);
-}
-
-}  // namespace
-
 OpenedProgram::OpenedProgram(const std::string& path, const std::string& device)
     : scope_(context_, device), in_scope_(scope_), device_(scope_.device()) {
   program_.emplace(path);
   functions_ = program_->functions();
+  description_ = nlohmann::ordered_json::parse(program_->describe());
 }
 
 const ProgramFunction& OpenedProgram::find(const std::string& name) const {
@@ -104,6 +34,28 @@ const ProgramFunction& OpenedProgram::find(const std::string& name) const {
   throw Failure(fmt::format("there is no function '{}'; there are: {}", name, names));
 }
 
+const nlohmann::ordered_json& OpenedProgram::description_of(const ProgramFunction& function) const {
+  return description_["functions"][static_cast<size_t>(&function - functions_.data())];
+}
+
+std::string OpenedProgram::signature_text(const ProgramFunction& function,
+                                          const ProgramSignature& signature) const {
+  const auto list = [](const std::vector<InputSpec>& specs) {
+    std::string text;
+    for (const InputSpec& spec : specs) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", spec.name, type_text(spec));
+    }
+    return text;
+  };
+  const auto at = static_cast<size_t>(&signature - function.signatures.data());
+  std::string statics;
+  for (const auto& [name, value] : description_of(function)["signatures"][at]["statics"].items()) {
+    statics += fmt::format("{}{}={}", statics.empty() ? " with " : ", ", name, value.dump());
+  }
+  return fmt::format("{}({}){} -> {}", function.name, list(signature.inputs), statics,
+                     signature.outputs.empty() ? "nothing" : list(signature.outputs));
+}
+
 std::string type_text(const InputSpec& spec) {
   if (spec.dtype == DType()) return "unknown";
   std::string text = spec.dtype.str();
@@ -116,18 +68,6 @@ std::string type_text(const InputSpec& spec) {
 
 std::string type_text(DType dtype, std::span<const int64_t> shape) {
   return type_text(InputSpec{.dtype = dtype, .shape = {shape.begin(), shape.end()}});
-}
-
-std::string signature_text(const ProgramFunction& function) {
-  const auto list = [](const std::vector<InputSpec>& specs) {
-    std::string text;
-    for (const InputSpec& spec : specs) {
-      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", spec.name, type_text(spec));
-    }
-    return text;
-  };
-  return fmt::format("{}({}) -> {}", function.name, list(function.inputs),
-                     function.outputs.empty() ? "nothing" : list(function.outputs));
 }
 
 std::pair<std::string, std::string> named_value(const std::string& option,
@@ -159,41 +99,6 @@ Sizes read_sizes(const std::vector<std::string>& given) {
 std::string open_size_name(const InputSpec& spec, size_t axis) {
   const bool is_named = axis < spec.size_names.size() && !spec.size_names[axis].empty();
   return is_named ? spec.size_names[axis] : fmt::format("{}.{}", spec.name, axis);
-}
-
-std::vector<Tensor> read_inputs(const ProgramFunction& function,
-                                const std::vector<std::string>& given) {
-  std::map<std::string, std::string> paths;
-  for (const std::string& text : given) {
-    const auto [name, path] = named_value("--input", text);
-    const bool is_there =
-        std::any_of(function.inputs.begin(), function.inputs.end(),
-                    [&, &own = name](const InputSpec& spec) { return spec.name == own; });
-    if (!is_there) {
-      throw Failure(fmt::format("the function {} has no input '{}'; {}", function.name, name,
-                                list_of_inputs(function)));
-    }
-    if (!paths.emplace(name, path).second) {
-      throw Failure(fmt::format("--input {} is given twice", name));
-    }
-  }
-  std::string missing;
-  for (const InputSpec& spec : function.inputs) {
-    if (!paths.contains(spec.name)) missing += (missing.empty() ? "" : ", ") + spec.name;
-  }
-  if (!missing.empty()) {
-    throw Failure(fmt::format("no --input NAME=FILE.npy is given for {}; {}", missing,
-                              list_of_inputs(function)));
-  }
-  std::vector<Tensor> inputs;
-  std::map<std::string, int64_t> sizes;
-  for (const InputSpec& spec : function.inputs) {
-    const std::string& path = paths.at(spec.name);
-    const NpyArray array = read_npy(path);
-    check_type(spec, array, path, sizes);
-    inputs.push_back(as_tensor(spec, array));
-  }
-  return inputs;
 }
 
 }  // namespace tenon::command

@@ -1,8 +1,10 @@
-// What the commands about programs share: opening one on a device, and its inputs from files.
+// What the commands about programs share: opening one on a device, and words for what is in it.
+// What a function is called with is in program_inputs.h.
 
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <tenon/tenon.hpp>
@@ -22,6 +24,12 @@ class OpenedProgram {
   const std::vector<ProgramFunction>& functions() const { return functions_; }
   // By its name, or the only one.
   const ProgramFunction& find(const std::string& name) const;
+  // What Program::describe() says, of all and of one of functions().
+  const nlohmann::ordered_json& description() const { return description_; }
+  const nlohmann::ordered_json& description_of(const ProgramFunction& function) const;
+  // "f(x: f32[n,3]) with training=true -> y: f32[n]", for one of its signatures.
+  std::string signature_text(const ProgramFunction& function,
+                             const ProgramSignature& signature) const;
 
  private:
   Context context_;
@@ -30,13 +38,12 @@ class OpenedProgram {
   Device device_;
   std::optional<Program> program_;
   std::vector<ProgramFunction> functions_;
+  nlohmann::ordered_json description_;
 };
 
 // "f32[n,3]"; what a file says nothing of is "f32[...]" or "unknown".
 std::string type_text(const InputSpec& spec);
 std::string type_text(DType dtype, std::span<const int64_t> shape);
-// "f(x: f32[n,3]) -> y: f32[n]".
-std::string signature_text(const ProgramFunction& function);
 
 // "NAME=VALUE" in two.
 std::pair<std::string, std::string> named_value(const std::string& option, const std::string& text);
@@ -46,9 +53,7 @@ using Sizes = std::map<std::string, int64_t>;
 Sizes read_sizes(const std::vector<std::string>& given);
 // Of such a size. One that has no name in the file is called after its input and axis: x.0.
 std::string open_size_name(const InputSpec& spec, size_t axis);
-
-// The inputs of a function, in its order, from "NAME=FILE.npy" each.
-std::vector<Tensor> read_inputs(const ProgramFunction& function,
-                                const std::vector<std::string>& given);
+// A size in a text: a number, a name, or ? where it has none.
+std::string size_text(const InputSpec& spec, size_t axis);
 
 }  // namespace tenon::command

@@ -78,6 +78,7 @@ class ProgramCommands : public ::testing::Test {
     });
     Program::save("two", {{"scale", scale.trace({specs, 1})}, {"both", both.trace(specs)}});
     Program::save("one", {{"scale", scale.trace({specs, 1})}});
+    save_times();
     write_floats("x.npy", {3, 2}, {1, 2, 3, 4, 5, 6});
     write_floats("y.npy", {3, 2}, {6, 5, 4, 3, 2, 1});
     write_floats("short.npy", {2, 2}, {1, 2, 3, 4});
@@ -85,6 +86,21 @@ class ProgramCommands : public ::testing::Test {
     write_floats("flat.npy", {6}, {1, 2, 3, 4, 5, 6});
     std::ofstream("words.npy") << "words, and no array\n";
     write_npy("whole.npy", kInt64, Shape{1, 2}, std::string(16, '\0'));
+  }
+
+  // "times": x by for x of floats and of integers, and with by = 3 for floats; by is 2.
+  static void save_times() {
+    const Function times(
+        [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {
+          return {in[0] * statics.at("by").as_int()};
+        },
+        {.name = "times", .defaults = {{"by", 2}}});
+    const Shape open = {TENON_SIZE_UNKNOWN, 2};
+    const InputSpec real = {.name = "x", .shape = open, .size_names = {"n", ""}};
+    const InputSpec whole = {"whole", kInt64, open, {"n", ""}};
+    Program::save("times", {{"times", times.trace({&real, 1})},
+                            {"times", times.trace({&whole, 1})},
+                            {"times", times.trace({&real, 1}, {{"by", 3}})}});
   }
 };
 
@@ -116,7 +132,7 @@ TEST_F(ProgramCommands, RunsAFunctionAndWritesWhatItGives) {
   const Outcome one = tenon("run one --input x=x.npy --output given");
   EXPECT_EQ(one.status, 0) << one;
   EXPECT_TRUE(one.prints("f32[3,2]") && one.prints("min 2, mean 9, max 18")) << one;
-  const std::string name = Program("one").functions()[0].outputs[0].name;
+  const std::string name = Program("one").functions()[0].signatures[0].outputs[0].name;
   EXPECT_EQ(read_floats("given/" + name + ".npy"), (Floats{2, 6, 6, 12, 10, 18}));
   EXPECT_EQ(read_npy("given/" + name + ".npy").shape, (Shape{3, 2}));
 }
@@ -140,7 +156,7 @@ TEST_F(ProgramCommands, ReadsArraysInTheOrderOfFortran) {
   std::ofstream("fortran.npy", std::ios::binary) << bytes.replace(at, 5, "True ");
   const Outcome run = tenon("run one --input x=fortran.npy --output fortran");
   EXPECT_EQ(run.status, 0) << run;
-  const std::string name = Program("one").functions()[0].outputs[0].name;
+  const std::string name = Program("one").functions()[0].signatures[0].outputs[0].name;
   // Its columns are 1, 2, 3 and 4, 5, 6.
   EXPECT_EQ(read_floats("fortran/" + name + ".npy"), (Floats{2, 12, 4, 15, 6, 18}));
 }
@@ -181,6 +197,118 @@ TEST_F(ProgramCommands, WritesOutputsNowhereButInTheFolder) {
   EXPECT_EQ(read_floats("inside/_.._y.npy"), (Floats{0, 3, 0, 5, 2, 7}));
 }
 
+// ---- functions of several signatures
+
+TEST_F(ProgramCommands, ChooseTheSignatureByWhatIsGiven) {
+  EXPECT_TRUE(tenon("run times -i x=x.npy").prints("min 2, mean 7, max 12"));
+  EXPECT_TRUE(tenon("run times -i x=x.npy --static by=2").prints("min 2, mean 7, max 12"));
+  EXPECT_TRUE(tenon("run times -i x=x.npy --static by=3").prints("min 3, mean 10.5, max 18"));
+  EXPECT_TRUE(tenon("run times -i whole=whole.npy").prints("i64[1,2]"));
+  EXPECT_TRUE(tenon("profile times -i x=x.npy --static by=3").prints("mul"));
+}
+
+TEST_F(ProgramCommands, ListSignaturesWhereNoneFits) {
+  const Outcome outcome = tenon("run times -i x=flat.npy --static by=4");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(
+      outcome.says("has no signature for (x: f32[6]) with by=4; it has\n"
+                   "  times(x: f32[n,2]) with by=2 -> output: f32[n,2]\n"
+                   "  times(whole: i64[n,2]) with by=2 -> output: i64[n,2]\n"
+                   "  times(x: f32[n,2]) with by=3 -> output: f32[n,2]\n"))
+      << outcome;
+  EXPECT_TRUE(tenon("run times -i y=x.npy").says("has no input 'y'; it has\n  times(x: f32[n,2])"));
+  EXPECT_TRUE(tenon("run times -i x=x.npy --static by").says("it has the form NAME=VALUE"));
+  EXPECT_TRUE(tenon("run one -i x=x.npy --static by=2").says("--static NAME=VALUE gives one"));
+}
+
+TEST_F(ProgramCommands, InspectAndConvertEachSignature) {
+  const Outcome text = tenon("inspect times");
+  EXPECT_TRUE(text.prints("times(x: f32[n,2]) with by=2 -> ") &&
+              text.prints("times(whole: i64[n,2]) with by=2 -> ") && text.prints("with by=3 -> "))
+      << text;
+  const Json all = Json::parse(tenon("inspect times --json").out);
+  ASSERT_EQ(all["functions"][0]["signatures"].size(), 3u);
+  EXPECT_EQ(all["functions"][0]["signatures"][2]["trace"]["calls"][0]["op"], "mul");
+
+  const Outcome written = tenon("convert times times_again --name more");
+  EXPECT_TRUE(written.prints("times_again/more.onnx") && written.prints("more.3.onnx")) << written;
+  EXPECT_TRUE(tenon("run times_again -i x=x.npy").prints("max 12"));
+  EXPECT_TRUE(tenon("run times_again -i x=x.npy --static by=3").prints("max 18"));
+}
+
+// ---- a call for each part of the inputs
+
+TEST_F(ProgramCommands, RunsPartByPart) {
+  const Outcome whole = tenon("run two -f both -i x=x.npy -i y=y.npy -o whole");
+  ASSERT_EQ(whole.status, 0) << whole;
+  for (const char* size : {"1", "2", "3", "100"}) {
+    const std::string given = std::string("run two -f both -i x=x.npy -i y=y.npy -o parts ");
+    const Outcome parts = tenon(given + "--batch-size " + size);
+    EXPECT_EQ(parts.status, 0) << parts;
+    std::string told = parts.out;
+    for (size_t at = 0; (at = told.find("parts/", at)) != std::string::npos;) {
+      told.replace(at, 6, "whole/");
+    }
+    EXPECT_EQ(told, whole.out);
+    for (const auto& entry : std::filesystem::directory_iterator("whole")) {
+      const std::string name = entry.path().filename();
+      EXPECT_EQ(read_file("parts/" + name), read_file("whole/" + name)) << size;
+    }
+  }
+}
+
+TEST_F(ProgramCommands, RunsPartsInTheOrderOfFortranAndOfNoElements) {
+  std::string bytes = read_file("x.npy");
+  bytes.replace(bytes.find("False"), 5, "True ");
+  std::ofstream("columns.npy", std::ios::binary) << bytes;
+  write_floats("none.npy", {0, 2}, {});
+  const std::string output = "/" + Program("one").functions()[0].signatures[0].outputs[0].name;
+
+  EXPECT_EQ(tenon("run one -i x=columns.npy -o columns --batch-size 2").status, 0);
+  EXPECT_EQ(read_floats("columns" + output + ".npy"), (Floats{2, 12, 4, 15, 6, 18}));
+  EXPECT_TRUE(tenon("run one -i x=none.npy -o none --batch-size 2").prints("f32[0,2]"));
+  EXPECT_EQ(read_npy("none" + output + ".npy").shape, (Shape{0, 2}));
+}
+
+TEST_F(ProgramCommands, SaysWhatHasNoParts) {
+  const InputSpec specs[] = {
+      {.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}, .size_names = {"n", ""}},
+      {.name = "scale", .shape = {}}};
+  const Function total([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+    return {sum(in[0])};
+  });
+  const Function scaled([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+    return {in[0] * in[1]};
+  });
+  const Function nothing([&](std::span<const Tensor>, const Statics&) -> std::vector<Tensor> {
+    return {vector<float>({1, 2})};
+  });
+  const Function pairs([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+    return {in[0] + in[0]};
+  });
+  const InputSpec fixed = {.name = "x", .shape = {2, 2}};
+  Program::save("whole_only", {{"total", total.trace({specs, 1})},
+                               {"scaled", scaled.trace(specs)},
+                               {"nothing", nothing.trace({})},
+                               {"pairs", pairs.trace({&fixed, 1})}});
+  write_floats("scale.npy", {}, {2});
+  const struct {
+    const char *arguments, *says;
+  } cases[] = {
+      {"run two -f both -i x=x.npy -i y=short.npy", "of which x has 3 and y has 2"},
+      {"run whole_only -f scaled -i x=x.npy -i scale=scale.npy", "input scale has no axis"},
+      {"run whole_only -f nothing", "there is no input to be cut"},
+      {"run whole_only -f total -i x=x.npy", "the output output is f32[] for inputs of 2"},
+      {"run whole_only -f pairs -i x=x.npy", "axis 0 has the size 1 instead of 2"},
+  };
+  for (const auto& each : cases) {
+    const Outcome outcome = tenon(std::string(each.arguments) + " --batch-size 2");
+    EXPECT_EQ(outcome.status, 1) << each.arguments;
+    EXPECT_TRUE(outcome.says(each.says)) << each.arguments << ": " << outcome;
+  }
+  EXPECT_EQ(tenon("run one -i x=x.npy --batch-size 0").status, 2);
+}
+
 // ---- inspect
 
 TEST_F(ProgramCommands, TellsWhatAProgramIsMadeOf) {
@@ -204,7 +332,7 @@ TEST_F(ProgramCommands, TellsItAsJson) {
   ASSERT_EQ(all["functions"].size(), 2u);
   for (const Json& function : all["functions"]) {
     if (function["name"] != "scale") continue;
-    const Json& trace = function["trace"];
+    const Json& trace = function["signatures"][0]["trace"];
     EXPECT_EQ(trace["sizes"]["n"], 4);
     const Json* product = nullptr;
     for (const Json& call : trace["calls"]) {
@@ -274,7 +402,7 @@ TEST_F(ProgramCommands, ConvertsModelsOfOldOperatorSets) {
   }
   // A size that becomes known.
   EXPECT_EQ(tenon("convert old.onnx fixed --name f --size old_n=3").status, 0);
-  EXPECT_EQ(Program("fixed").functions()[0].inputs[0].shape, (Shape{3, 2}));
+  EXPECT_EQ(Program("fixed").functions()[0].signatures[0].inputs[0].shape, (Shape{3, 2}));
   const Outcome again = tenon("convert two two_again");
   EXPECT_EQ(again.status, 0) << again;
   EXPECT_EQ(Program("two_again").functions().size(), 2u);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,15 @@ struct ProgramOptions {
   std::string device = "cpu";
 };
 
-struct RunOptions : ProgramOptions {
-  std::vector<std::string> inputs;  // "NAME=FILE.npy".
-  std::string output;               // A folder; empty: nothing is written.
+// A call.
+struct CallOptions : ProgramOptions {
+  std::vector<std::string> inputs;   // "NAME=FILE.npy".
+  std::vector<std::string> statics;  // "NAME=VALUE".
+};
+
+struct RunOptions : CallOptions {
+  std::string output;      // A folder; empty: nothing is written.
+  int64_t batch_size = 0;  // How much of the first axis one call takes; 0: all of it.
 };
 
 struct InspectOptions : ProgramOptions {
@@ -25,7 +32,7 @@ struct InspectOptions : ProgramOptions {
   bool json = false;
 };
 
-struct ProfileOptions : RunOptions {
+struct ProfileOptions : CallOptions {
   int repeat = 10;
   std::string trace;  // A file; empty: none.
   bool json = false;

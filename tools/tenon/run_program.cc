@@ -2,13 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
 
 #include "tools/tenon/failure.h"
 #include "tools/tenon/npy.h"
-#include "tools/tenon/program_call.h"
+#include "tools/tenon/program_inputs.h"
 #include "tools/tenon/text.h"
 
 namespace tenon::command {
@@ -56,25 +57,83 @@ void each_element(DType dtype, const std::string& bytes, const auto& add) {
 }
 
 // The least, the mean and the most of the elements, of those that are numbers.
-std::string statistics(const Tensor& x) {
-  const Tensor wide = x.dtype() == kFloat16 ? cast(x, {.to = kFloat32}) : x;
-  double least = INFINITY, most = -INFINITY, sum = 0;
-  size_t n = 0, n_nan = 0;
-  each_element(wide.dtype(), bytes_of(wide), [&](double value) {
-    if (std::isnan(value)) {
-      ++n_nan;
-      return;
+class Statistics {
+ public:
+  void add(const Tensor& x) {
+    const Tensor wide = x.dtype() == kFloat16 ? cast(x, {.to = kFloat32}) : x;
+    each_element(wide.dtype(), bytes_of(wide), [&](double value) {
+      if (std::isnan(value)) {
+        ++n_nan_;
+        return;
+      }
+      least_ = std::min(least_, value);
+      most_ = std::max(most_, value);
+      sum_ += value;
+      ++n_;
+    });
+  }
+  std::string text() const {
+    const std::string nans = n_nan_ ? fmt::format("{} of {} are NaN", n_nan_, n_ + n_nan_) : "";
+    if (n_ == 0) return n_nan_ ? nans : "no elements";
+    return fmt::format("min {:.6g}, mean {:.6g}, max {:.6g}{}{}", least_,
+                       sum_ / static_cast<double>(n_), most_, n_nan_ ? ", " : "", nans);
+  }
+
+ private:
+  double least_ = INFINITY, most_ = -INFINITY, sum_ = 0;
+  size_t n_ = 0, n_nan_ = 0;
+};
+
+// An output, which comes in parts along its first axis.
+class Output {
+ public:
+  Output(std::string name, const Tensor& first, bool is_kept)
+      : name_(std::move(name)), dtype_(first.dtype()), is_kept_(is_kept) {}
+
+  // All of it.
+  void take(const Tensor& y) {
+    shape_.assign(y.shape().begin(), y.shape().end());
+    keep(y);
+  }
+  // What came of some rows of the inputs.
+  void append(const Tensor& y, int64_t rows) {
+    Shape shape(y.shape().begin(), y.shape().end());
+    if (shape.empty() || shape[0] != rows) {
+      throw Failure(
+          fmt::format("--batch-size: the output {} is {} for inputs of {} along their first axis, "
+                      "so parts of it are not to be put together",
+                      name_, type_text(dtype_, shape), rows));
     }
-    least = std::min(least, value);
-    most = std::max(most, value);
-    sum += value;
-    ++n;
-  });
-  const std::string nans = n_nan ? fmt::format("{} of {} are NaN", n_nan, n + n_nan) : "";
-  if (n == 0) return n_nan ? nans : "no elements";
-  return fmt::format("min {:.6g}, mean {:.6g}, max {:.6g}{}{}", least, sum / static_cast<double>(n),
-                     most, n_nan ? ", " : "", nans);
-}
+    if (!shape_.empty()) shape[0] = shape_[0];
+    if (!shape_.empty() && shape != shape_) {
+      throw Failure(fmt::format("--batch-size: the output {} is {} for one part and {} for another",
+                                name_, type_text(dtype_, shape_), type_text(dtype_, y.shape())));
+    }
+    shape[0] = (shape_.empty() ? 0 : shape[0]) + rows;
+    shape_ = shape;
+    keep(y);
+  }
+
+  const std::string& name() const { return name_; }
+  std::string type() const { return type_text(dtype_, shape_); }
+  std::string statistics() const { return statistics_.text(); }
+  void write(const std::string& path) const { write_npy(path, written_, shape_, bytes_); }
+
+ private:
+  void keep(const Tensor& y) {
+    const Tensor x = for_numpy(y);
+    written_ = x.dtype();
+    statistics_.add(x);
+    if (is_kept_) bytes_ += bytes_of(x);
+  }
+
+  std::string name_;
+  DType dtype_, written_;
+  Shape shape_;
+  Statistics statistics_;
+  bool is_kept_;
+  std::string bytes_;
+};
 
 // A name of a value as a name of a file: nothing in it leads out of the folder.
 std::string file_name(const std::string& name, std::set<std::string>& taken) {
@@ -88,25 +147,49 @@ std::string file_name(const std::string& name, std::set<std::string>& taken) {
   return made + ".npy";
 }
 
+// The outputs of one call with all of the inputs, or of one for each part of them.
+std::vector<Output> outputs_of(const Function& code, const CallInputs& given,
+                               const RunOptions& options) {
+  const bool is_kept = !options.output.empty(), in_parts = options.batch_size > 0;
+  const int64_t n = in_parts ? given.rows() : 0;
+  const int64_t step = in_parts ? std::min(options.batch_size, std::max<int64_t>(n, 1)) : 1;
+  if (in_parts && n % step != 0) given.try_part(n % step);
+  std::vector<Output> outputs;
+  Progress progress("running", static_cast<size_t>((n + step - 1) / step));
+  int64_t begin = 0;
+  do {
+    const int64_t end = std::min(begin + step, n);
+    const Call call = in_parts ? given.part(begin, end) : given.all();
+    // Told before the function runs, and not after.
+    if (begin == 0 && is_kept) std::filesystem::create_directories(options.output);
+    const std::vector<Tensor> part = code(call.inputs, call.statics);
+    for (size_t i = 0; i < part.size(); ++i) {
+      if (i == outputs.size()) {
+        outputs.emplace_back(call.signature->outputs[i].name, part[i], is_kept);
+      }
+      in_parts ? outputs[i].append(part[i], end - begin) : outputs[i].take(part[i]);
+    }
+    begin = end;
+    progress.step();
+  } while (begin < n);
+  progress.end();
+  return outputs;
+}
+
 }  // namespace
 
 int run_program(const RunOptions& options) {
   const OpenedProgram opened(options.path, options.device);
   const ProgramFunction& function = opened.find(options.function);
-  const std::vector<Tensor> inputs = read_inputs(function, options.inputs);
-  // Told before the function runs, and not after.
-  if (!options.output.empty()) std::filesystem::create_directories(options.output);
-
-  const std::vector<Tensor> outputs = opened.program().function(function.name)(inputs);
+  const CallInputs given(opened, function, options);
   std::vector<std::vector<std::string>> rows;
   std::set<std::string> taken;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Tensor x = for_numpy(outputs[i]);
-    const std::string& name = function.outputs[i].name;
-    rows.push_back({name, type_text(outputs[i].dtype(), outputs[i].shape()), statistics(x)});
+  for (const Output& output :
+       outputs_of(opened.program().function(function.name), given, options)) {
+    rows.push_back({output.name(), output.type(), output.statistics()});
     if (options.output.empty()) continue;
-    const auto path = std::filesystem::path(options.output) / file_name(name, taken);
-    write_npy(path.string(), x.dtype(), x.shape(), bytes_of(x));
+    const auto path = std::filesystem::path(options.output) / file_name(output.name(), taken);
+    output.write(path.string());
     rows.back().insert(rows.back().end() - 1, path.string());
   }
   if (rows.empty()) fmt::print("{} gives nothing\n", function.name);

@@ -43,14 +43,15 @@ TEST(Programs, SayWhatTheyHold) {
   for (const ProgramFunction& each : program.functions()) functions.emplace(each.name, each);
 
   ASSERT_EQ(functions.size(), 2u);
-  const ProgramFunction& scale = functions.at("scale");
+  ASSERT_EQ(functions.at("scale").signatures.size(), 1u);
+  const ProgramSignature& scale = functions.at("scale").signatures[0];
   ASSERT_EQ(scale.inputs.size(), 1u);
   EXPECT_EQ(scale.inputs[0].name, "x");
   EXPECT_EQ(scale.inputs[0].dtype, kFloat32);
   EXPECT_EQ(scale.inputs[0].shape, (Shape{TENON_SIZE_UNKNOWN, 2}));
   EXPECT_EQ(scale.inputs[0].size_names, (std::vector<std::string>{"n", ""}));
   EXPECT_EQ(scale.outputs.size(), 2u);
-  EXPECT_EQ(functions.at("add").outputs.size(), 0u);
+  EXPECT_EQ(functions.at("add").signatures[0].outputs.size(), 0u);
   ASSERT_EQ(program.variables().size(), 1u);
   EXPECT_EQ(program.variables()[0].name(), "w");
   EXPECT_NE(program.describe().find("\"scale\""), std::string::npos) << program.describe();
@@ -79,9 +80,65 @@ TEST(Programs, AreDifferentiatedAndSavedAgain) {
   EXPECT_EQ(tape.gradient(y, program.variables()[0]).to_vector<float>(), (Floats{4, 5}));
 
   for (const ProgramFunction& each : program.functions()) {
-    if (each.name == "scale") Program::save("program_alone", {{"alone", scale.trace(each.inputs)}});
+    if (each.name != "scale") continue;
+    Program::save("program_alone", {{"alone", scale.trace(each.signatures[0].inputs)}});
   }
   EXPECT_EQ(Program("program_alone").function()(in)[0].to_vector<float>(), (Floats{8, 15}));
+}
+
+// x * by for f32 and i32, and with by = 3 for f32; by is 2 where it is left out.
+std::vector<std::pair<std::string, Trace>> times() {
+  const Function f(
+      [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {
+        return {in[0] * statics.at("by").as_int()};
+      },
+      {.name = "times", .defaults = {{"by", 2}}});
+  const Shape open = {TENON_SIZE_UNKNOWN};
+  const InputSpec real = {.name = "x", .shape = open}, whole = {"x", kInt32, open};
+  return {{"times", f.trace({&real, 1})},
+          {"times", f.trace({&whole, 1})},
+          {"times", f.trace({&real, 1}, {{"by", 3}})}};
+}
+
+TEST(Programs, HoldFunctionsOfSeveralSignatures) {
+  Program::save("program_signatures", times());
+  const Program program("program_signatures");
+  const Function f = program.function();
+  const Tensor real[] = {vector<float>({1, 2})}, whole[] = {vector<int32_t>({3, 4, 5})};
+
+  EXPECT_EQ(f(real)[0].to_vector<float>(), (Floats{2, 4}));
+  EXPECT_EQ(f(whole)[0].to_vector<int32_t>(), (std::vector<int32_t>{6, 8, 10}));
+  EXPECT_EQ(f(real, {{"by", 3}})[0].to_vector<float>(), (Floats{3, 6}));
+  try {
+    f(whole, {{"by", 3}});
+    ADD_FAILURE() << "there is no such signature";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidArgument);
+    EXPECT_NE(error.message().find("no signature for (i32[3]) with by=3"), std::string::npos)
+        << error.what();
+    EXPECT_NE(error.message().find("(x: f32[x_0]) with by=3"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Programs, SaySignaturesAndAreSavedAgainWithThem) {
+  Program::save("program_signatures", times());
+  const Program program("program_signatures");
+  const ProgramFunction f = program.functions().at(0);
+  ASSERT_EQ(f.signatures.size(), 3u);
+  EXPECT_EQ(f.signatures[1].inputs[0].dtype, kInt32);
+  EXPECT_EQ(f.signatures[2].statics.at("by").as_int(), 3);
+
+  std::vector<std::pair<std::string, Trace>> traces;
+  for (const ProgramSignature& each : f.signatures) {
+    traces.emplace_back("again", program.function().trace(each.inputs, each.statics));
+  }
+  Program::save("program_signatures_again", traces);
+
+  const Tensor in[] = {vector<float>({1, 2})};
+  const Function again = Program("program_signatures_again").function("again");
+  EXPECT_EQ(again(in)[0].to_vector<float>(), (Floats{2, 4}));
+  EXPECT_EQ(again(in, {{"by", 3}})[0].to_vector<float>(), (Floats{3, 6}));
+  EXPECT_EQ(again.gradient()(in)[0].to_vector<float>(), (Floats{2, 2}));
 }
 
 TEST(Programs, SayWhatIsWrong) {

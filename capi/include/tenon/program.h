@@ -1,9 +1,13 @@
 /* tenon/program.h - programs in files: functions that are saved, opened, called and trained on.
  *
- * A program is a folder of standard files: an ONNX model for each function, their weights in one
- * file of the format safetensors, and a tenon.json that says which inputs and outputs of the models
- * are variables. Other runtimes open the models. tenon_program_open() also reads a single ONNX
- * file, whose operator sets may be of the versions 9 to 22.
+ * A program is a folder of standard files: an ONNX model for each signature of each function, their
+ * weights in one file of the format safetensors, and a tenon.json that says which inputs and
+ * outputs of the models are variables. Other runtimes open the models. tenon_program_open() also
+ * reads a single ONNX file, whose operator sets may be of the versions 9 to 22.
+ *
+ * A function of several signatures is several traces under one name: for other dtypes, other ranks
+ * or sizes, or other static arguments. A call is one of the signature that it fits; of several that
+ * do, of the one that leaves the fewest sizes open, and of those the first.
  *
  * What is read is code like any other: its functions (tenon/function.h) are called, traced and
  * differentiated, and its variables (tenon/variable.h) are read, assigned and trained. Functions of
@@ -53,24 +57,33 @@ TENON_API TENON_OWNED tenon_error* tenon_program_open(
 
 /**
  * Writes functions as a program: a folder with `NAME.onnx` for each, `weights.safetensors` with
- * what their variables hold now and the tensors that they found outside, and `tenon.json`. Files of
- * such names that are there are replaced; others are left alone.
+ * what their variables hold now and the tensors that they found outside, and `tenon.json`. A name
+ * that occurs several times is a function of so many signatures, of which the further ones are
+ * `NAME.2.onnx` and so on.
+ *
+ * Files of such names that are there are replaced, and those that an earlier tenon.json lists and
+ * this one does not are removed; others are left alone. All files are written beside their names
+ * before the first of an earlier program goes. They cannot take their names in one step: a process
+ * that ends just then leaves a folder without a tenon.json, in which the earlier files are
+ * `FILE.tenon-old`.
  *
  * Variables are named by tenon_variable_name(). Those that a function assigns are inputs and
  * outputs of its model. Functions that are not given are not part of what is written, nor are
- * variables that no given one uses.
+ * variables that no given one uses. Static arguments are written with the signature that they were
+ * traced for, and the function's defaults with it.
  *
  * @param scope        Where.
  * @param path         The folder; it is made if only its last part is missing.
- * @param names        `n_functions` names, each once; they become names of files.
- * @param traces       `n_functions` traces, of tenon_function_trace() or any other.
- * @param n_functions  How many; at least one.
+ * @param names        `n_traces` names, which become names of files.
+ * @param traces       `n_traces` traces, of tenon_function_trace() or any other.
+ * @param n_traces     How many; at least one.
  *
- * @return NULL, or an error for the caller to free; nothing is written then:
+ * @return NULL, or an error for the caller to free; the folder is as it was then:
  *   - TENON_UNIMPLEMENTED if ONNX has no way to say what they do, as it has none for callbacks on
- *     the host; the message lists all such calls.
+ *     the host, or a static argument is an object or has no name; the message lists all of that.
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, a list is NULL,
- *     or a name occurs twice or cannot be that of a file.
+ *     a name cannot be that of a file, or traces of one name serve the same calls or come from
+ *     functions with different defaults.
  *   - TENON_NOT_FOUND if the folder around `path` does not exist.
  *   - TENON_UNAVAILABLE if a file cannot be written; the message says why.
  *   - What tenon_tensor_read() gives for the variables.
@@ -79,8 +92,8 @@ TENON_API TENON_OWNED tenon_error* tenon_program_open(
  */
 TENON_API TENON_OWNED tenon_error* tenon_program_save(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_string path,
-    const tenon_string* names TENON_BORROWED TENON_COUNT(n_functions),
-    tenon_trace* const* traces TENON_BORROWED TENON_COUNT(n_functions), size_t n_functions);
+    const tenon_string* names TENON_BORROWED TENON_COUNT(n_traces),
+    tenon_trace* const* traces TENON_BORROWED TENON_COUNT(n_traces), size_t n_traces);
 
 /**
  * Adds an owner to a program. Any thread.
@@ -134,8 +147,9 @@ TENON_API tenon_string tenon_program_function_name(const tenon_program* program 
  *
  * @param program       The program.
  * @param name          The function's name; empty for the only one.
- * @param out_function  Receives the function, which takes the inputs that the program lists, in
- *                      their order, and gives its outputs in theirs.
+ * @param out_function  Receives the function, which takes the inputs of its signatures, in their
+ *                      order, and gives their outputs in theirs. A call that fits none of several
+ *                      is an error that lists them.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_NOT_FOUND if there is no such function; the message lists those that there are.
@@ -148,61 +162,108 @@ TENON_API TENON_OWNED tenon_error* tenon_program_get_function(
     tenon_function** out_function TENON_OWNED);
 
 /**
- * Counts the inputs of a function. Any thread.
+ * Counts the signatures of a function. Any thread.
  *
  * @param program   The program.
  * @param function  The function's place.
  *
  * @return The number; 0 if there are not so many functions.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API size_t tenon_program_count_signatures(const tenon_program* program TENON_THREADS(any),
+                                                size_t function);
+
+/**
+ * Counts the inputs of a signature. Any thread.
+ *
+ * @param program    The program.
+ * @param function   The function's place.
+ * @param signature  The signature's place in it.
+ *
+ * @return The number; 0 if there are not so many functions or signatures.
  *
  * @since 0.1, unstable
  */
 TENON_API size_t tenon_program_count_inputs(const tenon_program* program TENON_THREADS(any),
-                                            size_t function);
+                                            size_t function, size_t signature);
 
 /**
- * Gives the inputs of a function as its file declares them: names, dtypes and sizes, those that are
- * open as TENON_SIZE_UNKNOWN. tenon_function_trace() takes them as they are; in names of sizes,
+ * Gives the inputs of a signature as its file declares them: names, dtypes and sizes, those that
+ * are open as TENON_SIZE_UNKNOWN. tenon_function_trace() takes them as they are; in names of sizes,
  * what it does not take is "_". Any thread.
  *
- * @param program   The program.
- * @param function  The function's place.
+ * @param program    The program.
+ * @param function   The function's place.
+ * @param signature  The signature's place in it.
  *
  * @return As many as tenon_program_count_inputs() says, alive as long as the program; NULL if there
- *         are not so many functions.
+ *         are not so many functions or signatures.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED const tenon_input_spec* tenon_program_inputs(
-    const tenon_program* program TENON_THREADS(any), size_t function);
+    const tenon_program* program TENON_THREADS(any), size_t function, size_t signature);
 
 /**
- * Counts the outputs of a function. Any thread.
+ * Counts the outputs of a signature. Any thread.
  *
- * @param program   The program.
- * @param function  The function's place.
+ * @param program    The program.
+ * @param function   The function's place.
+ * @param signature  The signature's place in it.
  *
- * @return The number; 0 if there are not so many functions.
+ * @return The number; 0 if there are not so many functions or signatures.
  *
  * @since 0.1, unstable
  */
 TENON_API size_t tenon_program_count_outputs(const tenon_program* program TENON_THREADS(any),
-                                             size_t function);
+                                             size_t function, size_t signature);
 
 /**
- * Gives the outputs of a function as its file declares them. Where that says nothing of an output's
- * type, its dtype is TENON_DTYPE_NONE and its rank 0. Any thread.
+ * Gives the outputs of a signature as its file declares them. Where that says nothing of an
+ * output's type, its dtype is TENON_DTYPE_NONE and its rank 0. Any thread.
  *
- * @param program   The program.
- * @param function  The function's place.
+ * @param program    The program.
+ * @param function   The function's place.
+ * @param signature  The signature's place in it.
  *
  * @return As many as tenon_program_count_outputs() says, alive as long as the program; NULL if
- *         there are not so many functions.
+ *         there are not so many functions or signatures.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED const tenon_input_spec* tenon_program_outputs(
-    const tenon_program* program TENON_THREADS(any), size_t function);
+    const tenon_program* program TENON_THREADS(any), size_t function, size_t signature);
+
+/**
+ * Counts the static arguments of a signature. Any thread.
+ *
+ * @param program    The program.
+ * @param function   The function's place.
+ * @param signature  The signature's place in it.
+ *
+ * @return The number; 0 if there are not so many functions or signatures.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API size_t tenon_program_count_statics(const tenon_program* program TENON_THREADS(any),
+                                             size_t function, size_t signature);
+
+/**
+ * Gives the static arguments of a signature: those for which it was traced. A call of it gives
+ * them, or leaves out what was a default of the function. Any thread.
+ *
+ * @param program    The program.
+ * @param function   The function's place.
+ * @param signature  The signature's place in it.
+ *
+ * @return As many as tenon_program_count_statics() says, by their names, alive as long as the
+ *         program; NULL if there are not so many functions or signatures.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_BORROWED const tenon_static* tenon_program_statics(
+    const tenon_program* program TENON_THREADS(any), size_t function, size_t signature);
 
 /* ---- variables ---------------------------------------------------------- */
 
@@ -235,14 +296,15 @@ TENON_API TENON_BORROWED tenon_variable* tenon_program_variable(
 /* ---- for tools ---------------------------------------------------------- */
 
 /**
- * Describes a program as JSON: its functions with the types of what enters and leaves them, the ops
- * of their nodes with how often they occur, the operator sets that they import, and the variables.
- * Any thread.
+ * Describes a program as JSON: its functions with the static arguments that calls may leave out,
+ * and their signatures: static arguments, the types of what enters and leaves, the ops of the nodes
+ * with how often they occur, and the operator sets; and the variables. Any thread.
  *
- *     {"functions": [{"name": "f",
- *                     "inputs": [{"name": "x", "type": "f32[2,N]"}],
- *                     "outputs": [{"name": "y", "type": "f32[2,N]"}],
- *                     "ops": {"Add": 2}, "operator_sets": {"ai.onnx": 20}}],
+ *     {"functions": [{"name": "f", "defaults": {"training": false},
+ *                     "signatures": [{"statics": {"training": true},
+ *                                     "inputs": [{"name": "x", "type": "f32[2,N]"}],
+ *                                     "outputs": [{"name": "y", "type": "f32[2,N]"}],
+ *                                     "ops": {"Add": 2}, "operator_sets": {"ai.onnx": 20}}]}],
  *      "variables": [{"name": "w", "type": "f32[3]", "bytes": 12, "trainable": true}]}
  *
  * @param program   The program.

@@ -13,8 +13,8 @@
 namespace tenon {
 namespace {
 
-// A folder with a function f, which adds w to its input and assigns it, and its files. In memory
-// where the system has files there.
+// A folder with a function f, which adds w to its input and assigns it, for inputs of two sizes,
+// and its files. In memory where the system has files there.
 class Folder {
  public:
   Folder() {
@@ -31,7 +31,9 @@ class Folder {
       return Tensors{y};
     };
     const auto f = Ref<Function>::adopt(new Function(scope.context(), "f", body, {}));
-    const FunctionToSave saved[] = {{"f", f->bind(scope, {&two, 1}, {}).trace}};
+    const Tensor one = fill(number(2), Dims{1}, DType::kF32);
+    const FunctionToSave saved[] = {{"f", f->bind(scope, {&two, 1}, {}).trace},
+                                    {"f", f->bind(scope, {&one, 1}, {}).trace}};
     save_program(scope, path_.string(), saved);
   }
   ~Folder() {

@@ -9,6 +9,7 @@
 #include "core/io/onnx/describe.h"
 #include "core/io/onnx/external_data.h"
 #include "core/io/onnx/run.h"
+#include "core/io/static_json.h"
 
 namespace tenon::onnx {
 namespace {
@@ -404,14 +405,14 @@ Json list_of(std::span<const ValueInfo* const> values) {
   return list;
 }
 
-std::string describe_function(const std::string& name, const Interface& interface,
-                              const Model& model) {
+std::string describe_signature(const KeptStatics& statics, const Interface& interface,
+                               const Model& model) {
   Json ops = Json::object(), sets = Json::object();
   for (const auto& [op, n] : op_counts(model)) ops[op] = n;
   for (const OperatorSet& set : model.operator_sets) {
     sets[set.domain.empty() ? "ai.onnx" : set.domain] = set.version;
   }
-  return Json{{"name", name},
+  return Json{{"statics", json_of_statics(statics.all())},
               {"inputs", list_of(interface.inputs)},
               {"outputs", list_of(interface.outputs)},
               {"ops", ops},
@@ -431,25 +432,27 @@ void Variables::add(const Ref<Variable>& variable) {
   by_name_.emplace(variable->name(), variable);
 }
 
-ProgramFunction function_of_model(Scope& scope, ModelSource source, Variables& variables,
-                                  std::string& description) {
+ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
   auto kept = std::make_shared<Kept>();
   kept->device = &scope.device();
   kept->model = parse_model(source.bytes);
   check_model(kept->model);
   require_known_ops(kept->model);
   kept->own_ops = own_ops_of(kept->model);
-  ProgramFunction made;
+  ReadModel made;
   made.name = source.name.empty() ? kept->model.graph.name : source.name;
   if (made.name.empty()) made.name = source.stem;
+  ProgramSignature& signature = made.signature;
+  signature.statics = source.saved ? source.saved->statics : std::make_shared<const KeptStatics>();
   const Interface interface(kept->model.graph, source.saved, *kept);
-  for (const ValueInfo* input : interface.inputs) made.inputs.push_back(spec_of(*input));
+  for (const ValueInfo* input : interface.inputs) signature.inputs.push_back(spec_of(*input));
   for (const ValueInfo* output : interface.outputs) {
-    made.outputs.push_back(output->name);
-    made.output_specs.push_back(spec_of(*output));
+    signature.outputs.push_back(output->name);
+    signature.output_specs.push_back(spec_of(*output));
   }
-  FunctionOptions options = options_for(interface.inputs, made.inputs);
-  description = describe_function(made.name, interface, kept->model);
+  FunctionOptions options = options_for(interface.inputs, signature.inputs);
+  if (source.saved) options.defaults = source.saved->defaults;
+  signature.description = describe_signature(*signature.statics, interface, kept->model);
   Loader(scope, variables, source, *kept).load();
   const Function::Body body = [kept](Scope& inner, TensorSpan inputs, const Statics&) {
     return kept->run(inner, inputs);
@@ -459,12 +462,16 @@ ProgramFunction function_of_model(Scope& scope, ModelSource source, Variables& v
   return made;
 }
 
-Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions,
-                             const std::vector<std::string>& descriptions,
-                             const Variables& variables) {
+Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions, const Variables& variables) {
   Json described = {{"functions", Json::array()}, {"variables", Json::array()}};
-  for (const std::string& text : descriptions) {
-    described["functions"].push_back(Json::parse(text));
+  for (const ProgramFunction& function : functions) {
+    Json signatures = Json::array();
+    for (const ProgramSignature& each : function.signatures) {
+      signatures.push_back(Json::parse(each.description));
+    }
+    described["functions"].push_back({{"name", function.name},
+                                      {"defaults", json_of_statics(function.function->defaults())},
+                                      {"signatures", std::move(signatures)}});
   }
   for (const Ref<Variable>& variable : variables.all()) {
     described["variables"].push_back({{"name", variable->name()},
@@ -478,10 +485,11 @@ Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions,
 
 Ref<SavedProgram> program_of_model(Scope& scope, ModelSource source) {
   Variables variables;
-  std::string description;
+  ReadModel read = read_model(scope, std::move(source), variables);
   std::vector<ProgramFunction> functions;
-  functions.push_back(function_of_model(scope, std::move(source), variables, description));
-  return program_of(std::move(functions), {description}, variables);
+  functions.push_back({std::move(read.name), std::move(read.function), {}});
+  functions.back().signatures.push_back(std::move(read.signature));
+  return program_of(std::move(functions), variables);
 }
 
 }  // namespace tenon::onnx

@@ -37,6 +37,8 @@ struct SavedInterface {
   };
   std::vector<std::string> inputs, outputs;
   std::vector<State> states;
+  // Arguments of which the function was traced, and those that its calls may leave out.
+  std::shared_ptr<const KeptStatics> statics, defaults;
 };
 
 // How a model becomes a function.
@@ -49,15 +51,15 @@ struct ModelSource {
   std::optional<SavedInterface> saved;
 };
 
-// The function, and in `description` what SavedProgram::describe() says of it, as JSON. Variables
-// that are there already are shared.
-ProgramFunction function_of_model(Scope& scope, ModelSource source, Variables& variables,
-                                  std::string& description);
+// A model as a function of one signature. Variables that are there already are shared.
+struct ReadModel {
+  std::string name;
+  Ref<Function> function;
+  ProgramSignature signature;
+};
+ReadModel read_model(Scope& scope, ModelSource source, Variables& variables);
 
-// A program of these, of which `descriptions` tell.
-Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions,
-                             const std::vector<std::string>& descriptions,
-                             const Variables& variables);
+Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions, const Variables& variables);
 
 // A program of one function, from the bytes of a file.
 Ref<SavedProgram> program_of_model(Scope& scope, ModelSource source);

@@ -75,12 +75,13 @@ TEST_F(ModelProgram, DeclaredSizesAreASignature) {
                                          .inputs = {value("x", {"N", "2"}), value("z", {"N", "?"})},
                                          .outputs = {value("y", {"N", "2"})}})));
   const ProgramFunction& f = program->find("");
+  const ProgramSignature& signature = f.signatures[0];
 
   EXPECT_EQ(f.name, "file");
-  EXPECT_EQ(f.inputs[0].dim_names, (std::vector<std::string>{"N", ""}));
-  EXPECT_EQ(f.inputs[1].sizes, (std::vector<int64_t>{-1, -1}));
-  EXPECT_EQ(f.outputs, std::vector<std::string>{"y"});
-  EXPECT_EQ(f.output_specs[0].sizes, (std::vector<int64_t>{-1, 2}));
+  EXPECT_EQ(signature.inputs[0].dim_names, (std::vector<std::string>{"N", ""}));
+  EXPECT_EQ(signature.inputs[1].sizes, (std::vector<int64_t>{-1, -1}));
+  EXPECT_EQ(signature.outputs, std::vector<std::string>{"y"});
+  EXPECT_EQ(signature.output_specs[0].sizes, (std::vector<int64_t>{-1, 2}));
   EXPECT_ERROR(call(f.function, {f32({1, 3}, {1, 2, 3}), f32({1, 3}, {1, 2, 3})}),
                Code::kInvalidArgument, "x must be f32[N,2], but is f32[1,3]");
   EXPECT_ERROR(call(f.function, {f32({1, 2}, {1, 2}), f32({2, 2}, {1, 2, 3, 4})}),
@@ -188,9 +189,10 @@ TEST_F(ModelProgram, TellsWhatItIs) {
                         .outputs = {value_info("y")}})));
 
   EXPECT_EQ(program->describe(),
-            R"({"functions":[{"name":"file","inputs":[{"name":"x","type":"f32[N,2]"}],)"
+            R"({"functions":[{"name":"file","defaults":{},"signatures":[{"statics":{},)"
+            R"("inputs":[{"name":"x","type":"f32[N,2]"}],)"
             R"("outputs":[{"name":"y","type":"f32[...]"}],"ops":{"Add":2},)"
-            R"("operator_sets":{"ai.onnx":17}}],)"
+            R"("operator_sets":{"ai.onnx":17}}]}],)"
             R"("variables":[{"name":"w","type":"f32[2]","bytes":8,"trainable":true}]})");
 }
 

@@ -5,7 +5,8 @@
 //   Tensor y = net.function("classify")(x)[0];
 //
 // A program is a folder of ONNX models that share their weights; a single ONNX file is read as one
-// too. tenon/program.h says the rest.
+// too. Traces of one name are signatures of one function, whose calls choose among them.
+// tenon/program.h says the rest.
 
 #pragma once
 
@@ -13,11 +14,16 @@
 
 namespace tenon {
 
-// A function of a program: what enters and leaves it, as its file declares that.
-struct ProgramFunction {
-  std::string name;
+// What enters and leaves a function, as a file declares that.
+struct ProgramSignature {
   std::vector<InputSpec> inputs;
   std::vector<InputSpec> outputs;  // Of the dtype DType() where the file says nothing.
+  Statics statics;                 // For which it was traced.
+};
+
+struct ProgramFunction {
+  std::string name;
+  std::vector<ProgramSignature> signatures;  // At least one.
 };
 
 // What was read of a program's files. Copies of the handle share it.
@@ -29,8 +35,9 @@ class Program {
           return tenon_program_open(current_scope(), detail::c_text(path), out);
         })) {}
 
-  // Writes traces, each under its name, with their variables.
-  static void save(std::string_view path, const std::map<std::string, Trace>& functions) {
+  // Writes traces, each under its function's name, with their variables.
+  static void save(std::string_view path,
+                   const std::vector<std::pair<std::string, Trace>>& functions) {
     std::vector<tenon_string> names;
     std::vector<tenon_trace*> traces;
     for (const auto& [name, trace] : functions) {
@@ -44,10 +51,14 @@ class Program {
   std::vector<ProgramFunction> functions() const {
     std::vector<ProgramFunction> all;
     for (size_t i = 0; i < tenon_program_count_functions(get()); ++i) {
-      all.push_back(
-          {std::string(detail::view(tenon_program_function_name(get(), i))),
-           specs(tenon_program_inputs(get(), i), tenon_program_count_inputs(get(), i)),
-           specs(tenon_program_outputs(get(), i), tenon_program_count_outputs(get(), i))});
+      all.push_back({std::string(detail::view(tenon_program_function_name(get(), i))), {}});
+      for (size_t k = 0; k < tenon_program_count_signatures(get(), i); ++k) {
+        all.back().signatures.push_back(
+            {specs(tenon_program_inputs(get(), i, k), tenon_program_count_inputs(get(), i, k)),
+             specs(tenon_program_outputs(get(), i, k), tenon_program_count_outputs(get(), i, k)),
+             statics(tenon_program_statics(get(), i, k),
+                     tenon_program_count_statics(get(), i, k))});
+      }
     }
     return all;
   }
@@ -93,10 +104,17 @@ class Program {
     }
     return all;
   }
+  static Statics statics(const tenon_static* c, size_t n) {
+    Statics all;
+    for (size_t i = 0; i < n; ++i) all.emplace(detail::view(c[i].name), Static(c[i]));
+    return all;
+  }
   uint32_t most_outputs() const {
     size_t most = 0;
     for (size_t i = 0; i < tenon_program_count_functions(get()); ++i) {
-      most = std::max(most, tenon_program_count_outputs(get(), i));
+      for (size_t k = 0; k < tenon_program_count_signatures(get(), i); ++k) {
+        most = std::max(most, tenon_program_count_outputs(get(), i, k));
+      }
     }
     return static_cast<uint32_t>(most);
   }

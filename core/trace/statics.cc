@@ -1,16 +1,34 @@
-#include "capi/src/statics.h"
+#include "core/trace/statics.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "capi/src/handles.h"
+#include "core/base/error.h"
+#include "core/dispatch/generator.h"
+#include "core/dispatch/variable.h"
+#include "core/trace/function.h"
 
-namespace tenon::capi {
+namespace tenon {
 namespace {
 
 constexpr int kDeepest = 64;
 
-std::string_view name_of(const tenon_static& value) { return get_text(value.name, "a name"); }
+[[noreturn]] void refuse(const std::string& what) {
+  Error error(Code::kInvalidArgument, "statics " + what);
+  error.set_argument("statics");
+  throw error;
+}
+
+std::string_view text_in(tenon_string text, const char* what) {
+  if (!text.data && text.size > 0) refuse(format("has {} with a size and no data", {what}));
+  return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+
+std::string_view name_of(const tenon_static& value) { return text_in(value.name, "a name"); }
+
+void require_list(const tenon_static* items, size_t n) {
+  if (n > 0 && !items) refuse("is NULL");
+}
 
 // Every part says how long it is, so that no two lists of arguments share a key.
 void put(std::string& key, std::string_view text) {
@@ -20,8 +38,8 @@ void put(std::string& key, std::string_view text) {
 }
 
 uint64_t identity_of(const void* handle) {
-  if (!handle) fail_argument("statics", "has a handle that is NULL");
-  switch (kind_of(handle)) {
+  if (!handle) refuse("has a handle that is NULL");
+  switch (static_cast<const Object*>(handle)->kind()) {
     case Kind::kTensor:
       return static_cast<const TensorImpl*>(handle)->give_identity();
     case Kind::kVariable:
@@ -31,20 +49,16 @@ uint64_t identity_of(const void* handle) {
     case Kind::kFunction:
       return static_cast<const Function*>(handle)->id();
     default:
-      fail_argument("statics",
-                    "has a handle of something that is no tensor, variable, generator "
-                    "or function");
+      refuse("has a handle of something that is no tensor, variable, generator or function");
   }
 }
 
 // By their places, then by their names.
 std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bool by_name) {
-  if (n > 0) require_pointer(items, "statics");
+  require_list(items, n);
   std::vector<const tenon_static*> all;
   for (size_t i = 0; i < n; ++i) {
-    if (by_name && name_of(items[i]).empty()) {
-      fail_argument("statics", "has an item of a map that has no name");
-    }
+    if (by_name && name_of(items[i]).empty()) refuse("has an item of a map that has no name");
     all.push_back(items + i);
   }
   std::stable_sort(all.begin(), all.end(), [](const tenon_static* a, const tenon_static* b) {
@@ -52,15 +66,13 @@ std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bo
   });
   for (size_t i = 1; i < all.size(); ++i) {
     const std::string_view name = name_of(*all[i]);
-    if (!name.empty() && name == name_of(*all[i - 1])) {
-      fail_argument("statics", format("has {} twice", {name}));
-    }
+    if (!name.empty() && name == name_of(*all[i - 1])) refuse(format("has {} twice", {name}));
   }
   return all;
 }
 
 void write(const tenon_static& value, std::string& key, std::string& text, int depth) {
-  if (depth > kDeepest) fail_argument("statics", format("is nested {} deep", {depth}));
+  if (depth > kDeepest) refuse(format("is nested {} deep", {depth}));
   key += static_cast<char>('a' + value.kind);
   switch (value.kind) {
     case TENON_STATIC_NONE:
@@ -83,13 +95,13 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
       return;
     }
     case TENON_STATIC_STRING: {
-      const std::string_view given = get_text(value.string_value, "a static argument");
+      const std::string_view given = text_in(value.string_value, "a static argument");
       put(key, given);
       text += '"' + std::string(given) + '"';
       return;
     }
     case TENON_STATIC_ENUM: {
-      const std::string_view type = get_text(value.string_value, "an enumeration's name");
+      const std::string_view type = text_in(value.string_value, "an enumeration's name");
       put(key, type);
       put(key, std::to_string(value.int_value));
       text += format("{}({})", {type, value.int_value});
@@ -97,7 +109,9 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
     }
     case TENON_STATIC_HANDLE: {
       const uint64_t identity = identity_of(value.handle);
-      put(key, format("{} {}", {static_cast<uint64_t>(kind_of(value.handle)), identity}));
+      put(key,
+          format("{} {}", {static_cast<uint64_t>(static_cast<const Object*>(value.handle)->kind()),
+                           identity}));
       text += format("object {}", {identity});
       return;
     }
@@ -110,7 +124,7 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
       if (is_map) {
         items = ordered(value.items, value.n_items, true);
       } else {
-        if (value.n_items > 0) require_pointer(value.items, "statics");
+        require_list(value.items, value.n_items);
         for (uint32_t i = 0; i < value.n_items; ++i) items.push_back(value.items + i);
       }
       for (size_t i = 0; i < items.size(); ++i) {
@@ -125,7 +139,7 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
       return;
     }
     default:
-      fail_argument("statics", format("has a value of kind {}, which is unknown", {value.kind}));
+      refuse(format("has a value of kind {}, which is unknown", {value.kind}));
   }
 }
 
@@ -133,7 +147,7 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
 
 StaticArguments::StaticArguments(const tenon_static* given, size_t n,
                                  const std::vector<tenon_static>& defaults) {
-  if (n > 0) require_pointer(given, "statics");
+  require_list(given, n);
   all_.assign(given, given + n);
   for (const tenon_static& value : defaults) {
     const bool is_given = std::any_of(all_.begin(), all_.end(), [&](const tenon_static& other) {
@@ -151,12 +165,10 @@ StaticArguments::StaticArguments(const tenon_static* given, size_t n,
 }
 
 KeptStatics::KeptStatics(const tenon_static* given, size_t n) {
-  // Whatever a call would be refused for is refused here.
-  StaticArguments(given, n, {});
-  for (size_t i = 0; i < n; ++i) {
-    if (name_of(given[i]).empty()) fail_argument("options.defaults", "has one without a name");
-  }
+  const Statics all = StaticArguments(given, n, {}).view();
   all_ = copy(given, n);
+  key_ = all.key;
+  text_ = all.text;
 }
 
 std::vector<tenon_static> KeptStatics::copy(const tenon_static* items, size_t n) {
@@ -174,7 +186,7 @@ std::vector<tenon_static> KeptStatics::copy(const tenon_static* items, size_t n)
 
 tenon_string KeptStatics::copy(tenon_string text) {
   texts_.push_back(std::make_unique<std::string>(text.data ? text.data : "", text.size));
-  return lend_text(*texts_.back());
+  return {texts_.back()->data(), texts_.back()->size()};
 }
 
-}  // namespace tenon::capi
+}  // namespace tenon

@@ -1,0 +1,96 @@
+#include "core/io/program_json.h"
+
+#include "core/base/error.h"
+#include "core/base/search.h"
+#include "core/io/static_json.h"
+#include "core/io/strict_json.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 26;
+// Down to the static arguments of a signature.
+constexpr int kDeepest = 5 + kDeepestStatic;
+
+bool is_of(const Json& value, JsonForm form) {
+  switch (form) {
+    case JsonForm::kText:
+      return value.is_string();
+    case JsonForm::kBool:
+      return value.is_boolean();
+    case JsonForm::kList:
+      return value.is_array();
+    case JsonForm::kObject:
+      return value.is_object();
+  }
+  return false;
+}
+
+}  // namespace
+
+Json read_program_json(onnx::ModelFolder& files) {
+  const std::string text = onnx::read_whole(files.open(kProgramJson), kMostBytes, kProgramJson);
+  Json json = parse_strict_json(text, kDeepest, kProgramJson);
+  require_code(json.is_object() && json.value("format", Json()) == "tenon program", Code::kDataLoss,
+               "tenon.json describes no program");
+  require_code(json.value("version", Json()) == 1, Code::kUnimplemented,
+               "tenon.json is of version {}, and 1 is known here",
+               json.value("version", Json()).dump());
+  json.erase("version");
+  require_keys(json, kProgramJson,
+               {{"format", JsonForm::kText},
+                {"weights", JsonForm::kText},
+                {"functions", JsonForm::kObject},
+                {"variables", JsonForm::kList}});
+  return json;
+}
+
+void require_keys(const Json& object, std::string_view what, std::initializer_list<JsonKey> keys) {
+  require_code(object.is_object(), Code::kDataLoss, "{} is no object", what);
+  for (const JsonKey& key : keys) {
+    const auto at = object.find(key.name);
+    require_code(at != object.end() && is_of(*at, key.form), Code::kDataLoss,
+                 "{} has no \"{}\", or it is of another kind", what, key.name);
+  }
+  for (const auto& item : object.items()) {
+    const std::string& name = item.key();
+    require_code(any_of(keys, [&](const JsonKey& key) { return name == key.name; }),
+                 Code::kDataLoss, "{} has \"{}\", which is not known here", what, name);
+  }
+}
+
+std::vector<std::string> texts_in(const Json& list, std::string_view what) {
+  std::vector<std::string> texts;
+  for (const Json& each : list) {
+    require_code(each.is_string(), Code::kDataLoss, "{} is a list of names, and {} is none", what,
+                 each.dump());
+    texts.push_back(each.get<std::string>());
+  }
+  return texts;
+}
+
+std::vector<std::string> listed_files(const std::string& folder) {
+  std::vector<std::string> names;
+  const auto add = [&](const Json& name) {
+    const std::string& text = name.get_ref<const std::string&>();
+    const bool is_ours = text.ends_with(".onnx") || text.ends_with(".safetensors");
+    if (is_ours && text.find_first_of("/\\") == std::string::npos) names.push_back(text);
+  };
+  try {
+    onnx::ModelFolder files(folder);
+    const Json json = read_program_json(files);
+    add(json["weights"]);
+    for (const Json& function : json["functions"]) {
+      for (const Json& signature : function.at("signatures")) add(signature.at("file"));
+    }
+  } catch (const Error&) {
+    return {};  // What is there is no program.
+  } catch (const Json::exception&) {
+    return {};
+  }
+  return names;
+}
+
+}  // namespace tenon

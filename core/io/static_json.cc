@@ -1,0 +1,171 @@
+#include "core/io/static_json.h"
+
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+std::string_view view(tenon_string text) { return {text.data, text.size}; }
+
+// ---- written
+
+using Written = nlohmann::ordered_json;
+
+Written written_map(std::span<const tenon_static> items, int depth);
+
+Written written(const tenon_static& value, int depth) {
+  require_code(depth > 0, Code::kUnimplemented, "a static argument is nested deeper than {}",
+               kDeepestStatic);
+  switch (value.kind) {
+    case TENON_STATIC_BOOL:
+      return value.int_value != 0;
+    case TENON_STATIC_INT:
+      return value.int_value;
+    case TENON_STATIC_FLOAT:
+      if (std::isfinite(value.float_value)) return value.float_value;
+      return {{"float", format("{}", {value.float_value})}};
+    case TENON_STATIC_STRING:
+      return view(value.string_value);
+    case TENON_STATIC_ENUM:
+      return {{"enum", Written::array({view(value.string_value), value.int_value})}};
+    case TENON_STATIC_LIST: {
+      Written list = Written::array();
+      for (uint32_t i = 0; i < value.n_items; ++i) {
+        list.push_back(written(value.items[i], depth - 1));
+      }
+      return list;
+    }
+    case TENON_STATIC_MAP:
+      return {{"map", written_map({value.items, value.n_items}, depth - 2)}};
+    case TENON_STATIC_HANDLE:
+      fail(Code::kUnimplemented, "the static argument {} is an object, which is in no file",
+           {view(value.name)});
+    default:
+      return nullptr;
+  }
+}
+
+Written written_map(std::span<const tenon_static> items, int depth) {
+  Written map = Written::object();
+  for (const tenon_static& item : items) {
+    require_code(item.name.size > 0, Code::kUnimplemented,
+                 "a static argument has no name, by which a file could hold it");
+    map[std::string(view(item.name))] = written(item, depth);
+  }
+  return map;
+}
+
+// ---- read
+
+class Reader {
+ public:
+  using Json = nlohmann::json;
+
+  explicit Reader(std::string_view what) : what_(what) {}
+
+  std::vector<tenon_static> map(const Json& json) const {
+    if (!json.is_object()) refuse(json);
+    std::vector<tenon_static> items;
+    for (const auto& [name, value] : json.items()) {
+      if (name.empty()) refuse(json);
+      items.push_back(read(value));
+      items.back().name = lend(json.find(name).key());
+    }
+    return items;
+  }
+
+ private:
+  tenon_static read(const Json& json) const {
+    tenon_static value = {};
+    if (json.is_boolean()) {
+      value.kind = TENON_STATIC_BOOL;
+      value.int_value = json.get<bool>();
+    } else if (json.is_number_integer()) {
+      value.kind = TENON_STATIC_INT;
+      value.int_value = integer(json);
+    } else if (json.is_number()) {
+      value.kind = TENON_STATIC_FLOAT;
+      value.float_value = json.get<double>();
+    } else if (json.is_string()) {
+      value.kind = TENON_STATIC_STRING;
+      value.string_value = lend(json.get_ref<const std::string&>());
+    } else if (json.is_array()) {
+      value.kind = TENON_STATIC_LIST;
+      std::vector<tenon_static> items;
+      for (const Json& item : json) items.push_back(read(item));
+      hold(value, std::move(items));
+    } else if (json.is_object()) {
+      read_tagged(json, value);
+    } else {
+      value.kind = TENON_STATIC_NONE;
+    }
+    return value;
+  }
+
+  void read_tagged(const Json& json, tenon_static& value) const {
+    if (json.size() != 1) refuse(json);
+    const std::string& tag = json.begin().key();
+    const Json& held = *json.begin();
+    if (tag == "map") {
+      value.kind = TENON_STATIC_MAP;
+      hold(value, map(held));
+    } else if (tag == "enum" && held.is_array() && held.size() == 2 && held[0].is_string() &&
+               held[1].is_number_integer()) {
+      value.kind = TENON_STATIC_ENUM;
+      value.string_value = lend(held[0].get_ref<const std::string&>());
+      value.int_value = integer(held[1]);
+    } else if (tag == "float") {
+      value.kind = TENON_STATIC_FLOAT;
+      value.float_value = beyond(held);
+    } else {
+      refuse(json);
+    }
+  }
+
+  int64_t integer(const Json& json) const {
+    const bool fits = !json.is_number_unsigned() ||
+                      json.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
+    if (!fits) refuse(json);
+    return json.get<int64_t>();
+  }
+
+  double beyond(const Json& json) const {
+    if (json == "inf") return std::numeric_limits<double>::infinity();
+    if (json == "-inf") return -std::numeric_limits<double>::infinity();
+    if (json != "nan") refuse(json);
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
+  void hold(tenon_static& value, std::vector<tenon_static> items) const {
+    value.n_items = static_cast<uint32_t>(items.size());
+    held_.push_back(std::move(items));
+    value.items = held_.back().data();
+  }
+
+  [[noreturn]] void refuse(const Json& json) const {
+    fail(Code::kDataLoss, "{}: {} is no static argument", {what_, json.dump()});
+  }
+  static tenon_string lend(const std::string& text) { return {text.data(), text.size()}; }
+
+  std::string_view what_;
+  mutable std::deque<std::vector<tenon_static>> held_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json json_of_statics(std::span<const tenon_static> all) {
+  return written_map(all, kDeepestStatic);
+}
+
+std::shared_ptr<const KeptStatics> statics_of_json(const nlohmann::json& json,
+                                                   std::string_view what) {
+  const Reader reader(what);
+  const std::vector<tenon_static> all = reader.map(json);
+  return std::make_shared<const KeptStatics>(all.data(), all.size());
+}
+
+}  // namespace tenon
