@@ -14,7 +14,7 @@
 #   --peers        what the benches compare with: libtorch
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
-#   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/
+#   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
 #   --cuda         what the CUDA plugin needs
 #   --all          all of these but --cuda
 #
@@ -42,6 +42,8 @@ for part; do
     --wasm) packages="$packages emscripten nodejs" ;;
     --onnxruntime)
       packages="$packages python3 python3-venv"
+      # A Node that is not Debian's brings its own.
+      command -v npm >/dev/null || packages="$packages npm"
       onnxruntime=yes
       ;;
     --cuda)
