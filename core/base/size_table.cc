@@ -106,6 +106,13 @@ void SizeTable::mark_born(Size size) {
   has_births_ = true;
 }
 
+void SizeTable::bound(Size born, Size most) {
+  hold({Test::kLessEqual, born.word(), most.word()});
+  const std::optional<size_t> symbol = symbol_of(born);
+  const bool says_something = !most.known() || most.word() < kLargestSize;
+  if (symbol && says_something) atoms_[symbols_[*symbol]].most = most;
+}
+
 std::vector<size_t> SizeTable::born_in(Size size) const {
   std::vector<size_t> all;
   if (!has_births_ || size.known()) return all;

@@ -48,6 +48,11 @@ class SizeTable {
   Sizes take_over(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
   bool is_born(size_t symbol) const { return atoms_[symbols_[symbol]].is_born; }
   bool has_births() const { return has_births_; }
+  // Says that one is not more than another size.
+  void bound(Size born, Size most);
+  // The sizes for a look at what code takes that does not run: those that are born are as large as
+  // they may be, and nothing where nobody says that.
+  Sizes with_most(Sizes sizes) const;
   // Marks the symbol that a size is, if it is one, as such a size: code is read that makes it.
   void mark_born(Size size);
   // The symbols of that kind that a size is made of.
@@ -109,6 +114,7 @@ class SizeTable {
     Size a = 0, b = 0;  // The operands of the others.
     std::optional<int64_t> example;
     bool is_born = false;
+    Size most = 0;  // Of one that is born; 0: nobody says.
     int64_t least, greatest;      // What is known of it.
     std::optional<Size> instead;  // What an equality made of it.
   };

@@ -112,6 +112,13 @@ Sizes SizeTable::take_over(const SizeTable& other,
   return symbols;
 }
 
+Sizes SizeTable::with_most(Sizes sizes) const {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (is_born(i)) sizes[i] = evaluate(atoms_[symbols_[i]].most, sizes);
+  }
+  return sizes;
+}
+
 void SizeTable::check_born(size_t symbol, std::span<const Size> values) const {
   for (const LateGuard& guard : late_guards_) {
     if (guard.symbol != symbol) continue;

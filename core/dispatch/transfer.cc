@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/size_table.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
@@ -166,8 +167,7 @@ Size read_size(const Tensor& x, Size most) {
   Scope& scope = current_scope();
   if (!scope.traced_cells()) return Size::number(read_integer(x));
   const Size size = read_traced_size(scope, x);
-  const bool fits = (size <= most).hold();
-  require(fits, "a size that data say is at most {}", most);
+  SizeTable::current().bound(size, most);
   return size;
 }
 

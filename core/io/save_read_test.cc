@@ -146,6 +146,19 @@ TEST_F(SaveAndRead, ALoopThatAValueEnds) {
   }
 }
 
+TEST_F(SaveAndRead, RowsThatDataChoose) {
+  const auto f = function([&](TensorSpan in) {
+    const Tensor sums = call_named1("sum", {{"axes", Ints{1}}}, {in[0]});
+    const Tensor rows = call_named1("boolean_mask", {}, {in[0], greater(sums, number(0))});
+    const Tensor among = number(3.0) * tenon::ones(rows->type);
+    return Tensors{rows + among, shape_tensor(rows->shape())};
+  });
+  const Ref<Function> read = again(f, {kRows})->find("f").function;
+
+  for (const int64_t rows : {1, 4, 9}) expect_same(f, read, {numbers({rows, 4})});
+  expect_same(f, read, {numbers({3, 4}) - number(2)});  // No row at all.
+}
+
 TEST_F(SaveAndRead, RandomNumbersThatGoOn) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 42));
   const auto f = function([&](TensorSpan in) {

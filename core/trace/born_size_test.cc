@@ -1,13 +1,13 @@
 // Sizes that only the values of a call say: code under trace has them as any other.
 
 #include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
 #include "core/testing/control.h"
 #include "core/trace/text.h"
 
 namespace tenon {
 namespace {
 
-using testing::boolean;
 using testing::f32;
 using testing::f64;
 using testing::scalar64;
@@ -47,8 +47,9 @@ TEST_F(BornSizes, AreNumbersToComputeWith) {
   const auto mean_of_positive = [](const Tensor& x) {
     const Tensor y = positive(x);
     const Tensor n = cast(shape_tensor(y->shape()), DType::kF64);
-    return concat(Tensors{sum(y, {0}, true) / n, n, zeros(TensorType(DType::kF64, y->shape())) + y},
-                  0);
+    const Tensor mean = reshape(sum(y), Dims{1}) / n;
+    const Tensors parts = {mean, n, zeros(TensorType(DType::kF64, y->shape())) + y};
+    return concat(parts, 0);
   };
   const auto f = of_vector(mean_of_positive);
   for (const Tensor& x : vectors_) {

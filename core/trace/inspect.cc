@@ -207,7 +207,8 @@ std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType
   for (const TensorType& type : arguments) {
     given.push_back(value_of(type, scope.device(), nullptr));
   }
-  const std::optional<Sizes> sizes = trace.sizes_for(given);
+  std::optional<Sizes> sizes = trace.sizes_for(given);
+  if (sizes) sizes = graph.sizes().with_most(*sizes);
   if (!sizes) {
     std::string types;
     for (const TensorType& type : arguments) {

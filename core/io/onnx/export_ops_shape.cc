@@ -220,6 +220,24 @@ bool say_triangle(OpCall& c) {
   return true;
 }
 
+// ONNX gives as many places as there are.
+bool say_nonzero(OpCall& c) {
+  if (c.rank() == 0) return false;
+  const Attributes columns = {attribute("start", int64_t{1}), attribute("end", int64_t{2})};
+  const std::string places = c.w.node("NonZero", {c.in[0]});
+  const std::string count = c.w.node("Shape", {places}, columns);
+  const std::string room = c.w.size(c.out_type().shape[1]);
+  const std::string taken = c.w.node("Min", {count, room});
+  const std::string first =
+      c.w.node("Slice", {places, c.w.integers({0}), taken, c.w.integers({1})});
+  const std::string pads =
+      c.w.node("Concat", {c.w.integers({0, 0, 0}), c.w.node("Sub", {room, taken})},
+               {attribute("axis", int64_t{0})});
+  c.out = {c.w.node("Pad", {first, pads, c.w.integer(c.integer("fill"))}),
+           c.w.node("Squeeze", {count})};
+  return true;
+}
+
 }  // namespace
 
 void add_shape_forms(FormTable& all) {
@@ -230,6 +248,7 @@ void add_shape_forms(FormTable& all) {
   all["squeeze"] = {.say = say_squeeze};
   all["expand_dims"] = {.say = say_expand_dims};
   all["slice"] = {.say = say_slice};
+  all["nonzero"] = {.say = say_nonzero};
   all["flip"] = {.say = say_flip};
   all["split"] = {.say = say_split};
   all["unstack"] = {.say = say_unstack};
