@@ -24,6 +24,9 @@ void keep(void* lost) {
   all->push_back(lost);
 }
 
+// `fake` looks up which of its lines it is asked for.
+void prepare_by_its_own_lines(Broken& b) { b.plugin.kernels = b.sane->kernels; }
+
 }  // namespace
 
 std::vector<DeviceFault> faults_of_level_1() {
@@ -283,6 +286,52 @@ std::vector<DeviceFault> faults_of_level_1() {
            tenon_launch own = *launch;
            own.record = &nowhere;
            return broken->inner.launch(kernel, stream, &own);
+         };
+       }},
+      {"replays", "the values of the first replay stay", kLate,
+       [](Broken& b) {
+         prepare_by_its_own_lines(b);
+         b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
+                             const tenon_replay* replay) {
+           static std::vector<tenon_element> first;
+           if (first.empty()) first.assign(replay->values, replay->values + replay->n_values);
+           tenon_replay own = *replay;
+           own.values = first.data();
+           return broken->inner.replay(recording, stream, &own);
+         };
+       }},
+      {"replays", "outputs are where they were when it was recorded", kLate,
+       [](Broken& b) {
+         prepare_by_its_own_lines(b);
+         b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
+                             const tenon_replay* replay) {
+           static tenon_slot first = replay->slots[1];
+           std::vector<tenon_slot> slots(replay->slots, replay->slots + replay->n_slots);
+           slots[1] = first;
+           tenon_replay own = *replay;
+           own.slots = slots.data();
+           return broken->inner.replay(recording, stream, &own);
+         };
+       }},
+      {"replays", "a launch of four is lost", kLate,
+       [](Broken& b) {
+         prepare_by_its_own_lines(b);
+         b.calls.record = [](tenon_device_p* device, const tenon_record_request* request,
+                             tenon_recording_p** out, tenon_string* reason) {
+           tenon_record_request own = *request;
+           own.n_launches -= own.n_launches == 4;
+           return broken->inner.record(device, &own, out, reason);
+         };
+       }},
+      {"replay_records", "errors are recorded where they were at first", kLate,
+       [](Broken& b) {
+         prepare_by_its_own_lines(b);
+         b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
+                             const tenon_replay* replay) {
+           static tenon_buffer_p* const first = replay->record_buffer;
+           tenon_replay own = *replay;
+           own.record_buffer = first;
+           return broken->inner.replay(recording, stream, &own);
          };
        }},
       {"index_values", "what an index out of range reads is left as it was", kRef,

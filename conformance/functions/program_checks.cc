@@ -240,10 +240,6 @@ bool is_reduction(const Claim& claim) {
 // By the dtype of their first inputs, in an order of their own.
 ClaimsByDType listed_for_loops(const Bench& bench, Draw& draw) {
   if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it lists nothing for loops");
-  constexpr tenon_features kNeeded = TENON_FEATURE_SYNCHRONOUS | TENON_FEATURE_HOST_VISIBLE;
-  if ((bench.env.features & kNeeded) != kNeeded) {
-    throw Unsupported("functions run call by call on a device of its kind, so there are no loops");
-  }
   ClaimsByDType by_dtype;
   for (const Claim& claim : loop_claims()) by_dtype[claim.inputs.at(0)].push_back(&claim);
   for (auto& [dtype, claims] : by_dtype) {
@@ -288,7 +284,7 @@ std::vector<Program> row_programs(const Bench& bench) {
   return programs;
 }
 
-Fault holds_fused(const Bench& bench, const Program& program) {
+Fault holds_called(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Code code = code_of(bench, program);
   const std::vector<Tensors> inputs = inputs_of(bench, program);
@@ -305,6 +301,22 @@ Fault no_loop_ran(const Bench&) {
 
 Fault no_row_loop_ran(const Bench&) {
   return guard::n_row_loops() > 0 ? "" : "it lists reductions for loops, and made none ready";
+}
+
+// ---- recordings
+
+std::vector<Program> replayed_programs(const Bench& bench) {
+  if (!guard::has_recordings()) throw Unsupported("it makes no recordings");
+  if ((bench.env.features & TENON_FEATURE_SYNCHRONOUS) != 0) {
+    throw Unsupported("nothing is recorded of a SYNCHRONOUS device");
+  }
+  return few_programs(bench);
+}
+
+Fault nothing_was_replayed(const Bench&) {
+  if (guard::n_replays() > 0) return "";
+  if (guard::n_recordings() == 0) throw Unsupported("it refuses to record what it is asked for");
+  return "it makes recordings, and none was replayed";
 }
 
 }  // namespace
@@ -333,15 +345,22 @@ std::vector<FunctionCheck> program_checks() {
        .what =
            "Each call that is listed for loops gives in a loop what it gives alone, to the bit.",
        .programs = loop_programs,
-       .holds = holds_fused,
+       .holds = holds_called,
        .missing = no_loop_ran},
       {.part = "functions.loops",
        .name = "in_rows",
        .what = "Each reduction that is listed for loops gives, with what is made of its rows, what "
                "the calls give alone, to the bit.",
        .programs = row_programs,
-       .holds = holds_fused,
+       .holds = holds_called,
        .missing = no_row_loop_ran},
+      {.part = "functions.recordings",
+       .name = "replayed",
+       .what = "What a function's launches give that were recorded, with other values, numbers and "
+               "memory at each replay, is what they give one by one, to the bit.",
+       .programs = replayed_programs,
+       .holds = holds_called,
+       .missing = nothing_was_replayed},
   };
 }
 

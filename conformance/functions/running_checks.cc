@@ -88,6 +88,7 @@ uint64_t test_steady(const Bench& bench) {
     for (int i = 0; i < 8; ++i) call();
     guard::fail_at(guard::Call::kPrepare, 0);
     guard::fail_at(guard::Call::kAllocate, 0);
+    const uint64_t recordings = guard::n_recordings();
     const tenon_memory_info before = device.memory();
     for (int i = 0; i < 100; ++i) call();
     const tenon_memory_info after = device.memory();
@@ -98,6 +99,7 @@ uint64_t test_steady(const Bench& bench) {
     };
     require_none(guard::n_calls(guard::Call::kPrepare), "kernels are prepared");
     require_none(guard::n_calls(guard::Call::kAllocate), "buffers are allocated");
+    require_none(guard::n_recordings() - recordings, "recordings are made");
     require_none(after.live_bytes - before.live_bytes, "bytes are kept");
     require_none(after.held_bytes - before.held_bytes, "bytes are taken from the device");
   });

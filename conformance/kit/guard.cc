@@ -42,11 +42,12 @@ struct State {
   Poison poison = Poison::kPattern;
   std::atomic<bool> visible{false};
   std::atomic<uint64_t> watched{0};
-  std::atomic<uint64_t> loops{0}, row_loops{0};
+  std::atomic<uint64_t> loops{0}, row_loops{0}, recordings{0}, replays{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
 
-  std::atomic<int64_t> instances{0}, devices{0}, buffers{0}, streams{0}, events{0}, kernels_open{0};
+  std::atomic<int64_t> instances{0}, devices{0}, buffers{0}, streams{0}, events{0}, kernels_open{0},
+      recordings_open{0};
 };
 State state;
 
@@ -145,6 +146,26 @@ void release_event(tenon_event_p* event) {
 void release_kernel(tenon_kernel_p* kernel) {
   --state.kernels_open;
   state.calls.release_kernel(kernel);
+}
+
+tenon_error* record(tenon_device_p* device, const tenon_record_request* request,
+                    tenon_recording_p** out, tenon_string* out_reason) {
+  tenon_error* error = state.calls.record(device, request, out, out_reason);
+  if (!error && *out) {
+    ++state.recordings;
+    ++state.recordings_open;
+  }
+  return error;
+}
+tenon_error* replay(tenon_recording_p* recording, tenon_stream_p* stream,
+                    const tenon_replay* replay) {
+  if (tenon_error* error = ordered_failure(Call::kLaunch)) return error;
+  ++state.replays;
+  return state.calls.replay(recording, stream, replay);
+}
+void release_recording(tenon_recording_p* recording) {
+  --state.recordings_open;
+  state.calls.release_recording(recording);
 }
 
 tenon_dtype first_dtype(const tenon_operand* operands, size_t n) {
@@ -403,6 +424,9 @@ void build() {
   replace(state.own.launch, launch);
   replace(state.own.release_kernel, release_kernel);
   replace(state.own.prepare_loop, prepare_loop);
+  replace(state.own.record, record);
+  replace(state.own.replay, replay);
+  replace(state.own.release_recording, release_recording);
 
   const auto* line = reinterpret_cast<const char*>(inner.kernels);
   for (size_t i = 0; i < inner.n_kernels; ++i, line += inner.kernel_size) {
@@ -468,8 +492,8 @@ void fail_at(Call call, uint64_t n) {
 uint64_t n_calls(Call call) { return state.seen[static_cast<size_t>(call)]; }
 
 Balance balance() {
-  return {state.instances, state.devices, state.buffers,
-          state.streams,   state.events,  state.kernels_open};
+  return {state.instances, state.devices,      state.buffers,        state.streams,
+          state.events,    state.kernels_open, state.recordings_open};
 }
 
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
@@ -480,14 +504,18 @@ bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
 bool has_loops() { return state.own.prepare_loop != nullptr; }
 uint64_t n_loops() { return state.loops + state.row_loops; }
 uint64_t n_row_loops() { return state.row_loops; }
+bool has_recordings() { return state.own.record != nullptr; }
+uint64_t n_recordings() { return state.recordings; }
+uint64_t n_replays() { return state.replays; }
 
 }  // namespace tenon_kit::guard
 
 namespace tenon_kit {
 
 std::string to_text(const Balance& b) {
-  return fmt::format("{} instances, {} devices, {} buffers, {} streams, {} events, {} kernels",
-                     b.instances, b.devices, b.buffers, b.streams, b.events, b.kernels);
+  return fmt::format(
+      "{} instances, {} devices, {} buffers, {} streams, {} events, {} kernels, {} recordings",
+      b.instances, b.devices, b.buffers, b.streams, b.events, b.kernels, b.recordings);
 }
 
 }  // namespace tenon_kit

@@ -25,6 +25,7 @@ struct Balance {
   int64_t streams = 0;
   int64_t events = 0;
   int64_t kernels = 0;
+  int64_t recordings = 0;
   friend bool operator==(const Balance&, const Balance&) = default;
 };
 std::string to_text(const Balance& balance);
@@ -38,7 +39,7 @@ void wrap(tenon_plugin_query inner);
 tenon_plugin_query query();
 const tenon_plugin& plugin();  // The one within. Throws what its query function answered.
 
-// From here on, until `relax`, launches are watched.
+// From here on, until `relax`, launches are watched. Those of a recording are not seen.
 void watch(Poison poison);
 void relax();
 std::vector<std::string> take_faults();  // What was seen since the last time.
@@ -46,7 +47,7 @@ bool watches();        // Whether the host sees the memory of the devices that w
 uint64_t n_watched();  // Launches of which an operand was looked at, since the last `watch`.
 
 // Lets the n-th call from now fail, 1 for the next one; 0 for none.
-enum class Call { kAllocate, kLaunch, kCopy, kPrepare };
+enum class Call { kAllocate, kLaunch, kCopy, kPrepare };  // A replay is a launch.
 void fail_at(Call call, uint64_t n);
 uint64_t n_calls(Call call);  // Since the last `fail_at`.
 
@@ -60,6 +61,11 @@ bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 bool has_loops();
 uint64_t n_loops();
 uint64_t n_row_loops();
+
+// The same of `record`, and how often a recording was replayed.
+bool has_recordings();
+uint64_t n_recordings();
+uint64_t n_replays();
 
 }  // namespace guard
 }  // namespace tenon_kit
