@@ -1,4 +1,5 @@
 #include "capi/tests/check.h"
+#include "capi/tests/function_code.h"
 
 #if defined(__linux__)
 #include <malloc.h>
@@ -137,7 +138,62 @@ static void memory_is_flat_over_many_steps(void) {
   tenon_tensor_release(rate);
 }
 
+/* variable -= x * rate, and the sum of what that gives. */
+static tenon_error* step_of_function(struct code* code, tenon_scope* inner,
+                                     tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
+  tenon_tensor *value = NULL, *step = NULL, *next = NULL;
+  tenon_error* error = tenon_variable_read(inner, code->variable, &value);
+  if (!error) error = tenon_mul(inner, inputs[0], inputs[1], &step);
+  if (!error) error = tenon_sub(inner, value, step, &next);
+  if (!error) error = tenon_variable_assign(inner, code->variable, next);
+  if (!error) error = tenon_sum(inner, next, NULL, &out_outputs[0]);
+  tenon_tensor_release(value);
+  tenon_tensor_release(step);
+  tenon_tensor_release(next);
+  return error;
+}
+
+/* A function that is launched, or replayed, with another number each time. */
+static void memory_is_flat_over_many_calls(void) {
+  struct code code;
+  tenon_tensor* inputs[2];
+  tenon_function* f;
+  long early = 0, late = 0;
+  uint64_t early_live = 0;
+  const int calls = device_has(TENON_FEATURE_SYNCHRONOUS) ? kSteps / 10 : kSteps / 50;
+  int i;
+  memset(&code, 0, sizeof code);
+  code.run = step_of_function;
+  code.variable = make_variable(0);
+  inputs[0] = F32(1);
+  f = function_of(&code, NULL);
+  for (i = 0; i < calls; ++i) {
+    tenon_tensor* y = NULL;
+    inputs[1] = tenon_scalar_f64(i % 2 == 0 ? 1 : -1);
+    CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
+    tenon_tensor_release(inputs[1]);
+    tenon_tensor_release(y);
+    if (i % 16 == 0) settle();
+    if (i == calls / 10) {
+      settle();
+      early = allocated_bytes();
+      early_live = live_bytes();
+    }
+  }
+  settle();
+  late = allocated_bytes();
+
+  printf("allocated after a tenth: %ld, at the end: %ld\n", early, late);
+  CHECK(code.runs == 1);
+  CHECK(live_bytes() == early_live);
+  if (kIsExact) CHECK(late - early < 64 * 1024);
+  tenon_function_release(f);
+  tenon_variable_release(code.variable);
+  tenon_tensor_release(inputs[0]);
+}
+
 int main(void) {
   RUN(memory_is_flat_over_many_steps);
+  RUN(memory_is_flat_over_many_calls);
   return report();
 }
