@@ -325,6 +325,20 @@ TEST(Recordings, AreNotOfMemoryThatBeginsElsewhere) {
   EXPECT_EQ(counting.replays(), 1u);
 }
 
+// Where that begins nobody knows.
+TEST(Recordings, AreNotOfMemoryThatIsLent) {
+  OnFake on(Options{{"visible", "1"}});
+  const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
+  const Tensor b = f32({3, 4});
+  for (int i = 0; i < 2; ++i) on.run(program, {f32({1, 2}), b});
+  float lent[] = {5, 6};
+  const Tensor x = renewed(*b);
+  x->storage = on.device().allocator().import(lent, sizeof lent, {});
+  const Counting counting;
+  EXPECT_EQ(values_of(on.run(program, {x, b})[0]), (Doubles{5, 16}));
+  EXPECT_EQ(counting.replays(), 0u);
+}
+
 TEST(Recordings, StayUntilTheirWorkIsDone) {
   OnFake on(Options{{"delay_us", "5000"}});
   const uint64_t before = counted().recordings;
