@@ -1,7 +1,8 @@
 // What a call of a function costs: chains of calls that can and cannot be fused, a large one, also
-// in place, a loop of a thousand adds whose number of trips is an input, an LSTM cell and a
-// convolution, traced, beside the same code eager and beside PyTorch's C++ API; and how long it
-// takes to trace each. One thread; inputs are given at run time; the plugin is loaded at run time.
+// in place, a layer norm written out, a loop of a thousand adds whose number of trips is an input,
+// an LSTM cell and a convolution, traced, beside the same code eager and beside PyTorch's C++ API;
+// and how long it takes to trace each. One thread; inputs are given at run time; the plugin is
+// loaded at run time.
 
 #include <tenon/tenon.h>
 
@@ -163,6 +164,36 @@ void large_fused(benchmark::State& state, How how) {
   state.SetBytesProcessed(state.iterations() * kElements * 5 * 4);
 }
 
+// ---- (x - mean) / sqrt(var + epsilon) along rows, of 4096 x 256
+
+void norm_by_hand(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  const int64_t columns = 1;
+  tenon_mean_attrs along = TENON_MEAN_ATTRS_DEFAULT;
+  along.axes = &columns;
+  along.n_axes = 1;
+  along.keepdims = true;
+  tenon_tensor* const epsilon = tenon_scalar_f64(1e-5);
+  tenon_tensor *mean = nullptr, *centered = nullptr, *squares = nullptr, *variance = nullptr,
+               *moved = nullptr, *inv_std = nullptr;
+  check(tenon_mean(inner, inputs[0], &along, &mean));
+  check(tenon_sub(inner, inputs[0], mean, &centered));
+  check(tenon_square(inner, centered, &squares));
+  check(tenon_mean(inner, squares, &along, &variance));
+  check(tenon_add(inner, variance, epsilon, &moved));
+  check(tenon_rsqrt(inner, moved, &inv_std));
+  check(tenon_mul(inner, centered, inv_std, out));
+  for (tenon_tensor* each : {epsilon, mean, centered, squares, variance, moved, inv_std}) {
+    tenon_tensor_release(each);
+  }
+}
+
+void rows_fused(benchmark::State& state, How how) {
+  constexpr int64_t kRows = 4096, kColumns = 256;
+  std::vector<float> x(static_cast<size_t>(kRows * kColumns), -2);
+  for (size_t i = 0; i < x.size(); i += 2) x[i] = 2;
+  measure(state, how, norm_by_hand, {tensor(TENON_FLOAT32, {kRows, kColumns}, x)}, 1);
+}
+
 // ---- a convolution of 100 channels to as many
 
 void conv(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
@@ -276,6 +307,7 @@ int main(int argc, char** argv) {
   } cases[] = {{"chain_unfusable", chain_unfusable},
                {"chain_fused", chain_fused},
                {"large_fused", large_fused},
+               {"rows_fused", rows_fused},
                {"loop_1000", loop_1000},
                {"lstm_cell", lstm},
                {"convolution", convolution}};

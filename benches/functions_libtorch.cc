@@ -64,6 +64,20 @@ void large_fused(benchmark::State& state, bool in_place) {
   check(state, call(), 0.5f);
 }
 
+void rows_fused(benchmark::State& state) {
+  const c10::InferenceMode inference;
+  const at::Tensor x = at::tensor({2.0f, -2.0f}).repeat({4096, 128});
+  const auto call = [&] {
+    const at::Tensor centered = x - x.mean(1, true);
+    return centered * at::rsqrt(centered.square().mean(1, true) + 1e-5);
+  };
+  for (auto _ : state) {
+    at::Tensor y = call();
+    benchmark::DoNotOptimize(y);
+  }
+  check(state, call(), 1);
+}
+
 void convolution(benchmark::State& state) {
   const c10::InferenceMode inference;
   const at::Tensor x = at::full({1, 100, 200, 200}, 0.5f), w = at::full({100, 100, 3, 3}, 0.01f);
@@ -144,6 +158,7 @@ void register_libtorch() {
                                [](auto& s) { large_fused(s, false); });
   benchmark::RegisterBenchmark("traced_large_in_place/libtorch",
                                [](auto& s) { large_fused(s, true); });
+  benchmark::RegisterBenchmark("traced_rows_fused/libtorch", rows_fused);
   benchmark::RegisterBenchmark("traced_convolution/libtorch", convolution);
   benchmark::RegisterBenchmark("traced_loop_1000/libtorch", loop_1000);
   benchmark::RegisterBenchmark("traced_loop_1000/torchscript", loop_1000_script);

@@ -27,7 +27,7 @@ class Reduce final : public RowKernel {
     for (int64_t row = 0; row < n_rows; ++row) {
       const T* const from = static_cast<const T*>(x) + row * n;
       Accumulator result;
-      reducer_.fill_identity(&result, 1);
+      if (n == 0) reducer_.fill_identity(&result, 1);
       for (int64_t first = 0; first < n; first += kReduceBlock) {
         Accumulator of_block;
         block(from + first, std::min(n - first, kReduceBlock), wide, &of_block);
