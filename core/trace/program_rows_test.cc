@@ -108,8 +108,8 @@ TEST_P(RowPrograms, MakeOneLaunchOfALayerNorm) {
   }
 }
 
-// Forward and back in one.
-TEST_P(RowPrograms, MakeOneLaunchOfGradientsAlongRows) {
+// Forward and back at once.
+TEST_P(RowPrograms, MakeFewLaunchesOfGradientsAlongRows) {
   const auto slope = [&](const Tensor& x, const Tensor& dy, const auto& f) {
     const auto t = tape();
     t->watch(x);
@@ -119,12 +119,13 @@ TEST_P(RowPrograms, MakeOneLaunchOfGradientsAlongRows) {
   for (const int64_t n : {3, 1000}) {
     SCOPED_TRACE(n);
     const auto by_softmax = [&](TensorSpan in) { return slope(in[0], in[1], softmax_by_hand); };
-    EXPECT_LE(expect_same(by_softmax, {Dims{7, n}, Dims{7, n}}), 2u);
+    // The way back through the maximum is a fifth stage.
+    EXPECT_EQ(expect_same(by_softmax, {Dims{7, n}, Dims{7, n}}), 2u);
     const auto by_norm = [&](TensorSpan in) {
       return slope(in[0], in[1],
                    [&](const Tensor& x) { return layer_norm_by_hand(x, in[2], in[2]); });
     };
-    EXPECT_LE(expect_same(by_norm, {Dims{7, n}, Dims{7, n}, Dims{n}}), 2u);
+    EXPECT_EQ(expect_same(by_norm, {Dims{7, n}, Dims{7, n}, Dims{n}}), 1u);
   }
 }
 
@@ -192,9 +193,7 @@ TEST_P(RowPrograms, AreCutWhereThereAreTooManyStages) {
     for (int i = 0; i < 9; ++i) x = x * sum(x, kRows);
     return Tensors{x};
   };
-  const size_t n = expect_same(code, {Dims{3, 5}});
-  EXPECT_GE(n, 3u);
-  EXPECT_LE(n, 5u);
+  EXPECT_EQ(expect_same(code, {Dims{3, 5}}), 3u);
 }
 
 // Four reductions to a stage.
