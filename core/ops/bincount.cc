@@ -1,5 +1,6 @@
 // bincount: how often each number occurs.
 
+#include "core/ops/reduction.h"
 #include "core/ops/sized_by_data.h"
 
 namespace tenon::ops {
@@ -20,6 +21,10 @@ int64_t numbers_of(DType dtype) {
   return bits < 58 ? int64_t{1} << bits : kMostNumbers;
 }
 
+Size most_numbers(const Attrs& attrs, DType dtype) {
+  return std::max(attrs.minlength, numbers_of(dtype));
+}
+
 // Constraints.
 //   C1  x is integer.
 //   C2  0 <= element < length for each of x.
@@ -38,8 +43,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(attrs.minlength >= 0, "C4: minlength must not be negative, but is {}", attrs.minlength);
   require(!has_size(attrs.length) || attrs.length >= 0,
           "C4: length must be -1 or not negative, but is {}", attrs.length);
-  const int64_t most = std::max(attrs.minlength, numbers_of(x.dtype));
-  y.shape.push_back(has_size(attrs.length) ? attrs.length : Size(most));
+  y.shape.push_back(has_size(attrs.length) ? attrs.length : most_numbers(attrs, x.dtype));
   check_size(y);
   return {y};
 }
@@ -47,7 +51,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Size needed_length(const Attrs& attrs, const Tensor& x) {
   if (count(x->shape()) == 0) return attrs.minlength;
   const Tensor largest = cast(max(x), DType::kI64);
-  return read_size(maximum(add(largest, integer(1)), integer(attrs.minlength)), kMostNumbers);
+  return read_size(maximum(add(largest, integer(1)), integer(attrs.minlength)),
+                   most_numbers(attrs, x->type.dtype));
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
@@ -58,11 +63,12 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
             sized.length - 1);
     return call_op(OpId::k_bincount, any_attrs(sized), in);
   }
-  const int64_t length = attrs.length;
+  const Size length = attrs.length;
+  const Tensor length_value = length.known() ? integer(length) : count_as(DType::kI64, length);
   const Size n = count(in[0]->shape());
   Tensor places = cast(reshape(in[0], {n}), DType::kI64);
   // A negative index would count from the end: moved down by the length it is out of range.
-  places = where(less(places, integer(0)), sub(places, integer(length)), places);
+  places = where(less(places, integer(0)), sub(places, length_value), places);
   const auto add_up = [&](const Tensor& updates) {
     return scatter_elements(zeros(TensorType(updates->type.dtype, {length})), places, updates,
                             {.reduction = ScatterReduction::kAdd});

@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           x, indices, kMaxRank);
   TensorType y(x.dtype, {});
   for (size_t i = 0; i < axis; ++i) y.shape.push_back(x.shape[i]);
-  for (const int64_t size : indices.shape) y.shape.push_back(size);
+  for (const Size size : indices.shape) y.shape.push_back(size);
   for (size_t i = axis + 1; i < x.rank(); ++i) y.shape.push_back(x.shape[i]);
   check_size(y);
   return {y};

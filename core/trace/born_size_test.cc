@@ -132,7 +132,7 @@ TEST_F(BornSizes, ThatMustBeANumberAreHeldToThat) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) + f64({10, 20}); });
   EXPECT_EQ(values_of(call(f, f64({3, -1, 2}))), (Doubles{13, 22}));
   EXPECT_ERROR(call(f, f64({3, 1, 2})), Code::kInvalidArgument,
-               "d0 came out as 3, but the code was traced for d0 == 2");
+               "d0 came out as 3, but the code was traced for 2 == d0");
 }
 
 TEST_F(BornSizes, AreWrittenDown) {

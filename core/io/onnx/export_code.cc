@@ -188,6 +188,7 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
     const bool is_same = size != size_values_.end() && node.op->name == "reshape";
     if (is_same) size_values_.emplace(call.out[0], size->second);
   } catch (const UntoldSize& size) {
+    if (at.w.body().is_function) throw;  // Around it, it may be known.
     cannot(at, node, fmt::format("the size {} is no size of an argument", size.text));
   } catch (const Error& error) {
     if (error.code() == Code::kCancelled) throw;

@@ -116,6 +116,11 @@ std::string NodeWriter::part(const SizeTable::Part& part) {
   }
 }
 
+bool NodeWriter::is_late(std::span<const Size> sizes) const {
+  return std::any_of(sizes.begin(), sizes.end(),
+                     [&](Size size) { return !body_.sizes.born_in(size).empty(); });
+}
+
 std::string NodeWriter::size(Size given) {
   SizeTable& table = body_.sizes;
   const Size size = table.resolved(given);
@@ -123,9 +128,9 @@ std::string NodeWriter::size(Size given) {
   const auto at = body_.known_sizes.find(size.word());
   if (at != body_.known_sizes.end()) return at->second;
   // Nodes that stand before all others, whoever asked first; or here, of what data say.
-  const bool is_late = !table.born_in(size).empty();
+  const bool here = is_late({&size, 1});
   NodeWriter first(body_, body_.first);
-  NodeWriter& w = is_late ? *this : first;
+  NodeWriter& w = here ? *this : first;
   std::string sum;
   for (const Term& term : table.terms(size)) {
     std::string product;
@@ -136,7 +141,7 @@ std::string NodeWriter::size(Size given) {
     }
     sum = sum.empty() ? product : w.node("Add", {sum, product});
   }
-  if (!is_late) body_.known_sizes[size.word()] = sum;
+  if (!here) body_.known_sizes[size.word()] = sum;
   return sum;
 }
 
@@ -152,7 +157,8 @@ std::string NodeWriter::sizes(std::span<const Size> sizes) {
   Texts parts;
   for (const Size each : sizes) parts.push_back(size(each));
   if (parts.size() == 1) return parts[0];
-  NodeWriter w(body_, body_.first);
+  NodeWriter first(body_, body_.first);
+  NodeWriter& w = is_late(sizes) ? *this : first;
   return w.node("Concat", parts, {attribute("axis", int64_t{0})});
 }
 

@@ -101,6 +101,8 @@ class NodeWriter {
 
  private:
   std::string part(const SizeTable::Part& part);
+  // Whether data say some of them, so that nodes in front of all do not know it.
+  bool is_late(std::span<const Size> sizes) const;
 
   Body& body_;
   std::vector<WireWriter>& nodes_;

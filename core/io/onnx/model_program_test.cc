@@ -107,18 +107,33 @@ TEST_F(ModelProgram, ValuesAreWhatTheyAreDeclaredToBe) {
                "the value \"y\" is declared to be f32[2,1], but is f32[2]");
 }
 
-TEST_F(ModelProgram, WhatCannotBeTracedRunsCallByCallAndSaysWhy) {
-  const auto f = function(model(graph({.nodes = {node("NonZero", {"x"}, {"y"}).text(3, "places")},
+TEST_F(ModelProgram, SizesThatDataSayAreTraced) {
+  const auto f = function(model(graph({.nodes = {node("NonZero", {"x"}, {"y"})},
                                        .inputs = {value("x", {"N"})},
                                        .outputs = {value_info("y", kOnnxInt64)}})));
 
   EXPECT_TENSOR(call_one(f, {f32({0, 5, 6})}), make(DType::kI64, {1, 2}, {1, 2}));
   EXPECT_TENSOR(call_one(f, {f32({7, 0})}), make(DType::kI64, {1, 1}, {0}));
-  const std::string why =
-      "function file runs call by call, as it cannot be traced: node \"places\"";
+  EXPECT_TENSOR(call_one(f, {f32({0, 0})}), make(DType::kI64, {1, 0}, {}));
+  EXPECT_EQ(log_, "");
+  EXPECT_EQ(f->traces().size(), 1u);
+}
+
+TEST_F(ModelProgram, WhatCannotBeTracedRunsCallByCallAndSaysWhy) {
+  const auto f =
+      function(model(graph({.nodes = {node("Pad", {"x", "pads"}, {"y"}).text(3, "wider")},
+                            .inputs = {value("x", {"N"}), value("pads", {"2"}, kOnnxInt64)},
+                            .outputs = {value_info("y", kOnnxFloat)}})));
+  const auto pads = [](double before, double after) {
+    return make(DType::kI64, {2}, {before, after});
+  };
+
+  EXPECT_TENSOR(call_one(f, {f32({5, 6}), pads(1, 0)}), f32({0, 5, 6}));
+  EXPECT_TENSOR(call_one(f, {f32({7}), pads(0, 2)}), f32({7, 0, 0}));
+  const std::string why = "function file runs call by call, as it cannot be traced: node \"wider\"";
   EXPECT_EQ(log_.find(why), 0u) << log_;
   EXPECT_EQ(log_.rfind("runs call by call"), log_.find("runs call by call"));
-  EXPECT_NE(f->explain().find("runs call by call, since node \"places\""), std::string::npos);
+  EXPECT_NE(f->explain().find("runs call by call, since node \"wider\""), std::string::npos);
 }
 
 TEST_F(ModelProgram, AWrongCallFailsWithTheNodeAndNumbers) {
