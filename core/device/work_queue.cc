@@ -123,7 +123,15 @@ void WorkQueue::wait() {
       upto = last_;
     }
     tenon_error* error = device_.calls().wait(stream_);
-    finish(upto, error, error ? Reached::kPerhaps : Reached::kYes);
+    Reached reached = Reached::kYes;
+    if (error) {
+      // It may have failed before it waited; then there is something to wait for now.
+      if (tenon_error* again = device_.calls().wait(stream_)) {
+        device_.discard(again);
+        reached = Reached::kPerhaps;
+      }
+    }
+    finish(upto, error, reached);
     if (error) device_.discard(error);
     end_retired();
     return;

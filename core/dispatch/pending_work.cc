@@ -98,9 +98,22 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
   if (!held) queue_.wait();
 }
 
-// Enqueues what is to be read, if anything is, and the record behind it. The lock is held.
+// Enqueues what is to be read, if anything is, and the record behind it. What is read is not
+// written any more once this has failed.
 std::shared_ptr<PendingWork::Check> PendingWork::enqueue_check(const Storage* from, uint64_t offset,
                                                                void* data, uint64_t bytes) {
+  try {
+    std::lock_guard turn(queue_.mutex());
+    return try_enqueue_check(from, offset, data, bytes);
+  } catch (...) {
+    if (bytes > 0 && queue_.can_wait()) queue_.wait();
+    throw;
+  }
+}
+
+std::shared_ptr<PendingWork::Check> PendingWork::try_enqueue_check(const Storage* from,
+                                                                   uint64_t offset, void* data,
+                                                                   uint64_t bytes) {
   device_.check_usable();
   auto check = std::make_shared<Check>(Check{queue_, device_, owner_});
   const uint64_t written = from ? from->written : 0;
@@ -134,36 +147,23 @@ void PendingWork::block(const std::shared_ptr<Check>& check) {
 }
 
 void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
+  std::lock_guard turn(queue_.mutex());
   queue_.notify(
       [check = std::move(check), done = std::move(done)] { done(check->outcome().get()); });
 }
 
 void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes) {
-  std::shared_ptr<Check> check;
-  {
-    std::lock_guard turn(queue_.mutex());
-    check = enqueue_check(&from, offset, data, bytes);
-  }
-  block(check);
+  block(enqueue_check(&from, offset, data, bytes));
 }
 
 void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes,
                        Done done) {
-  std::lock_guard turn(queue_.mutex());
   call_back(enqueue_check(&from, offset, data, bytes), std::move(done));
 }
 
-void PendingWork::wait() {
-  std::shared_ptr<Check> check;
-  {
-    std::lock_guard turn(queue_.mutex());
-    check = enqueue_check(nullptr, 0, nullptr, 0);
-  }
-  block(check);
-}
+void PendingWork::wait() { block(enqueue_check(nullptr, 0, nullptr, 0)); }
 
 void PendingWork::wait(Done done) {
-  std::lock_guard turn(queue_.mutex());
   call_back(enqueue_check(nullptr, 0, nullptr, 0), std::move(done));
 }
 

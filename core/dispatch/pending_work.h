@@ -71,6 +71,8 @@ class PendingWork {
                    const Enqueue& enqueue);
   std::shared_ptr<Check> enqueue_check(const Storage* from, uint64_t offset, void* data,
                                        uint64_t bytes);
+  std::shared_ptr<Check> try_enqueue_check(const Storage* from, uint64_t offset, void* data,
+                                           uint64_t bytes);
   void clear_record();
   void block(const std::shared_ptr<Check>& check);
   void call_back(std::shared_ptr<Check> check, Done done);

@@ -203,7 +203,7 @@ void Program::launch_now(Scope& scope, Frame& frame, size_t commits) const {
     } else {
       error = launch(each.kernel->handle(), stream, &arguments);
     }
-    if (there) [[unlikely]]
+    if (there && !error) [[unlikely]]
       there->read();
     if (error || record->state != 0) [[unlikely]] {
       try {
