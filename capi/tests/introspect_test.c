@@ -32,9 +32,9 @@ static void a_model_is_described(void) {
   CHECK_OK(tenon_introspect_onnx_describe(kUnknown, kSize, &text));
 
   CHECK_TEXT(text,
-             "{\"version\":17,\"inputs\":[{\"name\":\"x\",\"type\":\"f32[2]\"}],"
-             "\"outputs\":[{\"name\":\"y\",\"type\":\"f32[2]\"}],\"ops\":[\"Zap\"],"
-             "\"unknown\":[{\"op\":\"Zap\",\"nodes\":[\"node 0\"]}]}");
+             "{\"inputs\":[{\"name\":\"x\",\"type\":\"f32[2]\"}],\"ops\":[\"Zap\"],"
+             "\"outputs\":[{\"name\":\"y\",\"type\":\"f32[2]\"}],"
+             "\"unknown\":[{\"nodes\":[\"node 0\"],\"op\":\"Zap\"}],\"version\":17}");
   tenon_string_release(text);
 }
 
@@ -133,18 +133,19 @@ static void a_trace_tells_what_it_would_do(void) {
 
   CHECK_CONTAINS(text, "\"inputs\":[{\"name\":\"x\",\"type\":\"f32[3,2]\"}]");
   snprintf(part, sizeof part,
-           "{\"op\":\"transpose\",\"outputs\":[\"f32[2,3]\"],\"device\":\"%s\",\"runs\":"
-           "\"view\",\"why\":\"\",\"level\":0}",
+           "{\"device\":\"%s\",\"level\":0,\"op\":\"transpose\",\"outputs\":[\"f32[2,3]\"],"
+           "\"runs\":\"view\",\"why\":\"\"}",
            device_name());
   CHECK_CONTAINS(text, part);
-  snprintf(part, sizeof part,
-           "{\"op\":\"matmul\",\"outputs\":[\"f32[2,2]\"],\"device\":\"%s\",\"runs\":\"",
-           device_name());
+  snprintf(
+      part, sizeof part,
+      "{\"device\":\"%s\",\"level\":0,\"op\":\"matmul\",\"outputs\":[\"f32[2,2]\"],\"runs\":\"",
+      device_name());
   CHECK_CONTAINS(text, part);
   /* The product lives until it has been negated: twice 16 bytes. */
   CHECK_CONTAINS(text,
-                 "\"memory\":{\"variables\":0,\"captures\":0,\"inputs\":24,\"outputs\":16,"
-                 "\"peak\":32}");
+                 "\"memory\":{\"captures\":0,\"inputs\":24,\"outputs\":16,\"peak\":32,"
+                 "\"variables\":0}");
   tenon_string_release(text);
   CHECK_ERROR(tenon_introspect_trace(scope(), trace, &narrow, 1, &text), TENON_INVALID_ARGUMENT,
               "and not (f32[3,1])");

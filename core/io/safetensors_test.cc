@@ -45,9 +45,9 @@ TEST(Safetensors, WritesLargeElementsFirstThenByName) {
               {{"made_by", "a test"}});
 
   const std::string header = R"({"__metadata__":{"made_by":"a test"},)"
-                             R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-                             R"("b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},)"
-                             R"("c":{"dtype":"U8","shape":[],"data_offsets":[6,7]}})";
+                             R"("a":{"data_offsets":[0,4],"dtype":"F32","shape":[1]},)"
+                             R"("b":{"data_offsets":[4,6],"dtype":"U8","shape":[2]},)"
+                             R"("c":{"data_offsets":[6,7],"dtype":"U8","shape":[]}})";
   const std::string padded = header + std::string((8 - header.size() % 8) % 8, ' ');
   EXPECT_EQ(file, file_with(padded, "1234xyz"));
 }

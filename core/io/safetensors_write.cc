@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr uint64_t kAlignment = 8;
 constexpr const char* kMetadata = "__metadata__";
@@ -48,11 +48,9 @@ std::string header_of(const std::vector<TensorToStore>& tensors, const Metadata&
     end += bytes_of(tensor.type);
     Json shape = Json::array();
     for (const int64_t size : tensor.type.shape) shape.push_back(size);
-    // Assigned one by one: ordered_json looks a key up by walking all of them.
-    json.get_ref<Json::object_t&>().emplace_back(
-        tensor.name, Json{{"dtype", std::string(safetensors_name(tensor.type.dtype))},
-                          {"shape", std::move(shape)},
-                          {"data_offsets", {begin, end}}});
+    json[tensor.name] = {{"dtype", std::string(safetensors_name(tensor.type.dtype))},
+                         {"shape", std::move(shape)},
+                         {"data_offsets", {begin, end}}};
   }
   std::string text;
   try {

@@ -19,7 +19,7 @@
 namespace tenon {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr const char* kWeights = "weights.safetensors";
 

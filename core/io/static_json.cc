@@ -11,13 +11,13 @@ namespace {
 
 std::string_view view(tenon_string text) { return {text.data, text.size}; }
 
+using Json = nlohmann::json;
+
 // ---- written
 
-using Written = nlohmann::ordered_json;
+Json written_map(std::span<const tenon_static> items, int depth);
 
-Written written_map(std::span<const tenon_static> items, int depth);
-
-Written written(const tenon_static& value, int depth) {
+Json written(const tenon_static& value, int depth) {
   require_code(depth > 0, Code::kUnimplemented, "a static argument is nested deeper than {}",
                kDeepestStatic);
   switch (value.kind) {
@@ -31,9 +31,9 @@ Written written(const tenon_static& value, int depth) {
     case TENON_STATIC_STRING:
       return view(value.string_value);
     case TENON_STATIC_ENUM:
-      return {{"enum", Written::array({view(value.string_value), value.int_value})}};
+      return {{"enum", Json::array({view(value.string_value), value.int_value})}};
     case TENON_STATIC_LIST: {
-      Written list = Written::array();
+      Json list = Json::array();
       for (uint32_t i = 0; i < value.n_items; ++i) {
         list.push_back(written(value.items[i], depth - 1));
       }
@@ -49,8 +49,8 @@ Written written(const tenon_static& value, int depth) {
   }
 }
 
-Written written_map(std::span<const tenon_static> items, int depth) {
-  Written map = Written::object();
+Json written_map(std::span<const tenon_static> items, int depth) {
+  Json map = Json::object();
   for (const tenon_static& item : items) {
     require_code(item.name.size > 0, Code::kUnimplemented,
                  "a static argument has no name, by which a file could hold it");
@@ -63,8 +63,6 @@ Written written_map(std::span<const tenon_static> items, int depth) {
 
 class Reader {
  public:
-  using Json = nlohmann::json;
-
   explicit Reader(std::string_view what) : what_(what) {}
 
   std::vector<tenon_static> map(const Json& json) const {
@@ -157,12 +155,9 @@ class Reader {
 
 }  // namespace
 
-nlohmann::ordered_json json_of_statics(std::span<const tenon_static> all) {
-  return written_map(all, kDeepestStatic);
-}
+Json json_of_statics(std::span<const tenon_static> all) { return written_map(all, kDeepestStatic); }
 
-std::shared_ptr<const KeptStatics> statics_of_json(const nlohmann::json& json,
-                                                   std::string_view what) {
+std::shared_ptr<const KeptStatics> statics_of_json(const Json& json, std::string_view what) {
   const Reader reader(what);
   const std::vector<tenon_static> all = reader.map(json);
   return std::make_shared<const KeptStatics>(all.data(), all.size());

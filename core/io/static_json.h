@@ -17,7 +17,7 @@ namespace tenon {
 constexpr int kDeepestStatic = 32;
 
 // Throws UNIMPLEMENTED for what no file can hold: objects, and arguments without names.
-nlohmann::ordered_json json_of_statics(std::span<const tenon_static> all);
+nlohmann::json json_of_statics(std::span<const tenon_static> all);
 
 // Throws DATA_LOSS that begins with `what`.
 std::shared_ptr<const KeptStatics> statics_of_json(const nlohmann::json& json,

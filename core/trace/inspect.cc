@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 // What values hold at once.
 struct Held {

@@ -8,6 +8,8 @@
 namespace tenon {
 namespace {
 
+using Named = std::map<std::string_view, int64_t>;  // Words of sizes by their names.
+
 // Empty where it has none.
 std::string_view size_name(const InputSpec& spec, size_t axis) {
   return axis < spec.dim_names.size() ? std::string_view(spec.dim_names[axis]) : "";
@@ -42,18 +44,18 @@ std::string with(std::string_view statics) {
 
 std::vector<GivenInput> given_of(std::span<const InputSpec> inputs) {
   std::vector<GivenInput> given;
-  std::map<std::string_view, Size> named;
+  Named named;
   uint32_t n = 0;
   for (const InputSpec& spec : inputs) {
     given.push_back({spec.dtype, spec.weak, spec.lists, {}});
     for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
-      Size size = spec.sizes[axis];
-      if (spec.sizes[axis] == InputSpec::kUnknown) {
-        size = Size::formula(n++);
+      int64_t size = spec.sizes[axis];
+      if (size == InputSpec::kUnknown) {
+        size = Size::formula(n++).word();
         const std::string_view name = size_name(spec, axis);
         if (!name.empty()) size = named.try_emplace(name, size).first->second;
       }
-      given.back().sizes.push_back(size.word());
+      given.back().sizes.push_back(size);
     }
   }
   return given;
@@ -61,7 +63,7 @@ std::vector<GivenInput> given_of(std::span<const InputSpec> inputs) {
 
 bool serves(std::span<const InputSpec> signature, std::span<const GivenInput> inputs) {
   if (signature.size() != inputs.size()) return false;
-  std::map<std::string_view, int64_t> named;
+  Named named;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const InputSpec& spec = signature[i];
     const GivenInput& x = inputs[i];
@@ -88,12 +90,12 @@ bool are_alike(std::span<const InputSpec> a, std::span<const InputSpec> b) {
 
 size_t n_open_sizes(std::span<const InputSpec> signature) {
   size_t n = 0;
-  std::map<std::string_view, size_t> named;
+  Named named;
   for (const InputSpec& spec : signature) {
     for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
       if (spec.sizes[axis] != InputSpec::kUnknown) continue;
       const std::string_view name = size_name(spec, axis);
-      if (name.empty() || named.try_emplace(name, n).second) ++n;
+      if (name.empty() || named.try_emplace(name, 0).second) ++n;
     }
   }
   return n;

@@ -8,7 +8,7 @@
 namespace tenon::onnx {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 Json describe(const std::vector<ValueInfo>& values) {
   Json list = Json::array();

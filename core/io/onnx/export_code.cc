@@ -15,7 +15,7 @@
 namespace tenon::onnx {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 // Attributes by name. Numbers that JSON lacks, and sizes that are formulas, are text.
 class AttrsAsJson final : public AttrVisitor {

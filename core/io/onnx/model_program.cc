@@ -14,7 +14,7 @@
 namespace tenon::onnx {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 // ---- what the initialisers of a graph are for
 
