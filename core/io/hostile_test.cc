@@ -196,6 +196,7 @@ std::vector<Bad> tensors() {
   return {
       {"a negative size", with(tensor_of({~uint64_t{0}}, kOnnxFloat)), "negative"},
       {"sizes whose product is beyond 64 bits", with(tensor_of({kHuge, kHuge}, kOnnxFloat)), "w"},
+      {"an empty tensor of such sizes", with(tensor_of({kHuge, kHuge, 0}, kOnnxFloat)), "w"},
       {"bytes beyond 64 bits", with(tensor_of({kHuge}, kOnnxFloat)), "w"},
       {"2^40 elements in no bytes", with(tensor_of({uint64_t{1} << 40}, kOnnxFloat)), "0 elements"},
       {"33 axes", with(tensor_of(std::vector<uint64_t>(33, 1), kOnnxFloat)), "axes"},
