@@ -2,7 +2,7 @@
 # in core/io/fuzz/corpus/NAME. They need Clang, and a build in which every file counts what it passes.
 
 # What reads no files is here to be linked: it is not looked at for undefined behaviour, and neither it nor
-# the plugin is made faster than it compiles. That is a third of the build's time.
+# the plugin is made faster than it compiles. That is a quarter of the build's time.
 get_target_property(other_sources tenon_core SOURCES)
 list(FILTER other_sources EXCLUDE REGEX "core/(base|io|tensor)/")
 set_source_files_properties(${other_sources} PROPERTIES COMPILE_OPTIONS "-O0;-fno-sanitize=undefined")

@@ -238,7 +238,7 @@ bool is_reduction(const Claim& claim) {
 }
 
 // By the dtype of their first inputs, in an order of their own.
-ClaimsByDType listed_for_loops(const Bench& bench, Draw& draw) {
+ClaimsByDType listed_for_loops(Draw& draw) {
   if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it lists nothing for loops");
   ClaimsByDType by_dtype;
   for (const Claim& claim : loop_claims()) by_dtype[claim.inputs.at(0)].push_back(&claim);
@@ -256,7 +256,7 @@ std::vector<Program> loop_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
-    for (const auto& [dtype, claims] : listed_for_loops(bench, draw)) {
+    for (const auto& [dtype, claims] : listed_for_loops(draw)) {
       for (size_t i = 0; i < claims.size(); i += kInOne) {
         const size_t n = std::min(kInOne, claims.size() - i);
         programs.push_back(draw_loop(bench.env.device, {&claims[i], n}, draw.seed()));
@@ -271,7 +271,7 @@ std::vector<Program> row_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
-    for (auto& [dtype, claims] : listed_for_loops(bench, draw)) {
+    for (auto& [dtype, claims] : listed_for_loops(draw)) {
       const auto rest = std::stable_partition(claims.begin(), claims.end(),
                                               [](const Claim* x) { return is_reduction(*x); });
       const std::span<const Claim* const> others(rest, std::min(rest + kInOne, claims.end()));

@@ -174,7 +174,7 @@ class ModelFunction {
       throw;
     }
     function_.emplace(program_->function());
-    if (has_other_sizes(test.name)) declared_ = program_->functions()[0].inputs;
+    if (has_other_sizes(test.name)) declared_ = program_->functions()[0].signatures[0].inputs;
   }
 
   // What the third call gives: the first traces, the second writes down what the others run.
