@@ -23,14 +23,8 @@ Tensor get_list(const tenon::Scope& scope, const tenon_tensor* handle) {
 }
 
 Size get_length(tenon::Scope& scope, const Tensor& list, const tenon_tensor* length) {
-  if (length) {
-    return size_in(scope, get_tensor(scope, length, "length"), "list_stack: the length");
-  }
-  tenon::require_code(!scope.traced_cells(), tenon::Code::kUnimplemented,
-                      "list_stack: how long a {} is depends on values, which code under trace does "
-                      "not have: give a length, made of numbers and of the sizes of tensors",
-                      list->type);
-  return read_integer(list_length(list));
+  const Tensor n = length ? get_tensor(scope, length, "length") : list_length(list);
+  return size_in(scope, n, "list_stack: the length");
 }
 
 }  // namespace

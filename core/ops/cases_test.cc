@@ -2,7 +2,6 @@
 // with gaps between elements and in the half types, and its derivatives against finite differences.
 
 #include <cmath>
-#include <filesystem>
 #include <ostream>
 
 #include "core/testing/op_problem.h"
@@ -228,9 +227,7 @@ TEST_P(OpCasesInHalfTypes, Pass) {
 // None where the build leaves the device's plugin out.
 std::vector<Param> params(const char* device) {
   std::vector<Param> result;
-  if (!std::filesystem::exists(testing::plugin_folder() + "/libtenon_" + device + ".so")) {
-    return result;
-  }
+  if (!testing::has_plugin(device)) return result;
   for (const OpDef& op : all_ops()) {
     if (op.cases) result.push_back({device, &op});
   }

@@ -3,10 +3,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace tenon::testing {
 
 std::string plugin_folder() { return TENON_TEST_PLUGINS; }
+bool has_plugin(const std::string& name) {
+  return std::filesystem::exists(plugin_folder() + "/libtenon_" + name + ".so");
+}
 
 namespace {
 

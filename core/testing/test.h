@@ -36,8 +36,9 @@ class CoreTest : public ::testing::Test {
   std::unique_ptr<Scope::Enter> enter_;
 };
 
-// Where the built plugins are.
+// Where the built plugins are, and whether one of them is there.
 std::string plugin_folder();
+bool has_plugin(const std::string& name);
 
 // Tensors of the scope under way, row-major.
 Tensor make(DType dtype, const Dims& shape, const std::vector<double>& values);

@@ -167,20 +167,20 @@ TENON_API TENON_OWNED tenon_error* tenon_list_length(
 /**
  * Gives the first entries of a list as one tensor, along a new first axis.
  *
- * Inside of a function, how many has to follow from numbers and from sizes: what tenon_shape()
- * gives of some tensor, its parts, and sums, differences and products of these. A list that gathers
- * what a loop over the first axis of `xs` makes is stacked by tenon_shape(xs)[0].
+ * Inside of a function, a length that is made of numbers and of sizes (what tenon_shape() gives of
+ * some tensor, its parts, and sums, differences and products of these) is known without waiting: a
+ * list that gathers what a loop over the first axis of `xs` makes is stacked by tenon_shape(xs)[0].
+ * For one that only values say, the host waits at each call.
  *
  * @param scope       Where.
  * @param list        A list of tensors.
- * @param length      How many: an int64 of rank 0. NULL for all of them, outside of functions.
+ * @param length      How many: an int64 of rank 0. NULL for all of them.
  * @param out_tensor  Receives the tensor, of one axis more than the entries.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
  *     `list` is none or one of lists, `length` is no int64 of rank 0 or negative, or `out_tensor`
  *     is NULL.
- *   - TENON_UNIMPLEMENTED if, inside of a function, `length` depends on values, or is NULL.
  *   - TENON_OUT_OF_MEMORY if there is no memory for so many.
  *
  * @since 0.1, unstable
