@@ -172,7 +172,7 @@ Tensors Tape::derivative(const Record& record, const Args& args,
   const auto code = [&](TensorSpan all) {
     const Args own = args.with(all);
     Tensors found = op.vjp ? op.vjp(op, attrs, own) : through_parts(record, own, all.last(n));
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < found.size(); ++i) {
       if (!args.needs(i)) found[i].reset();
     }
     return found;

@@ -114,7 +114,7 @@ class SizeTable {
     Size a = 0, b = 0;  // The operands of the others.
     std::optional<int64_t> example;
     bool is_born = false;
-    Size most = 0;  // Of one that is born; 0: nobody says.
+    Size most = 0;                // Of one that is born; 0: nobody says.
     int64_t least, greatest;      // What is known of it.
     std::optional<Size> instead;  // What an equality made of it.
   };

@@ -7,6 +7,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
+#include "core/ops/formulas.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/program.h"
 

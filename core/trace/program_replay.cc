@@ -79,7 +79,8 @@ std::unique_ptr<const Program::Recording> Program::make_recording(Scope& scope,
     arguments.work = nullptr;
     arguments.ticket = 0;
     may_report = may_report || tenon::may_report(*each.op);
-    launches.push_back({each.kernel->handle(), &arguments, operands.data() + each.first_view, 0});
+    launches.push_back({each.kernel->handle(), &arguments, operands.data() + each.first_view,
+                        each.end_views() - each.first_view});
   }
   const tenon_record_request request = {.struct_size = sizeof request,
                                         .reserved = 0,

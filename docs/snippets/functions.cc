@@ -130,7 +130,8 @@ static void sizes_may_stay_open() {
 }
 
 static void data_may_say_sizes() {
-  const auto positive = function([](const Tensor& x) { return boolean_mask(x, greater(x, 0.f)).y; });
+  const auto positive =
+      function([](const Tensor& x) { return boolean_mask(x, greater(x, 0.f)).y; });
   show("two", positive(vector<float>({1, -2, 3})));
   show("one", positive(vector<float>({-1, -2, 3})));
   show("none", positive(vector<float>({-1, -2, -3})));

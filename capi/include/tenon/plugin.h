@@ -361,8 +361,8 @@ typedef struct tenon_recorded_launch {
    * find out what a launch does by capturing one. `work` and `ticket` are a replay's to say. */
   const tenon_launch* launch TENON_COUNT(1);
   /* Of its inputs, its outputs and, where workspace_size is not 0, its workspace. */
-  const tenon_recorded_operand* operands TENON_BORROWED;
-  uint64_t reserved;
+  const tenon_recorded_operand* operands TENON_BORROWED TENON_COUNT(n_operands);
+  uint64_t n_operands;
 } tenon_recorded_launch;
 
 /* What `record` is asked for. Valid during the call. */
