@@ -26,8 +26,9 @@ def build():
 
 
 def symbols(path, which):
-    """Names in the dynamic symbol table: `which` is --defined-only or --undefined-only."""
-    _, output = repository.command("nm", "--dynamic", "--format=just-symbols", which, path)
+    """Names in the dynamic symbol table that others can see: `which` is --defined-only or --undefined-only."""
+    _, output = repository.command("nm", "--dynamic", "--extern-only", "--format=just-symbols",
+                                   which, path)
     return [line.split("@")[0] for line in output.split()]
 
 
