@@ -99,8 +99,9 @@ class Tape::Args final : public VjpArgs {
   }
   Args with(TensorSpan tensors) const {
     Args other(*this);
+    size_t next = 0;
     for (Tensors* each : {&other.inputs_, &other.outputs_, &other.cotangents_}) {
-      for (Tensor& x : *each) x = tensors[0], tensors = tensors.subspan(1);
+      for (Tensor& x : *each) x = tensors[next++];
     }
     return other;
   }

@@ -219,13 +219,7 @@ Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
   if (request.n_inputs() > kMostLoopInputs)
     return refuse("has no room for a loop of so many inputs");
   if (request.row_axes() != 0) return prepare_row_loop(request);
-  auto loop = std::make_unique<Loop>(request);
-  Prepared refusal;
-  if (!loop->build(request, refusal)) return refusal;
-  const uint32_t alias = loop->may_alias(true)    ? TENON_KERNEL_MAY_ALIAS
-                         : loop->may_alias(false) ? TENON_KERNEL_FIRST_MAY_ALIAS
-                                                  : 0;
-  return {.kernel = std::move(loop), .traits = kTraits | alias};
+  return prepare_as<Loop>(request);
 }
 
 }  // namespace tenon_cpu

@@ -121,4 +121,16 @@ struct WideRegisters {
   uint32_t number[kMaxSpanInputs + 1] = {};
 };
 
+// A loop of type L, with what it lets the host do; or why there is none.
+template <class L>
+Prepared prepare_as(const tenon_sdk::LoopRequest& request) {
+  auto loop = std::make_unique<L>(request);
+  Prepared refusal;
+  if (!loop->build(request, refusal)) return refusal;
+  const uint32_t alias = loop->may_alias(true)    ? TENON_KERNEL_MAY_ALIAS
+                         : loop->may_alias(false) ? TENON_KERNEL_FIRST_MAY_ALIAS
+                                                  : 0;
+  return {.kernel = std::move(loop), .traits = kTraits | alias};
+}
+
 }  // namespace tenon_cpu

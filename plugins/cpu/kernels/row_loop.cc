@@ -339,13 +339,7 @@ void RowLoop::run_step(const Step& step, std::byte* const* at, const Wide* wide,
 }  // namespace
 
 Prepared prepare_row_loop(const tenon_sdk::LoopRequest& request) {
-  auto loop = std::make_unique<RowLoop>(request);
-  Prepared refusal;
-  if (!loop->build(request, refusal)) return refusal;
-  const uint32_t alias = loop->may_alias(true)    ? TENON_KERNEL_MAY_ALIAS
-                         : loop->may_alias(false) ? TENON_KERNEL_FIRST_MAY_ALIAS
-                                                  : 0;
-  return {.kernel = std::move(loop), .traits = kTraits | alias};
+  return prepare_as<RowLoop>(request);
 }
 
 }  // namespace tenon_cpu
