@@ -1,4 +1,5 @@
-// What every bench does with Tenon: one scope, errors that end the program, tensors of host data.
+// What every bench does with Tenon: one scope of one thread, errors that end the program, tensors
+// of host data.
 
 #pragma once
 
@@ -19,7 +20,9 @@ inline void check(tenon_error* error) {
 inline tenon_scope* scope() {
   static tenon_scope* scope = [] {
     tenon_context* context = nullptr;
-    check(tenon_context_create(nullptr, &context));
+    tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
+    options.threads = 1;
+    check(tenon_context_create(&options, &context));
     return tenon_context_default_scope(context);
   }();
   return scope;

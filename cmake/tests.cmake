@@ -13,7 +13,7 @@ if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   target_compile_definitions(
     core_test PRIVATE TENON_TEST_PLUGINS="${PROJECT_BINARY_DIR}/plugins"
                       TENON_REF_PLUGIN="${PROJECT_BINARY_DIR}/plugins/libtenon_ref.so")
-  foreach(name ref null fake)
+  foreach(name ref cpu null fake)
     if(TARGET tenon_plugin_${name})
       add_dependencies(core_test tenon_plugin_${name})
     endif()

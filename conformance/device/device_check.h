@@ -46,6 +46,7 @@ std::vector<DeviceCheck> stream_checks();
 std::vector<DeviceCheck> event_checks();
 std::vector<DeviceCheck> launch_checks();
 std::vector<DeviceCheck> recording_checks();
+std::vector<DeviceCheck> task_checks();
 std::vector<DeviceCheck> index_checks();
 std::vector<DeviceCheck> failure_checks();
 

@@ -70,7 +70,8 @@ void test_description(const Subject& subject) {
           "`record`, `replay` and `release_recording` go together, and it has not all of them");
   const auto is_optional = [](const std::string& name) {
     return name == "map" || name == "wait" || name == "import_host" || name == "prepare_loop" ||
-           name == "record" || name == "replay" || name == "release_recording";
+           name == "record" || name == "replay" || name == "release_recording" ||
+           name == "run_tasks";
   };
 #define TENON_SLOT(result, name, parameters)                                                       \
   require(calls.name != nullptr || is_optional(#name), "its table has no `{}`, which is required", \

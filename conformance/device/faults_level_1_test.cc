@@ -288,6 +288,38 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.launch(kernel, stream, &own);
          };
        }},
+      {"tasks", "the last of many tasks is forgotten", kRef,
+       [](Broken& b) {
+         b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
+           for (size_t i = 0; i < tasks->n - (tasks->n > 100); ++i) {
+             tasks->run(tasks->payload, i);
+           }
+         };
+       }},
+      {"tasks", "a task within a task is run twice", kRef,
+       [](Broken& b) {
+         b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
+           const bool is_inner = broken->inside++ > 0;
+           for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
+           if (is_inner) tasks->run(tasks->payload, 0);
+           --broken->inside;
+         };
+       }},
+      {"task_launches", "launches of tasks are lost while another is under way", kRef,
+       [](Broken& b) {
+         b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
+           for (size_t i = 0; i < tasks->n; ++i) {
+             broken->inside = static_cast<int>(i % 2);
+             tasks->run(tasks->payload, i);
+           }
+           broken->inside = 0;
+         };
+         b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
+                             const tenon_launch* launch) -> tenon_error* {
+           if (broken->inside > 0) return nullptr;
+           return broken->inner.launch(kernel, stream, launch);
+         };
+       }},
       {"replays", "the values of the first replay stay", kLate,
        [](Broken& b) {
          prepare_by_its_own_lines(b);

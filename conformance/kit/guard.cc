@@ -164,6 +164,12 @@ void release_recording(tenon_recording_p* recording) {
   state.calls.release_recording(recording);
 }
 
+// What is watched runs by itself.
+void run_tasks(tenon_stream_p* stream, const tenon_tasks* tasks) {
+  if (!state.watching) return state.calls.run_tasks(stream, tasks);
+  for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
+}
+
 tenon_dtype first_dtype(const tenon_operand* operands, size_t n) {
   return n == 0 ? TENON_DTYPE_NONE : operands[0].dtype;
 }
@@ -269,6 +275,7 @@ void build() {
   replace(state.own.record, record);
   replace(state.own.replay, replay);
   replace(state.own.release_recording, release_recording);
+  replace(state.own.run_tasks, run_tasks);
 
   const auto* line = reinterpret_cast<const char*>(inner.kernels);
   for (size_t i = 0; i < inner.n_kernels; ++i, line += inner.kernel_size) {

@@ -139,6 +139,10 @@ void load_plugin(PluginCandidate& candidate) {
   }
 }
 
+void run_in_turn(tenon_stream_p*, const tenon_tasks* tasks) {
+  for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
+}
+
 tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
   tenon_plugin_calls calls = {};
   std::memcpy(&calls, &given, std::min<size_t>(given.struct_size, sizeof calls));
@@ -168,6 +172,7 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
     };
     calls.release_recording = [](tenon_recording_p*) {};
   }
+  if (!calls.run_tasks) calls.run_tasks = run_in_turn;
 #define TENON_SLOT(result, name, parameters) \
   require(calls.name != nullptr, "it has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>

@@ -49,6 +49,9 @@ void match_features(const tenon_host& host, const tenon_plugin& plugin);
 // it lacks one that is required.
 tenon_plugin_calls complete_calls(const tenon_plugin_calls& given);
 
+// What stands in the place of a plugin's `run_tasks`.
+void run_in_turn(tenon_stream_p* stream, const tenon_tasks* tasks);
+
 // What a plugin may ask of us; one table for all.
 const tenon_host& host_table();
 

@@ -1,5 +1,6 @@
 #include "core/dispatch/launch.h"
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "core/ops/formulas.h"
 
 namespace tenon {
+
+using Clock = std::chrono::steady_clock;
 namespace {
 
 // The sizes of a result that an attribute `shape` says are no part of a kernel, which sees them in
@@ -221,6 +224,10 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
       launch.workspace.dtype = TENON_UINT8;
     }
   }
+  LaunchRecorder* const recorder = scope_.recorder();
+  Clock::time_point began;
+  if (recorder) [[unlikely]]
+    began = Clock::now();
   if (!device_.synchronous()) [[unlikely]] {
     enqueue(launch, results);
   } else {
@@ -236,9 +243,10 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
       record->read();
     check_record(scope_, device_, call_.op);
   }
-  if (scope_.recorder()) [[unlikely]] {
-    scope_.recorder()->launched({*kernel_, call_.op, call_.attrs, launch, tensors_.span(),
-                                 results.span(), workspace ? workspace.get() : nullptr});
+  if (recorder) [[unlikely]] {
+    recorder->launched({*kernel_, call_.op, call_.attrs, launch, tensors_.span(), results.span(),
+                        workspace ? workspace.get() : nullptr,
+                        std::chrono::nanoseconds(Clock::now() - began).count()});
   }
 }
 

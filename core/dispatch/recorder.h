@@ -22,6 +22,7 @@ class LaunchRecorder {
     std::span<const TensorImpl* const> inputs;  // What the launch's inputs show.
     TensorSpan outputs;
     const Storage* workspace;  // NULL if it has none.
+    int64_t took_ns;           // The launch alone.
   };
   // A launch that succeeded, or was enqueued.
   virtual void launched(const Launched& launched) = 0;

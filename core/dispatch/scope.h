@@ -189,8 +189,11 @@ class Scope final : public Object, public Pooled<Scope> {
   void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
   // Throws CANCELLED if somebody cancelled the scope or its context since the outermost entry.
   void check_cancelled() const {
-    if (seen_cancels_ != cancels_.load(std::memory_order_relaxed) + context_.cancels()) [[unlikely]]
+    if (is_cancelled()) [[unlikely]]
       fail_cancelled();
+  }
+  bool is_cancelled() const {
+    return seen_cancels_ != cancels_.load(std::memory_order_relaxed) + context_.cancels();
   }
 
   // ---- devices ----

@@ -39,6 +39,12 @@ tenon_error* query(const tenon_host* host, const tenon_plugin** out_plugin) {
     ++counted().replays;
     return inner.replay(recording, stream, replay);
   };
+  if (inner.run_tasks) {
+    calls.run_tasks = [](tenon_stream_p* stream, const tenon_tasks* tasks) {
+      counted().tasks += tasks->n;
+      inner.run_tasks(stream, tasks);
+    };
+  }
   calls.release_recording = [](tenon_recording_p* recording) {
     --counted().recordings;
     inner.release_recording(recording);

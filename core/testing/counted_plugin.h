@@ -10,7 +10,7 @@
 namespace tenon::testing {
 
 struct CallCounts {
-  std::atomic<uint64_t> launches{0}, records{0}, replays{0}, fills{0}, allocations{0};
+  std::atomic<uint64_t> launches{0}, records{0}, replays{0}, fills{0}, allocations{0}, tasks{0};
   std::atomic<uint64_t> recordings{0};  // That were made and not given back.
 };
 

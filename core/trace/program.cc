@@ -1,8 +1,8 @@
 // Planning the memory of a program.
 
-#include "core/trace/program.h"
-
 #include <algorithm>
+
+#include "core/trace/program_chains.h"
 
 namespace tenon {
 namespace {
@@ -30,6 +30,26 @@ bool Program::can_write_on(const Launch& launch, uint32_t to, uint32_t from) con
   });
 }
 
+bool Program::is_used_beside(uint32_t buffer, uint32_t launch) const {
+  if (!chains_) return false;
+  for (uint32_t i = 0; i < launches_.size(); ++i) {
+    if (!chains_->beside(launch)[i]) continue;
+    const auto first = shown_.begin() + launches_[i].first_view;
+    if (std::any_of(first, shown_.begin() + launches_[i].end_views(),
+                    [&](const Shown& shown) { return shown.buffer == buffer; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Program::may_report_beside(uint32_t launch) const {
+  for (uint32_t i = 0; chains_ && i < launches_.size(); ++i) {
+    if (chains_->beside(launch)[i] && may_report(*launches_[i].op)) return true;
+  }
+  return false;
+}
+
 // Lets kernels write where an input lies that nobody needs any more.
 void Program::share_in_place() {
   const auto replace = [&](uint32_t old, uint32_t instead) {
@@ -53,7 +73,8 @@ void Program::share_in_place() {
       for (uint32_t from = launch.first_view; from < to - o; ++from) {
         const uint32_t input = shown_[from].buffer;
         if (!can_write_on(launch, to, from) || buffers_[input].place != Buffer::Place::kBlock ||
-            buffers_[input].last != i || buffers_[input].bytes != buffers_[output].bytes) {
+            buffers_[input].last != i || buffers_[input].bytes != buffers_[output].bytes ||
+            is_used_beside(input, i)) {
           continue;
         }
         buffers_[output].first = buffers_[input].first;
@@ -79,6 +100,7 @@ void Program::find_reuses() {
     if (buffer.place == Buffer::Place::kInput) taken[buffer.index] = true;
   }
   for (uint32_t i = safe; i < launches_.size(); ++i) {
+    if (may_report_beside(i)) continue;
     const Launch& launch = launches_[i];
     for (uint32_t o = 0; o < launch.n_outputs; ++o) {
       const uint32_t to = launch.first_output() + o;
@@ -90,7 +112,10 @@ void Program::find_reuses() {
       for (uint32_t from = launch.first_view; from < to - o; ++from) {
         if (!can_write_on(launch, to, from)) continue;
         const Buffer& input = buffers_[shown_[from].buffer];
-        if (input.place != Buffer::Place::kInput || input.last != i || taken[input.index]) continue;
+        if (input.place != Buffer::Place::kInput || input.last != i || taken[input.index] ||
+            is_used_beside(shown_[from].buffer, i)) {
+          continue;
+        }
         taken[input.index] = true;
         reuses_.push_back({output.index, input.index, i});
         break;
@@ -114,8 +139,38 @@ void Program::find_lives() {
   for (const Filled& each : filled_) buffers_[each.buffer].first = 0;
 }
 
+// Whether two values may have the same place: all that uses one comes before what uses the other.
+class Program::Neighbours {
+ public:
+  explicit Neighbours(const Program& program) : program_(program) {
+    if (!program.chains_) return;
+    users_.resize(program.buffers_.size());
+    beside_.resize(program.buffers_.size());
+    for (uint32_t i = 0; i < program.launches_.size(); ++i) {
+      const Launch& launch = program.launches_[i];
+      for (uint32_t k = launch.first_view; k < launch.end_views(); ++k) {
+        const uint32_t buffer = program.shown_[k].buffer;
+        if (buffer == kNone) continue;
+        users_[buffer].set(i);
+        beside_[buffer] |= program.chains_->beside(i);
+      }
+    }
+  }
+
+  bool can_share(uint32_t a, uint32_t b) const {
+    const Buffer &x = program_.buffers_[a], &y = program_.buffers_[b];
+    return (x.last < y.first || y.last < x.first) &&
+           (users_.empty() || (users_[a] & beside_[b]).none());
+  }
+
+ private:
+  const Program& program_;
+  std::vector<Chains::Launches> users_, beside_;  // Of each value.
+};
+
 // The largest first, each at the first place that is free while it is needed.
 void Program::plan() {
+  chains_ = Chains::find(*this);
   find_lives();
   share_in_place();
   find_reuses();
@@ -126,21 +181,24 @@ void Program::plan() {
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });
-  std::vector<const Buffer*> placed;  // By their places.
+  const Neighbours neighbours(*this);
+  std::vector<uint32_t> placed;  // By their places.
   for (const uint32_t i : order) {
     Buffer& buffer = buffers_[i];
     uint64_t at = 0;
-    for (const Buffer* other : placed) {
-      if (other->last < buffer.first || buffer.last < other->first) continue;
-      if (at + aligned(buffer.bytes) <= other->offset) break;
-      at = std::max(at, other->offset + aligned(other->bytes));
+    for (const uint32_t k : placed) {
+      if (neighbours.can_share(i, k)) continue;
+      const Buffer& other = buffers_[k];
+      if (at + aligned(buffer.bytes) <= other.offset) break;
+      at = std::max(at, other.offset + aligned(other.bytes));
     }
     buffer.offset = at;
     block_bytes_ = std::max(block_bytes_, at + aligned(buffer.bytes));
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), &buffer,
-                         [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; }),
-        &buffer);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
+                                   [&](uint32_t a, uint32_t b) {
+                                     return buffers_[a].offset < buffers_[b].offset;
+                                   }),
+                  i);
   }
   for (const Output& each : outputs_) {
     if (each.buffer == kNone || buffers_[each.buffer].place != Buffer::Place::kInput) continue;

@@ -106,6 +106,7 @@ class Program {
     uint32_t first_view;
     uint32_t n_inputs, n_outputs;
     uint64_t workspace_bytes;
+    int64_t took_ns;  // When it was written down.
 
     // Its views: inputs, outputs, the workspace.
     uint32_t first_output() const { return first_view + n_inputs; }
@@ -166,10 +167,19 @@ class Program {
     std::vector<tenon_slot> shown;  // What the views show.
     std::vector<tenon_slot> given;  // The slots, for a replay.
     std::vector<uint64_t> tickets;  // Of an asynchronous device: what wrote each buffer last.
+    bool is_shown = false;          // That the views show where the slots are.
+    std::unique_ptr<Frame> other;   // That every second trip of `repeat` runs with.
+
+    void put(size_t slot, Slot at) {
+      slots[slot] = at;
+      is_shown = false;
+    }
   };
 
   // What the device made of the launches (program_replay.cc).
   class Recording;
+  // Launches that run side by side (program_chains.h).
+  class Chains;
 
   explicit Program(Device& device);
   // Makes one launch of those that go over the same elements, where the device has loops.
@@ -181,6 +191,10 @@ class Program {
   void find_slot_views();
   // Whether a launch may write what a view shows where an input's view is, now or for good.
   bool can_write_on(const Launch& launch, uint32_t to, uint32_t from) const;
+  // Whether something else that uses a buffer may run while a launch does.
+  bool is_used_beside(uint32_t buffer, uint32_t launch) const;
+  bool may_report_beside(uint32_t launch) const;
+  class Neighbours;
   void share_in_place();
   void find_reuses();
   using Storages = SmallVector<Ref<Storage>, 3>;
@@ -194,6 +208,7 @@ class Program {
   std::unique_ptr<Frame> new_frame() const;
   // A frame with the inputs and the block in place.
   std::unique_ptr<Frame> begin(TensorSpan inputs, const Ref<Storage>& block) const;
+  void put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>& block) const;
   void put_outputs(Frame& frame, const Storages& made) const;
   void end(std::unique_ptr<Frame> frame) const;
   // Lets the views of a frame show its slots.
@@ -203,6 +218,9 @@ class Program {
   // From launch `commits` on nothing stops it.
   void launch(Scope& scope, Frame& frame, size_t commits) const;
   void launch_now(Scope& scope, Frame& frame, size_t commits) const;
+  void launch_in_turn(Scope& scope, Frame& frame, size_t commits) const;
+  // Throws what a launch failed with, or wrote into the scope's error record.
+  [[noreturn]] void fail(Scope& scope, const Launch& launch, tenon_error* error) const;
   void enqueue(Scope& scope, Frame& frame, size_t commits) const;
   LaunchSpan span_of(const Launch& launch) const;
   // Collects the tickets of what wrote the memory that a call finds.
@@ -232,6 +250,8 @@ class Program {
   // The views of memory that differs from call to call: those of one slot after another, up to
   // these places.
   std::vector<uint32_t> slot_views_, slot_ends_;
+
+  std::unique_ptr<const Chains> chains_;
 
   mutable std::atomic<Frame*> spare_{nullptr};  // Of an earlier call.
   mutable std::mutex recording_mutex_;

@@ -204,13 +204,20 @@ void Program::Fuser::join(uint32_t i) {
   }
   if (own.members.size() == 1 && count_along(own.sizes, ~uint32_t{0}) <= kSmall) {
     const auto near = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return group.is_open && group.sizes == own.sizes && fit(group, own);
+      return group.is_open && group.sizes == own.sizes && fit(group, own) && !is_beside(i, group);
     });
     if (near != groups_.end()) absorb(own, *near);
   }
   std::sort(own.members.begin(), own.members.end());
   for (const uint32_t member : own.members) group_[member] = static_cast<uint32_t>(groups_.size());
   groups_.push_back(std::move(own));
+}
+
+// Whether a launch runs beside some of a group, which would have to wait for each other in it.
+bool Program::Fuser::is_beside(uint32_t i, const Group& group) const {
+  return program_.chains_ &&
+         std::any_of(group.members.begin(), group.members.end(),
+                     [&](uint32_t member) { return program_.chains_->beside(i)[member]; });
 }
 
 // Whether all that a group goes over is rows of another.

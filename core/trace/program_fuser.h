@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/trace/program.h"
+#include "core/trace/program_chains.h"
 
 namespace tenon {
 
@@ -38,6 +38,7 @@ class Program::Fuser {
   // What a loop takes from elsewhere: per element, and behind that per row.
   struct Reads {
     std::vector<uint32_t> elements, rows;
+    bool has_elements = false;  // Without those that repeat along the rows.
   };
   // One of these, or what an instruction gives.
   struct Source {
@@ -71,6 +72,7 @@ class Program::Fuser {
   void close_if_overwritten(uint32_t i);
   void join(uint32_t i);
   bool fit(const Group& a, const Group& b) const;
+  bool is_beside(uint32_t i, const Group& group) const;
   void absorb(Group& own, Group& other);
   bool is_alike(uint32_t a, uint32_t b) const;
   uint32_t add_read(std::vector<uint32_t>& reads, uint32_t k) const;

@@ -53,7 +53,7 @@ bool Program::Fuser::repeats_along(uint32_t k, uint32_t axes) const {
 Program::Fuser::Source Program::Fuser::add_input(Reads& reads, const Group& group, uint32_t i,
                                                  uint32_t k) {
   const bool per_row = view(k).strides_class != TENON_STRIDES_UNIFORM &&
-                       (is_on_rows_[i] || repeats_along(k, group.row_axes));
+                       (is_on_rows_[i] || (reads.has_elements && repeats_along(k, group.row_axes)));
   const uint32_t own = in_loop(k, group, per_row);
   if (per_row) return {Source::Kind::kRows, add_read(reads.rows, own)};
   return {Source::Kind::kElements, add_read(reads.elements, own)};
@@ -65,6 +65,14 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     given[shown(output_of(group.members[n])).buffer] = n;
   }
   Reads reads;
+  // The sizes of a loop are those of an input per element, so one is left as it is.
+  for (const uint32_t i : group.members) {
+    for (const uint32_t k : inputs_of(i)) {
+      reads.has_elements =
+          reads.has_elements || (!given.contains(shown(k).buffer) && !is_on_rows_[i] &&
+                                 !repeats_along(k, group.row_axes));
+    }
+  }
   std::vector<Source> sources;  // Of the instructions, one after the other.
   std::vector<uint32_t> n_own_readers(group.members.size(), 0);
   for (const uint32_t i : group.members) {
@@ -78,6 +86,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
       }
     }
   }
+  if (group.row_axes != 0 && reads.elements.empty()) return std::nullopt;
   LoopSpec spec;
   spec.flags = flags_;
   spec.rank = static_cast<uint32_t>(group.sizes.size());
@@ -201,6 +210,10 @@ void Program::Fuser::rewrite() {
     if (group && group->loop) {
       if (group->members.back() != i) continue;
       launches.push_back(group->loop->launch);
+      launches.back().took_ns = 0;
+      for (const uint32_t member : group->members) {
+        launches.back().took_ns += launch(member).took_ns;
+      }
       for (const uint32_t k : group->loop->views) keep_view(k);
     } else {
       const Launch& own = launch(i);
@@ -216,6 +229,7 @@ void Program::Fuser::rewrite() {
 }
 
 void Program::fuse(uint32_t flags, std::span<const OwnedAttrs> attrs) {
+  chains_ = Chains::find(*this);
   Fuser(*this, flags, attrs).run();
 }
 

@@ -69,6 +69,7 @@ class Program::Recorder final : public LaunchRecorder {
     made.n_inputs = launch.n_inputs;
     made.n_outputs = launch.n_outputs;
     made.workspace_bytes = launched.workspace ? launch.workspace_size : 0;
+    made.took_ns = launched.took_ns;
     for (const Tensor& y : launched.outputs) look_at_device(*y->storage);
     for (uint32_t i = 0; i < launch.n_inputs; ++i) {
       const TensorImpl* x = launched.inputs[i];

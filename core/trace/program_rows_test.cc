@@ -92,6 +92,16 @@ TEST_P(RowPrograms, MakeOneLaunchOfASoftmax) {
   EXPECT_EQ(expect_same(code, {Dims{0, 4}}), 1u);
 }
 
+// What repeats along the rows is as long as they are.
+TEST_P(RowPrograms, KnowTheLengthOfRowsThatRepeatOneElement) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor x = broadcast_to(in[0], Dims{1, 3, 4});
+    return Tensors{softmax_by_hand(x), softmax_by_hand(x + exp(x)), sum(exp(in[0] + x), kRows)};
+  };
+  expect_same(code, {Dims{1, 3, 1}});
+  expect_same(code, {Dims{1}});
+}
+
 TEST_P(RowPrograms, MakeOneLaunchOfALogSoftmax) {
   EXPECT_EQ(
       expect_same([](TensorSpan in) { return Tensors{log_softmax_by_hand(in[0])}; }, {Dims{5, 33}}),

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/launch.h"
-#include "core/trace/program.h"
+#include "core/trace/program_chains.h"
 
 namespace tenon {
 
@@ -99,19 +99,23 @@ std::unique_ptr<Program::Frame> Program::new_frame() const {
 std::unique_ptr<Program::Frame> Program::begin(TensorSpan inputs, const Ref<Storage>& block) const {
   std::unique_ptr<Frame> frame(spare_.exchange(nullptr, std::memory_order_acquire));
   if (!frame) frame = new_frame();
+  put_inputs(*frame, inputs, block);
+  return frame;
+}
+
+void Program::put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>& block) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& x = *inputs[i];
-    frame->slots[i] = {x.storage.get(), static_cast<uint64_t>(x.offset) * size_of(x.type.dtype)};
+    frame.put(i, {x.storage.get(), static_cast<uint64_t>(x.offset) * size_of(x.type.dtype)});
   }
-  frame->slots.back() = {block.get(), 0};
+  frame.put(frame.slots.size() - 1, {block.get(), 0});
   for (const uint32_t i : scalar_views_) {
     write_scalar(*inputs[shown_[i].scalar_input], shown_[i].dtype,
-                 &frame->scalars[shown_[i].scalar]);
+                 &frame.scalars[shown_[i].scalar]);
   }
   for (size_t i = 0; i < filled_.size(); ++i) {
-    write_scalar(*inputs[filled_[i].input], filled_[i].dtype, &frame->fills[i]);
+    write_scalar(*inputs[filled_[i].input], filled_[i].dtype, &frame.fills[i]);
   }
-  return frame;
 }
 
 void Program::end(std::unique_ptr<Frame> frame) const {
@@ -119,10 +123,12 @@ void Program::end(std::unique_ptr<Frame> frame) const {
 }
 
 void Program::put_outputs(Frame& frame, const Storages& made) const {
-  for (size_t i = 0; i < made.size(); ++i) frame.slots[inputs_.size() + i] = {made[i].get(), 0};
+  for (size_t i = 0; i < made.size(); ++i) frame.put(inputs_.size() + i, {made[i].get(), 0});
 }
 
 void Program::show(Frame& frame) const {
+  if (frame.is_shown) return;
+  frame.is_shown = true;
   uint32_t view = 0;
   for (size_t i = 0; i < frame.slots.size(); ++i) {
     const uint32_t end = slot_ends_[i];
@@ -180,6 +186,23 @@ void Program::launch(Scope& scope, Frame& frame, size_t commits) const {
 }
 
 void Program::launch_now(Scope& scope, Frame& frame, size_t commits) const {
+  if (chains_ && chains_->run(*this, scope, frame, commits)) return;
+  launch_in_turn(scope, frame, commits);
+}
+
+void Program::fail(Scope& scope, const Launch& launch, tenon_error* error) const {
+  try {
+    device_.check(error);
+    check_record(scope, device_, *launch.op);
+  } catch (Error& thrown) {
+    thrown.set_op(launch.op->name);
+    thrown.set_location(launch.location);
+    throw;
+  }
+  tenon::fail(tenon::Code::kInternal, "a launch that failed did not say how");
+}
+
+void Program::launch_in_turn(Scope& scope, Frame& frame, size_t commits) const {
   tenon_stream_p* stream = scope.stream(device_);
   tenon_error_record* record = &scope.error_record();
   const auto launch = device_.calls().launch;
@@ -205,16 +228,8 @@ void Program::launch_now(Scope& scope, Frame& frame, size_t commits) const {
     }
     if (there && !error) [[unlikely]]
       there->read();
-    if (error || record->state != 0) [[unlikely]] {
-      try {
-        device_.check(error);
-        check_record(scope, device_, *each.op);
-      } catch (Error& thrown) {
-        thrown.set_op(each.op->name);
-        thrown.set_location(each.location);
-        throw;
-      }
-    }
+    if (error || record->state != 0) [[unlikely]]
+      fail(scope, each, error);
     if (i < commits) scope.check_cancelled();
   }
 }
@@ -338,26 +353,30 @@ bool Program::goes_on(Scope& scope, const Output& go, const Storages& made) cons
 Tensors Program::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
                         std::span<const Feedback> feedback, TripLimit& limit) const {
   const Ref<Storage> block = new_block();
-  std::unique_ptr<Frame> frame = begin(inputs, block);
-  // What one trip made, the next one reads while it writes the other.
+  std::unique_ptr<Frame> first = begin(inputs, block);
+  if (!first->other) first->other = new_frame();
+  put_inputs(*first->other, inputs, block);
+  // What one trip made, the next one reads while it writes the other: from the second trip on each
+  // frame stays as it is.
+  Frame* const frames[] = {first.get(), first->other.get()};
   size_t never = launches_.size();
   const Storages both[] = {find_outputs(inputs, {}, never), find_outputs(inputs, {}, never)};
-  const Storages* made = &both[0];
-  while (true) {
+  for (const size_t i : {0, 1}) put_outputs(*frames[i], both[i]);
+  size_t now = 0;
+  for (int trip = 0;; trip = std::min(trip + 1, 2), now = 1 - now) {
     limit.take();
-    put_outputs(*frame, *made);
-    launch(scope, *frame, never);
-    if (!goes_on(scope, outputs_[go], *made)) break;
+    launch(scope, *frames[now], never);
+    if (!goes_on(scope, outputs_[go], both[now])) break;
+    if (trip == 2) continue;
     for (const Feedback each : feedback) {
       const Buffer& from = buffers_[outputs_[each.output].buffer];
-      if (each.input != kNone) frame->slots[each.input] = {(*made)[from.index].get(), 0};
+      if (each.input != kNone) frames[1 - now]->put(each.input, {both[now][from.index].get(), 0});
     }
-    made = made == &both[0] ? &both[1] : &both[0];
   }
-  end(std::move(frame));
+  end(std::move(first));
   Tensors results;
   for (const Feedback each : feedback) {
-    results.push_back(output(outputs_[each.output], inputs, *made));
+    results.push_back(output(outputs_[each.output], inputs, both[now]));
   }
   return results;
 }

@@ -28,6 +28,13 @@ using namespace tenon_sdk::host_device;
 
 constexpr auto prepare_loop = tenon_sdk::prepare_loop<tenon_cpu::prepare_loop>;
 
+void run_tasks(tenon_stream_p* stream, const tenon_tasks* tasks) {
+  const auto& instance = static_cast<const Instance&>(tenon_sdk::from_c(stream).device.instance);
+  instance.pool.parallel_for(static_cast<int64_t>(tasks->n), [&](int64_t i) {
+    tasks->run(tasks->payload, static_cast<size_t>(i));
+  });
+}
+
 }  // namespace calls
 
 constexpr tenon_plugin_calls kCalls = {

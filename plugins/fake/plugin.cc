@@ -217,6 +217,8 @@ using tenon_fake::record;
 using tenon_fake::release_recording;
 using tenon_fake::replay;
 
+constexpr std::nullptr_t run_tasks = nullptr;
+
 void release_kernel(tenon_kernel_p* kernel) {
   inner().release_kernel(from_c(kernel).kernel);
   delete &from_c(kernel);
@@ -260,6 +262,10 @@ void end(const tenon_done_callback& done) {
 
 template <auto slot>
 struct Guarded;
+template <>
+struct Guarded<nullptr> {
+  static constexpr std::nullptr_t call = nullptr;
+};
 template <class Result, class First, class... Rest, Result (*slot)(First, Rest...)>
 struct Guarded<slot> {
   static Result call(First first, Rest... rest) {

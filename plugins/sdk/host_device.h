@@ -268,5 +268,7 @@ inline constexpr std::nullptr_t record = nullptr;
 inline constexpr std::nullptr_t replay = nullptr;
 inline constexpr std::nullptr_t release_recording = nullptr;
 
+inline constexpr std::nullptr_t run_tasks = nullptr;
+
 }  // namespace host_device
 }  // namespace tenon_sdk

@@ -405,6 +405,17 @@ typedef struct tenon_replay {
   uint64_t ticket;
 } tenon_replay;
 
+/* ---- tasks -------------------------------------------------------------------------------------
+ */
+
+/* What a device runs for the host, on its threads. Valid during the call. Frozen. */
+typedef struct tenon_tasks {
+  /* To be called once with each number below `n`, on any thread, several at a time. */
+  void (*run)(void* payload, size_t i);
+  void* payload TENON_BORROWED TENON_NULLABLE;
+  size_t n;
+} tenon_tasks;
+
 /* ---- the plugin ---------------------------------------------------------------------------------
  */
 

@@ -1,0 +1,84 @@
+// Tasks: that a device which lends its threads runs each task once, and is done when it says so.
+
+#include <atomic>
+#include <memory>
+
+#include "conformance/device/device_check.h"
+#include "conformance/device/launching.h"
+
+namespace tenon_kit::device {
+namespace {
+
+constexpr int64_t kN = 1000;  // Elements.
+
+void need_tasks(const Bench& bench) {
+  if (!bench.calls().run_tasks) throw Unsupported("it runs no tasks");
+  if (!bench.has(TENON_FEATURE_SYNCHRONOUS)) {
+    throw Unsupported("the host runs tasks on a SYNCHRONOUS device alone");
+  }
+}
+
+template <class Task>
+void run(const Bench& bench, const Stream& stream, size_t n, const Task& task) {
+  const tenon_tasks tasks = {
+      .run = [](void* payload, size_t i) { (*static_cast<const Task*>(payload))(i); },
+      .payload = const_cast<Task*>(&task),
+      .n = n};
+  bench.calls().run_tasks(stream.get(), &tasks);
+}
+
+void test_once(const Subject& subject) {
+  const Bench bench(subject);
+  need_tasks(bench);
+  const Stream stream(bench);
+  for (const size_t n : {0, 1, 2, 3, 64, 1000}) {
+    std::vector<std::atomic<int>> ran(n * 3);
+    run(bench, stream, n, [&](size_t i) {
+      require(i < n, "of {} tasks it runs the one of number {}", n, i);
+      ++ran[i];
+      run(bench, stream, 2, [&](size_t k) { ++ran[n + 2 * i + k]; });
+    });
+    for (size_t i = 0; i < n * 3; ++i) {
+      require(ran[i] == 1, "of {} tasks, with two in each, one was run {} times", n, ran[i].load());
+    }
+  }
+}
+
+void test_launches(const Subject& subject) {
+  const Bench bench(subject);
+  need_tasks(bench);
+  const Stream stream(bench);
+  const Arg x = {TENON_FLOAT32, {kN}, {}, false};
+  const std::optional<size_t> line = line_of(bench.plugin(), TENON_OP_copy, {TENON_FLOAT32});
+  if (!line) throw Unsupported("it claims no copy of f32");
+  const Prepared copy(bench, *line, nullptr, {x}, {x});
+  if (!copy.get()) throw Unsupported("it refuses copy of f32");
+  constexpr size_t kTasks = 16;
+  std::vector<std::unique_ptr<Launching>> launches;
+  for (size_t i = 0; i < kTasks; ++i) {
+    Arg input = x;
+    input.bytes = noise(x.size(), static_cast<uint32_t>(i));
+    launches.push_back(
+        std::make_unique<Launching>(bench, stream, copy, std::vector{input}, std::vector{x}));
+  }
+  std::vector<tenon_error*> errors(kTasks);
+  run(bench, stream, kTasks, [&](size_t i) { errors[i] = launches[i]->launch(); });
+  for (tenon_error* error : errors) succeed(error, "a launch in a task");
+  for (size_t i = 0; i < kTasks; ++i) {
+    expect_bytes(launches[i]->output(0), noise(x.size(), static_cast<uint32_t>(i)),
+                 "what a launch in a task gave");
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> task_checks() {
+  return {
+      {"tasks", "tasks", 1, "Each task runs once, also within a task, before the call returns.",
+       test_once},
+      {"tasks", "task_launches", 1, "Launches of tasks on one stream do what they do in turn.",
+       test_launches},
+  };
+}
+
+}  // namespace tenon_kit::device

@@ -1,0 +1,320 @@
+// Chains of launches that do not need each other run side by side, on a device that runs tasks.
+//
+// A launch that all others of a program come before or behind is a joint of it. Between two joints,
+// launches of which one needs the other are of one chain; a chain has joints of its own, and may
+// have chains between them. Whether it pays to run them side by side is tried: a few calls take
+// turns, and those that follow do what was faster.
+
+#include "core/trace/program_chains.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/base/error.h"
+#include "core/base/error_object.h"
+#include "core/device/plugin_library.h"
+#include "core/dispatch/launch.h"
+
+namespace tenon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What shorter chains would win is less than what it takes to hand them over.
+constexpr int64_t kWorthwhileNs = 10'000, kShortNs = 2'000;
+
+}  // namespace
+
+class Program::Chains::Finder {
+ public:
+  Finder(const Program& program, Chains& made) : program_(program), made_(made) {
+    const size_t n = program.launches_.size();
+    made_.beside_.resize(n);
+    find_needs();
+    put_off();
+    std::vector<uint32_t> all(n);
+    for (uint32_t i = 0; i < n; ++i) all[i] = i;
+    take_apart(all);
+  }
+
+ private:
+  using Members = std::vector<uint32_t>;
+
+  static Launches set_of(const Members& members);
+  void find_needs();
+  void put_off();
+  uint32_t take_apart(const Members& members);
+  void add(const Members& between, Chain& chain);
+  std::vector<Members> part(const Members& members) const;
+  int64_t cost(const Members& members) const;
+
+  const Program& program_;
+  Chains& made_;
+  std::vector<Launches> needs_;  // Of each launch: those that come before it.
+  bool found_ = false;           // Chains worth handing over.
+};
+
+auto Program::Chains::Finder::set_of(const Members& members) -> Launches {
+  Launches set;
+  for (const uint32_t i : members) set.set(i);
+  return set;
+}
+
+// What wrote what a launch reads, and what used what it writes.
+void Program::Chains::Finder::find_needs() {
+  std::vector<uint32_t> writer(program_.buffers_.size(), kNone);
+  std::vector<Launches> users(program_.buffers_.size());
+  for (uint32_t i = 0; i < program_.launches_.size(); ++i) {
+    const Launch& launch = program_.launches_[i];
+    Launches& own = needs_.emplace_back();
+    const auto wait_for = [&](uint32_t other) {
+      if (other != i) own |= needs_[other], own.set(other);
+    };
+    for (uint32_t k = launch.first_view; k < launch.end_views(); ++k) {
+      const uint32_t buffer = program_.shown_[k].buffer;
+      if (buffer == kNone) continue;
+      if (writer[buffer] != kNone) wait_for(writer[buffer]);
+      if (k >= launch.first_output()) {
+        for (uint32_t other = 0; other < i; ++other) {
+          if (users[buffer][other]) wait_for(other);
+        }
+        writer[buffer] = i;
+        users[buffer].reset();
+      }
+      users[buffer].set(i);
+    }
+  }
+}
+
+// A short launch that needs nothing, such as a fill, would keep those before it from being joints.
+// It may as well wait for what all that use it wait for; or, if there is nothing before it, come
+// first.
+void Program::Chains::Finder::put_off() {
+  const auto n = static_cast<uint32_t>(needs_.size());
+  const std::vector<Launches> found = needs_;
+  bool is_first = true;
+  for (uint32_t i = 0; i < n; ++i) {
+    const bool is_short = found[i].none() && program_.launches_[i].took_ns < kShortNs;
+    is_first = is_first && is_short;
+    if (!is_short) continue;
+    Launches shared;
+    for (uint32_t k = 0; k < i; ++k) shared.set(k);
+    for (uint32_t later = i + 1; later < n; ++later) {
+      if (is_first) needs_[later].set(i);
+      if (found[later][i]) shared &= found[later];
+    }
+    needs_[i] = shared;
+  }
+}
+
+// By what needs what. Chains too short to be handed over are one.
+auto Program::Chains::Finder::part(const Members& members) const -> std::vector<Members> {
+  std::vector<Members> parts;
+  for (const uint32_t i : members) {
+    Members own = {i};
+    std::erase_if(parts, [&](const Members& other) {
+      const bool is_own =
+          std::any_of(other.begin(), other.end(), [&](uint32_t k) { return needs_[i][k]; });
+      if (is_own) own.insert(own.end(), other.begin(), other.end());
+      return is_own;
+    });
+    std::sort(own.begin(), own.end());
+    parts.push_back(std::move(own));
+  }
+  Members shorts;
+  std::erase_if(parts, [&](const Members& each) {
+    const bool is_short = cost(each) < kShortNs;
+    if (is_short) shorts.insert(shorts.end(), each.begin(), each.end());
+    return is_short;
+  });
+  std::sort(shorts.begin(), shorts.end());
+  if (!shorts.empty()) parts.push_back(std::move(shorts));
+  return parts;
+}
+
+int64_t Program::Chains::Finder::cost(const Members& members) const {
+  int64_t sum = 0;
+  for (const uint32_t i : members) sum += program_.launches_[i].took_ns;
+  return sum;
+}
+
+// Adds what lies between two joints.
+void Program::Chains::Finder::add(const Members& between, Chain& chain) {
+  const std::vector<Members> parts = part(between);
+  int64_t all = 0, longest = 0;
+  for (const Members& each : parts) {
+    all += cost(each);
+    longest = std::max(longest, cost(each));
+  }
+  Step step = {.last = between.back(), .hands_over = all - longest >= kWorthwhileNs};
+  const size_t n_chains = made_.chains_.size();
+  const bool had_found = std::exchange(found_, step.hands_over);
+  if (parts.size() > 1) {
+    for (const Members& each : parts) step.chains.push_back(take_apart(each));
+  }
+  if (!found_) {
+    made_.chains_.resize(n_chains);
+    for (const uint32_t i : between) chain.push_back({.launch = i, .last = i});
+    found_ = had_found;
+    return;
+  }
+  const Launches together = set_of(between);
+  for (const Members& each : parts) {
+    for (const uint32_t i : each) made_.beside_[i] |= together & ~set_of(each);
+  }
+  chain.push_back(std::move(step));
+}
+
+// Gives the number of the chain that these launches are.
+uint32_t Program::Chains::Finder::take_apart(const Members& members) {
+  Chain chain;
+  const Launches all = set_of(members);
+  Members between;
+  for (size_t at = 0; at < members.size(); ++at) {
+    const uint32_t i = members[at];
+    const bool is_joint =
+        (needs_[i] & all).count() == at &&
+        std::all_of(members.begin() + static_cast<std::ptrdiff_t>(at) + 1, members.end(),
+                    [&](uint32_t later) { return needs_[later][i]; });
+    if (!is_joint) {
+      between.push_back(i);
+      continue;
+    }
+    if (!between.empty()) add(std::exchange(between, {}), chain);
+    chain.push_back({.launch = i, .last = i});
+  }
+  if (!between.empty()) add(between, chain);
+  made_.chains_.push_back(std::move(chain));
+  return static_cast<uint32_t>(made_.chains_.size() - 1);
+}
+
+std::unique_ptr<const Program::Chains> Program::Chains::find(const Program& program) {
+  const Device& device = program.device_;
+  const bool can_run = device.synchronous() && device.host_visible() &&
+                       device.calls().run_tasks != run_in_turn &&
+                       device.properties().compute_units > 1;
+  int64_t took_ns = 0;
+  for (const Launch& launch : program.launches_) took_ns += launch.took_ns;
+  if (!can_run || took_ns < kWorthwhileNs || program.launches_.size() > kMost) return nullptr;
+  auto made = std::make_unique<Chains>();
+  Finder(program, *made);
+  return made->chains_.size() > 1 ? std::move(made) : nullptr;
+}
+
+// ---- running
+
+class Program::Chains::Call {
+ public:
+  Call(const Chains& chains, const Program& program, Scope& scope, Frame& frame, size_t commits)
+      : chains_(chains),
+        program_(program),
+        scope_(scope),
+        frame_(frame),
+        commits_(commits),
+        stream_(scope.stream(program.device_)) {}
+
+  void run() {
+    run(chains_.chains_.back(), 0);
+    if (failed_ != kNone) {
+      scope_.error_record() = record_;
+      program_.fail(scope_, program_.launches_[failed_], error_);
+    }
+    if (is_cancelled_) scope_.check_cancelled();
+  }
+
+ private:
+  // Of chains side by side, launches up to `last` have no way back once one is at `commits`.
+  void run(const Chain& chain, uint32_t last);
+  void run_chains(const Step& step);
+  void launch(uint32_t i, tenon_error_record& record);
+  void fail(uint32_t i, tenon_error* error, const tenon_error_record& record);
+
+  const Chains& chains_;
+  const Program& program_;
+  Scope& scope_;
+  Frame& frame_;
+  const size_t commits_;
+  tenon_stream_p* const stream_;
+  std::atomic<bool> is_cancelled_{false};
+  // The first launch that failed, in the order of the program: those before it all run.
+  std::atomic<uint32_t> failed_{kNone};
+  std::mutex mutex_;
+  tenon_error* error_ = nullptr;
+  tenon_error_record record_ = {};
+};
+
+void Program::Chains::Call::run(const Chain& chain, uint32_t last) {
+  tenon_error_record record = {};
+  for (const Step& step : chain) {
+    if (step.launch == kNone) {
+      run_chains(step);
+    } else if (step.launch < failed_) {
+      launch(step.launch, record);
+    }
+    if (std::max(last, step.last) >= commits_ || !scope_.is_cancelled()) continue;
+    is_cancelled_ = true;
+    return;
+  }
+}
+
+void Program::Chains::Call::run_chains(const Step& step) {
+  struct Chosen {
+    Call& call;
+    const Step& step;
+  } chosen = {*this, step};
+  const tenon_tasks tasks = {
+      .run =
+          [](void* payload, size_t i) {
+            const Chosen& chosen = *static_cast<Chosen*>(payload);
+            chosen.call.run(chosen.call.chains_.chains_[chosen.step.chains[i]], chosen.step.last);
+          },
+      .payload = &chosen,
+      .n = step.chains.size()};
+  const auto run_tasks = step.hands_over ? program_.device_.calls().run_tasks : run_in_turn;
+  run_tasks(stream_, &tasks);
+}
+
+void Program::Chains::Call::launch(uint32_t i, tenon_error_record& record) {
+  const Launch& each = program_.launches_[i];
+  tenon_launch& arguments = frame_.launches[i];
+  arguments.record = &record;
+  if (each.workspace_bytes) arguments.workspace = frame_.views[each.end_outputs()];
+  tenon_error* const error =
+      program_.device_.calls().launch(each.kernel->handle(), stream_, &arguments);
+  if (error || record.state != 0) [[unlikely]]
+    fail(i, error, record);
+}
+
+void Program::Chains::Call::fail(uint32_t i, tenon_error* error, const tenon_error_record& record) {
+  const std::lock_guard lock(mutex_);
+  if (i < failed_) {
+    std::swap(error, error_);
+    record_ = record;
+    failed_ = i;
+  }
+  if (error) release_error(error);
+}
+
+bool Program::Chains::run(const Program& program, Scope& scope, Frame& frame,
+                          size_t commits) const {
+  if (scope.is_profiled()) return false;
+  const uint32_t number = n_calls_++ % kPeriod;
+  const bool is_trial = number < kTrials;
+  if (number == 0) best_ns_[0] = best_ns_[1] = INT64_MAX;
+  const bool together = is_trial ? number % 2 != 0 : best_ns_[1] < best_ns_[0];
+  if (!is_trial && !together) return false;
+  const Clock::time_point began = Clock::now();
+  if (together) {
+    Call(*this, program, scope, frame, commits).run();
+  } else {
+    program.launch_in_turn(scope, frame, commits);
+  }
+  if (is_trial) {
+    const int64_t took = std::chrono::nanoseconds(Clock::now() - began).count();
+    std::atomic<int64_t>& best = best_ns_[together];
+    best = std::min<int64_t>(best, took);
+  }
+  return true;
+}
+
+}  // namespace tenon

@@ -1,0 +1,189 @@
+// Chains of launches side by side, on `cpu`.
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/testing/counted_plugin.h"
+#include "core/testing/test.h"
+#include "core/trace/program.h"
+
+namespace tenon {
+namespace {
+
+using testing::counted;
+using testing::i64;
+using testing::make;
+using testing::values_of;
+using Doubles = std::vector<double>;
+
+constexpr int64_t kSize = 192;
+constexpr int kTrials = 10;  // Calls that take turns, in turn first.
+
+Tensor matrix(double scale) {
+  Doubles values(kSize * kSize);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = scale * std::sin(static_cast<double>(i));
+  }
+  return make(DType::kF32, {kSize, kSize}, values);
+}
+
+// Long enough to be handed over.
+Tensor tower(const Tensor& x, const Tensor& w, int n = 3) {
+  Tensor y = x;
+  for (int i = 0; i < n; ++i) y = tanh(matmul(y, w) + y);
+  return y;
+}
+
+class ProgramChains : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!testing::has_plugin("cpu")) GTEST_SKIP() << "this build has no cpu";
+    enter(2);
+  }
+  void enter(uint32_t threads) {
+    enter_.reset();
+    ContextOptions options;
+    options.plugin_paths = {testing::plugin_folder()};
+    options.threads = threads;
+    context_ = Ref<Context>::adopt(new Context(options));
+    context_->add_plugin("cpu",
+                         testing::counted_plugin(testing::plugin_folder() + "/libtenon_cpu.so"));
+    scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device("cpu")));
+    enter_ = std::make_unique<Scope::Enter>(*scope_);
+  }
+  void TearDown() override { enter_.reset(); }
+
+  Scope& scope() { return *scope_; }
+  std::unique_ptr<const Program> record(const Program::Code& code, Tensors inputs) {
+    return Program::record(scope(), scope().device(), inputs, code).program;
+  }
+  // Tasks of the calls that take turns, each of which gives what the code gives.
+  uint64_t expect_same(const Program::Code& code, Tensors inputs) {
+    const auto program = record(code, inputs);
+    const Tensors want = code(inputs);
+    const uint64_t before = counted().tasks;
+    for (int call = 0; call < kTrials; ++call) {
+      const Tensors got = program->run(scope(), inputs);
+      for (size_t i = 0; i < want.size(); ++i) {
+        EXPECT_EQ(values_of(got[i]), values_of(want[i])) << "output " << i << " of call " << call;
+      }
+    }
+    return counted().tasks - before;
+  }
+
+  Ref<Context> context_;
+  Ref<Scope> scope_;
+  std::unique_ptr<Scope::Enter> enter_;
+};
+
+TEST_F(ProgramChains, AreTheTowersOfANetwork) {
+  const uint64_t tasks = expect_same(
+      [](TensorSpan in) {
+        const Tensor x = exp(in[0]);
+        return Tensors{tower(x, in[1]) + tower(x, in[2])};
+      },
+      {matrix(0.1), matrix(0.2), matrix(0.3)});
+  EXPECT_EQ(tasks, 2u * kTrials / 2);
+}
+
+TEST_F(ProgramChains, HaveChainsOfTheirOwn) {
+  const uint64_t tasks = expect_same(
+      [](TensorSpan in) {
+        const Tensor left = tower(in[0], in[1]), right = tower(in[0], in[2]);
+        const Tensor inner = tower(left, in[1]) + tower(left, in[2]);
+        return Tensors{matmul(inner, left) - right, inner};
+      },
+      {matrix(0.1), matrix(0.2), matrix(0.3)});
+  EXPECT_EQ(tasks, 4u * kTrials / 2);
+}
+
+TEST_F(ProgramChains, AreThoseOfATrainingStep) {
+  const uint64_t tasks = expect_same(
+      [&](TensorSpan in) {
+        const auto tape = Ref<Tape>::adopt(new Tape(scope_, {.persistent = true}));
+        tape->watch(in[1]);
+        tape->watch(in[2]);
+        const Tensor y = matmul(tanh(matmul(in[0], in[1])), in[2]), loss = sum(y * y);
+        const Tensor d1 = tape->gradient(loss, in[1]), d2 = tape->gradient(loss, in[2]);
+        return Tensors{in[1] - d1 * 0.1, in[2] - d2 * 0.1};
+      },
+      {matrix(0.1), matrix(0.02), matrix(0.03)});
+  EXPECT_GT(tasks, 0u);
+}
+
+TEST_F(ProgramChains, AreNotWhereTheyWouldBeShort) {
+  const auto small = [](double x) { return make(DType::kF32, {2}, {x, x}); };
+  const uint64_t tasks = expect_same(
+      [](TensorSpan in) {
+        return Tensors{matmul(in[0], in[1]), matmul(in[1], in[1])};
+      },
+      {small(1), small(2)});
+  EXPECT_EQ(tasks, 0u);
+}
+
+TEST_F(ProgramChains, AreNotOnOneThread) {
+  enter(1);
+  const uint64_t tasks = expect_same(
+      [](TensorSpan in) {
+        return Tensors{tower(in[0], in[1]), tower(in[0], in[2])};
+      },
+      {matrix(0.1), matrix(0.2), matrix(0.3)});
+  EXPECT_EQ(tasks, 0u);
+}
+
+// Each tower ends where it may write on the input, which the other may still read.
+TEST_F(ProgramChains, WriteOnNothingThatIsReadBesideThem) {
+  const Program::Code code = [](TensorSpan in) {
+    return Tensors{tower(in[0], in[1]) + in[0], tower(in[0], in[2], 6) + in[0]};
+  };
+  const Tensors constants = {matrix(0.2), matrix(0.3)};
+  const Tensors want = code(Tensors{matrix(0.1), constants[0], constants[1]});
+  const auto program = record(code, {matrix(0.1), constants[0], constants[1]});
+  for (int call = 0; call < kTrials; ++call) {
+    const Tensor x = matrix(0.1);
+    const uint8_t spare[] = {1, 0, 0};
+    const Tensors got = program->run(scope(), Tensors{x, constants[0], constants[1]}, spare);
+    EXPECT_EQ(values_of(got[0]), values_of(want[0])) << call;
+    EXPECT_EQ(values_of(got[1]), values_of(want[1])) << call;
+  }
+}
+
+TEST_F(ProgramChains, TellTheFirstFailureOfTheProgram) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor late = gather(tower(in[0], in[1], 6), in[2], 0);
+    const Tensor soon = gather(in[0], in[3], 0);
+    return Tensors{tower(late, in[1]), tower(soon, in[1])};
+  };
+  const Tensors sound = {matrix(0.1), matrix(0.2), i64({0, 1}), i64({2, 3})};
+  const auto program = record(code, sound);
+  const auto with = [&](double late, double soon) {
+    return Tensors{sound[0], sound[1], i64({0, late}), i64({2, soon})};
+  };
+  for (int call = 0; call < kTrials; ++call) {
+    EXPECT_ERROR(program->run(scope(), with(kSize, kSize + 1)), Code::kOutOfRange, "index 192");
+    EXPECT_ERROR(program->run(scope(), with(0, kSize + 1)), Code::kOutOfRange, "index 193");
+  }
+  EXPECT_EQ(values_of(program->run(scope(), sound)[0]), values_of(code(sound)[0]));
+}
+
+TEST_F(ProgramChains, CanBeCancelled) {
+  const Program::Code code = [](TensorSpan in) {
+    return Tensors{tower(in[0], in[1]), tower(in[0], in[2])};
+  };
+  const Tensors inputs = {matrix(0.1), matrix(0.2), matrix(0.3)};
+  const auto program = record(code, inputs);
+  for (int call = 0; call < kTrials; ++call) {
+    enter_.reset();
+    enter_ = std::make_unique<Scope::Enter>(*scope_);
+    const uint64_t before = counted().launches;
+    scope().cancel();
+    EXPECT_ERROR(program->run(scope(), inputs), Code::kCancelled, "cancelled");
+    EXPECT_LT(counted().launches - before, program->n_launches());
+    enter_.reset();
+    enter_ = std::make_unique<Scope::Enter>(*scope_);
+    EXPECT_EQ(values_of(program->run(scope(), inputs)[1]), values_of(code(inputs)[1]));
+  }
+}
+
+}  // namespace
+}  // namespace tenon
