@@ -33,11 +33,16 @@ void test_once(const Subject& subject) {
   const Stream stream(bench);
   for (const size_t n : {0, 1, 2, 3, 64, 1000}) {
     std::vector<std::atomic<int>> ran(n * 3);
+    std::atomic<size_t> wrong{0};
     run(bench, stream, n, [&](size_t i) {
-      require(i < n, "of {} tasks it runs the one of number {}", n, i);
+      if (i >= n) {
+        wrong = i;
+        return;
+      }
       ++ran[i];
-      run(bench, stream, 2, [&](size_t k) { ++ran[n + 2 * i + k]; });
+      run(bench, stream, 2, [&](size_t k) { ++(k < 2 ? ran[n + 2 * i + k] : ran[i]); });
     });
+    require(wrong == 0, "of {} tasks it runs the one of number {}", n, wrong.load());
     for (size_t i = 0; i < n * 3; ++i) {
       require(ran[i] == 1, "of {} tasks, with two in each, one was run {} times", n, ran[i].load());
     }

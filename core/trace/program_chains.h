@@ -10,8 +10,9 @@ namespace tenon {
 
 class Program::Chains {
  public:
-  // NULL: the device runs no tasks, or there are none that would be worth it.
-  static std::unique_ptr<const Chains> find(const Program& program);
+  // NULL: the device runs no tasks, or there are none that would be worth it. Launches that may be
+  // part of a loop cost nothing if they have at most `small` elements.
+  static std::unique_ptr<const Chains> find(const Program& program, int64_t small = 0);
 
   // Launches, by their numbers. A program of more has no chains.
   static constexpr size_t kMost = 1024;

@@ -1,6 +1,8 @@
 // Chains of launches side by side, on `cpu`.
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/testing/counted_plugin.h"
@@ -11,7 +13,6 @@ namespace tenon {
 namespace {
 
 using testing::counted;
-using testing::i64;
 using testing::make;
 using testing::values_of;
 using Doubles = std::vector<double>;
@@ -49,6 +50,10 @@ class ProgramChains : public ::testing::Test {
     context_->add_plugin("cpu",
                          testing::counted_plugin(testing::plugin_folder() + "/libtenon_cpu.so"));
     scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device("cpu")));
+    enter_ = std::make_unique<Scope::Enter>(*scope_);
+  }
+  void enter_again() {
+    enter_.reset();
     enter_ = std::make_unique<Scope::Enter>(*scope_);
   }
   void TearDown() override { enter_.reset(); }
@@ -134,7 +139,7 @@ TEST_F(ProgramChains, AreNotOnOneThread) {
 // Each tower ends where it may write on the input, which the other may still read.
 TEST_F(ProgramChains, WriteOnNothingThatIsReadBesideThem) {
   const Program::Code code = [](TensorSpan in) {
-    return Tensors{tower(in[0], in[1]) + in[0], tower(in[0], in[2], 6) + in[0]};
+    return Tensors{tower(in[0], in[1], 6) + in[0], tower(in[0], in[2]) + in[0]};
   };
   const Tensors constants = {matrix(0.2), matrix(0.3)};
   const Tensors want = code(Tensors{matrix(0.1), constants[0], constants[1]});
@@ -154,16 +159,35 @@ TEST_F(ProgramChains, TellTheFirstFailureOfTheProgram) {
     const Tensor soon = gather(in[0], in[3], 0);
     return Tensors{tower(late, in[1]), tower(soon, in[1])};
   };
-  const Tensors sound = {matrix(0.1), matrix(0.2), i64({0, 1}), i64({2, 3})};
-  const auto program = record(code, sound);
-  const auto with = [&](double late, double soon) {
-    return Tensors{sound[0], sound[1], i64({0, late}), i64({2, soon})};
+  const auto rows = [](double last) {
+    Doubles indices(kSize, 0);
+    indices.back() = last;
+    return make(DType::kI64, {kSize}, indices);
   };
-  for (int call = 0; call < kTrials; ++call) {
-    EXPECT_ERROR(program->run(scope(), with(kSize, kSize + 1)), Code::kOutOfRange, "index 192");
-    EXPECT_ERROR(program->run(scope(), with(0, kSize + 1)), Code::kOutOfRange, "index 193");
-  }
-  EXPECT_EQ(values_of(program->run(scope(), sound)[0]), values_of(code(sound)[0]));
+  const Tensors sound = {matrix(0.1), matrix(0.2), rows(1), rows(3)};
+  const auto expect_told = [&](double late, double soon, const char* text) {
+    const auto program = record(code, sound);
+    const Tensors inputs = {sound[0], sound[1], rows(late), rows(soon)};
+    const uint64_t before = counted().tasks;
+    for (int call = 0; call < kTrials; ++call) {
+      EXPECT_ERROR(program->run(scope(), inputs), Code::kOutOfRange, text);
+    }
+    EXPECT_GT(counted().tasks, before);
+    EXPECT_EQ(values_of(program->run(scope(), sound)[0]), values_of(code(sound)[0]));
+  };
+  expect_told(kSize, kSize + 1, "index 192");
+  expect_told(0, kSize + 1, "index 193");
+}
+
+TEST_F(ProgramChains, BeginWithShortLaunchesOfTheirOwn) {
+  const uint64_t tasks = expect_same(
+      [](TensorSpan in) {
+        const Tensor a = matmul(in[3], in[3]), b = matmul(in[3], in[4]);
+        return Tensors{tower(in[0], in[1]) * a, tower(in[0], in[2]) * b};
+      },
+      {matrix(0.1), matrix(0.2), matrix(0.3), make(DType::kF32, {1, 1}, {2}),
+       make(DType::kF32, {1, 1}, {3})});
+  EXPECT_EQ(tasks, 2u * kTrials / 2);
 }
 
 TEST_F(ProgramChains, CanBeCancelled) {
@@ -173,16 +197,50 @@ TEST_F(ProgramChains, CanBeCancelled) {
   const Tensors inputs = {matrix(0.1), matrix(0.2), matrix(0.3)};
   const auto program = record(code, inputs);
   for (int call = 0; call < kTrials; ++call) {
-    enter_.reset();
-    enter_ = std::make_unique<Scope::Enter>(*scope_);
+    enter_again();
     const uint64_t before = counted().launches;
     scope().cancel();
     EXPECT_ERROR(program->run(scope(), inputs), Code::kCancelled, "cancelled");
     EXPECT_LT(counted().launches - before, program->n_launches());
-    enter_.reset();
-    enter_ = std::make_unique<Scope::Enter>(*scope_);
-    EXPECT_EQ(values_of(program->run(scope(), inputs)[1]), values_of(code(inputs)[1]));
   }
+  enter_again();
+  EXPECT_EQ(values_of(program->run(scope(), inputs)[1]), values_of(code(inputs)[1]));
+}
+
+// Whoever is cancelled finds all that was handed over as it was.
+TEST_F(ProgramChains, WriteOnNothingBeforeTheyAreCancelled) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor left = tower(in[0], in[1]);
+    const Tensor inner = tower(left, in[1]) + tower(left, in[2]);
+    return Tensors{inner, tower(in[3], in[2], 8) + in[3]};
+  };
+  const Tensors inputs = {matrix(0.1), matrix(0.2), matrix(0.3)};
+  const Doubles before = values_of(matrix(0.4));
+  std::unique_ptr<const Program> program;
+  for (uint64_t call = 0; call < 80; ++call) {
+    enter_again();
+    if (call % kTrials == 0) {
+      program = record(code, {inputs[0], inputs[1], inputs[2], matrix(0.4)});
+    }
+    const Tensor x = matrix(0.4);
+    const uint8_t spare[] = {0, 0, 0, 1};
+    const uint64_t enough = counted().launches + call / 2;
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+      while (!is_over && counted().launches < enough) std::this_thread::yield();
+      scope().cancel();
+    });
+    try {
+      program->run(scope(), Tensors{inputs[0], inputs[1], inputs[2], x}, spare);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kCancelled);
+      enter_again();
+      EXPECT_EQ(values_of(x), before) << "call " << call;
+    }
+    is_over = true;
+    other.join();
+  }
+  enter_again();
 }
 
 }  // namespace

@@ -19,9 +19,6 @@ namespace {
 
 constexpr size_t kMostInstructions = 48;
 constexpr size_t kMostReads = 20;
-// Launches of at most so many elements are joined also where they share nothing: what they cost is
-// that they are launches.
-constexpr int64_t kSmall = 4096;
 constexpr uint32_t kMostStages = 4;
 constexpr size_t kMostReductions = 4;  // Of a stage.
 // Longer rows are left to kernels, in which threads share one.
@@ -164,9 +161,9 @@ bool Program::Fuser::can_read(uint32_t i, uint32_t k, const Group& group) const 
 void Program::Fuser::look_at(uint32_t i) {
   const bool joins = can_join(i);
   for (const uint32_t k : inputs_of(i)) {
-    if (Group* group = giver(k); group && !(joins && can_read(i, k, *group))) {
-      group->is_open = false;
-    }
+    Group* const group = giver(k);
+    if (!group || (joins && can_read(i, k, *group) && !is_beside(i, *group))) continue;
+    group->is_open = false;
   }
   group_.push_back(kNone);
   if (joins) {

@@ -21,6 +21,10 @@ class Program::Fuser {
 
   void run();
 
+  // Launches of at most so many elements are joined also where they share nothing: what they cost
+  // is that they are launches.
+  static constexpr int64_t kSmall = 4096;
+
  private:
   struct Group {
     std::vector<uint32_t> members;

@@ -229,7 +229,7 @@ void Program::Fuser::rewrite() {
 }
 
 void Program::fuse(uint32_t flags, std::span<const OwnedAttrs> attrs) {
-  chains_ = Chains::find(*this);
+  chains_ = Chains::find(*this, Fuser::kSmall);
   Fuser(*this, flags, attrs).run();
 }
 
