@@ -60,6 +60,7 @@ class ProgramChains : public ::testing::Test {
 
   Scope& scope() { return *scope_; }
   std::unique_ptr<const Program> record(const Program::Code& code, Tensors inputs) {
+    code(inputs);  // What comes for the first time takes longer.
     return Program::record(scope(), scope().device(), inputs, code).program;
   }
   // Tasks of the calls that take turns, each of which gives what the code gives.
@@ -139,7 +140,7 @@ TEST_F(ProgramChains, AreNotOnOneThread) {
 // Each tower ends where it may write on the input, which the other may still read.
 TEST_F(ProgramChains, WriteOnNothingThatIsReadBesideThem) {
   const Program::Code code = [](TensorSpan in) {
-    return Tensors{tower(in[0], in[1], 6) + in[0], tower(in[0], in[2]) + in[0]};
+    return Tensors{sum(tower(in[0], in[1], 6)) + in[0], sum(tower(in[0], in[2])) + in[0]};
   };
   const Tensors constants = {matrix(0.2), matrix(0.3)};
   const Tensors want = code(Tensors{matrix(0.1), constants[0], constants[1]});
@@ -179,14 +180,17 @@ TEST_F(ProgramChains, TellTheFirstFailureOfTheProgram) {
   expect_told(0, kSize + 1, "index 193");
 }
 
+// What is short is found by the clock, so a launch may seem longer now and then.
 TEST_F(ProgramChains, BeginWithShortLaunchesOfTheirOwn) {
-  const uint64_t tasks = expect_same(
-      [](TensorSpan in) {
-        const Tensor a = matmul(in[3], in[3]), b = matmul(in[3], in[4]);
-        return Tensors{tower(in[0], in[1]) * a, tower(in[0], in[2]) * b};
-      },
-      {matrix(0.1), matrix(0.2), matrix(0.3), make(DType::kF32, {1, 1}, {2}),
-       make(DType::kF32, {1, 1}, {3})});
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor a = fill(number(2), Dims{1, 1}, DType::kF32),
+                 b = fill(number(3), Dims{1, 1}, DType::kF32);
+    return Tensors{tower(in[0], in[1]) * a, (tower(in[0], in[2]) + a) * b};
+  };
+  uint64_t tasks = 0;
+  for (int attempt = 0; attempt < 20 && tasks == 0; ++attempt) {
+    tasks = expect_same(code, {matrix(0.1), matrix(0.2), matrix(0.3)});
+  }
   EXPECT_EQ(tasks, 2u * kTrials / 2);
 }
 
@@ -212,7 +216,7 @@ TEST_F(ProgramChains, WriteOnNothingBeforeTheyAreCancelled) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor left = tower(in[0], in[1]);
     const Tensor inner = tower(left, in[1]) + tower(left, in[2]);
-    return Tensors{inner, tower(in[3], in[2], 8) + in[3]};
+    return Tensors{inner, sum(tower(in[3], in[2], 8)) + in[3]};
   };
   const Tensors inputs = {matrix(0.1), matrix(0.2), matrix(0.3)};
   const Doubles before = values_of(matrix(0.4));
