@@ -22,7 +22,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // What shorter chains would win is less than what it takes to hand them over.
-constexpr int64_t kWorthwhileNs = 10'000, kShortNs = 2'000;
+constexpr int64_t kWorthwhileNs = 10'000;
+// What is short makes no difference: it takes so long at most, or such a part of the program.
+constexpr int64_t kShortNs = 2'000, kShortPart = 256;
 
 }  // namespace
 
@@ -32,10 +34,11 @@ class Program::Chains::Finder {
       : program_(program), small_(small), made_(made) {
     const size_t n = program.launches_.size();
     made_.beside_.resize(n);
+    Members all(n);
+    std::iota(all.begin(), all.end(), 0);
+    short_ns_ = std::max(kShortNs, cost(all) / kShortPart);
     find_needs();
     put_off();
-    std::vector<uint32_t> all(n);
-    for (uint32_t i = 0; i < n; ++i) all[i] = i;
     take_apart(all);
   }
 
@@ -55,6 +58,7 @@ class Program::Chains::Finder {
   const Program& program_;
   const int64_t small_;
   Chains& made_;
+  int64_t short_ns_ = 0;
   std::vector<Launches> needs_;  // Of each launch: those that come before it.
   bool found_ = false;           // Chains worth handing over.
 };
@@ -100,7 +104,7 @@ void Program::Chains::Finder::put_off() {
   Launches first;
   uint32_t n_first = 0;
   for (uint32_t i = 0; i < n; ++i) {
-    const bool is_short = found[i].none() && cost(i) < kShortNs;
+    const bool is_short = found[i].none() && cost(i) < short_ns_;
     if (is_short) {
       Launches shared;
       bool is_used = false;
@@ -136,7 +140,7 @@ auto Program::Chains::Finder::part(const Members& members) const -> std::vector<
   }
   Members shorts;
   std::erase_if(parts, [&](const Members& each) {
-    const bool is_short = cost(each) < kShortNs;
+    const bool is_short = cost(each) < short_ns_;
     if (is_short) shorts.insert(shorts.end(), each.begin(), each.end());
     return is_short;
   });
