@@ -46,7 +46,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # So is what writes code down, and what is called once for many launches.
   file(GLOB_RECURSE trace_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/trace/*.cc
        ${PROJECT_SOURCE_DIR}/core/dispatch/profile*.cc)
-  list(FILTER trace_sources EXCLUDE REGEX "trace/(composite_programs|executable|program|program_chains|program_replay|program_run|segment|slice|trace).cc$")
+  list(FILTER trace_sources EXCLUDE REGEX "trace/(composite_programs|executable|program_replay|program_run|segment|slice|trace).cc$")
   set(cold_sources ${io_sources} ${op_sources} ${trace_sources} ${capi_sources}
       ${PROJECT_SOURCE_DIR}/core/base/size_table.cc ${PROJECT_SOURCE_DIR}/core/base/error.cc)
   list(FILTER cold_sources EXCLUDE REGEX
