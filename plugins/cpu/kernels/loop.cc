@@ -15,7 +15,8 @@ namespace {
 
 // Of all registers together: they share a first-level cache with what comes and goes.
 constexpr size_t kMemory = 24 * 1024;
-constexpr int64_t kShortestTile = 64, kLongestTile = 1024;
+// Longer tiles win less than 4 % in the cache, and lose 10 % on what comes from memory.
+constexpr int64_t kShortestTile = 64, kLongestTile = 512;
 
 // Where the elements of a value are.
 struct Place {
