@@ -12,9 +12,9 @@
 #include "core/ops/formulas.h"
 
 namespace tenon {
+namespace {
 
 using Clock = std::chrono::steady_clock;
-namespace {
 
 // The sizes of a result that an attribute `shape` says are no part of a kernel, which sees them in
 // its outputs: one serves them all. NULL for what has none, and for ops of other people.
