@@ -13,6 +13,7 @@ import traceback
 CHECKS = [
     "sizes",
     "layers",
+    "portable",
     "format",
     "headers",
     "annotations",

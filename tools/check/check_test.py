@@ -11,6 +11,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "gen")]
 
 import annotations
 import gen_api
+import portable
 import wrappers
 
 WHOLE = """\
@@ -154,6 +155,14 @@ class Wrappers(unittest.TestCase):
         faults = wrappers.faults_in(["tenon_a", "tenon_b"], {"tenon_a"}, reasons)
         self.assertEqual([fault.split(": ", 1)[1] for fault in faults],
                          ["tenon_a is called", "there is no tenon_gone", "tenon_b has no reason"])
+
+
+class Portable(unittest.TestCase):
+    def test_names_what_is_lacking_and_where(self):
+        lines = ["#include <bit>", "#include <format>", "auto y = std::bit_cast<int>(x);",
+                 "// No std::bit_cast.", "sort(ranges);"]
+        self.assertEqual(list(portable.faults_in(lines)),
+                         [(2, "#include <format>"), (3, "std::bit_cast")])
 
 
 def run():

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +24,8 @@ class WireWriter {
   }
   WireWriter& real(uint32_t field, float value) {
     varint(uint64_t{field} << 3 | 5);
-    const auto bits = std::bit_cast<uint32_t>(value);
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);  // libc++ 14 has no std::bit_cast.
     for (int i = 0; i < 4; ++i) bytes_ += static_cast<char>(bits >> (8 * i));
     return *this;
   }
