@@ -10,14 +10,21 @@ kit=$2
 plugin=$3
 data=$4
 
-# Prints the summary's last line for the mutant of that number; 0 is none.
+# Prints the summary's last line for the mutant of that number; 0 is none. One that reads outside of
+# its memory may end the run.
 summary() {
-  TENON_MUTANT=$1 "$kit" onnx --device mutant --plugin "$plugin" --data "$data" | tail -n 1
+  output=$(TENON_MUTANT=$1 "$kit" onnx --device mutant --plugin "$plugin" --data "$data") || status=$?
+  if [ "${status:-0}" -gt 128 ]; then
+    echo "crashed"
+  else
+    echo "$output" | tail -n 1
+  fi
 }
 
 # Whether a summary, "onnx node tests: PASSED of TOTAL on DEVICE", says that all passed.
 all_passed() {
   case $1 in
+    crashed) return 1 ;;
     *": "[0-9]*" of "[0-9]*" on "*) ;;
     *)
       echo "no summary: $1" >&2
