@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the generated files: api.json, C and C++ functions of the ops, docs/ops
+# Writes the generated files: api.json, C and C++ functions of the ops, docs/ops, expansions for plugins
 #
 #   ./dev gen [--check]
 #

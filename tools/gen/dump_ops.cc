@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/ops/registry.h"
+#include "tools/gen/expansion_recorder.h"
 
 namespace tenon {
 namespace {
@@ -357,5 +358,6 @@ int main() {
   Json enums = Json::object();
   Json ops = Json::array();
   for (const tenon::OpDef& op : tenon::all_ops()) ops.push_back(tenon::describe(op, enums));
-  std::cout << Json({{"enums", enums}, {"ops", ops}}).dump() << '\n';
+  const Json expansions = tenon::recorded_expansions();
+  std::cout << Json({{"enums", enums}, {"ops", ops}, {"expansions", expansions}}).dump() << '\n';
 }

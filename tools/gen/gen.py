@@ -14,6 +14,7 @@ import gen_api
 import gen_cases
 import gen_cpp
 import gen_docs
+import gen_expansions
 import gen_layouts
 import gen_ops_h
 import registry
@@ -60,7 +61,8 @@ def write(files):
 
 
 def from_registry(ops):
-    return {path: text for generator in (gen_ops_h, gen_cpp, gen_docs, gen_cases)
+    generators = (gen_ops_h, gen_cpp, gen_docs, gen_cases, gen_expansions)
+    return {path: text for generator in generators
             for path, text in generator.generate(ops).items()}
 
 

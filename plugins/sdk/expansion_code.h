@@ -1,0 +1,112 @@
+// An expansion as data: a transcendental function of one or two numbers as a list of instructions
+// without branches, which a plugin that makes code emits in its own terms. run_expansion() walks
+// through it; expansions.h finds the one of an op.
+//
+// A value is a float, an int or a bool. Floats are float or double; ints are as wide, and no more
+// than their bits: where a sign matters, the opcode says whether there is one. What emits
+// instructions keeps to this:
+//
+//   - Each operation on floats rounds once, to nearest, ties to even; division and square root may
+//     be off by 2.5 ulp. Nothing is contracted, reassociated, or simplified as if there were no
+//     infinities, no NaN and no negative zero. Subnormals count, unless the device says
+//     TENON_FEATURE_FLUSH_TO_ZERO.
+//   - Ints wrap around. The count of a shift is below the width.
+//   - Both sides of a `where` are computed. The one not taken may be anything, NaN included.
+//   - to_int is given whole numbers in range where its result matters. Of others it gives any
+//     value, without a trap.
+//   - Half types are widened to float, and the result is rounded to them once, at the end.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace tenon_sdk {
+
+// The opcodes, by how many operands they take. `round` goes to the nearest whole number, ties to
+// even; `where` gives the bits of its second operand if the first holds, else of the third;
+// int_shift_right repeats the sign, uint_shift_right brings zeros; int_less and to_float take ints
+// as signed.
+// clang-format off
+#define TENON_EXPANSION_OPCODES(UNARY, BINARY, TERNARY)                                           \
+  BINARY(add) BINARY(sub) BINARY(mul) BINARY(div)           /* floats -> float */                 \
+  UNARY(neg) UNARY(abs) UNARY(sqrt) UNARY(round)            /* float -> float */                  \
+  BINARY(equal) BINARY(not_equal) BINARY(less)              /* floats -> bool; of NaN all are */  \
+  BINARY(less_equal) BINARY(greater) BINARY(greater_equal)  /* false but not_equal */             \
+  TERNARY(where)                                            /* bool, floats -> float */           \
+  BINARY(int_add) BINARY(int_sub) BINARY(int_mul)           /* ints -> int */                     \
+  BINARY(int_and) BINARY(int_or) BINARY(int_xor)                                                  \
+  BINARY(int_shift_left) BINARY(int_shift_right)                                                  \
+  BINARY(uint_shift_right)                                                                        \
+  BINARY(int_not_equal) BINARY(int_less)                    /* ints -> bool */                    \
+  TERNARY(int_where)                                        /* bool, ints -> int */               \
+  BINARY(logical_and) BINARY(logical_or) UNARY(logical_not) /* bools -> bool */                   \
+  UNARY(as_int) UNARY(to_int)                               /* float -> int: bits; value */       \
+  UNARY(as_float) UNARY(to_float)                           /* int -> float: bits; value */
+// clang-format on
+
+enum class ExpansionOpcode : uint8_t {
+#define TENON_ROW(name) k_##name,
+  TENON_EXPANSION_OPCODES(TENON_ROW, TENON_ROW, TENON_ROW)
+#undef TENON_ROW
+};
+
+// Operands are numbers of values: those before this instruction's own. What an opcode does not take
+// is 0.
+struct ExpansionInstruction {
+  ExpansionOpcode opcode;
+  uint16_t a = 0, b = 0, c = 0;
+};
+
+// The values are numbered in the order of these lists: inputs, constants, int constants, then
+// what each instruction gives. The last one is the result.
+struct Expansion {
+  uint32_t op;     // TENON_OP_<name>.
+  bool is_double;  // Whether floats are double and ints have 64 bits, or they are float and 32.
+  uint16_t n_inputs;
+  std::span<const uint64_t> constants;      // Floats, by their bits. Those of 32 bits lie in the
+  std::span<const uint64_t> int_constants;  // lower half.
+  std::span<const ExpansionInstruction> instructions;
+};
+
+// Walks through an expansion with a builder, which has a type `Value`, a function
+//
+//   Value constant(uint64_t bits);       a float, by its bits
+//   Value int_constant(uint64_t bits);
+//
+// and one for each opcode, called like it, which takes so many values: add(a, b), where(c, a, b).
+// Gives the value of the result.
+template <class Builder>
+typename Builder::Value run_expansion(const Expansion& expansion, Builder& builder,
+                                      std::initializer_list<typename Builder::Value> inputs) {
+  std::vector<typename Builder::Value> v(inputs);
+  for (const uint64_t bits : expansion.constants) v.push_back(builder.constant(bits));
+  for (const uint64_t bits : expansion.int_constants) v.push_back(builder.int_constant(bits));
+  for (const ExpansionInstruction& i : expansion.instructions) {
+    switch (i.opcode) {
+#define TENON_UNARY(name)              \
+  case ExpansionOpcode::k_##name:      \
+    v.push_back(builder.name(v[i.a])); \
+    break;
+#define TENON_BINARY(name)                     \
+  case ExpansionOpcode::k_##name:              \
+    v.push_back(builder.name(v[i.a], v[i.b])); \
+    break;
+#define TENON_TERNARY(name)                            \
+  case ExpansionOpcode::k_##name:                      \
+    v.push_back(builder.name(v[i.a], v[i.b], v[i.c])); \
+    break;
+      TENON_EXPANSION_OPCODES(TENON_UNARY, TENON_BINARY, TENON_TERNARY)
+#undef TENON_UNARY
+#undef TENON_BINARY
+#undef TENON_TERNARY
+    }
+  }
+  return v.back();
+}
+
+}  // namespace tenon_sdk

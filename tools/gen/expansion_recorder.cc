@@ -1,0 +1,124 @@
+#include "tools/gen/expansion_recorder.h"
+
+#include "core/dispatch/context.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_expanded(const OpDef& op) {
+  return op.numeric == Numeric::kTranscendental && op.decompose && op.attrs->c_size == 0;
+}
+
+// Stands in for the memory of a tensor: which row of the record it is.
+struct RecordedStorage final : OtherStorage<RecordedStorage> {
+  explicit RecordedStorage(size_t recorded_row) : row(recorded_row) { traced = true; }
+
+  size_t row;
+};
+
+// Writes down calls, a row for each, and computes nothing. A tensor has no device here.
+class Recorder final : public Interpreter {
+ public:
+  explicit Recorder(Scope& scope)
+      : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}), scope_(scope) {
+    scope_.push(*this);
+  }
+  ~Recorder() { scope_.remove(*this); }
+
+  // The rows of one op, inputs first, and which of them is its result.
+  Json record(const OpDef& op, DType dtype) {
+    rows_ = Json::array();
+    Tensors inputs;
+    for (size_t i = 0; i < op.max_inputs; ++i) {
+      inputs.push_back(add(dtype, {{"op", "input"}, {"type", name_of(dtype)}}));
+    }
+    const Tensors outputs = op.decompose(op, nullptr, inputs);
+    return {{"op", op.name},
+            {"dtype", name_of(dtype)},
+            {"rows", std::move(rows_)},
+            {"result", row_of(*outputs[0], dtype)}};
+  }
+
+ private:
+  static Tensors apply_on(Interpreter& self, Scope&, const Call& call) {
+    return {static_cast<Recorder&>(self).apply_recorded(call)};
+  }
+
+  Tensor apply_recorded(const Call& call) {
+    const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
+    if (is_expanded(call.op)) return expanded(call);
+    if (&call.op == &op_def(OpId::k_maximum)) return larger(call);
+    const DType dtype = types[0].dtype;
+    if (changes_nothing(call, dtype)) return at(dtype, row_of(*call.inputs[0], dtype));
+    Json operands = Json::array();
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      operands.push_back(row_of(*call.inputs[i], call.types[i].dtype));
+    }
+    return add(dtype,
+               {{"op", call.op.name}, {"type", name_of(dtype)}, {"operands", std::move(operands)}});
+  }
+
+  // A fill gives a constant its dtype that meets no tensor, and float32 is widened to itself.
+  static bool changes_nothing(const Call& call, DType dtype) {
+    const bool is_fill = &call.op == &op_def(OpId::k_fill);
+    const bool is_cast = &call.op == &op_def(OpId::k_cast);
+    return is_fill || (is_cast && call.types[0].dtype == dtype);
+  }
+
+  static Tensor expanded(const Call& call) {
+    Tensors inputs;
+    for (TensorImpl* x : call.inputs) inputs.push_back(Tensor::share(x));
+    return call.op.decompose(call.op, call.attrs.data, inputs)[0];
+  }
+
+  // The maximum, said in opcodes that expansions have. It is b if b is NaN.
+  static Tensor larger(const Call& call) {
+    const Tensor a = Tensor::share(call.inputs[0]), b = Tensor::share(call.inputs[1]);
+    return where(logical_or(greater(a, b), not_equal(a, a)), a, b);
+  }
+
+  // The row of an operand, which for a constant is written now.
+  size_t row_of(const TensorImpl& x, DType dtype) {
+    if (!x.is_scalar_value()) return static_cast<const RecordedStorage&>(*x.storage).row;
+    ElementBits bits = {};
+    write_scalar(x, dtype, &bits);
+    rows_.push_back({{"op", "constant"}, {"type", name_of(dtype)}, {"bits", bits.words[0]}});
+    return rows_.size() - 1;
+  }
+
+  Tensor add(DType dtype, Json row) {
+    rows_.push_back(std::move(row));
+    return at(dtype, rows_.size() - 1);
+  }
+
+  static Tensor at(DType dtype, size_t row) {
+    Tensor x = Tensor::adopt(new TensorImpl);
+    x->type = TensorType(dtype, Dims{});
+    x->storage = Ref<Storage>::adopt(new RecordedStorage(row));
+    return x;
+  }
+
+  Scope& scope_;
+  Json rows_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json recorded_expansions() {
+  const auto context = Ref<Context>::adopt(new Context(ContextOptions()));
+  Scope& scope = context->default_scope();
+  const Scope::Enter enter(scope);
+  Recorder recorder(scope);
+  Json all = Json::array();
+  for (const OpDef& op : all_ops()) {
+    if (!is_expanded(op)) continue;
+    for (const DType dtype : {DType::kF32, DType::kF64}) all.push_back(recorder.record(op, dtype));
+  }
+  return all;
+}
+
+}  // namespace tenon
