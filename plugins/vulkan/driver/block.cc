@@ -1,0 +1,133 @@
+#include "plugins/vulkan/driver/block.h"
+
+#include <bit>
+
+namespace tenon_vulkan {
+namespace {
+
+constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+constexpr VkMemoryPropertyFlags kMapped =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr uint32_t kNone = ~0u;
+
+VkResult make_buffer(const Driver& driver, uint64_t size, VkBuffer& buffer) {
+  const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                   .pNext = nullptr,
+                                   .flags = 0,
+                                   .size = size,
+                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                            VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                            VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                   .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+                                   .queueFamilyIndexCount = 0,
+                                   .pQueueFamilyIndices = nullptr};
+  return driver.vk().CreateBuffer(driver.device(), &info, nullptr, &buffer);
+}
+
+// The type that has all that is required, and most of what is preferred; of several that on the
+// largest heap. Types with properties that are none of our business, protected ones and those that
+// bypass caches, are never taken.
+class Chooser {
+ public:
+  Chooser(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed)
+      : memory_(memory), allowed_(allowed) {}
+
+  uint32_t choose(VkMemoryPropertyFlags required, VkMemoryPropertyFlags preferred,
+                  VkMemoryPropertyFlags disliked = 0) const {
+    uint32_t best = kNone;
+    int best_score = 0;
+    for (uint32_t i = 0; i < memory_.memoryTypeCount; ++i) {
+      const VkMemoryPropertyFlags flags = memory_.memoryTypes[i].propertyFlags;
+      if ((allowed_ >> i & 1) == 0 || (flags & required) != required) continue;
+      if ((flags & ~(kLocal | kMapped | kCached)) != 0) continue;
+      const int score = std::popcount(flags & preferred) - std::popcount(flags & disliked);
+      const bool is_better =
+          best == kNone || score > best_score || (score == best_score && bytes(i) > bytes(best));
+      if (!is_better) continue;
+      best = i;
+      best_score = score;
+    }
+    return best;
+  }
+  uint64_t bytes(uint32_t type) const {
+    return memory_.memoryHeaps[memory_.memoryTypes[type].heapIndex].size;
+  }
+
+ private:
+  const VkPhysicalDeviceMemoryProperties& memory_;
+  const uint32_t allowed_;
+};
+
+}  // namespace
+
+tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
+  VkBuffer probe = VK_NULL_HANDLE;
+  if (const VkResult result = make_buffer(driver, 256, probe); result != VK_SUCCESS) {
+    return driver.error(result, "cannot make a buffer");
+  }
+  VkMemoryRequirements requirements;
+  driver.vk().GetBufferMemoryRequirements(driver.device(), probe, &requirements);
+  driver.vk().DestroyBuffer(driver.device(), probe, nullptr);
+
+  const Chooser chooser(driver.physical().memory, requirements.memoryTypeBits);
+  types.device = chooser.choose(0, kLocal, kMapped);
+  // Elsewhere what the host can see of the device's memory lies behind a bus.
+  const Capabilities& capabilities = driver.physical().capabilities;
+  types.device_is_visible = false;
+  if (driver.options().visible && (capabilities.is_integrated || capabilities.is_software)) {
+    const uint32_t shared = chooser.choose(kLocal | kMapped | kCached, 0);
+    if (shared != kNone && chooser.bytes(shared) == chooser.bytes(types.device)) {
+      types.device = shared;
+      types.device_is_visible = true;
+    }
+  }
+  types.parameters = chooser.choose(kMapped, kLocal, kCached);
+  types.upload = chooser.choose(kMapped, 0, kLocal);
+  types.download = chooser.choose(kMapped, kCached, kLocal);
+  if (types.device == kNone || types.upload == kNone) {
+    return driver.error(TENON_UNAVAILABLE, "it has no memory for buffers that the host can fill");
+  }
+  types.device_bytes = chooser.bytes(types.device);
+  return nullptr;
+}
+
+tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_type, bool is_mapped,
+                        Block& block) {
+  const DeviceFunctions& vk = driver.vk();
+  Block made;
+  made.size = size;
+  made.serial = driver.next_serial();
+  VkResult result = make_buffer(driver, size, made.buffer);
+  if (result == VK_SUCCESS) {
+    VkMemoryRequirements requirements;
+    vk.GetBufferMemoryRequirements(driver.device(), made.buffer, &requirements);
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .pNext = nullptr,
+                                       .allocationSize = requirements.size,
+                                       .memoryTypeIndex = memory_type};
+    result = vk.AllocateMemory(driver.device(), &info, nullptr, &made.memory);
+  }
+  if (result == VK_SUCCESS) {
+    result = vk.BindBufferMemory(driver.device(), made.buffer, made.memory, 0);
+  }
+  if (result == VK_SUCCESS && is_mapped) {
+    void* data = nullptr;
+    result = vk.MapMemory(driver.device(), made.memory, 0, VK_WHOLE_SIZE, 0, &data);
+    made.data = static_cast<std::byte*>(data);
+  }
+  if (result == VK_SUCCESS) {
+    block = made;
+    return nullptr;
+  }
+  end_block(driver, made);
+  return driver.error(result, "cannot allocate " + std::to_string(size) + " bytes");
+}
+
+void end_block(const Driver& driver, Block& block) {
+  driver.vk().DestroyBuffer(driver.device(), block.buffer, nullptr);
+  driver.vk().FreeMemory(driver.device(), block.memory, nullptr);
+  block = {};
+}
+
+}  // namespace tenon_vulkan

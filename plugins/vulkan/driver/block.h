@@ -1,0 +1,36 @@
+// A piece of the driver's memory with one VkBuffer over all of it. Buffers of the host, parameters
+// and staging are parts of blocks.
+
+#pragma once
+
+#include <cstddef>
+
+#include "plugins/vulkan/driver/driver.h"
+
+namespace tenon_vulkan {
+
+// Which of the driver's types of memory serve what.
+struct MemoryTypes {
+  uint32_t device;         // The host's buffers.
+  bool device_is_visible;  // They have addresses: the device shares the host's memory.
+  uint32_t parameters;     // Written by the host, read by shaders.
+  uint32_t upload;         // Written by the host, copied from.
+  uint32_t download;       // Copied to, read by the host.
+  uint64_t device_bytes;   // Of the heap that the host's buffers come from.
+};
+
+tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types);
+
+struct Block {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  uint64_t size = 0;
+  uint32_t serial = 0;        // Tells it from every other block, also from those that are gone.
+  std::byte* data = nullptr;  // Its address, if it is mapped; then that is coherent.
+};
+
+tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_type, bool is_mapped,
+                        Block& block);
+void end_block(const Driver& driver, Block& block);
+
+}  // namespace tenon_vulkan

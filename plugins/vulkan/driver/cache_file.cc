@@ -1,0 +1,116 @@
+#include "plugins/vulkan/driver/cache_file.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace tenon_vulkan {
+namespace {
+
+struct Header {
+  char magic[8];
+  CacheKey key;
+  uint64_t size;
+  uint64_t hash;
+};
+constexpr char kMagic[8] = {'t', 'e', 'n', 'o', 'n', 'v', 'k', '1'};
+constexpr uint64_t kLargest = uint64_t{1} << 30;
+
+std::filesystem::path default_folder() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "tenon/vulkan";
+  const char* const home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') {
+    return std::filesystem::path(home) / ".cache/tenon/vulkan";
+  }
+  return {};
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += "0123456789abcdef"[static_cast<size_t>(byte) >> 4];
+    text += "0123456789abcdef"[static_cast<size_t>(byte) & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+// FNV-1a over words of 8 bytes, with a last mixing: it tells files and shaders apart, and no one
+// who could choose them is kept out by it.
+uint64_t hash_bytes(std::span<const std::byte> bytes) {
+  constexpr uint64_t kPrime = 0x100000001b3;
+  uint64_t hash = 0xcbf29ce484222325 ^ bytes.size();
+  while (!bytes.empty()) {
+    uint64_t word = 0;
+    const size_t n = std::min(bytes.size(), sizeof word);
+    std::memcpy(&word, bytes.data(), n);
+    hash = (hash ^ word) * kPrime;
+    hash ^= hash >> 29;
+    bytes = bytes.subspan(n);
+  }
+  return hash ^ hash >> 32;
+}
+
+CacheKey cache_key(const Driver& driver) {
+  const VkPhysicalDeviceProperties& device = driver.physical().properties;
+  CacheKey key = {device.vendorID, device.deviceID, device.driverVersion, sizeof(void*)};
+  std::memcpy(&key[4], device.pipelineCacheUUID, VK_UUID_SIZE);
+  return key;
+}
+
+std::string cache_path(const Driver& driver) {
+  const std::optional<std::string>& option = driver.options().cache;
+  const std::filesystem::path folder = option ? std::filesystem::path(*option) : default_folder();
+  if (folder.empty()) return {};
+  const CacheKey key = cache_key(driver);
+  return (folder / (hex(std::as_bytes(std::span(key))) + ".pipelines")).string();
+}
+
+std::vector<std::byte> read_cache(const std::string& path, const CacheKey& key) {
+  if (path.empty()) return {};
+  std::ifstream file(path, std::ios::binary);
+  Header header = {};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return {};
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key != key) return {};
+  if (header.size > kLargest) return {};
+  std::vector<std::byte> data(header.size);
+  if (!file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()))) {
+    return {};
+  }
+  if (file.peek() != std::ifstream::traits_type::eof() || hash_bytes(data) != header.hash) {
+    return {};
+  }
+  return data;
+}
+
+void write_cache(const std::string& path, const CacheKey& key, std::span<const std::byte> data) {
+  static std::atomic<uint32_t> count{0};  // Several devices of a process may write at once.
+  if (data.size() > kLargest) return;
+  std::error_code failure;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failure);
+  const std::string temporary =
+      path + "." + std::to_string(getpid()) + "." + std::to_string(++count);
+  Header header = {};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.key = key;
+  header.size = data.size();
+  header.hash = hash_bytes(data);
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&header), sizeof header);
+    file.write(reinterpret_cast<const char*>(data.data()),
+               static_cast<std::streamsize>(data.size()));
+    file.close();
+    if (!file) failure = std::make_error_code(std::errc::io_error);
+  }
+  if (!failure) std::filesystem::rename(temporary, path, failure);
+  if (failure) std::filesystem::remove(temporary, failure);
+}
+
+}  // namespace tenon_vulkan

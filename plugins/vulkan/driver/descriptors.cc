@@ -1,0 +1,124 @@
+#include "plugins/vulkan/driver/descriptors.h"
+
+#include <algorithm>
+
+namespace tenon_vulkan {
+namespace {
+
+constexpr uint32_t kSetsOfPool = 64;
+constexpr uint64_t kWindowStep = 256;  // No device needs more alignment than this.
+
+uint64_t align_down(uint64_t offset, uint64_t step) { return offset / step * step; }
+
+}  // namespace
+
+bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end,
+          Binding& binding) {
+  const uint64_t most = driver.physical().capabilities.max_operand_bytes;
+  if (block.size <= most) {
+    binding = {&block, 0, block.size};
+    return true;
+  }
+  // Windows at few places, each overlapping the next by half, serve all but the largest operands.
+  const uint64_t half = align_down(most / 2, kWindowStep);
+  uint64_t offset = align_down(begin, half);
+  if (end - offset > most) offset = align_down(begin, kWindowStep);
+  if (end - offset > most) return false;
+  binding = {&block, offset, std::min(most, block.size - offset)};
+  return true;
+}
+
+size_t DescriptorSets::Hash::operator()(KeyView key) const {
+  uint64_t hash = key.size();
+  for (const uint64_t word : key) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+DescriptorSets::~DescriptorSets() {
+  for (VkDescriptorPool pool : pools_) {
+    driver_.vk().DestroyDescriptorPool(driver_.device(), pool, nullptr);
+  }
+}
+
+tenon_error* DescriptorSets::get(const Layout& layout, std::span<const Binding> bindings,
+                                 VkDescriptorSet& set) {
+  key_.clear();
+  for (const Binding& binding : bindings) {
+    key_.push_back(uint64_t{binding.block->serial} << 32 | binding.offset / kWindowStep);
+  }
+  const auto found = sets_.find(KeyView(key_));
+  if (found != sets_.end()) {
+    set = found->second;
+    return nullptr;
+  }
+  if (tenon_error* error = allocate(layout, set)) return error;
+  write(set, bindings);
+  sets_.emplace(key_, set);
+  return nullptr;
+}
+
+tenon_error* DescriptorSets::allocate(const Layout& layout, VkDescriptorSet& set) {
+  if (current_.size() <= layout.n_operands) current_.resize(layout.n_operands + 1);
+  Pool& pool = current_[layout.n_operands];
+  if (pool.n_left == 0) {
+    if (tenon_error* error = add_pool(layout.n_operands)) return error;
+  }
+  const VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                            .pNext = nullptr,
+                                            .descriptorPool = pool.handle,
+                                            .descriptorSetCount = 1,
+                                            .pSetLayouts = &layout.set};
+  const VkResult result = driver_.vk().AllocateDescriptorSets(driver_.device(), &info, &set);
+  if (result != VK_SUCCESS) {
+    pool.n_left = 0;  // The next attempt is made with another one.
+    return driver_.error(result, "cannot bind operands");
+  }
+  --pool.n_left;
+  return nullptr;
+}
+
+tenon_error* DescriptorSets::add_pool(uint32_t n_operands) {
+  const VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                     .descriptorCount = kSetsOfPool * (n_operands + 1)};
+  const VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                           .pNext = nullptr,
+                                           .flags = 0,
+                                           .maxSets = kSetsOfPool,
+                                           .poolSizeCount = 1,
+                                           .pPoolSizes = &size};
+  pools_.reserve(pools_.size() + 1);
+  Pool made = {.handle = VK_NULL_HANDLE, .n_left = kSetsOfPool};
+  const VkResult result =
+      driver_.vk().CreateDescriptorPool(driver_.device(), &info, nullptr, &made.handle);
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot make room to bind operands");
+  pools_.push_back(made.handle);
+  current_[n_operands] = made;
+  return nullptr;
+}
+
+void DescriptorSets::write(VkDescriptorSet set, std::span<const Binding> bindings) {
+  buffers_.clear();
+  for (const Binding& binding : bindings) {
+    buffers_.push_back({binding.block->buffer, binding.offset, binding.size});
+  }
+  writes_.clear();
+  for (uint32_t i = 0; i < bindings.size(); ++i) {
+    writes_.push_back({.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                       .pNext = nullptr,
+                       .dstSet = set,
+                       .dstBinding = i,
+                       .dstArrayElement = 0,
+                       .descriptorCount = 1,
+                       .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                       .pImageInfo = nullptr,
+                       .pBufferInfo = &buffers_[i],
+                       .pTexelBufferView = nullptr});
+  }
+  driver_.vk().UpdateDescriptorSets(driver_.device(), static_cast<uint32_t>(writes_.size()),
+                                    writes_.data(), 0, nullptr);
+}
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,42 @@
+// An open device and all that belongs to it.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "plugins/vulkan/driver/memory.h"
+#include "plugins/vulkan/driver/pipelines.h"
+#include "plugins/vulkan/driver/queue.h"
+
+namespace tenon_vulkan {
+
+class Device {
+ public:
+  static tenon_error* open(Instance& instance, const PhysicalDevice& physical,
+                           std::unique_ptr<Device>& made);
+
+  const Driver& driver() const { return driver_; }
+  const tenon_sdk::Host& host() const { return driver_.host(); }
+  const Capabilities& capabilities() const { return driver_.physical().capabilities; }
+  const MemoryTypes& memory_types() const { return types_; }
+  Memory& memory() { return *memory_; }
+  Pipelines& pipelines() { return *pipelines_; }
+  Queue& queue() { return *queue_; }
+
+  // `arithmetic` says how numbers are treated, which is the kernels' to know.
+  tenon_device_properties describe(tenon_features arithmetic) const;
+
+  Device(Instance& instance, const PhysicalDevice& physical) : driver_(instance, physical) {}
+
+ private:
+  Driver driver_;
+  MemoryTypes types_ = {};
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Pipelines> pipelines_;
+  std::unique_ptr<Queue> queue_;
+};
+
+inline Device& from_c(tenon_device_p* device) { return *reinterpret_cast<Device*>(device); }
+
+}  // namespace tenon_vulkan

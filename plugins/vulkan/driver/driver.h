@@ -1,0 +1,53 @@
+// A VkDevice with its functions, and how what it answers becomes an error. Whatever belongs to a
+// device has a reference to it.
+
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "plugins/vulkan/driver/instance.h"
+
+namespace tenon_vulkan {
+
+class Driver {
+ public:
+  Driver(Instance& instance, const PhysicalDevice& physical)
+      : instance_(instance), physical_(physical) {}
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+  ~Driver();
+
+  tenon_error* open();
+
+  const DeviceFunctions& vk() const { return vk_; }
+  VkDevice device() const { return device_; }
+  VkQueue queue() const { return queue_; }
+  Instance& instance() const { return instance_; }
+  const tenon_sdk::Host& host() const { return instance_.host(); }
+  const Options& options() const { return instance_.options(); }
+  const PhysicalDevice& physical() const { return physical_; }
+  bool has_timeline() const { return physical_.has_timeline() && options().timeline; }
+
+  tenon_error* error(tenon_code code, std::string_view message) const;
+  // What a call answered, as an error that says what was tried. A loss is noted.
+  tenon_error* error(VkResult result, std::string_view what) const;
+
+  bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
+  void mark_lost() const { is_lost_ = true; }
+  tenon_error* lost_error() const;
+
+  // A number for each block of memory, never used twice.
+  uint32_t next_serial() const { return ++last_serial_; }
+
+ private:
+  Instance& instance_;
+  const PhysicalDevice& physical_;
+  VkDevice device_ = VK_NULL_HANDLE;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  DeviceFunctions vk_;
+  mutable std::atomic<bool> is_lost_{false};
+  mutable std::atomic<uint32_t> last_serial_{0};
+};
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,173 @@
+#include "plugins/vulkan/driver/instance.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenon_vulkan {
+namespace {
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+constexpr const char* kPortability = "VK_KHR_portability_enumeration";
+constexpr VkInstanceCreateFlags kEnumeratePortability = 1;
+
+// Of the loader or a layer.
+bool has_extension(const GlobalFunctions& vk, const char* layer, const char* name) {
+  uint32_t n = 0;
+  if (vk.EnumerateInstanceExtensionProperties(layer, &n, nullptr) != VK_SUCCESS) return false;
+  std::vector<VkExtensionProperties> list(n);
+  if (vk.EnumerateInstanceExtensionProperties(layer, &n, list.data()) < VK_SUCCESS) return false;
+  return std::any_of(list.begin(), list.begin() + n, [&](const VkExtensionProperties& each) {
+    return std::strcmp(each.extensionName, name) == 0;
+  });
+}
+
+bool has_layer(const GlobalFunctions& vk, const char* name) {
+  uint32_t n = 0;
+  if (vk.EnumerateInstanceLayerProperties(&n, nullptr) != VK_SUCCESS) return false;
+  std::vector<VkLayerProperties> list(n);
+  if (vk.EnumerateInstanceLayerProperties(&n, list.data()) < VK_SUCCESS) return false;
+  return std::any_of(list.begin(), list.begin() + n, [&](const VkLayerProperties& each) {
+    return std::strcmp(each.layerName, name) == 0;
+  });
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                       VkDebugUtilsMessageTypeFlagsEXT,
+                                       const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                       void* self) {
+  auto& instance = *static_cast<Instance*>(self);
+  instance.count_message();
+  const bool is_error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  instance.log(is_error ? TENON_LOG_ERROR : TENON_LOG_WARNING, data->pMessage);
+  return VK_FALSE;  // The call goes on.
+}
+
+}  // namespace
+
+tenon_error* Instance::create(const tenon_host* host, const tenon_instance_options& options,
+                              std::unique_ptr<Instance>& made) {
+  auto self = std::make_unique<Instance>(host, options.log_context);
+  if (tenon_error* error = read_options(self->host_, options, self->options_)) return error;
+  std::string why;
+  if (!open_loader(self->options_.loader, self->loader_, why)) {
+    return self->host_.error(TENON_UNAVAILABLE, "vulkan: " + why);
+  }
+  if (tenon_error* error = self->make_instance()) return error;
+  if (tenon_error* error = self->listen()) return error;
+  if (tenon_error* error = self->find_devices()) return error;
+  made = std::move(self);
+  return nullptr;
+}
+
+Instance::~Instance() {
+  if (messenger_ != VK_NULL_HANDLE) {
+    vk_.DestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
+  }
+  if (instance_ != VK_NULL_HANDLE) vk_.DestroyInstance(instance_, nullptr);
+}
+
+void Instance::log(int32_t level, std::string_view message) const {
+  host_.log(log_context_, level, message);
+}
+
+tenon_error* Instance::choose_layers(std::vector<const char*>& layers,
+                                     std::vector<const char*>& extensions) const {
+  if (!options_.validate) return nullptr;
+  if (!has_layer(loader_.functions, kValidationLayer)) {
+    return host_.error(TENON_UNAVAILABLE, "vulkan: option validate needs the layer " +
+                                              std::string(kValidationLayer) +
+                                              ", which is not installed");
+  }
+  layers.push_back(kValidationLayer);
+  if (has_extension(loader_.functions, nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
+      has_extension(loader_.functions, kValidationLayer, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+    extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+  }
+  return nullptr;
+}
+
+tenon_error* Instance::make_instance() {
+  uint32_t version = VK_API_VERSION_1_0;
+  if (loader_.functions.EnumerateInstanceVersion) {
+    loader_.functions.EnumerateInstanceVersion(&version);
+  }
+  if (version < kOldestApi) {
+    return host_.error(TENON_UNAVAILABLE, "vulkan: the loader knows Vulkan 1.0, and 1.1 is needed");
+  }
+  api_version_ = std::min(version, kNewestApi);
+  std::vector<const char*> layers, extensions;
+  if (tenon_error* error = choose_layers(layers, extensions)) return error;
+  VkInstanceCreateFlags flags = 0;
+  if (has_extension(loader_.functions, nullptr, kPortability)) {
+    extensions.push_back(kPortability);
+    flags = kEnumeratePortability;
+  }
+  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                         .pNext = nullptr,
+                                         .pApplicationName = nullptr,
+                                         .applicationVersion = 0,
+                                         .pEngineName = "Tenon",
+                                         .engineVersion = 0,
+                                         .apiVersion = api_version_};
+  const VkInstanceCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+      .pNext = nullptr,
+      .flags = flags,
+      .pApplicationInfo = &application,
+      .enabledLayerCount = static_cast<uint32_t>(layers.size()),
+      .ppEnabledLayerNames = layers.data(),
+      .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
+      .ppEnabledExtensionNames = extensions.data()};
+  const VkResult result = loader_.functions.CreateInstance(&info, nullptr, &instance_);
+  if (result != VK_SUCCESS) {
+    instance_ = VK_NULL_HANDLE;
+    return host_.error(TENON_UNAVAILABLE, result == VK_ERROR_INCOMPATIBLE_DRIVER
+                                              ? "vulkan: no driver is installed"
+                                              : "vulkan: no instance: " + name_of(result));
+  }
+  if (!load_functions(loader_, instance_, vk_)) {
+    // Not even the function that would end it can be relied on.
+    instance_ = VK_NULL_HANDLE;
+    return host_.error(TENON_UNAVAILABLE, "vulkan: the loader lacks functions of Vulkan 1.1");
+  }
+  return nullptr;
+}
+
+tenon_error* Instance::listen() {
+  if (!options_.validate || vk_.CreateDebugUtilsMessengerEXT == nullptr) return nullptr;
+  const VkDebugUtilsMessengerCreateInfoEXT info = {
+      .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+      .pNext = nullptr,
+      .flags = 0,
+      .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                         VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+      .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                     VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+      .pfnUserCallback = receive,
+      .pUserData = this};
+  const VkResult result = vk_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger_);
+  if (result == VK_SUCCESS) return nullptr;
+  messenger_ = VK_NULL_HANDLE;
+  return host_.error(TENON_UNAVAILABLE,
+                     "vulkan: nobody hears the validation layer: " + name_of(result));
+}
+
+tenon_error* Instance::find_devices() {
+  std::vector<PhysicalDevice> all;
+  std::string why;
+  const VkResult result = list_devices(vk_, instance_, api_version_, all, why);
+  if (result != VK_SUCCESS) why = name_of(result);
+  if (all.empty()) {
+    return host_.error(TENON_UNAVAILABLE, "vulkan: there is no device to compute on: " + why);
+  }
+  std::string names;
+  for (size_t i = 0; i < all.size(); ++i) {
+    names += (i == 0 ? "" : ", ") + std::string(all[i].properties.deviceName);
+    if (is_named(all[i], i, options_.device)) devices_.push_back(all[i]);
+  }
+  if (!devices_.empty()) return nullptr;
+  return host_.error(TENON_NOT_FOUND,
+                     "vulkan: no device is '" + options_.device + "'; there are " + names);
+}
+
+}  // namespace tenon_vulkan

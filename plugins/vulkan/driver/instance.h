@@ -1,0 +1,55 @@
+// One context's use of Vulkan: a VkInstance and the devices that it lists.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "plugins/vulkan/driver/options.h"
+#include "plugins/vulkan/driver/physical_device.h"
+
+namespace tenon_vulkan {
+
+class Instance {
+ public:
+  // UNAVAILABLE where this machine has no Vulkan to compute with.
+  static tenon_error* create(const tenon_host* host, const tenon_instance_options& options,
+                             std::unique_ptr<Instance>& made);
+  Instance(const tenon_host* host, void* log_context) : host_(host), log_context_(log_context) {}
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  ~Instance();
+
+  const tenon_sdk::Host& host() const { return host_; }
+  const Options& options() const { return options_; }
+  const InstanceFunctions& vk() const { return vk_; }
+  const std::vector<PhysicalDevice>& devices() const { return devices_; }
+
+  void log(int32_t level, std::string_view message) const;
+  // What the validation layer said: warnings and errors.
+  void count_message() { ++messages_; }
+  uint64_t messages() const { return messages_; }
+
+ private:
+  tenon_error* make_instance();
+  tenon_error* choose_layers(std::vector<const char*>& layers,
+                             std::vector<const char*>& extensions) const;
+  tenon_error* listen();
+  tenon_error* find_devices();
+
+  const tenon_sdk::Host host_;
+  void* const log_context_;
+  Options options_;
+  Loader loader_;
+  InstanceFunctions vk_;
+  VkInstance instance_ = VK_NULL_HANDLE;
+  uint32_t api_version_ = kOldestApi;
+  VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+  std::atomic<uint64_t> messages_{0};
+  std::vector<PhysicalDevice> devices_;
+};
+
+inline Instance& from_c(tenon_instance_p* self) { return *reinterpret_cast<Instance*>(self); }
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,91 @@
+#include "plugins/vulkan/driver/loader.h"
+
+#include <dlfcn.h>
+
+namespace tenon_vulkan {
+
+// Calls find(name) for each function of a table; false if one of them is not there.
+#define TENON_VULKAN_FIND(name)                                      \
+  functions.name = reinterpret_cast<PFN_vk##name>(find("vk" #name)); \
+  all = all && functions.name != nullptr;
+
+bool open_loader(const std::string& name, Loader& loader, std::string& why) {
+  void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const reason = dlerror();
+    why = "there is no Vulkan loader: " + std::string(reason ? reason : name.c_str());
+    return false;
+  }
+  void* const symbol = dlsym(library, "vkGetInstanceProcAddr");
+  if (symbol == nullptr) {
+    why = name + " is no Vulkan loader: it has no vkGetInstanceProcAddr";
+    return false;
+  }
+  loader.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(symbol);
+  GlobalFunctions& functions = loader.functions;
+  const auto find = [&](const char* function) {
+    return loader.GetInstanceProcAddr(nullptr, function);
+  };
+  bool all = true;
+  TENON_VULKAN_GLOBAL_FUNCTIONS(TENON_VULKAN_FIND)
+  functions.EnumerateInstanceVersion =
+      reinterpret_cast<PFN_vkEnumerateInstanceVersion>(find("vkEnumerateInstanceVersion"));
+  if (!all) why = name + " lacks functions that every Vulkan loader has";
+  return all;
+}
+
+bool load_functions(const Loader& loader, VkInstance instance, InstanceFunctions& functions) {
+  const auto find = [&](const char* name) { return loader.GetInstanceProcAddr(instance, name); };
+  bool all = true;
+  TENON_VULKAN_INSTANCE_FUNCTIONS(TENON_VULKAN_FIND)
+  functions.CreateDebugUtilsMessengerEXT =
+      reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(find("vkCreateDebugUtilsMessengerEXT"));
+  functions.DestroyDebugUtilsMessengerEXT = reinterpret_cast<PFN_vkDestroyDebugUtilsMessengerEXT>(
+      find("vkDestroyDebugUtilsMessengerEXT"));
+  return all;
+}
+
+bool load_functions(const InstanceFunctions& instance_functions, VkDevice device,
+                    DeviceFunctions& functions) {
+  const auto find = [&](const char* name) {
+    return instance_functions.GetDeviceProcAddr(device, name);
+  };
+  bool all = true;
+  TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_FIND)
+  functions.WaitSemaphores = reinterpret_cast<PFN_vkWaitSemaphores>(find("vkWaitSemaphores"));
+  if (functions.WaitSemaphores == nullptr) {
+    functions.WaitSemaphores = reinterpret_cast<PFN_vkWaitSemaphores>(find("vkWaitSemaphoresKHR"));
+  }
+  return all;
+}
+
+std::string name_of(VkResult result) {
+  switch (result) {
+#define TENON_VULKAN_RESULT(name) \
+  case name:                      \
+    return #name;
+    TENON_VULKAN_RESULT(VK_SUCCESS)
+    TENON_VULKAN_RESULT(VK_NOT_READY)
+    TENON_VULKAN_RESULT(VK_TIMEOUT)
+    TENON_VULKAN_RESULT(VK_INCOMPLETE)
+    TENON_VULKAN_RESULT(VK_ERROR_OUT_OF_HOST_MEMORY)
+    TENON_VULKAN_RESULT(VK_ERROR_OUT_OF_DEVICE_MEMORY)
+    TENON_VULKAN_RESULT(VK_ERROR_INITIALIZATION_FAILED)
+    TENON_VULKAN_RESULT(VK_ERROR_DEVICE_LOST)
+    TENON_VULKAN_RESULT(VK_ERROR_MEMORY_MAP_FAILED)
+    TENON_VULKAN_RESULT(VK_ERROR_LAYER_NOT_PRESENT)
+    TENON_VULKAN_RESULT(VK_ERROR_EXTENSION_NOT_PRESENT)
+    TENON_VULKAN_RESULT(VK_ERROR_FEATURE_NOT_PRESENT)
+    TENON_VULKAN_RESULT(VK_ERROR_INCOMPATIBLE_DRIVER)
+    TENON_VULKAN_RESULT(VK_ERROR_TOO_MANY_OBJECTS)
+    TENON_VULKAN_RESULT(VK_ERROR_FRAGMENTED_POOL)
+    TENON_VULKAN_RESULT(VK_ERROR_OUT_OF_POOL_MEMORY)
+    TENON_VULKAN_RESULT(VK_ERROR_INVALID_SHADER_NV)
+    TENON_VULKAN_RESULT(VK_ERROR_UNKNOWN)
+#undef TENON_VULKAN_RESULT
+    default:
+      return "VkResult " + std::to_string(static_cast<int>(result));
+  }
+}
+
+}  // namespace tenon_vulkan

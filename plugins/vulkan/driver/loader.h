@@ -1,0 +1,26 @@
+// The Vulkan loader, opened at run time.
+
+#pragma once
+
+#include <string>
+
+#include "plugins/vulkan/driver/vulkan.h"
+
+namespace tenon_vulkan {
+
+inline constexpr const char* kLoaderName = "libvulkan.so.1";
+
+// Stays open for good: drivers keep threads and destructors of their own.
+struct Loader {
+  PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
+  GlobalFunctions functions;
+};
+
+// False, with the reason in `why`, if there is no such library or it is no loader.
+bool open_loader(const std::string& name, Loader& loader, std::string& why);
+
+bool load_functions(const Loader& loader, VkInstance instance, InstanceFunctions& functions);
+bool load_functions(const InstanceFunctions& instance_functions, VkDevice device,
+                    DeviceFunctions& functions);
+
+}  // namespace tenon_vulkan

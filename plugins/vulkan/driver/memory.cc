@@ -1,0 +1,163 @@
+#include "plugins/vulkan/driver/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tenon_vulkan {
+namespace {
+
+constexpr uint64_t kSharedBytes = uint64_t{64} << 20;
+constexpr uint64_t kLeastSharedBytes = uint64_t{1} << 20;
+
+uint64_t round_up(uint64_t size, uint64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+// At most a small part of the heap, and no more than a shader sees at once, so that one descriptor
+// serves every buffer of the block.
+uint64_t shared_bytes_of(const Driver& driver, const MemoryTypes& types) {
+  const uint64_t part = std::bit_floor(std::max<uint64_t>(types.device_bytes / 32, 1));
+  const uint64_t seen = driver.physical().capabilities.max_operand_bytes;
+  return std::min({std::clamp(part, kLeastSharedBytes, kSharedBytes), std::bit_floor(seen),
+                   std::bit_floor(driver.physical().max_buffer_bytes)});
+}
+
+}  // namespace
+
+Memory::Memory(const Driver& driver, const MemoryTypes& types)
+    : driver_(driver),
+      types_(types),
+      alignment_(std::max<uint64_t>(
+          256, driver.physical().properties.limits.minStorageBufferOffsetAlignment)),
+      max_bytes_(std::min(driver.physical().max_buffer_bytes, types.device_bytes) / alignment_ *
+                 alignment_),
+      shared_bytes_(shared_bytes_of(driver, types)) {}
+
+Memory::~Memory() {
+  for (const auto& each : blocks_) end_block(driver_, each->block);
+}
+
+tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
+  if (driver_.is_lost()) return driver_.lost_error();
+  std::lock_guard guard(mutex_);
+  if (size > max_bytes_) return too_large(size);
+  if (tenon_error* error = try_allocate(size, buffer)) return error;
+  allocated_ += size;
+  peak_ = std::max(peak_, allocated_);
+  ++allocations_;
+  return nullptr;
+}
+
+tenon_error* Memory::too_large(uint64_t size) const {
+  return driver_.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) +
+                                                " bytes: a buffer has at most " +
+                                                std::to_string(max_bytes_) + ", and " +
+                                                std::to_string(allocated_) + " are in use");
+}
+
+tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
+  const uint64_t room = round_up(std::max<uint64_t>(size, 1), alignment_);
+  if (room <= shared_bytes_) {
+    buffer = find_room(size, room);
+    if (buffer != nullptr) return nullptr;
+  }
+  tenon_error* error = add_block(std::max(room, shared_bytes_));
+  if (error != nullptr && room < shared_bytes_ && !driver_.is_lost()) {
+    // There may still be room for this one alone.
+    driver_.host().release(error);
+    error = add_block(room);
+  }
+  if (error != nullptr) return error;
+  buffer = find_room(*blocks_.back(), size, room);
+  return nullptr;
+}
+
+tenon_error* Memory::add_block(uint64_t size) {
+  auto made = std::make_unique<OwnedBlock>();
+  made->free.push_back({0, size});
+  if (blocks_.capacity() == blocks_.size()) blocks_.reserve(2 * blocks_.size() + 1);
+  if (tenon_error* error =
+          make_block(driver_, size, types_.device, types_.device_is_visible, made->block)) {
+    return error;
+  }
+  blocks_.push_back(std::move(made));
+  return nullptr;
+}
+
+std::unique_ptr<Buffer> Memory::find_room(uint64_t size, uint64_t room) {
+  for (const auto& each : blocks_) {
+    if (auto buffer = find_room(*each, size, room)) return buffer;
+  }
+  return nullptr;
+}
+
+// The first range that is large enough. Between n buffers there are at most n + 1 ranges, so with
+// this many reserved giving back needs no memory.
+std::unique_ptr<Buffer> Memory::find_room(OwnedBlock& block, uint64_t size, uint64_t room) {
+  const auto range = std::find_if(block.free.begin(), block.free.end(),
+                                  [&](const Range& each) { return each.size >= room; });
+  if (range == block.free.end()) return nullptr;
+  const Range found = *range;
+  const size_t index = static_cast<size_t>(range - block.free.begin());
+  if (const size_t most = block.n_buffers + 2; block.free.capacity() < most) {
+    block.free.reserve(2 * most);
+  }
+  std::unique_ptr<Buffer> buffer(new Buffer{*this, block.block, found.offset, size});
+  if (found.size == room) {
+    block.free.erase(block.free.begin() + static_cast<ptrdiff_t>(index));
+  } else {
+    block.free[index] = {found.offset + room, found.size - room};
+  }
+  ++block.n_buffers;
+  return buffer;
+}
+
+void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
+  std::lock_guard guard(mutex_);
+  allocated_ -= buffer->size;
+  const auto block = std::find_if(blocks_.begin(), blocks_.end(),
+                                  [&](const auto& each) { return &each->block == &buffer->block; });
+  add_free(**block, {buffer->offset, round_up(std::max<uint64_t>(buffer->size, 1), alignment_)});
+  if (--(*block)->n_buffers == 0) end_if_spare(block);
+}
+
+// Joins the range with those that it touches.
+void Memory::add_free(OwnedBlock& block, Range range) noexcept {
+  auto next = std::find_if(block.free.begin(), block.free.end(),
+                           [&](const Range& each) { return each.offset > range.offset; });
+  if (next != block.free.end() && range.offset + range.size == next->offset) {
+    range.size += next->size;
+    next = block.free.erase(next);
+  }
+  if (next != block.free.begin()) {
+    Range& before = *(next - 1);
+    if (before.offset + before.size == range.offset) {
+      before.size += range.size;
+      return;
+    }
+  }
+  block.free.insert(next, range);
+}
+
+// An empty block goes, but for one of the shared ones, which the next buffer finds.
+void Memory::end_if_spare(Blocks::iterator block) noexcept {
+  const auto is_empty = [&](const auto& each) {
+    return each != *block && each->n_buffers == 0 && each->block.size == shared_bytes_;
+  };
+  const bool is_shared = (*block)->block.size == shared_bytes_;
+  if (is_shared && std::none_of(blocks_.begin(), blocks_.end(), is_empty)) return;
+  end_block(driver_, (*block)->block);
+  blocks_.erase(block);
+}
+
+tenon_memory_statistics Memory::statistics() const {
+  std::lock_guard guard(mutex_);
+  return {.struct_size = 0,
+          .reserved = 0,
+          .allocated_bytes = allocated_,
+          .peak_bytes = peak_,
+          .allocations = allocations_};
+}
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,65 @@
+// The host's buffers: parts of blocks that many share, or blocks of their own.
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "plugins/vulkan/driver/block.h"
+
+namespace tenon_vulkan {
+
+class Memory;
+
+struct Buffer {
+  Memory& memory;
+  const Block& block;
+  uint64_t offset;  // In the block.
+  uint64_t size;
+
+  std::byte* data() const { return block.data == nullptr ? nullptr : block.data + offset; }
+};
+
+class Memory {
+ public:
+  Memory(const Driver& driver, const MemoryTypes& types);
+  ~Memory();
+
+  uint64_t max_buffer_bytes() const { return max_bytes_; }
+  tenon_error* allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
+  void release(std::unique_ptr<Buffer> buffer) noexcept;
+  tenon_memory_statistics statistics() const;
+
+ private:
+  struct Range {
+    uint64_t offset, size;
+  };
+  struct OwnedBlock {
+    Block block;
+    std::vector<Range> free;  // By offset, apart from one another.
+    size_t n_buffers = 0;
+  };
+  using Blocks = std::vector<std::unique_ptr<OwnedBlock>>;
+
+  std::unique_ptr<Buffer> find_room(OwnedBlock& block, uint64_t size, uint64_t room);
+  std::unique_ptr<Buffer> find_room(uint64_t size, uint64_t room);
+  tenon_error* add_block(uint64_t size);
+  tenon_error* try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
+  tenon_error* too_large(uint64_t size) const;
+  void add_free(OwnedBlock& block, Range range) noexcept;
+  void end_if_spare(Blocks::iterator block) noexcept;
+
+  const Driver& driver_;
+  const MemoryTypes types_;
+  const uint64_t alignment_;
+  const uint64_t max_bytes_;
+  const uint64_t shared_bytes_;  // Of a block that several buffers share.
+  mutable std::mutex mutex_;
+  Blocks blocks_;
+  uint64_t allocated_ = 0, peak_ = 0, allocations_ = 0;
+};
+
+inline Buffer& from_c(tenon_buffer_p* buffer) { return *reinterpret_cast<Buffer*>(buffer); }
+
+}  // namespace tenon_vulkan

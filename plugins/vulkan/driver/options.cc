@@ -1,0 +1,49 @@
+#include "plugins/vulkan/driver/options.h"
+
+namespace tenon_vulkan {
+namespace {
+
+constexpr std::string_view kKeys = "cache, device, loader, timeline, validate, visible";
+
+bool* find_switch(Options& options, std::string_view key) {
+  if (key == "timeline") return &options.timeline;
+  if (key == "validate") return &options.validate;
+  if (key == "visible") return &options.visible;
+  return nullptr;
+}
+
+tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std::string_view text,
+                         Options& options) {
+  if (key == "device") {
+    options.device = text;
+  } else if (key == "loader") {
+    options.loader = text;
+  } else if (key == "cache") {
+    options.cache = text;
+  } else if (bool* const value = find_switch(options, key)) {
+    if (text != "0" && text != "1") {
+      return host.error(TENON_INVALID_ARGUMENT, "vulkan: option " + std::string(key) + " is '" +
+                                                    std::string(text) + "', not 0 or 1");
+    }
+    *value = text == "1";
+  } else {
+    return host.error(TENON_INVALID_ARGUMENT, "vulkan: there is no option '" + std::string(key) +
+                                                  "'; there are " + std::string(kKeys));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
+                          Options& options) {
+  if (!TENON_SDK_HAS(given, n_options)) return nullptr;
+  for (size_t i = 0; i < given.n_options; ++i) {
+    const std::string_view key = tenon_sdk::text(given.option_keys[i]);
+    const std::string_view text = tenon_sdk::text(given.option_values[i]);
+    if (tenon_error* error = read_option(host, key, text, options)) return error;
+  }
+  return nullptr;
+}
+
+}  // namespace tenon_vulkan

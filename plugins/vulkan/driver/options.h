@@ -1,0 +1,28 @@
+// What a program may say to its context about this plugin.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "plugins/sdk/host.h"
+#include "plugins/vulkan/driver/loader.h"
+
+namespace tenon_vulkan {
+
+struct Options {
+  // An index, a UUID in hex, a type of device or a part of its name; empty: all devices.
+  std::string device;
+  std::string loader = kLoaderName;
+  // Where pipelines are kept between runs; empty: nowhere. Not given: in the user's cache.
+  std::optional<std::string> cache;
+  bool validate = false;  // Through the Khronos validation layer.
+  bool visible = true;    // False: as if the host saw no device memory.
+  bool timeline = true;   // False: as if there were no timeline semaphores.
+};
+
+// An error for a key that is not known, or a value that means nothing.
+tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
+                          Options& options);
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,353 @@
+#include "plugins/vulkan/driver/physical_device.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenon_vulkan {
+namespace {
+
+template <class Struct>
+Struct of_type(VkStructureType type) {
+  Struct made = {};
+  made.sType = type;
+  return made;
+}
+
+// Puts structs behind one another for a query, and for what is asked of it.
+class Chain {
+ public:
+  template <class Struct>
+  explicit Chain(Struct& first) : last_(reinterpret_cast<VkBaseOutStructure*>(&first)) {
+    last_->pNext = nullptr;
+  }
+  template <class Struct>
+  void add(bool is_there, Struct& next) {
+    if (!is_there) return;
+    last_->pNext = reinterpret_cast<VkBaseOutStructure*>(&next);
+    last_ = last_->pNext;
+    last_->pNext = nullptr;
+  }
+
+ private:
+  VkBaseOutStructure* last_;
+};
+
+struct PropertyChain {
+  VkPhysicalDeviceProperties2 core =
+      of_type<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
+  VkPhysicalDeviceIDProperties id =
+      of_type<VkPhysicalDeviceIDProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
+  VkPhysicalDeviceMaintenance3Properties maintenance3 =
+      of_type<VkPhysicalDeviceMaintenance3Properties>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES);
+  VkPhysicalDeviceSubgroupProperties subgroup = of_type<VkPhysicalDeviceSubgroupProperties>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+  VkPhysicalDeviceDriverProperties driver = of_type<VkPhysicalDeviceDriverProperties>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
+  VkPhysicalDeviceFloatControlsProperties floats = of_type<VkPhysicalDeviceFloatControlsProperties>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES);
+  VkPhysicalDeviceMaintenance4Properties maintenance4 =
+      of_type<VkPhysicalDeviceMaintenance4Properties>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES);
+
+  explicit PropertyChain(const Offers& offers) {
+    Chain chain(core);
+    chain.add(true, id);
+    chain.add(true, maintenance3);
+    chain.add(true, subgroup);
+    chain.add(offers.driver_properties, driver);
+    chain.add(offers.float_controls, floats);
+    chain.add(offers.maintenance4, maintenance4);
+  }
+};
+
+class Extensions {
+ public:
+  Extensions(const InstanceFunctions& vk, VkPhysicalDevice device) {
+    uint32_t n = 0;
+    if (vk.EnumerateDeviceExtensionProperties(device, nullptr, &n, nullptr) != VK_SUCCESS) return;
+    list_.resize(n);
+    const VkResult result =
+        vk.EnumerateDeviceExtensionProperties(device, nullptr, &n, list_.data());
+    list_.resize(result == VK_SUCCESS || result == VK_INCOMPLETE ? n : 0);
+  }
+  bool has(const char* name) const {
+    return std::any_of(list_.begin(), list_.end(), [&](const VkExtensionProperties& each) {
+      return std::strcmp(each.extensionName, name) == 0;
+    });
+  }
+
+ private:
+  std::vector<VkExtensionProperties> list_;
+};
+
+// What the device offers; extensions that are needed for it go into its list.
+Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
+  const auto offers = [&](uint32_t since, const char* extension) {
+    if (device.api_version >= since) return true;
+    if (!extensions.has(extension)) return false;
+    device.extensions.push_back(extension);
+    return true;
+  };
+  if (extensions.has("VK_KHR_portability_subset")) {
+    device.extensions.push_back("VK_KHR_portability_subset");  // Where it is, it must be asked for.
+  }
+  Offers found = {};
+  found.storage8 = offers(VK_API_VERSION_1_2, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
+  found.float16_int8 = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+  found.atomic_int64 = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME);
+  found.memory_model = offers(VK_API_VERSION_1_2, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME);
+  found.timeline = offers(VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+  found.float_controls = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
+  found.driver_properties = offers(VK_API_VERSION_1_2, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+  found.maintenance4 = offers(VK_API_VERSION_1_3, VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
+  return found;
+}
+
+// Of all that is there only what somebody uses is asked for.
+void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
+  FeatureChain& found = device.features;
+  found.link(device.offers);
+  vk.GetPhysicalDeviceFeatures2(device.handle, &found.core);
+  const VkPhysicalDeviceFeatures all = found.core.features;
+  found.core.features = {};
+  found.core.features.shaderFloat64 = all.shaderFloat64;
+  found.core.features.shaderInt64 = all.shaderInt64;
+  found.core.features.shaderInt16 = all.shaderInt16;
+  found.storage16.uniformAndStorageBuffer16BitAccess = VK_FALSE;
+  found.storage16.storagePushConstant16 = VK_FALSE;
+  found.storage16.storageInputOutput16 = VK_FALSE;
+  found.storage8.uniformAndStorageBuffer8BitAccess = VK_FALSE;
+  found.storage8.storagePushConstant8 = VK_FALSE;
+  found.atomic_int64.shaderSharedInt64Atomics = VK_FALSE;
+  found.memory_model.vulkanMemoryModelDeviceScope = VK_FALSE;
+  found.memory_model.vulkanMemoryModelAvailabilityVisibilityChains = VK_FALSE;
+}
+
+// The family that computes and draws least, so that a desktop's frames are in nobody's way.
+bool find_queue_family(const InstanceFunctions& vk, PhysicalDevice& device) {
+  uint32_t n = 0;
+  vk.GetPhysicalDeviceQueueFamilyProperties(device.handle, &n, nullptr);
+  std::vector<VkQueueFamilyProperties> families(n);
+  vk.GetPhysicalDeviceQueueFamilyProperties(device.handle, &n, families.data());
+  bool found = false;
+  for (uint32_t i = 0; i < n; ++i) {
+    const VkQueueFlags flags = families[i].queueFlags;
+    if ((flags & VK_QUEUE_COMPUTE_BIT) == 0 || families[i].queueCount == 0) continue;
+    if (found && (flags & VK_QUEUE_GRAPHICS_BIT) != 0) continue;
+    if (found && (families[device.queue_family].queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0) continue;
+    device.queue_family = i;
+    found = true;
+  }
+  return found;
+}
+
+std::string vendor_of(uint32_t id) {
+  struct Vendor {
+    uint32_t id;
+    const char* name;
+  };
+  constexpr Vendor kVendors[] = {
+      {0x1002, "AMD"},   {0x1010, "Imagination"}, {0x106b, "Apple"},           {0x10de, "NVIDIA"},
+      {0x13b5, "Arm"},   {0x14e4, "Broadcom"},    {0x1ae0, "Google"},          {0x5143, "Qualcomm"},
+      {0x8086, "Intel"}, {0x144d, "Samsung"},     {VK_VENDOR_ID_MESA, "Mesa"},
+  };
+  for (const Vendor& vendor : kVendors) {
+    if (vendor.id == id) return vendor.name;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "vendor 0x%x", id);
+  return text;
+}
+
+std::string driver_of(const PropertyChain& properties, const Offers& offers) {
+  if (offers.driver_properties && properties.driver.driverName[0] != '\0') {
+    return std::string(properties.driver.driverName) + " " + properties.driver.driverInfo;
+  }
+  return "driver " + std::to_string(properties.core.properties.driverVersion);
+}
+
+void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
+                         Capabilities& capabilities) {
+#define TENON_VULKAN_CONTROLS(bits)                                                     \
+  capabilities.controls##bits = {floats.shaderSignedZeroInfNanPreserveFloat##bits != 0, \
+                                 floats.shaderDenormPreserveFloat##bits != 0,           \
+                                 floats.shaderDenormFlushToZeroFloat##bits != 0,        \
+                                 floats.shaderRoundingModeRTEFloat##bits != 0};
+  TENON_VULKAN_CONTROLS(16)
+  TENON_VULKAN_CONTROLS(32)
+  TENON_VULKAN_CONTROLS(64)
+#undef TENON_VULKAN_CONTROLS
+  constexpr auto kAll = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+  capabilities.independent_denorms = floats.denormBehaviorIndependence == kAll;
+  capabilities.independent_rounding = floats.roundingModeIndependence == kAll;
+}
+
+void find_subgroups(const VkPhysicalDeviceSubgroupProperties& subgroup,
+                    Capabilities& capabilities) {
+  capabilities.subgroup_size = subgroup.subgroupSize;
+  if ((subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0) return;
+  const auto has = [&](VkSubgroupFeatureFlags flag) {
+    return (subgroup.supportedOperations & flag) != 0;
+  };
+  capabilities.subgroup_basic = has(VK_SUBGROUP_FEATURE_BASIC_BIT);
+  capabilities.subgroup_vote = has(VK_SUBGROUP_FEATURE_VOTE_BIT);
+  capabilities.subgroup_arithmetic = has(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
+  capabilities.subgroup_ballot = has(VK_SUBGROUP_FEATURE_BALLOT_BIT);
+  capabilities.subgroup_shuffle = has(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
+  capabilities.subgroup_shuffle_relative = has(VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT);
+}
+
+void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilities) {
+  // Binding 0 is the parameters.
+  capabilities.max_operands =
+      std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxPerStageResources,
+                limits.maxDescriptorSetStorageBuffers, kMostOperands + 1}) -
+      1;
+  capabilities.max_operand_bytes = limits.maxStorageBufferRange;
+  capabilities.max_invocations = limits.maxComputeWorkGroupInvocations;
+  capabilities.shared_memory_bytes = limits.maxComputeSharedMemorySize;
+  for (size_t i = 0; i < 3; ++i) {
+    capabilities.max_workgroup_sizes[i] = limits.maxComputeWorkGroupSize[i];
+    capabilities.max_groups[i] = limits.maxComputeWorkGroupCount[i];
+  }
+}
+
+void find_types(const FeatureChain& features, Capabilities& capabilities) {
+  capabilities.float64 = features.core.features.shaderFloat64;
+  capabilities.int64 = features.core.features.shaderInt64;
+  capabilities.int16 = features.core.features.shaderInt16;
+  capabilities.float16 = features.float16_int8.shaderFloat16;
+  capabilities.int8 = features.float16_int8.shaderInt8;
+  capabilities.storage16 = features.storage16.storageBuffer16BitAccess;
+  capabilities.storage8 = features.storage8.storageBuffer8BitAccess;
+  capabilities.buffer_int64_atomics = features.atomic_int64.shaderBufferInt64Atomics;
+  capabilities.memory_model = features.memory_model.vulkanMemoryModel;
+}
+
+void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
+  const Extensions extensions(vk, device.handle);
+  device.offers = find_offers(extensions, device);
+  find_features(vk, device);
+  PropertyChain properties(device.offers);
+  vk.GetPhysicalDeviceProperties2(device.handle, &properties.core);
+  vk.GetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
+  std::copy_n(properties.id.deviceUUID, VK_UUID_SIZE, device.uuid.begin());
+  device.vendor = vendor_of(device.properties.vendorID);
+  device.driver = driver_of(properties, device.offers);
+  device.max_allocation_bytes = properties.maintenance3.maxMemoryAllocationSize;
+  device.max_buffer_bytes = device.max_allocation_bytes;
+  if (device.offers.maintenance4) {
+    device.max_buffer_bytes =
+        std::min<uint64_t>(device.max_buffer_bytes, properties.maintenance4.maxBufferSize);
+  }
+  Capabilities& capabilities = device.capabilities;
+  capabilities.api_version = device.api_version;
+  find_types(device.features, capabilities);
+  find_float_controls(properties.floats, capabilities);
+  find_subgroups(properties.subgroup, capabilities);
+  find_limits(device.properties.limits, capabilities);
+  capabilities.is_integrated =
+      device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+  capabilities.is_software = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
+int order_of(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return 2;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return 3;
+    default:
+      return 4;
+  }
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+std::string hex(const std::array<uint8_t, VK_UUID_SIZE>& uuid) {
+  std::string text;
+  for (const uint8_t byte : uuid) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+void FeatureChain::link(const Offers& offers) {
+  core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  storage16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
+  storage8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES;
+  float16_int8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES;
+  atomic_int64.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES;
+  memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
+  timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
+  Chain chain(core);
+  chain.add(true, storage16);
+  chain.add(offers.storage8, storage8);
+  chain.add(offers.float16_int8, float16_int8);
+  chain.add(offers.atomic_int64, atomic_int64);
+  chain.add(offers.memory_model, memory_model);
+  chain.add(offers.timeline, timeline);
+}
+
+VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t api_version,
+                      std::vector<PhysicalDevice>& devices, std::string& why) {
+  uint32_t n = 0;
+  VkResult result = vk.EnumeratePhysicalDevices(instance, &n, nullptr);
+  if (result != VK_SUCCESS) return result;
+  std::vector<VkPhysicalDevice> handles(n);
+  result = vk.EnumeratePhysicalDevices(instance, &n, handles.data());
+  if (result != VK_SUCCESS && result != VK_INCOMPLETE) return result;
+  handles.resize(n);
+  if (handles.empty()) why = "no driver has a device";
+  for (VkPhysicalDevice handle : handles) {
+    PhysicalDevice device = {};
+    device.handle = handle;
+    vk.GetPhysicalDeviceProperties(handle, &device.properties);
+    device.api_version = std::min(device.properties.apiVersion, api_version);
+    if (!find_queue_family(vk, device)) {
+      why = std::string(device.properties.deviceName) + " does not compute";
+    } else if (device.api_version < kOldestApi) {
+      why = std::string(device.properties.deviceName) + " has Vulkan 1.0, and 1.1 is needed";
+    } else {
+      describe(vk, device);
+      devices.push_back(std::move(device));
+    }
+  }
+  std::stable_sort(devices.begin(), devices.end(),
+                   [](const PhysicalDevice& a, const PhysicalDevice& b) {
+                     return order_of(a.properties.deviceType) < order_of(b.properties.deviceType);
+                   });
+  return VK_SUCCESS;
+}
+
+bool is_named(const PhysicalDevice& device, size_t index, std::string_view name) {
+  if (name.empty() || name == std::to_string(index)) return true;
+  const std::string wanted = lower(name);
+  constexpr std::string_view kTypes[] = {"discrete", "integrated", "virtual", "cpu"};
+  for (int type = 0; type < 4; ++type) {
+    if (wanted == kTypes[type]) return order_of(device.properties.deviceType) == type;
+  }
+  std::string digits = wanted;
+  std::erase(digits, '-');
+  if (digits == hex(device.uuid)) return true;
+  if (wanted.find_first_not_of("0123456789") == std::string::npos && wanted.size() < 3) {
+    return false;  // The index of another device, which many a name holds as well.
+  }
+  return lower(device.properties.deviceName).find(wanted) != std::string::npos;
+}
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,62 @@
+// A device as its driver describes it, before it is opened.
+
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/vulkan/capabilities.h"
+#include "plugins/vulkan/driver/vulkan.h"
+
+namespace tenon_vulkan {
+
+// Whether what is not in Vulkan 1.1 is there, by a later version or by an extension.
+struct Offers {
+  bool storage8, float16_int8, atomic_int64, memory_model, timeline;
+  bool float_controls, driver_properties, maintenance4;
+};
+
+// The features that kernels or streams use. First what is there, then the same to ask for it.
+struct FeatureChain {
+  VkPhysicalDeviceFeatures2 core;
+  VkPhysicalDevice16BitStorageFeatures storage16;
+  VkPhysicalDevice8BitStorageFeatures storage8;
+  VkPhysicalDeviceShaderFloat16Int8Features float16_int8;
+  VkPhysicalDeviceShaderAtomicInt64Features atomic_int64;
+  VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
+  VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+
+  // Points one at the other, from `core` on.
+  void link(const Offers& offers);
+};
+
+struct PhysicalDevice {
+  VkPhysicalDevice handle;
+  VkPhysicalDeviceProperties properties;
+  VkPhysicalDeviceMemoryProperties memory;
+  uint32_t api_version;  // The most that both sides know.
+  uint32_t queue_family;
+  std::array<uint8_t, VK_UUID_SIZE> uuid;
+  std::string vendor;
+  std::string driver;
+  uint64_t max_allocation_bytes;
+  uint64_t max_buffer_bytes;
+  Offers offers;
+  FeatureChain features;
+  std::vector<const char*> extensions;  // To be asked for.
+  Capabilities capabilities;
+
+  bool has_timeline() const { return offers.timeline && features.timeline.timelineSemaphore; }
+};
+
+// The devices with a compute queue and Vulkan 1.1: first the discrete ones, then those that share
+// the host's memory, virtual ones and software. `why` says what became of the others.
+VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t api_version,
+                      std::vector<PhysicalDevice>& devices, std::string& why);
+
+// Whether option `device` names the device with this index in the list.
+bool is_named(const PhysicalDevice& device, size_t index, std::string_view name);
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,206 @@
+#include "plugins/vulkan/driver/pipelines.h"
+
+#include <algorithm>
+
+#include "plugins/vulkan/driver/cache_file.h"
+
+namespace tenon_vulkan {
+
+void Pipelines::open() {
+  file_ = cache_path(driver_);
+  const std::vector<std::byte> kept = read_cache(file_, cache_key(driver_));
+  VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                    .pNext = nullptr,
+                                    .flags = 0,
+                                    .initialDataSize = kept.size(),
+                                    .pInitialData = kept.data()};
+  const auto create = [&] {
+    return driver_.vk().CreatePipelineCache(driver_.device(), &info, nullptr, &cache_);
+  };
+  VkResult result = create();
+  if (result != VK_SUCCESS && !kept.empty()) {
+    info.initialDataSize = 0;
+    result = create();
+  }
+  if (result != VK_SUCCESS) cache_ = VK_NULL_HANDLE;  // It only saves time.
+}
+
+Pipelines::~Pipelines() {
+  save();
+  const DeviceFunctions& vk = driver_.vk();
+  for (const Entry& entry : entries_) {
+    vk.DestroyPipeline(driver_.device(), entry.pipeline.handle(), nullptr);
+  }
+  for (const auto& layout : layouts_) {
+    if (layout == nullptr) continue;
+    vk.DestroyPipelineLayout(driver_.device(), layout->pipeline, nullptr);
+    vk.DestroyDescriptorSetLayout(driver_.device(), layout->set, nullptr);
+  }
+  if (cache_ != VK_NULL_HANDLE) vk.DestroyPipelineCache(driver_.device(), cache_, nullptr);
+}
+
+// Nothing here may fail: what is not kept is made again.
+void Pipelines::save() const {
+  if (cache_ == VK_NULL_HANDLE || file_.empty() || entries_.empty() || driver_.is_lost()) return;
+  try {
+    size_t size = 0;
+    const auto get = [&](void* data) {
+      return driver_.vk().GetPipelineCacheData(driver_.device(), cache_, &size, data);
+    };
+    if (get(nullptr) != VK_SUCCESS) return;
+    std::vector<std::byte> data(size);
+    if (get(data.data()) != VK_SUCCESS) return;
+    data.resize(size);
+    write_cache(file_, cache_key(driver_), data);
+  } catch (const std::exception&) {
+  }
+}
+
+tenon_error* Pipelines::get(std::span<const uint32_t> spirv, uint32_t n_operands,
+                            const Pipeline*& pipeline) {
+  const uint64_t hash = hash_bytes(std::as_bytes(spirv));
+  {
+    std::lock_guard guard(mutex_);
+    pipeline = find(hash, spirv, n_operands);
+  }
+  if (pipeline != nullptr) return nullptr;
+  if (driver_.is_lost()) return driver_.lost_error();
+  if (tenon_error* error = check(spirv)) return error;
+  const Layout* layout = nullptr;
+  if (tenon_error* error = get_layout(n_operands, layout)) return error;
+  VkPipeline made = VK_NULL_HANDLE;
+  if (tenon_error* error = make(spirv, *layout, made)) return error;
+  try {
+    pipeline = keep(hash, spirv, *layout, made);
+  } catch (...) {
+    driver_.vk().DestroyPipeline(driver_.device(), made, nullptr);
+    throw;
+  }
+  return nullptr;
+}
+
+const Pipeline* Pipelines::find(uint64_t hash, std::span<const uint32_t> spirv,
+                                uint32_t n_operands) const {
+  const auto [first, last] = by_hash_.equal_range(hash);
+  for (auto each = first; each != last; ++each) {
+    const Entry& entry = *each->second;
+    if (entry.pipeline.layout().n_operands == n_operands &&
+        std::equal(spirv.begin(), spirv.end(), entry.spirv.begin(), entry.spirv.end())) {
+      return &entry.pipeline;
+    }
+  }
+  return nullptr;
+}
+
+// Another thread may have made the same meanwhile; then ours is not needed.
+const Pipeline* Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
+                                const Layout& layout, VkPipeline made) {
+  std::lock_guard guard(mutex_);
+  if (const Pipeline* const found = find(hash, spirv, layout.n_operands)) {
+    driver_.vk().DestroyPipeline(driver_.device(), made, nullptr);
+    return found;
+  }
+  by_hash_.reserve(by_hash_.size() + 1);
+  entries_.push_back({{spirv.begin(), spirv.end()}, Pipeline(made, layout)});
+  try {
+    by_hash_.emplace(hash, &entries_.back());
+  } catch (...) {
+    entries_.pop_back();
+    throw;
+  }
+  return &entries_.back().pipeline;
+}
+
+tenon_error* Pipelines::check(std::span<const uint32_t> spirv) const {
+  if (check_ == nullptr || !driver_.options().validate) return nullptr;
+  const std::string fault = check_(driver_.physical().capabilities, spirv);
+  if (fault.empty()) return nullptr;
+  return driver_.error(TENON_INTERNAL, "a shader is not valid: " + fault);
+}
+
+tenon_error* Pipelines::get_layout(uint32_t n_operands, const Layout*& layout) {
+  const uint32_t most = driver_.physical().capabilities.max_operands;
+  if (n_operands > most) {
+    return driver_.error(TENON_UNIMPLEMENTED, "a shader with " + std::to_string(n_operands) +
+                                                  " operands, and the device binds " +
+                                                  std::to_string(most));
+  }
+  std::lock_guard guard(mutex_);
+  if (layouts_.size() <= n_operands) layouts_.resize(n_operands + 1);
+  if (layouts_[n_operands] == nullptr) {
+    auto made = std::make_unique<Layout>();
+    made->n_operands = n_operands;
+    if (tenon_error* error = make_layout(*made)) return error;
+    layouts_[n_operands] = std::move(made);
+  }
+  layout = layouts_[n_operands].get();
+  return nullptr;
+}
+
+tenon_error* Pipelines::make_layout(Layout& layout) const {
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (uint32_t i = 0; i <= layout.n_operands; ++i) {
+    bindings.push_back({.binding = i,
+                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                        .descriptorCount = 1,
+                        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                        .pImmutableSamplers = nullptr});
+  }
+  const VkDescriptorSetLayoutCreateInfo set = {
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+      .pNext = nullptr,
+      .flags = 0,
+      .bindingCount = static_cast<uint32_t>(bindings.size()),
+      .pBindings = bindings.data()};
+  const DeviceFunctions& vk = driver_.vk();
+  VkResult result = vk.CreateDescriptorSetLayout(driver_.device(), &set, nullptr, &layout.set);
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot make a layout of operands");
+  const VkPushConstantRange place = {
+      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .offset = 0, .size = sizeof(uint32_t)};
+  const VkPipelineLayoutCreateInfo pipeline = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+      .pNext = nullptr,
+      .flags = 0,
+      .setLayoutCount = 1,
+      .pSetLayouts = &layout.set,
+      .pushConstantRangeCount = 1,
+      .pPushConstantRanges = &place};
+  result = vk.CreatePipelineLayout(driver_.device(), &pipeline, nullptr, &layout.pipeline);
+  if (result == VK_SUCCESS) return nullptr;
+  vk.DestroyDescriptorSetLayout(driver_.device(), layout.set, nullptr);
+  return driver_.error(result, "cannot make a layout of a pipeline");
+}
+
+tenon_error* Pipelines::make(std::span<const uint32_t> spirv, const Layout& layout,
+                             VkPipeline& made) const {
+  const DeviceFunctions& vk = driver_.vk();
+  const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                         .pNext = nullptr,
+                                         .flags = 0,
+                                         .codeSize = spirv.size_bytes(),
+                                         .pCode = spirv.data()};
+  VkShaderModule module = VK_NULL_HANDLE;
+  VkResult result = vk.CreateShaderModule(driver_.device(), &code, nullptr, &module);
+  if (result != VK_SUCCESS) return driver_.error(result, "the driver does not take a shader");
+  const VkPipelineShaderStageCreateInfo stage = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+      .pNext = nullptr,
+      .flags = 0,
+      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+      .module = module,
+      .pName = "main",
+      .pSpecializationInfo = nullptr};
+  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                            .pNext = nullptr,
+                                            .flags = 0,
+                                            .stage = stage,
+                                            .layout = layout.pipeline,
+                                            .basePipelineHandle = VK_NULL_HANDLE,
+                                            .basePipelineIndex = -1};
+  result = vk.CreateComputePipelines(driver_.device(), cache_, 1, &info, nullptr, &made);
+  vk.DestroyShaderModule(driver_.device(), module, nullptr);
+  if (result == VK_SUCCESS) return nullptr;
+  return driver_.error(result, "the driver does not compile a shader");
+}
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,76 @@
+// Shaders made ready, each once, and what is kept of them between runs.
+
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "plugins/vulkan/driver/driver.h"
+
+namespace tenon_vulkan {
+
+// What all dispatches with so many operands have in common.
+struct Layout {
+  uint32_t n_operands = 0;
+  VkDescriptorSetLayout set = VK_NULL_HANDLE;
+  VkPipelineLayout pipeline = VK_NULL_HANDLE;
+};
+
+class Pipeline {
+ public:
+  Pipeline(VkPipeline handle, const Layout& layout) : handle_(handle), layout_(layout) {}
+  VkPipeline handle() const { return handle_; }
+  const Layout& layout() const { return layout_; }
+
+ private:
+  VkPipeline handle_;
+  const Layout& layout_;
+};
+
+// Says what is wrong with a module, or nothing. Asked of each module if the option `validate` is 1.
+using ModuleCheck = std::string (*)(const Capabilities&, std::span<const uint32_t> spirv);
+
+class Pipelines {
+ public:
+  explicit Pipelines(const Driver& driver) : driver_(driver) {}
+  Pipelines(const Pipelines&) = delete;
+  Pipelines& operator=(const Pipelines&) = delete;
+  ~Pipelines();
+
+  // Reads what earlier runs kept.
+  void open();
+  void set_check(ModuleCheck check) { check_ = check; }
+
+  // Several threads make several at once.
+  tenon_error* get(std::span<const uint32_t> spirv, uint32_t n_operands, const Pipeline*& pipeline);
+
+ private:
+  struct Entry {
+    std::vector<uint32_t> spirv;
+    Pipeline pipeline;
+  };
+
+  const Pipeline* find(uint64_t hash, std::span<const uint32_t> spirv, uint32_t n_operands) const;
+  tenon_error* check(std::span<const uint32_t> spirv) const;
+  tenon_error* get_layout(uint32_t n_operands, const Layout*& layout);
+  tenon_error* make_layout(Layout& layout) const;
+  tenon_error* make(std::span<const uint32_t> spirv, const Layout& layout, VkPipeline& made) const;
+  const Pipeline* keep(uint64_t hash, std::span<const uint32_t> spirv, const Layout& layout,
+                       VkPipeline made);
+  void save() const;
+
+  const Driver& driver_;
+  ModuleCheck check_ = nullptr;
+  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  std::string file_;  // Empty: nothing is kept.
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Layout>> layouts_;  // By number of operands.
+  std::deque<Entry> entries_;
+  std::unordered_multimap<uint64_t, const Entry*> by_hash_;
+};
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,267 @@
+#include "plugins/vulkan/driver/queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugins/vulkan/driver/stream.h"
+
+namespace tenon_vulkan {
+namespace {
+
+// How long the device may be busy before what was gathered meanwhile is handed over, so that it
+// finds more work at once when it has finished. The thread wakes so often while there is work.
+constexpr uint64_t kGatherNs = 1'000'000;
+constexpr uint64_t kForever = ~uint64_t{0};
+
+}  // namespace
+
+tenon_error* Queue::open() {
+  if (driver_.has_timeline()) {
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = nullptr,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = 0};
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type, .flags = 0};
+    const VkResult result =
+        driver_.vk().CreateSemaphore(driver_.device(), &info, nullptr, &timeline_);
+    if (result != VK_SUCCESS) return driver_.error(result, "cannot make a semaphore");
+  }
+  thread_ = std::thread([this] { run(); });
+  return nullptr;
+}
+
+Queue::~Queue() {
+  if (thread_.joinable()) {
+    {
+      std::lock_guard guard(mutex_);
+      is_closing_ = true;
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+  if (timeline_ != VK_NULL_HANDLE) {
+    driver_.vk().DestroySemaphore(driver_.device(), timeline_, nullptr);
+  }
+}
+
+// ---- streams
+
+void Queue::add(Stream& stream) {
+  std::lock_guard guard(streams_mutex_);
+  streams_.push_back(&stream);
+}
+
+void Queue::remove(Stream& stream, uint64_t last_number) noexcept {
+  {
+    std::lock_guard guard(streams_mutex_);
+    std::erase(streams_, &stream);
+  }
+  wait(last_number);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !is_called_back(stream); });
+}
+
+bool Queue::is_called_back(const Stream& stream) const {
+  for (const Notice* notice = notices_.get(); notice; notice = notice->next.get()) {
+    if (notice->stream == &stream) return true;
+  }
+  return answered_ == &stream;
+}
+
+void Queue::submit_old_batches() {
+  const auto opened_before = std::chrono::steady_clock::now() - std::chrono::nanoseconds(kGatherNs);
+  std::lock_guard guard(streams_mutex_);
+  for (Stream* stream : streams_) stream->submit_if_old(opened_before);
+}
+
+// ---- batches
+
+uint64_t Queue::submit(Batch& batch) noexcept {
+  std::lock_guard guard(mutex_);
+  batch.number = ++last_number_;
+  batch.next = nullptr;
+  if (batch.result == VK_SUCCESS) batch.result = try_submit(batch);
+  if (batch.result == VK_ERROR_DEVICE_LOST) driver_.mark_lost();
+  if (batch.result != VK_SUCCESS) has_failures_ = true;
+  (first_ == nullptr ? first_ : last_->next) = &batch;
+  last_ = &batch;
+  changed_.notify_all();
+  return batch.number;
+}
+
+VkResult Queue::try_submit(Batch& batch) {
+  if (batch.fence != VK_NULL_HANDLE) {
+    const VkResult result = driver_.vk().ResetFences(driver_.device(), 1, &batch.fence);
+    if (result != VK_SUCCESS) return result;
+  }
+  const bool has_timeline = timeline_ != VK_NULL_HANDLE;
+  const VkTimelineSemaphoreSubmitInfo values = {
+      .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+      .pNext = nullptr,
+      .waitSemaphoreValueCount = 0,
+      .pWaitSemaphoreValues = nullptr,
+      .signalSemaphoreValueCount = 1,
+      .pSignalSemaphoreValues = &batch.number};
+  const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                             .pNext = has_timeline ? &values : nullptr,
+                             .waitSemaphoreCount = 0,
+                             .pWaitSemaphores = nullptr,
+                             .pWaitDstStageMask = nullptr,
+                             .commandBufferCount = 1,
+                             .pCommandBuffers = &batch.commands,
+                             .signalSemaphoreCount = has_timeline ? 1u : 0u,
+                             .pSignalSemaphores = has_timeline ? &timeline_ : nullptr};
+  return driver_.vk().QueueSubmit(driver_.queue(), 1, &info, batch.fence);
+}
+
+// Whether the device has finished this batch, after waiting for so long. One that is lost has.
+bool Queue::has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) const {
+  if (driver_.is_lost()) return true;
+  const DeviceFunctions& vk = driver_.vk();
+  VkResult result;
+  if (timeline_ != VK_NULL_HANDLE) {
+    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .pNext = nullptr,
+                                      .flags = 0,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &timeline_,
+                                      .pValues = &number};
+    result = vk.WaitSemaphores(driver_.device(), &info, timeout_ns);
+  } else {
+    result = vk.WaitForFences(driver_.device(), 1, &fence, VK_TRUE, timeout_ns);
+  }
+  if (result == VK_TIMEOUT) return false;
+  // Without an answer nobody can ever tell what has finished.
+  if (result != VK_SUCCESS) driver_.mark_lost();
+  return true;
+}
+
+void Queue::end_batches(uint64_t upto) {
+  std::lock_guard ending(ending_mutex_);
+  while (end_next_batch(upto)) {
+  }
+}
+
+bool Queue::end_next_batch(uint64_t upto) {
+  Batch* batch;
+  {
+    std::lock_guard guard(mutex_);
+    batch = first_;
+    if (batch == nullptr || batch->number > upto) return false;
+  }
+  end(*batch);
+  const uint64_t number = batch->number;
+  {
+    std::lock_guard guard(mutex_);
+    first_ = batch->next;
+    if (first_ == nullptr) last_ = nullptr;
+  }
+  batch->stream->take_back(*batch);  // It may be submitted anew at once.
+  std::lock_guard guard(mutex_);
+  ended_.store(number, std::memory_order_release);
+  changed_.notify_all();
+  return true;
+}
+
+// What the host has to do for a batch, while the stream goes on.
+void Queue::end(Batch& batch) {
+  const bool is_lost = driver_.is_lost();  // Whoever asks is told.
+  if (!is_lost && batch.result == VK_SUCCESS) {
+    for (const HostCopy& copy : batch.host_copies) std::memmove(copy.to, copy.from, copy.size);
+  }
+  n_host_copies_ -= batch.host_copies.size();
+  if (is_lost || batch.result == VK_SUCCESS) return;
+  for (const LaunchId& launch : batch.launches) {
+    driver_.host().launch_failed(launch.work, launch.ticket,
+                                 driver_.error(batch.result, "the device does not take its work"));
+  }
+  if (batch.has_transfers) {
+    batch.stream->add_failure(driver_.error(batch.result, "the device does not take a copy"));
+  }
+}
+
+uint64_t Queue::find_host_write(const void* begin, uint64_t size) const {
+  std::lock_guard guard(mutex_);
+  uint64_t found = 0;
+  for (const Batch* batch = first_; batch != nullptr; batch = batch->next) {
+    const bool writes = std::any_of(batch->host_copies.begin(), batch->host_copies.end(),
+                                    [&](const HostCopy& copy) { return copy.writes(begin, size); });
+    if (writes) found = batch->number;
+  }
+  return found;
+}
+
+void Queue::wait(uint64_t number) {
+  if (has_ended(number)) return;
+  // A batch that was not submitted is never signalled, and a fence is the thread's to look at.
+  if (timeline_ != VK_NULL_HANDLE && !has_failures_) {
+    has_come_to(number, VK_NULL_HANDLE, kForever);
+    end_batches(number);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return has_ended(number); });
+}
+
+// ---- notices
+
+void Queue::notify(Stream& stream, uint64_t number, const tenon_done_callback& done) {
+  std::unique_ptr<Notice> notice(new Notice{number, &stream, done, nullptr});
+  std::lock_guard guard(mutex_);
+  std::unique_ptr<Notice>* place = &notices_;
+  while (*place != nullptr && (*place)->number <= number) place = &(*place)->next;
+  notice->next = std::move(*place);
+  *place = std::move(notice);
+  changed_.notify_all();
+}
+
+// Calls back whom the device has come to. False: there is nobody.
+bool Queue::answer_notice(std::unique_lock<std::mutex>& lock) {
+  if (notices_ == nullptr || !has_ended(notices_->number)) return false;
+  const std::unique_ptr<Notice> notice = std::move(notices_);
+  notices_ = std::move(notice->next);
+  answered_ = notice->stream;
+  lock.unlock();
+  const tenon_done_callback& done = notice->done;
+  tenon_error* const failure = notice->stream->take_failure();
+  done.function(done.payload, failure);
+  if (done.destroy) done.destroy(done.payload);
+  driver_.host().release(failure);
+  lock.lock();
+  answered_ = nullptr;
+  changed_.notify_all();
+  return true;
+}
+
+// ---- the thread
+
+void Queue::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (answer_notice(lock)) continue;
+    if (first_ != nullptr) {
+      follow(lock);
+    } else if (is_closing_) {
+      return;
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+// Ends the first batch, or finds that the device is busy with it.
+void Queue::follow(std::unique_lock<std::mutex>& lock) {
+  const uint64_t number = first_->number;
+  const VkFence fence = first_->fence;
+  const bool was_submitted = first_->result == VK_SUCCESS;
+  lock.unlock();
+  if (!was_submitted || has_come_to(number, fence, kGatherNs)) {
+    end_batches(number);
+  } else {
+    submit_old_batches();
+  }
+  lock.lock();
+}
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,61 @@
+#include "plugins/vulkan/driver/ring.h"
+
+#include <algorithm>
+
+namespace tenon_vulkan {
+namespace {
+
+constexpr size_t kMostFree = 4;  // Chunks; what a burst needed beyond that goes back.
+constexpr uint64_t kAlignment = 16;
+
+}  // namespace
+
+Ring::~Ring() {
+  for (const auto& chunk : chunks_) end_block(driver_, chunk->block);
+}
+
+tenon_error* Ring::take(uint64_t size, std::vector<Chunk*>& spent, Piece& piece) {
+  if (current_ == nullptr || current_->block.size - current_->used < size) {
+    if (current_ != nullptr) {
+      spent.push_back(current_);
+      spent_bytes_ += current_->block.size;
+      current_ = nullptr;
+    }
+    if (tenon_error* error = next_chunk(size)) return error;
+  }
+  piece = {&current_->block, current_->used};
+  const uint64_t end = current_->used + (size + kAlignment - 1) / kAlignment * kAlignment;
+  current_->used = std::min(end, current_->block.size);
+  return nullptr;
+}
+
+tenon_error* Ring::next_chunk(uint64_t size) {
+  if (!free_.empty() && size <= chunk_bytes_) {
+    current_ = free_.back();
+    free_.pop_back();
+    current_->used = 0;
+    return nullptr;
+  }
+  free_.reserve(chunks_.size() + 1);
+  chunks_.reserve(chunks_.size() + 1);
+  auto made = std::make_unique<Chunk>(Chunk{*this, {}});
+  const uint64_t bytes = std::max(size, chunk_bytes_);
+  if (tenon_error* error = make_block(driver_, bytes, memory_type_, true, made->block)) {
+    return error;
+  }
+  current_ = made.get();
+  chunks_.push_back(std::move(made));
+  return nullptr;
+}
+
+void Ring::give_back(Chunk& chunk) noexcept {
+  spent_bytes_ -= chunk.block.size;
+  if (free_.size() < kMostFree && chunk.block.size == chunk_bytes_) {
+    free_.push_back(&chunk);
+    return;
+  }
+  end_block(driver_, chunk.block);
+  std::erase_if(chunks_, [&](const auto& each) { return each.get() == &chunk; });
+}
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,293 @@
+#include "plugins/vulkan/driver/stream.h"
+
+#include <utility>
+
+#include "plugins/vulkan/driver/device.h"
+
+namespace tenon_vulkan {
+namespace {
+
+constexpr uint64_t kParameterBytes = uint64_t{256} << 10;
+constexpr uint64_t kStagingBytes = uint64_t{4} << 20;
+constexpr uint64_t kValueAlignment = 8;
+
+uint64_t round_up(uint64_t size, uint64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+// What a value takes behind the parameters. Shaders read whole words.
+uint64_t room_for(const Operand& value) { return round_up(value.end - value.begin, 16); }
+
+}  // namespace
+
+Stream::Stream(Device& device)
+    : device_(device),
+      driver_(device.driver()),
+      queue_(device.queue()),
+      commands_(driver_),
+      parameters_(driver_, device.memory_types().parameters, kParameterBytes),
+      uploads_(driver_, device.memory_types().upload, kStagingBytes),
+      downloads_(driver_, device.memory_types().download, kStagingBytes),
+      sets_(std::make_shared<DescriptorSets>(driver_)) {}
+
+tenon_error* Stream::open() {
+  const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                        .pNext = nullptr,
+                                        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                        .queueFamilyIndex = driver_.physical().queue_family};
+  const VkResult result = driver_.vk().CreateCommandPool(driver_.device(), &info, nullptr, &pool_);
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot open a stream");
+  queue_.add(*this);
+  return nullptr;
+}
+
+Stream::~Stream() {
+  uint64_t last;
+  {
+    const Lock lock(mutex_);
+    submit();
+    last = last_number_;
+  }
+  queue_.remove(*this, last);
+  driver_.host().release(failure_);
+  for (const auto& batch : batches_) {
+    batch->clear();
+    if (batch->fence != VK_NULL_HANDLE) {
+      driver_.vk().DestroyFence(driver_.device(), batch->fence, nullptr);
+    }
+  }
+  if (pool_ != VK_NULL_HANDLE) driver_.vk().DestroyCommandPool(driver_.device(), pool_, nullptr);
+}
+
+// ---- batches
+
+tenon_error* Stream::open_batch() {
+  if (open_ != nullptr) return nullptr;
+  if (driver_.is_lost()) return driver_.lost_error();
+  if (free_.empty()) {
+    if (tenon_error* error = add_batch()) return error;
+  }
+  if (n_under_way_ == 0) {
+    parameters_.restart();
+    uploads_.restart();
+    downloads_.restart();
+  }
+  Batch& batch = *free_.back();
+  batch.sets.push_back(sets_);
+  if (tenon_error* error = commands_.begin(batch.commands)) {
+    batch.clear();
+    return error;
+  }
+  batch.opened = std::chrono::steady_clock::now();
+  free_.pop_back();
+  open_ = &batch;
+  return nullptr;
+}
+
+tenon_error* Stream::add_batch() {
+  auto made = std::make_unique<Batch>();
+  made->stream = this;
+  made->launches.reserve(kMostCommands + 1);  // Each has a command at least, so that it is enough.
+  free_.reserve(batches_.size() + 1);
+  batches_.reserve(batches_.size() + 1);
+  const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .pNext = nullptr,
+                                            .commandPool = pool_,
+                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                            .commandBufferCount = 1};
+  const DeviceFunctions& vk = driver_.vk();
+  VkResult result = vk.AllocateCommandBuffers(driver_.device(), &info, &made->commands);
+  if (result == VK_SUCCESS && !driver_.has_timeline()) {
+    const VkFenceCreateInfo fence = {
+        .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, .pNext = nullptr, .flags = 0};
+    result = vk.CreateFence(driver_.device(), &fence, nullptr, &made->fence);
+  }
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot record commands");
+  free_.push_back(made.get());
+  batches_.push_back(std::move(made));
+  return nullptr;
+}
+
+void Stream::submit() noexcept {
+  if (open_ == nullptr) return;
+  Batch& batch = *std::exchange(open_, nullptr);
+  batch.result = commands_.end();
+  ++n_under_way_;
+  last_number_ = queue_.submit(batch);
+}
+
+// While the device has work of this stream, more is gathered.
+void Stream::submit_if_due() {
+  if (open_ == nullptr) return;
+  if (n_under_way_ == 0 || open_->n_commands >= kMostCommands) submit();
+}
+
+void Stream::submit_if_old(std::chrono::steady_clock::time_point opened_before) {
+  const Lock lock(mutex_, std::try_to_lock);  // Who has it now is about to submit, or will be.
+  if (lock && open_ != nullptr && open_->opened <= opened_before) submit();
+}
+
+void Stream::take_back(Batch& batch) noexcept {
+  const Lock lock(mutex_);
+  for (Chunk* chunk : batch.spent) chunk->ring.give_back(*chunk);
+  for (auto& scratch : batch.scratch) device_.memory().release(std::move(scratch));
+  batch.clear();
+  free_.push_back(&batch);
+  if (--n_under_way_ == 0) submit();
+}
+
+bool Stream::is_idle() const {
+  return open_ == nullptr && n_under_way_ == 0 && queue_.has_ended(last_number_);
+}
+
+// ---- order
+
+tenon_error* Stream::record_event(uint64_t& number) {
+  const Lock lock(mutex_);
+  if (driver_.is_lost()) return driver_.lost_error();
+  submit();
+  number = last_number_;
+  return nullptr;
+}
+
+// What the event stands for was submitted, and every batch comes behind those that were submitted
+// before it: so the device orders it anyway, and only the host has to know.
+tenon_error* Stream::wait_event(uint64_t number) {
+  const Lock lock(mutex_);
+  if (driver_.is_lost()) return driver_.lost_error();
+  last_number_ = std::max(last_number_, number);
+  return nullptr;
+}
+
+tenon_error* Stream::notify(const tenon_done_callback& done) {
+  uint64_t number;
+  {
+    const Lock lock(mutex_);
+    submit();
+    number = last_number_;
+  }
+  queue_.notify(*this, number, done);
+  return nullptr;
+}
+
+tenon_error* Stream::wait() {
+  uint64_t number;
+  {
+    const Lock lock(mutex_);
+    submit();
+    number = last_number_;
+  }
+  queue_.wait(number);
+  return take_failure();
+}
+
+void Stream::add_failure(tenon_error* error) {
+  std::lock_guard guard(failure_mutex_);
+  if (failure_ == nullptr) {
+    failure_ = error;
+  } else {
+    driver_.host().release(error);
+  }
+}
+
+tenon_error* Stream::take_failure() {
+  std::lock_guard guard(failure_mutex_);
+  if (failure_ == nullptr && driver_.is_lost()) return driver_.lost_error();
+  return std::exchange(failure_, nullptr);
+}
+
+// ---- launches
+
+// If a later dispatch of a launch fails, those before it stay: they write what the launch would
+// have written, and nothing else.
+tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
+  const Lock lock(mutex_);
+  const Batch* const batch = open_;
+  const uint32_t n_before = open_ == nullptr ? 0 : open_->n_commands;
+  if (tenon_error* error = kernel.enqueue(*this, launch)) return error;
+  if (open_ == nullptr) return nullptr;
+  if (open_ != batch || open_->n_commands != n_before) {
+    open_->launches.push_back({launch.work, launch.ticket});
+  }
+  submit_if_due();
+  return nullptr;
+}
+
+tenon_error* Stream::dispatch(const Dispatch& dispatch) {
+  if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return nullptr;
+  if (tenon_error* error = open_batch()) return error;
+  const size_t n = dispatch.operands.size();
+  const Layout& layout = dispatch.pipeline->layout();
+  if (n != layout.n_operands) {
+    return driver_.error(TENON_INTERNAL, "a dispatch has other operands than its shader");
+  }
+  const uint64_t words_bytes = (n + dispatch.words.size()) * sizeof(uint32_t);
+  uint64_t bytes = round_up(words_bytes, kValueAlignment);
+  for (const Operand& operand : dispatch.operands) {
+    if (operand.buffer == nullptr) bytes += room_for(operand);
+  }
+  Piece piece;
+  if (tenon_error* error = parameters_.take(bytes, open_->spent, piece)) return error;
+
+  std::array<Binding, kMostOperands + 1> bindings;
+  std::array<Access, kMostOperands> accesses;
+  std::array<uint32_t, kMostOperands> offsets;
+  bindings[0] = {piece.block, 0, piece.block->size};
+  size_t n_accesses = 0;
+  uint64_t value_at = round_up(words_bytes, kValueAlignment);
+  for (size_t i = 0; i < n; ++i) {
+    const Operand& operand = dispatch.operands[i];
+    if (operand.buffer == nullptr) {
+      const uint64_t size = operand.end - operand.begin;
+      if (size > 0) std::memcpy(piece.data() + value_at, operand.value, size);
+      offsets[i] = static_cast<uint32_t>(piece.offset + value_at);
+      value_at += room_for(operand);
+      bindings[i + 1] = bindings[0];
+      continue;
+    }
+    if (tenon_error* error = bind_operand(dispatch, i, bindings[i + 1], offsets[i])) return error;
+    // Shaders write whole words, also where an element is less.
+    const Buffer& buffer = from_c(operand.buffer);
+    accesses[n_accesses++] = {buffer.block.serial, (buffer.offset + operand.begin) & ~uint64_t{3},
+                              round_up(buffer.offset + operand.end, 4), operand.is_written};
+  }
+  VkDescriptorSet set;
+  if (tenon_error* error = bind_set(layout, {bindings.data(), n + 1}, set)) return error;
+  std::memcpy(piece.data(), offsets.data(), n * sizeof(uint32_t));
+  if (!dispatch.words.empty()) {
+    std::memcpy(piece.data() + n * sizeof(uint32_t), dispatch.words.data(),
+                dispatch.words.size_bytes());
+  }
+  commands_.order({accesses.data(), n_accesses});
+  commands_.dispatch(*dispatch.pipeline, set,
+                     static_cast<uint32_t>(piece.offset / sizeof(uint32_t)), dispatch.groups);
+  ++open_->n_commands;
+  return nullptr;
+}
+
+tenon_error* Stream::bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
+                                  uint32_t& byte_offset) {
+  const Operand& operand = dispatch.operands[i];
+  const Buffer& buffer = from_c(operand.buffer);
+  const uint64_t begin = buffer.offset + operand.begin, end = buffer.offset + operand.end;
+  if (!bind(driver_, buffer.block, begin, end, binding)) {
+    return driver_.error(
+        TENON_UNIMPLEMENTED,
+        "an operand spans " + std::to_string(end - begin) + " bytes, and a shader sees " +
+            std::to_string(driver_.physical().capabilities.max_operand_bytes) + " at once");
+  }
+  byte_offset = static_cast<uint32_t>(buffer.offset + operand.first - binding.offset);
+  return nullptr;
+}
+
+tenon_error* Stream::bind_set(const Layout& layout, std::span<const Binding> bindings,
+                              VkDescriptorSet& set) {
+  if (sets_->is_full()) {
+    // Begins anew; the old ones end with the last batch that uses them.
+    sets_ = std::make_shared<DescriptorSets>(driver_);
+    open_->sets.push_back(sets_);
+  }
+  return sets_->get(layout, bindings, set);
+}
+
+}  // namespace tenon_vulkan

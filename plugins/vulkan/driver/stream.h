@@ -1,0 +1,117 @@
+// A stream gathers work into batches and hands them to the device's queue: at once while it has
+// nothing under way there, later by as much as the device can take at a time.
+//
+// One thread at a time enqueues; the queue's thread takes batches back meanwhile, so that there is
+// a lock.
+
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "plugins/vulkan/driver/commands.h"
+#include "plugins/vulkan/driver/queue.h"
+#include "plugins/vulkan/encoder.h"
+
+namespace tenon_vulkan {
+
+class Device;
+class Recording;
+
+class Stream final : public Encoder {
+ public:
+  explicit Stream(Device& device);
+  ~Stream() override;
+
+  tenon_error* open();
+  Device& device() const { return device_; }
+
+  tenon_error* launch(const Kernel& kernel, const tenon_launch& launch);
+  tenon_error* replay(const Recording& recording, const tenon_replay& replay);
+  tenon_error* copy(const tenon_copy_region& region);
+  tenon_error* fill(const tenon_fill_region& region);
+
+  // The number that stands for all work so far.
+  tenon_error* record_event(uint64_t& number);
+  tenon_error* wait_event(uint64_t number);
+  tenon_error* notify(const tenon_done_callback& done);
+  tenon_error* wait();
+
+  // Called by a kernel from within `launch`, so the lock is held.
+  tenon_error* dispatch(const Dispatch& dispatch) override;
+
+  // ---- for the queue
+  void take_back(Batch& batch) noexcept;
+  void submit_if_old(std::chrono::steady_clock::time_point opened_before);
+  void add_failure(tenon_error* error);
+  // The first failure that was not told yet, or the loss of the device.
+  tenon_error* take_failure();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  static constexpr uint32_t kMostCommands = 64;  // Of a batch, while the device has another one.
+
+  // A part of a device's buffer.
+  struct Span {
+    const Buffer& buffer;
+    uint64_t offset;  // In the block.
+    uint64_t size;
+
+    std::byte* data() const { return buffer.block.data + offset; }
+    Access access(bool is_written) const {
+      return {buffer.block.serial, offset, offset + size, is_written};
+    }
+  };
+
+  tenon_error* open_batch();
+  tenon_error* add_batch();
+  void submit() noexcept;
+  void submit_if_due();
+  // Whether all that this stream's next command comes behind has ended.
+  bool is_idle() const;
+  // Of a stream that is idle, on a device whose memory the host sees: what is quicker done here.
+  bool can_touch(const Buffer& buffer) const;
+
+  tenon_error* bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
+                            uint32_t& byte_offset);
+  tenon_error* bind_set(const Layout& layout, std::span<const Binding> bindings,
+                        VkDescriptorSet& set);
+
+  // Lets copies to the host that are under way end before what they write is read.
+  void settle(Lock& lock, const void* begin, uint64_t size);
+  tenon_error* open_transfer(Lock& lock, const Ring& ring);
+  tenon_error* upload(Lock& lock, const std::byte* from, Span to);
+  tenon_error* download(Lock& lock, Span from, std::byte* to);
+  tenon_error* copy_on_host(const std::byte* from, std::byte* to, uint64_t size);
+  tenon_error* copy_on_device(Span from, Span to);
+  tenon_error* move_within(Span from, Span to);
+  void add_host_copy(const HostCopy& copy);
+  void copy_part(const Block& from, uint64_t from_offset, const Block& to, uint64_t to_offset,
+                 uint64_t size);
+  // `pattern` has 8 bytes.
+  tenon_error* fill_span(Span to, const std::byte* pattern);
+  void fill_words(Span to, uint32_t word);
+  tenon_error* fill_bytes(Span to, const std::byte* pattern);
+
+  Device& device_;
+  const Driver& driver_;
+  Queue& queue_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+
+  mutable std::mutex mutex_;
+  Commands commands_;  // Of the open batch.
+  Ring parameters_, uploads_, downloads_;
+  std::shared_ptr<DescriptorSets> sets_;
+  std::vector<std::unique_ptr<Batch>> batches_;
+  std::vector<Batch*> free_;  // Has room for all of them.
+  Batch* open_ = nullptr;
+  uint32_t n_under_way_ = 0;  // Batches.
+  uint64_t last_number_ = 0;  // Of its last batch, or of an event that it waits for.
+  tenon_error* failure_ = nullptr;
+  std::mutex failure_mutex_;
+};
+
+inline Stream& from_c(tenon_stream_p* stream) { return *reinterpret_cast<Stream*>(stream); }
+
+}  // namespace tenon_vulkan

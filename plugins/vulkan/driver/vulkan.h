@@ -1,0 +1,104 @@
+// Vulkan's types, and its functions as tables of pointers: nothing here is linked, so the plugin
+// opens on machines without a loader.
+
+#pragma once
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+#include <string>
+
+namespace tenon_vulkan {
+
+// Those that are there before an instance is,
+#define TENON_VULKAN_GLOBAL_FUNCTIONS(F)  \
+  F(CreateInstance)                       \
+  F(EnumerateInstanceExtensionProperties) \
+  F(EnumerateInstanceLayerProperties)
+
+// those of an instance,
+#define TENON_VULKAN_INSTANCE_FUNCTIONS(F)  \
+  F(DestroyInstance)                        \
+  F(EnumeratePhysicalDevices)               \
+  F(GetPhysicalDeviceProperties)            \
+  F(GetPhysicalDeviceProperties2)           \
+  F(GetPhysicalDeviceFeatures2)             \
+  F(GetPhysicalDeviceMemoryProperties)      \
+  F(GetPhysicalDeviceQueueFamilyProperties) \
+  F(EnumerateDeviceExtensionProperties)     \
+  F(CreateDevice)                           \
+  F(GetDeviceProcAddr)
+
+// and those of a device.
+#define TENON_VULKAN_DEVICE_FUNCTIONS(F) \
+  F(DestroyDevice)                       \
+  F(GetDeviceQueue)                      \
+  F(DeviceWaitIdle)                      \
+  F(AllocateMemory)                      \
+  F(FreeMemory)                          \
+  F(MapMemory)                           \
+  F(CreateBuffer)                        \
+  F(DestroyBuffer)                       \
+  F(GetBufferMemoryRequirements)         \
+  F(BindBufferMemory)                    \
+  F(CreateCommandPool)                   \
+  F(DestroyCommandPool)                  \
+  F(AllocateCommandBuffers)              \
+  F(BeginCommandBuffer)                  \
+  F(EndCommandBuffer)                    \
+  F(QueueSubmit)                         \
+  F(CreateFence)                         \
+  F(DestroyFence)                        \
+  F(ResetFences)                         \
+  F(WaitForFences)                       \
+  F(CreateSemaphore)                     \
+  F(DestroySemaphore)                    \
+  F(CreateShaderModule)                  \
+  F(DestroyShaderModule)                 \
+  F(CreatePipelineCache)                 \
+  F(DestroyPipelineCache)                \
+  F(GetPipelineCacheData)                \
+  F(CreateComputePipelines)              \
+  F(DestroyPipeline)                     \
+  F(CreatePipelineLayout)                \
+  F(DestroyPipelineLayout)               \
+  F(CreateDescriptorSetLayout)           \
+  F(DestroyDescriptorSetLayout)          \
+  F(CreateDescriptorPool)                \
+  F(DestroyDescriptorPool)               \
+  F(AllocateDescriptorSets)              \
+  F(UpdateDescriptorSets)                \
+  F(CmdBindPipeline)                     \
+  F(CmdBindDescriptorSets)               \
+  F(CmdPushConstants)                    \
+  F(CmdDispatch)                         \
+  F(CmdPipelineBarrier)                  \
+  F(CmdCopyBuffer)                       \
+  F(CmdFillBuffer)
+
+#define TENON_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
+
+struct GlobalFunctions {
+  TENON_VULKAN_GLOBAL_FUNCTIONS(TENON_VULKAN_MEMBER)
+  PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion = nullptr;  // NULL: the version is 1.0.
+};
+
+struct InstanceFunctions {
+  TENON_VULKAN_INSTANCE_FUNCTIONS(TENON_VULKAN_MEMBER)
+  // Only with VK_EXT_debug_utils.
+  PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT = nullptr;
+  PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT = nullptr;
+};
+
+struct DeviceFunctions {
+  TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_MEMBER)
+  PFN_vkWaitSemaphores WaitSemaphores = nullptr;  // Only with timeline semaphores.
+};
+
+// "VK_ERROR_DEVICE_LOST", or the number of a result that has no name here.
+std::string name_of(VkResult result);
+
+inline constexpr uint32_t kOldestApi = VK_API_VERSION_1_1;
+inline constexpr uint32_t kNewestApi = VK_API_VERSION_1_3;
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,83 @@
+// What kernels hand over to a stream: dispatches, whose operands are memory and whose parameters
+// are words; and what they ask of a device when they are prepared.
+//
+// A shader sees one block of words of parameters, and each operand as a block of words of its own,
+// whatever its dtype: set 0, binding 0 is the parameters, binding 1 + i is operand i. Its push
+// constant, one word, says at which word of binding 0 the dispatch's parameters begin. The first of
+// them say at which byte of its block each operand begins, in the order of the operands; those of
+// the kernel follow. An operand by value is memory, too: it is put behind the parameters.
+
+#pragma once
+
+#include <tenon/plugin.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "plugins/sdk/kernel.h"
+#include "plugins/vulkan/capabilities.h"
+
+namespace tenon_vulkan {
+
+class Pipeline;
+
+// ---- when a kernel is prepared
+
+const Capabilities& capabilities_of(tenon_device_p* device);
+
+tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
+
+// A shader whose entry is `main`, ready to be dispatched with so many operands. The device keeps it
+// and gives the same one for the same words.
+tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
+                           uint32_t n_operands, const Pipeline** out_pipeline);
+
+// ---- when it is launched
+
+// An operand of a dispatch.
+struct Operand {
+  // Which of the launch's operands: its inputs, then its outputs, then the workspace and the
+  // record.
+  uint32_t number;
+  tenon_buffer_p* buffer;  // NULL: by value.
+  const void* value;       // By value: one element.
+  // What may be touched, in bytes from the beginning of the buffer, and where its first element is.
+  uint64_t begin, end;
+  uint64_t first;
+  bool is_written;
+};
+
+// A view as an operand. `number` counts the inputs, then the outputs.
+Operand operand_of(const tenon_launch& launch, uint32_t number);
+Operand workspace_of(const tenon_launch& launch);
+// Where nobody asked for a record this is memory that nobody reads.
+Operand record_of(const tenon_launch& launch);
+
+struct Dispatch {
+  const Pipeline* pipeline;
+  std::span<const Operand> operands;
+  std::span<const uint32_t> words;  // The kernel's own parameters.
+  std::array<uint32_t, 3> groups;   // With a zero there is nothing to do.
+};
+
+// Takes dispatches in their order. Each sees what those before it wrote.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  virtual tenon_error* dispatch(const Dispatch& dispatch) = 0;
+};
+
+// A prepared kernel of this plugin.
+class Kernel : public tenon_sdk::Kernel {
+ public:
+  // Hands over what a launch comes to; nothing, if there is nothing to do. What it hands over, and
+  // in which order, does not depend on where the operands are nor on what those by value hold, so
+  // that a recording can say both anew.
+  virtual tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const = 0;
+
+  // Into the stream.
+  tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const final;
+};
+
+}  // namespace tenon_vulkan
