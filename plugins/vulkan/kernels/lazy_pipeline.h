@@ -1,0 +1,31 @@
+// A pipeline that is made when a launch needs it first: which of a kernel's shaders that is, sizes
+// say.
+
+#pragma once
+
+#include <atomic>
+
+#include "plugins/vulkan/encoder.h"
+#include "plugins/vulkan/spirv/module.h"
+
+namespace tenon_vulkan {
+
+class LazyPipeline {
+ public:
+  // `make()` gives the words. Two threads may both make them: the device keeps one pipeline.
+  template <class Make>
+  tenon_error* get(tenon_device_p* device, uint32_t n_operands, const Pipeline** out_pipeline,
+                   const Make& make) const {
+    *out_pipeline = made_.load(std::memory_order_acquire);
+    if (*out_pipeline != nullptr) return nullptr;
+    const spirv::Words words = make();
+    if (tenon_error* error = make_pipeline(device, words, n_operands, out_pipeline)) return error;
+    made_.store(*out_pipeline, std::memory_order_release);
+    return nullptr;
+  }
+
+ private:
+  mutable std::atomic<const Pipeline*> made_{nullptr};
+};
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,17 @@
+// Copies from any strides to any.
+
+#pragma once
+
+#include "plugins/vulkan/encoder.h"
+
+namespace tenon_vulkan {
+
+tenon_error* make_strided_copy(tenon_device_p* device, tenon_dtype dtype,
+                               const Pipeline** out_pipeline);
+
+// The elements of a view, `from`, into `to`, `first` elements behind where that begins.
+tenon_error* strided_copy(Encoder& encoder, const Pipeline* pipeline, const Operand& from,
+                          const Operand& to, const tenon_view& view, const int64_t* to_strides,
+                          int64_t first);
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,76 @@
+// max_pool and window_sum: each channel by itself, an invocation for each element.
+
+#include "plugins/vulkan/kernels/kernels.h"
+#include "plugins/vulkan/kernels/reduction.h"
+#include "plugins/vulkan/kernels/shader.h"
+#include "plugins/vulkan/kernels/window.h"
+#include "plugins/vulkan/spirv/scalar_ops.h"
+
+namespace tenon_vulkan {
+namespace {
+
+using spirv::Code;
+using spirv::Elements;
+using spirv::U32;
+
+// max_pool gives the first NaN, then the first of the largest, and where in x it lies, in row-major
+// order over all axes. Of window_sum padding counts as zeros.
+template <class Attrs>
+Prepared pool_kernel(const Request& request, uint32_t op) {
+  const Capabilities& capabilities = capabilities_of(request.device());
+  const tenon_dtype dtype = request.output(0).dtype;
+  if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
+  const auto attrs = request.attrs<Attrs>();
+  const size_t rank = request.input(0).rank;
+  const Window window(attrs, rank);
+  Spatial taps = {1, 1, 1};
+  Window::set(taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);
+  const bool tells_where = request.n_outputs() > 1 && request.output(1).dtype != TENON_DTYPE_NONE;
+  const uint32_t n_operands = tells_where ? 3 : 2;
+  const Reduction reduction(op, dtype);
+  Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
+  const Elements x(code, 0, dtype), y(code, 1, dtype);
+  const PlanesCode x_planes(code, 1), y_planes(code, 1 + PlanesCode::kWords);
+  const Place tap_sizes = {code.u32(static_cast<uint32_t>(taps[0])),
+                           code.u32(static_cast<uint32_t>(taps[1])),
+                           code.u32(static_cast<uint32_t>(taps[2]))};
+  code.for_each(code.parameter(0u), [&](U32 i) {
+    const PlanesCode::At at = y_planes.at(i);
+    const PartialVar best(reduction, code);
+    for_each_place(code, tap_sizes, [&](const Place& k) {
+      const Found found = find(code, window, at.p, k, x_planes.sizes);
+      code.if_(found.is_there, [&] {
+        U32 number = at.n * x_planes.channels + at.channel;
+        for (size_t axis = 0; axis < kSpatial; ++axis) {
+          number = number * x_planes.sizes[axis] + found.place[axis];
+        }
+        const auto value = x.load(x_planes.place(at.n, at.channel, found.place));
+        best.set(reduction.join(best.get(), reduction.partial(value, number)));
+      });
+    });
+    const Reduction::Partial whole = best.get();
+    y.store(i, spirv::cast(whole.value, dtype));
+    if (tells_where) Elements(code, 2, TENON_INT64).store(i, reduction.result(whole));
+  });
+  const auto fill = [](const tenon_launch& launch, Words& words) {
+    const int64_t n = tenon_sdk::count(launch.outputs[0]);
+    push(words, n);
+    Planes(launch.inputs[0]).push(words);
+    Planes(launch.outputs[0]).push(words);
+    return groups_for(static_cast<uint64_t>(n));
+  };
+  return one_dispatch(request.device(), code, n_operands,
+                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+}
+
+}  // namespace
+
+Prepared prepare_max_pool(const Request& request) {
+  return pool_kernel<tenon_max_pool_attrs>(request, TENON_OP_argmax);
+}
+
+Prepared prepare_window_sum(const Request& request) {
+  return pool_kernel<tenon_window_sum_attrs>(request, TENON_OP_sum);
+}
+
+}  // namespace tenon_vulkan

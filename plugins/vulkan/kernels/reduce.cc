@@ -1,0 +1,229 @@
+// Reductions over any axes. Rows are what lies along them; kernels/reduction.h says in which order
+// a row comes down.
+//
+// A row that is long is cut into parts of kPart elements, each a group's, and what they give is the
+// row of a second dispatch. So few rows keep many groups busy.
+
+#include <optional>
+
+#include "plugins/vulkan/kernels/axes.h"
+#include "plugins/vulkan/kernels/kernels.h"
+#include "plugins/vulkan/kernels/lazy_pipeline.h"
+#include "plugins/vulkan/kernels/reduction.h"
+#include "plugins/vulkan/kernels/shader.h"
+
+namespace tenon_vulkan {
+namespace {
+
+using spirv::Code;
+using spirv::Element;
+using spirv::Elements;
+using spirv::U32;
+
+constexpr int64_t kPart = 16384;
+
+// What one shader of the family goes over, and what it gives.
+struct Pass {
+  bool by_groups;      // A row is a group's, not an invocation's.
+  bool from_partials;  // Rows of what the parts gave, not of a view.
+  bool to_partials;    // Of parts, not of whole rows.
+};
+
+// Parameters: how many rows there are, how many elements each has, and of a view how many parts it
+// is cut into, and its axes: those that stay and those that go.
+constexpr uint32_t kRows = 0, kLength = 1, kParts = 2, kAxes = 3;
+
+class PassCode {
+ public:
+  // Operands: a view, or partials and, of a search, which elements they are; then likewise what is
+  // written.
+  PassCode(Code& code, const Reduction& reduction, const Pass& pass, tenon_dtype from,
+           tenon_dtype result)
+      : code_(code),
+        reduction_(reduction),
+        pass_(pass),
+        wide_(reduction.identity(code).value.dtype()),
+        from_(code, 0, pass.from_partials ? wide_ : from) {
+    uint32_t operand = 1;
+    if (pass.from_partials && reduction.is_search())
+      from_index_.emplace(code, operand++, TENON_UINT32);
+    to_.emplace(code, operand++, pass.to_partials ? wide_ : result);
+    if (pass.to_partials && reduction.is_search()) to_index_.emplace(code, operand, TENON_UINT32);
+    if (pass.from_partials) return;
+    kept_.emplace(code, code.u32(kAxes), 1);
+    reduced_.emplace(code, kept_->end(), 1);
+  }
+
+  void write() {
+    const U32 n_rows = code_.parameter(kRows), length = code_.parameter(kLength);
+    const U32 zero = code_.u32(0);
+    if (!pass_.by_groups) {
+      code_.for_each(
+          n_rows, [&](U32 row) { store(row, along(place_of(row), zero, length, code_.u32(1))); });
+      return;
+    }
+    const GroupReduction group(code_, reduction_);
+    const U32 n_parts = pass_.to_partials ? code_.parameter(kParts) : code_.u32(1);
+    const U32 step = code_.u32(kLocalSize);
+    code_.for_(code_.group_index(), n_rows * n_parts, code_.n_groups(), [&](U32 item) {
+      const U32 row = pass_.to_partials ? item / n_parts : item;
+      const U32 begin = pass_.to_partials ? (item - row * n_parts) * kPart : zero;
+      const U32 end = pass_.to_partials ? min(begin + kPart, length) : length;
+      const auto own = along(place_of(row), begin + code_.local_index(), end, step);
+      const auto whole = group.across(own);
+      code_.if_(code_.local_index() == 0, [&] { store(item, whole); });
+    });
+  }
+
+ private:
+  U32 place_of(U32 row) {
+    return pass_.from_partials ? row * code_.parameter(kLength) : kept_->places(row)[0];
+  }
+
+  Reduction::Partial along(U32 place, U32 begin, U32 end, U32 step) {
+    const PartialVar sum(reduction_, code_);
+    code_.for_(begin, end, step,
+               [&](U32 i) { sum.set(reduction_.join(sum.get(), load(place, i))); });
+    return sum.get();
+  }
+
+  Reduction::Partial load(U32 place, U32 i) {
+    if (!pass_.from_partials) {
+      return reduction_.partial(from_.load(place + reduced_->places(i)[0]), i);
+    }
+    const U32 at = place + i;
+    return {from_.load(at), from_index_ ? from_index_->load(at).word() : i};
+  }
+
+  void store(U32 at, const Reduction::Partial& partial) {
+    if (!pass_.to_partials) return to_->store(at, reduction_.result(partial));
+    to_->store(at, partial.value);
+    if (to_index_) to_index_->store(at, {TENON_UINT32, partial.index});
+  }
+
+  Code& code_;
+  const Reduction& reduction_;
+  const Pass pass_;
+  const tenon_dtype wide_;
+  const Elements from_;
+  std::optional<Elements> from_index_, to_, to_index_;
+  std::optional<AxesCode> kept_, reduced_;
+};
+
+class ReduceKernel final : public Kernel {
+ public:
+  ReduceKernel(const Request& request, uint32_t mask)
+      : device_(request.device()),
+        reduction_(request.op(), request.input(0).dtype),
+        from_(request.input(0).dtype),
+        result_(request.output(0).dtype),
+        mask_(mask) {}
+
+  uint64_t workspace(const tenon_launch& launch) const override {
+    const Sizes sizes = sizes_of(launch);
+    return sizes.n_parts == 1 ? 0 : 12 * static_cast<uint64_t>(sizes.n_rows * sizes.n_parts);
+  }
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
+    const Sizes sizes = sizes_of(launch);
+    if (sizes.n_rows == 0) return nullptr;
+    const Operand from = operand_of(launch, 0), to = operand_of(launch, 1);
+    Words words;
+    push(words, sizes.n_rows);
+    push(words, sizes.length);
+    push(words, sizes.n_parts);
+    const tenon_view& x = launch.inputs[0];
+    const int64_t* const strides[] = {x.strides};
+    Axes(x.rank, x.sizes, ~mask_, strides).push(words);
+    Axes(x.rank, x.sizes, mask_, strides).push(words);
+    if (sizes.n_parts == 1) {
+      const bool by_groups = sizes.length > kShortRow;
+      return run(encoder, {.by_groups = by_groups}, {from, to}, words, sizes.n_rows);
+    }
+    // Values first; behind them, of a search, which elements they are.
+    const int64_t n_partials = sizes.n_rows * sizes.n_parts;
+    Operand values = workspace_of(launch), indices = values;
+    values.end = values.begin + 8 * static_cast<uint64_t>(n_partials);
+    indices.begin = indices.first = values.end;
+    Operand written_values = values, written_indices = indices;
+    values.is_written = indices.is_written = false;
+    written_values.is_written = written_indices.is_written = true;
+    if (tenon_error* error = run(encoder, {.by_groups = true, .to_partials = true},
+                                 {from, written_values, written_indices}, words, n_partials)) {
+      return error;
+    }
+    Words joined;
+    push(joined, sizes.n_rows);
+    push(joined, sizes.n_parts);
+    const Pass join = {.by_groups = sizes.n_parts > kShortRow, .from_partials = true};
+    return reduction_.is_search() ? run(encoder, join, {values, indices, to}, joined, sizes.n_rows)
+                                  : run(encoder, join, {values, to}, joined, sizes.n_rows);
+  }
+
+ private:
+  struct Sizes {
+    int64_t n_rows = 1, length = 1, n_parts = 1;
+  };
+
+  Sizes sizes_of(const tenon_launch& launch) const {
+    const tenon_view& x = launch.inputs[0];
+    Sizes sizes;
+    for (size_t axis = 0; axis < x.rank; ++axis) {
+      ((mask_ >> axis & 1) != 0 ? sizes.length : sizes.n_rows) *= x.sizes[axis];
+    }
+    if (sizes.length > 2 * kPart) sizes.n_parts = (sizes.length + kPart - 1) / kPart;
+    return sizes;
+  }
+
+  tenon_error* run(Encoder& encoder, const Pass& pass, std::initializer_list<Operand> operands,
+                   const Words& words, int64_t n_items) const {
+    const size_t n = operands.size() - (pass.to_partials && !reduction_.is_search() ? 1 : 0);
+    const auto n_operands = static_cast<uint32_t>(n);
+    const LazyPipeline& lazy =
+        pipelines_[4 * pass.by_groups + 2 * pass.from_partials + pass.to_partials];
+    const Pipeline* pipeline = nullptr;
+    tenon_error* error = lazy.get(device_, n_operands, &pipeline, [&] {
+      Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
+      PassCode(code, reduction_, pass, from_, result_).write();
+      return code.finish();
+    });
+    if (error != nullptr) return error;
+    const auto n_invocations = static_cast<uint64_t>(n_items) * (pass.by_groups ? kLocalSize : 1);
+    return encoder.dispatch({pipeline, {operands.begin(), n}, words, groups_for(n_invocations)});
+  }
+
+  tenon_device_p* const device_;
+  const Reduction reduction_;
+  const tenon_dtype from_, result_;
+  const uint32_t mask_;
+  LazyPipeline pipelines_[8];
+};
+
+Prepared reduce(const Request& request, uint32_t mask) {
+  if (request.input(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
+    return tenon_sdk::refuse("has no float64");
+  }
+  return {
+      .kernel = std::make_unique<ReduceKernel>(request, mask),
+      .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE};
+}
+
+}  // namespace
+
+// sum, prod, max and min. The four attribute structs are alike.
+Prepared prepare_reduce(const Request& request) {
+  const auto attrs = request.attrs<tenon_sum_attrs>();
+  const size_t rank = request.input(0).rank;
+  uint32_t mask = attrs.n_axes == 0 ? (uint32_t{1} << rank) - 1 : 0;
+  for (size_t i = 0; i < attrs.n_axes; ++i) {
+    mask |= uint32_t{1} << tenon_sdk::from_front(attrs.axes[i], rank);
+  }
+  return reduce(request, mask);
+}
+
+Prepared prepare_arg_reduce(const Request& request) {
+  const auto attrs = request.attrs<tenon_argmax_attrs>();
+  return reduce(request, uint32_t{1} << tenon_sdk::from_front(attrs.axis, request.input(0).rank));
+}
+
+}  // namespace tenon_vulkan

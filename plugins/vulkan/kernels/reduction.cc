@@ -1,0 +1,130 @@
+#include "plugins/vulkan/kernels/reduction.h"
+
+namespace tenon_vulkan {
+namespace {
+
+using spirv::Bool;
+using spirv::Code;
+using spirv::Element;
+using spirv::Kind;
+using spirv::U32;
+
+// What sums and products are computed in. Small integers wrap at the end as well as on the way.
+tenon_dtype accumulator(uint32_t op, tenon_dtype dtype) {
+  if (op != TENON_OP_sum && op != TENON_OP_prod) return dtype;
+  switch (spirv::kind_of(dtype)) {
+    case Kind::kF32:
+      return TENON_FLOAT32;
+    case Kind::kWord:
+      return spirv::is_signed_int(dtype) ? TENON_INT32 : TENON_UINT32;
+    default:
+      return dtype;
+  }
+}
+
+// The least value of a dtype, or the greatest.
+Element extreme(Code& code, tenon_dtype dtype, bool is_greatest) {
+  const auto bits = static_cast<uint32_t>(8 * tenon_sdk::size_of(dtype));
+  const bool is_signed = spirv::is_signed_int(dtype);
+  switch (spirv::kind_of(dtype)) {
+    case Kind::kF32:
+      return {dtype, float_of(code.u32(is_greatest ? 0x7f800000u : 0xff800000u))};
+    case Kind::kF64:
+      return Element(code.as_f64(code.u32(0), code.u32(is_greatest ? 0x7ff00000u : 0xfff00000u)));
+    default:
+      break;
+  }
+  const uint64_t greatest = ~uint64_t{0} >> (64 - bits + (is_signed ? 1 : 0));
+  const uint64_t value = is_greatest ? greatest : is_signed ? ~greatest : 0;
+  if (spirv::kind_of(dtype) == Kind::kWide) return {dtype, spirv::wide(code, value)};
+  return {dtype, code.u32(static_cast<uint32_t>(value))};
+}
+
+bool is_max(uint32_t op) { return op == TENON_OP_max || op == TENON_OP_argmax; }
+
+}  // namespace
+
+Reduction::Reduction(uint32_t op, tenon_dtype dtype)
+    : op_(op),
+      dtype_(dtype),
+      wide_(accumulator(op, dtype)),
+      is_search_(op == TENON_OP_argmax || op == TENON_OP_argmin) {}
+
+Reduction::Partial Reduction::identity(Code& code) const {
+  const U32 beyond = code.u32(~0u);
+  if (op_ == TENON_OP_sum) return {spirv::constant(code, wide_, 0), beyond};
+  if (op_ == TENON_OP_prod) return {spirv::constant(code, wide_, 1), beyond};
+  return {extreme(code, wide_, !is_max(op_)), beyond};
+}
+
+Reduction::Partial Reduction::partial(const Element& x, U32 index) const {
+  return {spirv::cast(x, wide_), index};
+}
+
+Reduction::Partial Reduction::join(const Partial& a, const Partial& b) const {
+  switch (op_) {
+    case TENON_OP_sum:
+      return {arithmetic(TENON_OP_add, a.value, b.value), a.index};
+    case TENON_OP_prod:
+      return {arithmetic(TENON_OP_mul, a.value, b.value), a.index};
+    case TENON_OP_max:
+      return {maximum(a.value, b.value), a.index};
+    case TENON_OP_min:
+      return {minimum(a.value, b.value), a.index};
+    default:
+      break;
+  }
+  // Of equal ones the first wins; NaN beats all but a NaN before it.
+  const Element &x = a.value, &y = b.value;
+  Bool beats = compare(is_max(op_) ? TENON_OP_less : TENON_OP_greater, x, y);
+  Bool is_equal = compare(TENON_OP_equal, x, y);
+  if (spirv::is_float(wide_)) {
+    const Bool x_nan = is_nan(x), y_nan = is_nan(y);
+    beats = beats | (y_nan & !x_nan);
+    is_equal = is_equal | (x_nan & y_nan);
+  }
+  const Bool takes = beats | (is_equal & (b.index < a.index));
+  return {spirv::select(takes, y, x), select(takes, b.index, a.index)};
+}
+
+Element Reduction::result(const Partial& partial) const {
+  if (is_search_) return {TENON_INT64, spirv::zero_extended(partial.index)};
+  return spirv::cast(partial.value, dtype_);
+}
+
+GroupReduction::GroupReduction(Code& code, const Reduction& reduction)
+    : code_(code), reduction_(reduction), dtype_(reduction.identity(code).value.dtype()) {
+  const uint32_t n = code.local_size();
+  low_ = code.shared<U32>(n);
+  const Kind kind = spirv::kind_of(dtype_);
+  if (kind == Kind::kWide || kind == Kind::kF64) high_ = code.shared<U32>(n);
+  if (reduction.is_search()) index_ = code.shared<U32>(n);
+}
+
+Reduction::Partial GroupReduction::load(U32 at) const {
+  const U32 nothing = code_.u32(0);
+  const spirv::Bits bits = {low_->get(at), high_ ? high_->get(at) : nothing};
+  return {spirv::element_of(dtype_, bits), index_ ? index_->get(at) : nothing};
+}
+
+void GroupReduction::store(U32 at, const Reduction::Partial& partial) const {
+  const spirv::Bits bits = spirv::bits_of(partial.value);
+  low_->set(at, bits.low);
+  if (high_) high_->set(at, bits.high);
+  if (index_) index_->set(at, partial.index);
+}
+
+Reduction::Partial GroupReduction::across(const Reduction::Partial& own) const {
+  const U32 self = code_.local_index();
+  // What was there before has been read.
+  code_.barrier();
+  store(self, own);
+  for (uint32_t half = code_.local_size() / 2; half > 0; half /= 2) {
+    code_.barrier();
+    code_.if_(self < half, [&] { store(self, reduction_.join(load(self), load(self + half))); });
+  }
+  code_.barrier();
+  return load(code_.u32(0));
+}
+
+}  // namespace tenon_vulkan

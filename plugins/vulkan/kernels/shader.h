@@ -1,0 +1,75 @@
+// From a module of SPIR-V to a prepared kernel: what kernels of one dispatch share.
+
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "plugins/vulkan/encoder.h"
+#include "plugins/vulkan/spirv/code.h"
+
+namespace tenon_vulkan {
+
+using Words = spirv::Words;
+
+// Invocations in a group. Every device has room for 128; software drivers run a group on one
+// thread.
+inline constexpr uint32_t kLocalSize = 64;
+
+// How many groups go over so many invocations. A shader goes round again for the rest.
+inline std::array<uint32_t, 3> groups_for(uint64_t n_invocations) {
+  constexpr uint64_t kMostGroups = 65535;
+  const uint64_t n = (n_invocations + kLocalSize - 1) / kLocalSize;
+  return {static_cast<uint32_t>(std::min(n, kMostGroups)), 1, 1};
+}
+
+// What a launch counts with is a word.
+inline constexpr int64_t kMostElements = int64_t{1} << 31;
+
+inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
+
+// One dispatch with a pipeline that is ready: a function fills in its parameters, and gives how
+// many groups run.
+template <class Fill>
+class OneDispatch final : public Kernel {
+ public:
+  OneDispatch(const Pipeline* pipeline, Fill fill, bool has_record)
+      : pipeline_(pipeline), fill_(std::move(fill)), has_record_(has_record) {}
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
+    const uint32_t n = launch.n_inputs + launch.n_outputs;
+    Operand operands[64];
+    uint32_t n_operands = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+      const tenon_view& view =
+          i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
+      if (view.dtype != TENON_DTYPE_NONE) operands[n_operands++] = operand_of(launch, i);
+    }
+    if (has_record_) operands[n_operands++] = record_of(launch);
+    Words words;
+    const std::array<uint32_t, 3> groups = fill_(launch, words);
+    if (groups[0] == 0) return nullptr;
+    return encoder.dispatch({pipeline_, {operands, n_operands}, words, groups});
+  }
+
+ private:
+  const Pipeline* pipeline_;
+  const Fill fill_;
+  const bool has_record_;
+};
+
+// Prepares a kernel of one dispatch, whose operands are the launch's and, if it says so, the
+// record.
+template <class Fill>
+tenon_sdk::Prepared one_dispatch(tenon_device_p* device, spirv::Code& code, uint32_t n_operands,
+                                 uint32_t traits, Fill fill, bool has_record = false) {
+  const Pipeline* pipeline = nullptr;
+  const Words module = code.finish();
+  if (tenon_error* error = make_pipeline(device, module, n_operands, &pipeline)) {
+    return {.error = error};
+  }
+  return {.kernel = std::make_unique<OneDispatch<Fill>>(pipeline, std::move(fill), has_record),
+          .traits = traits};
+}
+
+}  // namespace tenon_vulkan

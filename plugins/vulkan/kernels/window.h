@@ -1,0 +1,125 @@
+// The window that convolutions and pools move over up to three spatial axes. A tensor is
+// [n, channels, spatial...]; missing spatial axes come first, with size 1.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "plugins/sdk/kernel.h"
+#include "plugins/vulkan/spirv/code.h"
+
+namespace tenon_vulkan {
+
+inline constexpr size_t kSpatial = 3;
+using Spatial = std::array<int64_t, kSpatial>;
+
+// How the window moves, as attributes say it.
+struct Window {
+  Spatial steps = {1, 1, 1}, pads = {0, 0, 0}, dilations = {1, 1, 1}, lhs_dilations = {1, 1, 1};
+
+  template <class Attrs>
+  Window(const Attrs& attrs, size_t rank) {
+    set(steps, attrs.strides, attrs.n_strides, rank);
+    set(dilations, attrs.dilations, attrs.n_dilations, rank);
+    // The first half of the pads are those before.
+    set(pads, attrs.pads, attrs.n_pads / 2, rank);
+    if constexpr (requires { attrs.lhs_dilation; }) {
+      set(lhs_dilations, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
+    }
+  }
+
+  static void set(Spatial& to, const int64_t* values, size_t n, size_t rank) {
+    std::copy_n(values, n, to.begin() + static_cast<ptrdiff_t>(kSpatial + 2 - rank));
+  }
+};
+
+// A view as [n, channels, three spatial axes], for parameters: sizes and strides.
+struct Planes {
+  explicit Planes(const tenon_view& view)
+      : batch(view.sizes[0]),
+        channels(view.sizes[1]),
+        batch_stride(view.strides[0]),
+        channel_stride(view.strides[1]) {
+    const size_t missing = kSpatial + 2 - view.rank;
+    for (size_t i = missing; i < kSpatial; ++i) {
+      sizes[i] = view.sizes[i - missing + 2];
+      strides[i] = view.strides[i - missing + 2];
+    }
+  }
+  void push(spirv::Words& words) const {
+    for (const int64_t word : {batch, channels, sizes[0], sizes[1], sizes[2], batch_stride,
+                               channel_stride, strides[0], strides[1], strides[2]}) {
+      words.push_back(static_cast<uint32_t>(word));
+    }
+  }
+
+  int64_t batch, channels, batch_stride, channel_stride;
+  Spatial sizes = {1, 1, 1}, strides = {0, 0, 0};
+};
+
+// ---- in a shader
+
+using Place = std::array<spirv::U32, kSpatial>;
+
+// A view's sizes and strides, from the parameter `at` on.
+struct PlanesCode {
+  static constexpr uint32_t kWords = 10;
+
+  PlanesCode(spirv::Code& code, uint32_t at)
+      : batch(code.parameter(at)),
+        channels(code.parameter(at + 1)),
+        sizes{code.parameter(at + 2), code.parameter(at + 3), code.parameter(at + 4)},
+        batch_stride(code.parameter(at + 5)),
+        channel_stride(code.parameter(at + 6)),
+        strides{code.parameter(at + 7), code.parameter(at + 8), code.parameter(at + 9)} {}
+
+  spirv::U32 place(spirv::U32 n, spirv::U32 channel, const Place& p) const {
+    return n * batch_stride + channel * channel_stride + p[0] * strides[0] + p[1] * strides[1] +
+           p[2] * strides[2];
+  }
+  // The coordinates of an element, counted in row-major order.
+  struct At {
+    spirv::U32 n, channel;
+    Place p;
+  };
+  At at(spirv::U32 number) const {
+    At found;
+    spirv::U32 rest = number;
+    for (size_t i = kSpatial; i-- > 0;) {
+      const spirv::U32 above = rest / sizes[i];
+      found.p[i] = rest - above * sizes[i];
+      rest = above;
+    }
+    found.n = rest / channels;
+    found.channel = rest - found.n * channels;
+    return found;
+  }
+
+  spirv::U32 batch, channels;
+  Place sizes;
+  spirv::U32 batch_stride, channel_stride;
+  Place strides;
+};
+
+// Goes over the places of a block of these sizes, the last axis fastest.
+template <class Each>
+void for_each_place(spirv::Code& code, const Place& sizes, const Each& each) {
+  const spirv::U32 zero = code.u32(0), one = code.u32(1);
+  code.for_(zero, sizes[0], one, [&](spirv::U32 i) {
+    code.for_(zero, sizes[1], one, [&](spirv::U32 j) {
+      code.for_(zero, sizes[2], one, [&](spirv::U32 k) { each(Place{i, j, k}); });
+    });
+  });
+}
+
+// Where in x tap k of the window at output place p lies, and whether there is an element.
+struct Found {
+  Place place;
+  spirv::Bool is_there;
+};
+Found find(spirv::Code& code, const Window& window, const Place& p, const Place& k,
+           const Place& sizes);
+
+}  // namespace tenon_vulkan

@@ -1,0 +1,134 @@
+// From each dtype to each. To integers floats lose their fraction, then saturate; NaN becomes 0.
+// Integers wrap. To bool all but zero is true, NaN too. To floats everything rounds once.
+
+#include "plugins/vulkan/spirv/scalar_ops.h"
+
+namespace tenon_vulkan::spirv {
+namespace {
+
+// The integer without sign that a positive float below 2^64 begins with, by its bits: a mantissa
+// that is moved. `bias` is of the exponent, `digits` how many bits the mantissa has.
+Wide truncated(Wide magnitude, uint32_t bias, uint32_t digits) {
+  Code& code = *magnitude.low.code;
+  const Wide one = wide(code, 1);
+  const U32 exponent = shift_right(magnitude, code.u32(digits), false).low;
+  const Wide mantissa =
+      (magnitude & wide(code, (uint64_t{1} << digits) - 1)) | (one << code.u32(digits));
+  const U32 up = exponent - (bias + digits);
+  const Bool is_up = !signed_less(up, 0);
+  const Wide whole = select(is_up, mantissa << (up & 63), shift_right(mantissa, (-up) & 63, false));
+  return select(exponent < bias, wide(code, 0), whole);
+}
+
+// A float as an integer of up to 64 bits: saturated.
+Wide to_int(const Element& x, tenon_dtype to) {
+  Code& code = x.code();
+  const bool is_double = x.kind() == Kind::kF64;
+  Wide bits = zero_extended(code.u32(0));
+  if (is_double) {
+    const auto [low, high] = code.words_of(x.f64());
+    bits = {low, high};
+  } else {
+    bits = zero_extended(bits_of(x.f32()));
+  }
+  const uint32_t bias = is_double ? 1023 : 127, digits = is_double ? 52 : 23;
+  const Wide sign = wide(code, is_double ? uint64_t{1} << 63 : uint64_t{1} << 31);
+  const Bool is_negative = !is_zero(bits & sign);
+  const Wide magnitude = bits & ~sign;
+  const U32 exponent = shift_right(magnitude, code.u32(digits), false).low;
+  const Wide whole = truncated(magnitude, bias, digits);
+
+  const auto width = static_cast<uint32_t>(8 * tenon_sdk::size_of(to));
+  const bool is_signed = is_signed_int(to);
+  // The largest and the smallest, the latter without its sign.
+  const uint64_t largest = ~uint64_t{0} >> (64 - width + (is_signed ? 1 : 0));
+  const uint64_t smallest = is_signed ? largest + 1 : 0;
+  const Wide limit = select(is_negative, wide(code, smallest), wide(code, largest));
+  const Bool is_beyond = (exponent >= bias + 64) | (limit < whole);
+  const Wide within = select(is_beyond, limit, whole);
+  const Wide result = select(is_negative, -within, within);
+  return select(is_nan(x), wide(code, 0), result);
+}
+
+Wide wide_of_int(const Element& x) {
+  if (x.kind() == Kind::kWide) return x.wide();
+  return is_signed_int(x.dtype()) ? sign_extended(x.word()) : zero_extended(x.word());
+}
+
+F64 double_of(const Element& x) {
+  if (x.kind() == Kind::kF32) return x.code().emit<F64>(spv::Op::OpFConvert, {x.f32().id});
+  return float64_of(wide_of_int(x), is_signed_int(x.dtype()));
+}
+
+// To the float beside a double whose last bit is 1 if it is inexact: rounding once more then gives
+// what rounding the double would.
+F32 odd_float_of(F64 x) {
+  Code& code = *x.code;
+  const F32 near = code.emit<F32>(spv::Op::OpFConvert, {x.id});
+  const F64 back = code.emit<F64>(spv::Op::OpFConvert, {near.id});
+  const U32 bits = bits_of(near);
+  const auto size_of = [&](F64 y) { return code.glsl<F64>(GLSLstd450FAbs, {y.id}); };
+  const U32 beside = select(size_of(x) < size_of(back), bits - 1, bits + 1);
+  const Bool is_kept = (back == x) | (x != x) | ((bits & 1) != 0);
+  return float_of(select(is_kept, bits, beside));
+}
+
+F32 float_of_int(const Element& x, bool to_odd) {
+  const Wide y = wide_of_int(x);
+  const Bool nothing = x.code().boolean(false);
+  if (!is_signed_int(x.dtype())) return float_of_wide(y, nothing, to_odd);
+  const U32 bits = bits_of(float_of_wide(magnitude(y), nothing, to_odd));
+  return float_of(bits | (y.high & 0x80000000u));
+}
+
+F32 single_of(const Element& x, tenon_dtype to) {
+  const bool is_half = to != TENON_FLOAT32;
+  if (x.kind() == Kind::kF32) return x.f32();
+  if (x.kind() != Kind::kF64) return float_of_int(x, is_half);
+  return is_half ? odd_float_of(x.f64()) : x.code().emit<F32>(spv::Op::OpFConvert, {x.f64().id});
+}
+
+Bool is_true(const Element& x) {
+  const Bits bits = bits_of(x);
+  switch (x.kind()) {
+    case Kind::kBool:
+      return x.boolean();
+    case Kind::kF32:
+      return (bits_of(x.f32()) & 0x7fffffffu) != 0;
+    case Kind::kF64:
+      return (bits.low | (bits.high & 0x7fffffffu)) != 0;
+    default:
+      return (bits.low | bits.high) != 0;
+  }
+}
+
+}  // namespace
+
+// Words are exact; the sum of two rounds once.
+F64 float64_of(Wide x, bool is_signed) {
+  Code& code = *x.low.code;
+  const F64 low = code.emit<F64>(spv::Op::OpConvertUToF, {x.low.id});
+  const F64 high =
+      code.emit<F64>(is_signed ? spv::Op::OpConvertSToF : spv::Op::OpConvertUToF, {x.high.id});
+  return high * code.f64(0x1p32) + low;
+}
+
+Element cast(const Element& x, tenon_dtype to) {
+  if (x.dtype() == to) return x;
+  if (to == TENON_BOOL) return Element(is_true(x));
+  if (x.kind() == Kind::kBool) {
+    return select(x.boolean(), constant(x.code(), to, 1), constant(x.code(), to, 0));
+  }
+  switch (kind_of(to)) {
+    case Kind::kF64:
+      return Element(double_of(x));
+    case Kind::kF32:
+      return {to, rounded(to, single_of(x, to))};
+    default: {
+      const Wide y = is_float(x.dtype()) ? to_int(x, to) : wide_of_int(x);
+      return kind_of(to) == Kind::kWide ? Element(to, y) : Element(to, wrapped(to, y.low));
+    }
+  }
+}
+
+}  // namespace tenon_vulkan::spirv

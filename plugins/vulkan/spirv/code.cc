@@ -1,0 +1,324 @@
+#include "plugins/vulkan/spirv/code.h"
+
+#include <cstring>
+#include <utility>
+
+namespace tenon_vulkan::spirv {
+namespace {
+
+uint32_t word(auto value) { return static_cast<uint32_t>(value); }
+
+bool is_float_arithmetic(spv::Op op) {
+  return op == spv::Op::OpFAdd || op == spv::Op::OpFSub || op == spv::Op::OpFMul ||
+         op == spv::Op::OpFDiv;
+}
+
+}  // namespace
+
+Code::Code(const Capabilities& capabilities, const Shape& shape) : shape_(shape) {
+  module_.capability(spv::Capability::Shader);
+  const Id nothing = module_.type(spv::Op::OpTypeVoid, {});
+  const Id signature = module_.type(spv::Op::OpTypeFunction, {nothing});
+  function_ = module_.new_id();
+  append(variables_, spv::Op::OpFunction, {nothing, function_, 0, signature});
+  append(variables_, spv::Op::OpLabel, {module_.new_id()});
+  ask_for_floats(capabilities);
+
+  const Id block = block_of_words();
+  const Id pointer = module_.pointer(spv::StorageClass::StorageBuffer, block);
+  for (uint32_t binding = 0; binding <= shape.n_operands; ++binding) {
+    const Id variable = module_.global(pointer, spv::StorageClass::StorageBuffer);
+    module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
+    module_.decorate(variable, spv::Decoration::Binding, {binding});
+    if (binding == 0) {
+      parameters_ = variable;
+    } else {
+      operands_.push_back(variable);
+    }
+  }
+
+  const Id constants = module_.new_type(spv::Op::OpTypeStruct, {type(Scalar::kU32)});
+  module_.decorate(constants, spv::Decoration::Block);
+  module_.decorate_member(constants, 0, spv::Decoration::Offset, {0});
+  const Id pushed = module_.global(module_.pointer(spv::StorageClass::PushConstant, constants),
+                                   spv::StorageClass::PushConstant);
+  const Id at = module_.new_id();
+  append(body_, spv::Op::OpAccessChain,
+         {module_.pointer(spv::StorageClass::PushConstant, type(Scalar::kU32)), at, pushed,
+          u32(0).id});
+  first_parameter_ = emit<U32>(spv::Op::OpLoad, {at}).id;
+
+  local_index_ = built_in(spv::BuiltIn::LocalInvocationId, 0);
+  group_index_ = built_in(spv::BuiltIn::WorkgroupId, 0);
+  n_groups_ = built_in(spv::BuiltIn::NumWorkgroups, 0);
+}
+
+// NaN, infinities and signed zeros are kept, subnormals too, and rounding is to the nearest, as far
+// as the device has it. Where widths cannot differ, all have it or none is asked.
+void Code::ask_for_floats(const Capabilities& capabilities) {
+  const auto ask = [&](spv::Capability capability, spv::ExecutionMode mode, uint32_t width) {
+    module_.extension("SPV_KHR_float_controls");
+    module_.capability(capability);
+    module_.execution_mode(function_, mode, {width});
+  };
+  const FloatControls &single = capabilities.controls32, &wide = capabilities.controls64;
+  const bool has_wide = capabilities.float64;
+  const auto ask_both = [&](spv::Capability capability, spv::ExecutionMode mode, bool single_has,
+                            bool wide_has, bool is_independent) {
+    if (!is_independent && has_wide && single_has != wide_has) return;
+    if (single_has) ask(capability, mode, 32);
+    if (has_wide && wide_has) ask(capability, mode, 64);
+  };
+  ask_both(spv::Capability::SignedZeroInfNanPreserve, spv::ExecutionMode::SignedZeroInfNanPreserve,
+           single.preserves_signed_zero_inf_nan, wide.preserves_signed_zero_inf_nan, true);
+  ask_both(spv::Capability::RoundingModeRTE, spv::ExecutionMode::RoundingModeRTE,
+           single.rounds_to_nearest_even, wide.rounds_to_nearest_even,
+           capabilities.independent_rounding);
+  ask_both(spv::Capability::DenormPreserve, spv::ExecutionMode::DenormPreserve,
+           single.preserves_denorms, wide.preserves_denorms, capabilities.independent_denorms);
+}
+
+Id Code::block_of_words() {
+  const Id words = module_.new_type(spv::Op::OpTypeRuntimeArray, {type(Scalar::kU32)});
+  module_.decorate(words, spv::Decoration::ArrayStride, {4});
+  const Id block = module_.new_type(spv::Op::OpTypeStruct, {words});
+  module_.decorate(block, spv::Decoration::Block);
+  module_.decorate_member(block, 0, spv::Decoration::Offset, {0});
+  return block;
+}
+
+U32 Code::built_in(spv::BuiltIn which, uint32_t component) {
+  const Id vec3 = module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), 3});
+  const Id variable =
+      module_.global(module_.pointer(spv::StorageClass::Input, vec3), spv::StorageClass::Input);
+  module_.decorate(variable, spv::Decoration::BuiltIn, {word(which)});
+  const Id loaded = module_.new_id();
+  append(body_, spv::Op::OpLoad, {vec3, loaded, variable});
+  return emit<U32>(spv::Op::OpCompositeExtract, {loaded, component});
+}
+
+Words Code::finish() {
+  append(body_, spv::Op::OpReturn, {});
+  append(body_, spv::Op::OpFunctionEnd, {});
+  module_.entry_point(function_, "main");
+  module_.execution_mode(function_, spv::ExecutionMode::LocalSize, {shape_.local_size, 1, 1});
+  Words function = variables_;
+  function.insert(function.end(), body_.begin(), body_.end());
+  return module_.finish(function);
+}
+
+// ---- types and constants
+
+Id Code::type(Scalar scalar) {
+  switch (scalar) {
+    case Scalar::kBool:
+      return module_.type(spv::Op::OpTypeBool, {});
+    case Scalar::kU32:
+      return module_.type(spv::Op::OpTypeInt, {32, 0});
+    case Scalar::kF32:
+      return module_.type(spv::Op::OpTypeFloat, {32});
+    case Scalar::kF64:
+      module_.capability(spv::Capability::Float64);
+      return module_.type(spv::Op::OpTypeFloat, {64});
+  }
+  return 0;
+}
+
+Id Code::vec2() { return module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), 2}); }
+
+U32 Code::u32(uint32_t value) { return {this, module_.constant(type(Scalar::kU32), {value})}; }
+
+F32 Code::f32(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return {this, module_.constant(type(Scalar::kF32), {bits})};
+}
+
+F64 Code::f64(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return {this, module_.constant(type(Scalar::kF64), {word(bits), word(bits >> 32)})};
+}
+
+Bool Code::boolean(bool value) { return {this, module_.constant(type(Scalar::kBool), value)}; }
+
+// ---- parameters and memory
+
+U32 Code::word_parameter(U32 index) {
+  return Memory(this, parameters_).load(U32{this, first_parameter_} + index);
+}
+U32 Code::parameter(uint32_t index) { return word_parameter(u32(shape_.n_operands + index)); }
+U32 Code::parameter(U32 index) { return word_parameter(index + shape_.n_operands); }
+U32 Code::place(uint32_t operand) { return word_parameter(u32(operand)); }
+
+Id Memory::at(U32 index) const {
+  Module& module = code_->module();
+  const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->type(Scalar::kU32));
+  const Id id = module.new_id();
+  code_->emit(spv::Op::OpAccessChain, {pointer, id, variable_, code_->u32(0).id, index.id});
+  return id;
+}
+
+U32 Memory::load(U32 index) const { return code_->emit<U32>(spv::Op::OpLoad, {at(index)}); }
+
+void Memory::store(U32 index, U32 value) const {
+  code_->emit(spv::Op::OpStore, {at(index), value.id});
+}
+
+U32 Memory::atomic(spv::Op op, U32 index, U32 value) const {
+  const U32 scope = code_->u32(word(spv::Scope::Device)), semantics = code_->u32(0);
+  return code_->emit<U32>(op, {at(index), scope.id, semantics.id, value.id});
+}
+
+U32 Memory::compare_exchange(U32 index, U32 expected, U32 value) const {
+  const U32 scope = code_->u32(word(spv::Scope::Device)), semantics = code_->u32(0);
+  return code_->emit<U32>(spv::Op::OpAtomicCompareExchange,
+                          {at(index), scope.id, semantics.id, semantics.id, value.id, expected.id});
+}
+
+// Variables of a function stand at its beginning.
+Id Code::new_variable(Scalar scalar) {
+  const Id pointer = module_.pointer(spv::StorageClass::Function, type(scalar));
+  const Id id = module_.new_id();
+  append(variables_, spv::Op::OpVariable, {pointer, id, word(spv::StorageClass::Function)});
+  return id;
+}
+
+Id Code::new_shared(Scalar scalar, uint32_t n) {
+  const Id array = module_.type(spv::Op::OpTypeArray, {type(scalar), u32(n).id});
+  return module_.global(module_.pointer(spv::StorageClass::Workgroup, array),
+                        spv::StorageClass::Workgroup);
+}
+
+namespace {
+
+template <class T>
+Id at_shared(Code& code, Id variable, U32 index) {
+  Module& module = code.module();
+  const Id id = module.new_id();
+  code.emit(spv::Op::OpAccessChain,
+            {module.pointer(spv::StorageClass::Workgroup, code.type(T::kScalar)), id, variable,
+             index.id});
+  return id;
+}
+
+}  // namespace
+
+template <class T>
+T Shared<T>::get(U32 index) const {
+  return code_->emit<T>(spv::Op::OpLoad, {at_shared<T>(*code_, variable_, index)});
+}
+template <class T>
+void Shared<T>::set(U32 index, T value) const {
+  code_->emit(spv::Op::OpStore, {at_shared<T>(*code_, variable_, index), value.id});
+}
+template class Shared<U32>;
+template class Shared<F32>;
+template class Shared<F64>;
+
+// ---- instructions
+
+Id Code::emit(spv::Op op, Scalar result, std::initializer_list<uint32_t> operands) {
+  Words all = {type(result), module_.new_id()};
+  all.insert(all.end(), operands);
+  append(body_, op, all);
+  if (is_float_arithmetic(op)) module_.decorate(all[1], spv::Decoration::NoContraction);
+  return all[1];
+}
+
+Id Code::emit_glsl(GLSLstd450 function, Scalar result, std::initializer_list<uint32_t> operands) {
+  Words all = {type(result), module_.new_id(), module_.glsl(), word(function)};
+  all.insert(all.end(), operands);
+  append(body_, spv::Op::OpExtInst, all);
+  return all[1];
+}
+
+std::pair<U32, U32> Code::emit_pair(spv::Op op, U32 a, U32 b) {
+  const Id both = module_.type(spv::Op::OpTypeStruct, {type(Scalar::kU32), type(Scalar::kU32)});
+  const Id id = module_.new_id();
+  append(body_, op, {both, id, a.id, b.id});
+  return {emit<U32>(spv::Op::OpCompositeExtract, {id, 0}),
+          emit<U32>(spv::Op::OpCompositeExtract, {id, 1})};
+}
+
+std::pair<U32, U32> Code::multiply_wide(U32 a, U32 b) {
+  return emit_pair(spv::Op::OpUMulExtended, a, b);
+}
+std::pair<U32, U32> Code::add_carry(U32 a, U32 b) { return emit_pair(spv::Op::OpIAddCarry, a, b); }
+std::pair<U32, U32> Code::sub_borrow(U32 a, U32 b) {
+  return emit_pair(spv::Op::OpISubBorrow, a, b);
+}
+
+F64 Code::as_f64(U32 low, U32 high) {
+  const Id both = module_.new_id();
+  append(body_, spv::Op::OpCompositeConstruct, {vec2(), both, low.id, high.id});
+  return emit<F64>(spv::Op::OpBitcast, {both});
+}
+
+std::pair<U32, U32> Code::words_of(F64 x) {
+  const Id both = module_.new_id();
+  append(body_, spv::Op::OpBitcast, {vec2(), both, x.id});
+  return {emit<U32>(spv::Op::OpCompositeExtract, {both, 0}),
+          emit<U32>(spv::Op::OpCompositeExtract, {both, 1})};
+}
+
+// ---- what runs when: every branch says where its ways meet again
+
+Code::Branch Code::begin_if(Bool condition) {
+  const Id then = module_.new_id(), merge = module_.new_id();
+  emit(spv::Op::OpSelectionMerge, {merge, 0});
+  emit(spv::Op::OpBranchConditional, {condition.id, then, merge});
+  label(then);
+  return {merge, merge};
+}
+
+Code::Branch Code::begin_if_else(Bool condition) {
+  const Id then = module_.new_id(), otherwise = module_.new_id(), merge = module_.new_id();
+  emit(spv::Op::OpSelectionMerge, {merge, 0});
+  emit(spv::Op::OpBranchConditional, {condition.id, then, otherwise});
+  label(then);
+  return {otherwise, merge};
+}
+
+void Code::begin_else(const Branch& branch) {
+  emit(spv::Op::OpBranch, {branch.merge});
+  label(branch.otherwise);
+}
+
+void Code::end_if(const Branch& branch) {
+  emit(spv::Op::OpBranch, {branch.merge});
+  label(branch.merge);
+}
+
+Code::Loop Code::begin_loop() {
+  const Loop loop = {module_.new_id(), module_.new_id(), module_.new_id()};
+  const Id test = module_.new_id();
+  emit(spv::Op::OpBranch, {loop.header});
+  label(loop.header);
+  emit(spv::Op::OpLoopMerge, {loop.merge, loop.next, 0});
+  emit(spv::Op::OpBranch, {test});
+  label(test);
+  return loop;
+}
+
+void Code::test_loop(const Loop& loop, Bool condition) {
+  const Id body = module_.new_id();
+  emit(spv::Op::OpBranchConditional, {condition.id, body, loop.merge});
+  label(body);
+}
+
+void Code::end_loop(const Loop& loop) {
+  emit(spv::Op::OpBranch, {loop.next});
+  label(loop.next);
+  emit(spv::Op::OpBranch, {loop.header});
+  label(loop.merge);
+}
+
+void Code::barrier() {
+  const auto semantics = word(spv::MemorySemanticsMask::AcquireRelease) |
+                         word(spv::MemorySemanticsMask::WorkgroupMemory);
+  const uint32_t group = u32(word(spv::Scope::Workgroup)).id;
+  emit(spv::Op::OpControlBarrier, {group, group, u32(semantics).id});
+}
+
+}  // namespace tenon_vulkan::spirv

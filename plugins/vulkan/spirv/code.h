@@ -1,0 +1,348 @@
+// Shaders written in C++: what runs here writes down what is to run there.
+//
+//   Code code(capabilities, {.n_operands = 2, .local_size = 64});
+//   const Memory x = code.operand(0), y = code.operand(1);
+//   code.for_each(code.parameter(0), [&](U32 i) { y.store(i, x.load(i) + 1u); });
+//   const Words module = code.finish();
+//
+// Values are registers and never change; what changes is a Var. Floats are computed as they are
+// written: nothing is contracted.
+
+#pragma once
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
+#include "plugins/vulkan/capabilities.h"
+#include "plugins/vulkan/spirv/module.h"
+
+namespace tenon_vulkan::spirv {
+
+class Code;
+
+enum class Scalar : uint8_t { kBool, kU32, kF32, kF64 };
+
+// A register. The integers of 32 bits are one type: what signs mean is said by the operation.
+template <Scalar scalar>
+struct Value {
+  static constexpr Scalar kScalar = scalar;
+  Code* code = nullptr;
+  Id id = 0;
+};
+using Bool = Value<Scalar::kBool>;
+using U32 = Value<Scalar::kU32>;
+using F32 = Value<Scalar::kF32>;
+using F64 = Value<Scalar::kF64>;
+
+// A register that the function keeps in memory of its own, and so one that changes.
+template <class T>
+class Var {
+ public:
+  Var(Code* code, Id pointer) : code_(code), pointer_(pointer) {}
+  T get() const;
+  void set(T value) const;
+
+ private:
+  Code* code_;
+  Id pointer_;
+};
+
+// An array that the invocations of a group share.
+template <class T>
+class Shared {
+ public:
+  Shared(Code* code, Id variable) : code_(code), variable_(variable) {}
+  T get(U32 index) const;
+  void set(U32 index, T value) const;
+
+ private:
+  Code* code_;
+  Id variable_;
+};
+
+// An operand: words of 32 bits, counted from the beginning of its block.
+class Memory {
+ public:
+  Memory(Code* code, Id variable) : code_(code), variable_(variable) {}
+  U32 load(U32 index) const;
+  void store(U32 index, U32 value) const;
+  // The word as it was before.
+  U32 atomic(spv::Op op, U32 index, U32 value) const;
+  U32 compare_exchange(U32 index, U32 expected, U32 value) const;
+
+ private:
+  Id at(U32 index) const;
+
+  Code* code_;
+  Id variable_;
+};
+
+class Code {
+ public:
+  struct Shape {
+    uint32_t n_operands;
+    uint32_t local_size;
+  };
+  Code(const Capabilities& capabilities, const Shape& shape);
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+
+  // The module; the last that is asked of it.
+  Words finish();
+
+  // ---- where and with what it runs
+
+  uint32_t local_size() const { return shape_.local_size; }
+  U32 local_index() const { return local_index_; }  // Within the group.
+  U32 group_index() const { return group_index_; }
+  U32 n_groups() const { return n_groups_; }
+  Memory operand(uint32_t number) const { return {code(), operands_[number]}; }
+  // The kernel's own parameters, behind the operands' places.
+  U32 parameter(uint32_t index);
+  U32 parameter(U32 index);
+  // At which byte of its block an operand begins.
+  U32 place(uint32_t operand);
+
+  // ---- constants
+
+  U32 u32(uint32_t value);
+  F32 f32(float value);
+  F64 f64(double value);
+  Bool boolean(bool value);
+
+  // ---- what runs when
+
+  template <class Then>
+  void if_(Bool condition, Then&& then) {
+    const Branch branch = begin_if(condition);
+    then();
+    end_if(branch);
+  }
+  template <class Then, class Else>
+  void if_(Bool condition, Then&& then, Else&& otherwise) {
+    const Branch branch = begin_if_else(condition);
+    then();
+    begin_else(branch);
+    otherwise();
+    end_if(branch);
+  }
+  // As long as condition() gives a Bool that is true.
+  template <class Condition, class Body>
+  void while_(Condition&& condition, Body&& body) {
+    const Loop loop = begin_loop();
+    test_loop(loop, condition());
+    body();
+    end_loop(loop);
+  }
+  // body(U32) for begin, begin + step, ... below `end`.
+  template <class Body>
+  void for_(U32 begin, U32 end, U32 step, Body&& body);
+  // body(U32) for each number below n, shared among all invocations of the dispatch.
+  template <class Body>
+  void for_each(U32 n, Body&& body);
+  // The invocations of a group meet, and see what each other wrote.
+  void barrier();
+
+  // ---- memory of its own
+
+  template <class T>
+  Var<T> var(T initial) {
+    const Var<T> made(this, new_variable(T::kScalar));
+    made.set(initial);
+    return made;
+  }
+  template <class T>
+  Shared<T> shared(uint32_t n) {
+    return {this, new_shared(T::kScalar, n)};
+  }
+
+  // A pointer to a variable of the function.
+  Id new_variable(Scalar scalar);
+
+  // ---- instructions
+
+  template <class T>
+  T emit(spv::Op op, std::initializer_list<uint32_t> operands) {
+    return {this, emit(op, T::kScalar, operands)};
+  }
+  template <class T>
+  T glsl(GLSLstd450 function, std::initializer_list<uint32_t> operands) {
+    return {this, emit_glsl(function, T::kScalar, operands)};
+  }
+  // The low and the high word of a product of 64 bits, of words without sign.
+  std::pair<U32, U32> multiply_wide(U32 a, U32 b);
+  // A sum and its carry; a difference and what it borrows.
+  std::pair<U32, U32> add_carry(U32 a, U32 b);
+  std::pair<U32, U32> sub_borrow(U32 a, U32 b);
+  F64 as_f64(U32 low, U32 high);
+  std::pair<U32, U32> words_of(F64 x);
+
+  Id type(Scalar scalar);
+  Id emit(spv::Op op, Scalar result, std::initializer_list<uint32_t> operands);
+  void emit(spv::Op op, std::initializer_list<uint32_t> operands) { append(body_, op, operands); }
+  Module& module() { return module_; }
+
+ private:
+  struct Branch {
+    Id otherwise, merge;
+  };
+  struct Loop {
+    Id header, next, merge;
+  };
+  Code* code() const { return const_cast<Code*>(this); }
+  Id new_shared(Scalar scalar, uint32_t n);
+  Id emit_glsl(GLSLstd450 function, Scalar result, std::initializer_list<uint32_t> operands);
+  std::pair<U32, U32> emit_pair(spv::Op op, U32 a, U32 b);
+  U32 word_parameter(U32 index);
+  Id vec2();
+  void label(Id id) { emit(spv::Op::OpLabel, {id}); }
+  Branch begin_if(Bool condition);
+  Branch begin_if_else(Bool condition);
+  void begin_else(const Branch& branch);
+  void end_if(const Branch& branch);
+  Loop begin_loop();
+  void test_loop(const Loop& loop, Bool condition);
+  void end_loop(const Loop& loop);
+  void ask_for_floats(const Capabilities& capabilities);
+  Id block_of_words();
+  U32 built_in(spv::BuiltIn which, uint32_t component);
+
+  const Shape shape_;
+  Module module_;
+  Words variables_, body_;
+  Id function_ = 0, parameters_ = 0, first_parameter_ = 0;
+  std::vector<Id> operands_;
+  U32 local_index_, group_index_, n_groups_;
+};
+
+// ---- arithmetic
+
+#define TENON_SPIRV_BINARY(T, Result, symbol, op)           \
+  inline Result operator symbol(T a, T b) {                 \
+    return a.code->emit<Result>(spv::Op::op, {a.id, b.id}); \
+  }
+TENON_SPIRV_BINARY(U32, U32, +, OpIAdd)
+TENON_SPIRV_BINARY(U32, U32, -, OpISub)
+TENON_SPIRV_BINARY(U32, U32, *, OpIMul)
+TENON_SPIRV_BINARY(U32, U32, /, OpUDiv)
+TENON_SPIRV_BINARY(U32, U32, %, OpUMod)
+TENON_SPIRV_BINARY(U32, U32, &, OpBitwiseAnd)
+TENON_SPIRV_BINARY(U32, U32, |, OpBitwiseOr)
+TENON_SPIRV_BINARY(U32, U32, ^, OpBitwiseXor)
+TENON_SPIRV_BINARY(U32, U32, <<, OpShiftLeftLogical)
+TENON_SPIRV_BINARY(U32, U32, >>, OpShiftRightLogical)
+TENON_SPIRV_BINARY(U32, Bool, ==, OpIEqual)
+TENON_SPIRV_BINARY(U32, Bool, !=, OpINotEqual)
+TENON_SPIRV_BINARY(U32, Bool, <, OpULessThan)
+TENON_SPIRV_BINARY(U32, Bool, <=, OpULessThanEqual)
+TENON_SPIRV_BINARY(U32, Bool, >, OpUGreaterThan)
+TENON_SPIRV_BINARY(U32, Bool, >=, OpUGreaterThanEqual)
+TENON_SPIRV_BINARY(F32, F32, +, OpFAdd)
+TENON_SPIRV_BINARY(F32, F32, -, OpFSub)
+TENON_SPIRV_BINARY(F32, F32, *, OpFMul)
+TENON_SPIRV_BINARY(F32, F32, /, OpFDiv)
+TENON_SPIRV_BINARY(F64, F64, +, OpFAdd)
+TENON_SPIRV_BINARY(F64, F64, -, OpFSub)
+TENON_SPIRV_BINARY(F64, F64, *, OpFMul)
+TENON_SPIRV_BINARY(F64, F64, /, OpFDiv)
+TENON_SPIRV_BINARY(Bool, Bool, &, OpLogicalAnd)
+TENON_SPIRV_BINARY(Bool, Bool, |, OpLogicalOr)
+TENON_SPIRV_BINARY(Bool, Bool, !=, OpLogicalNotEqual)
+// NaN is unequal to all, and neither less nor greater.
+#define TENON_SPIRV_COMPARE(T)                         \
+  TENON_SPIRV_BINARY(T, Bool, ==, OpFOrdEqual)         \
+  TENON_SPIRV_BINARY(T, Bool, !=, OpFUnordNotEqual)    \
+  TENON_SPIRV_BINARY(T, Bool, <, OpFOrdLessThan)       \
+  TENON_SPIRV_BINARY(T, Bool, <=, OpFOrdLessThanEqual) \
+  TENON_SPIRV_BINARY(T, Bool, >, OpFOrdGreaterThan)    \
+  TENON_SPIRV_BINARY(T, Bool, >=, OpFOrdGreaterThanEqual)
+TENON_SPIRV_COMPARE(F32)
+TENON_SPIRV_COMPARE(F64)
+#undef TENON_SPIRV_COMPARE
+#undef TENON_SPIRV_BINARY
+
+inline Bool operator!(Bool a) { return a.code->emit<Bool>(spv::Op::OpLogicalNot, {a.id}); }
+inline U32 operator~(U32 a) { return a.code->emit<U32>(spv::Op::OpNot, {a.id}); }
+inline U32 operator-(U32 a) { return a.code->emit<U32>(spv::Op::OpSNegate, {a.id}); }
+
+// With a constant on the right.
+#define TENON_SPIRV_CONSTANT(symbol) \
+  inline auto operator symbol(U32 a, uint32_t b) { return a symbol a.code->u32(b); }
+TENON_SPIRV_CONSTANT(+)
+TENON_SPIRV_CONSTANT(-)
+TENON_SPIRV_CONSTANT(*)
+TENON_SPIRV_CONSTANT(/)
+TENON_SPIRV_CONSTANT(%)
+TENON_SPIRV_CONSTANT(&)
+TENON_SPIRV_CONSTANT(|)
+TENON_SPIRV_CONSTANT(^)
+TENON_SPIRV_CONSTANT(<<)
+TENON_SPIRV_CONSTANT(>>)
+TENON_SPIRV_CONSTANT(==)
+TENON_SPIRV_CONSTANT(!=)
+TENON_SPIRV_CONSTANT(<)
+TENON_SPIRV_CONSTANT(<=)
+TENON_SPIRV_CONSTANT(>)
+TENON_SPIRV_CONSTANT(>=)
+#undef TENON_SPIRV_CONSTANT
+
+// As numbers with a sign.
+inline Bool signed_less(U32 a, U32 b) {
+  return a.code->emit<Bool>(spv::Op::OpSLessThan, {a.id, b.id});
+}
+inline Bool signed_less(U32 a, uint32_t b) { return signed_less(a, a.code->u32(b)); }
+inline U32 signed_divide(U32 a, U32 b) { return a.code->emit<U32>(spv::Op::OpSDiv, {a.id, b.id}); }
+inline U32 signed_shift_right(U32 a, U32 by) {
+  return a.code->emit<U32>(spv::Op::OpShiftRightArithmetic, {a.id, by.id});
+}
+inline U32 signed_shift_right(U32 a, uint32_t by) { return signed_shift_right(a, a.code->u32(by)); }
+inline U32 sign_extend(U32 a, uint32_t bits) {
+  return signed_shift_right(a << (32 - bits), 32 - bits);
+}
+
+template <Scalar scalar>
+Value<scalar> select(Bool condition, Value<scalar> a, Value<scalar> b) {
+  return condition.code->emit<Value<scalar>>(spv::Op::OpSelect, {condition.id, a.id, b.id});
+}
+inline U32 select(Bool condition, uint32_t a, uint32_t b) {
+  return select(condition, condition.code->u32(a), condition.code->u32(b));
+}
+inline U32 min(U32 a, U32 b) { return select(b < a, b, a); }
+inline U32 max(U32 a, U32 b) { return select(a < b, b, a); }
+inline U32 to_u32(Bool a) { return select(a, 1, 0); }
+
+inline U32 bits_of(F32 x) { return x.code->emit<U32>(spv::Op::OpBitcast, {x.id}); }
+inline F32 float_of(U32 bits) { return bits.code->emit<F32>(spv::Op::OpBitcast, {bits.id}); }
+
+// ---- templates from above
+
+template <class T>
+T Var<T>::get() const {
+  return code_->emit<T>(spv::Op::OpLoad, {pointer_});
+}
+template <class T>
+void Var<T>::set(T value) const {
+  code_->emit(spv::Op::OpStore, {pointer_, value.id});
+}
+
+template <class Body>
+void Code::for_(U32 begin, U32 end, U32 step, Body&& body) {
+  const Var<U32> i = var(begin);
+  while_([&] { return i.get() < end; },
+         [&] {
+           const U32 now = i.get();
+           body(now);
+           i.set(now + step);
+         });
+}
+
+template <class Body>
+void Code::for_each(U32 n, Body&& body) {
+  const U32 all = n_groups() * local_size();
+  for_(group_index() * local_size() + local_index(), n, all, body);
+}
+
+}  // namespace tenon_vulkan::spirv

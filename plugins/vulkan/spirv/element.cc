@@ -1,0 +1,242 @@
+#include "plugins/vulkan/spirv/element.h"
+
+namespace tenon_vulkan::spirv {
+namespace {
+
+constexpr uint32_t kSign = 0x80000000u, kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u;
+
+}  // namespace
+
+Kind kind_of(tenon_dtype dtype) {
+  switch (dtype) {
+    case TENON_BOOL:
+      return Kind::kBool;
+    case TENON_INT64:
+    case TENON_UINT64:
+      return Kind::kWide;
+    case TENON_FLOAT16:
+    case TENON_BFLOAT16:
+    case TENON_FLOAT32:
+      return Kind::kF32;
+    case TENON_FLOAT64:
+      return Kind::kF64;
+    default:
+      return Kind::kWord;
+  }
+}
+
+bool is_signed_int(tenon_dtype dtype) {
+  return dtype == TENON_INT8 || dtype == TENON_INT16 || dtype == TENON_INT32 ||
+         dtype == TENON_INT64;
+}
+
+U32 wrapped(tenon_dtype dtype, U32 x) {
+  const uint32_t bits = 8 * static_cast<uint32_t>(tenon_sdk::size_of(dtype));
+  if (bits == 32) return x;
+  return is_signed_int(dtype) ? sign_extend(x, bits) : x & ((1u << bits) - 1);
+}
+
+// ---- half types
+
+namespace {
+
+U32 float16_bits(F32 x) {
+  Code& code = *x.code;
+  const U32 bits = bits_of(x);
+  const U32 sign = (bits >> 16) & 0x8000u;
+  const U32 magnitude = bits & kMagnitude;
+  // From 65520 on the nearest is infinity.
+  const U32 large = select(magnitude > kInfinity, 0x7e00u, 0x7c00u);
+  // Below 2^-14 the results are multiples of 2^-24, the spacing of floats beside a half: the
+  // addition rounds.
+  const U32 small = bits_of(float_of(magnitude) + code.f32(0.5f)) - bits_of(code.f32(0.5f));
+  const U32 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1) - 0x38000000u) >> 13;
+  const U32 half =
+      select(magnitude >= 0x477ff000u, large, select(magnitude < 0x38800000u, small, normal));
+  return sign | half;
+}
+
+F32 float16_value(U32 bits) {
+  Code& code = *bits.code;
+  const U32 sign = (bits & 0x8000u) << 16;
+  const U32 exponent = (bits >> 10) & 0x1fu;
+  const U32 fraction = bits & 0x3ffu;
+  // Every number of ten bits is a float, and so is its product with a power of two.
+  const F32 converted = code.emit<F32>(spv::Op::OpConvertUToF, {fraction.id});
+  const U32 small = bits_of(converted * code.f32(0x1p-24f));
+  const U32 large = code.u32(kInfinity) | fraction << 13;
+  const U32 normal = (exponent + 112) << 23 | fraction << 13;
+  return float_of(sign | select(exponent == 0, small, select(exponent == 31, large, normal)));
+}
+
+U32 bfloat16_bits(F32 x) {
+  const U32 bits = bits_of(x);
+  const U32 near = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
+  return select((bits & kMagnitude) > kInfinity, bits >> 16 | x.code->u32(0x40u), near);
+}
+
+}  // namespace
+
+U32 half_bits(tenon_dtype dtype, F32 x) {
+  return dtype == TENON_FLOAT16 ? float16_bits(x) : bfloat16_bits(x);
+}
+
+F32 half_value(tenon_dtype dtype, U32 bits) {
+  return dtype == TENON_FLOAT16 ? float16_value(bits) : float_of(bits << 16);
+}
+
+F32 rounded(tenon_dtype dtype, F32 x) {
+  if (dtype == TENON_FLOAT32) return x;
+  return half_value(dtype, half_bits(dtype, x));
+}
+
+// ---- bits
+
+Bits bits_of(const Element& x) {
+  const U32 nothing = x.code().u32(0);
+  switch (x.kind()) {
+    case Kind::kBool:
+      return {to_u32(x.boolean()), nothing};
+    case Kind::kWord:
+      return {x.word(), nothing};
+    case Kind::kWide:
+      return {x.wide().low, x.wide().high};
+    case Kind::kF32:
+      return {x.dtype() == TENON_FLOAT32 ? bits_of(x.f32()) : half_bits(x.dtype(), x.f32()),
+              nothing};
+    case Kind::kF64: {
+      const auto [low, high] = x.code().words_of(x.f64());
+      return {low, high};
+    }
+  }
+  return {};
+}
+
+Element element_of(tenon_dtype dtype, const Bits& bits) {
+  switch (kind_of(dtype)) {
+    case Kind::kBool:
+      return Element((bits.low & 0xffu) != 0);
+    case Kind::kWord:
+      return {dtype, wrapped(dtype, bits.low)};
+    case Kind::kWide:
+      return {dtype, Wide{bits.low, bits.high}};
+    case Kind::kF32:
+      return {dtype,
+              dtype == TENON_FLOAT32 ? float_of(bits.low) : half_value(dtype, bits.low & 0xffffu)};
+    case Kind::kF64:
+      return Element(bits.low.code->as_f64(bits.low, bits.high));
+  }
+  return {};
+}
+
+// ---- variables
+
+namespace {
+
+Scalar scalar_of(Kind kind) {
+  switch (kind) {
+    case Kind::kBool:
+      return Scalar::kBool;
+    case Kind::kF32:
+      return Scalar::kF32;
+    case Kind::kF64:
+      return Scalar::kF64;
+    default:
+      return Scalar::kU32;
+  }
+}
+
+}  // namespace
+
+ElementVar::ElementVar(const Element& initial)
+    : dtype_(initial.dtype()),
+      code_(&initial.code()),
+      low_(code_->new_variable(scalar_of(initial.kind()))),
+      high_(initial.kind() == Kind::kWide ? code_->new_variable(Scalar::kU32) : 0) {
+  set(initial);
+}
+
+Element ElementVar::get() const {
+  switch (kind_of(dtype_)) {
+    case Kind::kBool:
+      return Element(Var<Bool>(code_, low_).get());
+    case Kind::kWord:
+      return {dtype_, Var<U32>(code_, low_).get()};
+    case Kind::kWide:
+      return {dtype_, Wide{Var<U32>(code_, low_).get(), Var<U32>(code_, high_).get()}};
+    case Kind::kF32:
+      return {dtype_, Var<F32>(code_, low_).get()};
+    case Kind::kF64:
+      return Element(Var<F64>(code_, low_).get());
+  }
+  return {};
+}
+
+void ElementVar::set(const Element& x) const {
+  code_->emit(spv::Op::OpStore, {low_, x.word().id});
+  if (high_ != 0) code_->emit(spv::Op::OpStore, {high_, x.wide().high.id});
+}
+
+// ---- memory
+
+Elements::Elements(Code& code, uint32_t operand, tenon_dtype dtype)
+    : dtype_(dtype),
+      size_(static_cast<uint32_t>(tenon_sdk::size_of(dtype))),
+      code_(&code),
+      memory_(code.operand(operand)),
+      place_(code.place(operand)),
+      first_word_(place_ >> 2) {}
+
+Element Elements::load(U32 index) const {
+  const U32 nothing = code_->u32(0);
+  if (size_ == 8) {
+    const U32 at = first_word_ + (index << 1);
+    return element_of(dtype_, {memory_.load(at), memory_.load(at + 1)});
+  }
+  if (size_ == 4) return element_of(dtype_, {memory_.load(first_word_ + index), nothing});
+  const U32 byte = place_ + index * size_;
+  const U32 word = memory_.load(byte >> 2);
+  return element_of(dtype_, {word >> ((byte & 3) << 3), nothing});
+}
+
+void Elements::store(U32 index, const Element& x) const {
+  const Bits bits = bits_of(x);
+  if (size_ == 8) {
+    const U32 at = first_word_ + (index << 1);
+    memory_.store(at, bits.low);
+    memory_.store(at + 1, bits.high);
+    return;
+  }
+  if (size_ == 4) {
+    memory_.store(first_word_ + index, bits.low);
+    return;
+  }
+  // Nobody else has these bits of the word, so that they may be zero for a moment.
+  const U32 byte = place_ + index * size_;
+  const U32 shift = (byte & 3) << 3;
+  const uint32_t mask = (1u << (8 * size_)) - 1;
+  memory_.atomic(spv::Op::OpAtomicAnd, byte >> 2, ~(code_->u32(mask) << shift));
+  memory_.atomic(spv::Op::OpAtomicOr, byte >> 2, (bits.low & mask) << shift);
+}
+
+void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) const {
+  const auto per_word = static_cast<uint32_t>(elements.size());
+  const Bool is_whole = ((place_ & 3) == 0) & (index + per_word <= n);
+  code_->if_(
+      is_whole,
+      [&] {
+        const uint32_t mask = (1u << (8 * size_)) - 1;
+        U32 word = bits_of(elements[0]).low & mask;
+        for (uint32_t i = 1; i < per_word; ++i) {
+          word = word | (bits_of(elements[i]).low & mask) << (8 * size_ * i);
+        }
+        memory_.store((place_ + index * size_) >> 2, word);
+      },
+      [&] {
+        for (uint32_t i = 0; i < per_word; ++i) {
+          code_->if_(index + i < n, [&] { store(index + i, elements[i]); });
+        }
+      });
+}
+
+}  // namespace tenon_vulkan::spirv

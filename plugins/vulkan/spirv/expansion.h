@@ -1,0 +1,15 @@
+// The shared expansions of transcendental functions, as instructions of a shader.
+
+#pragma once
+
+#include "plugins/vulkan/spirv/element.h"
+
+namespace tenon_vulkan::spirv {
+
+// Whether an op has one.
+bool has_expansion(uint32_t op);
+
+// Half types are computed in float32 and rounded once.
+Element expanded(uint32_t op, std::span<const Element> inputs);
+
+}  // namespace tenon_vulkan::spirv

@@ -1,0 +1,68 @@
+// A module of SPIR-V in the making: numbers for everything that has one, types and constants each
+// once, and the sections in the order that the specification (section 2.4) wants.
+
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <spirv/unified1/spirv.hpp11>
+#include <string_view>
+#include <vector>
+
+namespace tenon_vulkan::spirv {
+
+using Id = uint32_t;
+using Words = std::vector<uint32_t>;
+
+// Appends one instruction.
+void append(Words& to, spv::Op op, std::span<const uint32_t> operands);
+inline void append(Words& to, spv::Op op, std::initializer_list<uint32_t> operands) {
+  append(to, op, std::span(operands.begin(), operands.size()));
+}
+// A literal string as operands.
+void append_text(Words& operands, std::string_view text);
+
+class Module {
+ public:
+  Id new_id() { return next_id_++; }
+
+  void capability(spv::Capability capability);
+  void extension(std::string_view name);
+  // The extended instructions of GLSL.
+  Id glsl();
+  void decorate(Id target, spv::Decoration decoration,
+                std::initializer_list<uint32_t> literals = {});
+  void decorate_member(Id type, uint32_t member, spv::Decoration decoration,
+                       std::initializer_list<uint32_t> literals = {});
+
+  // The type that the instruction declares; the same instruction gives the same type.
+  Id type(spv::Op op, std::initializer_list<uint32_t> operands);
+  // One that is different each time: structs and arrays that are decorated.
+  Id new_type(spv::Op op, std::initializer_list<uint32_t> operands);
+  Id pointer(spv::StorageClass storage, Id pointee);
+  Id constant(Id type, std::initializer_list<uint32_t> words);
+  Id constant(Id type, bool value);
+  Id constant(spv::Op op, Id type, std::span<const uint32_t> words);
+  Id global(Id pointer_type, spv::StorageClass storage);
+
+  void entry_point(Id function, std::string_view name);
+  void execution_mode(Id function, spv::ExecutionMode mode,
+                      std::initializer_list<uint32_t> literals);
+
+  // The whole, with the functions' instructions.
+  Words finish(std::span<const uint32_t> functions) const;
+
+ private:
+  Id declare(spv::Op op, std::span<const uint32_t> operands, bool has_type);
+
+  Id next_id_ = 1;
+  Id glsl_ = 0;
+  Words capabilities_, extensions_, imports_, entry_points_, modes_, decorations_, globals_;
+  std::vector<Id> interface_;
+  std::map<Words, Id> declared_;
+  std::map<Words, bool> said_;
+};
+
+}  // namespace tenon_vulkan::spirv

@@ -1,0 +1,135 @@
+#include "plugins/vulkan/spirv/scalar_ops.h"
+
+#include "plugins/vulkan/spirv/expansion.h"
+
+namespace tenon_vulkan::spirv {
+
+Element scalar_op(uint32_t op, std::span<const Element> inputs, tenon_dtype result) {
+  if (has_expansion(op) && is_float(inputs[0].dtype())) return expanded(op, inputs);
+  switch (op) {
+    case TENON_OP_cast:
+      return cast(inputs[0], result);
+    case TENON_OP_where:
+      return select(inputs[0].boolean(), inputs[1], inputs[2]);
+    case TENON_OP_clip:
+      return clip(inputs[0], inputs[1], inputs[2]);
+    case TENON_OP_fma:
+      return fma(inputs[0], inputs[1], inputs[2]);
+    case TENON_OP_nextafter:
+      return next_after(inputs[0], inputs[1]);
+    case TENON_OP_equal:
+    case TENON_OP_not_equal:
+    case TENON_OP_less:
+    case TENON_OP_less_equal:
+    case TENON_OP_greater:
+    case TENON_OP_greater_equal:
+      return Element(compare(op, inputs[0], inputs[1]));
+    case TENON_OP_bitwise_and:
+    case TENON_OP_bitwise_or:
+    case TENON_OP_bitwise_xor:
+    case TENON_OP_shift_left:
+    case TENON_OP_shift_right:
+    case TENON_OP_logical_and:
+    case TENON_OP_logical_or:
+    case TENON_OP_logical_xor:
+      return bitwise(op, inputs[0], inputs[1]);
+    default:
+      return inputs.size() == 1 ? unary(op, inputs[0]) : arithmetic(op, inputs[0], inputs[1]);
+  }
+}
+
+Element select(Bool condition, const Element& a, const Element& b) {
+  switch (a.kind()) {
+    case Kind::kBool:
+      return Element(select(condition, a.boolean(), b.boolean()));
+    case Kind::kWord:
+      return {a.dtype(), select(condition, a.word(), b.word())};
+    case Kind::kWide:
+      return {a.dtype(), select(condition, a.wide(), b.wide())};
+    case Kind::kF32:
+      return {a.dtype(), select(condition, a.f32(), b.f32())};
+    case Kind::kF64:
+      return Element(select(condition, a.f64(), b.f64()));
+  }
+  return {};
+}
+
+Bool compare(uint32_t op, const Element& a, const Element& b) {
+  switch (op) {
+    case TENON_OP_not_equal:
+      return !compare(TENON_OP_equal, a, b);
+    case TENON_OP_greater:
+      return compare(TENON_OP_less, b, a);
+    case TENON_OP_greater_equal:
+      return compare(TENON_OP_less_equal, b, a);
+    default:
+      break;
+  }
+  const bool is_signed = is_signed_int(a.dtype());
+  const auto less_of_words = [&](U32 x, U32 y) { return is_signed ? signed_less(x, y) : x < y; };
+  const auto less_of_wides = [&](Wide x, Wide y) { return is_signed ? signed_less(x, y) : x < y; };
+  switch (a.kind()) {
+    case Kind::kBool:
+      return !(a.boolean() != b.boolean());
+    case Kind::kWord:
+      if (op == TENON_OP_equal) return a.word() == b.word();
+      return op == TENON_OP_less ? less_of_words(a.word(), b.word())
+                                 : !less_of_words(b.word(), a.word());
+    case Kind::kWide:
+      if (op == TENON_OP_equal) return a.wide() == b.wide();
+      return op == TENON_OP_less ? less_of_wides(a.wide(), b.wide())
+                                 : !less_of_wides(b.wide(), a.wide());
+    case Kind::kF32:
+      if (op == TENON_OP_equal) return a.f32() == b.f32();
+      return op == TENON_OP_less ? a.f32() < b.f32() : a.f32() <= b.f32();
+    case Kind::kF64:
+      if (op == TENON_OP_equal) return a.f64() == b.f64();
+      return op == TENON_OP_less ? a.f64() < b.f64() : a.f64() <= b.f64();
+  }
+  return {};
+}
+
+// Of half types the product is exact in float32, and the sum is rounded to odd there, so that
+// rounding it once more gives what rounding once would. Of wider ones product and sum round.
+Element fma(const Element& a, const Element& b, const Element& c) {
+  if (a.kind() == Kind::kF64) return Element(a.f64() * b.f64() + c.f64());
+  const F32 product = a.f32() * b.f32(), z = c.f32(), sum = product + z;
+  if (a.dtype() == TENON_FLOAT32) return {TENON_FLOAT32, sum};
+  // What the addition lost, exactly; NaN where the sum is not finite.
+  const F32 part = sum - product;
+  const F32 lost = (product - (sum - part)) + (z - part);
+  const F32 zero = a.code().f32(0);
+  const U32 bits = bits_of(sum);
+  const Bool is_outwards = !((lost > zero) != (sum > zero));
+  const Bool is_kept = ((bits & 1) != 0) | !((lost < zero) | (lost > zero));
+  const U32 odd = select(is_kept, bits, select(is_outwards, bits + 1, bits - 1));
+  return {a.dtype(), rounded(a.dtype(), float_of(odd))};
+}
+
+// The lower bound is met first; NaN anywhere gives NaN.
+Element clip(const Element& x, const Element& low, const Element& high) {
+  const Bool is_below = compare(TENON_OP_less, x, low);
+  const bool has_nan = is_float(x.dtype());
+  const Element above = select(has_nan ? is_nan(low) | is_below : is_below, low, x);
+  const Bool is_above = compare(TENON_OP_less, high, above);
+  const Element within = select(has_nan ? is_nan(high) | is_above : is_above, high, above);
+  return has_nan ? select(is_nan(x), x, within) : within;
+}
+
+Element constant(Code& code, tenon_dtype dtype, int value) {
+  switch (kind_of(dtype)) {
+    case Kind::kBool:
+      return Element(code.boolean(value != 0));
+    case Kind::kWord:
+      return {dtype, code.u32(static_cast<uint32_t>(value))};
+    case Kind::kWide:
+      return {dtype, wide(code, static_cast<uint64_t>(int64_t{value}))};
+    case Kind::kF32:
+      return {dtype, code.f32(static_cast<float>(value))};
+    case Kind::kF64:
+      return Element(code.f64(value));
+  }
+  return {};
+}
+
+}  // namespace tenon_vulkan::spirv

@@ -1,0 +1,77 @@
+// Integers of 64 bits as pairs of words, for devices that have none.
+
+#pragma once
+
+#include "plugins/vulkan/spirv/code.h"
+
+namespace tenon_vulkan::spirv {
+
+struct Wide {
+  U32 low, high;
+};
+
+inline Wide wide(Code& code, uint64_t value) {
+  return {code.u32(static_cast<uint32_t>(value)), code.u32(static_cast<uint32_t>(value >> 32))};
+}
+// The word's own value; its sign goes on in the upper word if it has one.
+inline Wide zero_extended(U32 word) { return {word, word.code->u32(0)}; }
+inline Wide sign_extended(U32 word) { return {word, signed_shift_right(word, 31)}; }
+
+inline Wide operator&(Wide a, Wide b) { return {a.low & b.low, a.high & b.high}; }
+inline Wide operator|(Wide a, Wide b) { return {a.low | b.low, a.high | b.high}; }
+inline Wide operator^(Wide a, Wide b) { return {a.low ^ b.low, a.high ^ b.high}; }
+inline Wide operator~(Wide a) { return {~a.low, ~a.high}; }
+inline Bool operator==(Wide a, Wide b) { return (a.low == b.low) & (a.high == b.high); }
+inline Bool operator!=(Wide a, Wide b) { return !(a == b); }
+inline Bool is_zero(Wide a) { return (a.low | a.high) == 0; }
+inline Bool is_negative(Wide a) { return signed_less(a.high, 0); }
+// Without sign.
+inline Bool operator<(Wide a, Wide b) {
+  return (a.high < b.high) | ((a.high == b.high) & (a.low < b.low));
+}
+inline Bool signed_less(Wide a, Wide b) {
+  return signed_less(a.high, b.high) | ((a.high == b.high) & (a.low < b.low));
+}
+inline Wide select(Bool condition, Wide a, Wide b) {
+  return {select(condition, a.low, b.low), select(condition, a.high, b.high)};
+}
+
+inline Wide operator+(Wide a, Wide b) {
+  const auto [low, carry] = a.low.code->add_carry(a.low, b.low);
+  return {low, a.high + b.high + carry};
+}
+inline Wide operator-(Wide a, Wide b) {
+  const auto [low, borrow] = a.low.code->sub_borrow(a.low, b.low);
+  return {low, a.high - b.high - borrow};
+}
+inline Wide operator-(Wide a) { return wide(*a.low.code, 0) - a; }
+inline Wide magnitude(Wide a) { return select(is_negative(a), -a, a); }
+inline Wide operator*(Wide a, Wide b) {
+  const auto [low, high] = a.low.code->multiply_wide(a.low, b.low);
+  return {low, high + a.low * b.high + a.high * b.low};
+}
+
+// By less than 64. A word's own shifts are defined for less than 32 only.
+inline Wide operator<<(Wide a, U32 by) {
+  const U32 within = by & 31, rest = (by ^ 31) & 31;
+  const U32 low = a.low << within;
+  const U32 high = (a.high << within) | ((a.low >> 1 >> rest));
+  const Bool is_far = by >= 32;
+  return {select(is_far, by.code->u32(0), low), select(is_far, low, high)};
+}
+inline Wide shift_right(Wide a, U32 by, bool is_signed) {
+  const U32 within = by & 31, rest = (by ^ 31) & 31;
+  const U32 high = is_signed ? signed_shift_right(a.high, within) : a.high >> within;
+  const U32 low = (a.low >> within) | (a.high << 1 << rest);
+  const U32 filled = is_signed ? signed_shift_right(a.high, 31) : by.code->u32(0);
+  const Bool is_far = by >= 32;
+  return {select(is_far, high, low), select(is_far, filled, high)};
+}
+
+// Of numbers without sign, the divisor not zero: digit by digit.
+struct Quotient {
+  Wide quotient, rest;
+};
+Quotient divide(Wide a, Wide b);
+
+}  // namespace tenon_vulkan::spirv
