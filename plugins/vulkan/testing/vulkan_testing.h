@@ -1,0 +1,141 @@
+// What the tests of the driver layer share: a host that counts what it is told, a device that is
+// opened with options, and one small kernel.
+
+#pragma once
+
+#include <gtest/gtest.h>
+#include <tenon/plugin.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugins/vulkan/encoder.h"
+
+TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_vulkan(const tenon_host* host,
+                                                         const tenon_plugin** out_plugin);
+
+namespace tenon_vulkan::testing {
+
+using Bytes = std::vector<uint8_t>;
+using Words = std::vector<uint32_t>;
+using Settings = std::map<std::string, std::string>;
+
+struct Failure {
+  tenon_code code = TENON_OK;
+  std::string message;
+};
+
+// What an error says; it is released.
+Failure take(tenon_error* error);
+#define EXPECT_SUCCESS(call)                                              \
+  do {                                                                    \
+    const Failure failure_of_call = take(call);                           \
+    EXPECT_EQ(failure_of_call.code, TENON_OK) << failure_of_call.message; \
+  } while (false)
+
+// The launches that the host was told of as failed, by ticket, and the lines of its log.
+struct Heard {
+  std::mutex mutex;
+  std::map<uint64_t, Failure> failed;
+  std::vector<std::string> log;
+};
+Heard& heard();
+size_t count_errors();  // That live.
+
+// An instance with its first device.
+class Bench {
+ public:
+  explicit Bench(const Settings& settings);
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  ~Bench();
+
+  static const tenon_plugin& plugin();
+  static const tenon_plugin_calls& calls() { return *plugin().calls; }
+  // Of `create`, whose instance is ended at once.
+  static Failure try_create(const Settings& settings);
+  static tenon_error* create(const Settings& settings, tenon_instance_p** out_instance);
+
+  bool is_open() const { return device_ != nullptr; }
+  const Failure& failure() const { return failure_; }
+  tenon_device_p* device() const { return device_; }
+  tenon_device_properties properties() const;
+
+ private:
+  Failure failure_;
+  tenon_instance_p* instance_ = nullptr;
+  tenon_device_p* device_ = nullptr;
+};
+
+class Memory {
+ public:
+  Memory(const Bench& bench, uint64_t size);
+  Memory(Memory&& from) noexcept : handle_(std::exchange(from.handle_, nullptr)) {}
+  ~Memory();
+  tenon_buffer_p* get() const { return handle_; }
+
+ private:
+  tenon_buffer_p* handle_ = nullptr;
+};
+
+class Queue {
+ public:
+  explicit Queue(const Bench& bench);
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  ~Queue();
+  tenon_stream_p* get() const { return handle_; }
+
+  void write(const Memory& to, uint64_t offset, const void* data, uint64_t size) const;
+  void read(const Memory& from, uint64_t offset, void* data, uint64_t size) const;
+  void copy(const Memory& from, uint64_t from_offset, const Memory& to, uint64_t to_offset,
+            uint64_t size) const;
+  void fill(const Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
+            uint32_t pattern_size) const;
+  void wait() const;
+  // The same, and what was written by then.
+  Bytes bytes(const Memory& from, uint64_t size) const;
+  Words words(const Memory& from, size_t n) const;
+  void write(const Memory& to, const Words& words) const;
+
+ private:
+  tenon_stream_p* handle_ = nullptr;
+};
+
+// out[i] = a[i] + b[i] for words, or a[i] + b[0] if b has one element.
+class AddKernel final : public Kernel {
+ public:
+  explicit AddKernel(tenon_device_p* device);
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override;
+  tenon_kernel_p* handle() { return tenon_sdk::to_c(this); }
+
+ private:
+  const Pipeline* pipeline_ = nullptr;
+};
+
+// A launch of three operands, each of which may be by value.
+class AddLaunch {
+ public:
+  struct Place {
+    const Memory* memory;
+    uint64_t offset;  // In bytes.
+    int64_t n;
+    const uint32_t* value = nullptr;
+  };
+  AddLaunch(const Place& a, const Place& b, const Place& out);
+  tenon_launch& get() { return launch_; }
+
+ private:
+  int64_t sizes_[3];
+  int64_t stride_ = 1;
+  tenon_view views_[3];
+  tenon_launch launch_;
+};
+
+std::vector<uint32_t> add_shader();
+
+}  // namespace tenon_vulkan::testing

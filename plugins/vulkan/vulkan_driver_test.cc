@@ -1,0 +1,304 @@
+// Instances, devices and memory: what options choose, what is said where there is nothing to choose
+// from, and what is kept between runs. They run on the drivers that VK_DRIVER_FILES names.
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "plugins/vulkan/testing/vulkan_testing.h"
+
+namespace tenon_vulkan::testing {
+namespace {
+
+bool says(const Failure& failure, const std::string& words) {
+  return failure.message.find(words) != std::string::npos;
+}
+
+// A setting of the environment while a test runs.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Environment() {
+    if (before_) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+// An empty folder of this process.
+std::filesystem::path fresh_folder(const char* name) {
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("tenon_vulkan_" + std::to_string(getpid()) + "_" + name);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+const Settings kNoCache = {{"cache", ""}};
+
+#define NEED_A_DEVICE(bench) \
+  if (!(bench).is_open()) GTEST_SKIP() << (bench).failure().message
+
+// ---- options
+
+TEST(VulkanInstance, RefusesOptionsThatItDoesNotKnow) {
+  const Failure failure = Bench::try_create(Settings{{"colour", "blue"}});
+  EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
+  EXPECT_TRUE(says(failure, "there is no option 'colour'")) << failure.message;
+  EXPECT_TRUE(says(failure, "device, loader")) << failure.message;
+}
+
+TEST(VulkanInstance, RefusesASwitchThatIsNeitherOnNorOff) {
+  const Failure failure = Bench::try_create(Settings{{"visible", "perhaps"}});
+  EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
+  EXPECT_TRUE(says(failure, "'perhaps', not 0 or 1")) << failure.message;
+}
+
+TEST(VulkanInstance, IsUnavailableWithoutALoader) {
+  const Failure failure = Bench::try_create(Settings{{"loader", "/nonexistent"}});
+  EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
+  EXPECT_TRUE(says(failure, "there is no Vulkan loader")) << failure.message;
+}
+
+TEST(VulkanInstance, IsUnavailableWithALoaderThatIsNone) {
+  const Failure failure = Bench::try_create(Settings{{"loader", "libm.so.6"}});
+  EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
+  EXPECT_TRUE(says(failure, "libm.so.6 is no Vulkan loader")) << failure.message;
+}
+
+TEST(VulkanInstance, IsUnavailableWithoutADriver) {
+  const Environment none("VK_DRIVER_FILES", "/nonexistent.json");
+  const Failure failure = Bench::try_create({});
+  EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
+  EXPECT_TRUE(says(failure, "no driver")) << failure.message;
+}
+
+TEST(VulkanInstance, SaysWhichDevicesThereAreWhenNoneIsMeant) {
+  const Bench bench(Settings{});
+  NEED_A_DEVICE(bench);
+  const Failure failure = Bench::try_create(Settings{{"device", "abacus"}});
+  EXPECT_EQ(failure.code, TENON_NOT_FOUND);
+  EXPECT_TRUE(says(failure, "no device is 'abacus'; there are ")) << failure.message;
+  EXPECT_TRUE(says(failure, bench.properties().description.data)) << failure.message;
+}
+
+TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidAndPartOfItsName) {
+  const Bench bench(Settings{});
+  NEED_A_DEVICE(bench);
+  const tenon_device_properties properties = bench.properties();
+  std::string uuid, name(properties.description.data, 5);
+  for (const uint8_t byte : properties.uuid) {
+    char text[3];
+    std::snprintf(text, sizeof text, "%02X", byte);
+    uuid += text;
+  }
+  for (char& c : name) c = static_cast<char>(std::toupper(c));
+  for (const std::string& meant : {std::string("0"), uuid, name}) {
+    const Bench named(Settings{{"device", meant}});
+    ASSERT_TRUE(named.is_open()) << meant << ": " << named.failure().message;
+    EXPECT_EQ(std::string(named.properties().description.data), properties.description.data);
+  }
+  EXPECT_EQ(Bench::try_create(Settings{{"device", "99"}}).code, TENON_NOT_FOUND);
+}
+
+// ---- devices
+
+TEST(VulkanDevice, SaysWhyTheDriverDoesNotOpenIt) {
+  const auto file = fresh_folder("icd") / "failing.json";
+  std::ofstream(file) << R"({"file_format_version": "1.0.0", "ICD": {"library_path": ")"
+                      << TENON_FAILING_ICD << R"(", "api_version": "1.1.0"}})";
+  const Environment only("VK_DRIVER_FILES", file.string());
+  const Bench bench(Settings{});
+  EXPECT_EQ(bench.failure().code, TENON_UNAVAILABLE);
+  EXPECT_TRUE(
+      says(bench.failure(), "Broken Board cannot be opened: VK_ERROR_INITIALIZATION_FAILED"))
+      << bench.failure().message;
+  std::filesystem::remove_all(file.parent_path());
+}
+
+TEST(VulkanDevice, DescribesItself) {
+  const Bench bench(Settings{});
+  NEED_A_DEVICE(bench);
+  const tenon_device_properties properties = bench.properties();
+  EXPECT_GT(properties.description.size, 0u);
+  EXPECT_GT(properties.vendor.size, 0u);
+  EXPECT_GT(properties.driver.size, 0u);
+  EXPECT_GE(properties.memory_bytes, properties.max_buffer_bytes);
+  EXPECT_GE(properties.max_buffer_bytes, uint64_t{1} << 20);
+  EXPECT_NE(properties.features & TENON_FEATURE_HOST_BLOCKING, 0u);
+  EXPECT_EQ(properties.features & TENON_FEATURE_SYNCHRONOUS, 0u);
+}
+
+TEST(VulkanDevice, HidesItsMemoryWhenItIsToldTo) {
+  const Bench bench(Settings{{"visible", "0"}});
+  NEED_A_DEVICE(bench);
+  EXPECT_EQ(bench.properties().features & TENON_FEATURE_HOST_VISIBLE, 0u);
+  const Memory memory(bench, 100);
+  EXPECT_EQ(Bench::calls().map(memory.get()), nullptr);
+}
+
+TEST(VulkanDevice, HasOnlySoManyDevices) {
+  tenon_instance_p* instance = nullptr;
+  const Failure created = take(Bench::create({}, &instance));
+  if (instance == nullptr) GTEST_SKIP() << created.message;
+  size_t n = 0;
+  EXPECT_SUCCESS(Bench::calls().count_devices(instance, &n));
+  EXPECT_GE(n, 1u);
+  tenon_device_p* device = nullptr;
+  EXPECT_EQ(take(Bench::calls().open_device(instance, n, &device)).code, TENON_NOT_FOUND);
+  EXPECT_EQ(device, nullptr);
+  Bench::calls().destroy(instance);
+}
+
+TEST(VulkanDevice, RefusesAShaderWithMoreOperandsThanItBinds) {
+  const Bench bench(kNoCache);
+  NEED_A_DEVICE(bench);
+  const uint32_t n = capabilities_of(bench.device()).max_operands + 1;
+  const Pipeline* pipeline = nullptr;
+  EXPECT_EQ(take(make_pipeline(bench.device(), add_shader(), n, &pipeline)).code,
+            TENON_UNIMPLEMENTED);
+}
+
+TEST(VulkanDevice, MakesEachPipelineOnce) {
+  const Bench bench(kNoCache);
+  NEED_A_DEVICE(bench);
+  const std::vector<uint32_t> words = add_shader();
+  const Pipeline* made[4] = {};
+  std::vector<std::thread> threads;
+  for (const Pipeline*& pipeline : made) {
+    threads.emplace_back(
+        [&] { EXPECT_SUCCESS(make_pipeline(bench.device(), words, 3, &pipeline)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Pipeline* pipeline : made) EXPECT_EQ(pipeline, made[0]);
+}
+
+// ---- what is kept
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry);
+  return files;
+}
+
+void make_one_pipeline(const std::filesystem::path& cache) {
+  const Bench bench(Settings{{"cache", cache.string()}});
+  ASSERT_TRUE(bench.is_open());
+  const Pipeline* pipeline = nullptr;
+  EXPECT_SUCCESS(make_pipeline(bench.device(), add_shader(), 3, &pipeline));
+}
+
+TEST(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {
+  if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const auto folder = fresh_folder("cache");
+  make_one_pipeline(folder / "new");
+  ASSERT_EQ(files_in(folder / "new").size(), 1u);
+  const auto file = files_in(folder / "new")[0];
+  const uintmax_t size = std::filesystem::file_size(file);
+  EXPECT_GT(size, 64u);
+  make_one_pipeline(folder / "new");
+  for (const uintmax_t torn : {size - 1, uintmax_t{20}, uintmax_t{0}}) {
+    std::filesystem::resize_file(file, torn);
+    make_one_pipeline(folder / "new");
+    EXPECT_EQ(std::filesystem::file_size(file), size);
+  }
+  std::fstream spoiled(file, std::ios::in | std::ios::out | std::ios::binary);
+  spoiled.seekp(-1, std::ios::end);
+  spoiled.put('!');
+  spoiled.close();
+  make_one_pipeline(folder / "new");
+  EXPECT_EQ(files_in(folder / "new").size(), 1u);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(VulkanCache, IsWithoutHarmWhereNothingCanBeWritten) {
+  if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  make_one_pipeline("/proc/nowhere");
+}
+
+// ---- memory
+
+TEST(VulkanMemory, GivesBuffersThatBeginAtMultiplesOf64) {
+  const Bench bench(kNoCache);
+  NEED_A_DEVICE(bench);
+  if (!(bench.properties().features & TENON_FEATURE_HOST_VISIBLE)) GTEST_SKIP();
+  std::vector<Memory> kept;
+  for (const uint64_t size : {1, 3, 64, 65, 1000, 5000000}) {
+    kept.emplace_back(bench, size);
+    const auto at = reinterpret_cast<uintptr_t>(Bench::calls().map(kept.back().get()));
+    EXPECT_NE(at, 0u);
+    EXPECT_EQ(at % 64, 0u);
+  }
+}
+
+TEST(VulkanMemory, RefusesMoreThanABufferCanHold) {
+  const Bench bench(kNoCache);
+  NEED_A_DEVICE(bench);
+  const uint64_t most = bench.properties().max_buffer_bytes;
+  for (const uint64_t size : {most + 1, uint64_t{1} << 62, ~uint64_t{0}}) {
+    tenon_buffer_p* buffer = nullptr;
+    const Failure failure = take(Bench::calls().allocate(bench.device(), size, &buffer));
+    EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY);
+    EXPECT_TRUE(says(failure, std::to_string(size))) << failure.message;
+    EXPECT_EQ(buffer, nullptr);
+  }
+}
+
+TEST(VulkanMemory, CountsWhatItHolds) {
+  const Bench bench(kNoCache);
+  NEED_A_DEVICE(bench);
+  tenon_memory_statistics statistics = {};
+  statistics.struct_size = sizeof statistics;
+  const auto ask = [&] {
+    EXPECT_SUCCESS(Bench::calls().memory_statistics(bench.device(), &statistics));
+  };
+  {
+    const Memory a(bench, 100), b(bench, 4096);
+    ask();
+    EXPECT_EQ(statistics.allocated_bytes, 4196u);
+    EXPECT_EQ(statistics.allocations, 2u);
+  }
+  ask();
+  EXPECT_EQ(statistics.allocated_bytes, 0u);
+  EXPECT_EQ(statistics.peak_bytes, 4196u);
+}
+
+// Each buffer holds a pattern of its own all along, whatever is given back beside it.
+TEST(VulkanMemory, KeepsBuffersApartWhateverTheOrderInWhichTheyGo) {
+  const Bench bench(kNoCache);
+  NEED_A_DEVICE(bench);
+  const Queue stream(bench);
+  std::map<int, std::pair<Memory, uint64_t>> kept;
+  uint32_t random = 1;
+  for (int i = 0; i < 300; ++i) {
+    random = random * 1664525 + 1013904223;
+    const uint64_t size = 1 + (random >> 8) % (i % 50 == 0 ? 20000000 : 70000);
+    const auto made = kept.emplace(i, std::pair(Memory(bench, size), size)).first;
+    stream.fill(made->second.first, 0, size, static_cast<uint64_t>(i), 1);
+    if (i % 3 == 2) {
+      stream.wait();  // No work uses what goes.
+      const auto goes = std::next(kept.begin(), (random >> 4) % static_cast<long>(kept.size()));
+      kept.erase(goes);
+    }
+  }
+  for (const auto& [i, buffer] : kept) {
+    const Bytes bytes = stream.bytes(buffer.first, buffer.second);
+    ASSERT_EQ(bytes, Bytes(buffer.second, static_cast<uint8_t>(i)));
+  }
+}
+
+TEST(VulkanMemory, LeavesNoErrorBehind) { EXPECT_EQ(count_errors(), 0u); }
+
+}  // namespace
+}  // namespace tenon_vulkan::testing
