@@ -82,6 +82,9 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice, const VkDeviceCre
 }
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_for_device(VkDevice, const char*) { return nullptr; }
 
+// What the loader wants to find, and nobody here calls.
+VKAPI_ATTR void VKAPI_CALL never_called() {}
+
 }  // namespace
 
 // The loader takes drivers of Vulkan 1.1 only if they speak this version of its interface.
@@ -112,6 +115,9 @@ vk_icdGetInstanceProcAddr(VkInstance, const char* name) {
       FUNCTION(GetPhysicalDeviceFeatures2, features2),
       FUNCTION(GetPhysicalDeviceMemoryProperties, memory),
       FUNCTION(GetPhysicalDeviceQueueFamilyProperties, queues),
+      FUNCTION(GetPhysicalDeviceFormatProperties, never_called),
+      FUNCTION(GetPhysicalDeviceImageFormatProperties, never_called),
+      FUNCTION(GetPhysicalDeviceSparseImageFormatProperties, never_called),
       FUNCTION(CreateDevice, create_device),
       FUNCTION(GetDeviceProcAddr, find_for_device),
   };
