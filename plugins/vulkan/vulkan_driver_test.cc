@@ -65,6 +65,10 @@ TEST(VulkanInstance, RefusesASwitchThatIsNeitherOnNorOff) {
   EXPECT_TRUE(says(failure, "'perhaps', not 0 or 1")) << failure.message;
 }
 
+TEST(VulkanInstance, RefusesACacheThatDependsOnTheWorkingDirectory) {
+  EXPECT_EQ(Bench::try_create(Settings{{"cache", "here"}}).code, TENON_INVALID_ARGUMENT);
+}
+
 TEST(VulkanInstance, IsUnavailableWithoutALoader) {
   const Failure failure = Bench::try_create(Settings{{"loader", "/nonexistent"}});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
@@ -88,7 +92,7 @@ TEST(VulkanInstance, SaysWhichDevicesThereAreWhenNoneIsMeant) {
   const Bench bench(Settings{});
   NEED_A_DEVICE(bench);
   const Failure failure = Bench::try_create(Settings{{"device", "abacus"}});
-  EXPECT_EQ(failure.code, TENON_NOT_FOUND);
+  EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "no device is 'abacus'; there are ")) << failure.message;
   EXPECT_TRUE(says(failure, bench.properties().description.data)) << failure.message;
 }
@@ -109,7 +113,7 @@ TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidAndPartOfItsName) {
     ASSERT_TRUE(named.is_open()) << meant << ": " << named.failure().message;
     EXPECT_EQ(std::string(named.properties().description.data), properties.description.data);
   }
-  EXPECT_EQ(Bench::try_create(Settings{{"device", "99"}}).code, TENON_NOT_FOUND);
+  EXPECT_EQ(Bench::try_create(Settings{{"device", "99"}}).code, TENON_INVALID_ARGUMENT);
 }
 
 // ---- devices

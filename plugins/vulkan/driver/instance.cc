@@ -166,8 +166,8 @@ tenon_error* Instance::find_devices() {
     if (is_named(all[i], i, options_.device)) devices_.push_back(all[i]);
   }
   if (!devices_.empty()) return nullptr;
-  return host_.error(TENON_NOT_FOUND,
-                     "vulkan: no device is '" + options_.device + "'; there are " + names);
+  return host_.error(TENON_INVALID_ARGUMENT, "vulkan: option device: no device is '" +
+                                                 options_.device + "'; there are " + names);
 }
 
 }  // namespace tenon_vulkan

@@ -19,6 +19,10 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
   } else if (key == "loader") {
     options.loader = text;
   } else if (key == "cache") {
+    if (!text.empty() && text[0] != '/') {
+      return host.error(TENON_INVALID_ARGUMENT, "vulkan: option cache is '" + std::string(text) +
+                                                    "', neither empty nor an absolute path");
+    }
     options.cache = text;
   } else if (bool* const value = find_switch(options, key)) {
     if (text != "0" && text != "1") {
