@@ -9,6 +9,7 @@ namespace tenon_vulkan {
 void Pipelines::open() {
   file_ = cache_path(driver_);
   const std::vector<std::byte> kept = read_cache(file_, cache_key(driver_));
+  kept_hash_ = hash_bytes(kept);
   VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                     .pNext = nullptr,
                                     .flags = 0,
@@ -51,6 +52,7 @@ void Pipelines::save() const {
     std::vector<std::byte> data(size);
     if (get(data.data()) != VK_SUCCESS) return;
     data.resize(size);
+    if (hash_bytes(data) == kept_hash_) return;  // Nothing was added.
     write_cache(file_, cache_key(driver_), data);
   } catch (const std::exception&) {
   }

@@ -67,6 +67,7 @@ class Pipelines {
   ModuleCheck check_ = nullptr;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::string file_;  // Empty: nothing is kept.
+  uint64_t kept_hash_ = 0;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Layout>> layouts_;  // By number of operands.
   std::deque<Entry> entries_;

@@ -1,0 +1,156 @@
+// What is told when a driver fails: a submission that it does not take, a device that is lost. The
+// driver's functions are a table, in which the tests put others.
+
+#include <condition_variable>
+
+#include "plugins/vulkan/driver/device.h"
+#include "plugins/vulkan/testing/vulkan_testing.h"
+
+namespace tenon_vulkan::testing {
+namespace {
+
+VKAPI_ATTR VkResult VKAPI_CALL has_no_memory(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) {
+  return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+VKAPI_ATTR VkResult VKAPI_CALL is_lost(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) {
+  return VK_ERROR_DEVICE_LOST;
+}
+VKAPI_ATTR VkResult VKAPI_CALL is_lost_for_all(VkDevice, const VkSemaphoreWaitInfo*, uint64_t) {
+  return VK_ERROR_DEVICE_LOST;
+}
+
+class VulkanFailure : public ::testing::TestWithParam<Settings> {
+ protected:
+  void SetUp() override {
+    heard().failed.clear();
+    Settings settings = GetParam();
+    settings["cache"] = "";
+    settings["visible"] = "0";
+    bench_ = std::make_unique<Bench>(settings);
+    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
+  }
+  void TearDown() override {
+    bench_.reset();
+    EXPECT_EQ(count_errors(), 0u);
+  }
+  const Bench& bench() const { return *bench_; }
+  DeviceFunctions& functions() const {
+    return const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
+  }
+
+ private:
+  std::unique_ptr<Bench> bench_;
+};
+
+// Waits for a callback, and says what it was told.
+Failure notified(const Queue& stream) {
+  struct Answer {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_there = false;
+    tenon_code code = TENON_OK;
+  } answer;
+  const tenon_done_callback done = {.function =
+                                        [](void* payload, const tenon_error* error) {
+                                          if (error == nullptr) return;
+                                          auto& told = *static_cast<Answer*>(payload);
+                                          told.code = reinterpret_cast<const Failure*>(error)->code;
+                                        },
+                                    .payload = &answer,
+                                    .destroy =
+                                        [](void* payload) {
+                                          auto& told = *static_cast<Answer*>(payload);
+                                          std::lock_guard guard(told.mutex);
+                                          told.is_there = true;
+                                          told.changed.notify_one();
+                                        }};
+  EXPECT_SUCCESS(Bench::calls().notify(stream.get(), done));
+  std::unique_lock lock(answer.mutex);
+  answer.changed.wait(lock, [&] { return answer.is_there; });
+  return {answer.code, ""};
+}
+
+TEST_P(VulkanFailure, OfASubmissionIsToldForEachOfItsLaunches) {
+  const Queue stream(bench());
+  AddKernel add(bench().device());
+  const Memory a(bench(), 400);
+  stream.write(a, Words(100, 1));
+  stream.wait();
+  const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
+  AddLaunch launch({&a, 0, 100}, {&a, 0, 100}, {&a, 0, 100});
+  launch.get().work = this;
+  for (uint64_t ticket = 1; ticket <= 3; ++ticket) {
+    launch.get().ticket = ticket;
+    EXPECT_SUCCESS(Bench::calls().launch(add.handle(), stream.get(), &launch.get()));
+  }
+  EXPECT_EQ(notified(stream).code, TENON_OK);  // All was told of already.
+  {
+    std::lock_guard guard(heard().mutex);
+    ASSERT_EQ(heard().failed.size(), 3u);
+    for (const auto& [ticket, failure] : heard().failed) {
+      EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY) << failure.message;
+    }
+  }
+  functions().QueueSubmit = submit;
+  // None of it ran, and the stream works on.
+  EXPECT_EQ(stream.words(a, 100), Words(100, 1));
+}
+
+TEST_P(VulkanFailure, OfACopyIsToldToWhoeverWaitsFirst) {
+  const Queue stream(bench());
+  const Memory a(bench(), 400);
+  stream.write(a, Words(100, 1));
+  stream.wait();
+  const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
+  stream.fill(a, 0, 400, 0, 4);
+  EXPECT_EQ(take(Bench::calls().wait(stream.get())).code, TENON_OUT_OF_MEMORY);
+  stream.fill(a, 0, 400, 0, 4);
+  EXPECT_EQ(notified(stream).code, TENON_OUT_OF_MEMORY);
+  functions().QueueSubmit = submit;
+  stream.wait();
+  EXPECT_EQ(stream.words(a, 100), Words(100, 1));
+}
+
+void expect_lost(const Bench& bench, const Queue& stream, const Memory& memory) {
+  const tenon_plugin_calls& calls = Bench::calls();
+  EXPECT_EQ(take(calls.wait(stream.get())).code, TENON_DEVICE_LOST);
+  EXPECT_EQ(notified(stream).code, TENON_DEVICE_LOST);
+  const tenon_fill_region fill = {memory.get(), 0, 4, 0, 4, 0};
+  EXPECT_EQ(take(calls.fill(stream.get(), &fill)).code, TENON_DEVICE_LOST);
+  tenon_event_p* event = nullptr;
+  EXPECT_EQ(take(calls.record_event(stream.get(), &event)).code, TENON_DEVICE_LOST);
+  tenon_buffer_p* buffer = nullptr;
+  EXPECT_EQ(take(calls.allocate(bench.device(), 4, &buffer)).code, TENON_DEVICE_LOST);
+}
+
+TEST_P(VulkanFailure, OfALostDeviceIsToldByEveryCall) {
+  const Queue stream(bench()), other(bench());
+  const Memory a(bench(), 400);
+  const auto submit = std::exchange(functions().QueueSubmit, is_lost);
+  stream.fill(a, 0, 400, 1, 4);
+  expect_lost(bench(), stream, a);
+  expect_lost(bench(), other, a);
+  functions().QueueSubmit = submit;
+}
+
+TEST_P(VulkanFailure, OfADeviceThatIsLostUnderWayIsToldToWhoeverWaits) {
+  if (!from_c(bench().device()).driver().has_timeline()) GTEST_SKIP();
+  const Queue stream(bench());
+  const Memory a(bench(), 1 << 20);
+  functions().WaitSemaphores = is_lost_for_all;
+  for (int i = 0; i < 100; ++i) {
+    const tenon_fill_region fill = {a.get(), 0, 1 << 20, 1, 4, 0};
+    take(Bench::calls().fill(stream.get(), &fill));
+  }
+  expect_lost(bench(), stream, a);
+  functions().DeviceWaitIdle(from_c(bench().device()).driver().device());
+}
+
+INSTANTIATE_TEST_SUITE_P(, VulkanFailure,
+                         ::testing::Values(Settings{}, Settings{{"timeline", "0"}}),
+                         [](const auto& info) {
+                           return info.param.empty() ? "WithTimeline" : "WithFences";
+                         });
+
+}  // namespace
+}  // namespace tenon_vulkan::testing
