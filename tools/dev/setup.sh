@@ -15,8 +15,9 @@
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
+#   --vulkan       what the Vulkan plugin needs, and drivers that need no GPU: lavapipe, and SwiftShader in Chromium
 #   --cuda         what the CUDA plugin needs
-#   --all          all of these but --cuda
+#   --all          all of these but --vulkan and --cuda
 #
 # Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
 . tools/dev/lib.sh
@@ -45,6 +46,9 @@ for part; do
       # A Node that is not Debian's brings its own.
       command -v npm >/dev/null || packages="$packages npm"
       onnxruntime=yes
+      ;;
+    --vulkan)
+      packages="$packages libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers chromium"
       ;;
     --cuda)
       echo "setup: the CUDA plugin is not part of Tenon yet, so --cuda has nothing to install" >&2

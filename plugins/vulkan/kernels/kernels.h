@@ -50,6 +50,8 @@ Prepared prepare_conv(const Request& request);
 Prepared prepare_conv_backward_filter(const Request& request);
 Prepared prepare_max_pool(const Request& request);
 Prepared prepare_window_sum(const Request& request);
+Prepared prepare_nonzero(const Request& request);
+Prepared prepare_int8_matmul(const Request& request);
 Prepared prepare_reduce(const Request& request);
 Prepared prepare_arg_reduce(const Request& request);
 

@@ -112,10 +112,10 @@ class LoopCode {
 
 }  // namespace
 
-Prepared prepare_loop(tenon_device_p* device, const LoopPlan& plan) {
+Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
   const Capabilities& capabilities = capabilities_of(device);
   const auto n_operands = static_cast<uint32_t>(plan.inputs.size() + plan.outputs.size());
-  if (n_operands > capabilities.max_operands) {
+  if (n_operands > std::min<size_t>(capabilities.max_operands, Axes::kMostOperands)) {
     return tenon_sdk::refuse("has no room for so many operands in one shader");
   }
   const auto n_values = static_cast<uint32_t>(plan.inputs.size() + plan.instructions.size());
@@ -124,6 +124,7 @@ Prepared prepare_loop(tenon_device_p* device, const LoopPlan& plan) {
       return tenon_sdk::refuse("has no float64");
     }
   }
+  if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
   LoopCode loop(code, plan);
   loop.write();
@@ -150,15 +151,19 @@ Prepared prepare_loop(tenon_device_p* device, const LoopPlan& plan) {
 }
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
-  if (request.row_axes() != 0) return tenon_sdk::refuse("has no loops over rows");
   LoopPlan plan;
+  plan.row_axes = request.row_axes();
   for (size_t i = 0; i < request.n_inputs(); ++i) {
-    plan.inputs.push_back({request.input(i).dtype, request.input(i).strides});
+    plan.inputs.push_back(
+        {request.input(i).dtype, request.input(i).strides, request.is_per_row(i)});
   }
   for (size_t i = 0; i < request.n_instructions(); ++i) {
     const tenon_loop_instruction& given = request.instruction(i);
-    plan.instructions.push_back(
-        {given.line->op, {given.inputs, given.inputs + given.n_inputs}, given.dtype});
+    plan.instructions.push_back({given.line->op,
+                                 {given.inputs, given.inputs + given.n_inputs},
+                                 given.dtype,
+                                 (given.flags & TENON_LOOP_PER_ROW) != 0,
+                                 (given.flags & TENON_LOOP_REDUCES) != 0});
   }
   for (size_t i = 0; i < request.n_outputs(); ++i) plan.outputs.push_back(request.output(i));
   return prepare_loop(request.device(), plan);

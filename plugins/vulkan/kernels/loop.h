@@ -15,22 +15,31 @@ struct LoopPlan {
   struct Input {
     tenon_dtype dtype;
     tenon_stride_class strides;
+    bool per_row = false;
   };
   struct Instruction {
     uint32_t op;
     std::vector<uint32_t> inputs;
     tenon_dtype dtype;
+    bool per_row = false, reduces = false;  // See TENON_LOOP_PER_ROW and TENON_LOOP_REDUCES.
   };
   std::vector<Input> inputs;
   std::vector<Instruction> instructions;
   std::vector<uint32_t> outputs;  // Values.
+  uint32_t row_axes = 0;
 
   tenon_dtype dtype(uint32_t value) const {
     return value < inputs.size() ? inputs[value].dtype : instructions[value - inputs.size()].dtype;
   }
+  bool is_per_row(uint32_t value) const {
+    return value < inputs.size() ? inputs[value].per_row
+                                 : instructions[value - inputs.size()].per_row;
+  }
 };
 
-tenon_sdk::Prepared prepare_loop(tenon_device_p* device, const LoopPlan& plan);
+tenon_sdk::Prepared prepare_loop(tenon_device_p* device, LoopPlan plan);
+// One that goes over rows and that the device has room for.
+tenon_sdk::Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan);
 
 // The slot's.
 tenon_sdk::Prepared prepare_loop(const tenon_sdk::LoopRequest& request);

@@ -1,0 +1,251 @@
+// Loops over rows. A row is an invocation's if it is short and a group's if not, as for reductions
+// alone (kernels/reduction.h), so that sums have the same bits.
+//
+// A loop has stages. In each, the invocations go over their elements once, compute what the stage's
+// reductions and results need, and bring the reductions down; values per row follow. What an
+// earlier stage computed for an element is computed again: that costs less than to keep it.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "plugins/vulkan/kernels/axes.h"
+#include "plugins/vulkan/kernels/kernels.h"
+#include "plugins/vulkan/kernels/lazy_pipeline.h"
+#include "plugins/vulkan/kernels/loop.h"
+#include "plugins/vulkan/kernels/reduction.h"
+#include "plugins/vulkan/kernels/shader.h"
+#include "plugins/vulkan/spirv/scalar_ops.h"
+
+namespace tenon_vulkan {
+namespace {
+
+using spirv::Code;
+using spirv::Element;
+using spirv::Elements;
+using spirv::U32;
+
+// Parameters: how many rows, how long they are, the axes beside the rows and those along them.
+constexpr uint32_t kRows = 0, kLength = 1, kAxes = 2;
+
+class RowLoopCode {
+ public:
+  RowLoopCode(Code& code, const LoopPlan& plan, bool by_groups)
+      : code_(code), plan_(plan), by_groups_(by_groups), length_(code.parameter(kLength)) {
+    for (const LoopPlan::Input& input : plan.inputs) add_operand(input.dtype);
+    for (const uint32_t value : plan.outputs) add_operand(plan.dtype(value));
+    const auto n = static_cast<uint32_t>(memory_.size());
+    beside_.emplace(code, code.u32(kAxes), n);
+    along_.emplace(code, beside_->end(), n);
+    for (const LoopPlan::Instruction& instruction : plan.instructions) {
+      if (!instruction.reduces) continue;
+      reductions_.push_back(
+          std::make_unique<Reduction>(instruction.op, plan.dtype(instruction.inputs[0])));
+      if (by_groups) {
+        groups_.push_back(std::make_unique<GroupReduction>(code, *reductions_.back()));
+      }
+    }
+  }
+
+  void write() {
+    const U32 n_rows = code_.parameter(kRows);
+    const auto body = [&](U32 row) { write_row(row); };
+    if (by_groups_) {
+      code_.for_(code_.group_index(), n_rows, code_.n_groups(), body);
+    } else {
+      code_.for_each(n_rows, body);
+    }
+  }
+
+ private:
+  using Values = std::vector<std::optional<Element>>;
+
+  void add_operand(tenon_dtype dtype) {
+    memory_.emplace_back(code_, static_cast<uint32_t>(memory_.size()), dtype);
+  }
+  size_t n_inputs() const { return plan_.inputs.size(); }
+  const LoopPlan::Instruction& giver(uint32_t value) const {
+    return plan_.instructions[value - n_inputs()];
+  }
+
+  void write_row(U32 row) {
+    const std::vector<U32> places = beside_->places(row);
+    Values of_row(n_inputs() + plan_.instructions.size());
+    for (uint32_t v = 0; v < n_inputs(); ++v) {
+      if (plan_.is_per_row(v)) of_row[v] = memory_[v].load(places[v]);
+    }
+    std::vector<bool> is_written(plan_.outputs.size(), false);
+    while (true) {
+      complete(of_row);
+      // Reductions that all of whose operands are there now, and results that are.
+      std::vector<uint32_t> reduced, given;
+      size_t first_reduction = 0;
+      std::vector<size_t> numbers;
+      for (uint32_t v = static_cast<uint32_t>(n_inputs()); v < of_row.size(); ++v) {
+        if (!giver(v).reduces) continue;
+        if (!of_row[v] && is_there(giver(v).inputs[0], of_row)) {
+          reduced.push_back(v);
+          numbers.push_back(first_reduction);
+        }
+        ++first_reduction;
+      }
+      for (uint32_t i = 0; i < plan_.outputs.size(); ++i) {
+        const uint32_t value = plan_.outputs[i];
+        if (!is_written[i] && !plan_.is_per_row(value) && is_there(value, of_row)) {
+          given.push_back(i);
+          is_written[i] = true;
+        }
+      }
+      if (reduced.empty() && given.empty()) break;
+      go_along(places, reduced, numbers, given, of_row);
+    }
+    for (uint32_t i = 0; i < plan_.outputs.size(); ++i) {
+      const uint32_t value = plan_.outputs[i];
+      if (!plan_.is_per_row(value)) continue;
+      const size_t operand = n_inputs() + i;
+      const auto store = [&] { memory_[operand].store(places[operand], *of_row[value]); };
+      if (by_groups_) {
+        code_.if_(code_.local_index() == 0, store);
+      } else {
+        store();
+      }
+    }
+  }
+
+  // Computes the values per row whose operands are there.
+  void complete(Values& of_row) {
+    for (uint32_t v = static_cast<uint32_t>(n_inputs()); v < of_row.size(); ++v) {
+      const LoopPlan::Instruction& instruction = giver(v);
+      if (of_row[v] || !instruction.per_row || instruction.reduces) continue;
+      std::vector<Element> inputs;
+      for (const uint32_t input : instruction.inputs) {
+        // One element stands for all.
+        if (!of_row[input] && input < n_inputs()) of_row[input] = memory_[input].load(code_.u32(0));
+        if (of_row[input]) inputs.push_back(*of_row[input]);
+      }
+      if (inputs.size() < instruction.inputs.size()) continue;
+      of_row[v] = scalar_op(instruction.op, inputs, instruction.dtype);
+    }
+  }
+
+  // Whether a value per element needs nothing of its row that is not there.
+  bool is_there(uint32_t value, const Values& of_row) const {
+    if (of_row[value] || (value < n_inputs() && !plan_.is_per_row(value))) return true;
+    if (plan_.is_per_row(value)) return false;
+    const std::vector<uint32_t>& inputs = giver(value).inputs;
+    return std::all_of(inputs.begin(), inputs.end(),
+                       [&](uint32_t input) { return is_there(input, of_row); });
+  }
+
+  void go_along(const std::vector<U32>& places, const std::vector<uint32_t>& reduced,
+                const std::vector<size_t>& numbers, const std::vector<uint32_t>& given,
+                Values& of_row) {
+    std::vector<PartialVar> partials;
+    for (const size_t number : numbers) partials.emplace_back(*reductions_[number], code_);
+    const U32 begin = by_groups_ ? code_.local_index() : code_.u32(0);
+    const U32 step = code_.u32(by_groups_ ? kLocalSize : 1);
+    code_.for_(begin, length_, step, [&](U32 i) {
+      const std::vector<U32> within = along_->places(i);
+      Values of_element = of_row;
+      for (size_t k = 0; k < reduced.size(); ++k) {
+        const Reduction& reduction = *reductions_[numbers[k]];
+        const Element x = compute(giver(reduced[k]).inputs[0], places, within, of_element);
+        partials[k].set(reduction.join(partials[k].get(), reduction.partial(x, i)));
+      }
+      for (const uint32_t output : given) {
+        const size_t operand = n_inputs() + output;
+        memory_[operand].store(places[operand] + within[operand],
+                               compute(plan_.outputs[output], places, within, of_element));
+      }
+    });
+    for (size_t k = 0; k < reduced.size(); ++k) {
+      Reduction::Partial whole = partials[k].get();
+      if (by_groups_) whole = groups_[numbers[k]]->across(whole);
+      of_row[reduced[k]] = reductions_[numbers[k]]->result(whole);
+    }
+  }
+
+  Element compute(uint32_t value, const std::vector<U32>& places, const std::vector<U32>& within,
+                  Values& of_element) {
+    if (!of_element[value]) {
+      if (value < n_inputs()) {
+        of_element[value] = memory_[value].load(places[value] + within[value]);
+      } else {
+        std::vector<Element> inputs;
+        for (const uint32_t input : giver(value).inputs) {
+          inputs.push_back(compute(input, places, within, of_element));
+        }
+        of_element[value] = scalar_op(giver(value).op, inputs, giver(value).dtype);
+      }
+    }
+    return *of_element[value];
+  }
+
+  Code& code_;
+  const LoopPlan& plan_;
+  const bool by_groups_;
+  const U32 length_;
+  std::vector<Elements> memory_;  // Of inputs, then outputs.
+  std::optional<AxesCode> beside_, along_;
+  // Of each instruction that reduces.
+  std::vector<std::unique_ptr<Reduction>> reductions_;
+  std::vector<std::unique_ptr<GroupReduction>> groups_;
+};
+
+class RowLoop final : public Kernel {
+ public:
+  RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {}
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
+    static constexpr int64_t kZeros[TENON_MAX_RANK] = {};
+    const tenon_view& x = launch.inputs[0];
+    const uint32_t n_operands = launch.n_inputs + launch.n_outputs;
+    Operand operands[Axes::kMostOperands];
+    const int64_t* beside[Axes::kMostOperands];
+    const int64_t* along[Axes::kMostOperands];
+    for (uint32_t i = 0; i < n_operands; ++i) {
+      const bool is_input = i < launch.n_inputs;
+      const tenon_view& view = is_input ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
+      const uint32_t value = is_input ? i : plan_.outputs[i - launch.n_inputs];
+      const bool is_uniform = view.strides_class == TENON_STRIDES_UNIFORM;
+      operands[i] = operand_of(launch, i);
+      beside[i] = is_uniform ? kZeros : view.strides;
+      along[i] = is_uniform || plan_.is_per_row(value) ? kZeros : view.strides;
+    }
+    int64_t n_rows = 1, length = 1;
+    for (size_t axis = 0; axis < x.rank; ++axis) {
+      ((plan_.row_axes >> axis & 1) != 0 ? length : n_rows) *= x.sizes[axis];
+    }
+    if (n_rows == 0) return nullptr;
+    const bool by_groups = length > kShortRow;
+    const Pipeline* pipeline = nullptr;
+    tenon_error* error = pipelines_[by_groups].get(device_, n_operands, &pipeline, [&] {
+      Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
+      RowLoopCode(code, plan_, by_groups).write();
+      return code.finish();
+    });
+    if (error != nullptr) return error;
+    Words words;
+    push(words, n_rows);
+    push(words, length);
+    Axes(x.rank, x.sizes, ~plan_.row_axes, {beside, n_operands}).push(words);
+    Axes(x.rank, x.sizes, plan_.row_axes, {along, n_operands}).push(words);
+    const auto n_invocations = static_cast<uint64_t>(n_rows) * (by_groups ? kLocalSize : 1);
+    return encoder.dispatch({pipeline, {operands, n_operands}, words, groups_for(n_invocations)});
+  }
+
+ private:
+  tenon_device_p* const device_;
+  const LoopPlan plan_;
+  const LazyPipeline pipelines_[2];
+};
+
+}  // namespace
+
+Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
+  return {.kernel = std::make_unique<RowLoop>(device, std::move(plan)),
+          .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};
+}
+
+}  // namespace tenon_vulkan
