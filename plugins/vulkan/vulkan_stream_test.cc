@@ -63,8 +63,6 @@ Bytes part(const Bytes& all, uint64_t offset, uint64_t size) {
 
 constexpr uint64_t kSize = 5000;
 
-// ---- copies
-
 TEST_P(VulkanStream, CopiesAnySizeFromAndToAnyPlace) {
   const Queue stream(bench());
   const Memory a(bench(), kSize), b(bench(), kSize);
@@ -441,7 +439,6 @@ TEST_P(VulkanStream, ReplaysWithOtherMemoryAndOtherValues) {
   AddKernel add(bench().device());
   const Memory a(bench(), 4096), b(bench(), 4096), fixed(bench(), 4096);
   stream.write(fixed, Words(100, 1000));
-  // slot 1 = slot 0 + value 0; slot 0 = slot 1 + fixed
   const uint32_t now = 1;
   AddLaunch first({&a, 0, 100}, {nullptr, 0, 1, &now}, {&b, 0, 100});
   AddLaunch second({&b, 0, 100}, {&fixed, 0, 100}, {&a, 0, 100});
