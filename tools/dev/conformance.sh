@@ -11,6 +11,7 @@
 #   ./dev conformance cpu --op 'functions*'  what functions do there
 #   ./dev conformance cpu --html page.html   a page to look at
 #   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu
+#   ./dev conformance vulkan --level 2       on the driver that VK_DRIVER_FILES names
 #   ./dev conformance mutants --html page.html   whether the kit catches what is wrong
 #
 # `build/dev/bin/tenon-conformance --help` lists the arguments.
@@ -28,7 +29,14 @@ if [ "$judged" = mutants ]; then
   build dev --target tenon_mutants
   exec build/dev/bin/tenon-mutants "$@"
 fi
-configure dev
+# The Vulkan plugin is under way, and is built where it is asked for.
+if [ "$judged" = vulkan ]; then
+  setup --vulkan
+  configure dev -DTENON_VULKAN=ON
+  build dev --target tenon_plugin_vulkan
+else
+  configure dev
+fi
 build dev --target tenon_conformance
 kit=build/dev/bin/tenon-conformance
 [ "$judged" = onnx ] || exec $kit --plugin "$judged" "$@"

@@ -138,10 +138,10 @@ F32 with_sign_of(F32 magnitude, F32 sign) {
 
 // The remainder with the divisor's sign.
 F32 floor_mod(F32 a, F32 b) {
-  const F32 zero = a.code->f32(0);
   const F32 rest = fmod(a, b);
-  const Bool differs = (rest < zero) != (b < zero);
-  return select(rest == zero, with_sign_of(rest, b), select(differs, rest + b, rest));
+  const Bool differs = signed_less(bits_of(rest) ^ bits_of(b), 0);
+  const Bool is_zero = (bits_of(rest) & 0x7fffffffu) == 0;
+  return select(is_zero, with_sign_of(rest, b), select(differs, rest + b, rest));
 }
 
 Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {

@@ -54,6 +54,26 @@ Element select(Bool condition, const Element& a, const Element& b) {
   return {};
 }
 
+namespace {
+
+// A number with sign that counts upwards with a float; both zeros are 0.
+U32 order_of(F32 x) {
+  const U32 bits = bits_of(x);
+  const U32 ordered = bits ^ (signed_shift_right(bits, 31) & 0x7fffffffu);
+  return select(bits == 0x80000000u, bits.code->u32(0), ordered);
+}
+
+// Floats are compared as integers, since a driver may take a subnormal one for zero.
+Bool compare_by_bits(uint32_t op, const Element& a, const Element& b) {
+  const U32 x = order_of(a.f32()), y = order_of(b.f32());
+  const Bool holds = op == TENON_OP_equal  ? x == y
+                     : op == TENON_OP_less ? signed_less(x, y)
+                                           : !signed_less(y, x);
+  return holds & (!(is_nan(a) | is_nan(b)));
+}
+
+}  // namespace
+
 Bool compare(uint32_t op, const Element& a, const Element& b) {
   switch (op) {
     case TENON_OP_not_equal:
@@ -80,8 +100,7 @@ Bool compare(uint32_t op, const Element& a, const Element& b) {
       return op == TENON_OP_less ? less_of_wides(a.wide(), b.wide())
                                  : !less_of_wides(b.wide(), a.wide());
     case Kind::kF32:
-      if (op == TENON_OP_equal) return a.f32() == b.f32();
-      return op == TENON_OP_less ? a.f32() < b.f32() : a.f32() <= b.f32();
+      return compare_by_bits(op, a, b);
     case Kind::kF64:
       if (op == TENON_OP_equal) return a.f64() == b.f64();
       return op == TENON_OP_less ? a.f64() < b.f64() : a.f64() <= b.f64();
