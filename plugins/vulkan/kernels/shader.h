@@ -23,9 +23,6 @@ inline std::array<uint32_t, 3> groups_for(uint64_t n_invocations) {
   return {static_cast<uint32_t>(std::min(n, kMostGroups)), 1, 1};
 }
 
-// What a launch counts with is a word.
-inline constexpr int64_t kMostElements = int64_t{1} << 31;
-
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
 
 // One dispatch with a pipeline that is ready: a function fills in its parameters, and gives how

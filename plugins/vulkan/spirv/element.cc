@@ -3,7 +3,7 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-constexpr uint32_t kSign = 0x80000000u, kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u;
+constexpr uint32_t kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u;
 
 }  // namespace
 
