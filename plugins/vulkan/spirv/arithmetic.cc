@@ -5,78 +5,31 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// ---- integers of up to 32 bits
+// ---- integers: words, and pairs of them
 
-U32 divide(U32 a, U32 b, bool is_signed) {
+// By zero both are 0. The one quotient that overflows wraps.
+Divided<U32> divided(U32 a, U32 b, bool is_signed) {
   Code& code = *a.code;
-  // Zero divides as one, and what that gives is not taken. The one quotient that overflows wraps.
-  const Bool is_zero = b == 0;
-  const U32 divisor = select(is_zero, code.u32(1), b);
-  if (!is_signed) return select(is_zero, code.u32(0), a / divisor);
-  const Bool is_minus_one = b == ~0u;
-  const U32 safe = select(is_minus_one, code.u32(1), divisor);
-  return select(is_zero, code.u32(0), select(is_minus_one, -a, signed_divide(a, safe)));
-}
-
-U32 remainder(U32 a, U32 b, bool is_signed) {
-  return select(b == 0, a.code->u32(0), a - divide(a, b, is_signed) * b);
-}
-
-// Whether the exact quotient is negative and no integer, so that floor and truncation differ.
-Bool floor_is_below(U32 a, U32 b, U32 rest) { return (rest != 0) & signed_less(a ^ b, 0); }
-
-U32 power(U32 base, U32 exponent, bool is_signed) {
-  Code& code = *base.code;
-  const Var<U32> result = code.var(code.u32(1)), square = code.var(base), rest = code.var(exponent);
-  code.while_([&] { return rest.get() != 0; },
-              [&] {
-                const U32 now = rest.get();
-                result.set(select((now & 1) != 0, result.get() * square.get(), result.get()));
-                square.set(square.get() * square.get());
-                rest.set(now >> 1);
-              });
-  if (!is_signed) return result.get();
-  // Integers have no fractions to give a negative power.
-  const U32 sign = select((exponent & 1) != 0, ~0u, 1);
-  const U32 of_negative = select(base == 1, code.u32(1), select(base == ~0u, sign, code.u32(0)));
-  return select(signed_less(exponent, 0), of_negative, result.get());
-}
-
-U32 word_arithmetic(uint32_t op, U32 a, U32 b, bool is_signed) {
-  switch (op) {
-    case TENON_OP_add:
-      return a + b;
-    case TENON_OP_sub:
-      return a - b;
-    case TENON_OP_mul:
-      return a * b;
-    case TENON_OP_div:
-      return divide(a, b, is_signed);
-    case TENON_OP_fmod:
-      return remainder(a, b, is_signed);
-    case TENON_OP_floor_div: {
-      const U32 quotient = divide(a, b, is_signed);
-      if (!is_signed) return quotient;
-      return quotient - to_u32(floor_is_below(a, b, remainder(a, b, true)));
-    }
-    case TENON_OP_mod: {
-      const U32 rest = remainder(a, b, is_signed);
-      if (!is_signed) return rest;
-      return select(floor_is_below(a, b, rest), rest + b, rest);
-    }
-    default:
-      return power(a, b, is_signed);
-  }
-}
-
-// ---- integers of 64 bits
-
-Quotient divide(Wide a, Wide b, bool is_signed) {
-  Code& code = *a.low.code;
+  const U32 zero = code.u32(0), one = code.u32(1);
   const Bool by_zero = is_zero(b);
+  // What dividing by one in the place of another gives is not taken.
+  const U32 divisor = select(by_zero, one, b);
+  U32 quotient;
+  if (is_signed) {
+    const Bool by_minus_one = b == ~0u;
+    quotient = select(by_minus_one, -a, signed_divide(a, select(by_minus_one, one, divisor)));
+  } else {
+    quotient = a / divisor;
+  }
+  return {select(by_zero, zero, quotient), select(by_zero, zero, a - quotient * b)};
+}
+
+Divided<Wide> divided(Wide a, Wide b, bool is_signed) {
+  Code& code = *a.low.code;
   const Wide zero = wide(code, 0);
+  const Bool by_zero = is_zero(b);
   const Wide divisor = select(by_zero, wide(code, 1), is_signed ? magnitude(b) : b);
-  const Quotient of_magnitudes = spirv::divide(is_signed ? magnitude(a) : a, divisor);
+  const Divided<Wide> of_magnitudes = divide(is_signed ? magnitude(a) : a, divisor);
   Wide quotient = of_magnitudes.quotient, rest = of_magnitudes.rest;
   if (is_signed) {
     quotient = select(is_negative(a ^ b), -quotient, quotient);
@@ -85,32 +38,28 @@ Quotient divide(Wide a, Wide b, bool is_signed) {
   return {select(by_zero, zero, quotient), select(by_zero, zero, rest)};
 }
 
-Wide power(Wide base, Wide exponent, bool is_signed) {
-  Code& code = *base.low.code;
-  const auto variable = [&](Wide x) { return std::pair(code.var(x.low), code.var(x.high)); };
-  const auto get = [](const std::pair<Var<U32>, Var<U32>>& x) {
-    return Wide{x.first.get(), x.second.get()};
-  };
-  const auto set = [](const std::pair<Var<U32>, Var<U32>>& x, Wide value) {
-    x.first.set(value.low);
-    x.second.set(value.high);
-  };
-  const auto result = variable(wide(code, 1)), square = variable(base), rest = variable(exponent);
-  code.while_([&] { return !is_zero(get(rest)); },
+template <class Int>
+Int power(Int base, Int exponent, bool is_signed) {
+  Code& code = code_of(base);
+  const Int zero = number<Int>(code, 0), one = number<Int>(code, 1);
+  const IntVar<Int> result(one), square(base), rest(exponent);
+  code.while_([&] { return !is_zero(rest.get()); },
               [&] {
-                const Wide now = get(rest), factor = get(square);
-                set(result, select((now.low & 1) != 0, get(result) * factor, get(result)));
-                set(square, factor * factor);
-                set(rest, shift_right(now, code.u32(1), false));
+                const Int now = rest.get(), factor = square.get();
+                result.set(select(is_odd(now), result.get() * factor, result.get()));
+                square.set(factor * factor);
+                rest.set(shift_right(now, code.u32(1), false));
               });
-  if (!is_signed) return get(result);
-  const Wide one = wide(code, 1), minus_one = wide(code, ~uint64_t{0});
-  const Wide sign = select((exponent.low & 1) != 0, minus_one, one);
-  const Wide of_negative = select(base == one, one, select(base == minus_one, sign, wide(code, 0)));
-  return select(is_negative(exponent), of_negative, get(result));
+  if (!is_signed) return result.get();
+  // Integers have no fractions to give a negative power.
+  const Int minus_one = number<Int>(code, -1);
+  const Int sign = select(is_odd(exponent), minus_one, one);
+  const Int of_negative = select(base == one, one, select(base == minus_one, sign, zero));
+  return select(is_negative(exponent), of_negative, result.get());
 }
 
-Wide wide_arithmetic(uint32_t op, Wide a, Wide b, bool is_signed) {
+template <class Int>
+Int int_arithmetic(uint32_t op, Int a, Int b, bool is_signed) {
   switch (op) {
     case TENON_OP_add:
       return a + b;
@@ -123,11 +72,12 @@ Wide wide_arithmetic(uint32_t op, Wide a, Wide b, bool is_signed) {
     default:
       break;
   }
-  const Quotient of = divide(a, b, is_signed);
+  const Divided<Int> of = divided(a, b, is_signed);
   if (op == TENON_OP_div || (op == TENON_OP_floor_div && !is_signed)) return of.quotient;
   if (op == TENON_OP_fmod || !is_signed) return of.rest;
+  // Where the exact quotient is negative and no integer, floor and truncation differ.
   const Bool is_below = (!is_zero(of.rest)) & is_negative(a ^ b);
-  const Wide zero = wide(*a.low.code, 0), one = wide(*a.low.code, 1);
+  const Int zero = number<Int>(code_of(a), 0), one = number<Int>(code_of(a), 1);
   return op == TENON_OP_floor_div ? of.quotient - select(is_below, one, zero)
                                   : of.rest + select(is_below, b, zero);
 }
@@ -147,8 +97,8 @@ F32 floor_mod(F32 a, F32 b) {
 Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {
   const tenon_dtype dtype = a.dtype();
   const bool is_signed = is_signed_int(dtype);
-  if (a.kind() == Kind::kWide) return {dtype, wide_arithmetic(op, a.wide(), b.wide(), is_signed)};
-  return {dtype, wrapped(dtype, word_arithmetic(op, a.word(), b.word(), is_signed))};
+  if (a.kind() == Kind::kWide) return {dtype, int_arithmetic(op, a.wide(), b.wide(), is_signed)};
+  return {dtype, wrapped(dtype, int_arithmetic(op, a.word(), b.word(), is_signed))};
 }
 
 F32 float_arithmetic(uint32_t op, F32 a, F32 b) {

@@ -68,10 +68,58 @@ inline Wide shift_right(Wide a, U32 by, bool is_signed) {
   return {select(is_far, high, low), select(is_far, filled, high)};
 }
 
-// Of numbers without sign, the divisor not zero: digit by digit.
-struct Quotient {
-  Wide quotient, rest;
+// ---- what integers of both widths have
+
+inline Code& code_of(U32 a) { return *a.code; }
+inline Code& code_of(Wide a) { return *a.low.code; }
+inline Bool is_zero(U32 a) { return a == 0; }
+inline Bool is_negative(U32 a) { return signed_less(a, 0); }
+inline Bool is_odd(U32 a) { return (a & 1) != 0; }
+inline Bool is_odd(Wide a) { return is_odd(a.low); }
+inline U32 shift_right(U32 a, U32 by, bool is_signed) {
+  return is_signed ? signed_shift_right(a, by) : a >> by;
+}
+
+template <class Int>
+Int number(Code& code, int64_t value);
+template <>
+inline U32 number<U32>(Code& code, int64_t value) {
+  return code.u32(static_cast<uint32_t>(value));
+}
+template <>
+inline Wide number<Wide>(Code& code, int64_t value) {
+  return wide(code, static_cast<uint64_t>(value));
+}
+
+// An integer that changes.
+template <class Int>
+class IntVar;
+
+template <>
+class IntVar<U32> : public Var<U32> {
+ public:
+  explicit IntVar(U32 initial) : Var(initial.code->var(initial)) {}
 };
-Quotient divide(Wide a, Wide b);
+
+template <>
+class IntVar<Wide> {
+ public:
+  explicit IntVar(Wide initial) : low_(initial.low), high_(initial.high) {}
+  Wide get() const { return {low_.get(), high_.get()}; }
+  void set(Wide value) const {
+    low_.set(value.low);
+    high_.set(value.high);
+  }
+
+ private:
+  IntVar<U32> low_, high_;
+};
+
+template <class Int>
+struct Divided {
+  Int quotient, rest;
+};
+// Of numbers without sign, the divisor not zero: digit by digit.
+Divided<Wide> divide(Wide a, Wide b);
 
 }  // namespace tenon_vulkan::spirv
