@@ -159,7 +159,7 @@ WorkerOptions worker_options(const Options& options) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   return {.command = worker_command(options, options.run.plugin),
           .jobs = options.jobs > 0 ? options.jobs : std::max(cores, 1),
-          .cell_seconds = options.timeout,
+          .problem_seconds = options.timeout,
           .memory_bytes = options.memory_mib << 20};
 }
 
@@ -422,7 +422,7 @@ int main(int argc, char** argv) {
                  "A:B: with --exhaustive only the parts with inputs from A to B");
   app.add_option("--jobs", options.jobs, "How many processes; by default one for each core")
       ->check(CLI::PositiveNumber);
-  app.add_option("--timeout", options.timeout, "Seconds that a cell may take")
+  app.add_option("--timeout", options.timeout, "Seconds that a problem of a cell may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--memory-mib", options.memory_mib,
@@ -434,7 +434,7 @@ int main(int argc, char** argv) {
   app.add_option(
       "--expected", options.expected,
       "A file of faults that are known, a line of JSON for each: op, dtypes, check, reason, "
-      "date");
+      "date and, for those of one driver, a part of its name as driver");
   app.add_option("--json", options.json, "Writes the report as JSON");
   app.add_option("--junit", options.junit, "Writes the report as JUnit XML");
   app.add_option("--html", options.html, "Writes the report as a page");

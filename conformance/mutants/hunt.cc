@@ -110,7 +110,7 @@ WorkerOptions Hunt::worker(const Mutant* mutant, const std::string& reached_file
   }
   return {.command = std::move(command),
           .jobs = 1,
-          .cell_seconds = options_.cell_seconds,
+          .problem_seconds = options_.problem_seconds,
           .memory_bytes = kMemory};
 }
 

@@ -17,8 +17,8 @@ struct HuntOptions {
   std::string plugin;  // The library of the mutants.
   std::string core;    // The libtenon of those of the core.
   uint64_t seed = 1;
-  double seconds = 60;       // For one mutant.
-  double cell_seconds = 20;  // For one cell, before it counts as a hang.
+  double seconds = 60;          // For one mutant.
+  double problem_seconds = 20;  // For one problem of a cell, before it counts as a hang.
 };
 
 // Claims by the numbers of the mutants whose places they pass: what is worth running on them.

@@ -110,16 +110,21 @@ Json describe(const std::string& model) {
   return described;
 }
 
-// Why a model is not in the set: ops that are unknown, or values that are no tensors of numbers.
+// Why a model is not in the set: ops that are unknown, values that are no tensors of numbers, or of
+// a dtype that the device lacks.
 std::string reason_to_leave_out(const std::string& name, const Json& model) {
   const auto excluded_test = excluded().find(name);
   if (excluded_test != excluded().end()) return excluded_test->second;
+  const bool lacks_float64 =
+      (Scope::share(current_scope()).device().info().features & TENON_FEATURE_FLOAT64) == 0;
   std::set<std::string> reasons;
   for (const Json& unknown : model["unknown"]) reasons.insert(unknown["op"].get<std::string>());
   for (const char* values : {"inputs", "outputs"}) {
     for (const Json& value : model[values]) {
       const auto type = value["type"].get<std::string>();
       if (type == "no tensor" || type.starts_with("tensor(")) reasons.insert("values: " + type);
+      if (lacks_float64 && type.starts_with("f64"))
+        reasons.insert("float64, which the device lacks");
     }
   }
   return fmt::format("{}", fmt::join(reasons, ", "));

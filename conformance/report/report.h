@@ -18,6 +18,7 @@ struct Heading {
   std::string plugin;
   std::string version;
   std::string device;
+  std::string driver;  // Of the device, with its version; may be empty.
   std::string profile;
   std::string level;
   uint64_t seed = 0;
@@ -38,7 +39,8 @@ class Report {
   // can be run.
   Report(Heading heading, std::vector<std::string> claims);
 
-  // Faults that are known, a line of JSON for each: they do not fail a run, and passing does.
+  // Faults that are known, a line of JSON for each: they do not fail a run, and passing does. With
+  // a text `driver` a line is of devices alone whose driver has it in its name.
   void expect(const std::string& path);
   // Takes the rows of an earlier run over, which must have been alike; gives "op dtypes check" of
   // each.

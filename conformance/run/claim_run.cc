@@ -202,6 +202,13 @@ std::vector<Claim> Runner::claims_for(const Check& check, const Claim& claim) co
   return found;
 }
 
+static bool needs_absent_dtype(const Claim& claim, tenon_features device) {
+  const auto is_float64 = [](tenon_dtype dtype) { return dtype == TENON_FLOAT64; };
+  return (device & TENON_FEATURE_FLOAT64) == 0 &&
+         (std::any_of(claim.inputs.begin(), claim.inputs.end(), is_float64) ||
+          std::any_of(claim.outputs.begin(), claim.outputs.end(), is_float64));
+}
+
 Row Runner::run(const Claim& claim, const Check& check,
                 const std::function<void(const Problem&)>& at) const {
   Row row = {
@@ -272,6 +279,9 @@ Row Runner::run(const Claim& claim, const Check& check,
   } else if (row.cases == 0 && !refusal.empty() && is_of_parts) {
     row.status = Status::kUnsupported;
     row.message = "its derivative needs what is not claimed: " + refusal;
+  } else if (row.cases == 0 && !refusal.empty() && needs_absent_dtype(claim, env.features)) {
+    row.status = Status::kUnsupported;
+    row.message = "the device declares no FLOAT64: " + refusal;
   } else if (row.status == Status::kPass && row.cases == 0) {
     row.status = Status::kFail;
     row.message = refusal.empty() ? "claimed, and no case of it could be made"

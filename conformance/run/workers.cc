@@ -108,7 +108,10 @@ class Child {
     size_t at = 0, end;
     bool found = false;
     while ((end = buffer_.find('\n', at)) != std::string::npos) {
-      if (buffer_[at] == '@') problem_ = buffer_.substr(at + 1, end - at - 1);
+      if (buffer_[at] == '@') {
+        problem_ = buffer_.substr(at + 1, end - at - 1);
+        begun_ = Clock::now();
+      }
       if (buffer_[at] == '=') {
         row = buffer_.substr(at + 1, end - at - 1);
         found = true;
@@ -206,10 +209,10 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
           done(cell, fault);
           ++finished;
         }
-      } else if (child.seconds() > options.cell_seconds) {
+      } else if (child.seconds() > options.problem_seconds) {
         const Cell cell = child.cell();
         const Row fault = ended_row(child, blank(cell), Status::kTimeout,
-                                    fmt::format("no answer within {} s", options.cell_seconds));
+                                    fmt::format("no answer within {} s", options.problem_seconds));
         child.stop();
         done(cell, fault);
         ++finished;

@@ -29,7 +29,7 @@ uint64_t default_memory_mib();
 struct WorkerOptions {
   std::vector<std::string> command;  // Starts a worker: the program itself, with its arguments.
   int jobs = 1;
-  double cell_seconds = 120;
+  double problem_seconds = 120;  // For each problem of a cell.
   uint64_t memory_bytes = 0;  // That a child may write to of its own; 0: no limit.
 };
 

@@ -100,6 +100,17 @@ TEST(Report, KnowsFaultsOfTheirOwnCellOnly) {
   EXPECT_FALSE(known.passed());
 }
 
+TEST(Report, KnowsFaultsOfDrivers) {
+  std::string line = kKnown;
+  line.insert(1, R"("driver": "Swift", )");
+  for (const char* driver : {"SwiftShader 5", "llvmpipe", ""}) {
+    Report known({.driver = driver}, {"exp f32"});
+    known.expect(file_with("known", line));
+    known.add(row("exp", Status::kFail));
+    EXPECT_EQ(known.passed(), std::string_view(driver) == "SwiftShader 5") << driver;
+  }
+}
+
 TEST(Report, RefusesKnownFaultsWithoutReasonOrDate) {
   for (const char* text :
        {R"({"op": "exp", "dtypes": "f32", "check": "value", "date": "2026-11-01"})",

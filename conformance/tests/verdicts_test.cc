@@ -237,7 +237,7 @@ TEST(Verdicts, HoldWhatIsNotClaimedToItsDefinition) {
 
 Row row_of_worker(const std::string& script, uint64_t memory_bytes = 0) {
   WorkerOptions options = {
-      .command = {"/bin/sh", "-c", script}, .cell_seconds = 5, .memory_bytes = memory_bytes};
+      .command = {"/bin/sh", "-c", script}, .problem_seconds = 5, .memory_bytes = memory_bytes};
   Row found;
   run_cells(
       options, {{0, 0}}, [](const Cell&) { return Row{.op = "exp"}; },

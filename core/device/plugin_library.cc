@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kPluginFeatures[] = {"HOST_VISIBLE",  "HOST_BLOCKING", "SYNCHRONOUS",
                                            "IMPORT_HOST",   "IEEE_DIV",      "IEEE_FMA",
-                                           "FLUSH_TO_ZERO", "FAST_MATH"};
+                                           "FLUSH_TO_ZERO", "FAST_MATH",     "FLOAT64"};
 constexpr const char* kHostFeatures[] = {"ERROR_RECORDS", "BROADCAST_VIEWS"};
 
 std::string names_of(tenon_features features, std::span<const char* const> names) {

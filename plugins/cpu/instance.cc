@@ -42,7 +42,8 @@ tenon_device_properties Instance::describe() const {
       .description = {name.data(), name.size()},
       .vendor = {vendor.data(), vendor.size()},
       .driver = TENON_STR(""),
-      .features = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA,
+      .features = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA |
+                  TENON_FEATURE_FLOAT64,
       .memory_bytes = uint64_t{system.totalram} * system.mem_unit,
       .compute_units = pool.threads(),
       .vector_bits = vector_bits()};

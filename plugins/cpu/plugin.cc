@@ -13,8 +13,8 @@
 namespace tenon_cpu {
 namespace {
 
-constexpr tenon_features kFeatures =
-    tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA;
+constexpr tenon_features kFeatures = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV |
+                                     TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64;
 
 constexpr tenon_kernel kKernels[] = {
 #define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),

@@ -15,8 +15,8 @@
 namespace tenon_ref {
 namespace {
 
-constexpr tenon_features kFeatures =
-    tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA;
+constexpr tenon_features kFeatures = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV |
+                                     TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64;
 
 class Instance final : public tenon_sdk::Instance {
  public:

@@ -17,11 +17,12 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr tenon_features kProvides =
-    TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_HOST_BLOCKING | TENON_FEATURE_FLUSH_TO_ZERO;
+constexpr tenon_features kProvides = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_HOST_BLOCKING |
+                                     TENON_FEATURE_FLUSH_TO_ZERO | TENON_FEATURE_FLOAT64;
 
 tenon_features arithmetic_of(const Capabilities& capabilities) {
-  return capabilities.controls32.preserves_denorms ? 0 : TENON_FEATURE_FLUSH_TO_ZERO;
+  return (capabilities.controls32.preserves_denorms ? 0 : TENON_FEATURE_FLUSH_TO_ZERO) |
+         (capabilities.float64 ? TENON_FEATURE_FLOAT64 : 0);
 }
 
 template <class Handle, class Object>

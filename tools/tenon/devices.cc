@@ -24,10 +24,15 @@ using Context = std::unique_ptr<tenon_context, ReleaseContext>;
 using Device = std::unique_ptr<tenon_device, ReleaseDevice>;
 
 constexpr std::pair<tenon_features, const char*> kFeatures[] = {
-    {TENON_FEATURE_HOST_VISIBLE, "host-visible"},   {TENON_FEATURE_HOST_BLOCKING, "host-blocking"},
-    {TENON_FEATURE_SYNCHRONOUS, "synchronous"},     {TENON_FEATURE_IMPORT_HOST, "import-host"},
-    {TENON_FEATURE_IEEE_DIV, "ieee-division"},      {TENON_FEATURE_IEEE_FMA, "ieee-fma"},
-    {TENON_FEATURE_FLUSH_TO_ZERO, "flush-to-zero"}, {TENON_FEATURE_FAST_MATH, "fast-math"},
+    {TENON_FEATURE_HOST_VISIBLE, "host-visible"},
+    {TENON_FEATURE_HOST_BLOCKING, "host-blocking"},
+    {TENON_FEATURE_SYNCHRONOUS, "synchronous"},
+    {TENON_FEATURE_IMPORT_HOST, "import-host"},
+    {TENON_FEATURE_IEEE_DIV, "ieee-division"},
+    {TENON_FEATURE_IEEE_FMA, "ieee-fma"},
+    {TENON_FEATURE_FLUSH_TO_ZERO, "flush-to-zero"},
+    {TENON_FEATURE_FAST_MATH, "fast-math"},
+    {TENON_FEATURE_FLOAT64, "float64"},
 };
 
 std::string text(tenon_string string) { return {string.data ? string.data : "", string.size}; }

@@ -30,6 +30,8 @@ typedef uint64_t tenon_features;
 #define TENON_FEATURE_FLUSH_TO_ZERO ((tenon_features)1 << 6)
 /* Judged by the `relaxed` profile. */
 #define TENON_FEATURE_FAST_MATH ((tenon_features)1 << 7)
+/* Computes in float64. Without it a kernel of float64 may be refused when it is prepared. */
+#define TENON_FEATURE_FLOAT64 ((tenon_features)1 << 8)
 
 /* What a host of this header provides. */
 #define TENON_HOST_FEATURE_ERROR_RECORDS ((tenon_features)1 << 0)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx::adapters {
@@ -119,7 +120,10 @@ Tensors pow(const NodeCall& n) {
   if (base == exponent) return {tenon::pow(x, y)};
   DType common = promote(base, exponent);
   if (common == DType::kNone) common = is_floating(exponent) ? exponent : base;
-  if (is_floating(exponent) && !is_floating(base)) common = DType::kF64;
+  if (is_floating(exponent) && !is_floating(base)) {
+    const bool has_float64 = current_scope().device().features() & TENON_FEATURE_FLOAT64;
+    common = exponent == DType::kF64 || has_float64 ? DType::kF64 : DType::kF32;
+  }
   return {cast(tenon::pow(cast(x, common), cast(y, common)), base)};
 }
 

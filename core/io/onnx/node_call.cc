@@ -6,6 +6,17 @@
 
 namespace tenon::onnx {
 
+namespace {
+
+template <class T>
+std::vector<double> read(const Tensor& x) {
+  std::vector<T> elements(static_cast<size_t>(count(x->shape())));
+  to_host(current_scope(), x, elements.data(), elements.size() * sizeof(T));
+  return {elements.begin(), elements.end()};
+}
+
+}  // namespace
+
 NodeCall::NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
                    const GivenAttributes* given, const Around& around)
     : node_(node),
@@ -80,10 +91,14 @@ std::vector<double> NodeCall::numbers(size_t i) const {
     return values;
   }
   require_readable(i);
-  const Tensor x = cast(in(i), DType::kF64);
-  values.resize(static_cast<size_t>(count(x->shape())));
-  to_host(current_scope(), x, values.data(), values.size() * sizeof(double));
-  return values;
+  const Tensor& x = in(i);
+  const DType dtype = x->type.dtype;
+  if (dtype == DType::kF64 || dtype == DType::kU64) {
+    return dtype == DType::kF64 ? read<double>(x) : read<uint64_t>(x);
+  }
+  // Whatever the device computes in, these hold what is left.
+  return is_floating(dtype) ? read<float>(cast(x, DType::kF32))
+                            : read<int64_t>(cast(x, DType::kI64));
 }
 
 Size NodeCall::one_size(size_t i) const {

@@ -82,16 +82,23 @@ Int int_arithmetic(uint32_t op, Int a, Int b, bool is_signed) {
                                   : of.rest + select(is_below, b, zero);
 }
 
-F32 with_sign_of(F32 magnitude, F32 sign) {
-  return float_of((bits_of(magnitude) & 0x7fffffffu) | (bits_of(sign) & 0x80000000u));
+U32 sign_of(U32 bits) { return bits & 0x80000000u; }
+Wide sign_of(Wide bits) { return {bits.low.code->u32(0), sign_of(bits.high)}; }
+
+template <class Float>
+Float with_sign_of(Float magnitude, Float sign) {
+  const auto bits = bits_of(magnitude);
+  return float_of((bits ^ sign_of(bits)) | sign_of(bits_of(sign)));
 }
 
 // The remainder with the divisor's sign.
-F32 floor_mod(F32 a, F32 b) {
-  const F32 rest = fmod(a, b);
-  const Bool differs = signed_less(bits_of(rest) ^ bits_of(b), 0);
-  const Bool is_zero = (bits_of(rest) & 0x7fffffffu) == 0;
-  return select(is_zero, with_sign_of(rest, b), select(differs, rest + b, rest));
+template <class Float>
+Float floor_mod(Float a, Float b) {
+  const Float rest = fmod(a, b);
+  const auto bits = bits_of(rest);
+  const Bool differs = !is_zero(sign_of(bits ^ bits_of(b)));
+  const Bool is_nothing = is_zero(bits ^ sign_of(bits));
+  return select(is_nothing, with_sign_of(rest, b), select(differs, rest + b, rest));
 }
 
 Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {
@@ -101,7 +108,8 @@ Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {
   return {dtype, wrapped(dtype, int_arithmetic(op, a.word(), b.word(), is_signed))};
 }
 
-F32 float_arithmetic(uint32_t op, F32 a, F32 b) {
+template <class Float>
+Float float_arithmetic(uint32_t op, Float a, Float b) {
   switch (op) {
     case TENON_OP_add:
       return a + b;
@@ -130,21 +138,8 @@ Element arithmetic(uint32_t op, const Element& a, const Element& b) {
   if (a.kind() == Kind::kF32) {
     return {a.dtype(), rounded(a.dtype(), float_arithmetic(op, a.f32(), b.f32()))};
   }
-  if (a.kind() != Kind::kF64) return int_arithmetic(op, a, b);
-  switch (op) {
-    case TENON_OP_add:
-      return Element(a.f64() + b.f64());
-    case TENON_OP_sub:
-      return Element(a.f64() - b.f64());
-    case TENON_OP_mul:
-      return Element(a.f64() * b.f64());
-    case TENON_OP_div:
-      return Element(a.f64() / b.f64());
-    default: {  // copysign
-      const Bits x = bits_of(a), y = bits_of(b);
-      return element_of(TENON_FLOAT64, {x.low, (x.high & 0x7fffffffu) | (y.high & 0x80000000u)});
-    }
-  }
+  if (a.kind() == Kind::kF64) return Element(float_arithmetic(op, a.f64(), b.f64()));
+  return int_arithmetic(op, a, b);
 }
 
 Element maximum(const Element& a, const Element& b) {

@@ -24,13 +24,7 @@ Wide truncated(Wide magnitude, uint32_t bias, uint32_t digits) {
 Wide to_int(const Element& x, tenon_dtype to) {
   Code& code = x.code();
   const bool is_double = x.kind() == Kind::kF64;
-  Wide bits = zero_extended(code.u32(0));
-  if (is_double) {
-    const auto [low, high] = code.words_of(x.f64());
-    bits = {low, high};
-  } else {
-    bits = zero_extended(bits_of(x.f32()));
-  }
+  const Wide bits = is_double ? bits_of(x.f64()) : zero_extended(bits_of(x.f32()));
   const uint32_t bias = is_double ? 1023 : 127, digits = is_double ? 52 : 23;
   const Wide sign = wide(code, is_double ? uint64_t{1} << 63 : uint64_t{1} << 31);
   const Bool is_negative = !is_zero(bits & sign);

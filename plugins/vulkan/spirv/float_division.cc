@@ -6,117 +6,165 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-constexpr uint32_t kSign = 0x80000000u, kInfinity = 0x7f800000u, kNaN = 0x7fc00000u;
-
 U32 highest_bit(U32 x) { return x.code->glsl<U32>(GLSLstd450FindUMsb, {x.id}); }
+// Zero counts as 1.
+U32 top_of(U32 x) { return highest_bit(max(x, x.code->u32(1))); }
+U32 top_of(Wide x) { return select(x.high != 0, top_of(x.high) + 32, top_of(x.low)); }
 
-// A positive float as a number of 24 bits times 2^(exponent - 150); subnormal ones too, whose
-// exponent may be below 1.
-struct Parts {
-  U32 mantissa, exponent;
-};
+U32 low_of(U32 x) { return x; }
+U32 low_of(Wide x) { return x.low; }
+U32 extended(U32 word, U32) { return word; }
+Wide extended(U32 word, Wide) { return zero_extended(word); }
 
-Parts parts_of(U32 magnitude) {
-  const U32 fraction = magnitude & 0x7fffffu, exponent = magnitude >> 23;
-  // Zero is never asked for.
-  const U32 up = magnitude.code->u32(23) - highest_bit(max(fraction, magnitude.code->u32(1)));
-  const Bool is_subnormal = exponent == 0;
-  return {select(is_subnormal, fraction << (up & 31), fraction | magnitude.code->u32(0x800000u)),
-          select(is_subnormal, magnitude.code->u32(1) - up, exponent)};
+// The nearest float of a number of which a bit more than that is lost.
+F32 rounded_from(Wide x, Bool is_above, F32) { return float_of_wide(x, is_above, false); }
+F64 rounded_from(Wide x, Bool is_above, F64) {
+  return float64_of(x | zero_extended(to_u32(is_above)), false);
 }
 
-// The float of a number below 2^24 times 2^(exponent - 150), which is one.
-U32 joined(U32 mantissa, U32 exponent) {
-  Code& code = *mantissa.code;
-  const U32 up = code.u32(23) - highest_bit(max(mantissa, code.u32(1)));
-  const U32 normal_exponent = exponent - up;
-  const U32 normal = (mantissa << (up & 31)) - 0x800000u + (normal_exponent << 23);
-  const U32 subnormal = mantissa << ((exponent - 1) & 31);
-  const Bool is_normal = signed_less(code.u32(0), normal_exponent);
-  return select(mantissa == 0, code.u32(0), select(is_normal, normal, subnormal));
+// How the bits of a float are made up, as integers of its width.
+template <class Float>
+struct Format {
+  using Int = decltype(bits_of(Float()));
+  static constexpr bool kIsDouble = sizeof(Int) == sizeof(Wide);
+  static constexpr uint32_t kDigits = kIsDouble ? 52 : 23;  // Behind the first.
+  static constexpr uint32_t kBias = kIsDouble ? 1023 : 127;
+
+  Code& code;
+  Int zero = number<Int>(code, 0);
+  Int first = number<Int>(code, int64_t{1} << kDigits);  // The digit before them.
+  Int sign = number<Int>(code, 1) << code.u32(kIsDouble ? 63 : 31);
+  Int infinity = exponent(code.u32(2 * kBias + 1));
+
+  Int exponent(U32 value) const { return extended(value, Int()) << code.u32(kDigits); }
+  Int magnitude(Float x) const { return bits_of(x) & ~sign; }
+};
+
+// A positive float: an integer below 2^(kDigits + 1) times 2^(exponent - kBias - kDigits), also of
+// a subnormal one, whose exponent may be below 1.
+template <class Int>
+struct Parts {
+  Int mantissa;
+  U32 exponent;
+};
+
+template <class Float, class Int>
+Parts<Int> parts_of(const Format<Float>& format, Int magnitude) {
+  const U32 digits = format.code.u32(format.kDigits), one = format.code.u32(1);
+  const Int fraction = magnitude & (format.first - number<Int>(format.code, 1));
+  const U32 exponent = low_of(shift_right(magnitude, digits, false));
+  const U32 up = digits - top_of(fraction);
+  const Bool is_subnormal = exponent == 0;
+  return {select(is_subnormal, fraction << up, fraction | format.first),
+          select(is_subnormal, one - up, exponent)};
+}
+
+// The float that such parts make, if they make one.
+template <class Float, class Int>
+Int joined(const Format<Float>& format, const Parts<Int>& parts) {
+  Code& code = format.code;
+  const U32 up = code.u32(format.kDigits) - top_of(parts.mantissa);
+  const U32 exponent = parts.exponent - up;
+  const Int normal = (parts.mantissa << up) - format.first + format.exponent(exponent);
+  // What was moved up goes back.
+  const Bool moves_down = signed_less(parts.exponent, 1);
+  const U32 by = select(moves_down, code.u32(1) - parts.exponent, parts.exponent - 1) &
+                 (format.kIsDouble ? 63 : 31);
+  const Int subnormal =
+      select(moves_down, shift_right(parts.mantissa, by, false), parts.mantissa << by);
+  const Bool is_normal = signed_less(code.u32(0), exponent);
+  return select(is_zero(parts.mantissa), format.zero, select(is_normal, normal, subnormal));
 }
 
 // The digits of a quotient of positive floats: quotient 2^dropped, of which `is_above` is lost, and
-// the rest times 2^(exponent - 150).
+// the rest.
+template <class Int>
 struct Digits {
   Wide quotient;
   U32 dropped;
   Bool is_above;
-  U32 rest, exponent;
+  Parts<Int> rest;
 };
 
-Digits divide(U32 a, U32 b) {
-  Code& code = *a.code;
+template <class Float, class Int>
+Digits<Int> divide(const Format<Float>& format, Int a, Int b) {
+  Code& code = format.code;
   const U32 zero = code.u32(0);
-  const Parts x = parts_of(a), y = parts_of(b);
-  const Var<U32> rest = code.var(x.mantissa);
-  const Var<U32> low = code.var(zero), high = code.var(zero);
+  const Parts<Int> x = parts_of(format, a), y = parts_of(format, b);
+  const IntVar<Int> rest(x.mantissa);
+  const IntVar<Wide> quotient(wide(code, 0));
   const Var<U32> dropped = code.var(zero), lost = code.var(zero);
   const Bool is_below = signed_less(x.exponent, y.exponent);
   const U32 steps = select(is_below, zero, x.exponent - y.exponent + 1);
   code.for_(zero, steps, code.u32(1), [&](U32 i) {
-    const U32 now = select(i == 0, rest.get(), rest.get() << 1);
-    const Bool fits = now >= y.mantissa;
+    const Int now = select(i == 0, rest.get(), rest.get() << code.u32(1));
+    const Bool fits = !(now < y.mantissa);
     rest.set(select(fits, now - y.mantissa, now));
-    const Wide before = {low.get(), high.get()};
+    const Wide before = quotient.get();
     const Bool is_full = before.high >= 0x40000000u;
     const Wide next = {before.low << 1 | to_u32(fits), before.high << 1 | before.low >> 31};
-    const Wide kept = select(is_full, before, next);
-    low.set(kept.low);
-    high.set(kept.high);
+    quotient.set(select(is_full, before, next));
     dropped.set(dropped.get() + to_u32(is_full));
     lost.set(select(is_full, lost.get() | to_u32(fits), lost.get()));
   });
-  return {{low.get(), high.get()},
+  return {quotient.get(),
           dropped.get(),
           lost.get() != 0,
-          rest.get(),
-          select(is_below, x.exponent, y.exponent)};
+          {rest.get(), select(is_below, x.exponent, y.exponent)}};
 }
 
-Bool is_nan_bits(U32 magnitude) { return magnitude > kInfinity; }
+// The same where one of them may be zero, infinite or NaN, and the result is of no use.
+template <class Float, class Int>
+Digits<Int> divide_where(Bool is_ordinary, const Format<Float>& format, Int a, Int b) {
+  const Int one = format.exponent(format.code.u32(format.kBias));
+  return divide(format, select(is_ordinary, a, one), select(is_ordinary, b, one));
+}
 
-// A positive divisor and dividend in whose place nothing goes wrong, where the real ones are zero,
-// infinite or NaN.
-U32 or_one(Bool is_ordinary, U32 magnitude) {
-  return select(is_ordinary, magnitude, magnitude.code->u32(0x3f800000u));
+template <class Float>
+Float exact_fmod(Float a, Float b) {
+  const Format<Float> format = {*a.code};
+  const auto x = format.magnitude(a), y = format.magnitude(b);
+  const Bool is_invalid = (!(x < format.infinity)) | (format.infinity < y) | is_zero(y);
+  const Bool is_itself = (y == format.infinity) | is_zero(x);
+  const auto digits = divide_where(!(is_invalid | is_itself), format, x, y);
+  const auto rest = select(is_itself, x, joined(format, digits.rest));
+  const auto nan = format.infinity | shift_right(format.first, a.code->u32(1), false);
+  return float_of(select(is_invalid, nan, rest | (bits_of(a) & format.sign)));
+}
+
+template <class Float>
+Float exact_floor_divide(Float a, Float b) {
+  Code& code = *a.code;
+  const Format<Float> format = {code};
+  const auto x = format.magnitude(a), y = format.magnitude(b);
+  const auto sign = (bits_of(a) ^ bits_of(b)) & format.sign;
+  // NaN, infinity, or a zero with its sign.
+  const Bool is_quotient =
+      (!(x < format.infinity)) | (format.infinity < y) | is_zero(y) | is_zero(x);
+  const Bool by_infinity = (y == format.infinity) & !is_quotient;
+  const Bool is_ordinary = !(is_quotient | by_infinity);
+  const auto digits = divide_where(is_ordinary, format, x, y);
+  const Bool is_whole = is_zero(digits.rest.mantissa) & is_ordinary;
+  const Wide more = zero_extended(to_u32((!is_zero(sign)) & !is_whole));
+  const Wide whole = select(is_ordinary, digits.quotient, wide(code, 0)) + more;
+  const Float near = rounded_from(whole, digits.is_above, a);
+  // Times a power of two, which may overflow.
+  const auto power_of_two = [&](U32 exponent) {
+    return float_of(format.exponent(exponent + format.kBias));
+  };
+  const U32 most = code.u32(format.kBias);
+  const U32 exponent = min(digits.dropped, most);
+  const Float scaled =
+      near * power_of_two(exponent) * power_of_two(min(digits.dropped - exponent, most));
+  return select(is_quotient, a / b, float_of(format.magnitude(scaled) | sign));
 }
 
 }  // namespace
 
-F32 fmod(F32 a, F32 b) {
-  Code& code = *a.code;
-  const U32 x = bits_of(a) & ~kSign, y = bits_of(b) & ~kSign;
-  const Bool is_invalid = (x >= kInfinity) | is_nan_bits(y) | (y == 0);
-  const Bool is_itself = (y == kInfinity) | (x == 0);
-  const Bool is_ordinary = !(is_invalid | is_itself);
-  const Digits digits = divide(or_one(is_ordinary, x), or_one(is_ordinary, y));
-  const U32 rest = select(is_itself, x, joined(digits.rest, digits.exponent));
-  return float_of(select(is_invalid, code.u32(kNaN), rest | (bits_of(a) & kSign)));
-}
-
-F32 floor_divide(F32 a, F32 b) {
-  Code& code = *a.code;
-  const U32 x = bits_of(a) & ~kSign, y = bits_of(b) & ~kSign;
-  const U32 sign = (bits_of(a) ^ bits_of(b)) & kSign;
-  const Bool is_negative = sign != 0;
-  // NaN, infinity, or a zero with its sign.
-  const Bool is_quotient = (x >= kInfinity) | is_nan_bits(y) | (y == 0) | (x == 0);
-  const Bool by_infinity = (y == kInfinity) & !is_quotient;
-  const Bool is_ordinary = !(is_quotient | by_infinity);
-  const Digits digits = divide(or_one(is_ordinary, x), or_one(is_ordinary, y));
-  const Bool is_whole = (digits.rest == 0) & is_ordinary;
-  const Wide more = zero_extended(to_u32(is_negative & !is_whole));
-  const Wide whole = select(is_ordinary, digits.quotient, wide(code, 0)) + more;
-  const F32 near = float_of_wide(whole, digits.is_above, false);
-  // Times a power of two, which may overflow.
-  const U32 exponent = min(digits.dropped, code.u32(254 - 127));
-  const U32 rest = digits.dropped - exponent;
-  const F32 scaled =
-      near * float_of((exponent + 127) << 23) * float_of((min(rest, code.u32(127)) + 127) << 23);
-  const U32 result = (bits_of(scaled) & ~kSign) | sign;
-  return select(is_quotient, a / b, float_of(result));
-}
+F32 fmod(F32 a, F32 b) { return exact_fmod(a, b); }
+F64 fmod(F64 a, F64 b) { return exact_fmod(a, b); }
+F32 floor_divide(F32 a, F32 b) { return exact_floor_divide(a, b); }
+F64 floor_divide(F64 a, F64 b) { return exact_floor_divide(a, b); }
 
 F32 float_of_wide(Wide x, Bool is_above, bool to_odd) {
   Code& code = *x.low.code;

@@ -29,7 +29,9 @@ Bool is_nan(const Element& x);
 
 // Exact: what a truncated quotient leaves, and the largest integer that is not above one.
 F32 fmod(F32 a, F32 b);
+F64 fmod(F64 a, F64 b);
 F32 floor_divide(F32 a, F32 b);
+F64 floor_divide(F64 a, F64 b);
 
 // The nearest float of a number without sign, or of a bit more than that. `to_odd`: not the
 // nearest, but the one whose last bit is 1 where it is inexact.

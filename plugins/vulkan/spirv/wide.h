@@ -68,6 +68,12 @@ inline Wide shift_right(Wide a, U32 by, bool is_signed) {
   return {select(is_far, high, low), select(is_far, filled, high)};
 }
 
+inline Wide bits_of(F64 x) {
+  const auto [low, high] = x.code->words_of(x);
+  return {low, high};
+}
+inline F64 float_of(Wide bits) { return bits.low.code->as_f64(bits.low, bits.high); }
+
 // ---- what integers of both widths have
 
 inline Code& code_of(U32 a) { return *a.code; }
