@@ -27,16 +27,6 @@ Reals broadcast(const Operand& x, const Sizes& to) {
   return result;
 }
 
-bool has_subnormals(const Problem& problem) {
-  return std::any_of(problem.inputs.begin(), problem.inputs.end(), [](const Operand& x) {
-    if (x.absent || !is_float(x.dtype)) return false;
-    const Reals values = x.values();
-    const Real least = least_normal(x.dtype);
-    return std::any_of(values.begin(), values.end(),
-                       [&](Real v) { return v != 0 && real_abs(v) < least; });
-  });
-}
-
 // x y + z, rounded after the product too.
 Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   const tenon_dtype dtype = oracle.infer(fma).at(0).first;
@@ -73,6 +63,16 @@ Reals slacks_of(const Problem& problem, tenon_dtype dtype, Profile profile, cons
     slacks.push_back(slack_of(*problem.op, dtype, profile, own, want[i]));
   }
   return slacks;
+}
+
+bool has_subnormals(const Problem& problem) {
+  return std::any_of(problem.inputs.begin(), problem.inputs.end(), [](const Operand& x) {
+    if (x.absent || !is_float(x.dtype)) return false;
+    const Reals values = x.values();
+    const Real least = least_normal(x.dtype);
+    return std::any_of(values.begin(), values.end(),
+                       [&](Real v) { return v != 0 && real_abs(v) < least; });
+  });
 }
 
 Right::Right(const Environment& env, const Problem& problem) : env_(env), problem_(problem) {

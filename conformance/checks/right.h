@@ -12,6 +12,9 @@ namespace tenon_kit {
 Reals slacks_of(const Problem& problem, tenon_dtype dtype, Profile profile, const Sizes& shape,
                 const Reals& want);
 
+// Whether an input has one.
+bool has_subnormals(const Problem& problem);
+
 class Right {
  public:
   Right(const Environment& env, const Problem& problem);

@@ -1,6 +1,7 @@
 // erf and erfc.
 //
-// Up to 1 it is x + x p(x^2), where the sum's half ulp dominates: p is between -0.16 and 0.13.
+// Up to 1 it is x (1 + p(x^2)) with p between -0.16 and 0.13. The sum's and the product's half ulp
+// dominate, and no part of a product is lost where x is so small that it would be subnormal.
 // Beyond, it is 1 - exp(q(x - 1)) with q = log(erfc), which is nearly a parabola. The exponential
 // is at most 0.16 there and falls with exp(-x^2), so neither its ulp nor the error of q, small
 // where it counts by the weight of its fit, shows beside the half ulp of the difference.
@@ -17,7 +18,7 @@ template <class V>
 V erf(const V& x) {
   using Scalar = typename V::Scalar;
   const V a = abs(x);
-  const V inner = a + a * polynomial(a * a, kErf<Scalar>);
+  const V inner = a * (1.0 + polynomial(a * a, kErf<Scalar>));
   const double kOne = pick<V>(4, 6);  // From here on the result rounds to 1.
   const V t = where(a > kOne, V(kOne), a) - 1.0;
   const V outer = 1.0 - expansions::exp(polynomial(t, kLogErfc<Scalar>));
@@ -34,7 +35,8 @@ V erfc(const V& x) {
   const V e = expansions::exp(-square);
   const V q = 4.0 / (a + 4.0);
   const V p = polynomial((0.5 * a) * q - 1.0, kErfc<typename V::Scalar>);
-  const V right = (e - e * lost) * (q * p);
+  const V rest = q * p;  // Far above what it is small beside, so that nothing is flushed.
+  const V right = e * (rest - rest * lost);
   return where(x < 0.0, 2.0 - right, right);
 }
 

@@ -91,6 +91,23 @@ Float with_sign_of(Float magnitude, Float sign) {
   return float_of((bits ^ sign_of(bits)) | sign_of(bits_of(sign)));
 }
 
+// The sum of a remainder and its divisor. A remainder may be subnormal.
+F64 sum_of_rest(F64 rest, F64 b) { return rest + b; }
+F32 sum_of_rest(F32 rest, F32 b) {
+  Code& code = *rest.code;
+  if (!code.flushes()) return rest + b;
+  // Beside a large divisor it is nothing; with a small one it is added as a multiple of 2^-149.
+  const auto up = [&](F32 x) {
+    const U32 fraction = bits_of(x) & 0x7fffffffu;
+    const F32 multiple = code.emit<F32>(spv::Op::OpConvertUToF, {fraction.id});
+    const F32 scaled = x * code.f32(0x1p100f) * code.f32(0x1p49f);
+    return select(fraction < 0x800000u, with_sign_of(multiple, x), scaled);
+  };
+  const Bool is_small = (bits_of(b) & 0x7fffffffu) < bits_of(code.f32(0x1p-60f));
+  const F32 sum = (up(rest) + up(b)) * code.f32(0x1p-100f) * code.f32(0x1p-49f);
+  return select(is_small, sum, rest + b);
+}
+
 // The remainder with the divisor's sign.
 template <class Float>
 Float floor_mod(Float a, Float b) {
@@ -98,7 +115,7 @@ Float floor_mod(Float a, Float b) {
   const auto bits = bits_of(rest);
   const Bool differs = !is_zero(sign_of(bits ^ bits_of(b)));
   const Bool is_nothing = is_zero(bits ^ sign_of(bits));
-  return select(is_nothing, with_sign_of(rest, b), select(differs, rest + b, rest));
+  return select(is_nothing, with_sign_of(rest, b), select(differs, sum_of_rest(rest, b), rest));
 }
 
 Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {

@@ -15,7 +15,8 @@ bool is_float_arithmetic(spv::Op op) {
 
 }  // namespace
 
-Code::Code(const Capabilities& capabilities, const Shape& shape) : shape_(shape) {
+Code::Code(const Capabilities& capabilities, const Shape& shape)
+    : shape_(shape), flushes_(!capabilities.controls32.preserves_denorms) {
   module_.capability(spv::Capability::Shader);
   const Id nothing = module_.type(spv::Op::OpTypeVoid, {});
   const Id signature = module_.type(spv::Op::OpTypeFunction, {nothing});

@@ -95,6 +95,8 @@ class Code {
 
   // ---- where and with what it runs
 
+  // Whether subnormal numbers may count as zeros, and results that are subnormal become zeros.
+  bool flushes() const { return flushes_; }
   uint32_t local_size() const { return shape_.local_size; }
   U32 local_index() const { return local_index_; }  // Within the group.
   U32 group_index() const { return group_index_; }
@@ -211,6 +213,7 @@ class Code {
   U32 built_in(spv::BuiltIn which, uint32_t component);
 
   const Shape shape_;
+  const bool flushes_;
   Module module_;
   Words variables_, body_;
   Id function_ = 0, parameters_ = 0, first_parameter_ = 0;

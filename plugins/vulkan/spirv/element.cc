@@ -77,6 +77,12 @@ U32 bfloat16_bits(F32 x) {
 
 }  // namespace
 
+F32 without_subnormals(F32 x) {
+  if (!x.code->flushes()) return x;
+  const U32 bits = bits_of(x);
+  return select((bits & 0x7f800000u) == 0, float_of(bits & 0x80000000u), x);
+}
+
 U32 half_bits(tenon_dtype dtype, F32 x) {
   return dtype == TENON_FLOAT16 ? float16_bits(x) : bfloat16_bits(x);
 }

@@ -57,6 +57,9 @@ U32 wrapped(tenon_dtype dtype, U32 x);
 // The nearest value of the dtype, ties to even.
 F32 rounded(tenon_dtype dtype, F32 x);
 
+// Where subnormal numbers may count as zeros they do.
+F32 without_subnormals(F32 x);
+
 // The bits that memory holds of float16 and bfloat16, and back.
 U32 half_bits(tenon_dtype dtype, F32 x);
 F32 half_value(tenon_dtype dtype, U32 bits);

@@ -153,12 +153,15 @@ typename Width::Float run(uint32_t op, std::span<const Element> inputs, const Nu
 
 bool has_expansion(uint32_t op) { return tenon_sdk::find_expansion(op, false) != nullptr; }
 
+// Some of the steps would take a subnormal number for zero and others not: all do.
 Element expanded(uint32_t op, std::span<const Element> inputs) {
   const tenon_dtype dtype = inputs[0].dtype();
   if (dtype == TENON_FLOAT64) {
     return Element(run<Double>(op, inputs, [](const Element& x) { return x.f64(); }));
   }
-  return {dtype, rounded(dtype, run<Single>(op, inputs, [](const Element& x) { return x.f32(); }))};
+  return {dtype, rounded(dtype, run<Single>(op, inputs, [](const Element& x) {
+                           return without_subnormals(x.f32());
+                         }))};
 }
 
 }  // namespace tenon_vulkan::spirv

@@ -108,21 +108,58 @@ Bool compare(uint32_t op, const Element& a, const Element& b) {
   return {};
 }
 
+namespace {
+
+// A sum that, with `to_odd`, has a last bit of 1 where it is inexact.
+F32 sum_of(F32 product, F32 c, bool to_odd) {
+  const F32 sum = product + c;
+  if (!to_odd) return sum;
+  // What the addition lost, exactly; NaN where the sum is not finite.
+  const F32 part = sum - product;
+  const F32 lost = (product - (sum - part)) + (c - part);
+  const F32 zero = sum.code->f32(0);
+  const U32 bits = bits_of(sum);
+  const Bool is_outwards = !((lost > zero) != (sum > zero));
+  const Bool is_kept = ((bits & 1) != 0) | !((lost < zero) | (lost > zero));
+  return float_of(select(is_kept, bits, select(is_outwards, bits + 1, bits - 1)));
+}
+
+// Towards zero, where neither it nor its parts are flushed.
+F32 truncated_product(F32 a, F32 b) {
+  const auto upper = [](F32 x) { return float_of(bits_of(x) & 0xfffff000u); };
+  const F32 product = a * b, a0 = upper(a), b0 = upper(b), a1 = a - a0, b1 = b - b0;
+  const F32 rest = ((a0 * b0 - product) + a0 * b1 + a1 * b0) + a1 * b1;
+  const F32 zero = a.code->f32(0);
+  const Bool is_beyond = select(product < zero, rest, zero - rest) > zero;
+  return float_of(bits_of(product) - to_u32(is_beyond));
+}
+
+Bool is_below(F32 x, F32 limit) { return (bits_of(x) & 0x7fffffffu) < bits_of(limit); }
+
+}  // namespace
+
 // Of half types the product is exact in float32, and the sum is rounded to odd there, so that
 // rounding it once more gives what rounding once would. Of wider ones product and sum round.
 Element fma(const Element& a, const Element& b, const Element& c) {
   if (a.kind() == Kind::kF64) return Element(a.f64() * b.f64() + c.f64());
-  const F32 product = a.f32() * b.f32(), z = c.f32(), sum = product + z;
-  if (a.dtype() == TENON_FLOAT32) return {TENON_FLOAT32, sum};
-  // What the addition lost, exactly; NaN where the sum is not finite.
-  const F32 part = sum - product;
-  const F32 lost = (product - (sum - part)) + (z - part);
-  const F32 zero = a.code().f32(0);
-  const U32 bits = bits_of(sum);
-  const Bool is_outwards = !((lost > zero) != (sum > zero));
-  const Bool is_kept = ((bits & 1) != 0) | !((lost < zero) | (lost > zero));
-  const U32 odd = select(is_kept, bits, select(is_outwards, bits + 1, bits - 1));
-  return {a.dtype(), rounded(a.dtype(), float_of(odd))};
+  Code& code = a.code();
+  const F32 x = without_subnormals(a.f32()), y = without_subnormals(b.f32()),
+            z = without_subnormals(c.f32());
+  const F32 product = x * y;
+  const bool is_half = a.dtype() != TENON_FLOAT32;
+  F32 sum = sum_of(product, z, is_half);
+  if (code.flushes()) {
+    // A product that is flushed may show in the sum: both are moved up. If it is cut off the sum is
+    // between that of the exact product and that of none. A sum that is subnormal is flushed
+    // rather than rounded again.
+    const F32 least = code.f32(0x1p-126f), up = code.f32(0x1p90f), down = code.f32(0x1p-90f);
+    const Bool is_small =
+        is_below(product, least) & is_below(x, code.f32(0x1p30f)) & is_below(z, code.f32(0x1p-40f));
+    const F32 far = sum_of(truncated_product(x * up, y), z * up, is_half);
+    const F32 zero = float_of(bits_of(far) & 0x80000000u);
+    sum = select(is_small, select(is_below(far, least * up), zero, far * down), sum);
+  }
+  return {a.dtype(), rounded(a.dtype(), sum)};
 }
 
 // The lower bound is met first; NaN anywhere gives NaN.
