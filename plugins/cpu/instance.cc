@@ -37,16 +37,15 @@ tenon_device_properties Instance::describe() const {
   static const std::string vendor = processor("vendor_id", kArchitecture);
   struct sysinfo system {};
   sysinfo(&system);
-  return {
-      .kind = TENON_DEVICE_CPU,
-      .description = {name.data(), name.size()},
-      .vendor = {vendor.data(), vendor.size()},
-      .driver = TENON_STR(""),
-      .features = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IEEE_FMA |
-                  TENON_FEATURE_FLOAT64,
-      .memory_bytes = uint64_t{system.totalram} * system.mem_unit,
-      .compute_units = pool.threads(),
-      .vector_bits = vector_bits()};
+  return {.kind = TENON_DEVICE_CPU,
+          .description = {name.data(), name.size()},
+          .vendor = {vendor.data(), vendor.size()},
+          .driver = TENON_STR(""),
+          .features = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV |
+                      TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64,
+          .memory_bytes = uint64_t{system.totalram} * system.mem_unit,
+          .compute_units = pool.threads(),
+          .vector_bits = vector_bits()};
 }
 
 }  // namespace tenon_cpu
