@@ -88,7 +88,8 @@ string(STRIP "${said}" said)
 message(STATUS "${said}")
 
 # A command line that is wrong is told before anything is read.
-foreach(wrong --epochs=0 --batch=many --frobnicate=1 --seed --steps=quick)
+foreach(wrong --epochs=0 --batch=many --frobnicate=1 --seed --steps=quick
+              --fallback=maybe --compare=)
   execute_process(COMMAND ${PROGRAM} ${wrong} ERROR_VARIABLE errors RESULT_VARIABLE status)
   if(NOT status EQUAL 2 OR NOT errors MATCHES "--help")
     message(FATAL_ERROR "fashion ${wrong} ended with ${status}: ${errors}")

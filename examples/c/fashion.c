@@ -1,27 +1,20 @@
 /* The demo: trains a convolutional network on Fashion-MNIST through the C ABI alone.
  *
- * Read fashion_network.c for the network and its gradients. Here are the data, the order in which
- * they are seen, the tests, and the check that saved weights give the same outputs. */
+ * Read fashion_network.c for the network and its gradients, and fashion_training.c for the data and
+ * the order in which they are seen. Here are the tests, and the check that saved weights give the
+ * same outputs. */
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "examples/c/fashion_network.h"
-#include "examples/c/fashion_options.h"
+#include "examples/c/fashion_compare.h"
 #include "examples/c/fashion_page.h"
-#include "examples/c/idx.h"
+#include "examples/c/fashion_training.h"
 #include "examples/c/must.h"
 #include "examples/c/progress.h"
 
 enum { kTestBatch = 500, kLossPoints = 200 };
-
-/* A set of images on the device. */
-typedef struct device_set {
-  size_t count;
-  tenon_tensor* images; /* u8[count,1,28,28] */
-  tenon_tensor* labels; /* i32[count] */
-} device_set;
 
 /* What the network says of the test images. */
 typedef struct verdict {
@@ -30,75 +23,7 @@ typedef struct verdict {
   float* confidence;
 } verdict;
 
-static void* allocate(size_t size) {
-  void* memory = malloc(size ? size : 1);
-  if (!memory) {
-    fputs("fashion: the host's memory is used up\n", stderr);
-    exit(1);
-  }
-  return memory;
-}
-
-static device_set upload(tenon_scope* scope, const image_set* set) {
-  const int64_t shape[] = {(int64_t)set->count, 1, kImageSide, kImageSide};
-  tenon_cast_attrs to_int = TENON_CAST_ATTRS_DEFAULT;
-  device_set result = {set->count, NULL, NULL};
-  tenon_tensor* bytes = NULL;
-  must(tenon_tensor_from_data(scope, TENON_UINT8, shape, 4, set->pixels, set->count * kImagePixels,
-                              &result.images));
-  must(tenon_tensor_from_data(scope, TENON_UINT8, shape, 1, set->labels, set->count, &bytes));
-  to_int.to = TENON_INT32;
-  must(tenon_cast(scope, bytes, &to_int, &result.labels));
-  tenon_tensor_release(bytes);
-  return result;
-}
-
-static void release(device_set* set) {
-  tenon_tensor_release(set->images);
-  tenon_tensor_release(set->labels);
-}
-
-/* ---- the order of images ------------------------------------------------ */
-
-/* SplitMix64: the next number of a sequence that its state alone decides. */
-static uint64_t next_random(uint64_t* state) {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
-static void shuffle(int64_t* order, size_t count, uint64_t* state) {
-  for (size_t i = count; i > 1; --i) {
-    const size_t j = (size_t)(next_random(state) % i);
-    const int64_t swapped = order[i - 1];
-    order[i - 1] = order[j];
-    order[j] = swapped;
-  }
-}
-
-/* ---- training ----------------------------------------------------------- */
-
-/* One step on the images at `indices`; gives the loss. */
-static double train_on(network* net, const device_set* set, const int64_t* indices, int64_t count,
-                       double rate) {
-  tenon_tensor *at = NULL, *images = NULL, *labels = NULL;
-  must(tenon_tensor_from_data(net->scope, TENON_INT64, &count, 1, indices,
-                              (size_t)count * sizeof *indices, &at));
-  must(tenon_gather(net->scope, set->images, at, NULL, &images));
-  must(tenon_gather(net->scope, set->labels, at, NULL, &labels));
-  const double loss = network_train(net, images, labels, rate);
-  tenon_tensor_release(labels);
-  tenon_tensor_release(images);
-  tenon_tensor_release(at);
-  return loss;
-}
-
-/* Falls from its peak to nothing along half a cosine, so that the last steps settle. */
-static double rate_at(size_t step, size_t steps) {
-  const double pi = 3.14159265358979323846;
-  return 0.002 * 0.5 * (1 + cos(pi * (double)step / (double)steps));
-}
+/* ---- training and tests -------------------------------------------------- */
 
 /* The logits of test images `from` up to `to`, read back to the host. */
 static void read_logits(network* net, const device_set* set, size_t from, size_t to, float* out) {
@@ -159,26 +84,20 @@ typedef struct history {
 
 static history train(network* net, const fashion_options* options, const device_set* data,
                      const device_set* test_data, const image_set* truth, verdict* v) {
-  const size_t batch = (size_t)options->batch, epochs = (size_t)options->epochs;
-  const size_t steps = (data->count + batch - 1) / batch, all = steps * epochs;
-  const size_t stretch = (all + kLossPoints - 1) / kLossPoints;
-  int64_t* order = allocate(data->count * sizeof *order);
-  uint64_t random = options->seed;
+  const size_t epochs = (size_t)options->epochs;
+  course c = course_start(options, data->count);
+  const size_t stretch = (c.all + kLossPoints - 1) / kLossPoints;
   history h = {allocate(kLossPoints * sizeof(double)), 0, allocate(epochs * sizeof(double)), 0};
   double stretch_loss = 0;
-  for (size_t i = 0; i < data->count; ++i) order[i] = (int64_t)i;
 
-  progress bar = progress_start(epochs, steps, batch);
+  progress bar = progress_start(epochs, c.steps, c.batch);
   for (size_t epoch = 0; epoch < epochs; ++epoch) {
     double epoch_loss = 0;
-    shuffle(order, data->count, &random);
-    for (size_t step = 0; step < steps; ++step) {
-      const size_t done = epoch * steps + step, from = step * batch;
-      const size_t count = from + batch < data->count ? batch : data->count - from;
-      const double loss = train_on(net, data, order + from, (int64_t)count, rate_at(done, all));
+    for (size_t step = 0; step < c.steps; ++step) {
+      const double loss = course_step(&c, net, data);
       epoch_loss += loss;
       stretch_loss += loss;
-      if ((done + 1) % stretch == 0) {
+      if (c.done % stretch == 0) {
         h.losses[h.n_losses++] = stretch_loss / (double)stretch;
         stretch_loss = 0;
       }
@@ -187,9 +106,9 @@ static history train(network* net, const fashion_options* options, const device_
     if (epoch == 0) h.peak_memory_mib = peak_memory_mib(net->scope);
     test(net, test_data, truth, v);
     h.accuracies[epoch] = v->accuracy;
-    progress_epoch(&bar, epoch + 1, epoch_loss / (double)steps, v->accuracy);
+    progress_epoch(&bar, epoch + 1, epoch_loss / (double)c.steps, v->accuracy);
   }
-  free(order);
+  course_free(&c);
   return h;
 }
 
@@ -264,6 +183,7 @@ int main(int argc, char** argv) {
   tenon_context* context = NULL;
   char device[256];
   context_options.threads = options.threads;
+  context_options.fallback_policy = options.fallback;
   must(tenon_context_create(&context_options, &context));
   tenon_context_run_functions_eagerly(context, options.eager);
   tenon_scope* scope = tenon_context_default_scope(context);
@@ -275,10 +195,15 @@ int main(int argc, char** argv) {
 
   image_set train_images = image_set_read(options.data, "train");
   image_set test_images = image_set_read(options.data, "t10k");
-  device_set train_set = upload(scope, &train_images);
-  device_set test_set = upload(scope, &test_images);
+  device_set train_set = device_set_upload(scope, &train_images);
+  device_set test_set = device_set_upload(scope, &test_images);
   printf("training on %s: %zu images, testing on %zu\n", device, train_set.count, test_set.count);
   fflush(stdout);
+  if (*options.compare && !fashion_compare(scope, &options, &train_images)) {
+    fprintf(stderr, "fashion: %s and %s differ by more than rounding explains\n", options.device,
+            options.compare);
+    return 1;
+  }
   image_set_free(&train_images);
 
   network* net = network_create(scope, options.seed);
@@ -310,8 +235,8 @@ int main(int argc, char** argv) {
   free(v.predicted);
   free(v.confidence);
   network_free(net);
-  release(&train_set);
-  release(&test_set);
+  device_set_release(&train_set);
+  device_set_release(&test_set);
   image_set_free(&test_images);
   tenon_context_release(context);
   return 0;

@@ -236,6 +236,23 @@ double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, d
   return result;
 }
 
+void network_disturb(network* net, uint64_t seed, double deviation) {
+  tenon_generator* generator = NULL;
+  must(tenon_generator_create(net->scope, seed, &generator));
+  for (size_t i = 0; i < kParameters; ++i) {
+    const parameter* p = &kParameter[i];
+    tenon_tensor* value = read(net, net->parameters[i]);
+    tenon_tensor *factor = NULL, *disturbed = NULL;
+    must(tenon_generator_normal(net->scope, generator, TENON_FLOAT32, p->shape, p->rank, 1,
+                                deviation, &factor));
+    must(tenon_mul(net->scope, value, factor, &disturbed));
+    assign(net, net->parameters[i], disturbed);
+    tenon_tensor_release(factor);
+    tenon_tensor_release(value);
+  }
+  tenon_generator_release(generator);
+}
+
 /* ---- files -------------------------------------------------------------- */
 
 static tenon_error* classify(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,

@@ -27,6 +27,9 @@ tenon_tensor* network_logits(network* net, tenon_tensor* images);
  * that is traced at its first call, or runs as it is written: as the context's functions do. */
 double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate);
 
+/* Multiplies each weight with a random number around 1. */
+void network_disturb(network* net, uint64_t seed, double deviation);
+
 /* The weights alone; loading replaces them by those of a file. */
 void network_save(network* net, const char* path);
 void network_load(network* net, const char* path);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tenon/tenon.h>
 
 static const char kHelp[] =
     "Trains a convolutional network on Fashion-MNIST with the gradient tape.\n"
@@ -12,6 +13,12 @@ static const char kHelp[] =
     "Usage: fashion [OPTION VALUE]...\n"
     "\n"
     "  --device NAME   where to train: cpu, cpu:0, best, or a plugin's device (cpu)\n"
+    "  --compare NAME  a device that takes the first 100 steps too; the losses of both are "
+    "printed, and\n"
+    "                  have to agree; none for no device (cpu, unless that trains)\n"
+    "  --fallback HOW  what the device cannot compute; warn: the CPU does, and it is said; auto: "
+    "the\n"
+    "                  CPU does, silently; strict: it is an error (warn)\n"
     "  --epochs N      how often all images are seen, 1 to 1000 (5)\n"
     "  --batch N       images for each step, 1 to 10000 (64)\n"
     "  --seed N        what decides the first weights and the order of images (1)\n"
@@ -48,14 +55,17 @@ static uint64_t number(const char* option, const char* text, uint64_t least, uin
   return value;
 }
 
-/* The place of a word in a list of two. */
-static bool is_second(const char* option, const char* text, const char* first, const char* second) {
-  if (!strcmp(text, second)) return true;
-  if (!strcmp(text, first)) return false;
+/* The place of a word in a list of `count`. */
+static int place(const char* option, const char* text, const char* const* words, int count) {
   char problem[160];
-  snprintf(problem, sizeof problem, ": '%.40s' is neither %s nor %s", text, first, second);
+  int length = snprintf(problem, sizeof problem, ": '%.40s' is none of", text);
+  for (int i = 0; i < count; ++i) {
+    if (!strcmp(text, words[i])) return i;
+    length += snprintf(problem + length, sizeof problem - (size_t)length, "%s %s", i ? "," : "",
+                       words[i]);
+  }
   fail(option, problem);
-  return false;
+  return 0;
 }
 
 static const char* nonempty(const char* option, const char* text) {
@@ -64,7 +74,11 @@ static const char* nonempty(const char* option, const char* text) {
 }
 
 fashion_options fashion_options_parse(int argc, char** argv) {
+  static const char* const steps[] = {"traced", "eager"};
+  static const char* const fallbacks[] = {"warn", "strict", "auto"}; /* TENON_FALLBACK_*. */
+  const char* compare = NULL;
   fashion_options options = {"cpu",
+                             "",
                              "/usr/share/datasets/fashion-mnist",
                              "fashion.safetensors",
                              "fashion_program",
@@ -74,6 +88,7 @@ fashion_options fashion_options_parse(int argc, char** argv) {
                              64,
                              1,
                              0,
+                             TENON_FALLBACK_WARN,
                              false};
   for (int i = 1; i < argc; ++i) {
     char option[32];
@@ -85,9 +100,9 @@ fashion_options fashion_options_parse(int argc, char** argv) {
       fputs(kHelp, stdout);
       exit(0);
     }
-    static const char* const known[] = {"--device",  "--epochs",  "--batch", "--seed",
-                                        "--threads", "--data",    "--save",  "--page",
-                                        "--steps",   "--program", "--images"};
+    static const char* const known[] = {
+        "--device", "--epochs", "--batch",   "--seed",   "--threads", "--data",    "--save",
+        "--page",   "--steps",  "--program", "--images", "--compare", "--fallback"};
     bool is_known = false;
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(option, known[k]);
     if (!is_known) fail(argv[i], ": there is no such option");
@@ -95,7 +110,9 @@ fashion_options fashion_options_parse(int argc, char** argv) {
     const char* value = equals ? equals + 1 : argv[++i];
 
     if (!strcmp(option, "--device")) options.device = nonempty(option, value);
-    if (!strcmp(option, "--steps")) options.eager = is_second(option, value, "traced", "eager");
+    if (!strcmp(option, "--steps")) options.eager = place(option, value, steps, 2);
+    if (!strcmp(option, "--compare")) compare = nonempty(option, value);
+    if (!strcmp(option, "--fallback")) options.fallback = place(option, value, fallbacks, 3);
     if (!strcmp(option, "--data")) options.data = nonempty(option, value);
     if (!strcmp(option, "--save")) options.save = nonempty(option, value);
     if (!strcmp(option, "--program")) options.program = nonempty(option, value);
@@ -106,5 +123,7 @@ fashion_options fashion_options_parse(int argc, char** argv) {
     if (!strcmp(option, "--seed")) options.seed = number(option, value, 0, UINT64_MAX);
     if (!strcmp(option, "--threads")) options.threads = (uint32_t)number(option, value, 0, 4096);
   }
+  if (!compare) compare = strncmp(options.device, "cpu", 3) ? "cpu" : "none";
+  options.compare = strcmp(compare, "none") ? compare : "";
   return options;
 }

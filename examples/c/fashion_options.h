@@ -8,6 +8,7 @@
 
 typedef struct fashion_options {
   const char* device;
+  const char* compare; /* Another device; empty: none. */
   const char* data;
   const char* save;
   const char* program;
@@ -17,6 +18,7 @@ typedef struct fashion_options {
   int64_t batch;
   uint64_t seed;
   uint32_t threads; /* 0 for all cores. */
+  int32_t fallback; /* TENON_FALLBACK_*. */
   bool eager;       /* Whether steps run call by call, and not as a function. */
 } fashion_options;
 

@@ -7,7 +7,17 @@
 # that `tenon run` runs. `./dev demo --help` lists all options.
 . tools/dev/lib.sh
 
-setup
-configure release
-build release --target fashion
+vulkan=
+for argument; do
+  case $argument in vulkan* | --device=vulkan*) vulkan=yes ;; esac
+done
+if [ "$vulkan" ]; then
+  setup --vulkan
+  configure release -DTENON_VULKAN=ON
+  build release --target fashion tenon_plugin_vulkan
+else
+  setup
+  configure release
+  build release --target fashion
+fi
 exec build/release/bin/fashion "$@"

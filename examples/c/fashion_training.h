@@ -1,0 +1,41 @@
+/* fashion_training.h - the demo's images on a device, and the order in which a network learns from
+ * them. */
+
+#ifndef EXAMPLES_FASHION_TRAINING_H_
+#define EXAMPLES_FASHION_TRAINING_H_
+
+#include <tenon/tenon.h>
+
+#include "examples/c/fashion_network.h"
+#include "examples/c/fashion_options.h"
+#include "examples/c/idx.h"
+
+/* A set of images on the scope's device. */
+typedef struct device_set {
+  size_t count;
+  tenon_tensor* images; /* u8[count,1,28,28] */
+  tenon_tensor* labels; /* i32[count] */
+} device_set;
+
+device_set device_set_upload(tenon_scope* scope, const image_set* set);
+void device_set_release(device_set* set);
+
+/* All steps of a training. Its options and the number of images decide them. */
+typedef struct course {
+  size_t count, batch;
+  size_t steps; /* Of an epoch. */
+  size_t all;   /* Of all epochs. */
+  size_t done;
+  int64_t* order; /* Of the images, in this epoch. */
+  uint64_t random;
+} course;
+
+course course_start(const fashion_options* options, size_t count);
+/* The next step; gives its loss. */
+double course_step(course* c, network* net, const device_set* set);
+void course_free(course* c);
+
+/* Ends the program where there is no memory. */
+void* allocate(size_t size);
+
+#endif /* EXAMPLES_FASHION_TRAINING_H_ */
