@@ -1,28 +1,70 @@
 #include "plugins/vulkan/kernels/axes.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace tenon_vulkan {
 
 using spirv::U32;
 using spirv::Var;
 
-std::vector<U32> AxesCode::places(U32 number) const {
-  const U32 zero = code_.u32(0);
-  std::vector<Var<U32>> sums;
-  for (uint32_t k = 0; k < n_operands_; ++k) sums.push_back(code_.var(zero));
-  const Var<U32> rest = code_.var(number);
-  code_.for_(zero, rank_, code_.u32(1), [&](U32 axis) {
-    const U32 size = code_.parameter(sizes_ + axis);
-    const U32 before = rest.get();
-    const U32 quotient = before / size;
-    const U32 coordinate = before - quotient * size;
-    rest.set(quotient);
-    for (uint32_t k = 0; k < n_operands_; ++k) {
-      const U32 stride = code_.parameter(sizes_ + axis + rank_ * (k + 1));
-      sums[k].set(sums[k].get() + coordinate * stride);
+Divisor divisor_of(uint32_t number) {
+  const auto bits = static_cast<uint32_t>(std::bit_width(number - 1));
+  const uint64_t power = uint64_t{1} << bits;
+  const uint64_t multiplier = ((power - number) << 32) / number + 1;
+  return {static_cast<uint32_t>(multiplier), bits - 1};
+}
+
+void Axes::push(spirv::Words& words) const {
+  words.push_back(static_cast<uint32_t>(std::max(rank_, kAtOnce)));
+  for (size_t i = 0; i < rank_; ++i) {
+    const auto size = static_cast<uint32_t>(sizes_[i]);
+    const Divisor divisor = size > 1 ? divisor_of(size) : Divisor{};
+    words.insert(words.end(), {size, divisor.multiplier, divisor.shift});
+    for (size_t k = 0; k < n_operands_; ++k) {
+      words.push_back(static_cast<uint32_t>(strides_[k][axes_[i]]));
     }
+  }
+  for (size_t i = rank_; i < kAtOnce; ++i) words.resize(words.size() + 3 + n_operands_);
+}
+
+AxesCode::AxesCode(spirv::Code& code, U32 at, uint32_t n_operands)
+    : code_(code), at_(at), count_(code.parameter(at)), n_operands_(n_operands) {
+  for (uint32_t i = 0; i < Axes::kAtOnce; ++i) first_.push_back(load(code.u32(i)));
+}
+
+AxesCode::Axis AxesCode::load(U32 axis) const {
+  const U32 at = axis_at(axis);
+  Axis loaded = {code_.parameter(at), code_.parameter(at + 1), code_.parameter(at + 2), {}};
+  for (uint32_t k = 0; k < n_operands_; ++k)
+    loaded.strides.push_back(code_.parameter(at + (3 + k)));
+  return loaded;
+}
+
+std::vector<U32> AxesCode::places(U32 number) const {
+  // Adds what an axis brings to the sums; gives the number without the axis.
+  const auto go_over = [&](const Axis& axis, U32 rest, std::vector<U32>& sums) {
+    const U32 high = code_.multiply_wide(rest, axis.multiplier).second;
+    const U32 quotient = (high + ((rest - high) >> 1)) >> axis.shift;
+    const U32 coordinate = rest - quotient * axis.size;
+    for (uint32_t k = 0; k < n_operands_; ++k) {
+      const U32 part = coordinate * axis.strides[k];
+      sums[k] = sums[k].code == nullptr ? part : sums[k] + part;
+    }
+    return quotient;
+  };
+  std::vector<U32> places(n_operands_);
+  for (const Axis& axis : first_) number = go_over(axis, number, places);
+  std::vector<Var<U32>> sums;
+  for (const U32 place : places) sums.push_back(code_.var(place));
+  const Var<U32> rest = code_.var(number);
+  code_.for_(code_.u32(Axes::kAtOnce), count_, code_.u32(1), [&](U32 i) {
+    std::vector<U32> now;
+    for (const Var<U32>& sum : sums) now.push_back(sum.get());
+    rest.set(go_over(load(i), rest.get(), now));
+    for (uint32_t k = 0; k < n_operands_; ++k) sums[k].set(now[k]);
   });
-  std::vector<U32> places;
-  for (const Var<U32>& sum : sums) places.push_back(sum.get());
+  for (uint32_t k = 0; k < n_operands_; ++k) places[k] = sums[k].get();
   return places;
 }
 

@@ -13,11 +13,22 @@
 
 namespace tenon_vulkan {
 
+// Division by a number that the host knows, of any word: the quotient is
+// (t + (word - t) / 2) / 2^shift with t the high word of word * multiplier (Granlund and
+// Montgomery, 1994).
+struct Divisor {
+  uint32_t multiplier, shift;
+};
+// Of a number above 1.
+Divisor divisor_of(uint32_t number);
+
 // At a launch: some axes, the last one first, those merged that all operands cross without a gap.
-// What is pushed is how many there are, their sizes, and for each operand its strides.
+// What is pushed is how many there are, and for each its size, the division by it, and the strides
+// of the operands. They are never fewer than kAtOnce: those added have strides of zero.
 class Axes {
  public:
   static constexpr size_t kMostOperands = 32;
+  static constexpr size_t kAtOnce = 3;  // Shaders go over so many without a loop.
 
   // The axes of `mask`, with the operands' strides.
   Axes(size_t rank, const int64_t* sizes, uint32_t mask, std::span<const int64_t* const> strides) {
@@ -38,15 +49,9 @@ class Axes {
     n_operands_ = strides.size();
   }
 
-  void push(spirv::Words& words) const {
-    words.push_back(static_cast<uint32_t>(rank_));
-    for (size_t i = 0; i < rank_; ++i) words.push_back(static_cast<uint32_t>(sizes_[i]));
-    for (size_t k = 0; k < n_operands_; ++k) {
-      for (size_t i = 0; i < rank_; ++i) {
-        words.push_back(static_cast<uint32_t>(strides_[k][axes_[i]]));
-      }
-    }
-  }
+  void push(spirv::Words& words) const;
+  // How long the last axis is, with what merged.
+  int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
 
  private:
   size_t rank_ = 0, n_operands_ = 0;
@@ -60,19 +65,28 @@ inline constexpr uint32_t kAllAxes = ~uint32_t{0};
 // In a shader: axes that were pushed at some parameter.
 class AxesCode {
  public:
-  AxesCode(spirv::Code& code, spirv::U32 at, uint32_t n_operands)
-      : code_(code), sizes_(at + 1), rank_(code.parameter(at)), n_operands_(n_operands) {}
+  AxesCode(spirv::Code& code, spirv::U32 at, uint32_t n_operands);
 
   // The parameter behind them.
-  spirv::U32 end() const { return sizes_ + rank_ * (n_operands_ + 1); }
+  spirv::U32 end() const { return axis_at(count_); }
 
   // Where each operand has the element of that number.
   std::vector<spirv::U32> places(spirv::U32 number) const;
+  // How far it is from an element to the next, for each operand, along the last axis.
+  const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }
 
  private:
+  struct Axis {
+    spirv::U32 size, multiplier, shift;
+    std::vector<spirv::U32> strides;
+  };
+  spirv::U32 axis_at(spirv::U32 axis) const { return at_ + 1 + axis * (n_operands_ + 3); }
+  Axis load(spirv::U32 axis) const;
+
   spirv::Code& code_;
-  spirv::U32 sizes_, rank_;
+  spirv::U32 at_, count_;
   uint32_t n_operands_;
+  std::vector<Axis> first_;
 };
 
 }  // namespace tenon_vulkan

@@ -1,7 +1,10 @@
-// An invocation computes as many neighbouring elements as make a word of the smallest result, so
-// that words are written whole. Inputs are read where they lie: dense ones at the element's number,
-// uniform ones once, strided ones at the sum of coordinates times strides, whose axes are merged at
-// the launch as far as they go.
+// An invocation computes four neighbouring elements at a time, which it loads and stores as vectors
+// of words. Where operands do not lie so that this can be, or the body is long, it computes as many
+// as make a word of the smallest result, so that words are written whole all the same.
+//
+// Inputs are read where they lie: dense ones at the element's number, uniform ones once, strided
+// ones at the sum of coordinates times strides, whose axes are merged at the launch as far as they
+// go. Four neighbours are in a row of them all, so that they differ by the last axis' stride alone.
 
 #include "plugins/vulkan/kernels/loop.h"
 
@@ -10,6 +13,7 @@
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
+#include "plugins/vulkan/kernels/lazy_pipeline.h"
 #include "plugins/vulkan/kernels/shader.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -26,72 +30,114 @@ constexpr uint32_t kCount = 0, kAxes = 1;
 
 class LoopCode {
  public:
-  LoopCode(Code& code, const LoopPlan& plan)
-      : code_(code), plan_(plan), n_(code.parameter(kCount)) {
+  LoopCode(Code& code, const LoopPlan& plan, bool by_four)
+      : code_(code),
+        plan_(plan),
+        by_four_(by_four),
+        lanes_(lanes(plan, by_four)),
+        n_(code.parameter(kCount)) {
+    uint32_t n_strided = 0;
     for (const LoopPlan::Input& input : plan.inputs) {
       memory_.emplace_back(code, static_cast<uint32_t>(memory_.size()), input.dtype);
-      if (input.strides == TENON_STRIDES_STRIDED) ++n_strided_;
+      if (input.strides == TENON_STRIDES_STRIDED) ++n_strided;
     }
     for (const uint32_t value : plan.outputs) {
       memory_.emplace_back(code, static_cast<uint32_t>(memory_.size()), plan.dtype(value));
-      lanes_ = std::max(lanes_, memory_.back().per_word());
     }
     for (uint32_t v = 0; v < plan.inputs.size(); ++v) {
       const bool is_uniform = plan.inputs[v].strides == TENON_STRIDES_UNIFORM;
       uniform_.push_back(is_uniform ? memory_[v].load(code.u32(0)) : Element());
     }
-    if (n_strided_ > 0) axes_.emplace(code, code.u32(kAxes), n_strided_);
+    if (n_strided > 0) axes_.emplace(code, code.u32(kAxes), n_strided);
   }
 
-  uint32_t lanes() const { return lanes_; }
+  // How many elements are computed at a time.
+  static uint32_t lanes(const LoopPlan& plan, bool by_four) {
+    if (by_four) return 4;
+    size_t least = 4;
+    for (const uint32_t value : plan.outputs) {
+      least = std::min(least, tenon_sdk::size_of(plan.dtype(value)));
+    }
+    return static_cast<uint32_t>(4 / least);
+  }
 
   void write() {
-    const U32 n_steps = lanes_ == 1 ? n_ : (n_ + (lanes_ - 1)) / lanes_;
-    code_.for_each(n_steps, [&](U32 step) {
-      const U32 first = lanes_ == 1 ? step : step * lanes_;
-      std::vector<std::vector<Element>> results(plan_.outputs.size());
-      for (uint32_t lane = 0; lane < lanes_; ++lane) {
-        // Beyond the last element the last one is computed again.
-        const U32 index = lane == 0 ? first : min(first + lane, n_ - 1);
-        const std::vector<Element> values = compute(index);
-        for (size_t i = 0; i < results.size(); ++i) {
-          results[i].push_back(values[plan_.outputs[i]]);
-        }
-      }
-      for (size_t i = 0; i < results.size(); ++i) store(i, first, results[i]);
-    });
+    if (!by_four_) {
+      const U32 n_steps = lanes_ == 1 ? n_ : (n_ + (lanes_ - 1)) / lanes_;
+      return code_.for_each(
+          n_steps, [&](U32 step) { go_over(lanes_ == 1 ? step : step * lanes_, lanes_, false); });
+    }
+    code_.for_each(n_ >> 2, [&](U32 step) { go_over(step << 2, lanes_, true); });
+    if (axes_) return;  // Rows of fours leave nothing over.
+    const U32 rest = n_ & 3;
+    code_.if_(code_.number() < rest, [&] { go_over(n_ - rest + code_.number(), 1, false); });
   }
 
  private:
-  std::vector<Element> compute(U32 index) {
-    const std::vector<U32> places = axes_ ? axes_->places(index) : std::vector<U32>();
-    std::vector<Element> values;
+  using Values = std::vector<Element>;
+
+  void go_over(U32 first, uint32_t lanes, bool by_four) {
+    const std::vector<Values> inputs = load(first, lanes, by_four);
+    std::vector<Values> results(plan_.outputs.size());
+    for (const Values& lane : inputs) {
+      const Values values = compute(lane);
+      for (size_t i = 0; i < results.size(); ++i) results[i].push_back(values[plan_.outputs[i]]);
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Elements& memory = memory_[plan_.inputs.size() + i];
+      by_four ? memory.store_four(first, results[i]) : store(memory, first, results[i]);
+    }
+  }
+
+  // The inputs of each lane.
+  std::vector<Values> load(U32 first, uint32_t lanes, bool by_four) {
+    std::vector<U32> indices;  // Beyond the last element the last one is computed again.
+    std::vector<std::vector<U32>> places;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      indices.push_back(lane == 0 ? first : min(first + lane, n_ - 1));
+      if (axes_) places.push_back(next_places(places, indices[lane]));
+    }
+    std::vector<Values> inputs(lanes);
     size_t strided = 0;
     for (size_t v = 0; v < plan_.inputs.size(); ++v) {
-      switch (plan_.inputs[v].strides) {
-        case TENON_STRIDES_UNIFORM:
-          values.push_back(uniform_[v]);
-          break;
-        case TENON_STRIDES_STRIDED:
-          values.push_back(memory_[v].load(places[strided++]));
-          break;
-        default:
-          values.push_back(memory_[v].load(index));
+      const auto strides = plan_.inputs[v].strides;
+      const bool is_strided = strides == TENON_STRIDES_STRIDED;
+      const bool is_dense = strides == TENON_STRIDES_DENSE;
+      const Values four = is_dense && by_four ? memory_[v].load_four(first) : Values();
+      for (uint32_t lane = 0; lane < lanes; ++lane) {
+        inputs[lane].push_back(is_strided  ? memory_[v].load(places[lane][strided])
+                               : !is_dense ? uniform_[v]
+                               : by_four   ? four[lane]
+                                           : memory_[v].load(indices[lane]));
       }
+      if (is_strided) ++strided;
     }
+    return inputs;
+  }
+
+  // Where the strided inputs are, of the lane behind those before.
+  std::vector<U32> next_places(const std::vector<std::vector<U32>>& before, U32 index) const {
+    if (!by_four_ || before.empty()) return axes_->places(index);
+    std::vector<U32> places;
+    for (size_t k = 0; k < before[0].size(); ++k) {
+      places.push_back(before.back()[k] + axes_->last_strides()[k]);
+    }
+    return places;
+  }
+
+  Values compute(Values values) const {
     for (const LoopPlan::Instruction& instruction : plan_.instructions) {
-      std::vector<Element> inputs;
+      Values inputs;
       for (const uint32_t value : instruction.inputs) inputs.push_back(values[value]);
       values.push_back(scalar_op(instruction.op, inputs, instruction.dtype));
     }
     return values;
   }
 
-  void store(size_t output, U32 first, std::span<const Element> elements) {
-    const Elements& memory = memory_[plan_.inputs.size() + output];
-    if (lanes_ == 1) return memory.store(first, elements[0]);
+  void store(const Elements& memory, U32 first, std::span<const Element> elements) {
+    if (elements.size() == 1) return memory.store(first, elements[0]);
     const uint32_t each = memory.per_word();
-    for (uint32_t lane = 0; lane < lanes_; lane += each) {
+    for (uint32_t lane = 0; lane < elements.size(); lane += each) {
       const U32 index = first + lane;
       if (each == 1) {
         code_.if_(index < n_, [&] { memory.store(index, elements[lane]); });
@@ -103,11 +149,92 @@ class LoopCode {
 
   Code& code_;
   const LoopPlan& plan_;
+  const bool by_four_;
+  const uint32_t lanes_;
   const U32 n_;
-  uint32_t lanes_ = 1, n_strided_ = 0;
   std::optional<AxesCode> axes_;
   std::vector<Elements> memory_;  // Of inputs, then outputs.
-  std::vector<Element> uniform_;
+  Values uniform_;
+};
+
+class Loop final : public Kernel {
+ public:
+  Loop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
+    for (uint32_t v = 0; v < plan_.inputs.size(); ++v) {
+      if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
+    }
+    is_long_ = module(false).size() > kLong * LoopCode::lanes(plan_, false);
+  }
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
+    const tenon_view& out = launch.outputs[0];
+    const int64_t n = tenon_sdk::count(out);
+    if (n == 0) return nullptr;
+    std::array<const int64_t*, Axes::kMostOperands> strides;
+    for (size_t k = 0; k < strided_.size(); ++k) strides[k] = launch.inputs[strided_[k]].strides;
+    const Axes axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided_.size()});
+    Operand operands[Axes::kMostOperands];
+    for (uint32_t i = 0; i < n_operands(); ++i) operands[i] = operand_of(launch, i);
+    const bool by_four = goes_by_four({operands, n_operands()}, axes);
+    const Pipeline* pipeline = nullptr;
+    tenon_error* error = pipelines_[by_four ? 1 : 0].get(device_, n_operands(), &pipeline,
+                                                         [&] { return module(by_four); });
+    if (error != nullptr) return error;
+    Words words;
+    push(words, n);
+    if (!strided_.empty()) axes.push(words);
+    const uint32_t lanes = LoopCode::lanes(plan_, by_four);
+    return encoder.dispatch({pipeline,
+                             {operands, n_operands()},
+                             words,
+                             groups_for((static_cast<uint64_t>(n) + lanes - 1) / lanes)});
+  }
+
+ private:
+  // Words of a module for each element from which on it computes longer than it loads: its code is
+  // not worth having four times.
+  static constexpr size_t kLong = 2000;
+
+  uint32_t n_operands() const {
+    return static_cast<uint32_t>(plan_.inputs.size() + plan_.outputs.size());
+  }
+
+  Words module(bool by_four) const {
+    uint32_t vectors = 0;
+    for (uint32_t i = 0; by_four && i < n_operands(); ++i) {
+      if (is_dense(i) && Elements::needs_vectors(dtype(i))) vectors |= 1u << i;
+    }
+    Code code(capabilities_of(device_),
+              {.n_operands = n_operands(), .local_size = kLocalSize, .vectors = vectors});
+    LoopCode(code, plan_, by_four).write();
+    return code.finish();
+  }
+
+  // Where operands are matters modulo 32 bytes only, which recordings keep. Values stand anywhere.
+  bool goes_by_four(std::span<const Operand> operands, const Axes& axes) const {
+    if (is_long_ || (!strided_.empty() && axes.last_size() % 4 != 0)) return false;
+    for (uint32_t i = 0; i < operands.size(); ++i) {
+      if (!is_dense(i)) continue;
+      const bool is_at_four = operands[i].first % (4 * tenon_sdk::size_of(dtype(i))) == 0;
+      if (operands[i].buffer == nullptr || !is_at_four) return false;
+    }
+    return true;
+  }
+
+  bool is_dense(uint32_t operand) const {
+    return operand >= plan_.inputs.size() || plan_.inputs[operand].strides == TENON_STRIDES_DENSE;
+  }
+  tenon_dtype dtype(uint32_t operand) const {
+    const size_t n_inputs = plan_.inputs.size();
+    return operand < n_inputs ? plan_.inputs[operand].dtype
+                              : plan_.dtype(plan_.outputs[operand - n_inputs]);
+  }
+
+  tenon_device_p* const device_;
+  const LoopPlan plan_;
+  std::vector<uint32_t> strided_;  // Inputs.
+  bool is_long_;
+  LazyPipeline pipelines_[2];  // The second goes by four.
 };
 
 }  // namespace
@@ -125,29 +252,9 @@ Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
     }
   }
   if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
-  Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
-  LoopCode loop(code, plan);
-  loop.write();
-
-  std::vector<uint32_t> strided;
-  for (uint32_t v = 0; v < plan.inputs.size(); ++v) {
-    if (plan.inputs[v].strides == TENON_STRIDES_STRIDED) strided.push_back(v);
-  }
-  const auto fill = [device, lanes = loop.lanes(), strided](const tenon_launch& launch,
-                                                            Words& words) {
-    const int64_t n = tenon_sdk::count(launch.outputs[0]);
-    push(words, n);
-    if (!strided.empty()) {
-      std::array<const int64_t*, Axes::kMostOperands> strides;
-      for (size_t k = 0; k < strided.size(); ++k) strides[k] = launch.inputs[strided[k]].strides;
-      const tenon_view& out = launch.outputs[0];
-      Axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided.size()}).push(words);
-    }
-    return groups_for((static_cast<uint64_t>(n) + lanes - 1) / lanes);
-  };
-  return one_dispatch(
-      device, code, n_operands,
-      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_MAY_ALIAS | TENON_KERNEL_DETERMINISTIC, fill);
+  return {
+      .kernel = std::make_unique<Loop>(device, std::move(plan)),
+      .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_MAY_ALIAS | TENON_KERNEL_DETERMINISTIC};
 }
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {

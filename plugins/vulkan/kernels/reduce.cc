@@ -188,8 +188,11 @@ class ReduceKernel final : public Kernel {
       return code.finish();
     });
     if (error != nullptr) return error;
-    const auto n_invocations = static_cast<uint64_t>(n_items) * (pass.by_groups ? kLocalSize : 1);
-    return encoder.dispatch({pipeline, {operands.begin(), n}, words, groups_for(n_invocations)});
+    const auto items = static_cast<uint64_t>(n_items);
+    return encoder.dispatch({pipeline,
+                             {operands.begin(), n},
+                             words,
+                             pass.by_groups ? so_many_groups(items) : groups_for(items)});
   }
 
   tenon_device_p* const device_;

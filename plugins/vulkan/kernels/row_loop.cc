@@ -231,8 +231,9 @@ class RowLoop final : public Kernel {
     push(words, length);
     Axes(x.rank, x.sizes, ~plan_.row_axes, {beside, n_operands}).push(words);
     Axes(x.rank, x.sizes, plan_.row_axes, {along, n_operands}).push(words);
-    const auto n_invocations = static_cast<uint64_t>(n_rows) * (by_groups ? kLocalSize : 1);
-    return encoder.dispatch({pipeline, {operands, n_operands}, words, groups_for(n_invocations)});
+    const auto n = static_cast<uint64_t>(n_rows);
+    return encoder.dispatch(
+        {pipeline, {operands, n_operands}, words, by_groups ? so_many_groups(n) : groups_for(n)});
   }
 
  private:

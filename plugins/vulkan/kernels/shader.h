@@ -16,11 +16,18 @@ using Words = spirv::Words;
 // thread.
 inline constexpr uint32_t kLocalSize = 64;
 
-// How many groups go over so many invocations. A shader goes round again for the rest.
-inline std::array<uint32_t, 3> groups_for(uint64_t n_invocations) {
+// Where each group has one, and goes on to others beyond what a device takes.
+inline std::array<uint32_t, 3> so_many_groups(uint64_t n) {
   constexpr uint64_t kMostGroups = 65535;
-  const uint64_t n = (n_invocations + kLocalSize - 1) / kLocalSize;
   return {static_cast<uint32_t>(std::min(n, kMostGroups)), 1, 1};
+}
+
+// How many groups go over so many numbers (Code::for_each). Those that fill a large device have one
+// number for each invocation; beyond that an invocation has several.
+inline std::array<uint32_t, 3> groups_for(uint64_t n) {
+  constexpr uint64_t kFull = 4096, kRounds = 16;
+  const uint64_t single = (n + kLocalSize - 1) / kLocalSize;
+  return so_many_groups(std::max(std::min(single, kFull), single / kRounds));
 }
 
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }

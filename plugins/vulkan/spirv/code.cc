@@ -1,6 +1,9 @@
 #include "plugins/vulkan/spirv/code.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace tenon_vulkan::spirv {
@@ -16,7 +19,10 @@ bool is_float_arithmetic(spv::Op op) {
 }  // namespace
 
 Code::Code(const Capabilities& capabilities, const Shape& shape)
-    : shape_(shape), flushes_(!capabilities.controls32.preserves_denorms) {
+    : shape_(shape),
+      flushes_(!capabilities.controls32.preserves_denorms),
+      neighbours_(
+          std::gcd(shape.local_size, std::bit_floor(std::max(capabilities.subgroup_size, 1u)))) {
   module_.capability(spv::Capability::Shader);
   const Id nothing = module_.type(spv::Op::OpTypeVoid, {});
   const Id signature = module_.type(spv::Op::OpTypeFunction, {nothing});
@@ -25,17 +31,12 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
   append(variables_, spv::Op::OpLabel, {module_.new_id()});
   ask_for_floats(capabilities);
 
-  const Id block = block_of_words();
-  const Id pointer = module_.pointer(spv::StorageClass::StorageBuffer, block);
-  for (uint32_t binding = 0; binding <= shape.n_operands; ++binding) {
-    const Id variable = module_.global(pointer, spv::StorageClass::StorageBuffer);
-    module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
-    module_.decorate(variable, spv::Decoration::Binding, {binding});
-    if (binding == 0) {
-      parameters_ = variable;
-    } else {
-      operands_.push_back(variable);
-    }
+  const Id block = block_of(type(Scalar::kU32), 4);
+  const Id block_of_vectors = shape.vectors == 0 ? 0 : block_of(words(4), 16);
+  parameters_ = bind(block, 0);
+  for (uint32_t i = 0; i < shape.n_operands; ++i) {
+    const bool has_vectors = (shape.vectors >> i & 1) != 0;
+    operands_.push_back(bind(has_vectors ? block_of_vectors : block, i + 1));
   }
 
   const Id constants = module_.new_type(spv::Op::OpTypeStruct, {type(Scalar::kU32)});
@@ -79,17 +80,25 @@ void Code::ask_for_floats(const Capabilities& capabilities) {
            single.preserves_denorms, wide.preserves_denorms, capabilities.independent_denorms);
 }
 
-Id Code::block_of_words() {
-  const Id words = module_.new_type(spv::Op::OpTypeRuntimeArray, {type(Scalar::kU32)});
-  module_.decorate(words, spv::Decoration::ArrayStride, {4});
-  const Id block = module_.new_type(spv::Op::OpTypeStruct, {words});
+// A pointer to a block of elements.
+Id Code::block_of(Id element, uint32_t element_bytes) {
+  const Id elements = module_.new_type(spv::Op::OpTypeRuntimeArray, {element});
+  module_.decorate(elements, spv::Decoration::ArrayStride, {element_bytes});
+  const Id block = module_.new_type(spv::Op::OpTypeStruct, {elements});
   module_.decorate(block, spv::Decoration::Block);
   module_.decorate_member(block, 0, spv::Decoration::Offset, {0});
-  return block;
+  return module_.pointer(spv::StorageClass::StorageBuffer, block);
+}
+
+Id Code::bind(Id pointer, uint32_t binding) {
+  const Id variable = module_.global(pointer, spv::StorageClass::StorageBuffer);
+  module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
+  module_.decorate(variable, spv::Decoration::Binding, {binding});
+  return variable;
 }
 
 U32 Code::built_in(spv::BuiltIn which, uint32_t component) {
-  const Id vec3 = module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), 3});
+  const Id vec3 = words(3);
   const Id variable =
       module_.global(module_.pointer(spv::StorageClass::Input, vec3), spv::StorageClass::Input);
   module_.decorate(variable, spv::Decoration::BuiltIn, {word(which)});
@@ -125,7 +134,7 @@ Id Code::type(Scalar scalar) {
   return 0;
 }
 
-Id Code::vec2() { return module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), 2}); }
+Id Code::words(uint32_t n) { return module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), n}); }
 
 U32 Code::u32(uint32_t value) { return {this, module_.constant(type(Scalar::kU32), {value})}; }
 
@@ -155,8 +164,14 @@ U32 Code::place(uint32_t operand) { return word_parameter(u32(operand)); }
 Id Memory::at(U32 index) const {
   Module& module = code_->module();
   const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->type(Scalar::kU32));
+  const Id first = code_->u32(0).id;
+  if (has_vectors_) {
+    const Id vector = (index >> 2).id, component = (index & 3).id, id = module.new_id();
+    code_->emit(spv::Op::OpAccessChain, {pointer, id, variable_, first, vector, component});
+    return id;
+  }
   const Id id = module.new_id();
-  code_->emit(spv::Op::OpAccessChain, {pointer, id, variable_, code_->u32(0).id, index.id});
+  code_->emit(spv::Op::OpAccessChain, {pointer, id, variable_, first, index.id});
   return id;
 }
 
@@ -175,6 +190,31 @@ U32 Memory::compare_exchange(U32 index, U32 expected, U32 value) const {
   const U32 scope = code_->u32(word(spv::Scope::Device)), semantics = code_->u32(0);
   return code_->emit<U32>(spv::Op::OpAtomicCompareExchange,
                           {at(index), scope.id, semantics.id, semantics.id, value.id, expected.id});
+}
+
+Id Memory::vector_at(U32 index) const {
+  Module& module = code_->module();
+  const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->words(4));
+  const Id id = module.new_id();
+  code_->emit(spv::Op::OpAccessChain, {pointer, id, variable_, code_->u32(0).id, index.id});
+  return id;
+}
+
+std::array<U32, 4> Memory::load_vector(U32 index) const {
+  const Id from = vector_at(index), vector = code_->module().new_id();
+  code_->emit(spv::Op::OpLoad, {code_->words(4), vector, from});
+  std::array<U32, 4> words;
+  for (uint32_t i = 0; i < 4; ++i) {
+    words[i] = code_->emit<U32>(spv::Op::OpCompositeExtract, {vector, i});
+  }
+  return words;
+}
+
+void Memory::store_vector(U32 index, std::span<const U32, 4> words) const {
+  const Id to = vector_at(index), vector = code_->module().new_id();
+  code_->emit(spv::Op::OpCompositeConstruct,
+              {code_->words(4), vector, words[0].id, words[1].id, words[2].id, words[3].id});
+  code_->emit(spv::Op::OpStore, {to, vector});
 }
 
 // Variables of a function stand at its beginning.
@@ -252,13 +292,13 @@ std::pair<U32, U32> Code::sub_borrow(U32 a, U32 b) {
 
 F64 Code::as_f64(U32 low, U32 high) {
   const Id both = module_.new_id();
-  append(body_, spv::Op::OpCompositeConstruct, {vec2(), both, low.id, high.id});
+  append(body_, spv::Op::OpCompositeConstruct, {words(2), both, low.id, high.id});
   return emit<F64>(spv::Op::OpBitcast, {both});
 }
 
 std::pair<U32, U32> Code::words_of(F64 x) {
   const Id both = module_.new_id();
-  append(body_, spv::Op::OpBitcast, {vec2(), both, x.id});
+  append(body_, spv::Op::OpBitcast, {words(2), both, x.id});
   return {emit<U32>(spv::Op::OpCompositeExtract, {both, 0}),
           emit<U32>(spv::Op::OpCompositeExtract, {both, 1})};
 }

@@ -12,8 +12,10 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <utility>
 
 #include "plugins/vulkan/capabilities.h"
@@ -66,18 +68,25 @@ class Shared {
 // An operand: words of 32 bits, counted from the beginning of its block.
 class Memory {
  public:
-  Memory(Code* code, Id variable) : code_(code), variable_(variable) {}
+  Memory(Code* code, Id variable, bool has_vectors = false)
+      : code_(code), variable_(variable), has_vectors_(has_vectors) {}
   U32 load(U32 index) const;
   void store(U32 index, U32 value) const;
   // The word as it was before.
   U32 atomic(spv::Op op, U32 index, U32 value) const;
   U32 compare_exchange(U32 index, U32 expected, U32 value) const;
 
+  // Of an operand that has them (Shape): vectors of four words, counted likewise.
+  std::array<U32, 4> load_vector(U32 index) const;
+  void store_vector(U32 index, std::span<const U32, 4> words) const;
+
  private:
   Id at(U32 index) const;
+  Id vector_at(U32 index) const;
 
   Code* code_;
   Id variable_;
+  bool has_vectors_;
 };
 
 class Code {
@@ -85,6 +94,7 @@ class Code {
   struct Shape {
     uint32_t n_operands;
     uint32_t local_size;
+    uint32_t vectors = 0;  // A bit for each operand of vectors; their blocks are whole ones.
   };
   Code(const Capabilities& capabilities, const Shape& shape);
   Code(const Code&) = delete;
@@ -101,7 +111,11 @@ class Code {
   U32 local_index() const { return local_index_; }  // Within the group.
   U32 group_index() const { return group_index_; }
   U32 n_groups() const { return n_groups_; }
-  Memory operand(uint32_t number) const { return {code(), operands_[number]}; }
+  // Of this invocation, among all of the dispatch.
+  U32 number() const;
+  Memory operand(uint32_t number) const {
+    return {code(), operands_[number], (shape_.vectors >> number & 1) != 0};
+  }
   // The kernel's own parameters, behind the operands' places.
   U32 parameter(uint32_t index);
   U32 parameter(U32 index);
@@ -142,7 +156,9 @@ class Code {
   // body(U32) for begin, begin + step, ... below `end`.
   template <class Body>
   void for_(U32 begin, U32 end, U32 step, Body&& body);
-  // body(U32) for each number below n, shared among all invocations of the dispatch.
+  // body(U32) for each number below n, shared among all invocations of the dispatch. What a
+  // subgroup goes over lies side by side: its invocations reach the same lines of caches at once,
+  // and where it runs alone until it ends, as on software drivers, it stays within few pages.
   template <class Body>
   void for_each(U32 n, Body&& body);
   // The invocations of a group meet, and see what each other wrote.
@@ -183,6 +199,7 @@ class Code {
   std::pair<U32, U32> words_of(F64 x);
 
   Id type(Scalar scalar);
+  Id words(uint32_t n);  // The type of a vector of them.
   Id emit(spv::Op op, Scalar result, std::initializer_list<uint32_t> operands);
   void emit(spv::Op op, std::initializer_list<uint32_t> operands) { append(body_, op, operands); }
   Module& module() { return module_; }
@@ -199,7 +216,6 @@ class Code {
   Id emit_glsl(GLSLstd450 function, Scalar result, std::initializer_list<uint32_t> operands);
   std::pair<U32, U32> emit_pair(spv::Op op, U32 a, U32 b);
   U32 word_parameter(U32 index);
-  Id vec2();
   void label(Id id) { emit(spv::Op::OpLabel, {id}); }
   Branch begin_if(Bool condition);
   Branch begin_if_else(Bool condition);
@@ -209,11 +225,13 @@ class Code {
   void test_loop(const Loop& loop, Bool condition);
   void end_loop(const Loop& loop);
   void ask_for_floats(const Capabilities& capabilities);
-  Id block_of_words();
+  Id block_of(Id element, uint32_t element_bytes);
+  Id bind(Id pointer, uint32_t binding);
   U32 built_in(spv::BuiltIn which, uint32_t component);
 
   const Shape shape_;
   const bool flushes_;
+  const uint32_t neighbours_;  // Invocations of a group that run side by side.
   Module module_;
   Words variables_, body_;
   Id function_ = 0, parameters_ = 0, first_parameter_ = 0;
@@ -320,6 +338,8 @@ inline U32 to_u32(Bool a) { return select(a, 1, 0); }
 inline U32 bits_of(F32 x) { return x.code->emit<U32>(spv::Op::OpBitcast, {x.id}); }
 inline F32 float_of(U32 bits) { return bits.code->emit<F32>(spv::Op::OpBitcast, {bits.id}); }
 
+inline U32 Code::number() const { return group_index_ * local_size() + local_index_; }
+
 // ---- templates from above
 
 template <class T>
@@ -345,7 +365,11 @@ void Code::for_(U32 begin, U32 end, U32 step, Body&& body) {
 template <class Body>
 void Code::for_each(U32 n, Body&& body) {
   const U32 all = n_groups() * local_size();
-  for_(group_index() * local_size() + local_index(), n, all, body);
+  const U32 rounds = (n + (all - 1)) / all;
+  const U32 own = number();
+  const U32 lane = own & (neighbours_ - 1);
+  const U32 begin = (own - lane) * rounds + lane;
+  for_(begin, min(n, begin + rounds * neighbours_), u32(neighbours_), body);
 }
 
 }  // namespace tenon_vulkan::spirv

@@ -220,9 +220,8 @@ void Elements::store(U32 index, const Element& x) const {
   // Nobody else has these bits of the word, so that they may be zero for a moment.
   const U32 byte = place_ + index * size_;
   const U32 shift = (byte & 3) << 3;
-  const uint32_t mask = (1u << (8 * size_)) - 1;
-  memory_.atomic(spv::Op::OpAtomicAnd, byte >> 2, ~(code_->u32(mask) << shift));
-  memory_.atomic(spv::Op::OpAtomicOr, byte >> 2, (bits.low & mask) << shift);
+  memory_.atomic(spv::Op::OpAtomicAnd, byte >> 2, ~(code_->u32(mask()) << shift));
+  memory_.atomic(spv::Op::OpAtomicOr, byte >> 2, (bits.low & mask()) << shift);
 }
 
 void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) const {
@@ -231,10 +230,9 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
   code_->if_(
       is_whole,
       [&] {
-        const uint32_t mask = (1u << (8 * size_)) - 1;
-        U32 word = bits_of(elements[0]).low & mask;
+        U32 word = bits_of(elements[0]).low & mask();
         for (uint32_t i = 1; i < per_word; ++i) {
-          word = word | (bits_of(elements[i]).low & mask) << (8 * size_ * i);
+          word = word | (bits_of(elements[i]).low & mask()) << (8 * size_ * i);
         }
         memory_.store((place_ + index * size_) >> 2, word);
       },
@@ -243,6 +241,54 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
           code_->if_(index + i < n, [&] { store(index + i, elements[i]); });
         }
       });
+}
+
+// The vector, or below that the word, in which the first of four elements is.
+U32 Elements::first_of_four(U32 index) const {
+  return (size_ >= 4 ? place_ >> 4 : first_word_) + (index >> (size_ == 1 || size_ == 4 ? 2 : 1));
+}
+
+std::vector<Element> Elements::load_four(U32 index) const {
+  const U32 nothing = code_->u32(0), first = first_of_four(index);
+  std::vector<U32> words;  // As many as an element has bytes.
+  if (size_ < 4) {
+    for (uint32_t i = 0; i < size_; ++i) words.push_back(memory_.load(first + i));
+  } else {
+    for (uint32_t i = 0; i < size_ / 4; ++i) {
+      const std::array<U32, 4> vector = memory_.load_vector(first + i);
+      words.insert(words.end(), vector.begin(), vector.end());
+    }
+  }
+  std::vector<Element> elements;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t byte = i * size_;
+    const U32 low = words[byte / 4];
+    const U32 high = size_ == 8 ? words[byte / 4 + 1] : nothing;
+    elements.push_back(element_of(dtype_, {byte % 4 == 0 ? low : low >> (8 * (byte % 4)), high}));
+  }
+  return elements;
+}
+
+void Elements::store_four(U32 index, std::span<const Element> elements) const {
+  std::vector<U32> words;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const Bits bits = bits_of(elements[i]);
+    const uint32_t byte = i * size_ % 4;
+    if (byte == 0) {
+      words.push_back(size_ < 4 ? bits.low & mask() : bits.low);
+    } else {
+      words.back() = words.back() | (bits.low & mask()) << (8 * byte);
+    }
+    if (size_ == 8) words.push_back(bits.high);
+  }
+  const U32 first = first_of_four(index);
+  if (size_ < 4) {
+    for (uint32_t i = 0; i < size_; ++i) memory_.store(first + i, words[i]);
+  } else {
+    for (uint32_t i = 0; i < size_ / 4; ++i) {
+      memory_.store_vector(first + i, std::span<const U32, 4>(&words[4 * i], 4));
+    }
+  }
 }
 
 }  // namespace tenon_vulkan::spirv

@@ -9,6 +9,7 @@
 #include <tenon/plugin.h>
 
 #include <span>
+#include <vector>
 
 #include "plugins/sdk/dtype.h"
 #include "plugins/vulkan/spirv/wide.h"
@@ -100,7 +101,18 @@ class Elements {
   // multiple of how many are given.
   void store_word(U32 index, std::span<const Element> elements, U32 n) const;
 
+  // Elements of a word and more go in vectors, when they go by four.
+  static bool needs_vectors(tenon_dtype dtype) { return tenon_sdk::size_of(dtype) >= 4; }
+  // Four elements side by side. The index is a multiple of four, and the operand begins at a
+  // multiple of four elements, as its block ends. Beyond the operand's end anything is read;
+  // nothing is written at `n` and above.
+  std::vector<Element> load_four(U32 index) const;
+  void store_four(U32 index, std::span<const Element> elements) const;
+
  private:
+  U32 first_of_four(U32 index) const;
+  uint32_t mask() const { return (1u << (8 * size_)) - 1; }  // Of an element below a word.
+
   tenon_dtype dtype_;
   uint32_t size_;
   Code* code_;
