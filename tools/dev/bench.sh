@@ -4,13 +4,20 @@
 #   ./dev bench [NAME [ARGUMENTS]]
 #
 # Without a name: every bench in turn. `--json FILE` after a name also writes the figures there.
+# `vulkan` measures the driver that VK_DRIVER_FILES names.
 . tools/dev/lib.sh
 
 # These settings of OpenBLAS, which some environments export, halve its speed and every peer's.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 
 setup --bench --peers
-configure release -DTENON_BENCHES=ON
+# The Vulkan plugin is under way, and is built where it is asked for.
+if [ "${1:-}" = vulkan ]; then
+  setup --vulkan
+  configure release -DTENON_BENCHES=ON -DTENON_VULKAN=ON
+else
+  configure release -DTENON_BENCHES=ON
+fi
 build release
 
 case ${1:-} in

@@ -1,0 +1,355 @@
+// What the Vulkan plugin's kernels reach of what the device can do, on the first device that the
+// loader offers (VK_DRIVER_FILES chooses the driver), beside shaders written by hand on the same
+// driver, and beside other ways of doing the same on the same device:
+//
+//   add_16M        bytes per second, beside three shaders that copy as many bytes: 0.8 or more
+//   chain_16M      ten ops as a function, which is one dispatch, beside ten calls
+//   replay         a function of 200 small ops that cannot be one dispatch, beside 200 calls (5 or
+//                  more), and beside a command buffer of 200 dispatches that is submitted again
+//   replay_host    of that what the caller waits for until the call returns
+//   matmul_1024    beside a shader that does nothing but as many products and sums: 0.5 or more
+//   first_use      of an op whose shader an earlier run kept, beside one without such a cache
+
+#include <tenon/tenon.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "benches/bare_vulkan.h"
+#include "benches/compare.h"
+#include "benches/session.h"
+
+namespace {
+
+using benches::BareVulkan;
+using benches::check;
+using benches::scope;
+using benches::tensor;
+
+constexpr int64_t kElements = 16 << 20;
+constexpr uint32_t kCopiedWords = 24 << 20;  // A copy moves 8 bytes for each, an add 12.
+constexpr int64_t kSize = 1024;
+
+// Where there is no device, this says why, and the program ends as skipped tests do.
+tenon_device_info choose_device() {
+  if (tenon_error* error = tenon_scope_set_device(scope(), tenon_str("vulkan"))) {
+    std::fprintf(stderr, "bench vulkan: %s\n", tenon_error_message(error).data);
+    std::exit(77);
+  }
+  tenon_device* device = nullptr;
+  check(tenon_scope_get_device(scope(), &device));
+  tenon_device_info info = {};
+  info.struct_size = sizeof info;
+  check(tenon_device_describe(device, &info));
+  tenon_device_release(device);
+  return info;
+}
+
+tenon_tensor* filled(const std::vector<int64_t>& shape, float value) {
+  size_t n = 1;
+  for (const int64_t size : shape) n *= static_cast<size_t>(size);
+  return tensor(TENON_FLOAT32, shape, std::vector<float>(n, value));
+}
+
+float first_of(tenon_tensor* x) {
+  std::vector<float> data(static_cast<size_t>(tenon_tensor_count(x)));
+  check(tenon_tensor_read(scope(), x, data.data(), data.size() * sizeof(float)));
+  return data[0];
+}
+
+// ---- code that is called as it stands, or as a function
+
+using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
+
+tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
+                      const tenon_static*, size_t, tenon_tensor** out_outputs, size_t) {
+  reinterpret_cast<Code>(payload)(inner, inputs, out_outputs);
+  return nullptr;
+}
+
+class Call {
+ public:
+  Call(Code code, bool is_traced, std::vector<tenon_tensor*> inputs)
+      : code_(code), inputs_(std::move(inputs)) {
+    if (!is_traced) return;
+    const tenon_function_body body = {run_code, reinterpret_cast<void*>(code), nullptr};
+    check(tenon_function_create(tenon_scope_context(scope()), tenon_str("code"), body, nullptr,
+                                &function_));
+  }
+  ~Call() {
+    for (tenon_tensor* x : inputs_) tenon_tensor_release(x);
+    tenon_function_release(function_);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  tenon_tensor* operator()() const {
+    tenon_tensor* y = nullptr;
+    if (function_ == nullptr) {
+      code_(scope(), inputs_.data(), &y);
+    } else {
+      check(tenon_function_call(scope(), function_, inputs_.data(), inputs_.size(), nullptr, 0, &y,
+                                1, nullptr));
+    }
+    return y;
+  }
+
+ private:
+  const Code code_;
+  const std::vector<tenon_tensor*> inputs_;
+  tenon_function* function_ = nullptr;
+};
+
+constexpr int kWarming = 3;  // Calls that are not measured: traced, prepared, recorded.
+
+enum class Timed { kAll, kHost };  // A call and the wait for it; the call alone.
+
+// Calls and waits, again and again; element 0 of what comes out is to be `want`.
+void measure(benchmark::State& state, const Call& call, float want, Timed timed = Timed::kAll) {
+  for (int i = 0; i < kWarming; ++i) tenon_tensor_release(call());
+  check(tenon_scope_wait(scope()));
+  for (auto _ : state) {
+    tenon_tensor* y = call();
+    if (timed == Timed::kHost) state.PauseTiming();
+    check(tenon_scope_wait(scope()));
+    tenon_tensor_release(y);
+    if (timed == Timed::kHost) state.ResumeTiming();
+  }
+  tenon_tensor* y = call();
+  if (first_of(y) != want) state.SkipWithError("wrong result");
+  tenon_tensor_release(y);
+}
+
+// How many dispatches a call comes to.
+double count_launches(const Call& call) {
+  for (int i = 0; i < kWarming; ++i) tenon_tensor_release(call());
+  check(tenon_scope_wait(scope()));
+  tenon_profiler* profiler = nullptr;
+  check(tenon_profiler_start(tenon_scope_context(scope()), nullptr, &profiler));
+  tenon_tensor_release(call());
+  check(tenon_scope_wait(scope()));
+  check(tenon_profiler_stop(profiler));
+  uint64_t n = 0;
+  for (size_t i = 0; i < tenon_profiler_count_rows(profiler); ++i) {
+    tenon_profiler_row row = {};
+    row.struct_size = sizeof row;
+    check(tenon_profiler_describe_row(profiler, i, &row));
+    if (row.kind == TENON_SPAN_OP || row.kind == TENON_SPAN_FUSED) n += row.launches;
+  }
+  tenon_profiler_release(profiler);
+  return static_cast<double>(n);
+}
+
+// ---- an add of 16 M elements
+
+void add(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  check(tenon_add(inner, inputs[0], inputs[1], out));
+}
+
+void measure_add(benchmark::State& state) {
+  const Call call(add, false, {filled({kElements}, 1), filled({kElements}, 2)});
+  measure(state, call, 3);
+}
+
+// ---- ten ops on 16 M elements
+
+void ten_ops(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor* x = inputs[0];
+  tenon_tensor_retain(x);
+  for (int i = 0; i < 5; ++i) {
+    tenon_tensor *product = nullptr, *sum = nullptr;
+    check(tenon_mul(inner, x, inputs[1], &product));
+    check(tenon_add(inner, product, inputs[2], &sum));
+    tenon_tensor_release(product);
+    tenon_tensor_release(x);
+    x = sum;
+  }
+  *out = x;
+}
+
+std::vector<tenon_tensor*> ten_inputs() {
+  return {filled({kElements}, 2), filled({kElements}, 0.5f), filled({kElements}, 1)};
+}
+
+void measure_ten_ops(benchmark::State& state, bool is_traced) {
+  measure(state, Call(ten_ops, is_traced, ten_inputs()), 2);
+}
+
+// ---- 200 small ops, each needing the one before
+
+constexpr int kGathers = 200;
+
+void gathers(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor* x = inputs[0];
+  tenon_tensor_retain(x);
+  for (int i = 0; i < kGathers; ++i) {
+    tenon_tensor* rows = nullptr;
+    check(tenon_gather(inner, x, inputs[1], nullptr, &rows));
+    tenon_tensor_release(x);
+    x = rows;
+  }
+  *out = x;
+}
+
+std::vector<tenon_tensor*> gather_inputs() {
+  return {tensor<float>(TENON_FLOAT32, {4}, {1, 2, 3, 4}),
+          tensor<int32_t>(TENON_INT32, {4}, {3, 2, 1, 0})};
+}
+
+void measure_gathers(benchmark::State& state, bool is_traced, Timed timed) {
+  measure(state, Call(gathers, is_traced, gather_inputs()), 1, timed);
+}
+
+// ---- a matmul
+
+void matmul(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+  check(tenon_matmul(inner, inputs[0], inputs[1], nullptr, out));
+}
+
+void measure_matmul(benchmark::State& state) {
+  const Call call(matmul, false, {filled({kSize, kSize}, 0.5f), filled({kSize, kSize}, 2)});
+  measure(state, call, kSize);
+}
+
+// ---- shaders written by hand
+
+struct ByHand {
+  std::string name;
+  BareVulkan::Dispatch dispatch;
+};
+
+std::vector<ByHand> shaders_by_hand(BareVulkan& device) {
+  using benches::Copy;
+  using benches::MultiplyAdd;
+  std::vector<ByHand> all;
+  const struct {
+    const char* name;
+    Copy copy;
+  } copies[] = {{"add_16M/copy_words", Copy::kWord},
+                {"add_16M/copy_vec4", Copy::kVec4},
+                {"add_16M/copy_vec4_loop", Copy::kVec4Loop}};
+  for (const auto& [name, copy] : copies) {
+    all.push_back({name, device.prepare(benches::copy_shader(copy, kCopiedWords),
+                                        benches::copy_groups(copy, kCopiedWords))});
+  }
+  all.push_back({"replay/resubmission",
+                 device.prepare(benches::copy_shader(Copy::kWord, 16), {1, 1, 1}, kGathers)});
+  // As many products and sums as a matmul has.
+  constexpr uint32_t kInvocations = 1 << 16;
+  constexpr uint32_t kEach = static_cast<uint32_t>(kSize * kSize * kSize / kInvocations);
+  for (const auto& [name, how] : {std::pair{"multiply_add_", MultiplyAdd::kTwoSteps},
+                                  std::pair{"fused_", MultiplyAdd::kFused}}) {
+    for (const uint32_t n_chains : {8u, 16u}) {
+      all.push_back({std::string("matmul_1024/") + name + std::to_string(n_chains),
+                     device.prepare(benches::multiply_add_shader(how, n_chains, kEach / n_chains),
+                                    benches::groups_in_rows(kInvocations))});
+    }
+  }
+  return all;
+}
+
+// ---- the first use of an op
+
+// A context whose plugin keeps shaders in that folder, and one tensor.
+class FirstUse {
+ public:
+  explicit FirstUse(const std::string& cache) {
+    const tenon_plugin_option option = {tenon_str("vulkan"), tenon_str("cache"),
+                                        tenon_str(cache.c_str())};
+    tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
+    options.plugin_options = &option;
+    options.n_plugin_options = 1;
+    check(tenon_context_create(&options, &context_));
+    scope_ = tenon_context_default_scope(context_);
+    check(tenon_scope_set_device(scope_, tenon_str("vulkan")));
+    const int64_t shape[] = {4};
+    const float data[] = {1, 2, 3, 4};
+    check(tenon_tensor_from_data(scope_, TENON_FLOAT32, shape, 1, data, sizeof data, &x_));
+    check(tenon_scope_wait(scope_));
+  }
+  ~FirstUse() {
+    tenon_tensor_release(x_);
+    tenon_context_release(context_);
+  }
+  FirstUse(const FirstUse&) = delete;
+  FirstUse& operator=(const FirstUse&) = delete;
+
+  void run() {
+    tenon_tensor* y = nullptr;
+    check(tenon_erf(scope_, x_, &y));
+    check(tenon_scope_wait(scope_));
+    tenon_tensor_release(y);
+  }
+
+ private:
+  tenon_context* context_ = nullptr;
+  tenon_scope* scope_ = nullptr;
+  tenon_tensor* x_ = nullptr;
+};
+
+void measure_first_use(benchmark::State& state, bool has_cache) {
+  std::string folder = std::filesystem::temp_directory_path() / "tenon-bench-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return state.SkipWithError("no temporary folder");
+  setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);  // Mesa's drivers keep shaders themselves.
+  if (has_cache) FirstUse(folder).run();
+  for (auto _ : state) {
+    state.PauseTiming();
+    if (!has_cache) {
+      for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        std::filesystem::remove_all(file);
+      }
+    }
+    {
+      FirstUse first(folder);
+      state.ResumeTiming();
+      first.run();
+      state.PauseTiming();
+    }
+    state.ResumeTiming();
+  }
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const benches::Options options = benches::parse(
+      argc, argv, "What kernels of the Vulkan plugin reach of what the device can do");
+  const tenon_device_info info = choose_device();
+  BareVulkan bare(info.uuid, uint64_t{kCopiedWords} * 4);
+  const std::vector<ByHand> by_hand = shaders_by_hand(bare);
+
+  for (const ByHand& shader : by_hand) {
+    benchmark::RegisterBenchmark(shader.name.c_str(), [&](benchmark::State& state) {
+      for (auto _ : state) bare.run(shader.dispatch);
+    });
+  }
+  const auto add_case = [](const char* name, auto measure_case, auto... arguments) {
+    benchmark::RegisterBenchmark(name, [=](auto& state) { measure_case(state, arguments...); });
+  };
+  add_case("add_16M/tenon", measure_add);
+  add_case("chain_16M/tenon", measure_ten_ops, true);
+  add_case("chain_16M/tenon_eager", measure_ten_ops, false);
+  add_case("replay/tenon", measure_gathers, true, Timed::kAll);
+  add_case("replay/tenon_eager", measure_gathers, false, Timed::kAll);
+  add_case("replay_host/tenon", measure_gathers, true, Timed::kHost);
+  add_case("replay_host/tenon_eager", measure_gathers, false, Timed::kHost);
+  add_case("matmul_1024/tenon", measure_matmul);
+  add_case("first_use/tenon", measure_first_use, true);
+  add_case("first_use/tenon_empty_cache", measure_first_use, false);
+
+  const std::vector<benches::Figure> figures = {
+      {"chain_16M", count_launches(Call(ten_ops, true, ten_inputs())), "dispatches"},
+      {"chain_16M_eager", count_launches(Call(ten_ops, false, ten_inputs())), "dispatches"},
+      {"replay", count_launches(Call(gathers, true, gather_inputs())), "dispatches"}};
+  const auto said = [](const char* what, tenon_string value) {
+    return std::string(what) + ' ' + std::string(value.data, value.size);
+  };
+  return benches::run(options,
+                      {said("tenon", tenon_version()), said("device", info.description),
+                       said("driver", info.driver)},
+                      figures);
+}
