@@ -156,7 +156,7 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
 tenon_error* record(tenon_device_p* device, const tenon_record_request* request,
                     tenon_recording_p** out_recording, tenon_string*) {
   *out_recording = nullptr;
-  auto made = std::make_unique<Recording>(from_c(device));
+  auto made = std::make_unique<Recording>(from_c(device), request->n_slots, request->n_values);
   for (size_t i = 0; i < request->n_launches; ++i) {
     if (tenon_error* error = made->add(request->launches[i])) return error;
   }

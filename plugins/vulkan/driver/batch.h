@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/vulkan/driver/descriptors.h"
+#include "plugins/vulkan/driver/kept_commands.h"
 #include "plugins/vulkan/driver/memory.h"
 #include "plugins/vulkan/driver/ring.h"
 
@@ -52,6 +52,7 @@ struct Batch {
   std::vector<Chunk*> spent;
   std::vector<std::unique_ptr<Buffer>> scratch;
   std::vector<std::shared_ptr<DescriptorSets>> sets;
+  std::vector<std::shared_ptr<KeptCommands>> kept;
 
   void clear() noexcept {
     result = VK_SUCCESS;
@@ -62,6 +63,7 @@ struct Batch {
     spent.clear();
     scratch.clear();
     sets.clear();
+    kept.clear();
   }
 };
 

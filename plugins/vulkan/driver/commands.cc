@@ -18,12 +18,35 @@ tenon_error* Commands::begin(VkCommandBuffer commands) {
                                          .pNext = nullptr,
                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
                                          .pInheritanceInfo = nullptr};
+  if (tenon_error* error = begin(commands, info)) return error;
+  barrier(kWork, kTouches);
+  return nullptr;
+}
+
+tenon_error* Commands::begin_kept(VkCommandBuffer commands) {
+  const VkCommandBufferInheritanceInfo inherited = {
+      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
+      .pNext = nullptr,
+      .renderPass = VK_NULL_HANDLE,
+      .subpass = 0,
+      .framebuffer = VK_NULL_HANDLE,
+      .occlusionQueryEnable = VK_FALSE,
+      .queryFlags = 0,
+      .pipelineStatistics = 0};
+  return begin(commands, {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                          .pNext = nullptr,
+                          .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+                          .pInheritanceInfo = &inherited});
+}
+
+tenon_error* Commands::begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo& info) {
   const VkResult result = driver_.vk().BeginCommandBuffer(commands, &info);
   if (result != VK_SUCCESS) return driver_.error(result, "cannot begin to record commands");
   commands_ = commands;
   pipeline_ = VK_NULL_HANDLE;
   set_ = VK_NULL_HANDLE;
-  barrier(kWork, kTouches);
+  accesses_.clear();
+  has_touched_more_ = false;
   return nullptr;
 }
 
@@ -32,35 +55,35 @@ VkResult Commands::end() {
   return driver_.vk().EndCommandBuffer(commands_);
 }
 
+VkResult Commands::end_kept() { return driver_.vk().EndCommandBuffer(commands_); }
+
 void Commands::barrier(VkPipelineStageFlags to_stages, VkAccessFlags to_accesses) {
   const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                .pNext = nullptr,
                                .srcAccessMask = kWrites,
                                .dstAccessMask = to_accesses};
   driver_.vk().CmdPipelineBarrier(commands_, kWork, to_stages, 0, 1, &all, 0, nullptr, 0, nullptr);
-  n_accesses_ = 0;
+  accesses_.clear();
+  has_touched_more_ = false;
 }
 
-bool Commands::needs_barrier(const Access& access) const {
-  for (size_t i = 0; i < n_accesses_; ++i) {
-    const Access& before = accesses_[i];
-    if (before.block == access.block && (before.is_written || access.is_written) &&
-        before.begin < access.end && access.begin < before.end) {
-      return true;
-    }
-  }
-  return false;
+bool Commands::needs_barrier(std::span<const Access> accesses) const {
+  if (accesses_.size() + accesses.size() > most_accesses_) return true;
+  return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+    return std::any_of(accesses_.begin(), accesses_.end(),
+                       [&](const Access& before) { return before.meets(access); });
+  });
 }
 
 void Commands::order(std::span<const Access> accesses) {
-  const bool is_hazard = n_accesses_ + accesses.size() > kMostAccesses ||
-                         std::any_of(accesses.begin(), accesses.end(),
-                                     [&](const Access& access) { return needs_barrier(access); });
-  if (is_hazard && n_accesses_ > 0) barrier(kWork, kTouches);
-  // A full list makes whatever comes next wait, so what it does not hold is not missed.
-  const size_t n = std::min(accesses.size(), kMostAccesses - n_accesses_);
-  std::copy_n(accesses.begin(), n, accesses_.begin() + n_accesses_);
-  n_accesses_ += n;
+  if (has_touched_more_ || (!accesses_.empty() && needs_barrier(accesses))) {
+    barrier(kWork, kTouches);
+  }
+  if (accesses.size() > most_accesses_) {
+    has_touched_more_ = true;
+  } else {
+    accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
+  }
 }
 
 void Commands::dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t first_word,
@@ -79,6 +102,14 @@ void Commands::dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t 
   vk.CmdPushConstants(commands_, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof first_word,
                       &first_word);
   vk.CmdDispatch(commands_, groups[0], groups[1], groups[2]);
+}
+
+void Commands::execute(VkCommandBuffer kept) {
+  if (has_touched_more_ || !accesses_.empty()) barrier(kWork, kTouches);
+  driver_.vk().CmdExecuteCommands(commands_, 1, &kept);
+  pipeline_ = VK_NULL_HANDLE;
+  set_ = VK_NULL_HANDLE;
+  has_touched_more_ = true;
 }
 
 void Commands::copy(const Block& from, const Block& to, std::span<const VkBufferCopy> regions) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <span>
+#include <vector>
 
 #include "plugins/vulkan/driver/block.h"
 #include "plugins/vulkan/driver/pipelines.h"
@@ -16,16 +17,30 @@ struct Access {
   uint32_t block;  // Its serial number.
   uint64_t begin, end;
   bool is_written;
+
+  // Whether one of two commands has to wait for the other.
+  bool meets(const Access& other) const {
+    return block == other.block && (is_written || other.is_written) && begin < other.end &&
+           other.begin < end;
+  }
 };
 
 class Commands {
  public:
-  explicit Commands(const Driver& driver) : driver_(driver) {}
+  // More accesses that are remembered are fewer barriers, and more to look through.
+  Commands(const Driver& driver, size_t most_accesses)
+      : driver_(driver), most_accesses_(most_accesses) {}
 
   // The first command comes behind all that the queue was given before.
   tenon_error* begin(VkCommandBuffer commands);
   // Behind it the host sees what was written.
   VkResult end();
+
+  // The same for secondary commands, which are executed again and again, and wait for nothing.
+  tenon_error* begin_kept(VkCommandBuffer commands);
+  VkResult end_kept();
+  // Waits for all that was before.
+  void execute(VkCommandBuffer kept);
 
   // Says what the next command touches.
   void order(std::span<const Access> accesses);
@@ -37,18 +52,17 @@ class Commands {
   void fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word);
 
  private:
-  // So few that looking through them costs less than the barrier that it may save.
-  static constexpr size_t kMostAccesses = 32;
-
+  tenon_error* begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo& info);
   void barrier(VkPipelineStageFlags to_stages, VkAccessFlags to_accesses);
-  bool needs_barrier(const Access& access) const;
+  bool needs_barrier(std::span<const Access> accesses) const;
 
   const Driver& driver_;
+  const size_t most_accesses_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkPipeline pipeline_ = VK_NULL_HANDLE;  // What is bound.
   VkDescriptorSet set_ = VK_NULL_HANDLE;
-  size_t n_accesses_ = 0;  // Since the last barrier.
-  std::array<Access, kMostAccesses> accesses_;
+  std::vector<Access> accesses_;   // Since the last barrier;
+  bool has_touched_more_ = false;  // then those are not all.
 };
 
 }  // namespace tenon_vulkan

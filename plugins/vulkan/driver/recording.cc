@@ -1,9 +1,20 @@
 #include "plugins/vulkan/driver/recording.h"
 
+#include <algorithm>
+
+#include "plugins/vulkan/driver/parameters.h"
 #include "plugins/vulkan/driver/stream.h"
 
 namespace tenon_vulkan {
 namespace {
+
+constexpr size_t kMostKept = 4;  // For a program whose outputs come in turn from several blocks.
+constexpr uint64_t kForgotten = 64;  // Replays without them, and others take their place.
+constexpr uint64_t kAlignment = 16;  // Of a dispatch's parameters.
+
+uint64_t round_up(uint64_t size, uint64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
 
 const tenon_view& view_of(const tenon_launch& launch, uint32_t number) {
   if (number < launch.n_inputs) return launch.inputs[number];
@@ -26,10 +37,38 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
                     .n_operands = static_cast<uint32_t>(dispatch.operands.size()),
                     .first_word = static_cast<uint32_t>(words_.size()),
                     .n_words = static_cast<uint32_t>(dispatch.words.size()),
-                    .groups = dispatch.groups});
+                    .groups = dispatch.groups,
+                    .parameters_at = parameter_bytes_});
   words_.insert(words_.end(), dispatch.words.begin(), dispatch.words.end());
-  for (const Operand& operand : dispatch.operands) places_.push_back(place_of(operand));
+  const ParameterLayout layout(dispatch);
+  uint64_t value_at = parameter_bytes_ + layout.values;
+  for (size_t i = 0; i < dispatch.operands.size(); ++i) {
+    const Operand& operand = dispatch.operands[i];
+    places_.push_back(place_of(operand));
+    note(places_.back(), parameter_bytes_ + i * sizeof(uint32_t), value_at);
+    if (operand.buffer == nullptr) value_at += room_for_value(operand);
+  }
+  parameter_bytes_ += round_up(layout.size, kAlignment);
   return nullptr;
+}
+
+// What a replay changes in the parameters, and what has to be told apart.
+void Recording::note(const Place& place, uint64_t offset_at, uint64_t value_at) {
+  const Operand& operand = place.operand;
+  if (place.where == Where::kByValue) {
+    values_[place.number].push_back({value_at, operand.end - operand.begin});
+  } else if (place.where == Where::kFixed) {
+    if (operand.buffer == nullptr) return;
+    const Buffer& buffer = from_c(operand.buffer);
+    fixed_.push_back({buffer.block.serial, buffer.offset + operand.begin,
+                      buffer.offset + operand.end, operand.is_written});
+  } else {
+    Slot& slot = place.where == Where::kRecord ? slots_.back() : slots_[place.number];
+    slot.mentions.push_back({offset_at, operand.first});
+    slot.begin = std::min(slot.begin, operand.begin);
+    slot.end = std::max(slot.end, operand.end);
+    slot.is_written = slot.is_written || operand.is_written;
+  }
 }
 
 Recording::Place Recording::place_of(const Operand& operand) const {
@@ -96,11 +135,171 @@ Dispatch Recording::dispatch(size_t i, const tenon_replay& replay, Operand* oper
           .groups = step.groups};
 }
 
-// Every dispatch is told to the driver anew, at the price of any other: a few hundred nanoseconds,
-// where its kernel's own part in a launch is saved. What the device takes longer for is not slowed
-// down by it, since a batch is handed over as soon as it is full.
-tenon_error* Stream::replay(const Recording& recording, const tenon_replay& replay) {
+// ---- kept commands
+
+Access Recording::Slot::access(const SlotPlace& place) const {
+  if (place.block == nullptr || begin >= end) return {};
+  return {place.block->serial, (place.begin + begin) & ~uint64_t{3}, round_up(place.begin + end, 4),
+          is_written};
+}
+
+void Recording::find_slots(const tenon_replay& replay, std::vector<SlotPlace>& slots) const {
+  slots.clear();
+  const auto add = [&](tenon_buffer_p* handle, uint64_t offset) {
+    if (handle == nullptr) {
+      slots.push_back({});
+    } else {
+      const Buffer& buffer = from_c(handle);
+      slots.push_back({&buffer.block, buffer.offset + offset});
+    }
+  };
+  for (size_t i = 0; i < replay.n_slots; ++i) {
+    add(replay.slots[i].buffer, replay.slots[i].byte_offset);
+  }
+  add(replay.record_buffer, replay.record_offset);
+}
+
+bool Recording::are_apart(std::span<const SlotPlace> slots) const {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (!slots_[i].is_written) continue;
+    const Access access = slots_[i].access(slots[i]);
+    for (size_t k = 0; k < slots.size(); ++k) {
+      if (k != i && access.meets(slots_[k].access(slots[k]))) return false;
+    }
+    const auto meets = [&](const Access& fixed) { return access.meets(fixed); };
+    if (std::any_of(fixed_.begin(), fixed_.end(), meets)) return false;
+  }
+  return true;
+}
+
+void Recording::update(KeptCommands& kept, std::span<const SlotPlace> slots,
+                       const tenon_replay& replay) const {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].begin == kept.slots[i].begin) continue;
+    kept.slots[i].begin = slots[i].begin;
+    for (const Mention& mention : slots_[i].mentions) {
+      const auto first = static_cast<uint32_t>(slots[i].begin + mention.first);
+      std::memcpy(kept.wanted.data() + mention.at, &first, sizeof first);
+      kept.mark_stale(mention.at, mention.at + sizeof first);
+    }
+  }
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (std::memcmp(&kept.values[i], &replay.values[i], sizeof replay.values[i]) == 0) continue;
+    kept.values[i] = replay.values[i];
+    for (const Value& value : values_[i]) {
+      std::memcpy(kept.wanted.data() + value.at, &replay.values[i], value.size);
+      kept.mark_stale(value.at, value.at + value.size);
+    }
+  }
+}
+
+std::shared_ptr<KeptCommands> Recording::find_kept(const KeptCommands::Key& key) {
+  std::lock_guard guard(mutex_);
+  ++n_replays_;
+  const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                  [&](const auto& each) { return each->key() == key; });
+  if (found == kept_.end()) return nullptr;
+  (*found)->last_replay = n_replays_;
+  return *found;
+}
+
+bool Recording::may_keep() {
+  std::lock_guard guard(mutex_);
+  return kept_.size() < kMostKept || std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) {
+           return each->last_replay + kForgotten < n_replays_;
+         });
+}
+
+void Recording::keep(std::shared_ptr<KeptCommands> kept) {
+  std::lock_guard guard(mutex_);
+  kept->last_replay = n_replays_;
+  if (kept_.size() < kMostKept) {
+    kept_.push_back(std::move(kept));
+    return;
+  }
+  *std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
+    return a->last_replay < b->last_replay;
+  }) = std::move(kept);
+}
+
+// ---- replays
+
+tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
+  if (recording.n_dispatches() == 0) return nullptr;
   const Lock lock(mutex_);
+  const std::shared_ptr<KeptCommands> kept = find_kept(recording, replay);
+  if (kept == nullptr) return replay_one_by_one(recording, replay);
+  if (tenon_error* error = open_batch()) return error;
+  recording.update(*kept, slots_, replay);
+  open_->kept.push_back(kept);
+  if (tenon_error* error = send_parameters(*kept)) return error;
+  commands_.execute(kept->commands());
+  open_->launches.push_back({replay.work, replay.ticket});
+  open_->n_commands += static_cast<uint32_t>(recording.n_dispatches());
+  submit_if_due();
+  return nullptr;
+}
+
+// Commands that do what the replay wants, once their parameters are sent; NULL: there are none.
+std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
+  recording.find_slots(replay, slots_);
+  KeptCommands::Key key = KeptCommands::key_of(driver_, serial_, slots_);
+  std::shared_ptr<KeptCommands> kept = recording.find_kept(key);
+  if (kept == nullptr && !recording.may_keep()) return nullptr;
+  const bool has_moved = kept == nullptr || !std::equal(slots_.begin(), slots_.end(),
+                                                        kept->slots.begin(), kept->slots.end());
+  if (has_moved && !recording.are_apart(slots_)) return nullptr;
+  if (kept != nullptr) return kept;
+  kept = std::make_shared<KeptCommands>(device_, std::move(key));
+  if (tenon_error* error = fill_kept(recording, replay, *kept)) {
+    // There may still be room for the dispatches one by one, and if not, that is told.
+    driver_.host().release(error);
+    return nullptr;
+  }
+  recording.keep(kept);
+  return kept;
+}
+
+tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& replay,
+                               KeptCommands& kept) {
+  if (tenon_error* error = kept.open(recording.parameter_bytes())) return error;
+  kept.slots = slots_;
+  kept.values.assign(replay.values, replay.values + replay.n_values);
+  kept.sets.push_back(sets_);
+  Commands commands(driver_, kMostKeptAccesses);
+  if (tenon_error* error = commands.begin_kept(kept.commands())) return error;
+  const Buffer& parameters = kept.parameters();
+  std::array<Operand, kMostOperands> operands;
+  for (size_t i = 0; i < recording.n_dispatches(); ++i) {
+    const uint64_t at = recording.parameters_at(i);
+    const ParameterPlace place = {kept.wanted.data() + at, &parameters.block,
+                                  parameters.offset + at};
+    const Dispatch dispatch = recording.dispatch(i, replay, operands.data());
+    if (tenon_error* error = encode(dispatch, place, commands, kept.sets)) return error;
+  }
+  const VkResult result = commands.end_kept();
+  return result == VK_SUCCESS ? nullptr : driver_.error(result, "cannot keep commands");
+}
+
+// What the device is to change in the parameters before it executes the commands.
+tenon_error* Stream::send_parameters(KeptCommands& kept) {
+  const uint64_t begin = kept.stale_begin, end = kept.stale_end;
+  if (begin >= end) return nullptr;
+  Piece piece;
+  if (tenon_error* error = parameters_.take(end - begin, open_->spent, piece)) return error;
+  std::memcpy(piece.data(), kept.wanted.data() + begin, end - begin);
+  const Buffer& parameters = kept.parameters();
+  const uint64_t to = parameters.offset + begin;
+  const Access access = {parameters.block.serial, to, to + (end - begin), true};
+  const VkBufferCopy region = {piece.offset, to, end - begin};
+  commands_.order({&access, 1});
+  commands_.copy(*piece.block, parameters.block, {&region, 1});
+  kept.mark_sent();
+  return nullptr;
+}
+
+// A batch is handed over as soon as it is full, so that the device need not wait for the last.
+tenon_error* Stream::replay_one_by_one(const Recording& recording, const tenon_replay& replay) {
   std::array<Operand, kMostOperands> operands;
   const LaunchId id = {replay.work, replay.ticket};
   for (size_t i = 0; i < recording.n_dispatches(); ++i) {

@@ -1,9 +1,15 @@
 // Launches as the dispatches that they come to, with operands that each replay puts elsewhere.
+//
+// A replay executes commands that an earlier one kept. They serve as long as slots stay in their
+// blocks and apart from each other; else the dispatches are told to the driver one by one.
 
 #pragma once
 
+#include <mutex>
 #include <vector>
 
+#include "plugins/vulkan/driver/commands.h"
+#include "plugins/vulkan/driver/kept_commands.h"
 #include "plugins/vulkan/encoder.h"
 
 namespace tenon_vulkan {
@@ -12,16 +18,34 @@ class Device;
 
 class Recording final : public Encoder {
  public:
-  explicit Recording(Device& device) : device_(device) {}
+  Recording(Device& device, size_t n_slots, size_t n_values)
+      : device_(device), slots_(n_slots + 1), values_(n_values) {}
 
   // A launch's dispatches behind those that are here.
   tenon_error* add(const tenon_recorded_launch& launch);
 
   Device& device() const { return device_; }
   size_t n_dispatches() const { return steps_.size(); }
+  uint64_t parameter_bytes() const { return parameter_bytes_; }
+  uint64_t parameters_at(size_t i) const { return steps_[i].parameters_at; }
 
   // The dispatch as a replay wants it. `operands` has room for kMostOperands.
   Dispatch dispatch(size_t i, const tenon_replay& replay, Operand* operands) const;
+
+  // Where a replay's slots are; the last is the error record.
+  void find_slots(const tenon_replay& replay, std::vector<SlotPlace>& slots) const;
+  // Whether commands that were kept for other places in the same blocks do here what the dispatches
+  // would do one by one: what is written in one slot is not in another one.
+  bool are_apart(std::span<const SlotPlace> slots) const;
+  // The parameters as this replay wants them.
+  void update(KeptCommands& kept, std::span<const SlotPlace> slots,
+              const tenon_replay& replay) const;
+
+  // NULL: there are none.
+  std::shared_ptr<KeptCommands> find_kept(const KeptCommands::Key& key);
+  // Whether there is room for others, or some were not needed for long.
+  bool may_keep();
+  void keep(std::shared_ptr<KeptCommands> kept);
 
   // Called by a kernel from within `add`.
   tenon_error* dispatch(const Dispatch& dispatch) override;
@@ -41,16 +65,41 @@ class Recording final : public Encoder {
     uint32_t first_operand, n_operands;
     uint32_t first_word, n_words;
     std::array<uint32_t, 3> groups;
+    uint64_t parameters_at;
+  };
+  // Where parameters say where an operand begins, and how far that is from its slot's beginning.
+  struct Mention {
+    uint64_t at, first;
+  };
+  // What is known of a slot.
+  struct Slot {
+    std::vector<Mention> mentions;
+    uint64_t begin = ~uint64_t{0}, end = 0;  // What is touched of it.
+    bool is_written = false;
+
+    Access access(const SlotPlace& place) const;
+  };
+  struct Value {
+    uint64_t at, size;
   };
 
   Place place_of(const Operand& operand) const;
   static Operand operand_at(const Place& place, const tenon_replay& replay);
+  void note(const Place& place, uint64_t offset_at, uint64_t value_at);
 
   Device& device_;
   std::vector<Step> steps_;
   std::vector<Place> places_;
   std::vector<uint32_t> words_;
+  uint64_t parameter_bytes_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<std::vector<Value>> values_;
+  std::vector<Access> fixed_;  // What is touched in every replay.
   const tenon_recorded_launch* adding_ = nullptr;
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<KeptCommands>> kept_;
+  uint64_t n_replays_ = 0;
 };
 
 inline Recording& from_c(tenon_recording_p* recording) {

@@ -3,20 +3,17 @@
 #include <utility>
 
 #include "plugins/vulkan/driver/device.h"
+#include "plugins/vulkan/driver/parameters.h"
 
 namespace tenon_vulkan {
 namespace {
 
 constexpr uint64_t kParameterBytes = uint64_t{256} << 10;
 constexpr uint64_t kStagingBytes = uint64_t{4} << 20;
-constexpr uint64_t kValueAlignment = 8;
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
-
-// What a value takes behind the parameters. Shaders read whole words.
-uint64_t room_for(const Operand& value) { return round_up(value.end - value.begin, 16); }
 
 }  // namespace
 
@@ -24,7 +21,8 @@ Stream::Stream(Device& device)
     : device_(device),
       driver_(device.driver()),
       queue_(device.queue()),
-      commands_(driver_),
+      serial_(driver_.next_serial()),
+      commands_(driver_, kMostAccesses),
       parameters_(driver_, device.memory_types().parameters, kParameterBytes),
       uploads_(driver_, device.memory_types().upload, kStagingBytes),
       downloads_(driver_, device.memory_types().download, kStagingBytes),
@@ -114,6 +112,8 @@ void Stream::submit() noexcept {
   batch.result = commands_.end();
   ++n_under_way_;
   last_number_ = queue_.submit(batch);
+  if (batch.result == VK_SUCCESS) return;
+  for (const auto& kept : batch.kept) kept->mark_all_stale();
 }
 
 // While the device has work of this stream, more is gathered.
@@ -216,32 +216,40 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
 tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return nullptr;
   if (tenon_error* error = open_batch()) return error;
+  Piece piece;
+  if (tenon_error* error = parameters_.take(ParameterLayout(dispatch).size, open_->spent, piece)) {
+    return error;
+  }
+  if (tenon_error* error =
+          encode(dispatch, {piece.data(), piece.block, piece.offset}, commands_, open_->sets)) {
+    return error;
+  }
+  ++open_->n_commands;
+  return nullptr;
+}
+
+tenon_error* Stream::encode(const Dispatch& dispatch, const ParameterPlace& place,
+                            Commands& commands,
+                            std::vector<std::shared_ptr<DescriptorSets>>& used) {
   const size_t n = dispatch.operands.size();
   const Layout& layout = dispatch.pipeline->layout();
   if (n != layout.n_operands) {
     return driver_.error(TENON_INTERNAL, "a dispatch has other operands than its shader");
   }
-  const uint64_t words_bytes = (n + dispatch.words.size()) * sizeof(uint32_t);
-  uint64_t bytes = round_up(words_bytes, kValueAlignment);
-  for (const Operand& operand : dispatch.operands) {
-    if (operand.buffer == nullptr) bytes += room_for(operand);
-  }
-  Piece piece;
-  if (tenon_error* error = parameters_.take(bytes, open_->spent, piece)) return error;
-
   std::array<Binding, kMostOperands + 1> bindings;
   std::array<Access, kMostOperands> accesses;
   std::array<uint32_t, kMostOperands> offsets;
-  bindings[0] = {piece.block, 0, piece.block->size};
+  bindings[0] = {place.block, 0, place.block->size};
   size_t n_accesses = 0;
-  uint64_t value_at = round_up(words_bytes, kValueAlignment);
+  const ParameterLayout parameters(dispatch);
+  uint64_t value_at = parameters.values;
   for (size_t i = 0; i < n; ++i) {
     const Operand& operand = dispatch.operands[i];
     if (operand.buffer == nullptr) {
       const uint64_t size = operand.end - operand.begin;
-      if (size > 0) std::memcpy(piece.data() + value_at, operand.value, size);
-      offsets[i] = static_cast<uint32_t>(piece.offset + value_at);
-      value_at += room_for(operand);
+      if (size > 0) std::memcpy(place.data + value_at, operand.value, size);
+      offsets[i] = static_cast<uint32_t>(place.offset + value_at);
+      value_at += room_for_value(operand);
       bindings[i + 1] = bindings[0];
       continue;
     }
@@ -252,16 +260,14 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
                               round_up(buffer.offset + operand.end, 4), operand.is_written};
   }
   VkDescriptorSet set;
-  if (tenon_error* error = bind_set(layout, {bindings.data(), n + 1}, set)) return error;
-  std::memcpy(piece.data(), offsets.data(), n * sizeof(uint32_t));
+  if (tenon_error* error = bind_set(layout, {bindings.data(), n + 1}, used, set)) return error;
+  std::memcpy(place.data, offsets.data(), parameters.words);
   if (!dispatch.words.empty()) {
-    std::memcpy(piece.data() + n * sizeof(uint32_t), dispatch.words.data(),
-                dispatch.words.size_bytes());
+    std::memcpy(place.data + parameters.words, dispatch.words.data(), dispatch.words.size_bytes());
   }
-  commands_.order({accesses.data(), n_accesses});
-  commands_.dispatch(*dispatch.pipeline, set,
-                     static_cast<uint32_t>(piece.offset / sizeof(uint32_t)), dispatch.groups);
-  ++open_->n_commands;
+  commands.order({accesses.data(), n_accesses});
+  commands.dispatch(*dispatch.pipeline, set, static_cast<uint32_t>(place.offset / sizeof(uint32_t)),
+                    dispatch.groups);
   return nullptr;
 }
 
@@ -281,11 +287,13 @@ tenon_error* Stream::bind_operand(const Dispatch& dispatch, size_t i, Binding& b
 }
 
 tenon_error* Stream::bind_set(const Layout& layout, std::span<const Binding> bindings,
+                              std::vector<std::shared_ptr<DescriptorSets>>& used,
                               VkDescriptorSet& set) {
   if (sets_->is_full()) {
     // Begins anew; the old ones end with the last batch that uses them.
     sets_ = std::make_shared<DescriptorSets>(driver_);
-    open_->sets.push_back(sets_);
+    used.push_back(sets_);
+    if (open_ != nullptr) open_->sets.push_back(sets_);
   }
   return sets_->get(layout, bindings, set);
 }

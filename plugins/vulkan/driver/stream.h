@@ -17,6 +17,7 @@ namespace tenon_vulkan {
 
 class Device;
 class Recording;
+struct ParameterPlace;
 
 class Stream final : public Encoder {
  public:
@@ -27,7 +28,7 @@ class Stream final : public Encoder {
   Device& device() const { return device_; }
 
   tenon_error* launch(const Kernel& kernel, const tenon_launch& launch);
-  tenon_error* replay(const Recording& recording, const tenon_replay& replay);
+  tenon_error* replay(Recording& recording, const tenon_replay& replay);
   tenon_error* copy(const tenon_copy_region& region);
   tenon_error* fill(const tenon_fill_region& region);
 
@@ -51,6 +52,10 @@ class Stream final : public Encoder {
   using Lock = std::unique_lock<std::mutex>;
 
   static constexpr uint32_t kMostCommands = 64;  // Of a batch, while the device has another one.
+  // So few that looking through them costs less than the barrier that it may save; for commands
+  // that are kept that is soon made up for.
+  static constexpr size_t kMostAccesses = 32;
+  static constexpr size_t kMostKeptAccesses = 1024;
 
   // A part of a device's buffer.
   struct Span {
@@ -73,10 +78,18 @@ class Stream final : public Encoder {
   // Of a stream that is idle, on a device whose memory the host sees: what is quicker done here.
   bool can_touch(const Buffer& buffer) const;
 
+  tenon_error* encode(const Dispatch& dispatch, const ParameterPlace& place, Commands& commands,
+                      std::vector<std::shared_ptr<DescriptorSets>>& used);
   tenon_error* bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
                             uint32_t& byte_offset);
   tenon_error* bind_set(const Layout& layout, std::span<const Binding> bindings,
-                        VkDescriptorSet& set);
+                        std::vector<std::shared_ptr<DescriptorSets>>& used, VkDescriptorSet& set);
+
+  std::shared_ptr<KeptCommands> find_kept(Recording& recording, const tenon_replay& replay);
+  tenon_error* fill_kept(const Recording& recording, const tenon_replay& replay,
+                         KeptCommands& kept);
+  tenon_error* send_parameters(KeptCommands& kept);
+  tenon_error* replay_one_by_one(const Recording& recording, const tenon_replay& replay);
 
   // Lets copies to the host that are under way end before what they write is read.
   void settle(Lock& lock, const void* begin, uint64_t size);
@@ -97,12 +110,14 @@ class Stream final : public Encoder {
   Device& device_;
   const Driver& driver_;
   Queue& queue_;
+  const uint32_t serial_;  // No block of memory has it.
   VkCommandPool pool_ = VK_NULL_HANDLE;
 
   mutable std::mutex mutex_;
   Commands commands_;  // Of the open batch.
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
+  std::vector<SlotPlace> slots_;  // Of the replay at hand.
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;  // Has room for all of them.
   Batch* open_ = nullptr;

@@ -74,7 +74,8 @@ namespace tenon_vulkan {
   F(CmdDispatch)                         \
   F(CmdPipelineBarrier)                  \
   F(CmdCopyBuffer)                       \
-  F(CmdFillBuffer)
+  F(CmdFillBuffer)                       \
+  F(CmdExecuteCommands)
 
 #define TENON_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
 

@@ -1,0 +1,38 @@
+// What a dispatch's parameters are made of: where operands begin, the kernel's words, then operands
+// by value.
+
+#pragma once
+
+#include "plugins/vulkan/encoder.h"
+
+namespace tenon_vulkan {
+
+// Shaders read whole words of a value.
+inline uint64_t room_for_value(const Operand& value) {
+  constexpr uint64_t kRoom = 16;
+  return (value.end - value.begin + kRoom - 1) / kRoom * kRoom;
+}
+
+struct ParameterLayout {
+  uint64_t words;   // Where the kernel's words begin,
+  uint64_t values;  // and the values.
+  uint64_t size;
+
+  explicit ParameterLayout(const Dispatch& dispatch)
+      : words(dispatch.operands.size() * sizeof(uint32_t)),
+        values((words + dispatch.words.size_bytes() + 7) / 8 * 8),
+        size(values) {
+    for (const Operand& operand : dispatch.operands) {
+      if (operand.buffer == nullptr) size += room_for_value(operand);
+    }
+  }
+};
+
+// Where they are written, and where the device finds them.
+struct ParameterPlace {
+  std::byte* data;
+  const Block* block;
+  uint64_t offset;
+};
+
+}  // namespace tenon_vulkan
