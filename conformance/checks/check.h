@@ -70,6 +70,7 @@ std::vector<Check> gradient_checks();
 std::vector<Check> adjoint_checks();
 std::vector<Check> kink_checks();
 std::vector<Check> stress_checks();
+std::vector<Check> long_line_checks();
 std::vector<Check> many_checks();
 std::vector<Check> unclaimed_checks();
 

@@ -13,7 +13,7 @@ std::vector<Check> join() {
   for (std::vector<Check> (*list)() :
        {value_checks, special_checks, cast_checks, index_checks, aliasing_checks, curve_checks,
         shape_checks, memory_checks, relation_checks, gradient_checks, adjoint_checks, kink_checks,
-        stress_checks, many_checks, unclaimed_checks}) {
+        stress_checks, long_line_checks, many_checks, unclaimed_checks}) {
     for (const Check& check : list()) all.push_back(check);
   }
   return all;

@@ -17,6 +17,8 @@ inline tenon::ScopeGuard on_device(const Bench& bench) {
 tenon::Function as_function(const Code& code, const char* name = "traced");
 
 Results read_all(const Bench& bench, const Tensors& tensors);
+// A device that flushes gets no subnormal numbers: an op that a function leaves out, as adding -0,
+// keeps what the device would have flushed.
 Tensors make_all(const Bench& bench, const std::vector<Operand>& operands);
 
 // The code is called with each of these in turn, three times, so that it is traced, written down as

@@ -191,15 +191,18 @@ Real least_normal(tenon_dtype dtype) {
   return is_float(dtype) ? real_scale(1, facts(dtype).least_exponent) : Real(0);
 }
 
+Operand flushed(const Operand& x) {
+  if (x.absent || !is_float(x.dtype)) return x;
+  Operand result = with_values(x, x.values());
+  for (Real& value : result.fill.values) {
+    if (real_abs(value) < least_normal(x.dtype)) value = real_sign(value) ? -Real(0) : Real(0);
+  }
+  return result;
+}
+
 Problem flushed(const Problem& problem) {
   Problem result = problem;
-  for (Operand& x : result.inputs) {
-    if (x.absent || !is_float(x.dtype)) continue;
-    x = listed(x);
-    for (Real& value : x.fill.values) {
-      if (real_abs(value) < least_normal(x.dtype)) value = real_sign(value) ? -Real(0) : Real(0);
-    }
-  }
+  for (Operand& x : result.inputs) x = flushed(x);
   return result;
 }
 

@@ -46,7 +46,8 @@ bool only_moves(const OpFacts& op);
 // does not only move them.
 bool may_flush(const OpFacts& op, tenon_features device);
 Real least_normal(tenon_dtype dtype);  // 0 for what is no float.
-// The problem with its subnormal inputs as zeros of the same sign.
+// With subnormal numbers as zeros of the same sign; the problem with all its inputs so.
+Operand flushed(const Operand& x);
 Problem flushed(const Problem& problem);
 
 // The unit roundoff of what a device adds up in: float32 for the half types, else the dtype itself.

@@ -61,7 +61,7 @@ Prepared prepare_int8_matmul(const Request& request) {
     const U32 left = places[0] + row * code.parameter(kRowA),
               right = places[1] + column * code.parameter(kColumnB);
     const Var<U32> sum = code.var(zero);
-    code.for_(zero, code.parameter(kDeep), code.u32(1), [&](U32 k) {
+    code.for_many(zero, code.parameter(kDeep), [&](U32 k) {
       const U32 a = in[0]->load(left + k * code.parameter(kDeepA)).word() - zero_a;
       const U32 b = in[1]->load(right + k * code.parameter(kDeepB)).word() - zero_b;
       sum.set(sum.get() + a * b);

@@ -115,7 +115,7 @@ void write_matmul(Code& code, tenon_dtype dtype) {
       bring(code, panel_b, from_b, first_deep);
       code.barrier();
       // Behind the last k there are zeros, whose products would make NaN of infinities.
-      code.for_(code.u32(0), min(code.u32(kDepth), deep - first_deep), code.u32(1), [&](U32 k) {
+      code.for_many(code.u32(0), min(code.u32(kDepth), deep - first_deep), [&](U32 k) {
         std::vector<Element> left, right;
         for (uint32_t i = 0; i < kEach; ++i) {
           left.push_back(panel_a.get(k * kTile + own_row + i));

@@ -46,7 +46,7 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
   code.for_each(code.parameter(0u), [&](U32 line) {
     const std::vector<U32> places = axes.places(line);
     const PartialVar total(reduction, code);
-    code.for_(code.u32(0), length, code.u32(1), [&](U32 step) {
+    code.for_many(code.u32(0), length, [&](U32 step) {
       const U32 i = scan.is_reverse ? length - 1 - step : step;
       const Reduction::Partial before = total.get();
       const Reduction::Partial own = reduction.partial(x.load(places[0] + i * x_stride), step);

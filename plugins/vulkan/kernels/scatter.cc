@@ -3,7 +3,8 @@
 //
 // Updates of one place come in their order, whatever else runs: one invocation makes all that may
 // meet. Of scatter_elements these are the updates of a line along the axis; of scatter_nd all
-// tuples, each invocation having one of the elements that a tuple stands for.
+// tuples, each invocation having one of the elements that a tuple stands for. Many updates are made
+// by several dispatches, one after the other (kMostIterations).
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/indices.h"
@@ -38,8 +39,11 @@ Element met(int32_t reduction, const Element& old, const Element& update) {
   }
 }
 
-// Operands: indices, updates, y and the record. The first parameters: how many invocations have
-// something to do, how many updates each makes, and the launch's site.
+// The first parameters: how many invocations have something to do, which updates each of them
+// makes, and the launch's site.
+enum : uint32_t { kInvocations, kBegin, kEnd, kSite, kMore };
+
+// Operands: indices, updates, y and the record.
 struct ScatterCode {
   ScatterCode(const Request& request, int32_t reduction_of_it)
       : reduction(reduction_of_it),
@@ -49,7 +53,7 @@ struct ScatterCode {
         updates(code, 1, dtype),
         y(code, 2, dtype),
         indices(code, 0, request.input(1).dtype),
-        record(code, 3, code.parameter(2u)) {}
+        record(code, 3, code.parameter(kSite)) {}
 
   void update(U32 to, U32 from) {
     y.store(to, reduction == TENON_SCATTER_REDUCTION_NONE
@@ -65,7 +69,7 @@ struct ScatterCode {
   const Record record;
 };
 
-// Two dispatches: the copy, and the updates.
+// The copy, and the updates.
 template <class Fill>
 class Scatter final : public Kernel {
  public:
@@ -81,9 +85,17 @@ class Scatter final : public Kernel {
     }
     if (tenon_sdk::count(launch.inputs[2]) == 0) return nullptr;
     Words words;
-    const std::array<uint32_t, 3> groups = fill_(launch, words);
+    const uint32_t iterations = fill_(launch, words);
+    const std::array<uint32_t, 3> groups = groups_for(words[kInvocations]);
     const Operand operands[] = {operand_of(launch, 1), operand_of(launch, 2), y, record_of(launch)};
-    return encoder.dispatch({update_, operands, words, groups});
+    const uint32_t n_updates = words[kEnd];
+    const uint32_t at_once = numbers_at_once(words[kInvocations], groups, iterations);
+    for (uint32_t begin = 0; begin < n_updates; begin += at_once) {
+      words[kBegin] = begin;
+      words[kEnd] = std::min(n_updates, begin + at_once);
+      if (tenon_error* error = encoder.dispatch({update_, operands, words, groups})) return error;
+    }
+    return nullptr;
   }
 
  private:
@@ -125,12 +137,12 @@ Prepared prepare_scatter_elements(const Request& request) {
   }
   ScatterCode scatter(request, attrs.reduction);
   Code& code = scatter.code;
-  const U32 n_updates = code.parameter(1u), bound = code.parameter(3u), stride = code.parameter(4u),
-            index_stride = code.parameter(5u), update_stride = code.parameter(6u);
-  const AxesCode axes(code, code.u32(7), 3);
-  code.for_each(code.parameter(0u), [&](U32 line) {
+  const U32 bound = code.parameter(kMore), stride = code.parameter(kMore + 1),
+            index_stride = code.parameter(kMore + 2), update_stride = code.parameter(kMore + 3);
+  const AxesCode axes(code, code.u32(kMore + 4), 3);
+  code.for_each(code.parameter(kInvocations), [&](U32 line) {
     const std::vector<U32> places = axes.places(line);
-    code.for_(code.u32(0), n_updates, code.u32(1), [&](U32 i) {
+    code.for_(code.parameter(kBegin), code.parameter(kEnd), code.u32(1), [&](U32 i) {
       const spirv::Wide given = scatter.indices.load(places[0] + i * index_stride);
       const Index index = scatter.indices.wrapped(given, bound);
       code.if_(
@@ -144,13 +156,14 @@ Prepared prepare_scatter_elements(const Request& request) {
     const tenon_view &indices = launch.inputs[1], &updates = launch.inputs[2],
                      &out = launch.outputs[0];
     const int64_t n_lines = tenon_sdk::count(indices) / indices.sizes[axis];
-    for (const int64_t word : {n_lines, indices.sizes[axis], int64_t{launch.site}, out.sizes[axis],
-                               out.strides[axis], indices.strides[axis], updates.strides[axis]}) {
+    for (const int64_t word :
+         {n_lines, int64_t{0}, indices.sizes[axis], int64_t{launch.site}, out.sizes[axis],
+          out.strides[axis], indices.strides[axis], updates.strides[axis]}) {
       push(words, word);
     }
     const int64_t* const strides[] = {indices.strides, updates.strides, out.strides};
     Axes(indices.rank, indices.sizes, ~(uint32_t{1} << axis), strides).push(words);
-    return groups_for(static_cast<uint64_t>(n_lines));
+    return 1u;
   };
   return scatter_kernel(request, scatter, fill);
 }
@@ -164,24 +177,24 @@ Prepared prepare_scatter_nd(const Request& request) {
   }
   ScatterCode scatter(request, reduction);
   Code& code = scatter.code;
-  const U32 n_tuples = code.parameter(1u), tuple_size = code.parameter(3u),
-            tuple_stride = code.parameter(4u);
+  const U32 tuple_size = code.parameter(kMore), tuple_stride = code.parameter(kMore + 1);
   const U32 zero = code.u32(0), one = code.u32(1);
-  const AxesCode outer(code, tuple_size * 2 + 5, 2), inner(code, outer.end(), 2);
-  code.for_each(code.parameter(0u), [&](U32 i) {
+  constexpr uint32_t kBounds = kMore + 2;
+  const AxesCode outer(code, tuple_size * 2 + kBounds, 2), inner(code, outer.end(), 2);
+  code.for_each(code.parameter(kInvocations), [&](U32 i) {
     const std::vector<U32> within = inner.places(i);
-    code.for_(zero, n_tuples, one, [&](U32 tuple) {
+    code.for_(code.parameter(kBegin), code.parameter(kEnd), one, [&](U32 tuple) {
       const std::vector<U32> places = outer.places(tuple);
       const Var<U32> to = code.var(within[1]);
       const Var<Bool> is_inside = code.var(code.boolean(true));
       code.for_(zero, tuple_size, one, [&](U32 j) {
-        const U32 bound = code.parameter(j * 2 + 5);
+        const U32 bound = code.parameter(j * 2 + kBounds);
         const spirv::Wide given = scatter.indices.load(places[0] + j * tuple_stride);
         const Index index = scatter.indices.wrapped(given, bound);
         code.if_(is_inside.get() & (!index.is_inside),
                  [&] { scatter.record.report(given, bound); });
         is_inside.set(is_inside.get() & index.is_inside);
-        to.set(to.get() + index.at * code.parameter(j * 2 + 6));
+        to.set(to.get() + index.at * code.parameter(j * 2 + (kBounds + 1)));
       });
       code.if_(is_inside.get(), [&] { scatter.update(to.get(), places[1] + within[0]); });
     });
@@ -192,8 +205,8 @@ Prepared prepare_scatter_nd(const Request& request) {
     const size_t last = indices.rank - size_t{1};
     const auto whole = static_cast<size_t>(indices.sizes[last]);
     const int64_t n_inner = tenon_sdk::count(out.rank - whole, out.sizes + whole);
-    for (const int64_t word : {n_inner, tenon_sdk::count(last, indices.sizes), int64_t{launch.site},
-                               indices.sizes[last], indices.strides[last]}) {
+    for (const int64_t word : {n_inner, int64_t{0}, tenon_sdk::count(last, indices.sizes),
+                               int64_t{launch.site}, indices.sizes[last], indices.strides[last]}) {
       push(words, word);
     }
     for (size_t axis = 0; axis < whole; ++axis) {
@@ -204,7 +217,8 @@ Prepared prepare_scatter_nd(const Request& request) {
     const int64_t* const inner_strides[] = {updates.strides + last, out.strides + whole};
     Axes(last, indices.sizes, kAllAxes, outer_strides).push(words);
     Axes(out.rank - whole, out.sizes + whole, kAllAxes, inner_strides).push(words);
-    return groups_for(static_cast<uint64_t>(n_inner));
+    // A tuple's own, its indices' and, of axes that are many, those of its place.
+    return 1 + static_cast<uint32_t>(whole + last);
   };
   return scatter_kernel(request, scatter, fill);
 }

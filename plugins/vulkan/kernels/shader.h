@@ -30,6 +30,20 @@ inline std::array<uint32_t, 3> groups_for(uint64_t n) {
   return so_many_groups(std::max(std::min(single, kFull), single / kRounds));
 }
 
+// An invocation goes through its loops so many times at most, through all of them together. Mesa's
+// software driver ends loops in silence at 65,535 times, and drivers of GPUs end long shaders.
+inline constexpr uint32_t kMostIterations = 32768;
+
+// How many of the numbers that each invocation of for_each has to itself it takes in one dispatch,
+// where each costs so many iterations.
+inline uint32_t numbers_at_once(uint64_t n_invocations, const std::array<uint32_t, 3>& groups,
+                                uint32_t iterations) {
+  const uint64_t all = uint64_t{groups[0]} * kLocalSize;
+  const uint64_t rounds =
+      std::max<uint64_t>(1, (n_invocations + all - 1) / std::max<uint64_t>(all, 1));
+  return static_cast<uint32_t>(std::max<uint64_t>(1, kMostIterations / (rounds * iterations)));
+}
+
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
 
 // One dispatch with a pipeline that is ready: a function fills in its parameters, and gives how

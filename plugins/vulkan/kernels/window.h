@@ -109,7 +109,7 @@ void for_each_place(spirv::Code& code, const Place& sizes, const Each& each) {
   const spirv::U32 zero = code.u32(0), one = code.u32(1);
   code.for_(zero, sizes[0], one, [&](spirv::U32 i) {
     code.for_(zero, sizes[1], one, [&](spirv::U32 j) {
-      code.for_(zero, sizes[2], one, [&](spirv::U32 k) { each(Place{i, j, k}); });
+      code.for_many(zero, sizes[2], [&](spirv::U32 k) { each(Place{i, j, k}); });
     });
   });
 }

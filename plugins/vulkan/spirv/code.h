@@ -156,6 +156,9 @@ class Code {
   // body(U32) for begin, begin + step, ... below `end`.
   template <class Body>
   void for_(U32 begin, U32 end, U32 step, Body&& body);
+  // The same for each number from `begin` on, eight of them in one iteration.
+  template <class Body>
+  void for_many(U32 begin, U32 end, Body&& body);
   // body(U32) for each number below n, shared among all invocations of the dispatch. What a
   // subgroup goes over lies side by side: its invocations reach the same lines of caches at once,
   // and where it runs alone until it ends, as on software drivers, it stays within few pages.
@@ -360,6 +363,19 @@ void Code::for_(U32 begin, U32 end, U32 step, Body&& body) {
            body(now);
            i.set(now + step);
          });
+}
+
+template <class Body>
+void Code::for_many(U32 begin, U32 end, Body&& body) {
+  constexpr uint32_t kAtOnce = 8;
+  const Var<U32> i = var(begin);
+  while_([&] { return (i.get() < end) & (end - i.get() >= kAtOnce); },
+         [&] {
+           const U32 now = i.get();
+           for (uint32_t k = 0; k < kAtOnce; ++k) body(now + k);
+           i.set(now + kAtOnce);
+         });
+  for_(i.get(), end, u32(1), body);
 }
 
 template <class Body>

@@ -1,0 +1,97 @@
+// Lines that are longer than what a device may go along at once: counters of 16 bits, the 65,535
+// iterations after which a driver ends loops, the parts that long lines are cut into.
+
+#include <algorithm>
+
+#include "conformance/checks/check.h"
+
+namespace tenon_kit {
+namespace {
+
+constexpr int64_t kLong = 100003;
+constexpr int64_t kSide = 317;  // Of a square of about as many elements.
+
+struct Line {
+  const char* op;
+  AttrValues attrs;
+  std::vector<Sizes> shapes;  // Of the inputs.
+  int64_t bound = 0;          // Of the input that has indices, the second one.
+};
+
+const std::vector<Line>& lines() {
+  static const Sizes square = {1, 1, kSide, kSide};
+  static const AttrValues window = {{"kernel_shape", Sizes{kSide, kSide}}};
+  static const std::vector<Line> all = {
+      {"sum", {}, {{kLong}}},
+      {"max", {}, {{kLong}}},
+      {"argmax", {}, {{kLong}}},
+      {"argmin", {}, {{kLong}}},
+      {"cumsum", {}, {{kLong}}},
+      {"cumsum", {{"exclusive", true}, {"reverse", true}}, {{2, kLong}}},
+      {"cummax", {}, {{kLong}}},
+      {"cummin", {{"reverse", true}}, {{kLong}}},
+      {"sort", {}, {{kLong}}},
+      {"top_k", {{"k", 70001}, {"sorted", false}}, {{kLong}}},
+      {"nonzero", {{"size", 1000}}, {{40 * kLong}}},
+      // Many updates of few places, and all of one.
+      {"scatter_elements", {{"reduction", "add"}}, {{1009}, {kLong}, {kLong}}, 1009},
+      {"scatter_elements", {}, {{1009}, {kLong}, {kLong}}, 1009},
+      {"scatter_elements", {{"reduction", "max"}}, {{2}, {kLong}, {kLong}}, 1},
+      {"scatter_nd", {{"reduction", "add"}}, {{1009, 2}, {kLong, 1}, {kLong, 2}}, 1009},
+      {"scatter_nd", {}, {{3, 3}, {kLong, 2}, {kLong}}, 3},
+      {"matmul", {}, {{2, kLong}, {kLong, 3}}},
+      {"int8_matmul", {}, {{2, kLong}, {kLong, 3}}},
+      {"conv", {}, {square, square}},
+      {"conv_backward_filter", {{"shape", Sizes{1, 1, 1, 1}}}, {square, square}},
+      {"max_pool", window, {{8, 1, kSide, kSide}}},
+      {"window_sum", window, {square}},
+  };
+  return all;
+}
+
+// What lines do not depend on the dtype for, one of each kind shows.
+bool has_lines(const Environment&, const Claim& claim) {
+  if (claim.inputs.empty()) return false;
+  const tenon_dtype dtype = claim.inputs[0];
+  const bool is_told = claim.op->name == "int8_matmul" || dtype == TENON_FLOAT32 ||
+                       (dtype == TENON_INT64 && !is_float(claim.inputs.back()));
+  const auto& all = lines();
+  return is_told && std::any_of(all.begin(), all.end(),
+                                [&](const Line& line) { return claim.op->name == line.op; });
+}
+
+// Floats are positive: among terms that cancel each other, those that are left out are hidden by
+// what the rounding of so many is allowed.
+std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems;
+  for (const Line& line : lines()) {
+    if (claim.op->name != line.op || claim.inputs.size() < line.shapes.size()) continue;
+    Problem problem;
+    problem.op = claim.op;
+    problem.attrs = line.attrs;
+    for (size_t i = 0; i < line.shapes.size(); ++i) {
+      const bool is_index = line.bound > 0 && i == 1;
+      Operand x = is_index ? indices(claim.inputs[i], line.shapes[i], line.bound, env.seed)
+                           : plain(claim.inputs[i], line.shapes[i], env.seed + i);
+      if (is_float(x.dtype)) x.fill.low = 0.5;
+      problem.inputs.push_back(std::move(x));
+    }
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+Finding test_long(const Environment& env, const Problem& problem) {
+  return judge_values(env, problem, env.device.run(problem));
+}
+
+}  // namespace
+
+std::vector<Check> long_line_checks() {
+  return {
+      {"long_lines", 2, "Lines of a hundred thousand elements, updates or products.", has_lines,
+       long_problems, test_long},
+  };
+}
+
+}  // namespace tenon_kit
