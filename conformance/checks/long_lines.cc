@@ -31,7 +31,7 @@ const std::vector<Line>& lines() {
       {"cummax", {}, {{kLong}}},
       {"cummin", {{"reverse", true}}, {{kLong}}},
       {"sort", {}, {{kLong}}},
-      {"top_k", {{"k", 70001}, {"sorted", false}}, {{kLong}}},
+      {"top_k", {{"k", 20011}, {"sorted", false}}, {{kLong}}},
       {"nonzero", {{"size", 1000}}, {{40 * kLong}}},
       // Many updates of few places, and all of one.
       {"scatter_elements", {{"reduction", "add"}}, {{1009}, {kLong}, {kLong}}, 1009},

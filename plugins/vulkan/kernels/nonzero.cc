@@ -1,5 +1,9 @@
-// nonzero: the coordinates of elements that are not zero, in their order. One group goes over x
-// twice: each invocation counts what a stretch of it holds, and then knows where its own go.
+// nonzero: the coordinates of elements that are not zero, in their order. One group goes over a
+// piece of x twice: each invocation counts what a stretch of it holds, and then knows where its own
+// go. Pieces follow each other in dispatches of their own (kMostIterations); how many elements were
+// found before one, the result says that tells how many there are. In the end the rest is filled.
+
+#include <algorithm>
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
@@ -17,39 +21,34 @@ using spirv::Shared;
 using spirv::U32;
 using spirv::Var;
 
-// Parameters: how many elements, how many there is room for, what fills the rest, x's rank and
-// sizes, and its axes.
-enum : uint32_t { kCount, kRoom, kFillLow, kFillHigh, kRank, kSizes };
+// Of one invocation: it goes over them twice, and over the axes of those that it finds.
+constexpr int64_t kStretch = 1024;
+constexpr int64_t kPiece = kStretch * kLocalSize;
 
-}  // namespace
+// Parameters: which elements, how many there is room for, x's rank and sizes, and its axes.
+enum : uint32_t { kBegin, kEnd, kRoom, kRank, kSizes };
 
-Prepared prepare_nonzero(const Request& request) {
-  const auto attrs = request.attrs<tenon_nonzero_attrs>();
-  if (attrs.size < 0) return tenon_sdk::refuse("needs to be told the size of the result");
-  const Capabilities& capabilities = capabilities_of(request.device());
-  const tenon_dtype dtype = request.input(0).dtype;
-  if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
-
+// Operands: x, the coordinates, and how many were found.
+Words find_in_piece(const Capabilities& capabilities, tenon_dtype dtype) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), indices(code, 1, TENON_INT64), total(code, 2, TENON_INT64);
-  const U32 n = code.parameter(kCount), room = code.parameter(kRoom), rank = code.parameter(kRank);
+  const U32 room = code.parameter(kRoom), rank = code.parameter(kRank);
   const U32 zero = code.u32(0), one = code.u32(1);
   const AxesCode axes(code, rank + kSizes, 1);
-  const Element filling = {TENON_INT64,
-                           spirv::Wide{code.parameter(kFillLow), code.parameter(kFillHigh)}};
   const U32 self = code.local_index();
-  const U32 stretch = (n + (kLocalSize - 1)) / kLocalSize;
-  const U32 begin = min(self * stretch, n), end = min(begin + stretch, n);
+  const U32 first = code.parameter(kBegin), last = code.parameter(kEnd);
+  const U32 begin = min(first + self * kStretch, last), end = min(begin + kStretch, last);
   const auto counts = [&](U32 i) {
     return spirv::cast(x.load(axes.places(i)[0]), TENON_BOOL).boolean();
   };
 
   const Shared<U32> found = code.shared<U32>(kLocalSize);
-  const Var<U32> own = code.var(zero);
+  const Var<U32> own = code.var(zero), before = code.var(zero);
+  code.if_(first != 0, [&] { before.set(total.load(zero).wide().low); });
   code.for_(begin, end, one, [&](U32 i) { own.set(own.get() + to_u32(counts(i))); });
   found.set(self, own.get());
   code.barrier();
-  const Var<U32> column = code.var(zero), all = code.var(zero);
+  const Var<U32> column = code.var(before.get()), all = code.var(before.get());
   code.for_(zero, code.u32(kLocalSize), one, [&](U32 i) {
     const U32 there = found.get(i);
     all.set(all.get() + there);
@@ -71,25 +70,75 @@ Prepared prepare_nonzero(const Request& request) {
       column.set(column.get() + 1);
     });
   });
-  // What is left of each axis' row.
-  code.for_(all.get() + self, room, code.u32(kLocalSize), [&](U32 at) {
-    code.for_(zero, rank, one, [&](U32 axis) { indices.store(axis * room + at, filling); });
-  });
   code.if_(self == 0, [&] { total.store(zero, {TENON_INT64, spirv::zero_extended(all.get())}); });
+  return code.finish();
+}
 
-  const auto fill = [attrs](const tenon_launch& launch, Words& words) {
+// What is left of each axis' row. Operands: the coordinates, and how many were found. Parameters:
+// how many coordinates, how many of an axis, and what fills the rest.
+Words fill_rest(const Capabilities& capabilities) {
+  Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
+  const Elements indices(code, 0, TENON_INT64), total(code, 1, TENON_INT64);
+  const U32 room = code.parameter(1u), found = total.load(code.u32(0)).wide().low;
+  const Element filling = {TENON_INT64, spirv::Wide{code.parameter(2u), code.parameter(3u)}};
+  code.for_each(code.parameter(0u),
+                [&](U32 i) { code.if_(i % room >= found, [&] { indices.store(i, filling); }); });
+  return code.finish();
+}
+
+class Nonzero final : public Kernel {
+ public:
+  Nonzero(const tenon_nonzero_attrs& attrs, const Pipeline* find, const Pipeline* fill)
+      : attrs_(attrs), find_(find), fill_(fill) {}
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view& in = launch.inputs[0];
-    for (const int64_t word :
-         {tenon_sdk::count(in), attrs.size, attrs.fill, attrs.fill >> 32, int64_t{in.rank}}) {
+    Operand indices = operand_of(launch, 1), total = operand_of(launch, 2);
+    const Operand operands[] = {operand_of(launch, 0), indices, total};
+    const int64_t n = tenon_sdk::count(in);
+    // Of no elements, too, it is told how many were found.
+    for (int64_t begin = 0; begin < n || begin == 0; begin += kPiece) {
+      Words words;
+      for (const int64_t word :
+           {begin, std::min(n, begin + kPiece), attrs_.size, int64_t{in.rank}}) {
+        push(words, word);
+      }
+      for (size_t axis = 0; axis < in.rank; ++axis) push(words, in.sizes[axis]);
+      const int64_t* const strides[] = {in.strides};
+      Axes(in.rank, in.sizes, kAllAxes, strides).push(words);
+      if (tenon_error* error = encoder.dispatch({find_, operands, words, {1, 1, 1}})) return error;
+    }
+    const int64_t n_indices = tenon_sdk::count(launch.outputs[0]);
+    if (n_indices == 0) return nullptr;
+    Words words;
+    for (const int64_t word : {n_indices, attrs_.size, attrs_.fill, attrs_.fill >> 32}) {
       push(words, word);
     }
-    for (size_t axis = 0; axis < in.rank; ++axis) push(words, in.sizes[axis]);
-    const int64_t* const strides[] = {in.strides};
-    Axes(in.rank, in.sizes, kAllAxes, strides).push(words);
-    return groups_for(1);
-  };
-  return one_dispatch(request.device(), code, 3,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+    total.is_written = false;
+    const Operand filled[] = {indices, total};
+    return encoder.dispatch({fill_, filled, words, groups_for(static_cast<uint64_t>(n_indices))});
+  }
+
+ private:
+  const tenon_nonzero_attrs attrs_;
+  const Pipeline *find_, *fill_;
+};
+
+}  // namespace
+
+Prepared prepare_nonzero(const Request& request) {
+  const auto attrs = request.attrs<tenon_nonzero_attrs>();
+  if (attrs.size < 0) return tenon_sdk::refuse("needs to be told the size of the result");
+  const Capabilities& capabilities = capabilities_of(request.device());
+  const tenon_dtype dtype = request.input(0).dtype;
+  if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
+  const Pipeline *find = nullptr, *fill = nullptr;
+  tenon_error* error =
+      make_pipeline(request.device(), find_in_piece(capabilities, dtype), 3, &find);
+  if (error == nullptr) error = make_pipeline(request.device(), fill_rest(capabilities), 2, &fill);
+  if (error != nullptr) return {.error = error};
+  return {.kernel = std::make_unique<Nonzero>(attrs, find, fill),
+          .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};
 }
 
 }  // namespace tenon_vulkan

@@ -106,7 +106,7 @@ Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept
     U32 rank = at;
     if (kept.in_order_of_places) {
       const Var<U32> below = code.var(code.u32(0));
-      code.for_(code.u32(0), n_kept, code.u32(1), [&](U32 i) {
+      code.for_many(code.u32(0), n_kept, [&](U32 i) {
         below.set(below.get() + to_u32(places.load(first + i).word() < place));
       });
       rank = below.get();
