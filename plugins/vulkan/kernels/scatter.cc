@@ -89,7 +89,7 @@ class Scatter final : public Kernel {
     const std::array<uint32_t, 3> groups = groups_for(words[kInvocations]);
     const Operand operands[] = {operand_of(launch, 1), operand_of(launch, 2), y, record_of(launch)};
     const uint32_t n_updates = words[kEnd];
-    const uint32_t at_once = numbers_at_once(words[kInvocations], groups, iterations);
+    const uint32_t at_once = steps_at_once(words[kInvocations], groups, iterations);
     for (uint32_t begin = 0; begin < n_updates; begin += at_once) {
       words[kBegin] = begin;
       words[kEnd] = std::min(n_updates, begin + at_once);

@@ -34,13 +34,12 @@ inline std::array<uint32_t, 3> groups_for(uint64_t n) {
 // software driver ends loops in silence at 65,535 times, and drivers of GPUs end long shaders.
 inline constexpr uint32_t kMostIterations = 32768;
 
-// How many of the numbers that each invocation of for_each has to itself it takes in one dispatch,
-// where each costs so many iterations.
-inline uint32_t numbers_at_once(uint64_t n_invocations, const std::array<uint32_t, 3>& groups,
-                                uint32_t iterations) {
+// How many steps an invocation may take in one dispatch for each number that for_each gives it, of
+// n in all, where a step costs so many iterations.
+inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
+                              uint32_t iterations) {
   const uint64_t all = uint64_t{groups[0]} * kLocalSize;
-  const uint64_t rounds =
-      std::max<uint64_t>(1, (n_invocations + all - 1) / std::max<uint64_t>(all, 1));
+  const uint64_t rounds = all == 0 ? 1 : (n + all - 1) / all;
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMostIterations / (rounds * iterations)));
 }
 
