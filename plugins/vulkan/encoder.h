@@ -28,10 +28,10 @@ const Capabilities& capabilities_of(tenon_device_p* device);
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
 
-// A shader whose entry is `main`, ready to be dispatched with so many operands. The device keeps it
-// and gives the same one for the same words.
+// A shader whose entry is `main`, ready to be dispatched with so many operands, of which it sees
+// those of a mask as texels. The device keeps it and gives the same one for the same words.
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
-                           uint32_t n_operands, const Pipeline** out_pipeline);
+                           uint32_t n_operands, const Pipeline** out_pipeline, uint32_t texels = 0);
 
 // ---- when it is launched
 

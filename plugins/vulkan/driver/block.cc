@@ -17,6 +17,7 @@ VkResult make_buffer(const Driver& driver, uint64_t size, VkBuffer& buffer) {
                                    .flags = 0,
                                    .size = size,
                                    .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                            VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
                                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                             VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                                    .sharingMode = VK_SHARING_MODE_EXCLUSIVE,

@@ -1,6 +1,7 @@
 #include "plugins/vulkan/driver/descriptors.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tenon_vulkan {
 namespace {
@@ -38,6 +39,9 @@ size_t DescriptorSets::Hash::operator()(KeyView key) const {
 }
 
 DescriptorSets::~DescriptorSets() {
+  for (VkBufferView view : views_) {
+    driver_.vk().DestroyBufferView(driver_.device(), view, nullptr);
+  }
   for (VkDescriptorPool pool : pools_) {
     driver_.vk().DestroyDescriptorPool(driver_.device(), pool, nullptr);
   }
@@ -45,7 +49,7 @@ DescriptorSets::~DescriptorSets() {
 
 tenon_error* DescriptorSets::get(const Layout& layout, std::span<const Binding> bindings,
                                  VkDescriptorSet& set) {
-  key_.clear();
+  key_.assign(1, layout.number);
   for (const Binding& binding : bindings) {
     key_.push_back(uint64_t{binding.block->serial} << 32 | binding.offset / kWindowStep);
   }
@@ -55,16 +59,16 @@ tenon_error* DescriptorSets::get(const Layout& layout, std::span<const Binding> 
     return nullptr;
   }
   if (tenon_error* error = allocate(layout, set)) return error;
-  write(set, bindings);
+  if (tenon_error* error = write(set, layout.kinds, bindings)) return error;
   sets_.emplace(key_, set);
   return nullptr;
 }
 
 tenon_error* DescriptorSets::allocate(const Layout& layout, VkDescriptorSet& set) {
-  if (current_.size() <= layout.n_operands) current_.resize(layout.n_operands + 1);
-  Pool& pool = current_[layout.n_operands];
+  if (current_.size() <= layout.number) current_.resize(layout.number + 1);
+  Pool& pool = current_[layout.number];
   if (pool.n_left == 0) {
-    if (tenon_error* error = add_pool(layout.n_operands)) return error;
+    if (tenon_error* error = add_pool(layout.kinds, pool)) return error;
   }
   const VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                             .pNext = nullptr,
@@ -80,45 +84,73 @@ tenon_error* DescriptorSets::allocate(const Layout& layout, VkDescriptorSet& set
   return nullptr;
 }
 
-tenon_error* DescriptorSets::add_pool(uint32_t n_operands) {
-  const VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                     .descriptorCount = kSetsOfPool * (n_operands + 1)};
+tenon_error* DescriptorSets::add_pool(const OperandKinds& kinds, Pool& pool) {
+  const auto n_texels = static_cast<uint32_t>(std::popcount(kinds.texels));
+  const VkDescriptorPoolSize sizes[] = {
+      {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+       .descriptorCount = kSetsOfPool * (kinds.n_operands + 1 - n_texels)},
+      {.type = VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, .descriptorCount = kSetsOfPool * n_texels}};
   const VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                            .pNext = nullptr,
                                            .flags = 0,
                                            .maxSets = kSetsOfPool,
-                                           .poolSizeCount = 1,
-                                           .pPoolSizes = &size};
+                                           .poolSizeCount = n_texels == 0 ? 1u : 2u,
+                                           .pPoolSizes = sizes};
   pools_.reserve(pools_.size() + 1);
   Pool made = {.handle = VK_NULL_HANDLE, .n_left = kSetsOfPool};
   const VkResult result =
       driver_.vk().CreateDescriptorPool(driver_.device(), &info, nullptr, &made.handle);
   if (result != VK_SUCCESS) return driver_.error(result, "cannot make room to bind operands");
   pools_.push_back(made.handle);
-  current_[n_operands] = made;
+  pool = made;
   return nullptr;
 }
 
-void DescriptorSets::write(VkDescriptorSet set, std::span<const Binding> bindings) {
+tenon_error* DescriptorSets::add_view(const Binding& binding) {
+  const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+                                       .pNext = nullptr,
+                                       .flags = 0,
+                                       .buffer = binding.block->buffer,
+                                       .format = kTexelFormat,
+                                       .offset = binding.offset,
+                                       .range = binding.size / kTexelBytes * kTexelBytes};
+  views_.reserve(views_.size() + 1);
+  VkBufferView made = VK_NULL_HANDLE;
+  const VkResult result = driver_.vk().CreateBufferView(driver_.device(), &info, nullptr, &made);
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot see an operand as texels");
+  views_.push_back(made);
+  return nullptr;
+}
+
+tenon_error* DescriptorSets::write(VkDescriptorSet set, const OperandKinds& kinds,
+                                   std::span<const Binding> bindings) {
   buffers_.clear();
-  for (const Binding& binding : bindings) {
+  const size_t first_view = views_.size();
+  for (uint32_t i = 0; i < bindings.size(); ++i) {
+    const Binding& binding = bindings[i];
     buffers_.push_back({binding.block->buffer, binding.offset, binding.size});
+    if (descriptor_type(kinds, i) != VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER) continue;
+    if (tenon_error* error = add_view(binding)) return error;
   }
   writes_.clear();
+  size_t view = first_view;
   for (uint32_t i = 0; i < bindings.size(); ++i) {
+    const VkDescriptorType type = descriptor_type(kinds, i);
+    const bool is_texels = type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
     writes_.push_back({.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                        .pNext = nullptr,
                        .dstSet = set,
                        .dstBinding = i,
                        .dstArrayElement = 0,
                        .descriptorCount = 1,
-                       .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                       .descriptorType = type,
                        .pImageInfo = nullptr,
-                       .pBufferInfo = &buffers_[i],
-                       .pTexelBufferView = nullptr});
+                       .pBufferInfo = is_texels ? nullptr : &buffers_[i],
+                       .pTexelBufferView = is_texels ? &views_[view++] : nullptr});
   }
   driver_.vk().UpdateDescriptorSets(driver_.device(), static_cast<uint32_t>(writes_.size()),
                                     writes_.data(), 0, nullptr);
+  return nullptr;
 }
 
 }  // namespace tenon_vulkan

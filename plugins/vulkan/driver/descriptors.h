@@ -41,7 +41,7 @@ class DescriptorSets {
   tenon_error* get(const Layout& layout, std::span<const Binding> bindings, VkDescriptorSet& set);
 
  private:
-  // A block's serial number and the window on it, for each binding.
+  // The layout's number; a block's serial number and the window on it, for each binding.
   using Key = std::vector<uint64_t>;
   using KeyView = std::span<const uint64_t>;
   struct Hash {
@@ -62,13 +62,16 @@ class DescriptorSets {
   };
 
   tenon_error* allocate(const Layout& layout, VkDescriptorSet& set);
-  tenon_error* add_pool(uint32_t n_operands);
-  void write(VkDescriptorSet set, std::span<const Binding> bindings);
+  tenon_error* add_pool(const OperandKinds& kinds, Pool& pool);
+  tenon_error* write(VkDescriptorSet set, const OperandKinds& kinds,
+                     std::span<const Binding> bindings);
+  tenon_error* add_view(const Binding& binding);
 
   const Driver& driver_;
   std::unordered_map<Key, VkDescriptorSet, Hash, Equal> sets_;
-  std::vector<Pool> current_;  // By number of operands.
+  std::vector<Pool> current_;  // By the layout's number.
   std::vector<VkDescriptorPool> pools_;
+  std::vector<VkBufferView> views_;  // Blocks as texels.
   Key key_;  // Of the question at hand; and what is written to a set.
   std::vector<VkDescriptorBufferInfo> buffers_;
   std::vector<VkWriteDescriptorSet> writes_;

@@ -205,6 +205,9 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
                 limits.maxDescriptorSetStorageBuffers, kMostOperands + 1}) -
       1;
   capabilities.max_operand_bytes = limits.maxStorageBufferRange;
+  capabilities.texels =
+      uint64_t{limits.maxTexelBufferElements} * kTexelBytes >= limits.maxStorageBufferRange &&
+      limits.maxPerStageDescriptorStorageImages > 0;
   capabilities.max_invocations = limits.maxComputeWorkGroupInvocations;
   capabilities.shared_memory_bytes = limits.maxComputeSharedMemorySize;
   for (size_t i = 0; i < 3; ++i) {

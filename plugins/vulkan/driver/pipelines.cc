@@ -6,6 +6,11 @@
 
 namespace tenon_vulkan {
 
+VkDescriptorType descriptor_type(const OperandKinds& kinds, uint32_t binding) {
+  const bool is_texels = binding > 0 && (kinds.texels >> (binding - 1) & 1) != 0;
+  return is_texels ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
+
 void Pipelines::open() {
   file_ = cache_path(driver_);
   const std::vector<std::byte> kept = read_cache(file_, cache_key(driver_));
@@ -33,7 +38,6 @@ Pipelines::~Pipelines() {
     vk.DestroyPipeline(driver_.device(), entry.pipeline.handle(), nullptr);
   }
   for (const auto& layout : layouts_) {
-    if (layout == nullptr) continue;
     vk.DestroyPipelineLayout(driver_.device(), layout->pipeline, nullptr);
     vk.DestroyDescriptorSetLayout(driver_.device(), layout->set, nullptr);
   }
@@ -58,18 +62,18 @@ void Pipelines::save() const {
   }
 }
 
-tenon_error* Pipelines::get(std::span<const uint32_t> spirv, uint32_t n_operands,
+tenon_error* Pipelines::get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
                             const Pipeline*& pipeline) {
   const uint64_t hash = hash_bytes(std::as_bytes(spirv));
   {
     std::lock_guard guard(mutex_);
-    pipeline = find(hash, spirv, n_operands);
+    pipeline = find(hash, spirv, kinds);
   }
   if (pipeline != nullptr) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();
   if (tenon_error* error = check(spirv)) return error;
   const Layout* layout = nullptr;
-  if (tenon_error* error = get_layout(n_operands, layout)) return error;
+  if (tenon_error* error = get_layout(kinds, layout)) return error;
   VkPipeline made = VK_NULL_HANDLE;
   if (tenon_error* error = make(spirv, *layout, made)) return error;
   try {
@@ -82,11 +86,11 @@ tenon_error* Pipelines::get(std::span<const uint32_t> spirv, uint32_t n_operands
 }
 
 const Pipeline* Pipelines::find(uint64_t hash, std::span<const uint32_t> spirv,
-                                uint32_t n_operands) const {
+                                const OperandKinds& kinds) const {
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto each = first; each != last; ++each) {
     const Entry& entry = *each->second;
-    if (entry.pipeline.layout().n_operands == n_operands &&
+    if (entry.pipeline.layout().kinds == kinds &&
         std::equal(spirv.begin(), spirv.end(), entry.spirv.begin(), entry.spirv.end())) {
       return &entry.pipeline;
     }
@@ -98,7 +102,7 @@ const Pipeline* Pipelines::find(uint64_t hash, std::span<const uint32_t> spirv,
 const Pipeline* Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
                                 const Layout& layout, VkPipeline made) {
   std::lock_guard guard(mutex_);
-  if (const Pipeline* const found = find(hash, spirv, layout.n_operands)) {
+  if (const Pipeline* const found = find(hash, spirv, layout.kinds)) {
     driver_.vk().DestroyPipeline(driver_.device(), made, nullptr);
     return found;
   }
@@ -120,30 +124,35 @@ tenon_error* Pipelines::check(std::span<const uint32_t> spirv) const {
   return driver_.error(TENON_INTERNAL, "a shader is not valid: " + fault);
 }
 
-tenon_error* Pipelines::get_layout(uint32_t n_operands, const Layout*& layout) {
+tenon_error* Pipelines::get_layout(const OperandKinds& kinds, const Layout*& layout) {
   const uint32_t most = driver_.physical().capabilities.max_operands;
-  if (n_operands > most) {
-    return driver_.error(TENON_UNIMPLEMENTED, "a shader with " + std::to_string(n_operands) +
+  if (kinds.n_operands > most) {
+    return driver_.error(TENON_UNIMPLEMENTED, "a shader with " + std::to_string(kinds.n_operands) +
                                                   " operands, and the device binds " +
                                                   std::to_string(most));
   }
   std::lock_guard guard(mutex_);
-  if (layouts_.size() <= n_operands) layouts_.resize(n_operands + 1);
-  if (layouts_[n_operands] == nullptr) {
-    auto made = std::make_unique<Layout>();
-    made->n_operands = n_operands;
-    if (tenon_error* error = make_layout(*made)) return error;
-    layouts_[n_operands] = std::move(made);
+  const auto found = std::find_if(layouts_.begin(), layouts_.end(),
+                                  [&](const auto& each) { return each->kinds == kinds; });
+  if (found != layouts_.end()) {
+    layout = found->get();
+    return nullptr;
   }
-  layout = layouts_[n_operands].get();
+  auto made = std::make_unique<Layout>();
+  made->kinds = kinds;
+  made->number = static_cast<uint32_t>(layouts_.size());
+  layouts_.reserve(layouts_.size() + 1);
+  if (tenon_error* error = make_layout(*made)) return error;
+  layouts_.push_back(std::move(made));
+  layout = layouts_.back().get();
   return nullptr;
 }
 
 tenon_error* Pipelines::make_layout(Layout& layout) const {
   std::vector<VkDescriptorSetLayoutBinding> bindings;
-  for (uint32_t i = 0; i <= layout.n_operands; ++i) {
+  for (uint32_t i = 0; i <= layout.kinds.n_operands; ++i) {
     bindings.push_back({.binding = i,
-                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                        .descriptorType = descriptor_type(layout.kinds, i),
                         .descriptorCount = 1,
                         .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
                         .pImmutableSamplers = nullptr});

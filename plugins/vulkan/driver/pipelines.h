@@ -13,9 +13,20 @@
 
 namespace tenon_vulkan {
 
-// What all dispatches with so many operands have in common.
-struct Layout {
+// What a shader's operands are.
+struct OperandKinds {
   uint32_t n_operands = 0;
+  uint32_t texels = 0;  // A bit for each that is seen as texels; the others are storage buffers.
+  bool operator==(const OperandKinds&) const = default;
+};
+
+// Of a binding; 0 is the parameters, 1 + i is operand i.
+VkDescriptorType descriptor_type(const OperandKinds& kinds, uint32_t binding);
+
+// What all dispatches with such operands have in common.
+struct Layout {
+  OperandKinds kinds;
+  uint32_t number = 0;  // Tells it from the device's other layouts.
   VkDescriptorSetLayout set = VK_NULL_HANDLE;
   VkPipelineLayout pipeline = VK_NULL_HANDLE;
 };
@@ -46,7 +57,8 @@ class Pipelines {
   void set_check(ModuleCheck check) { check_ = check; }
 
   // Several threads make several at once.
-  tenon_error* get(std::span<const uint32_t> spirv, uint32_t n_operands, const Pipeline*& pipeline);
+  tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
+                   const Pipeline*& pipeline);
 
  private:
   struct Entry {
@@ -54,9 +66,10 @@ class Pipelines {
     Pipeline pipeline;
   };
 
-  const Pipeline* find(uint64_t hash, std::span<const uint32_t> spirv, uint32_t n_operands) const;
+  const Pipeline* find(uint64_t hash, std::span<const uint32_t> spirv,
+                       const OperandKinds& kinds) const;
   tenon_error* check(std::span<const uint32_t> spirv) const;
-  tenon_error* get_layout(uint32_t n_operands, const Layout*& layout);
+  tenon_error* get_layout(const OperandKinds& kinds, const Layout*& layout);
   tenon_error* make_layout(Layout& layout) const;
   tenon_error* make(std::span<const uint32_t> spirv, const Layout& layout, VkPipeline& made) const;
   const Pipeline* keep(uint64_t hash, std::span<const uint32_t> spirv, const Layout& layout,
@@ -69,7 +82,7 @@ class Pipelines {
   std::string file_;  // Empty: nothing is kept.
   uint64_t kept_hash_ = 0;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Layout>> layouts_;  // By number of operands.
+  std::vector<std::unique_ptr<Layout>> layouts_;  // By number.
   std::deque<Entry> entries_;
   std::unordered_multimap<uint64_t, const Entry*> by_hash_;
 };

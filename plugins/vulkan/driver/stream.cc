@@ -233,7 +233,7 @@ tenon_error* Stream::encode(const Dispatch& dispatch, const ParameterPlace& plac
                             std::vector<std::shared_ptr<DescriptorSets>>& used) {
   const size_t n = dispatch.operands.size();
   const Layout& layout = dispatch.pipeline->layout();
-  if (n != layout.n_operands) {
+  if (n != layout.kinds.n_operands) {
     return driver_.error(TENON_INTERNAL, "a dispatch has other operands than its shader");
   }
   std::array<Binding, kMostOperands + 1> bindings;

@@ -39,6 +39,8 @@ namespace tenon_vulkan {
   F(MapMemory)                           \
   F(CreateBuffer)                        \
   F(DestroyBuffer)                       \
+  F(CreateBufferView)                    \
+  F(DestroyBufferView)                   \
   F(GetBufferMemoryRequirements)         \
   F(BindBufferMemory)                    \
   F(CreateCommandPool)                   \
@@ -98,6 +100,10 @@ struct DeviceFunctions {
 
 // "VK_ERROR_DEVICE_LOST", or the number of a result that has no name here.
 std::string name_of(VkResult result);
+
+// A texel is four words.
+inline constexpr VkFormat kTexelFormat = VK_FORMAT_R32G32B32A32_UINT;
+inline constexpr uint64_t kTexelBytes = 16;
 
 inline constexpr uint32_t kOldestApi = VK_API_VERSION_1_1;
 inline constexpr uint32_t kNewestApi = VK_API_VERSION_1_3;

@@ -15,17 +15,42 @@ Divisor divisor_of(uint32_t number) {
   return {static_cast<uint32_t>(multiplier), bits - 1};
 }
 
+void Division::push(spirv::Words& words, int64_t number) {
+  const auto word = static_cast<uint32_t>(number);
+  const Divisor divisor = word > 1 ? divisor_of(word) : Divisor{};
+  words.insert(words.end(), {word, divisor.multiplier, divisor.shift});
+}
+
+Division Division::load(spirv::Code& code, U32 at) {
+  return {code.parameter(at), code.parameter(at + 1), code.parameter(at + 2)};
+}
+
+U32 Division::quotient(U32 x) const {
+  const U32 high = x.code->multiply_wide(x, multiplier).second;
+  return (high + ((x - high) >> 1)) >> shift;
+}
+
+std::pair<U32, U32> Division::of(U32 x) const {
+  const U32 whole = quotient(x);
+  return {whole, x - whole * number};
+}
+
+std::pair<U32, U32> Division::of_any(U32 x) const {
+  const U32 whole = select(number == 1, x, quotient(x));
+  return {whole, x - whole * number};
+}
+
 void Axes::push(spirv::Words& words) const {
   words.push_back(static_cast<uint32_t>(std::max(rank_, kAtOnce)));
   for (size_t i = 0; i < rank_; ++i) {
-    const auto size = static_cast<uint32_t>(sizes_[i]);
-    const Divisor divisor = size > 1 ? divisor_of(size) : Divisor{};
-    words.insert(words.end(), {size, divisor.multiplier, divisor.shift});
+    Division::push(words, sizes_[i]);
     for (size_t k = 0; k < n_operands_; ++k) {
       words.push_back(static_cast<uint32_t>(strides_[k][axes_[i]]));
     }
   }
-  for (size_t i = rank_; i < kAtOnce; ++i) words.resize(words.size() + 3 + n_operands_);
+  for (size_t i = rank_; i < kAtOnce; ++i) {
+    words.resize(words.size() + Division::kWords + n_operands_);
+  }
 }
 
 AxesCode::AxesCode(spirv::Code& code, U32 at, uint32_t n_operands)
@@ -35,18 +60,17 @@ AxesCode::AxesCode(spirv::Code& code, U32 at, uint32_t n_operands)
 
 AxesCode::Axis AxesCode::load(U32 axis) const {
   const U32 at = axis_at(axis);
-  Axis loaded = {code_.parameter(at), code_.parameter(at + 1), code_.parameter(at + 2), {}};
-  for (uint32_t k = 0; k < n_operands_; ++k)
-    loaded.strides.push_back(code_.parameter(at + (3 + k)));
+  Axis loaded = {Division::load(code_, at), {}};
+  for (uint32_t k = 0; k < n_operands_; ++k) {
+    loaded.strides.push_back(code_.parameter(at + (Division::kWords + k)));
+  }
   return loaded;
 }
 
 std::vector<U32> AxesCode::places(U32 number) const {
   // Adds what an axis brings to the sums; gives the number without the axis.
   const auto go_over = [&](const Axis& axis, U32 rest, std::vector<U32>& sums) {
-    const U32 high = code_.multiply_wide(rest, axis.multiplier).second;
-    const U32 quotient = (high + ((rest - high) >> 1)) >> axis.shift;
-    const U32 coordinate = rest - quotient * axis.size;
+    const auto [quotient, coordinate] = axis.size.of(rest);
     for (uint32_t k = 0; k < n_operands_; ++k) {
       const U32 part = coordinate * axis.strides[k];
       sums[k] = sums[k].code == nullptr ? part : sums[k] + part;

@@ -6,6 +6,7 @@
 #include <array>
 #include <initializer_list>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plugins/sdk/view.h"
@@ -21,6 +22,22 @@ struct Divisor {
 };
 // Of a number above 1.
 Divisor divisor_of(uint32_t number);
+
+// In a shader: the division by a number that was pushed with its divisor.
+struct Division {
+  spirv::U32 number, multiplier, shift;
+
+  static constexpr uint32_t kWords = 3;
+  static void push(spirv::Words& words, int64_t number);
+  static Division load(spirv::Code& code, spirv::U32 at);
+
+  // The quotient, and what is left: of a number above 1, and of any.
+  std::pair<spirv::U32, spirv::U32> of(spirv::U32 x) const;
+  std::pair<spirv::U32, spirv::U32> of_any(spirv::U32 x) const;
+
+ private:
+  spirv::U32 quotient(spirv::U32 x) const;
+};
 
 // At a launch: some axes, the last one first, those merged that all operands cross without a gap.
 // What is pushed is how many there are, and for each its size, the division by it, and the strides
@@ -77,7 +94,7 @@ class AxesCode {
 
  private:
   struct Axis {
-    spirv::U32 size, multiplier, shift;
+    Division size;
     std::vector<spirv::U32> strides;
   };
   spirv::U32 axis_at(spirv::U32 axis) const { return at_ + 1 + axis * (n_operands_ + 3); }

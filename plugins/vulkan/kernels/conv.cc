@@ -1,8 +1,9 @@
-// conv and its derivative with respect to the filter: an invocation computes one element, in the
-// order in which the channels and the taps lie.
+// conv and its derivative with respect to the filter, as products of matrices of which one is not
+// there: what it has for a row and a column is found in the input, and is zero where that is
+// padded.
 
 #include "plugins/vulkan/kernels/kernels.h"
-#include "plugins/vulkan/kernels/shader.h"
+#include "plugins/vulkan/kernels/product.h"
 #include "plugins/vulkan/kernels/window.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -12,107 +13,205 @@ namespace {
 using spirv::Code;
 using spirv::Element;
 using spirv::Elements;
-using spirv::ElementVar;
 using spirv::U32;
 
-constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
-constexpr uint32_t kPlanes = 1;
+// What both have: the planes of the two inputs and of the result, whose groups are the matrices.
+class ConvKernel : public ProductKernel {
+ public:
+  template <class Attrs>
+  ConvKernel(const Request& request, const Attrs& attrs, const Operands& operands)
+      : ProductKernel(request.device(), operands, request.output(0).dtype),
+        window_(attrs, request.input(0).rank),
+        n_groups_(attrs.group),
+        dtype_(request.output(0).dtype),
+        wide_(product_dtype(dtype_)) {}
 
-tenon_dtype computed_in(tenon_dtype dtype) {
-  return dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
-}
+ protected:
+  enum : uint32_t {
+    kFirst = kOwn,
+    kSecond = kFirst + PlanesCode::kWords,
+    kResult = kSecond + PlanesCode::kWords,
+    kWindow = kResult + PlanesCode::kWords,
+    kMore = kWindow + WindowCode::kWords
+  };
 
-void add_product(const ElementVar& sum, const Element& a, const Element& b) {
-  const tenon_dtype wide = sum.get().dtype();
-  const Element product = arithmetic(TENON_OP_mul, spirv::cast(a, wide), spirv::cast(b, wide));
-  sum.set(arithmetic(TENON_OP_add, sum.get(), product));
-}
-
-// Parameters: how many elements, and the planes of three views, then whatever `more` pushes.
-template <class More>
-auto fill_planes(const More& more) {
-  return [more](const tenon_launch& launch, Words& words) {
-    const int64_t n = tenon_sdk::count(launch.outputs[0]);
-    push(words, n);
+  void push(const tenon_launch& launch, Words& words) const override {
     Planes(launch.inputs[0]).push(words);
     Planes(launch.inputs[1]).push(words);
     Planes(launch.outputs[0]).push(words);
-    more(launch, words);
-    return groups_for(static_cast<uint64_t>(n));
-  };
+    window_.push(words);
+  }
+
+  // The element of the input that a tap lies on.
+  Element under_tap(const Elements& x, const PlanesCode& planes, const WindowCode& window, U32 n,
+                    U32 channel, const Place& p, const Place& tap) const {
+    Code& code = *n.code;
+    const WindowCode::Found found = window.find(p, tap, planes.sizes);
+    const U32 place = select(found.is_there, planes.place(n, channel, found.place), code.u32(0));
+    return select(found.is_there, cast(x.load(place), wide_), spirv::constant(code, wide_, 0));
+  }
+
+  std::vector<Element> narrow(std::span<const Element> sums) const {
+    std::vector<Element> narrowed;
+    for (const Element& sum : sums) narrowed.push_back(cast(sum, dtype_));
+    return narrowed;
+  }
+
+  const Window window_;
+  const int64_t n_groups_;
+  const tenon_dtype dtype_, wide_;
+};
+
+// Rows are the group's channels of the result, columns its places in all images; k goes over the
+// group's channels of the input and the taps.
+class Conv final : public ConvKernel {
+ public:
+  Conv(const Request& request, bool has_bias)
+      : ConvKernel(request, request.attrs<tenon_conv_attrs>({.group = 1}),
+                   {.left = 1, .right = 0, .result = has_bias ? 3u : 2u, .n = has_bias ? 4u : 3u}),
+        has_bias_(has_bias) {}
+
+ private:
+  FactorsOf factors(Code& code) const override {
+    const Elements x(code, 0, dtype_), w(code, 1, dtype_), y(code, has_bias_ ? 3 : 2, dtype_);
+    const PlanesCode x_planes(code, kFirst), w_planes(code, kSecond), y_planes(code, kResult);
+    const WindowCode window(code, kWindow);
+    const U32 rows = code.parameter(kRows), bias_stride = code.parameter(kMore);
+    return [=, this, &code](U32 group) -> Factors {
+      const U32 first_out = group * rows, first_in = group * w_planes.channels;
+      const auto with_bias = [=, this, &code](U32 channel, const Element& sum) {
+        if (!has_bias_) return sum;
+        const Element bias = Elements(code, 2, dtype_).load(channel * bias_stride);
+        return arithmetic(TENON_OP_add, sum, cast(bias, wide_));
+      };
+      const auto at_y = [=](U32 channel, U32 column) {
+        const PlanesCode::Split at = y_planes.split(column);
+        return y_planes.place(at.plane, channel, at.p);
+      };
+      return {.left =
+                  [=, this](U32 row, U32 k) {
+                    const PlanesCode::Split tap = w_planes.split(k);
+                    return cast(w.load(w_planes.place(first_out + row, tap.plane, tap.p)), wide_);
+                  },
+              .right =
+                  [=, this](U32 k, U32 column) {
+                    const PlanesCode::Split tap = w_planes.split(k), at = y_planes.split(column);
+                    return under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
+                                     tap.p);
+                  },
+              .store =
+                  [=, this](U32 row, U32 column, const Element& sum) {
+                    const U32 channel = first_out + row;
+                    y.store(at_y(channel, column), cast(with_bias(channel, sum), dtype_));
+                  },
+              .left_four = nullptr,
+              .right_four = nullptr,
+              .store_four =
+                  [=, this](U32 row, U32 column, std::span<const Element> sums) {
+                    const U32 channel = first_out + row;
+                    std::vector<Element> all;
+                    for (const Element& sum : sums) all.push_back(with_bias(channel, sum));
+                    y.store_four(at_y(channel, column), narrow(all));
+                  }};
+    };
+  }
+
+  ProductSizes sizes(const tenon_launch& launch) const override {
+    const Planes w(launch.inputs[1]), y(launch.outputs[0]);
+    return {.matrices = n_groups_,
+            .rows = y.channels / n_groups_,
+            .columns = y.batch * y.places(),
+            .deep = w.channels * w.places()};
+  }
+
+  void push(const tenon_launch& launch, Words& words) const override {
+    ConvKernel::push(launch, words);
+    tenon_vulkan::push(words, has_bias_ ? launch.inputs[2].strides[0] : 0);
+  }
+
+  // Neighbouring columns are neighbouring places, as long as they are in one plane.
+  Fours fours(const tenon_launch& launch) const override {
+    const Operand y = operand_of(launch, launch.n_inputs);
+    return {.result = starts_by_four(y, dtype_) && Planes(launch.outputs[0]).places() % 4 == 0};
+  }
+
+  const bool has_bias_;
+};
+
+// dw[out, c, tap]: the sum of dy times the element of x that the tap lay on. Rows are the group's
+// channels of dy, columns the channels and taps of the filter; k goes over the places in all
+// images.
+class ConvBackwardFilter final : public ConvKernel {
+ public:
+  explicit ConvBackwardFilter(const Request& request)
+      : ConvKernel(request, request.attrs<tenon_conv_backward_filter_attrs>({.group = 1}),
+                   {.left = 1, .right = 0, .result = 2, .n = 3}) {}
+
+ private:
+  FactorsOf factors(Code& code) const override {
+    const Elements x(code, 0, dtype_), dy(code, 1, dtype_), dw(code, 2, dtype_);
+    const PlanesCode x_planes(code, kFirst), dy_planes(code, kSecond), dw_planes(code, kResult);
+    const WindowCode window(code, kWindow);
+    const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns);
+    return [=, this](U32 group) -> Factors {
+      const U32 first_out = group * rows, first_in = group * dw_planes.channels;
+      return {.left =
+                  [=, this](U32 row, U32 k) {
+                    const PlanesCode::Split at = dy_planes.split(k);
+                    return cast(dy.load(dy_planes.place(at.plane, first_out + row, at.p)), wide_);
+                  },
+              .right =
+                  [=, this](U32 k, U32 column) {
+                    const PlanesCode::Split at = dy_planes.split(k), tap = dw_planes.split(column);
+                    return under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
+                                     tap.p);
+                  },
+              .store =
+                  [=, this](U32 row, U32 column, const Element& sum) {
+                    dw.store((first_out + row) * columns + column, cast(sum, dtype_));
+                  },
+              .left_four = nullptr,
+              .right_four = nullptr,
+              .store_four =
+                  [=, this](U32 row, U32 column, std::span<const Element> sums) {
+                    dw.store_four((first_out + row) * columns + column, narrow(sums));
+                  }};
+    };
+  }
+
+  ProductSizes sizes(const tenon_launch& launch) const override {
+    const Planes dy(launch.inputs[1]), dw(launch.outputs[0]);
+    return {.matrices = n_groups_,
+            .rows = dw.batch / n_groups_,
+            .columns = dw.channels * dw.places(),
+            .deep = dy.batch * dy.places()};
+  }
+
+  Fours fours(const tenon_launch& launch) const override {
+    return {.result =
+                starts_by_four(operand_of(launch, 2), dtype_) && sizes(launch).columns % 4 == 0};
+  }
+};
+
+// The reason for which it is not to be had here, or none.
+tenon_string refusal(const Request& request) {
+  const bool is_wide = request.output(0).dtype == TENON_FLOAT64;
+  if (is_wide && !capabilities_of(request.device()).float64) return TENON_STR("has no float64");
+  return {};
 }
 
 }  // namespace
 
 Prepared prepare_conv(const Request& request) {
-  const Capabilities& capabilities = capabilities_of(request.device());
-  const tenon_dtype dtype = request.output(0).dtype, wide = computed_in(dtype);
-  if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
-  const auto attrs = request.attrs<tenon_conv_attrs>({.group = 1});
-  const Window window(attrs, request.input(0).rank);
+  if (const tenon_string reason = refusal(request); reason.size > 0) return {.reason = reason};
   const bool has_bias = request.n_inputs() > 2 && request.input(2).dtype != TENON_DTYPE_NONE;
-  const uint32_t n_operands = has_bias ? 4 : 3;
-  Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
-  const Elements x(code, 0, dtype), w(code, 1, dtype), y(code, n_operands - 1, dtype);
-  const PlanesCode x_planes(code, kPlanes), w_planes(code, kPlanes + PlanesCode::kWords),
-      y_planes(code, kPlanes + 2 * PlanesCode::kWords);
-  const U32 bias_stride = code.parameter(kPlanes + 3 * PlanesCode::kWords);
-  const U32 out_of_group = y_planes.channels / static_cast<uint32_t>(attrs.group);
-  code.for_each(code.parameter(0u), [&](U32 i) {
-    const PlanesCode::At at = y_planes.at(i);
-    // The group's first channel of x.
-    const U32 first = at.channel / out_of_group * w_planes.channels;
-    const ElementVar sum(spirv::constant(code, wide, 0));
-    code.for_(code.u32(0), w_planes.channels, code.u32(1), [&](U32 c) {
-      for_each_place(code, w_planes.sizes, [&](const Place& k) {
-        const Found found = find(code, window, at.p, k, x_planes.sizes);
-        code.if_(found.is_there, [&] {
-          add_product(sum, x.load(x_planes.place(at.n, first + c, found.place)),
-                      w.load(w_planes.place(at.channel, c, k)));
-        });
-      });
-    });
-    if (has_bias) {
-      const Element bias = Elements(code, 2, dtype).load(at.channel * bias_stride);
-      sum.set(arithmetic(TENON_OP_add, sum.get(), spirv::cast(bias, wide)));
-    }
-    y.store(i, spirv::cast(sum.get(), dtype));
-  });
-  const auto more = [has_bias](const tenon_launch& launch, Words& words) {
-    push(words, has_bias ? launch.inputs[2].strides[0] : 0);
-  };
-  return one_dispatch(request.device(), code, n_operands, kTraits, fill_planes(more));
+  return {.kernel = std::make_unique<Conv>(request, has_bias), .traits = ProductKernel::kTraits};
 }
 
-// dw[out, c, k]: the sum of dy times the element of x that tap k lay on.
 Prepared prepare_conv_backward_filter(const Request& request) {
-  const Capabilities& capabilities = capabilities_of(request.device());
-  const tenon_dtype dtype = request.output(0).dtype, wide = computed_in(dtype);
-  if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
-  const auto attrs = request.attrs<tenon_conv_backward_filter_attrs>({.group = 1});
-  const Window window(attrs, request.input(0).rank);
-  Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
-  const Elements x(code, 0, dtype), dy(code, 1, dtype), dw(code, 2, dtype);
-  const PlanesCode x_planes(code, kPlanes), dy_planes(code, kPlanes + PlanesCode::kWords),
-      dw_planes(code, kPlanes + 2 * PlanesCode::kWords);
-  const U32 out_of_group = dy_planes.channels / static_cast<uint32_t>(attrs.group);
-  code.for_each(code.parameter(0u), [&](U32 i) {
-    const PlanesCode::At at = dw_planes.at(i);
-    const U32 out = at.n, first = out / out_of_group * dw_planes.channels;
-    const ElementVar sum(spirv::constant(code, wide, 0));
-    code.for_(code.u32(0), dy_planes.batch, code.u32(1), [&](U32 n) {
-      for_each_place(code, dy_planes.sizes, [&](const Place& p) {
-        const Found found = find(code, window, p, at.p, x_planes.sizes);
-        code.if_(found.is_there, [&] {
-          add_product(sum, x.load(x_planes.place(n, first + at.channel, found.place)),
-                      dy.load(dy_planes.place(n, out, p)));
-        });
-      });
-    });
-    dw.store(i, spirv::cast(sum.get(), dtype));
-  });
-  return one_dispatch(request.device(), code, 3, kTraits,
-                      fill_planes([](const tenon_launch&, Words&) {}));
+  if (const tenon_string reason = refusal(request); reason.size > 0) return {.reason = reason};
+  return {.kernel = std::make_unique<ConvBackwardFilter>(request),
+          .traits = ProductKernel::kTraits};
 }
 
 }  // namespace tenon_vulkan

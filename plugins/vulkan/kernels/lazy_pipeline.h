@@ -15,11 +15,13 @@ class LazyPipeline {
   // `make()` gives the words. Two threads may both make them: the device keeps one pipeline.
   template <class Make>
   tenon_error* get(tenon_device_p* device, uint32_t n_operands, const Pipeline** out_pipeline,
-                   const Make& make) const {
+                   const Make& make, uint32_t texels = 0) const {
     *out_pipeline = made_.load(std::memory_order_acquire);
     if (*out_pipeline != nullptr) return nullptr;
     const spirv::Words words = make();
-    if (tenon_error* error = make_pipeline(device, words, n_operands, out_pipeline)) return error;
+    if (tenon_error* error = make_pipeline(device, words, n_operands, out_pipeline, texels)) {
+      return error;
+    }
     made_.store(*out_pipeline, std::memory_order_release);
     return nullptr;
   }

@@ -31,14 +31,15 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), y(code, 1, dtype);
   const PlanesCode x_planes(code, 1), y_planes(code, 1 + PlanesCode::kWords);
-  const Place tap_sizes = {code.u32(static_cast<uint32_t>(taps[0])),
-                           code.u32(static_cast<uint32_t>(taps[1])),
-                           code.u32(static_cast<uint32_t>(taps[2]))};
+  constexpr uint32_t kWindow = 1 + 2 * PlanesCode::kWords, kTaps = kWindow + WindowCode::kWords;
+  const WindowCode window_code(code, kWindow);
+  const Place tap_sizes = {code.parameter(kTaps), code.parameter(kTaps + 1),
+                           code.parameter(kTaps + 2)};
   code.for_each(code.parameter(0u), [&](U32 i) {
     const PlanesCode::At at = y_planes.at(i);
     const PartialVar best(reduction, code);
     for_each_place(code, tap_sizes, [&](const Place& k) {
-      const Found found = find(code, window, at.p, k, x_planes.sizes);
+      const WindowCode::Found found = window_code.find(at.p, k, x_planes.sizes);
       code.if_(found.is_there, [&] {
         U32 number = at.n * x_planes.channels + at.channel;
         for (size_t axis = 0; axis < kSpatial; ++axis) {
@@ -52,11 +53,13 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     y.store(i, spirv::cast(whole.value, dtype));
     if (tells_where) Elements(code, 2, TENON_INT64).store(i, reduction.result(whole));
   });
-  const auto fill = [](const tenon_launch& launch, Words& words) {
+  const auto fill = [window, taps](const tenon_launch& launch, Words& words) {
     const int64_t n = tenon_sdk::count(launch.outputs[0]);
     push(words, n);
     Planes(launch.inputs[0]).push(words);
     Planes(launch.outputs[0]).push(words);
+    window.push(words);
+    for (const int64_t size : taps) push(words, size);
     return groups_for(static_cast<uint64_t>(n));
   };
   return one_dispatch(request.device(), code, n_operands,

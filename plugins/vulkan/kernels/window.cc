@@ -3,26 +3,27 @@
 namespace tenon_vulkan {
 
 using spirv::Bool;
+using spirv::Code;
 using spirv::U32;
 
-Found find(spirv::Code& code, const Window& window, const Place& p, const Place& k,
-           const Place& sizes) {
-  Found found = {{}, code.boolean(true)};
+WindowCode::WindowCode(Code& code, uint32_t at) {
+  for (Place* const of_axes : {&steps_, &dilations_, &pads_}) {
+    for (U32& word : *of_axes) word = code.parameter(at++);
+  }
+  for (size_t i = 0; i < kSpatial; ++i, at += Division::kWords) {
+    by_lhs_dilations_.push_back(Division::load(code, code.u32(at)));
+  }
+}
+
+WindowCode::Found WindowCode::find(const Place& p, const Place& k, const Place& sizes) const {
+  Found found = {{}, p[0].code->boolean(true)};
   for (size_t i = 0; i < kSpatial; ++i) {
-    const auto word = [](int64_t value) { return static_cast<uint32_t>(value); };
-    // On padding before the first element this wraps beyond the last.
-    const U32 dilated = p[i] * word(window.steps[i]) + k[i] * word(window.dilations[i]) -
-                        code.u32(word(window.pads[i]));
-    const uint32_t lhs = word(window.lhs_dilations[i]);
-    if (lhs == 1) {
-      found.place[i] = dilated;
-      found.is_there = found.is_there & (dilated < sizes[i]);
-      continue;
-    }
-    found.place[i] = dilated / lhs;
+    const U32 dilated = p[i] * steps_[i] + k[i] * dilations_[i] - pads_[i];
+    const auto [place, between] = by_lhs_dilations_[i].of_any(dilated);
+    found.place[i] = place;
+    // On padding before the first element `dilated` is negative.
     const Bool is_before = signed_less(dilated, 0);
-    const Bool is_between = dilated - found.place[i] * lhs != 0;
-    found.is_there = found.is_there & (!is_before) & (!is_between) & (found.place[i] < sizes[i]);
+    found.is_there = found.is_there & (!is_before) & (between == 0) & (place < sizes[i]);
   }
   return found;
 }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "plugins/sdk/kernel.h"
+#include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/spirv/code.h"
 
 namespace tenon_vulkan {
@@ -30,6 +32,13 @@ struct Window {
     }
   }
 
+  void push(spirv::Words& words) const {
+    for (const Spatial& of_axes : {steps, dilations, pads}) {
+      for (const int64_t word : of_axes) words.push_back(static_cast<uint32_t>(word));
+    }
+    for (const int64_t dilation : lhs_dilations) Division::push(words, dilation);
+  }
+
   static void set(Spatial& to, const int64_t* values, size_t n, size_t rank) {
     std::copy_n(values, n, to.begin() + static_cast<ptrdiff_t>(kSpatial + 2 - rank));
   }
@@ -49,11 +58,15 @@ struct Planes {
     }
   }
   void push(spirv::Words& words) const {
-    for (const int64_t word : {batch, channels, sizes[0], sizes[1], sizes[2], batch_stride,
-                               channel_stride, strides[0], strides[1], strides[2]}) {
+    for (const int64_t word :
+         {batch, batch_stride, channel_stride, strides[0], strides[1], strides[2]}) {
       words.push_back(static_cast<uint32_t>(word));
     }
+    for (const int64_t number : {channels, sizes[0], sizes[1], sizes[2]}) {
+      Division::push(words, number);
+    }
   }
+  int64_t places() const { return sizes[0] * sizes[1] * sizes[2]; }
 
   int64_t batch, channels, batch_stride, channel_stride;
   Spatial sizes = {1, 1, 1}, strides = {0, 0, 0};
@@ -64,43 +77,60 @@ struct Planes {
 using Place = std::array<spirv::U32, kSpatial>;
 
 // A view's sizes and strides, from the parameter `at` on.
-struct PlanesCode {
-  static constexpr uint32_t kWords = 10;
+class PlanesCode {
+ public:
+  static constexpr uint32_t kWords = 6 + 4 * Division::kWords;
 
   PlanesCode(spirv::Code& code, uint32_t at)
       : batch(code.parameter(at)),
-        channels(code.parameter(at + 1)),
-        sizes{code.parameter(at + 2), code.parameter(at + 3), code.parameter(at + 4)},
-        batch_stride(code.parameter(at + 5)),
-        channel_stride(code.parameter(at + 6)),
-        strides{code.parameter(at + 7), code.parameter(at + 8), code.parameter(at + 9)} {}
+        batch_stride(code.parameter(at + 1)),
+        channel_stride(code.parameter(at + 2)),
+        strides{code.parameter(at + 3), code.parameter(at + 4), code.parameter(at + 5)},
+        by_channels_(division(code, at, 0)),
+        by_sizes_{division(code, at, 1), division(code, at, 2), division(code, at, 3)},
+        channels(by_channels_.number),
+        sizes{by_sizes_[0].number, by_sizes_[1].number, by_sizes_[2].number} {}
 
   spirv::U32 place(spirv::U32 n, spirv::U32 channel, const Place& p) const {
     return n * batch_stride + channel * channel_stride + p[0] * strides[0] + p[1] * strides[1] +
            p[2] * strides[2];
   }
-  // The coordinates of an element, counted in row-major order.
+  // A number of places, counted in row-major order, as planes and a place in the last of them.
+  struct Split {
+    spirv::U32 plane;
+    Place p;
+  };
+  Split split(spirv::U32 number) const {
+    Split found = {number, {}};
+    for (size_t i = kSpatial; i-- > 0;) {
+      std::tie(found.plane, found.p[i]) = by_sizes_[i].of_any(found.plane);
+    }
+    return found;
+  }
+  // The coordinates of an element, counted likewise.
   struct At {
     spirv::U32 n, channel;
     Place p;
   };
   At at(spirv::U32 number) const {
-    At found;
-    spirv::U32 rest = number;
-    for (size_t i = kSpatial; i-- > 0;) {
-      const spirv::U32 above = rest / sizes[i];
-      found.p[i] = rest - above * sizes[i];
-      rest = above;
-    }
-    found.n = rest / channels;
-    found.channel = rest - found.n * channels;
-    return found;
+    const Split found = split(number);
+    const auto [n, channel] = by_channels_.of_any(found.plane);
+    return {n, channel, found.p};
   }
 
-  spirv::U32 batch, channels;
-  Place sizes;
-  spirv::U32 batch_stride, channel_stride;
-  Place strides;
+  const spirv::U32 batch, batch_stride, channel_stride;
+  const Place strides;
+
+ private:
+  static Division division(spirv::Code& code, uint32_t at, uint32_t i) {
+    return Division::load(code, code.u32(at + 6 + i * Division::kWords));
+  }
+  const Division by_channels_;
+  const std::array<Division, kSpatial> by_sizes_;
+
+ public:
+  const spirv::U32 channels;
+  const Place sizes;
 };
 
 // Goes over the places of a block of these sizes, the last axis fastest.
@@ -114,12 +144,23 @@ void for_each_place(spirv::Code& code, const Place& sizes, const Each& each) {
   });
 }
 
-// Where in x tap k of the window at output place p lies, and whether there is an element.
-struct Found {
-  Place place;
-  spirv::Bool is_there;
+// A window, from the parameter `at` on. That its numbers are parameters makes one shader of all.
+class WindowCode {
+ public:
+  static constexpr uint32_t kWords = 3 * kSpatial + kSpatial * Division::kWords;
+
+  WindowCode(spirv::Code& code, uint32_t at);
+
+  // Where in x tap k of the window at output place p lies, and whether there is an element.
+  struct Found {
+    Place place;
+    spirv::Bool is_there;
+  };
+  Found find(const Place& p, const Place& k, const Place& sizes) const;
+
+ private:
+  Place steps_, dilations_, pads_;
+  std::vector<Division> by_lhs_dilations_;
 };
-Found find(spirv::Code& code, const Window& window, const Place& p, const Place& k,
-           const Place& sizes);
 
 }  // namespace tenon_vulkan

@@ -35,8 +35,11 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
   const Id block_of_vectors = shape.vectors == 0 ? 0 : block_of(words(4), 16);
   parameters_ = bind(block, 0);
   for (uint32_t i = 0; i < shape.n_operands; ++i) {
-    const bool has_vectors = (shape.vectors >> i & 1) != 0;
-    operands_.push_back(bind(has_vectors ? block_of_vectors : block, i + 1));
+    const Memory::Kind kind = kind_of(i);
+    operands_.push_back(
+        kind == Memory::Kind::kTexels
+            ? bind_texels(i + 1)
+            : bind(kind == Memory::Kind::kVectors ? block_of_vectors : block, i + 1));
   }
 
   const Id constants = module_.new_type(spv::Op::OpTypeStruct, {type(Scalar::kU32)});
@@ -97,14 +100,48 @@ Id Code::bind(Id pointer, uint32_t binding) {
   return variable;
 }
 
-U32 Code::built_in(spv::BuiltIn which, uint32_t component) {
-  const Id vec3 = words(3);
+Id Code::bind_texels(uint32_t binding) {
+  module_.capability(spv::Capability::ImageBuffer);
+  const Id pointer = module_.pointer(spv::StorageClass::UniformConstant, texels());
+  const Id variable = module_.global(pointer, spv::StorageClass::UniformConstant);
+  module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
+  module_.decorate(variable, spv::Decoration::Binding, {binding});
+  module_.decorate(variable, spv::Decoration::NonWritable, {});
+  return variable;
+}
+
+// A buffer of vectors of four words, as shaders see what is read and written through formats.
+Id Code::texels() {
+  constexpr uint32_t kNoDepth = 0, kOne = 0, kSingleSample = 0, kReadAndWritten = 2;
+  return module_.type(spv::Op::OpTypeImage,
+                      {type(Scalar::kU32), word(spv::Dim::Buffer), kNoDepth, kOne, kSingleSample,
+                       kReadAndWritten, word(spv::ImageFormat::Rgba32ui)});
+}
+
+// What the device tells an invocation.
+Id Code::input(spv::BuiltIn which, Id type) {
   const Id variable =
-      module_.global(module_.pointer(spv::StorageClass::Input, vec3), spv::StorageClass::Input);
+      module_.global(module_.pointer(spv::StorageClass::Input, type), spv::StorageClass::Input);
   module_.decorate(variable, spv::Decoration::BuiltIn, {word(which)});
   const Id loaded = module_.new_id();
-  append(body_, spv::Op::OpLoad, {vec3, loaded, variable});
+  append(body_, spv::Op::OpLoad, {type, loaded, variable});
+  return loaded;
+}
+
+U32 Code::built_in(spv::BuiltIn which, uint32_t component) {
+  const Id loaded = input(which, words(3));
   return emit<U32>(spv::Op::OpCompositeExtract, {loaded, component});
+}
+
+U32 Code::subgroup_lane() {
+  module_.capability(spv::Capability::GroupNonUniform);
+  return {this, input(spv::BuiltIn::SubgroupLocalInvocationId, type(Scalar::kU32))};
+}
+
+F32 Code::from_lane(F32 x, uint32_t lane) {
+  module_.capability(spv::Capability::GroupNonUniformShuffle);
+  const Id subgroup = u32(word(spv::Scope::Subgroup)).id;
+  return emit<F32>(spv::Op::OpGroupNonUniformShuffle, {subgroup, x.id, u32(lane).id});
 }
 
 Words Code::finish() {
@@ -154,6 +191,11 @@ Bool Code::boolean(bool value) { return {this, module_.constant(type(Scalar::kBo
 
 // ---- parameters and memory
 
+Memory::Kind Code::kind_of(uint32_t operand) const {
+  if ((shape_.texels >> operand & 1) != 0) return Memory::Kind::kTexels;
+  return (shape_.vectors >> operand & 1) != 0 ? Memory::Kind::kVectors : Memory::Kind::kWords;
+}
+
 U32 Code::word_parameter(U32 index) {
   return Memory(this, parameters_).load(U32{this, first_parameter_} + index);
 }
@@ -165,7 +207,7 @@ Id Memory::at(U32 index) const {
   Module& module = code_->module();
   const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->type(Scalar::kU32));
   const Id first = code_->u32(0).id;
-  if (has_vectors_) {
+  if (kind_ == Kind::kVectors) {
     const Id vector = (index >> 2).id, component = (index & 3).id, id = module.new_id();
     code_->emit(spv::Op::OpAccessChain, {pointer, id, variable_, first, vector, component});
     return id;
@@ -201,8 +243,18 @@ Id Memory::vector_at(U32 index) const {
 }
 
 std::array<U32, 4> Memory::load_vector(U32 index) const {
-  const Id from = vector_at(index), vector = code_->module().new_id();
-  code_->emit(spv::Op::OpLoad, {code_->words(4), vector, from});
+  Module& module = code_->module();
+  Id vector;
+  if (kind_ == Kind::kTexels) {
+    const Id image = module.new_id();
+    code_->emit(spv::Op::OpLoad, {code_->texels(), image, variable_});
+    vector = module.new_id();
+    code_->emit(spv::Op::OpImageRead, {code_->words(4), vector, image, index.id});
+  } else {
+    const Id from = vector_at(index);
+    vector = module.new_id();
+    code_->emit(spv::Op::OpLoad, {code_->words(4), vector, from});
+  }
   std::array<U32, 4> words;
   for (uint32_t i = 0; i < 4; ++i) {
     words[i] = code_->emit<U32>(spv::Op::OpCompositeExtract, {vector, i});

@@ -68,15 +68,17 @@ class Shared {
 // An operand: words of 32 bits, counted from the beginning of its block.
 class Memory {
  public:
-  Memory(Code* code, Id variable, bool has_vectors = false)
-      : code_(code), variable_(variable), has_vectors_(has_vectors) {}
+  enum class Kind : uint8_t { kWords, kVectors, kTexels };
+  Memory(Code* code, Id variable, Kind kind = Kind::kWords)
+      : code_(code), variable_(variable), kind_(kind) {}
   U32 load(U32 index) const;
   void store(U32 index, U32 value) const;
   // The word as it was before.
   U32 atomic(spv::Op op, U32 index, U32 value) const;
   U32 compare_exchange(U32 index, U32 expected, U32 value) const;
 
-  // Of an operand that has them (Shape): vectors of four words, counted likewise.
+  // Of an operand that has them (Shape): vectors of four words, counted likewise. Of texels nothing
+  // else is to be had.
   std::array<U32, 4> load_vector(U32 index) const;
   void store_vector(U32 index, std::span<const U32, 4> words) const;
 
@@ -86,7 +88,7 @@ class Memory {
 
   Code* code_;
   Id variable_;
-  bool has_vectors_;
+  Kind kind_;
 };
 
 class Code {
@@ -95,6 +97,7 @@ class Code {
     uint32_t n_operands;
     uint32_t local_size;
     uint32_t vectors = 0;  // A bit for each operand of vectors; their blocks are whole ones.
+    uint32_t texels = 0;   // A bit for each operand whose vectors are texels, which are only read.
   };
   Code(const Capabilities& capabilities, const Shape& shape);
   Code(const Code&) = delete;
@@ -113,9 +116,10 @@ class Code {
   U32 n_groups() const { return n_groups_; }
   // Of this invocation, among all of the dispatch.
   U32 number() const;
-  Memory operand(uint32_t number) const {
-    return {code(), operands_[number], (shape_.vectors >> number & 1) != 0};
-  }
+  U32 subgroup_lane();  // Of this invocation, within the subgroup.
+  // What the invocation with that number in the subgroup has; all of them are under way here.
+  F32 from_lane(F32 x, uint32_t lane);
+  Memory operand(uint32_t number) const { return {code(), operands_[number], kind_of(number)}; }
   // The kernel's own parameters, behind the operands' places.
   U32 parameter(uint32_t index);
   U32 parameter(U32 index);
@@ -203,6 +207,7 @@ class Code {
 
   Id type(Scalar scalar);
   Id words(uint32_t n);  // The type of a vector of them.
+  Id texels();           // The type of an operand of texels.
   Id emit(spv::Op op, Scalar result, std::initializer_list<uint32_t> operands);
   void emit(spv::Op op, std::initializer_list<uint32_t> operands) { append(body_, op, operands); }
   Module& module() { return module_; }
@@ -215,6 +220,7 @@ class Code {
     Id header, next, merge;
   };
   Code* code() const { return const_cast<Code*>(this); }
+  Memory::Kind kind_of(uint32_t operand) const;
   Id new_shared(Scalar scalar, uint32_t n);
   Id emit_glsl(GLSLstd450 function, Scalar result, std::initializer_list<uint32_t> operands);
   std::pair<U32, U32> emit_pair(spv::Op op, U32 a, U32 b);
@@ -230,6 +236,8 @@ class Code {
   void ask_for_floats(const Capabilities& capabilities);
   Id block_of(Id element, uint32_t element_bytes);
   Id bind(Id pointer, uint32_t binding);
+  Id bind_texels(uint32_t binding);
+  Id input(spv::BuiltIn which, Id type);
   U32 built_in(spv::BuiltIn which, uint32_t component);
 
   const Shape shape_;

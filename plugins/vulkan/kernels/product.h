@@ -1,0 +1,120 @@
+// Products of matrices, whatever the matrices are made of: matmul reads its own by strides, a
+// convolution finds an element of its input for each row and column.
+//
+// Each element of a result is the sum of its products in the order of k, and every step rounds. So
+// the two ways of computing it, of which sizes choose one, give the same bits, whatever the
+// layouts.
+
+#pragma once
+
+#include <functional>
+
+#include "plugins/vulkan/kernels/lazy_pipeline.h"
+#include "plugins/vulkan/kernels/shader.h"
+#include "plugins/vulkan/spirv/element.h"
+
+namespace tenon_vulkan {
+
+// What products of a dtype are computed in.
+tenon_dtype product_dtype(tenon_dtype dtype);
+
+// What is multiplied, in a shader: elements of product_dtype.
+struct Factors {
+  std::function<spirv::Element(spirv::U32 row, spirv::U32 k)> left;
+  std::function<spirv::Element(spirv::U32 k, spirv::U32 column)> right;
+  std::function<void(spirv::U32 row, spirv::U32 column, const spirv::Element& sum)> store;
+  // Where these go by four, the same for it and its three neighbours: k of the left factor, columns
+  // of the others.
+  std::function<std::vector<spirv::Element>(spirv::U32 row, spirv::U32 k)> left_four;
+  std::function<std::vector<spirv::Element>(spirv::U32 k, spirv::U32 column)> right_four;
+  std::function<void(spirv::U32 row, spirv::U32 column, std::span<const spirv::Element> sums)>
+      store_four;
+};
+// Those of a matrix.
+using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
+
+// What lies so that it goes by four, as vectors: there are then no fewer at the end.
+struct Fours {
+  bool left = false, right = false, result = false;
+};
+
+// Whether an operand's first element is at a multiple of four; whether all are so along an axis.
+bool starts_by_four(const Operand& operand, tenon_dtype dtype);
+bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis);
+
+struct ProductSizes {
+  int64_t matrices, rows, columns, deep;
+};
+
+class ProductKernel : public Kernel {
+ public:
+  // Which of the launch's operands are what, and how many there are.
+  struct Operands {
+    uint32_t left, right, result, n;
+  };
+  ProductKernel(tenon_device_p* device, const Operands& operands, tenon_dtype dtype);
+
+  uint64_t workspace(const tenon_launch& launch) const final;
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const final;
+
+  // The sizes of the product. Of a part of it: how many matrices it has and which is the first, the
+  // same of tiles of columns, and how many blocks k comes in. What `push` pushes is behind them.
+  enum Parameter : uint32_t {
+    kMatrices,
+    kRows,
+    kColumns,
+    kDeep,
+    kFirstMatrix,
+    kTiles,
+    kFirstTile,
+    kBlocks,
+    kOwn
+  };
+
+  static constexpr uint32_t kTraits =
+      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE;
+
+ private:
+  // Whatever the shader is, it has the same operands, and perhaps more, and the same parameters.
+  virtual FactorsOf factors(spirv::Code& code) const = 0;
+  virtual ProductSizes sizes(const tenon_launch& launch) const = 0;
+  virtual void push(const tenon_launch& launch, Words& words) const = 0;
+  virtual Fours fours(const tenon_launch& launch) const = 0;
+
+  // How the packed factors are laid out, and how much is computed at once.
+  struct Packing {
+    int64_t n_blocks, n_tiles;
+    int64_t left_bytes, tile_bytes;  // Of a matrix; of a tile of its columns.
+    int64_t matrices_at_once, tiles_at_once;
+  };
+
+  uint32_t lanes() const { return capabilities_.subgroup_size; }
+  bool is_packed(const ProductSizes& sizes) const;
+  Packing packing(const ProductSizes& sizes) const;
+  // The bit of an operand that goes by four.
+  uint32_t vectors_of(uint32_t operand, bool by_four) const;
+  template <class Write>
+  tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
+                   const Write& write) const;
+  tenon_error* run_direct(Encoder& encoder, std::span<const Operand> operands, const Words& words,
+                          const ProductSizes& product) const;
+  tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,
+                          Words& words, const ProductSizes& product, const Fours& fours) const;
+  tenon_error* pack_left(Encoder& encoder, std::vector<Operand> operands, const Operand& to,
+                         const Words& words, bool by_four) const;
+  tenon_error* pack_right(Encoder& encoder, std::vector<Operand> operands, const Operand& to,
+                          const Words& words, bool by_four) const;
+  tenon_error* pack(Encoder& encoder, const Pipeline* pipeline, std::vector<Operand>& operands,
+                    const Operand& to, const Words& words) const;
+  tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
+                        Operand right, const Words& words, bool by_four) const;
+
+  tenon_device_p* const device_;
+  const Capabilities& capabilities_;
+  const Operands operands_;
+  const tenon_dtype dtype_, wide_;
+  const bool can_pack_;
+  LazyPipeline direct_, pack_left_[2], pack_right_[2], multiply_[2];  // The second goes by four.
+};
+
+}  // namespace tenon_vulkan
