@@ -1,16 +1,9 @@
-// Directly: a group computes kTile x kTile elements of the result, each invocation kEach x kEach of
-// them in registers, from panels of both factors in shared memory.
-//
-// Packed: both factors are first written to the workspace as panels, in the order in which they
-// will be read. Then a subgroup computes a tile of kRows rows and as many columns as its
-// invocations have texels. An element of the left factor lies in the registers of one invocation,
-// from where all take it. That is for drivers that run shaders on the host's processor: there every
-// word of a buffer costs each invocation tens of instructions, four words of a texel and an element
-// of a neighbour two or three.
+// Directly, a group computes kTile x kTile elements of the result, each invocation kEach x kEach of
+// them in registers, from panels of both factors in shared memory. For the other way see
+// packed_product.h.
 
 #include "plugins/vulkan/kernels/product.h"
 
-#include <bit>
 #include <optional>
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
@@ -75,7 +68,8 @@ void bring(Code& code, const Panel& panel, tenon_dtype dtype, U32 first_line, U3
   }
 }
 
-void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide) {
+// `is_long`: for as many k as may be; what drivers compile is then longer, too.
+void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide, bool is_long) {
   const Panel left(code, wide), right(code, wide);
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
             deep = code.parameter(kDeep);
@@ -95,8 +89,7 @@ void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide) {
       bring(code, right, wide, first_column, columns, first_k, deep,
             [&](U32 column, U32 k) { return factors.right(k, column); });
       code.barrier();
-      // Behind the last k there are zeros, whose products would make NaN of infinities.
-      code.for_many(code.u32(0), min(code.u32(kDepth), deep - first_k), [&](U32 k) {
+      const auto add_products = [&](U32 k) {
         std::vector<Element> a, b;
         for (uint32_t i = 0; i < kEach; ++i) {
           a.push_back(left.get(k * kTile + own_row + i));
@@ -106,7 +99,14 @@ void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide) {
           const Element product = arithmetic(TENON_OP_mul, a[i / kEach], b[i % kEach]);
           sums[i].set(arithmetic(TENON_OP_add, sums[i].get(), product));
         }
-      });
+      };
+      // Behind the last k there are zeros, whose products would make NaN of infinities.
+      const U32 n = min(code.u32(kDepth), deep - first_k);
+      if (is_long) {
+        code.for_many(code.u32(0), n, add_products);
+      } else {
+        code.for_(code.u32(0), n, code.u32(1), add_products);
+      }
       code.barrier();
     });
     for (uint32_t i = 0; i < kEach * kEach; ++i) {
@@ -114,149 +114,6 @@ void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide) {
                 column = first_column + own_column + i % kEach;
       code.if_((row < rows) & (column < columns),
                [&] { factors.store(row, column, sums[i].get()); });
-    }
-  });
-}
-
-// ---- packed
-
-constexpr uint32_t kTexel = 4;        // Words, and so columns of an invocation.
-constexpr uint32_t kPackedRows = 16;  // Of a tile.
-constexpr uint32_t kBlock = 8;        // So many k come at a time.
-constexpr uint32_t kRowTexels = kBlock / kTexel;
-constexpr uint32_t kBlockTexels = kPackedRows * kRowTexels;
-
-// Packed factors have so much room. What needs more is computed in parts, one after the other.
-constexpr int64_t kMostPackedBytes = 32 << 20;
-
-U32 tiles_of_rows(U32 rows) { return (rows + (kPackedRows - 1)) / kPackedRows; }
-
-void write_texel(Code& code, uint32_t operand, U32 i, std::span<const Element> elements) {
-  std::array<U32, kTexel> words;
-  for (uint32_t j = 0; j < kTexel; ++j) words[j] = bits_of(elements[j]).low;
-  code.operand(operand).store_vector((code.place(operand) >> 4) + i, words);
-}
-
-// [matrix][tile][block][row][k]. What is beyond the matrix is zero.
-void write_left(Code& code, const FactorsOf& factors_of, uint32_t operand, bool by_four) {
-  const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
-            n_blocks = code.parameter(kBlocks), first_matrix = code.parameter(kFirstMatrix);
-  const U32 n_tiles = tiles_of_rows(rows);
-  const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
-  code.for_each(code.parameter(kMatrices) * n_tiles * n_blocks * kBlockTexels, [&](U32 i) {
-    const U32 above = i / kBlockTexels, within = i % kBlockTexels;
-    const U32 line = above / n_blocks, block = above - line * n_blocks;
-    const U32 matrix = line / n_tiles, tile = line - matrix * n_tiles;
-    const U32 row = tile * kPackedRows + within / kRowTexels;
-    const U32 first_k = block * kBlock + within % kRowTexels * kTexel;
-    const Factors factors = factors_of(matrix + first_matrix);
-    const U32 own_row = min(row, rows - 1);
-    std::vector<Element> elements;
-    if (by_four) elements = factors.left_four(own_row, min(first_k, deep - kTexel));
-    for (uint32_t j = 0; j < kTexel; ++j) {
-      const U32 k = first_k + j;
-      if (!by_four) elements.push_back(factors.left(own_row, min(k, deep - 1)));
-      elements[j] = select((row < rows) & (k < deep), elements[j], zero);
-    }
-    write_texel(code, operand, i, elements);
-  });
-}
-
-// [matrix][tile][k][column], likewise.
-void write_right(Code& code, const FactorsOf& factors_of, uint32_t operand, uint32_t lanes,
-                 bool by_four) {
-  const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),
-            n_tiles = code.parameter(kTiles), first_matrix = code.parameter(kFirstMatrix),
-            first_tile = code.parameter(kFirstTile);
-  const U32 n_k = code.parameter(kBlocks) * kBlock;
-  const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
-  code.for_each(code.parameter(kMatrices) * n_tiles * n_k * lanes, [&](U32 i) {
-    const U32 above = i / lanes, lane = i % lanes;
-    const U32 line = above / n_k, k = above - line * n_k;
-    const U32 matrix = line / n_tiles, tile = line - matrix * n_tiles + first_tile;
-    const U32 first_column = (tile * lanes + lane) * kTexel;
-    const Factors factors = factors_of(matrix + first_matrix);
-    const U32 own_k = min(k, deep - 1);
-    std::vector<Element> elements;
-    if (by_four) elements = factors.right_four(own_k, min(first_column, columns - kTexel));
-    for (uint32_t j = 0; j < kTexel; ++j) {
-      const U32 column = first_column + j;
-      if (!by_four) elements.push_back(factors.right(own_k, min(column, columns - 1)));
-      elements[j] = select((column < columns) & (k < deep), elements[j], zero);
-    }
-    write_texel(code, operand, i, elements);
-  });
-}
-
-using Floats = std::array<F32, kTexel>;
-
-Floats load_floats(const Memory& memory, U32 texel) {
-  const std::array<U32, kTexel> words = memory.load_vector(texel);
-  return {float_of(words[0]), float_of(words[1]), float_of(words[2]), float_of(words[3])};
-}
-
-// Adds the products of a block of k. Texels of the left factor lie in turn with the invocations.
-void add_block(Code& code, const Memory& left, U32 left_at, const Memory& right, U32 right_at,
-               uint32_t lanes, U32 lane, std::vector<Var<F32>>& sums) {
-  std::vector<Floats> own;
-  for (uint32_t first = 0; first < kBlockTexels; first += lanes) {
-    own.push_back(load_floats(left, left_at + first + lane));
-  }
-  std::vector<F32> now;
-  for (const Var<F32>& sum : sums) now.push_back(sum.get());
-  for (uint32_t k = 0; k < kBlock; ++k) {
-    const Floats b = load_floats(right, right_at + k * lanes + lane);
-    for (uint32_t row = 0; row < kPackedRows; ++row) {
-      const uint32_t texel = row * kRowTexels + k / kTexel;
-      const F32 a = code.from_lane(own[texel / lanes][k % kTexel], texel % lanes);
-      for (uint32_t j = 0; j < kTexel; ++j) {
-        F32& sum = now[row * kTexel + j];
-        sum = sum + a * b[j];
-      }
-    }
-  }
-  for (size_t i = 0; i < sums.size(); ++i) sums[i].set(now[i]);
-}
-
-// A group is a subgroup, so that few tiles are shared out evenly. Tiles that follow each other have
-// the same columns, whose panel stays in the caches.
-void write_multiply(Code& code, const FactorsOf& factors_of, uint32_t n_operands, uint32_t lanes,
-                    bool by_four) {
-  const Memory left = code.operand(n_operands), right = code.operand(n_operands + 1);
-  const U32 left_begin = code.place(n_operands) >> 4, right_begin = code.place(n_operands + 1) >> 4;
-  const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
-            n_across = code.parameter(kTiles), n_blocks = code.parameter(kBlocks);
-  const U32 n_down = tiles_of_rows(rows);
-  const U32 lane = code.subgroup_lane();
-  const U32 n_tiles = code.parameter(kMatrices) * n_across * n_down;
-  code.for_(code.group_index(), n_tiles, code.n_groups(), [&](U32 i) {
-    const U32 panel = i / n_down, down = i - panel * n_down;
-    const U32 matrix = panel / n_across, across = panel - matrix * n_across;
-    std::vector<Var<F32>> sums;
-    for (uint32_t k = 0; k < kPackedRows * kTexel; ++k) sums.push_back(code.var(code.f32(0)));
-    const U32 left_panel = left_begin + (matrix * n_down + down) * n_blocks * kBlockTexels;
-    const U32 right_panel = right_begin + panel * n_blocks * (kBlock * lanes);
-    code.for_(code.u32(0), n_blocks, code.u32(1), [&](U32 block) {
-      add_block(code, left, left_panel + block * kBlockTexels, right,
-                right_panel + block * (kBlock * lanes), lanes, lane, sums);
-    });
-    const U32 row = down * kPackedRows;
-    const U32 column = ((across + code.parameter(kFirstTile)) * lanes + lane) * kTexel;
-    const Factors factors = factors_of(matrix + code.parameter(kFirstMatrix));
-    for (uint32_t r = 0; r < kPackedRows; ++r) {
-      std::vector<Element> line;
-      for (uint32_t j = 0; j < kTexel; ++j) {
-        line.emplace_back(TENON_FLOAT32, sums[r * kTexel + j].get());
-      }
-      if (by_four) {
-        code.if_((row + r < rows) & (column < columns),
-                 [&] { factors.store_four(row + r, column, line); });
-        continue;
-      }
-      for (uint32_t j = 0; j < kTexel; ++j) {
-        code.if_((row + r < rows) & (column + j < columns),
-                 [&] { factors.store(row + r, column + j, line[j]); });
-      }
     }
   });
 }
@@ -275,16 +132,16 @@ tenon_dtype product_dtype(tenon_dtype dtype) {
 }
 
 bool starts_by_four(const Operand& operand, tenon_dtype dtype) {
-  return operand.buffer != nullptr && operand.first % (kTexel * tenon_sdk::size_of(dtype)) == 0;
+  return operand.buffer != nullptr && operand.first % (4 * tenon_sdk::size_of(dtype)) == 0;
 }
 
 bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis) {
   if (!starts_by_four(operand, view.dtype) || view.strides[axis] != 1 ||
-      view.sizes[axis] % kTexel != 0) {
+      view.sizes[axis] % 4 != 0) {
     return false;
   }
   for (size_t other = 0; other < view.rank; ++other) {
-    if (other != axis && view.strides[other] % kTexel != 0) return false;
+    if (other != axis && view.strides[other] % 4 != 0) return false;
   }
   return true;
 }
@@ -295,24 +152,29 @@ ProductKernel::ProductKernel(tenon_device_p* device, const Operands& operands, t
       operands_(operands),
       dtype_(dtype),
       wide_(product_dtype(dtype)),
-      can_pack_(wide_ == TENON_FLOAT32 && capabilities_.is_software && capabilities_.texels &&
-                capabilities_.subgroup_shuffle && std::has_single_bit(lanes()) &&
-                lanes() <= kBlockTexels) {}
+      packed_(wide_ == TENON_FLOAT32 ? packed_shape(capabilities_) : std::nullopt) {}
 
-// A product that is worth it: each element that is packed is multiplied several times.
+// Packed factors have so much room. What needs more is computed in parts, one after the other.
+constexpr int64_t kMostPackedBytes = 32 << 20;
+
+// A product that is worth it, each element that is packed being multiplied several times; and one
+// that has more steps than an invocation goes through one by one.
 bool ProductKernel::is_packed(const ProductSizes& sizes) const {
-  constexpr int64_t kLeastProducts = 1 << 15, kLeastTimes = 4;
-  return can_pack_ && sizes.rows * sizes.columns >= kLeastTimes * (sizes.rows + sizes.columns) &&
-         sizes.matrices * sizes.rows * sizes.columns * sizes.deep >= kLeastProducts;
+  constexpr int64_t kLeastProducts = 1 << 15, kLeastTimes = 4, kMostSteps = kMostIterations / 2;
+  if (!packed_) return false;
+  return sizes.deep > kMostSteps ||
+         (sizes.rows * sizes.columns >= kLeastTimes * (sizes.rows + sizes.columns) &&
+          sizes.matrices * sizes.rows * sizes.columns * sizes.deep >= kLeastProducts);
 }
 
 ProductKernel::Packing ProductKernel::packing(const ProductSizes& sizes) const {
-  const int64_t n_blocks = divide_up(sizes.deep, kBlock);
-  const int64_t k_bytes = n_blocks * kBlock * static_cast<int64_t>(sizeof(float));
+  const int64_t n_blocks = divide_up(sizes.deep, packed_->block());
+  const int64_t k_bytes = n_blocks * packed_->block() * static_cast<int64_t>(sizeof(float));
+  const int64_t n_down = divide_up(sizes.rows, packed_->rows());
   Packing packing = {.n_blocks = n_blocks,
-                     .n_tiles = divide_up(sizes.columns, kTexel * lanes()),
-                     .left_bytes = divide_up(sizes.rows, kPackedRows) * kPackedRows * k_bytes,
-                     .tile_bytes = kTexel * lanes() * k_bytes};
+                     .n_tiles = divide_up(sizes.columns, packed_->columns()),
+                     .left_bytes = n_down * packed_->rows() * k_bytes,
+                     .tile_bytes = packed_->columns() * k_bytes};
   // Some of the matrices; if not even one is small enough, some of its columns.
   const int64_t matrix_bytes = packing.left_bytes + packing.n_tiles * packing.tile_bytes;
   packing.matrices_at_once =
@@ -354,10 +216,17 @@ uint32_t ProductKernel::vectors_of(uint32_t operand, bool by_four) const {
   return by_four && spirv::Elements::needs_vectors(dtype_) ? 1u << operand : 0;
 }
 
+Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool by_four) const {
+  const uint32_t vectors = vectors_of(operand, by_four), written = 1u << operands_.n;
+  return {.n_operands = operands_.n + 1,
+          .local_size = kLocalSize,
+          .vectors = written | (packed_->reads_texels ? 0 : vectors),
+          .texels = packed_->reads_texels ? vectors : 0};
+}
+
 template <class Write>
 tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
                                 const Pipeline*& pipeline, const Write& write) const {
-  if (shape.local_size == 0) shape.local_size = kLocalSize;
   const auto make = [&] {
     Code code(capabilities_, shape);
     write(code);
@@ -369,8 +238,9 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
 tenon_error* ProductKernel::run_direct(Encoder& encoder, std::span<const Operand> operands,
                                        const Words& words, const ProductSizes& product) const {
   const Pipeline* pipeline = nullptr;
-  if (tenon_error* error = get(direct_, {.n_operands = operands_.n}, pipeline,
-                               [&](Code& code) { write_direct(code, factors(code), wide_); })) {
+  if (tenon_error* error =
+          get(direct_, {.n_operands = operands_.n, .local_size = kLocalSize}, pipeline,
+              [&](Code& code) { write_direct(code, factors(code), wide_, !packed_); })) {
     return error;
   }
   const int64_t n_tiles =
@@ -406,10 +276,10 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
 tenon_error* ProductKernel::pack_left(Encoder& encoder, std::vector<Operand> operands,
                                       const Operand& to, const Words& words, bool by_four) const {
   const Pipeline* pipeline = nullptr;
-  const uint32_t n = operands_.n, texels = vectors_of(operands_.left, by_four);
+  const uint32_t n = operands_.n;
   if (tenon_error* error =
-          get(pack_left_[by_four], {.n_operands = n + 1, .vectors = 1u << n, .texels = texels},
-              pipeline, [&](Code& code) { write_left(code, factors(code), n, by_four); })) {
+          get(pack_left_[by_four], shape_of_packing(operands_.left, by_four), pipeline,
+              [&](Code& code) { write_packed_left(code, factors(code), n, *packed_, by_four); })) {
     return error;
   }
   return pack(encoder, pipeline, operands, to, words);
@@ -418,10 +288,10 @@ tenon_error* ProductKernel::pack_left(Encoder& encoder, std::vector<Operand> ope
 tenon_error* ProductKernel::pack_right(Encoder& encoder, std::vector<Operand> operands,
                                        const Operand& to, const Words& words, bool by_four) const {
   const Pipeline* pipeline = nullptr;
-  const uint32_t n = operands_.n, texels = vectors_of(operands_.right, by_four);
-  if (tenon_error* error = get(
-          pack_right_[by_four], {.n_operands = n + 1, .vectors = 1u << n, .texels = texels},
-          pipeline, [&](Code& code) { write_right(code, factors(code), n, lanes(), by_four); })) {
+  const uint32_t n = operands_.n;
+  if (tenon_error* error =
+          get(pack_right_[by_four], shape_of_packing(operands_.right, by_four), pipeline,
+              [&](Code& code) { write_packed_right(code, factors(code), n, *packed_, by_four); })) {
     return error;
   }
   return pack(encoder, pipeline, operands, to, words);
@@ -433,27 +303,28 @@ tenon_error* ProductKernel::pack(Encoder& encoder, const Pipeline* pipeline,
   operands[operands_.result].is_written = false;
   operands.push_back(to);
   return encoder.dispatch(
-      {pipeline, operands, words, groups_for((to.end - to.begin) / (kTexel * sizeof(float)))});
+      {pipeline, operands, words, groups_for((to.end - to.begin) / (4 * sizeof(float)))});
 }
 
 tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
                                      Operand right, const Words& words, bool by_four) const {
   const Pipeline* pipeline = nullptr;
   const uint32_t n = operands_.n;
+  by_four = by_four && packed_->reads_texels;  // Else neighbours are not one invocation's.
   if (tenon_error* error = get(multiply_[by_four],
                                {.n_operands = n + 2,
-                                .local_size = lanes(),
+                                .local_size = packed_->lanes,
                                 .vectors = vectors_of(operands_.result, by_four),
-                                .texels = 3u << n},
+                                .texels = packed_->reads_texels ? 3u << n : 0},
                                pipeline, [&](Code& code) {
-                                 write_multiply(code, factors(code), n, lanes(), by_four);
+                                 write_packed_product(code, factors(code), n, *packed_, by_four);
                                })) {
     return error;
   }
   left.is_written = right.is_written = false;
   operands.insert(operands.end(), {left, right});
   const int64_t n_tiles =
-      int64_t{words[kMatrices]} * words[kTiles] * divide_up(words[kRows], kPackedRows);
+      int64_t{words[kMatrices]} * words[kTiles] * divide_up(words[kRows], packed_->rows());
   return encoder.dispatch(
       {pipeline, operands, words, so_many_groups(static_cast<uint64_t>(n_tiles))});
 }

@@ -7,31 +7,14 @@
 
 #pragma once
 
-#include <functional>
-
 #include "plugins/vulkan/kernels/lazy_pipeline.h"
+#include "plugins/vulkan/kernels/packed_product.h"
 #include "plugins/vulkan/kernels/shader.h"
-#include "plugins/vulkan/spirv/element.h"
 
 namespace tenon_vulkan {
 
 // What products of a dtype are computed in.
 tenon_dtype product_dtype(tenon_dtype dtype);
-
-// What is multiplied, in a shader: elements of product_dtype.
-struct Factors {
-  std::function<spirv::Element(spirv::U32 row, spirv::U32 k)> left;
-  std::function<spirv::Element(spirv::U32 k, spirv::U32 column)> right;
-  std::function<void(spirv::U32 row, spirv::U32 column, const spirv::Element& sum)> store;
-  // Where these go by four, the same for it and its three neighbours: k of the left factor, columns
-  // of the others.
-  std::function<std::vector<spirv::Element>(spirv::U32 row, spirv::U32 k)> left_four;
-  std::function<std::vector<spirv::Element>(spirv::U32 k, spirv::U32 column)> right_four;
-  std::function<void(spirv::U32 row, spirv::U32 column, std::span<const spirv::Element> sums)>
-      store_four;
-};
-// Those of a matrix.
-using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 
 // What lies so that it goes by four, as vectors: there are then no fewer at the end.
 struct Fours {
@@ -46,7 +29,7 @@ struct ProductSizes {
   int64_t matrices, rows, columns, deep;
 };
 
-class ProductKernel : public Kernel {
+class ProductKernel : public Kernel, public ProductParameters {
  public:
   // Which of the launch's operands are what, and how many there are.
   struct Operands {
@@ -56,20 +39,6 @@ class ProductKernel : public Kernel {
 
   uint64_t workspace(const tenon_launch& launch) const final;
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const final;
-
-  // The sizes of the product. Of a part of it: how many matrices it has and which is the first, the
-  // same of tiles of columns, and how many blocks k comes in. What `push` pushes is behind them.
-  enum Parameter : uint32_t {
-    kMatrices,
-    kRows,
-    kColumns,
-    kDeep,
-    kFirstMatrix,
-    kTiles,
-    kFirstTile,
-    kBlocks,
-    kOwn
-  };
 
   static constexpr uint32_t kTraits =
       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE;
@@ -88,11 +57,12 @@ class ProductKernel : public Kernel {
     int64_t matrices_at_once, tiles_at_once;
   };
 
-  uint32_t lanes() const { return capabilities_.subgroup_size; }
   bool is_packed(const ProductSizes& sizes) const;
   Packing packing(const ProductSizes& sizes) const;
   // The bit of an operand that goes by four.
   uint32_t vectors_of(uint32_t operand, bool by_four) const;
+  // Of a shader that writes a packed factor of that operand.
+  spirv::Code::Shape shape_of_packing(uint32_t operand, bool by_four) const;
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
@@ -113,7 +83,7 @@ class ProductKernel : public Kernel {
   const Capabilities& capabilities_;
   const Operands operands_;
   const tenon_dtype dtype_, wide_;
-  const bool can_pack_;
+  const std::optional<PackedShape> packed_;  // None: nothing is packed on this device.
   LazyPipeline direct_, pack_left_[2], pack_right_[2], multiply_[2];  // The second goes by four.
 };
 

@@ -144,6 +144,12 @@ F32 Code::from_lane(F32 x, uint32_t lane) {
   return emit<F32>(spv::Op::OpGroupNonUniformShuffle, {subgroup, x.id, u32(lane).id});
 }
 
+F32 Code::broadcast(F32 x, uint32_t lane) {
+  module_.capability(spv::Capability::GroupNonUniformBallot);
+  const Id subgroup = u32(word(spv::Scope::Subgroup)).id;
+  return emit<F32>(spv::Op::OpGroupNonUniformBroadcast, {subgroup, x.id, u32(lane).id});
+}
+
 Words Code::finish() {
   append(body_, spv::Op::OpReturn, {});
   append(body_, spv::Op::OpFunctionEnd, {});

@@ -118,7 +118,9 @@ class Code {
   U32 number() const;
   U32 subgroup_lane();  // Of this invocation, within the subgroup.
   // What the invocation with that number in the subgroup has; all of them are under way here.
+  // By a shuffle, or a broadcast: drivers are good at one of them.
   F32 from_lane(F32 x, uint32_t lane);
+  F32 broadcast(F32 x, uint32_t lane);
   Memory operand(uint32_t number) const { return {code(), operands_[number], kind_of(number)}; }
   // The kernel's own parameters, behind the operands' places.
   U32 parameter(uint32_t index);

@@ -1,0 +1,245 @@
+#include "plugins/vulkan/kernels/packed_product.h"
+
+#include <array>
+#include <bit>
+
+#include "plugins/vulkan/spirv/scalar_ops.h"
+
+namespace tenon_vulkan {
+namespace {
+
+using spirv::Code;
+using spirv::Element;
+using spirv::F32;
+using spirv::Memory;
+using spirv::U32;
+using spirv::Var;
+using enum ProductParameters::Parameter;
+
+constexpr uint32_t kVector = 4;  // Words.
+
+uint32_t row_vectors(const PackedShape& shape) { return shape.block() / kVector; }
+
+U32 tiles_of_rows(const PackedShape& shape, U32 rows) {
+  return (rows + (shape.rows() - 1)) / shape.rows();
+}
+
+void write_vector(Code& code, uint32_t operand, U32 i, std::span<const Element> elements) {
+  std::array<U32, kVector> words;
+  for (uint32_t j = 0; j < kVector; ++j) words[j] = bits_of(elements[j]).low;
+  code.operand(operand).store_vector((code.place(operand) >> 4) + i, words);
+}
+
+// ---- a block of both factors, as an invocation has it
+
+// An invocation keeps every so many texels of the left factor's, and has neighbouring columns.
+class Texels {
+ public:
+  Texels(Code& code, const Memory& left, const Memory& right, const PackedShape& shape, U32 lane)
+      : code_(code), left_(left), right_(right), shape_(shape), lane_(lane) {}
+
+  void begin(U32 left_at) {
+    own_.clear();
+    for (uint32_t first = 0; first < shape_.rows() * row_vectors(shape_); first += shape_.lanes) {
+      own_.push_back(floats(left_, (left_at >> 2) + first + lane_));
+    }
+  }
+  F32 left(uint32_t row, uint32_t k) const {
+    const uint32_t texel = row * row_vectors(shape_) + k / kVector;
+    return code_.from_lane(own_[texel / shape_.lanes][k % kVector], texel % shape_.lanes);
+  }
+  std::vector<F32> right(U32 at) const { return floats(right_, (at >> 2) + lane_); }
+  U32 column(uint32_t j) const { return lane_ * kVector + j; }
+
+ private:
+  static std::vector<F32> floats(const Memory& memory, U32 texel) {
+    std::vector<F32> all;
+    for (const U32 word : memory.load_vector(texel)) all.push_back(float_of(word));
+    return all;
+  }
+
+  Code& code_;
+  const Memory left_, right_;
+  const PackedShape shape_;
+  const U32 lane_;
+  std::vector<std::vector<F32>> own_;
+};
+
+// An invocation keeps every so many words of the left factor's. Its columns are as far apart as
+// there are invocations, so that these read side by side.
+class SingleWords {
+ public:
+  SingleWords(Code& code, const Memory& left, const Memory& right, const PackedShape& shape,
+              U32 lane)
+      : code_(code), left_(left), right_(right), shape_(shape), lane_(lane) {}
+
+  void begin(U32 left_at) {
+    own_.clear();
+    for (uint32_t first = 0; first < shape_.rows() * shape_.block(); first += shape_.lanes) {
+      own_.push_back(float_of(left_.load(left_at + lane_ + first)));
+    }
+  }
+  F32 left(uint32_t row, uint32_t k) const {
+    const uint32_t word = row * shape_.block() + k;
+    return code_.broadcast(own_[word / shape_.lanes], word % shape_.lanes);
+  }
+  std::vector<F32> right(U32 at) const {
+    std::vector<F32> all;
+    for (uint32_t j = 0; j < shape_.columns_each(); ++j) {
+      all.push_back(float_of(right_.load(at + column(j))));
+    }
+    return all;
+  }
+  U32 column(uint32_t j) const { return lane_ + j * shape_.lanes; }
+
+ private:
+  Code& code_;
+  const Memory left_, right_;
+  const PackedShape shape_;
+  const U32 lane_;
+  std::vector<F32> own_;
+};
+
+// Adds the products of a block to the sums, row by row.
+template <class Block>
+void add_block(Block& block, U32 left_at, U32 right_at, const PackedShape& shape,
+               const std::vector<Var<F32>>& sums) {
+  std::vector<F32> now;
+  for (const Var<F32>& sum : sums) now.push_back(sum.get());
+  block.begin(left_at);
+  for (uint32_t k = 0; k < shape.block(); ++k) {
+    const std::vector<F32> b = block.right(right_at + k * shape.columns());
+    for (uint32_t row = 0; row < shape.rows(); ++row) {
+      const F32 a = block.left(row, k);
+      for (size_t j = 0; j < b.size(); ++j) {
+        F32& sum = now[row * b.size() + j];
+        sum = sum + a * b[j];
+      }
+    }
+  }
+  for (size_t i = 0; i < sums.size(); ++i) sums[i].set(now[i]);
+}
+
+// Tiles that follow each other have the same columns, whose panel stays in the caches.
+template <class Block>
+void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operand,
+                   const PackedShape& shape, bool by_four) {
+  const uint32_t right_operand = left_operand + 1, each = shape.columns_each();
+  const uint32_t left_words = shape.rows() * shape.block();
+  const uint32_t right_words = shape.columns() * shape.block();
+  const U32 left_begin = code.place(left_operand) >> 2,
+            right_begin = code.place(right_operand) >> 2;
+  const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
+            n_across = code.parameter(kTiles), n_blocks = code.parameter(kBlocks);
+  const U32 n_down = tiles_of_rows(shape, rows);
+  const U32 n_tiles = code.parameter(kMatrices) * n_across * n_down;
+  Block block(code, code.operand(left_operand), code.operand(right_operand), shape,
+              code.subgroup_lane());
+  code.for_(code.group_index(), n_tiles, code.n_groups(), [&](U32 i) {
+    const U32 panel = i / n_down, down = i - panel * n_down;
+    const U32 matrix = panel / n_across, across = panel - matrix * n_across;
+    std::vector<Var<F32>> sums;
+    for (uint32_t k = 0; k < shape.rows() * each; ++k) sums.push_back(code.var(code.f32(0)));
+    const U32 left_panel = left_begin + (matrix * n_down + down) * n_blocks * left_words;
+    const U32 right_panel = right_begin + panel * n_blocks * right_words;
+    code.for_(code.u32(0), n_blocks, code.u32(1), [&](U32 b) {
+      add_block(block, left_panel + b * left_words, right_panel + b * right_words, shape, sums);
+    });
+    const Factors factors = factors_of(matrix + code.parameter(kFirstMatrix));
+    const U32 first_column = (across + code.parameter(kFirstTile)) * shape.columns();
+    for (uint32_t r = 0; r < shape.rows(); ++r) {
+      const U32 row = down * shape.rows() + r;
+      std::vector<Element> line;
+      for (uint32_t j = 0; j < each; ++j)
+        line.emplace_back(TENON_FLOAT32, sums[r * each + j].get());
+      if (by_four) {
+        const U32 column = first_column + block.column(0);
+        code.if_((row < rows) & (column < columns), [&] { factors.store_four(row, column, line); });
+        continue;
+      }
+      for (uint32_t j = 0; j < each; ++j) {
+        const U32 column = first_column + block.column(j);
+        code.if_((row < rows) & (column < columns), [&] { factors.store(row, column, line[j]); });
+      }
+    }
+  });
+}
+
+}  // namespace
+
+std::optional<PackedShape> packed_shape(const Capabilities& capabilities) {
+  const uint32_t lanes = capabilities.subgroup_size;
+  const PackedShape shape = {.lanes = lanes,
+                             .reads_texels = capabilities.texels && capabilities.subgroup_shuffle};
+  const bool has_neighbours = shape.reads_texels || capabilities.subgroup_ballot;
+  if (!capabilities.is_software || !has_neighbours || !std::has_single_bit(lanes) ||
+      lanes < kVector || lanes > shape.rows() * row_vectors(shape)) {
+    return std::nullopt;
+  }
+  return shape;
+}
+
+// [matrix][tile][block][row][k]. What is beyond the matrix is zero.
+void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
+                       const PackedShape& shape, bool by_four) {
+  const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
+            n_blocks = code.parameter(kBlocks), first_matrix = code.parameter(kFirstMatrix);
+  const U32 n_tiles = tiles_of_rows(shape, rows);
+  const uint32_t n_vectors = shape.rows() * row_vectors(shape);
+  const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
+  code.for_each(code.parameter(kMatrices) * n_tiles * n_blocks * n_vectors, [&](U32 i) {
+    const U32 above = i / n_vectors, within = i % n_vectors;
+    const U32 line = above / n_blocks, block = above - line * n_blocks;
+    const U32 matrix = line / n_tiles, tile = line - matrix * n_tiles;
+    const U32 row = tile * shape.rows() + within / row_vectors(shape);
+    const U32 first_k = block * shape.block() + within % row_vectors(shape) * kVector;
+    const Factors factors = factors_of(matrix + first_matrix);
+    const U32 own_row = min(row, rows - 1);
+    std::vector<Element> elements;
+    if (by_four) elements = factors.left_four(own_row, min(first_k, deep - kVector));
+    for (uint32_t j = 0; j < kVector; ++j) {
+      const U32 k = first_k + j;
+      if (!by_four) elements.push_back(factors.left(own_row, min(k, deep - 1)));
+      elements[j] = select((row < rows) & (k < deep), elements[j], zero);
+    }
+    write_vector(code, to, i, elements);
+  });
+}
+
+// [matrix][tile][k][column], likewise.
+void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
+                        const PackedShape& shape, bool by_four) {
+  const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),
+            n_tiles = code.parameter(kTiles), first_matrix = code.parameter(kFirstMatrix),
+            first_tile = code.parameter(kFirstTile);
+  const U32 n_k = code.parameter(kBlocks) * shape.block();
+  const uint32_t n_vectors = shape.columns() / kVector;
+  const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
+  code.for_each(code.parameter(kMatrices) * n_tiles * n_k * n_vectors, [&](U32 i) {
+    const U32 above = i / n_vectors, within = i % n_vectors;
+    const U32 line = above / n_k, k = above - line * n_k;
+    const U32 matrix = line / n_tiles, tile = line - matrix * n_tiles + first_tile;
+    const U32 first_column = tile * shape.columns() + within * kVector;
+    const Factors factors = factors_of(matrix + first_matrix);
+    const U32 own_k = min(k, deep - 1);
+    std::vector<Element> elements;
+    if (by_four) elements = factors.right_four(own_k, min(first_column, columns - kVector));
+    for (uint32_t j = 0; j < kVector; ++j) {
+      const U32 column = first_column + j;
+      if (!by_four) elements.push_back(factors.right(own_k, min(column, columns - 1)));
+      elements[j] = select((column < columns) & (k < deep), elements[j], zero);
+    }
+    write_vector(code, to, i, elements);
+  });
+}
+
+void write_packed_product(Code& code, const FactorsOf& factors_of, uint32_t left,
+                          const PackedShape& shape, bool by_four) {
+  if (shape.reads_texels) {
+    write_product<Texels>(code, factors_of, left, shape, by_four);
+  } else {
+    write_product<SingleWords>(code, factors_of, left, shape, by_four);
+  }
+}
+
+}  // namespace tenon_vulkan

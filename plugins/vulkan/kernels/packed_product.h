@@ -1,0 +1,80 @@
+// Products of factors that are packed first: written to the workspace as panels, in the order in
+// which they will be read. Then a subgroup computes a tile of the result: so many rows, and as many
+// columns as its invocations have together.
+//
+// This is for drivers that run shaders on the host's processor. There a word of a buffer costs an
+// invocation tens of instructions unless the driver finds that all invocations of a subgroup read
+// side by side or the same, and what it finds differs:
+//
+//   texels   Four words come as one texel, at two or three instructions each.
+//   words    Neighbours read neighbouring words.
+//
+// Either way an element of the left factor is one invocation's, from where all take it.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plugins/vulkan/spirv/element.h"
+
+namespace tenon_vulkan {
+
+// What is multiplied, in a shader: elements of product_dtype.
+struct Factors {
+  std::function<spirv::Element(spirv::U32 row, spirv::U32 k)> left;
+  std::function<spirv::Element(spirv::U32 k, spirv::U32 column)> right;
+  std::function<void(spirv::U32 row, spirv::U32 column, const spirv::Element& sum)> store;
+  // Where these go by four, the same for it and its three neighbours: k of the left factor, columns
+  // of the others.
+  std::function<std::vector<spirv::Element>(spirv::U32 row, spirv::U32 k)> left_four;
+  std::function<std::vector<spirv::Element>(spirv::U32 k, spirv::U32 column)> right_four;
+  std::function<void(spirv::U32 row, spirv::U32 column, std::span<const spirv::Element> sums)>
+      store_four;
+};
+// Those of a matrix.
+using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
+
+// The sizes of the product. Of a part of it: how many matrices it has and which is the first, the
+// same of tiles of columns, and how many blocks k comes in. Those of the factors are behind them.
+struct ProductParameters {
+  enum Parameter : uint32_t {
+    kMatrices,
+    kRows,
+    kColumns,
+    kDeep,
+    kFirstMatrix,
+    kTiles,
+    kFirstTile,
+    kBlocks,
+    kOwn
+  };
+};
+
+struct PackedShape {
+  uint32_t lanes;  // Invocations of a subgroup, and of a group.
+  bool reads_texels;
+
+  // So many k come at a time; rows of a tile, columns of an invocation. Single words cost more,
+  // which more columns make up for, and so much code is compiled in no time by no driver.
+  uint32_t block() const { return reads_texels ? 8 : 4; }
+  uint32_t rows() const { return 16; }
+  uint32_t columns_each() const { return reads_texels ? 4 : 8; }
+  uint32_t columns() const { return lanes * columns_each(); }  // Of a tile.
+};
+
+// None where it does not pay.
+std::optional<PackedShape> packed_shape(const Capabilities& capabilities);
+
+// Write a factor to operand `to`, whose vectors they are. `by_four`: from the factors' fours.
+void write_packed_left(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
+                       const PackedShape& shape, bool by_four);
+void write_packed_right(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
+                        const PackedShape& shape, bool by_four);
+// Computes the result from operands `left` and the next one. `by_four`, of texels: into its fours.
+void write_packed_product(spirv::Code& code, const FactorsOf& factors_of, uint32_t left,
+                          const PackedShape& shape, bool by_four);
+
+}  // namespace tenon_vulkan
