@@ -13,7 +13,7 @@ std::vector<DeviceCheck> join() {
   for (std::vector<DeviceCheck> (*list)() :
        {device::entry_checks, device::instance_checks, device::kernel_checks, device::buffer_checks,
         device::copy_checks, device::stream_checks, device::event_checks, device::launch_checks,
-        device::recording_checks, device::task_checks, device::index_checks,
+        device::recording_checks, device::task_checks, device::time_checks, device::index_checks,
         device::failure_checks}) {
     for (const DeviceCheck& check : list()) all.push_back(check);
   }

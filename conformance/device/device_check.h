@@ -47,6 +47,7 @@ std::vector<DeviceCheck> event_checks();
 std::vector<DeviceCheck> launch_checks();
 std::vector<DeviceCheck> recording_checks();
 std::vector<DeviceCheck> task_checks();
+std::vector<DeviceCheck> time_checks();
 std::vector<DeviceCheck> index_checks();
 std::vector<DeviceCheck> failure_checks();
 

@@ -68,10 +68,12 @@ void test_description(const Subject& subject) {
   require((calls.record != nullptr) == (calls.replay != nullptr) &&
               (calls.record != nullptr) == (calls.release_recording != nullptr),
           "`record`, `replay` and `release_recording` go together, and it has not all of them");
+  require((calls.mark_time != nullptr) == (calls.read_time != nullptr),
+          "`mark_time` and `read_time` go together, and it has one of them");
   const auto is_optional = [](const std::string& name) {
     return name == "map" || name == "wait" || name == "import_host" || name == "prepare_loop" ||
            name == "record" || name == "replay" || name == "release_recording" ||
-           name == "run_tasks";
+           name == "run_tasks" || name == "mark_time" || name == "read_time";
   };
 #define TENON_SLOT(result, name, parameters)                                                       \
   require(calls.name != nullptr || is_optional(#name), "its table has no `{}`, which is required", \

@@ -320,6 +320,52 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.launch(kernel, stream, launch);
          };
        }},
+      {"time_order", "each stream has a clock of its own", kLate,
+       [](Broken& b) {
+         b.calls.read_time = [](tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
+           tenon_error* error = broken->inner.read_time(stream, mark, out_ns);
+           *out_ns += reinterpret_cast<uintptr_t>(stream) % 100'000 * 1'000'000;
+           return error;
+         };
+       }},
+      {"time_unit", "the clock counts microseconds", kLate,
+       [](Broken& b) {
+         b.calls.read_time = [](tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
+           tenon_error* error = broken->inner.read_time(stream, mark, out_ns);
+           *out_ns /= 1000;
+           return error;
+         };
+       }},
+      {"time_work", "the clock is read when the mark is enqueued", kLate,
+       [](Broken& b) {
+         b.calls.mark_time = [](tenon_stream_p*, uint64_t* out_mark) -> tenon_error* {
+           *out_mark = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                                             std::chrono::nanoseconds(1));
+           return nullptr;
+         };
+         b.calls.read_time = [](tenon_stream_p*, uint64_t mark, uint64_t* out_ns) -> tenon_error* {
+           *out_ns = mark;
+           return nullptr;
+         };
+       }},
+      {"time_forgotten", "marks have one of fifty numbers", kLate,
+       [](Broken& b) {
+         b.calls.mark_time = [](tenon_stream_p*, uint64_t* out_mark) -> tenon_error* {
+           *out_mark = static_cast<uint64_t>(broken->n++ % 50);
+           return nullptr;
+         };
+         b.calls.read_time = [](tenon_stream_p*, uint64_t, uint64_t* out_ns) -> tenon_error* {
+           *out_ns = static_cast<uint64_t>(broken->n++);
+           return nullptr;
+         };
+       }},
+      {"time_forgotten", "a mark is read once and then no more are to be had", kLate,
+       [](Broken& b) {
+         b.calls.mark_time = [](tenon_stream_p* stream, uint64_t* out_mark) {
+           if (broken->n++ < 1000) return broken->inner.mark_time(stream, out_mark);
+           return host_table().make_error(TENON_OUT_OF_MEMORY, tenon_str("all marks are taken"));
+         };
+       }},
       {"replays", "the values of the first replay stay", kLate,
        [](Broken& b) {
          prepare_by_its_own_lines(b);

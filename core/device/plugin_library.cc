@@ -173,6 +173,12 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
     calls.release_recording = [](tenon_recording_p*) {};
   }
   if (!calls.run_tasks) calls.run_tasks = run_in_turn;
+  if (!calls.mark_time || !calls.read_time) {
+    calls.mark_time = [](tenon_stream_p*, uint64_t*) { return unimplemented("mark_time"); };
+    calls.read_time = [](tenon_stream_p*, uint64_t, uint64_t*) {
+      return unimplemented("read_time");
+    };
+  }
 #define TENON_SLOT(result, name, parameters) \
   require(calls.name != nullptr, "it has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>

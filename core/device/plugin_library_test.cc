@@ -144,6 +144,7 @@ TEST_F(PluginLibrary, AnswersForAnOptionalCallThatIsMissing) {
   calls.wait = nullptr;
   calls.import_host = nullptr;
   calls.record = nullptr;
+  calls.read_time = nullptr;
 
   const tenon_plugin_calls complete = complete_calls(calls);
 
@@ -153,8 +154,10 @@ TEST_F(PluginLibrary, AnswersForAnOptionalCallThatIsMissing) {
   EXPECT_EQ(std::string_view(why.data, why.size), "has no recordings");
   tenon_buffer_p* buffer = nullptr;
   const tenon_host& host = host_table();
+  uint64_t mark = 0;
   tenon_error* errors[] = {complete.wait(nullptr),
-                           complete.import_host(nullptr, nullptr, 0, &buffer)};
+                           complete.import_host(nullptr, nullptr, 0, &buffer),
+                           complete.mark_time(nullptr, &mark)};
   for (tenon_error* error : errors) {
     EXPECT_EQ(host.error_code(error), TENON_UNIMPLEMENTED);
     host.release_error(error);

@@ -6,6 +6,7 @@
 #include <tenon/plugin.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 
 #include "plugins/fake/options.h"
@@ -32,10 +33,13 @@ struct Device {
   std::atomic<uint64_t> calls{0};
   std::atomic<bool> lost{false};
   Turns turns;
+  const std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
 
   const Options& options() const { return instance.options; }
   const tenon_sdk::Host& host() const { return instance.host; }
   tenon_features features() const;
+  // What its clock reads now: an hour when it was opened.
+  uint64_t clock_ns() const;
   tenon_error* error(tenon_code code, const std::string& message) const {
     return instance.host.error(code, message);
   }

@@ -19,7 +19,7 @@ constexpr Option kOptions[] = {
     {"lose_at", &Options::lose_at},           {"silent", &Options::silent},
     {"fail_call", &Options::fail_call},       {"out_of_order", &Options::out_of_order},
     {"refuse_op", &Options::refuse_op},       {"claim_features", &Options::claim_features},
-    {"records", &Options::records},
+    {"records", &Options::records},           {"clock", &Options::clock},
 };
 
 }  // namespace

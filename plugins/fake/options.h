@@ -18,6 +18,7 @@ struct Options {
   uint64_t memory_bytes = 0;  // All that there is; 0 for what the host has.
   uint64_t out_of_order = 0;  // Of two streams with work the one opened later goes first.
   uint64_t records = 1;       // It makes recordings.
+  uint64_t clock = 100;       // How fast its clock goes, in percent; 0: it has none.
 
   // ---- what it says that is not so ----
   uint64_t claim_features = 0;  // The device says that it has these too.

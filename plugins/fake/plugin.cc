@@ -36,6 +36,13 @@ tenon_features Device::features() const {
   return features | options().claim_features;
 }
 
+uint64_t Device::clock_ns() const {
+  using std::chrono::nanoseconds;
+  const nanoseconds since = std::chrono::steady_clock::now() - opened;
+  return static_cast<uint64_t>(nanoseconds(std::chrono::hours(1)).count()) +
+         static_cast<uint64_t>(since.count()) * options().clock / 100;
+}
+
 namespace calls {
 
 tenon_error* create(const tenon_host* host, const tenon_instance_options* given,
@@ -218,6 +225,14 @@ using tenon_fake::release_recording;
 using tenon_fake::replay;
 
 constexpr std::nullptr_t run_tasks = nullptr;
+
+tenon_error* mark_time(tenon_stream_p* stream, uint64_t* out_mark) {
+  return from_c(stream).mark_time(out_mark);
+}
+
+tenon_error* read_time(tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
+  return from_c(stream).read_time(mark, out_ns);
+}
 
 void release_kernel(tenon_kernel_p* kernel) {
   inner().release_kernel(from_c(kernel).kernel);

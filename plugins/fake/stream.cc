@@ -47,9 +47,9 @@ tenon_error* Stream::enqueue(Job job) {
   return nullptr;
 }
 
-void Stream::append(Job job) {
+void Stream::append(Job job, bool is_slow) {
   std::lock_guard guard(mutex_);
-  jobs_.push_back(std::move(job));
+  steps_.push_back({std::move(job), is_slow});
   changed_.notify_all();
   device_.turns.set_working(number_, true);
 }
@@ -57,20 +57,20 @@ void Stream::append(Job job) {
 void Stream::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return ending_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    const Job job = std::move(jobs_.front());
-    jobs_.pop_front();
+    changed_.wait(lock, [&] { return ending_ || !steps_.empty(); });
+    if (steps_.empty()) return;
+    const Step step = std::move(steps_.front());
+    steps_.pop_front();
     busy_ = true;
     lock.unlock();
-    if (const uint64_t us = device_.options().delay_us) {
+    if (const uint64_t us = step.is_slow ? device_.options().delay_us : 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(us));
     }
     if (device_.options().out_of_order) device_.turns.wait_for_later(number_);
-    perform(job);
+    perform(step.job);
     lock.lock();
     busy_ = false;
-    if (jobs_.empty()) device_.turns.set_working(number_, false);
+    if (steps_.empty()) device_.turns.set_working(number_, false);
     changed_.notify_all();
   }
 }
@@ -109,9 +109,44 @@ tenon_error* Stream::notify(tenon_done_callback done) {
 tenon_error* Stream::wait() {
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return jobs_.empty() && !busy_; });
+    changed_.wait(lock, [&] { return steps_.empty() && !busy_; });
   }
   return take_failure();
+}
+
+tenon_error* Stream::mark_time(uint64_t* out_mark) {
+  *out_mark = 0;
+  if (device_.options().clock == 0) return device_.error(TENON_UNIMPLEMENTED, "it has no clock");
+  if (device_.lost) return device_.lost_error();
+  uint64_t mark;
+  {
+    std::lock_guard guard(mutex_);
+    mark = ++last_mark_;
+    marks_[mark] = 0;
+  }
+  Job job = [this, mark]() -> tenon_error* {
+    std::lock_guard guard(mutex_);
+    if (const auto found = marks_.find(mark); found != marks_.end()) {
+      found->second = device_.clock_ns();
+    }
+    return nullptr;
+  };
+  *out_mark = mark;
+  if (!thread_.joinable()) return job();
+  append(std::move(job), false);
+  return nullptr;
+}
+
+tenon_error* Stream::read_time(uint64_t mark, uint64_t* out_ns) {
+  *out_ns = 0;
+  std::lock_guard guard(mutex_);
+  const auto found = marks_.find(mark);
+  if (found == marks_.end()) return device_.error(TENON_INVALID_ARGUMENT, "there is no such mark");
+  const uint64_t ns = found->second;
+  marks_.erase(found);
+  if (ns == 0) return device_.error(TENON_FAILED_PRECONDITION, "the stream has not come to it");
+  *out_ns = ns;
+  return nullptr;
 }
 
 }  // namespace tenon_fake

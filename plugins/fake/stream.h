@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -41,10 +42,17 @@ class Stream {
   tenon_error* enqueue(Job job);
   tenon_error* notify(tenon_done_callback done);
   tenon_error* wait();
+  tenon_error* mark_time(uint64_t* out_mark);
+  tenon_error* read_time(uint64_t mark, uint64_t* out_ns);
 
  private:
+  struct Step {
+    Job job;
+    bool is_slow;  // The device's delay comes before it.
+  };
+
   void run();
-  void append(Job job);
+  void append(Job job, bool is_slow = true);
   void perform(const Job& job);
   tenon_error* take_failure();
 
@@ -53,10 +61,12 @@ class Stream {
   const uint64_t number_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;
+  std::deque<Step> steps_;
   bool busy_ = false;
   bool ending_ = false;
   tenon_error* failure_ = nullptr;  // The first that was not told.
+  uint64_t last_mark_ = 0;
+  std::map<uint64_t, uint64_t> marks_;  // What the clock read; 0: the stream has not come to it.
   std::thread thread_;
 };
 

@@ -270,5 +270,9 @@ inline constexpr std::nullptr_t release_recording = nullptr;
 
 inline constexpr std::nullptr_t run_tasks = nullptr;
 
+// Where a call is the work, the host's clock tells all.
+inline constexpr std::nullptr_t mark_time = nullptr;
+inline constexpr std::nullptr_t read_time = nullptr;
+
 }  // namespace host_device
 }  // namespace tenon_sdk

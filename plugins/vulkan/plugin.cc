@@ -173,6 +173,16 @@ void release_recording(tenon_recording_p* recording) { delete &from_c(recording)
 
 constexpr std::nullptr_t run_tasks = nullptr;
 
+tenon_error* mark_time(tenon_stream_p* stream, uint64_t* out_mark) {
+  *out_mark = 0;
+  return from_c(stream).mark_time(*out_mark);
+}
+
+tenon_error* read_time(tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
+  *out_ns = 0;
+  return from_c(stream).read_time(mark, *out_ns);
+}
+
 }  // namespace calls
 
 namespace {

@@ -111,6 +111,22 @@ TEST_P(VulkanFailure, OfACopyIsToldToWhoeverWaitsFirst) {
   EXPECT_EQ(stream.words(a, 100), Words(100, 1));
 }
 
+TEST_P(VulkanFailure, LeavesMarksWithoutATime) {
+  if (!from_c(bench().device()).clock().is_there()) GTEST_SKIP() << "it has no clock";
+  const tenon_plugin_calls& calls = Bench::calls();
+  const Queue stream(bench());
+  const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
+  uint64_t mark = 0, ns = 0;
+  EXPECT_SUCCESS(calls.mark_time(stream.get(), &mark));
+  EXPECT_SUCCESS(calls.wait(stream.get()));  // Nothing was to be done but that.
+  EXPECT_EQ(take(calls.read_time(stream.get(), mark, &ns)).code, TENON_INTERNAL);
+  functions().QueueSubmit = submit;
+  EXPECT_SUCCESS(calls.mark_time(stream.get(), &mark));
+  EXPECT_SUCCESS(calls.wait(stream.get()));
+  EXPECT_SUCCESS(calls.read_time(stream.get(), mark, &ns));
+  EXPECT_GT(ns, 0u);
+}
+
 void expect_lost(const Bench& bench, const Queue& stream, const Memory& memory) {
   const tenon_plugin_calls& calls = Bench::calls();
   EXPECT_EQ(take(calls.wait(stream.get())).code, TENON_DEVICE_LOST);
@@ -119,6 +135,9 @@ void expect_lost(const Bench& bench, const Queue& stream, const Memory& memory) 
   EXPECT_EQ(take(calls.fill(stream.get(), &fill)).code, TENON_DEVICE_LOST);
   tenon_event_p* event = nullptr;
   EXPECT_EQ(take(calls.record_event(stream.get(), &event)).code, TENON_DEVICE_LOST);
+  uint64_t mark = 0;
+  EXPECT_EQ(take(calls.mark_time(stream.get(), &mark)).code,
+            from_c(bench.device()).clock().is_there() ? TENON_DEVICE_LOST : TENON_UNIMPLEMENTED);
   tenon_buffer_p* buffer = nullptr;
   EXPECT_EQ(take(calls.allocate(bench.device(), 4, &buffer)).code, TENON_DEVICE_LOST);
 }

@@ -47,6 +47,7 @@ struct Batch {
 
   uint32_t n_commands = 0;
   bool has_transfers = false;
+  bool has_marks = false;  // Then it is not cut in two, so that nothing is between them.
   std::vector<LaunchId> launches;
   std::vector<HostCopy> host_copies;
   std::vector<Chunk*> spent;
@@ -58,6 +59,7 @@ struct Batch {
     result = VK_SUCCESS;
     n_commands = 0;
     has_transfers = false;
+    has_marks = false;
     launches.clear();
     host_copies.clear();
     spent.clear();

@@ -122,3 +122,11 @@ void Commands::fill(const Block& block, uint64_t offset, uint64_t size, uint32_t
 }
 
 }  // namespace tenon_vulkan
+// The barrier lets what comes next wait for the same that the clock's reading waits for.
+void Commands::write_time(const Query& query) {
+  if (has_touched_more_ || !accesses_.empty()) barrier(kWork, kTouches);
+  const DeviceFunctions& vk = driver_.vk();
+  vk.CmdResetQueryPool(commands_, query.pool, query.index, 1);
+  vk.CmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, query.pool, query.index);
+}
+

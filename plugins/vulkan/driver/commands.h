@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugins/vulkan/driver/block.h"
+#include "plugins/vulkan/driver/clock.h"
 #include "plugins/vulkan/driver/pipelines.h"
 
 namespace tenon_vulkan {
@@ -51,6 +52,8 @@ class Commands {
   // Multiples of 4 bytes.
   void fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word);
 
+  // What the clock shows when all that was before has ended, and nothing behind it has begun.
+  void write_time(const Query& query);
  private:
   tenon_error* begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo& info);
   void barrier(VkPipelineStageFlags to_stages, VkAccessFlags to_accesses);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "plugins/vulkan/driver/clock.h"
 #include "plugins/vulkan/driver/memory.h"
 #include "plugins/vulkan/driver/pipelines.h"
 #include "plugins/vulkan/driver/queue.h"
@@ -23,14 +24,18 @@ class Device {
   Memory& memory() { return *memory_; }
   Pipelines& pipelines() { return *pipelines_; }
   Queue& queue() { return *queue_; }
+  Clock& clock() { return clock_; }
 
   // `arithmetic` says how numbers are treated, which is the kernels' to know.
   tenon_device_properties describe(tenon_features arithmetic) const;
 
-  Device(Instance& instance, const PhysicalDevice& physical) : driver_(instance, physical) {}
+  Device(Instance& instance, const PhysicalDevice& physical)
+      : driver_(instance, physical),
+        clock_(driver_.timestamp_bits(), physical.properties.limits.timestampPeriod) {}
 
  private:
   Driver driver_;
+  Clock clock_;
   MemoryTypes types_ = {};
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Pipelines> pipelines_;

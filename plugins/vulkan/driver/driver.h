@@ -28,6 +28,7 @@ class Driver {
   const Options& options() const { return instance_.options(); }
   const PhysicalDevice& physical() const { return physical_; }
   bool has_timeline() const { return physical_.has_timeline() && options().timeline; }
+  uint32_t timestamp_bits() const { return options().clock ? physical_.timestamp_bits : 0; }
 
   tenon_error* error(tenon_code code, std::string_view message) const;
   // What a call answered, as an error that says what was tried. A loss is noted.

@@ -20,6 +20,7 @@ struct Options {
   bool visible = true;    // False: as if the host saw no device memory.
   bool timeline = true;   // False: as if there were no timeline semaphores.
 };
+  bool clock = true;      // False: as if the device had no clock.
 
 // An error for a key that is not known, or a value that means nothing.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,

@@ -137,6 +137,7 @@ bool find_queue_family(const InstanceFunctions& vk, PhysicalDevice& device) {
     if (found && (flags & VK_QUEUE_GRAPHICS_BIT) != 0) continue;
     if (found && (families[device.queue_family].queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0) continue;
     device.queue_family = i;
+    device.timestamp_bits = families[i].timestampValidBits;
     found = true;
   }
   return found;

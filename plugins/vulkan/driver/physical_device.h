@@ -38,6 +38,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceMemoryProperties memory;
   uint32_t api_version;  // The most that both sides know.
   uint32_t queue_family;
+  uint32_t timestamp_bits;  // Of that family; 0: its queues have no clock.
   std::array<uint8_t, VK_UUID_SIZE> uuid;
   std::string vendor;
   std::string driver;

@@ -26,7 +26,8 @@ Stream::Stream(Device& device)
       parameters_(driver_, device.memory_types().parameters, kParameterBytes),
       uploads_(driver_, device.memory_types().upload, kStagingBytes),
       downloads_(driver_, device.memory_types().download, kStagingBytes),
-      sets_(std::make_shared<DescriptorSets>(driver_)) {}
+      sets_(std::make_shared<DescriptorSets>(driver_)),
+      marks_(driver_) {}
 
 tenon_error* Stream::open() {
   const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -116,10 +117,12 @@ void Stream::submit() noexcept {
   for (const auto& kept : batch.kept) kept->mark_all_stale();
 }
 
-// While the device has work of this stream, more is gathered.
+// While the device has work of this stream, more is gathered. What is between marks waits for who
+// asks for it, so that the device finds it whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
-  if (n_under_way_ == 0 || open_->n_commands >= kMostCommands) submit();
+  if (batch.has_marks) marks_.lose();
+  if (open_->n_commands >= kMostCommands || (n_under_way_ == 0 && !open_->has_marks)) submit();
 }
 
 void Stream::submit_if_old(std::chrono::steady_clock::time_point opened_before) {
@@ -133,7 +136,7 @@ void Stream::take_back(Batch& batch) noexcept {
   for (auto& scratch : batch.scratch) device_.memory().release(std::move(scratch));
   batch.clear();
   free_.push_back(&batch);
-  if (--n_under_way_ == 0) submit();
+  if (--n_under_way_ == 0 && open_ != nullptr && !open_->has_marks) submit();
 }
 
 bool Stream::is_idle() const {
@@ -186,6 +189,32 @@ void Stream::add_failure(tenon_error* error) {
   if (failure_ == nullptr) {
     failure_ = error;
   } else {
+// ---- time
+
+tenon_error* Stream::mark_time(uint64_t& mark) {
+  if (!device_.clock().is_there()) {
+    return driver_.error(TENON_UNIMPLEMENTED, "its queue has no clock");
+  }
+  const Lock lock(mutex_);
+  if (tenon_error* error = open_batch()) return error;
+  Query query;
+  if (tenon_error* error = marks_.take(mark, query)) return error;
+  commands_.write_time(query);
+  open_->has_marks = true;
+  ++open_->n_commands;
+  submit_if_due();
+  return nullptr;
+}
+
+tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {
+  uint64_t ticks = 0;
+  if (tenon_error* error = marks_.read(mark, ticks)) return error;
+  ns = device_.clock().ns_of(ticks);
+  return nullptr;
+}
+
+// ---- failures
+
     driver_.host().release(error);
   }
 }

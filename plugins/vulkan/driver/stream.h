@@ -37,6 +37,8 @@ class Stream final : public Encoder {
   tenon_error* wait_event(uint64_t number);
   tenon_error* notify(const tenon_done_callback& done);
   tenon_error* wait();
+  tenon_error* mark_time(uint64_t& mark);
+  tenon_error* read_time(uint64_t mark, uint64_t& ns);
 
   // Called by a kernel from within `launch`, so the lock is held.
   tenon_error* dispatch(const Dispatch& dispatch) override;
@@ -117,7 +119,8 @@ class Stream final : public Encoder {
   Commands commands_;  // Of the open batch.
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
-  std::vector<SlotPlace> slots_;  // Of the replay at hand.
+  std::vector<SlotPlace> slots_;            // Of the replay at hand.
+  Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;  // Has room for all of them.
   Batch* open_ = nullptr;

@@ -77,7 +77,12 @@ namespace tenon_vulkan {
   F(CmdPipelineBarrier)                  \
   F(CmdCopyBuffer)                       \
   F(CmdFillBuffer)                       \
-  F(CmdExecuteCommands)
+  F(CmdExecuteCommands)                  \
+  F(CreateQueryPool)                     \
+  F(DestroyQueryPool)                    \
+  F(GetQueryPoolResults)                 \
+  F(CmdResetQueryPool)                   \
+  F(CmdWriteTimestamp)
 
 #define TENON_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
 

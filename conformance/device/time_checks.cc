@@ -1,0 +1,167 @@
+// The device's clock: that marks are read in the order of the work, in nanoseconds, by one clock
+// for all streams, and that there are always more of them.
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "conformance/device/device_check.h"
+
+namespace tenon_kit::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kSize = 1 << 18;
+
+double ns_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::nano>(to - from).count();
+}
+
+uint64_t mark(const Bench& bench, const Stream& stream) {
+  uint64_t made = 0;
+  succeed(bench.calls().mark_time(stream.get(), &made), "mark_time");
+  return made;
+}
+
+uint64_t read(const Bench& bench, const Stream& stream, uint64_t mark) {
+  uint64_t ns = 0;
+  succeed(bench.calls().read_time(stream.get(), mark, &ns), "read_time");
+  return ns;
+}
+
+void need_clock(const Bench& bench) {
+  if (!bench.calls().mark_time) throw Unsupported("it marks no times");
+  const Stream stream(bench);
+  uint64_t made = 0;
+  if (tenon_error* error = bench.calls().mark_time(stream.get(), &made)) {
+    const Failure failure = take(error);
+    require(failure.code == TENON_UNIMPLEMENTED, "mark_time failed: {}", failure.message);
+    throw Unsupported("it has no clock");
+  }
+  stream.finish();
+  read(bench, stream, made);
+}
+
+void expect_later(uint64_t early, uint64_t late, const char* what) {
+  require(late >= early, "{} reads {} ns, {} ns less than the one before", what, late,
+          early - late);
+}
+
+void test_order(const Subject& subject) {
+  const Bench bench(subject);
+  need_clock(bench);
+  const Stream first(bench), second(bench);
+  const Buffer work(bench, kSize);
+  for (unsigned char i = 0; i < 10; ++i) {
+    // Both ways round, since a device may prefer either stream.
+    const Stream& a = i % 2 ? first : second;
+    const Stream& b = i % 2 ? second : first;
+    const uint64_t before = mark(bench, a);
+    for (int k = 0; k < 5; ++k) a.fill(work, i);
+    const uint64_t behind = mark(bench, a), again = mark(bench, a);
+    const Event event = a.record();
+    b.wait_for(event);
+    const uint64_t there = mark(bench, b);
+    b.fill(work, i);
+    const uint64_t last = mark(bench, b);
+    b.finish();
+    a.finish();
+    const uint64_t ns[] = {read(bench, a, before), read(bench, a, behind), read(bench, a, again),
+                           read(bench, b, there), read(bench, b, last)};
+    expect_later(ns[0], ns[1], "a mark behind work");
+    expect_later(ns[1], ns[2], "a second mark at one place");
+    expect_later(ns[2], ns[3], "a mark of another stream, behind an event,");
+    expect_later(ns[3], ns[4], "a mark behind work on another stream");
+  }
+}
+
+// Between two marks the host sleeps, so that it knows what the clock has to say.
+void test_unit(const Subject& subject) {
+  const Bench bench(subject);
+  need_clock(bench);
+  const Stream stream(bench);
+  const auto start = Clock::now();
+  const uint64_t early = mark(bench, stream);
+  stream.finish();
+  const auto passed = Clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto awake = Clock::now();
+  const uint64_t late = mark(bench, stream);
+  stream.finish();
+  const double most = ns_between(start, Clock::now());
+  const auto ns = static_cast<double>(read(bench, stream, late) - read(bench, stream, early));
+  const double least = ns_between(passed, awake);
+  require(ns >= 0.98 * least && ns <= 1.02 * most + 1000,
+          "between two marks the clock counts {} ns, and the host {} to {}", ns, least, most);
+}
+
+// The mark behind work is read when that is done, which is when the host is told, and not when it
+// is enqueued. Judged only where the work takes long.
+void test_work(const Subject& subject) {
+  const Bench bench(subject);
+  need_clock(bench);
+  const Stream stream(bench);
+  const Buffer work(bench, kSize);
+  int busy = 0, early = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = Clock::now();
+    const uint64_t before = mark(bench, stream);
+    for (int k = 0; k < (subject.thorough ? 500 : 60); ++k) {
+      stream.fill(work, static_cast<unsigned char>(k));
+    }
+    const uint64_t behind = mark(bench, stream);
+    const auto enqueued = Clock::now();
+    stream.finish();
+    const uint64_t after = mark(bench, stream);
+    stream.finish();
+    const double took = ns_between(enqueued, Clock::now());
+    const auto ns = static_cast<double>(read(bench, stream, after) - read(bench, stream, behind));
+    read(bench, stream, before);
+    if (took < 2e6 || took < ns_between(start, enqueued)) continue;
+    ++busy;
+    early += ns > 0.75 * took;
+  }
+  require(busy < 3 || early < busy, "marks behind work are read before it is done, {} times of {}",
+          early, busy);
+}
+
+// Those of a hundred that are not read go with their stream.
+void test_forgotten(const Subject& subject) {
+  const Bench bench(subject);
+  need_clock(bench);
+  const uint64_t allocated = bench.statistics().allocated_bytes;
+  for (int i = 0; i < (subject.thorough ? 100 : 20); ++i) {
+    const Stream stream(bench);
+    for (int k = 0; k < 5; ++k) {
+      std::vector<uint64_t> marks;
+      for (int n = 0; n < 100; ++n) marks.push_back(mark(bench, stream));
+      require(std::set(marks.begin(), marks.end()).size() == marks.size(),
+              "of 100 marks that were not read, two have one number");
+      stream.finish();
+      uint64_t later = ~uint64_t{0};
+      for (size_t n = marks.size(); n-- > 10;) {
+        const uint64_t ns = read(bench, stream, marks[n]);
+        expect_later(ns, later, "a mark that is read late");
+        later = ns;
+      }
+    }
+  }
+  const uint64_t more = bench.statistics().allocated_bytes - allocated;
+  require(more == 0, "marks that were read or closed hold {} bytes", more);
+}
+
+}  // namespace
+
+std::vector<DeviceCheck> time_checks() {
+  return {
+      {"time", "time_order", 1, "Marks are read in the order of the work, by one clock.",
+       test_order},
+      {"time", "time_unit", 1, "The clock counts nanoseconds.", test_unit},
+      {"time", "time_work", 1, "A mark behind work is read when that is done.", test_work},
+      {"time", "time_forgotten", 1, "Marks are forgotten when they are read.", test_forgotten},
+  };
+}
+
+}  // namespace tenon_kit::device

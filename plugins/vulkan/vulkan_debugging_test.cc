@@ -1,0 +1,167 @@
+// What is there to look inside: times of the device's clock. Each test runs as tests of streams do (vulkan_stream_test.cc).
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "plugins/vulkan/driver/device.h"
+#include "plugins/vulkan/testing/vulkan_testing.h"
+
+namespace tenon_vulkan::testing {
+namespace {
+
+constexpr uint64_t kBytes = 1 << 20;
+
+// ---- times
+
+class VulkanClock : public ::testing::TestWithParam<Settings> {
+ protected:
+  void SetUp() override {
+    heard().log.clear();
+    Settings settings = GetParam();
+    settings["cache"] = "";
+    bench_ = std::make_unique<Bench>(settings);
+    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
+    if (!from_c(bench_->device()).clock().is_there()) GTEST_SKIP() << "it has no clock";
+  }
+  void TearDown() override {
+    bench_.reset();
+    for (const std::string& line : heard().log) ADD_FAILURE() << line;
+    EXPECT_EQ(count_errors(), 0u);
+  }
+  const Bench& bench() const { return *bench_; }
+  static const tenon_plugin_calls& calls() { return Bench::calls(); }
+
+  static uint64_t mark(const Queue& stream) {
+    uint64_t made = 0;
+    EXPECT_SUCCESS(calls().mark_time(stream.get(), &made));
+    return made;
+  }
+  static uint64_t read(const Queue& stream, uint64_t mark) {
+    uint64_t ns = 0;
+    EXPECT_SUCCESS(calls().read_time(stream.get(), mark, &ns));
+    return ns;
+  }
+
+ private:
+  std::unique_ptr<Bench> bench_;
+};
+
+TEST_P(VulkanClock, TellsWhatALaunchTakes) {
+  const Queue stream(bench());
+  AddKernel add(bench().device());
+  const Memory a(bench(), kBytes), b(bench(), kBytes);
+  stream.fill(a, 0, kBytes, 1, 4);
+  stream.fill(b, 0, kBytes, 2, 4);
+  stream.wait();
+  constexpr int64_t kN = kBytes / 4;
+  AddLaunch launch({&a, 0, kN}, {&b, 0, kN}, {&b, 0, kN});
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const uint64_t before = mark(stream);
+    EXPECT_SUCCESS(calls().launch(add.handle(), stream.get(), &launch.get()));
+    const uint64_t behind = mark(stream);
+    stream.wait();
+    const auto host = std::chrono::steady_clock::now() - start;
+    const uint64_t ns = read(stream, behind) - read(stream, before);
+    EXPECT_GT(ns, 0u);
+    EXPECT_LE(ns, static_cast<uint64_t>(std::chrono::nanoseconds(host).count()));
+  }
+  EXPECT_EQ(stream.words(b, 2), (Words{5, 5}));
+}
+
+// Marks hold work back, so that the device finds it whole, and who waits gets it all the same.
+TEST_P(VulkanClock, HoldsNothingBackFromWhoWaits) {
+  const Queue stream(bench()), other(bench());
+  const Memory data(bench(), kBytes);
+  const uint64_t first = mark(stream);
+  for (int i = 0; i < 200; ++i) stream.fill(data, 0, kBytes, static_cast<uint64_t>(i), 4);
+  mark(stream);
+  tenon_event_p* event = nullptr;
+  EXPECT_SUCCESS(calls().record_event(stream.get(), &event));
+  EXPECT_SUCCESS(calls().wait_event(other.get(), event));
+  const uint64_t last = mark(other);
+  EXPECT_EQ(other.words(data, 1), (Words{199}));
+  EXPECT_GT(read(other, last), read(stream, first));
+  calls().release_event(event);
+}
+
+TEST_P(VulkanClock, HasAsManyMarksAsAreWanted) {
+  const Queue stream(bench());
+  std::vector<uint64_t> marks;
+  for (int i = 0; i < 1000; ++i) marks.push_back(mark(stream));
+  EXPECT_EQ(std::set(marks.begin(), marks.end()).size(), marks.size());
+  stream.wait();
+  uint64_t last = 0;
+  for (const uint64_t each : marks) {
+    const uint64_t ns = read(stream, each);
+    EXPECT_GE(ns, last);
+    last = ns;
+  }
+  const uint64_t again = mark(stream);  // One of those that were given back.
+  EXPECT_NE(std::find(marks.begin(), marks.end(), again), marks.end());
+}
+
+TEST_P(VulkanClock, SaysThatThereIsNoSuchMark) {
+  const Queue stream(bench());
+  const uint64_t made = mark(stream);
+  stream.wait();
+  read(stream, made);
+  uint64_t ns = 1;
+  EXPECT_EQ(take(calls().read_time(stream.get(), made, &ns)).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(take(calls().read_time(stream.get(), 12345, &ns)).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(ns, 0u);
+}
+
+TEST_P(VulkanClock, IsReadFromOtherThreadsWhileTheStreamIsUsed) {
+  const Queue stream(bench());
+  const Memory data(bench(), kBytes);
+  std::vector<uint64_t> marks;
+  for (int i = 0; i < 300; ++i) marks.push_back(mark(stream));
+  stream.wait();
+  std::thread reader([&] {
+    for (const uint64_t each : marks) read(stream, each);
+  });
+  for (int i = 0; i < 300; ++i) {
+    mark(stream);
+    stream.fill(data, 0, kBytes, 1, 4);
+  }
+  reader.join();
+  stream.wait();
+}
+
+INSTANTIATE_TEST_SUITE_P(, VulkanClock,
+                         ::testing::Values(Settings{}, Settings{{"visible", "0"}},
+                                           Settings{{"timeline", "0"}},
+                                           Settings{{"visible", "0"}, {"validate", "1"}}));
+
+TEST(VulkanClocks, AreMissingWhereTheQueueHasNone) {
+  const Bench bench(Settings{{"clock", "0"}, {"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Queue stream(bench);
+  uint64_t mark = 1;
+  const Failure failure = take(Bench::calls().mark_time(stream.get(), &mark));
+  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED) << failure.message;
+  EXPECT_EQ(mark, 0u);
+}
+
+TEST(VulkanClocks, CountNanoseconds) {
+  Clock clock(64, 83.25f);
+  EXPECT_EQ(clock.ns_of(4), 333u);
+  EXPECT_EQ(clock.ns_of(uint64_t{1} << 50), (uint64_t{1} << 50) / 4 * 333);
+  EXPECT_EQ(clock.ns_of(8), 666u);  // Long before the last.
+}
+
+TEST(VulkanClocks, GoOnWhereTheDeviceBeginsAnew) {
+  constexpr uint64_t kAll = uint64_t{1} << 36;
+  Clock clock(36, 1.0f);
+  EXPECT_EQ(clock.ns_of(kAll - 10), kAll - 10);
+  EXPECT_EQ(clock.ns_of(5), kAll + 5);
+  EXPECT_EQ(clock.ns_of(kAll - 1), kAll - 1);  // Read late.
+  EXPECT_EQ(clock.ns_of(kAll / 2), kAll + kAll / 2);
+  EXPECT_EQ(clock.ns_of(1), 2 * kAll + 1);
+}
+
+}  // namespace
+}  // namespace tenon_vulkan::testing
