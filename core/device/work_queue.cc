@@ -105,6 +105,24 @@ void WorkQueue::notify(std::function<void()> done) {
   device_.check(device_.calls().notify(stream_, callback));
 }
 
+std::optional<uint64_t> WorkQueue::mark_time() {
+  if (!has_clock_) return std::nullopt;
+  uint64_t mark = 0;
+  tenon_error* const error = device_.calls().mark_time(stream_, &mark);
+  if (!error) return mark;
+  has_clock_ = error->info.code != Code::kUnimplemented;
+  device_.discard(error);
+  return std::nullopt;
+}
+
+std::optional<uint64_t> WorkQueue::read_time(uint64_t mark) {
+  uint64_t ns = 0;
+  tenon_error* const error = device_.calls().read_time(stream_, mark, &ns);
+  if (!error) return ns;
+  device_.discard(error);
+  return std::nullopt;
+}
+
 // Without a `wait` of the device's, a thread of the plugin's has to answer.
 bool WorkQueue::can_wait() const {
 #if defined(TENON_NO_THREADS)

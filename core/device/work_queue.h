@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ class WorkQueue {
   // Calls `done` when all that was enqueued so far has finished, on a thread of the plugin's.
   void notify(std::function<void()> done);
 
+  // A place in the stream whose time the device's clock will tell; none where it has no clock.
+  std::optional<uint64_t> mark_time();
+
   // ---- waiting: without the lock ----
   bool can_wait() const;
   // Blocks until all that was enqueued so far has finished. What failed is then known.
@@ -67,6 +71,9 @@ class WorkQueue {
   // Blocks while more is on its way than a device needs to stay busy.
   void throttle();
   uint64_t held_bytes() const;
+
+  // What the clock read, once the mark was passed; nothing if that failed. Not from within `done`.
+  std::optional<uint64_t> read_time(uint64_t mark);
 
   // Calls `end` when all that was enqueued so far has finished, from a later call or from the end
   // of the queue.
@@ -130,6 +137,7 @@ class WorkQueue {
   tenon_stream_p* stream_ = nullptr;
   std::mutex mutex_;
   uint64_t since_notify_ = 0;
+  bool has_clock_ = true;  // As long as the device has not said otherwise.
 
   mutable std::mutex state_mutex_;  // Of all below; taken last, and never held across a call.
   std::condition_variable changed_;

@@ -259,7 +259,7 @@ void Launcher::enqueue(tenon_launch& launch, const Tensors& results) {
   launch.site = pending.site_of(call_.op, scope_.location());
   const uint64_t ticket =
       pending.launch(*kernel_, launch, {.tickets = tickets, .may_report = may_report(call_.op)},
-                     when_profiled_finishes(scope_, device_, &launch));
+                     watch_profiled(scope_, device_, launch));
   for (const Tensor& y : results) y->storage->written = ticket;
 }
 

@@ -40,7 +40,7 @@ PendingWork::PendingWork(Device& device, uint64_t owner)
 }
 
 template <class Work, class Enqueue>
-uint64_t PendingWork::enqueue(Work& work, const Reads& reads, std::function<void()> finished,
+uint64_t PendingWork::enqueue(Work& work, const Reads& reads, std::shared_ptr<LaunchWatch> watch,
                               const Enqueue& enqueue) {
   set_record(work);
   if (reads.may_report) may_have_written_record_ = true;
@@ -49,15 +49,19 @@ uint64_t PendingWork::enqueue(Work& work, const Reads& reads, std::function<void
   device_.check_usable();
   work.work = &queue_;
   work.ticket = queue_.announce(owner_, reads.tickets, {}, reads.if_failed);
+  if (watch) [[unlikely]]
+    watch->begin = queue_.mark_time();
   device_.check(enqueue());
-  if (finished) [[unlikely]]
-    queue_.notify(std::move(finished));
+  if (watch) [[unlikely]] {
+    watch->end = queue_.mark_time();
+    queue_.notify([watch = std::move(watch)] { watch->finish(); });
+  }
   return work.ticket;
 }
 
 uint64_t PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
-                             std::function<void()> finished) {
-  return enqueue(launch, reads, std::move(finished),
+                             std::shared_ptr<LaunchWatch> watch) {
+  return enqueue(launch, reads, std::move(watch),
                  [&] { return device_.calls().launch(kernel.handle(), queue_.stream(), &launch); });
 }
 

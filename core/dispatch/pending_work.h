@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/device/device.h"
@@ -14,6 +15,17 @@
 #include "core/ops/op.h"
 
 namespace tenon {
+
+// Wants to know when a launch ran.
+class LaunchWatch {
+ public:
+  virtual ~LaunchWatch() = default;
+  // It has finished. On any thread, which may be a plugin's.
+  virtual void finish() = 0;
+
+  // Marks before and behind it, where the device has a clock.
+  std::optional<uint64_t> begin, end;
+};
 
 class PendingWork {
  public:
@@ -33,9 +45,8 @@ class PendingWork {
     WorkQueue::IfFailed if_failed = WorkQueue::IfFailed::kThrow;
   };
   // Enqueue a launch, whose `site` is that of site_of, or a replay, and give its ticket.
-  // `finished`, if it is there, runs when it has, on any thread.
   uint64_t launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
-                  std::function<void()> finished = {});
+                  std::shared_ptr<LaunchWatch> watch = {});
   uint64_t replay(tenon_recording_p* recording, tenon_replay& replay, const Reads& reads);
   uint32_t site_of(const OpDef& op, const std::string& location);
   // Throws why work failed that one of these tickets is of.
@@ -67,7 +78,7 @@ class PendingWork {
   struct Check;
 
   template <class Work, class Enqueue>
-  uint64_t enqueue(Work& work, const Reads& reads, std::function<void()> finished,
+  uint64_t enqueue(Work& work, const Reads& reads, std::shared_ptr<LaunchWatch> watch,
                    const Enqueue& enqueue);
   std::shared_ptr<Check> enqueue_check(const Storage* from, uint64_t offset, void* data,
                                        uint64_t bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -198,29 +199,63 @@ tenon_error* ProfileTrack::launch(Device& device, tenon_stream_p* stream,
   return nullptr;
 }
 
-std::function<void()> ProfileTrack::enqueued(Device& device, const tenon_launch* launch) {
+// Tells a track of a launch. Marks are read later, on a thread that called us.
+class ProfileTrack::Watch final : public LaunchWatch {
+ public:
+  Watch(std::shared_ptr<ProfileTrack> track, uint32_t lane, uint32_t row)
+      : track_(std::move(track)), lane_(lane), row_(row), enqueued_(now()) {}
+
+  void finish() override {
+    if (begin && end) {
+      track_->log_->add_marked(lane_, {track_, row_, enqueued_, now(), *begin, *end});
+    } else {
+      track_->add_finished(lane_, row_, enqueued_, now());
+    }
+  }
+
+ private:
+  const std::shared_ptr<ProfileTrack> track_;
+  const uint32_t lane_, row_;
+  const uint64_t enqueued_;
+};
+
+std::shared_ptr<LaunchWatch> ProfileTrack::watch(Device& device, const tenon_launch& launch) {
   const uint32_t lane = log_->lane_of(device);
+  log_->read_marks(lane);
   uint32_t row = kNoRow;
-  if (launch && !open_.empty()) {
+  if (!open_.empty()) {
     Open& span = open_.back();
-    count(span, device, *launch);
+    count(span, device, launch);
     std::lock_guard guard(mutex_);
     if (!is_closed_) row = row_of(span);
   }
-  return [self = shared_from_this(), lane, row, enqueued = now()] {
-    self->finished(lane, row, enqueued);
+  return std::make_shared<Watch>(shared_from_this(), lane, row);
+}
+
+std::function<void()> ProfileTrack::when_finished(Device& device) {
+  return [self = shared_from_this(), lane = log_->lane_of(device), enqueued = now()] {
+    self->add_finished(lane, kNoRow, enqueued, now());
   };
 }
 
-void ProfileTrack::finished(uint32_t lane, uint32_t row, uint64_t enqueued) {
-  const auto [start, end] = log_->occupy(lane, enqueued);
+void ProfileTrack::add_finished(uint32_t lane, uint32_t row, uint64_t enqueued, uint64_t finished) {
+  const auto [start, end] = log_->occupy(lane, enqueued, finished);
+  add_device_time(row, DeviceClock::kCompletion, start, end - start, Profile::kLane | lane);
+}
+
+void ProfileTrack::add_timed(uint32_t lane, uint32_t row, uint64_t begin, uint64_t end) {
+  add_device_time(row, DeviceClock::kDevice, begin, end - begin, Profile::kLane | kByDevice | lane);
+}
+
+void ProfileTrack::add_device_time(uint32_t row, DeviceClock clock, uint64_t start, uint64_t length,
+                                   uint32_t thread) {
   std::lock_guard guard(mutex_);
   if (is_closed_ || row == kNoRow) return;
   SpanTimes& times = rows_[row].times;
-  times.device.add(end - start);
-  times.clock = DeviceClock::kCompletion;
+  times.device.add(length);
+  times.clock = common(times.clock, clock);
   if (!log_->take_event()) return;
-  events_.push_back({start, end - start, 0, row, Profile::kLane | lane, 0});
+  events_.push_back({start, length, 0, row, thread, 0});
 }
 
 // ---- the end
@@ -228,7 +263,9 @@ void ProfileTrack::finished(uint32_t lane, uint32_t row, uint64_t enqueued) {
 // Rows of all tracks as one table, by what they say.
 class ProfileLog::Merger {
  public:
-  explicit Merger(Profile& profile) : profile_(profile) {}
+  // `shifts`: from the clock of each lane's device to the host's.
+  Merger(Profile& profile, std::vector<int64_t> shifts)
+      : profile_(profile), shifts_(std::move(shifts)) {}
 
   void add(const std::deque<ProfileTrack::Row>& rows, const std::vector<Profile::Event>& events,
            const std::vector<std::string>& locations) {
@@ -252,6 +289,11 @@ class ProfileLog::Merger {
     for (Profile::Event event : events) {
       event.row = numbers[event.row];
       if (event.location != 0) event.location += first_location - 1;
+      constexpr uint32_t kTold = Profile::kLane | ProfileTrack::kByDevice;
+      if ((event.thread & kTold) == kTold) {
+        event.thread &= ~ProfileTrack::kByDevice;
+        event.start += static_cast<uint64_t>(shifts_[event.thread & ~Profile::kLane]);
+      }
       profile_.events.push_back(event);
     }
   }
@@ -284,6 +326,7 @@ class ProfileLog::Merger {
 
  private:
   Profile& profile_;
+  const std::vector<int64_t> shifts_;
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
@@ -318,16 +361,49 @@ uint32_t ProfileLog::lane_of(Device& device) {
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     if (lanes_[i].device == &device) return i;
   }
-  lanes_.push_back({&device, 0});
+  lanes_.push_back({&device});
   return static_cast<uint32_t>(lanes_.size() - 1);
 }
 
-std::pair<uint64_t, uint64_t> ProfileLog::occupy(uint32_t lane, uint64_t enqueued) {
+std::pair<uint64_t, uint64_t> ProfileLog::occupy(uint32_t lane, uint64_t enqueued,
+                                                 uint64_t finished) {
   std::lock_guard guard(mutex_);
-  const uint64_t end = now();
-  const uint64_t start = std::max(enqueued, lanes_[lane].busy_until);
-  lanes_[lane].busy_until = end;
-  return {start, end};
+  uint64_t& busy_until = lanes_[lane].busy_until;
+  const uint64_t start = std::max(enqueued, busy_until);
+  busy_until = std::max(finished, start);
+  return {start, busy_until};
+}
+
+void ProfileLog::add_marked(uint32_t lane, Marked launch) {
+  std::lock_guard guard(mutex_);
+  if (!is_closed_) lanes_[lane].marked.push_back(std::move(launch));
+}
+
+void ProfileLog::read_marks(uint32_t lane) {
+  std::vector<Marked> launches;
+  Device* device;
+  {
+    std::lock_guard guard(mutex_);
+    launches.swap(lanes_[lane].marked);
+    device = lanes_[lane].device;
+  }
+  for (const Marked& launch : launches) read(lane, launch, *device);
+}
+
+void ProfileLog::read(uint32_t lane, const Marked& launch, Device& device) {
+  const std::optional<uint64_t> begin = device.queue().read_time(launch.begin);
+  const std::optional<uint64_t> end = device.queue().read_time(launch.end);
+  if (!begin || !end || *end < *begin) {
+    return launch.track->add_finished(lane, launch.row, launch.enqueued, launch.finished);
+  }
+  {
+    std::lock_guard guard(mutex_);
+    Lane& at = lanes_[lane];
+    at.is_told = true;
+    at.least_shift = std::max(at.least_shift, static_cast<int64_t>(launch.enqueued - *begin));
+    at.most_shift = std::min(at.most_shift, static_cast<int64_t>(launch.finished - *end));
+  }
+  launch.track->add_timed(lane, launch.row, *begin, *end);
 }
 
 void ProfileLog::drain() {
@@ -336,8 +412,9 @@ void ProfileLog::drain() {
     std::lock_guard guard(mutex_);
     for (const Lane& lane : lanes_) devices.push_back(lane.device);
   }
-  for (Device* device : devices) {
-    if (device->can_wait()) device->drain();
+  for (uint32_t lane = 0; lane < devices.size(); ++lane) {
+    if (devices[lane]->can_wait()) devices[lane]->drain();
+    read_marks(lane);
   }
 }
 
@@ -345,13 +422,19 @@ std::unique_ptr<const Profile> ProfileLog::close() {
   auto profile = std::make_unique<Profile>();
   profile->start = start_;
   profile->length = now() - start_;
-  Merger merger(*profile);
+  std::vector<int64_t> shifts;
   std::vector<std::shared_ptr<ProfileTrack>> tracks;
   {
     std::lock_guard guard(mutex_);
+    is_closed_ = true;
     tracks.swap(tracks_);
-    for (const Lane& lane : lanes_) profile->lanes.push_back(lane.device->name());
+    for (Lane& lane : lanes_) {
+      profile->lanes.push_back(lane.device->name());
+      shifts.push_back(lane.shift());
+      lane.marked.clear();
+    }
   }
+  Merger merger(*profile, std::move(shifts));
   for (const auto& track : tracks) track->close(merger);
   merger.finish();
   profile->n_dropped = n_dropped_.load(std::memory_order_relaxed);

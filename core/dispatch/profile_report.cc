@@ -109,6 +109,10 @@ std::string span_event(const Profile& profile, const Profile::Event& event) {
   std::string args = fmt::format(R"("inputs":{})", json(row.inputs));
   if (!row.device.empty()) args += fmt::format(R"(,"device":{})", json(row.device));
   if (event.device_time) args += fmt::format(R"(,"device_us":{})", micros(event.device_time));
+  if (is_on_lane) {
+    const bool is_told = row.times.clock == DeviceClock::kDevice;
+    args += fmt::format(R"(,"clock":"{}")", is_told ? "device" : "host");
+  }
   if (event.location) {
     args += fmt::format(R"(,"location":{})", json(profile.locations[event.location]));
   }
@@ -118,29 +122,40 @@ std::string span_event(const Profile& profile, const Profile::Event& event) {
       event.thread & ~Profile::kLane, micros(event.start), micros(event.length), args);
 }
 
+// How device times were found.
+std::string clocks_text(const std::vector<Profile::Row>& rows) {
+  const auto has = [&](DeviceClock clock) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Profile::Row& row) { return row.times.clock == clock; });
+  };
+  std::string text = "Device time: around each launch";
+  const bool by_device = has(DeviceClock::kDevice), by_host = has(DeviceClock::kCompletion);
+  if (by_device || by_host) text += " of a synchronous device";
+  if (by_device) text += "; of an asynchronous one by its own clock";
+  if (by_host) {
+    text += by_device ? "; of one without a clock" : "; of an asynchronous one";
+    text += " by the host's clock, until the host was told that it had finished";
+  }
+  return text + ".\n";
+}
+
 }  // namespace
 
 std::string Profile::table() const {
   std::vector<Line> lines = {{"op", "inputs", "device", "calls", "time", "mean", "min", "max",
                               "share", "host time", "rate"}};
   uint64_t whole = 0, n_calls = 0;
-  bool has_completion = false;
   for (const Row& row : rows) whole += row.time().total;
   for (const Row& row : rows) {
     lines.push_back(line_of(row, whole));
     n_calls += row.times.host.count;
-    has_completion = has_completion || row.times.clock == DeviceClock::kCompletion;
   }
   std::string text = text_of(lines);
   text += fmt::format(
       "\n{} calls, {} of {}. Time is a device's where something was launched, else the host's own; "
       "host time counts what was called inside too.\n",
       n_calls, time_text(static_cast<double>(whole)), time_text(static_cast<double>(length)));
-  text +=
-      has_completion
-          ? "Device time: around each launch of a synchronous device; of an asynchronous one by "
-            "the host's clock, until the host was told that it had finished.\n"
-          : "Device time: around each launch.\n";
+  text += clocks_text(rows);
   if (n_dropped > 0) {
     text += fmt::format(
         "{} events were not kept, for want of room: the table counts them, the "

@@ -37,7 +37,12 @@ void SpanTimes::add(const SpanTimes& other) {
   device.add(other.device);
   bytes += other.bytes;
   flops += other.flops;
-  clock = std::max(clock, other.clock);
+  clock = common(clock, other.clock);
+}
+
+DeviceClock common(DeviceClock a, DeviceClock b) {
+  const bool has_completion = a == DeviceClock::kCompletion || b == DeviceClock::kCompletion;
+  return has_completion ? DeviceClock::kCompletion : std::max(a, b);
 }
 
 // ---- the handle
@@ -165,12 +170,19 @@ std::vector<int64_t> input_words(std::span<const TensorImpl* const> inputs) {
   return {span.words.begin(), span.words.end()};
 }
 
-std::function<void()> when_profiled_finishes(Scope& scope, Device& device,
-                                             const tenon_launch* launch) {
+std::shared_ptr<LaunchWatch> watch_profiled(Scope& scope, Device& device,
+                                            const tenon_launch& launch) {
   if (!scope.is_profiled()) [[likely]]
     return {};
   const auto track = scope.profile_track();
-  return track ? track->enqueued(device, launch) : std::function<void()>();
+  return track ? track->watch(device, launch) : nullptr;
+}
+
+std::function<void()> when_profiled_finishes(Scope& scope, Device& device) {
+  if (!scope.is_profiled()) [[likely]]
+    return {};
+  const auto track = scope.profile_track();
+  return track ? track->when_finished(device) : std::function<void()>();
 }
 
 }  // namespace tenon

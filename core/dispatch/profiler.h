@@ -6,10 +6,11 @@
 // Spans of a scope nest as its calls do, and are written to a track of that scope: one thread at a
 // time uses it. Where nobody profiles, a call reads one word of its context and nothing else.
 //
-// Plugins have no clocks that the host could read. A launch on a synchronous device returns when
-// its work is done, so that is its device time. Of an asynchronous device the host is told when a
-// launch has finished: its device time is from there back to when the device could begin with it,
-// which is when it was enqueued and what was before it had finished.
+// A launch on a synchronous device returns when its work is done, so that is its device time. On an
+// asynchronous one with a clock a launch is put between two marks, whose times the device tells.
+// Without a clock the host is told when a launch has finished: its device time is from there back
+// to when the device could begin with it, which is when it was enqueued and what was before it had
+// finished.
 
 #pragma once
 
@@ -24,6 +25,7 @@
 
 #include "core/device/kernel_table.h"
 #include "core/dispatch/context.h"
+#include "core/dispatch/pending_work.h"
 #include "core/dispatch/scope.h"
 #include "core/tensor/tensor.h"
 
@@ -38,8 +40,10 @@ enum class SpanKind : int32_t {
 };
 std::string_view name_of(SpanKind kind);
 
-// How device times were found.
-enum class DeviceClock : int32_t { kNone, kLaunch, kCompletion };
+// How device times were found: around the call, when the host was told, or by the device itself.
+enum class DeviceClock : int32_t { kNone, kLaunch, kCompletion, kDevice };
+// Of times that are added up: the least exact of theirs.
+DeviceClock common(DeviceClock a, DeviceClock b);
 
 // In nanoseconds.
 struct Times {
@@ -190,9 +194,11 @@ tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel&
                              const tenon_launch& launch);
 // The types of inputs, for a span that tells of them later.
 std::vector<int64_t> input_words(std::span<const TensorImpl* const> inputs);
-// On an asynchronous one, what is to run when work that is enqueued now has finished; empty where
-// nobody profiles. NULL: no launch, but what may hold up the next one.
-std::function<void()> when_profiled_finishes(Scope& scope, Device& device,
-                                             const tenon_launch* launch);
+// On an asynchronous one, who watches the launch that is enqueued now; NULL where nobody profiles.
+std::shared_ptr<LaunchWatch> watch_profiled(Scope& scope, Device& device,
+                                            const tenon_launch& launch);
+// What is to run when a copy that is enqueued now has finished, since it may hold up the next
+// launch; empty where nobody profiles.
+std::function<void()> when_profiled_finishes(Scope& scope, Device& device);
 
 }  // namespace tenon

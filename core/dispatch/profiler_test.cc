@@ -327,44 +327,116 @@ TEST_F(Profiles, AreTablesOfWhatTookMostTime) {
 }
 
 #ifdef TENON_FAKE_PLUGIN
-ContextOptions with_fake(const char* blocking) {
-  ContextOptions options;
-  options.plugin_paths = {TENON_FAKE_PLUGIN};
-  options.plugin_options = {{"fake", "delay_us", "2000"}, {"fake", "blocking", blocking}};
-  return options;
-}
-
-// Each piece of work takes two milliseconds, which the host does not wait for.
-TEST(ProfilesOfAsynchronousDevices, TellWhenLaunchesHadFinished) {
-  for (const char* blocking : {"0", "1"}) {
-    const Ref<Context> context = Ref<Context>::adopt(new Context(with_fake(blocking)));
-    const Ref<Scope> scope = Ref<Scope>::adopt(new Scope(*context, &context->device("fake")));
+// On a device `fake`, of whose work each piece takes two milliseconds, which the host does not wait
+// for.
+class ProfilesOfAsynchronousDevices : public ::testing::TestWithParam<const char*> {
+ protected:
+  // Three additions. `clock`: how fast the device's goes, in percent.
+  void profile_additions(const char* clock) {
+    ContextOptions options;
+    options.plugin_paths = {TENON_FAKE_PLUGIN};
+    options.plugin_options = {
+        {"fake", "delay_us", "2000"}, {"fake", "blocking", GetParam()}, {"fake", "clock", clock}};
+    context = Ref<Context>::adopt(new Context(options));
+    scope = Ref<Scope>::adopt(new Scope(*context, &context->device("fake")));
     const Scope::Enter enter(*scope);
     const Tensor x = f32({1, 2});
-    const Ref<Profiler> profiler = Profiler::start(*context);
+    profiler = Profiler::start(*context);
     for (int i = 0; i < 3; ++i) add(x, x);
     profiler->stop();
-
-    const Profile& profile = profiler->profile();
-    ASSERT_EQ(profile.rows.size(), 1u);
-    const SpanTimes& times = profile.rows[0].times;
-    EXPECT_EQ(times.clock, DeviceClock::kCompletion);
-    EXPECT_EQ(times.host.count, 3u);
-    EXPECT_EQ(times.device.count, 3u);
-    EXPECT_GE(times.device.least, 1'900'000u);
-    EXPECT_LE(times.device.total, profile.length);
-    EXPECT_EQ(profile.lanes, std::vector<std::string>{"fake:0"});
+  }
+  const Profile& profile() const { return profiler->profile(); }
+  std::vector<Profile::Event> events_on_lane() const {
+    std::vector<Profile::Event> events;
+    for (const Profile::Event& event : profile().events) {
+      if (event.thread & Profile::kLane) events.push_back(event);
+    }
+    return events;
+  }
+  bool says(const char* words) const { return profile().table().find(words) != std::string::npos; }
+  void expect_three_in_turn() const {
+    ASSERT_EQ(profile().rows.size(), 1u);
+    EXPECT_EQ(profile().rows[0].times.host.count, 3u);
+    EXPECT_EQ(profile().rows[0].times.device.count, 3u);
+    EXPECT_EQ(profile().lanes, std::vector<std::string>{"fake:0"});
+    EXPECT_EQ(events_on_lane().size(), 3u);
     uint64_t busy_until = 0;
-    size_t n_on_lane = 0;
-    for (const Profile::Event& event : profile.events) {
-      if (!(event.thread & Profile::kLane)) continue;
+    for (const Profile::Event& event : events_on_lane()) {
       EXPECT_GE(event.start, busy_until);
       busy_until = event.start + event.length;
-      ++n_on_lane;
     }
-    EXPECT_EQ(n_on_lane, 3u);
-    EXPECT_NE(profile.table().find("asynchronous"), std::string::npos);
+    EXPECT_LE(busy_until, profile().length);
   }
+
+  Ref<Context> context;
+  Ref<Scope> scope;
+  Ref<Profiler> profiler;
+};
+
+TEST_P(ProfilesOfAsynchronousDevices, TellWhenLaunchesHadFinished) {
+  profile_additions("0");
+  expect_three_in_turn();
+  const SpanTimes& times = profile().rows[0].times;
+  EXPECT_EQ(times.clock, DeviceClock::kCompletion);
+  EXPECT_GE(times.device.least, 1'900'000u);
+  EXPECT_LE(times.device.total, profile().length);
+  EXPECT_TRUE(says("of an asynchronous one by the host's clock")) << profile().table();
+  EXPECT_FALSE(says("its own clock"));
+}
+
+TEST_P(ProfilesOfAsynchronousDevices, TellWhatTheDevicesClockSays) {
+  profile_additions("100");
+  expect_three_in_turn();
+  const SpanTimes& times = profile().rows[0].times;
+  EXPECT_EQ(times.clock, DeviceClock::kDevice);
+  EXPECT_GE(times.device.least, 1'900'000u);
+  EXPECT_LE(times.device.total, profile().length);
+  EXPECT_TRUE(says("of an asynchronous one by its own clock.")) << profile().table();
+  EXPECT_FALSE(says("host was told"));
+}
+
+// A clock that goes faster is not the host's.
+TEST_P(ProfilesOfAsynchronousDevices, TakeTheDevicesWordForItsTimes) {
+  profile_additions("1000");
+  const SpanTimes& times = profile().rows[0].times;
+  EXPECT_EQ(times.clock, DeviceClock::kDevice);
+  EXPECT_GE(times.device.least, 19'000'000u);
+  EXPECT_GT(times.device.total, profile().length);
+}
+
+// The device's clock is an hour ahead. Each launch begins behind its call and the notice of the one
+// before, and ends before the profiler does.
+TEST_P(ProfilesOfAsynchronousDevices, PlaceLaunchesByTheHostsClock) {
+  profile_additions("100");
+  std::vector<uint64_t> calls;
+  for (const Profile::Event& event : profile().events) {
+    if (!(event.thread & Profile::kLane)) calls.push_back(event.start);
+  }
+  const std::vector<Profile::Event> launches = events_on_lane();
+  ASSERT_EQ(calls.size(), 3u);
+  ASSERT_EQ(launches.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_GE(launches[i].start, calls[i]);
+    EXPECT_LE(launches[i].start + launches[i].length, profile().length);
+  }
+  const testing::Folder folder;
+  profile().write_trace(folder.file("trace.json"));
+  const Json trace = Json::parse(folder.read("trace.json"));
+  size_t n_told = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["args"].contains("clock")) {
+      n_told += event["args"]["clock"] == "device";
+    }
+  }
+  EXPECT_EQ(n_told, 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ProfilesOfAsynchronousDevices, ::testing::Values("0", "1"));
+
+TEST(ProfilesOfSeveralClocks, SayTheLeastExact) {
+  EXPECT_EQ(common(DeviceClock::kNone, DeviceClock::kDevice), DeviceClock::kDevice);
+  EXPECT_EQ(common(DeviceClock::kDevice, DeviceClock::kCompletion), DeviceClock::kCompletion);
+  EXPECT_EQ(common(DeviceClock::kCompletion, DeviceClock::kNone), DeviceClock::kCompletion);
 }
 #endif
 

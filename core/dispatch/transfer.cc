@@ -34,8 +34,7 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
     device.copy(scope.stream(device), {nullptr, const_cast<void*>(data), 0, 0},
                 {y->storage->buffer, nullptr, 0, 0}, size);
   } else {
-    scope.pending(device).write(*y->storage, data, size,
-                                when_profiled_finishes(scope, device, nullptr));
+    scope.pending(device).write(*y->storage, data, size, when_profiled_finishes(scope, device));
   }
   if (scope.recorder()) scope.recorder()->written(*y, scalar);
   span.end();

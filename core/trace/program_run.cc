@@ -266,7 +266,7 @@ void Program::enqueue(Scope& scope, Frame& frame, size_t commits) const {
                               {.tickets = reads,
                                .may_report = may_report(*each.op),
                                .if_failed = WorkQueue::IfFailed::kHandOn},
-                              when_profiled_finishes(scope, device_, &arguments));
+                              watch_profiled(scope, device_, arguments));
       span.end();
     } catch (Error& thrown) {
       thrown.set_op(each.op->name);

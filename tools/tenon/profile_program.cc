@@ -16,6 +16,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const char* name_of_clock(int32_t clock) {
+  switch (clock) {
+    case TENON_DEVICE_CLOCK_LAUNCH:
+      return "launch";
+    case TENON_DEVICE_CLOCK_COMPLETION:
+      return "completion";
+    case TENON_DEVICE_CLOCK_DEVICE:
+      return "device";
+    default:
+      return "none";
+  }
+}
+
 Json rows_of(const Profiler& profiler) {
   Json rows = Json::array();
   for (const ProfileRow& row : profiler.rows()) {
@@ -28,6 +41,7 @@ Json rows_of(const Profiler& profiler) {
                     {"own_ns", row.c.own_total},
                     {"launches", row.c.launches},
                     {"device_ns", row.c.device_total},
+                    {"device_clock", name_of_clock(row.c.device_clock)},
                     {"bytes", row.c.bytes},
                     {"flops", row.c.flops}});
   }

@@ -18,9 +18,10 @@
  * tracing itself is a span.
  *
  * Device time: a launch on a synchronous device returns when its work is done, and the time of that
- * is taken. An asynchronous device is watched by the host's clock: from when it could begin, which
+ * is taken. An asynchronous device that has a clock reads it before and behind each launch, which
+ * then runs by itself. One without is watched by the host's clock: from when it could begin, which
  * is when a launch was enqueued and what was before it had finished, until the host is told that it
- * has finished. So launches that others run at the same time seem longer.
+ * has finished. So launches that others run at the same time seem longer. A row says which it is.
  *
  * Threads: any. A profiler that was stopped does not change.
  *
@@ -55,11 +56,12 @@ enum {
   TENON_SPAN_COPY = 4      /* "from_host", "to_host", "to_device". */
 };
 
-/* How device times were found. */
+/* How device times were found. Of a row with several the least exact: COMPLETION. */
 enum {
-  TENON_DEVICE_CLOCK_NONE = 0,      /* There are none: nothing was launched. */
-  TENON_DEVICE_CLOCK_LAUNCH = 1,    /* Around each launch of a synchronous device. */
-  TENON_DEVICE_CLOCK_COMPLETION = 2 /* Until the host was told that a launch had finished. */
+  TENON_DEVICE_CLOCK_NONE = 0,       /* There are none: nothing was launched. */
+  TENON_DEVICE_CLOCK_LAUNCH = 1,     /* Around each launch of a synchronous device. */
+  TENON_DEVICE_CLOCK_COMPLETION = 2, /* Until the host was told that a launch had finished. */
+  TENON_DEVICE_CLOCK_DEVICE = 3      /* By the device's own clock, around each launch. */
 };
 
 /* Times in nanoseconds. The caller sets struct_size. Strings live as long as the profiler. */
