@@ -39,6 +39,8 @@ const Capabilities& capabilities_of(tenon_device_p* device) {
   return from_c(device).capabilities();
 }
 
+bool has_names(tenon_device_p* device) { return from_c(device).driver().has_names(); }
+
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message) {
   return from_c(device).driver().error(code, message);
 }

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "plugins/sdk/kernel.h"
 #include "plugins/vulkan/capabilities.h"
@@ -25,6 +26,9 @@ class Pipeline;
 // ---- when a kernel is prepared
 
 const Capabilities& capabilities_of(tenon_device_p* device);
+
+// Whether a tool shows what kernels are called.
+bool has_names(tenon_device_p* device);
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
 
@@ -76,8 +80,15 @@ class Kernel : public tenon_sdk::Kernel {
   // that a recording can say both anew.
   virtual tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const = 0;
 
+  // What it computes, for tools that show it: "matmul", "loop(add,mul)". Empty where none looks.
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
   // Into the stream.
   tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const final;
+
+ private:
+  std::string name_;
 };
 
 }  // namespace tenon_vulkan

@@ -12,7 +12,7 @@
 #include "plugins/vulkan/driver/recording.h"
 #include "plugins/vulkan/driver/stream.h"
 #include "plugins/vulkan/kernels/kernels.h"
-#include "plugins/vulkan/kernels/loop.h"
+#include "plugins/vulkan/kernels/named.h"
 
 namespace tenon_vulkan {
 namespace {
@@ -149,8 +149,8 @@ void release_kernel(tenon_kernel_p* kernel) { delete tenon_sdk::from_c(kernel); 
 tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
                           tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                           tenon_string* out_reason) {
-  return tenon_sdk::prepare_loop<tenon_vulkan::prepare_loop>(device, request, out_kernel,
-                                                             out_traits, out_reason);
+  return tenon_sdk::prepare_loop<prepare_named_loop>(device, request, out_kernel, out_traits,
+                                                     out_reason);
 }
 
 tenon_error* record(tenon_device_p* device, const tenon_record_request* request,
@@ -236,7 +236,7 @@ constexpr tenon_plugin_calls kCalls = {
 };
 
 constexpr tenon_kernel kKernels[] = {
-#define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),
+#define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, named<prepare>),
 #include "plugins/vulkan/kernels.def"
 #undef TENON_KERNEL
 };

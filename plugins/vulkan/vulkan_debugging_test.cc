@@ -1,4 +1,5 @@
-// What is there to look inside: times of the device's clock. Each test runs as tests of streams do (vulkan_stream_test.cc).
+// What is there to look inside: times of the device's clock, names of objects and labels of
+// dispatches. Each test of times runs as tests of streams do (vulkan_stream_test.cc).
 
 #include <algorithm>
 #include <chrono>
@@ -161,6 +162,156 @@ TEST(VulkanClocks, GoOnWhereTheDeviceBeginsAnew) {
   EXPECT_EQ(clock.ns_of(kAll - 1), kAll - 1);  // Read late.
   EXPECT_EQ(clock.ns_of(kAll / 2), kAll + kAll / 2);
   EXPECT_EQ(clock.ns_of(1), 2 * kAll + 1);
+}
+
+// ---- names
+
+// What the driver was told: the names of objects by their kinds, and the labels in their order.
+struct Told {
+  std::multimap<VkObjectType, std::string> names;
+  std::vector<std::string> labels;
+  int depth = 0;
+
+  bool has(VkObjectType type, const std::string& part) const {
+    const auto [first, last] = names.equal_range(type);
+    return std::any_of(
+        first, last, [&](const auto& each) { return each.second.find(part) != std::string::npos; });
+  }
+};
+Told told;
+
+VKAPI_ATTR VkResult VKAPI_CALL take_name(VkDevice, const VkDebugUtilsObjectNameInfoEXT* info) {
+  told.names.emplace(info->objectType, info->pObjectName);
+  return VK_SUCCESS;
+}
+VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer, const VkDebugUtilsLabelEXT* label) {
+  told.labels.emplace_back(label->pLabelName);
+  ++told.depth;
+}
+VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer) { --told.depth; }
+
+// The first line of the plugin for an op.
+const tenon_kernel& line_of(uint32_t op) {
+  const tenon_plugin& plugin = Bench::plugin();
+  return *std::find_if(plugin.kernels, plugin.kernels + plugin.n_kernels,
+                       [&](const tenon_kernel& each) { return each.op == op; });
+}
+
+class VulkanNames : public ::testing::TestWithParam<Settings> {
+ protected:
+  void SetUp() override {
+    told = {};
+    heard().log.clear();
+    Settings settings = GetParam();
+    settings["cache"] = "";
+    bench_ = std::make_unique<Bench>(settings);
+    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
+    const Driver& driver = from_c(bench_->device()).driver();
+    if (!driver.has_names()) GTEST_SKIP() << "the loader has no VK_EXT_debug_utils";
+  }
+  const Bench& bench() const { return *bench_; }
+  static const tenon_plugin_calls& calls() { return Bench::calls(); }
+  void listen() {
+    auto& vk = const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
+    vk.SetDebugUtilsObjectNameEXT = take_name;
+    vk.CmdBeginDebugUtilsLabelEXT = begin_label;
+    vk.CmdEndDebugUtilsLabelEXT = end_label;
+  }
+
+  // Numbers twice over: add(x, x), or as a loop mul(add(x, x), x).
+  void run(bool as_loop) {
+    const Queue stream(bench());
+    const Memory x(bench(), 4096), y(bench(), 4096);
+    stream.write(x, Words(100, 3));
+    int64_t sizes[] = {100};
+    const tenon_operand operand = {
+        .dtype = TENON_UINT32, .rank = 1, .strides = TENON_STRIDES_DENSE, .sizes = sizes};
+    const tenon_operand operands[] = {operand, operand};
+    tenon_kernel_p* kernel = nullptr;
+    tenon_kernel_traits traits = {};
+    traits.struct_size = sizeof traits;
+    tenon_string reason = {};
+    if (as_loop) {
+      const uint32_t twice[] = {0, 1}, last[] = {2, 1}, outputs[] = {3};
+      tenon_loop_instruction instructions[2] = {};
+      const uint32_t ops[] = {TENON_OP_add, TENON_OP_mul};
+      for (int i = 0; i < 2; ++i) {
+        instructions[i].line = &line_of(ops[i]);
+        instructions[i].inputs = i == 0 ? twice : last;
+        instructions[i].n_inputs = 2;
+        instructions[i].dtype = TENON_UINT32;
+      }
+      tenon_loop_request request = {};
+      request.struct_size = sizeof request;
+      request.inputs = operands;
+      request.n_inputs = 2;
+      request.instructions = instructions;
+      request.n_instructions = 2;
+      request.outputs = outputs;
+      request.n_outputs = 1;
+      EXPECT_SUCCESS(calls().prepare_loop(bench().device(), &request, &kernel, &traits, &reason));
+    } else {
+      tenon_kernel_request request = {};
+      request.struct_size = sizeof request;
+      request.line = &line_of(TENON_OP_add);
+      request.inputs = operands;
+      request.n_inputs = 2;
+      request.outputs = operands;
+      request.n_outputs = 1;
+      EXPECT_SUCCESS(request.line->prepare(bench().device(), &request, &kernel, &traits, &reason));
+    }
+    ASSERT_NE(kernel, nullptr) << std::string(tenon_sdk::text(reason));
+    AddLaunch launch({&x, 0, 100}, {&x, 0, 100}, {&y, 0, 100});
+    EXPECT_SUCCESS(calls().launch(kernel, stream.get(), &launch.get()));
+    EXPECT_EQ(stream.words(y, 1), (Words{as_loop ? 18u : 6u}));
+    calls().release_kernel(kernel);
+  }
+
+ private:
+  std::unique_ptr<Bench> bench_;
+};
+
+TEST_P(VulkanNames, AreThoseOfOps) {
+  listen();
+  run(false);
+  EXPECT_TRUE(told.has(VK_OBJECT_TYPE_PIPELINE, "add"));
+  EXPECT_EQ(told.labels, (std::vector<std::string>{"add"}));
+  EXPECT_EQ(told.depth, 0);
+  EXPECT_TRUE(told.has(VK_OBJECT_TYPE_BUFFER, "block "));
+  EXPECT_TRUE(told.has(VK_OBJECT_TYPE_DEVICE_MEMORY, " bytes"));
+  EXPECT_TRUE(told.has(VK_OBJECT_TYPE_COMMAND_BUFFER, "batch 0 of stream "));
+}
+
+TEST_P(VulkanNames, SayWhatALoopDoes) {
+  listen();
+  run(true);
+  EXPECT_TRUE(told.has(VK_OBJECT_TYPE_PIPELINE, "loop(add,mul)"));
+  EXPECT_EQ(told.labels, (std::vector<std::string>{"loop(add,mul)"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(, VulkanNames,
+                         ::testing::Values(Settings{{"names", "1"}}, Settings{{"validate", "1"}}));
+
+// A buffer has its memory already, so that the layer complains, and says which buffer that is.
+TEST(VulkanNamesOfObjects, AreInMessagesOfTheLayer) {
+  const Bench bench(Settings{{"validate", "1"}, {"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  heard().log.clear();
+  const Driver& driver = from_c(bench.device()).driver();
+  if (!driver.has_names()) GTEST_SKIP() << "the loader has no VK_EXT_debug_utils";
+  const Memory memory(bench, 100);
+  const Block& block = from_c(memory.get()).block;
+  driver.vk().BindBufferMemory(driver.device(), block.buffer, block.memory, 0);
+  ASSERT_FALSE(heard().log.empty());
+  const std::string name = "block " + std::to_string(block.serial) + ", ";
+  EXPECT_NE(heard().log[0].find(name), std::string::npos) << heard().log[0];
+  heard().log.clear();
+}
+
+TEST(VulkanNamesOfObjects, CostNothingWhereNobodyLooks) {
+  const Bench bench(Settings{{"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  EXPECT_FALSE(from_c(bench.device()).driver().has_names());
 }
 
 }  // namespace

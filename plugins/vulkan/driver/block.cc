@@ -118,6 +118,12 @@ tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_typ
     made.data = static_cast<std::byte*>(data);
   }
   if (result == VK_SUCCESS) {
+    if (driver.has_names()) {
+      const std::string name =
+          "block " + std::to_string(made.serial) + ", " + std::to_string(size) + " bytes";
+      driver.set_name(VK_OBJECT_TYPE_BUFFER, made.buffer, name);
+      driver.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, made.memory, name);
+    }
     block = made;
     return nullptr;
   }

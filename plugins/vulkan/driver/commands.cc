@@ -87,7 +87,7 @@ void Commands::order(std::span<const Access> accesses) {
 }
 
 void Commands::dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t first_word,
-                        const std::array<uint32_t, 3>& groups) {
+                        const std::array<uint32_t, 3>& groups, const char* label) {
   const DeviceFunctions& vk = driver_.vk();
   const VkPipelineLayout layout = pipeline.layout().pipeline;
   if (pipeline.handle() != pipeline_) {
@@ -101,7 +101,16 @@ void Commands::dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t 
   }
   vk.CmdPushConstants(commands_, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof first_word,
                       &first_word);
+  if (label != nullptr) [[unlikely]] {
+    const VkDebugUtilsLabelEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                       .pNext = nullptr,
+                                       .pLabelName = label,
+                                       .color = {}};
+    vk.CmdBeginDebugUtilsLabelEXT(commands_, &info);
+  }
   vk.CmdDispatch(commands_, groups[0], groups[1], groups[2]);
+  if (label != nullptr) [[unlikely]]
+    vk.CmdEndDebugUtilsLabelEXT(commands_);
 }
 
 void Commands::execute(VkCommandBuffer kept) {
@@ -117,11 +126,6 @@ void Commands::copy(const Block& from, const Block& to, std::span<const VkBuffer
                              static_cast<uint32_t>(regions.size()), regions.data());
 }
 
-void Commands::fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word) {
-  driver_.vk().CmdFillBuffer(commands_, block.buffer, offset, size, word);
-}
-
-}  // namespace tenon_vulkan
 // The barrier lets what comes next wait for the same that the clock's reading waits for.
 void Commands::write_time(const Query& query) {
   if (has_touched_more_ || !accesses_.empty()) barrier(kWork, kTouches);
@@ -130,3 +134,8 @@ void Commands::write_time(const Query& query) {
   vk.CmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, query.pool, query.index);
 }
 
+void Commands::fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word) {
+  driver_.vk().CmdFillBuffer(commands_, block.buffer, offset, size, word);
+}
+
+}  // namespace tenon_vulkan

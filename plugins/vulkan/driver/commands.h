@@ -46,14 +46,15 @@ class Commands {
   // Says what the next command touches.
   void order(std::span<const Access> accesses);
 
+  // `label`: how tools show it; NULL where none looks.
   void dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t first_word,
-                const std::array<uint32_t, 3>& groups);
+                const std::array<uint32_t, 3>& groups, const char* label);
   void copy(const Block& from, const Block& to, std::span<const VkBufferCopy> regions);
   // Multiples of 4 bytes.
   void fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word);
-
   // What the clock shows when all that was before has ended, and nothing behind it has begun.
   void write_time(const Query& query);
+
  private:
   tenon_error* begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo& info);
   void barrier(VkPipelineStageFlags to_stages, VkAccessFlags to_accesses);

@@ -41,6 +41,17 @@ Driver::~Driver() {
   if (device_ != VK_NULL_HANDLE && vk_.DestroyDevice) vk_.DestroyDevice(device_, nullptr);
 }
 
+void Driver::set_name(VkObjectType type, uint64_t handle, const std::string& name) const {
+  const VkDebugUtilsObjectNameInfoEXT info = {
+      .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+      .pNext = nullptr,
+      .objectType = type,
+      .objectHandle = handle,
+      .pObjectName = name.c_str()};
+  // Without its name the object is as good.
+  (void)vk_.SetDebugUtilsObjectNameEXT(device_, &info);
+}
+
 tenon_error* Driver::error(tenon_code code, std::string_view message) const {
   return host().error(code, "vulkan: " + std::string(message));
 }

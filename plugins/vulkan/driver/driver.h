@@ -30,6 +30,17 @@ class Driver {
   bool has_timeline() const { return physical_.has_timeline() && options().timeline; }
   uint32_t timestamp_bits() const { return options().clock ? physical_.timestamp_bits : 0; }
 
+  // Whether the validation layer or another tool shows names of objects.
+  bool has_names() const {
+    return options().wants_names() && vk_.SetDebugUtilsObjectNameEXT != nullptr;
+  }
+  // Only with names.
+  template <class Handle>
+  void set_name(VkObjectType type, Handle handle, const std::string& name) const {
+    set_name(type, reinterpret_cast<uint64_t>(handle), name);
+  }
+  void set_name(VkObjectType type, uint64_t handle, const std::string& name) const;
+
   tenon_error* error(tenon_code code, std::string_view message) const;
   // What a call answered, as an error that says what was tried. A loss is noted.
   tenon_error* error(VkResult result, std::string_view what) const;

@@ -72,15 +72,18 @@ void Instance::log(int32_t level, std::string_view message) const {
 
 tenon_error* Instance::choose_layers(std::vector<const char*>& layers,
                                      std::vector<const char*>& extensions) const {
-  if (!options_.validate) return nullptr;
-  if (!has_layer(loader_.functions, kValidationLayer)) {
-    return host_.error(TENON_UNAVAILABLE, "vulkan: option validate needs the layer " +
-                                              std::string(kValidationLayer) +
-                                              ", which is not installed");
+  if (options_.validate) {
+    if (!has_layer(loader_.functions, kValidationLayer)) {
+      return host_.error(TENON_UNAVAILABLE, "vulkan: option validate needs the layer " +
+                                                std::string(kValidationLayer) +
+                                                ", which is not installed");
+    }
+    layers.push_back(kValidationLayer);
   }
-  layers.push_back(kValidationLayer);
+  if (!options_.wants_names()) return nullptr;
   if (has_extension(loader_.functions, nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
-      has_extension(loader_.functions, kValidationLayer, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+      (options_.validate &&
+       has_extension(loader_.functions, kValidationLayer, VK_EXT_DEBUG_UTILS_EXTENSION_NAME))) {
     extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
   }
   return nullptr;

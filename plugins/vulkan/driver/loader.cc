@@ -56,6 +56,12 @@ bool load_functions(const InstanceFunctions& instance_functions, VkDevice device
   if (functions.WaitSemaphores == nullptr) {
     functions.WaitSemaphores = reinterpret_cast<PFN_vkWaitSemaphores>(find("vkWaitSemaphoresKHR"));
   }
+  functions.SetDebugUtilsObjectNameEXT =
+      reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(find("vkSetDebugUtilsObjectNameEXT"));
+  functions.CmdBeginDebugUtilsLabelEXT =
+      reinterpret_cast<PFN_vkCmdBeginDebugUtilsLabelEXT>(find("vkCmdBeginDebugUtilsLabelEXT"));
+  functions.CmdEndDebugUtilsLabelEXT =
+      reinterpret_cast<PFN_vkCmdEndDebugUtilsLabelEXT>(find("vkCmdEndDebugUtilsLabelEXT"));
   return all;
 }
 

@@ -17,10 +17,13 @@ struct Options {
   // Where pipelines are kept between runs; empty: nowhere. Not given: in the user's cache.
   std::optional<std::string> cache;
   bool validate = false;  // Through the Khronos validation layer.
+  bool names = false;     // Of objects, for tools that show them; `validate` implies it.
   bool visible = true;    // False: as if the host saw no device memory.
   bool timeline = true;   // False: as if there were no timeline semaphores.
-};
   bool clock = true;      // False: as if the device had no clock.
+
+  bool wants_names() const { return names || validate; }
+};
 
 // An error for a key that is not known, or a value that means nothing.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,

@@ -117,6 +117,18 @@ const Pipeline* Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
   return &entries_.back().pipeline;
 }
 
+void Pipelines::set_name(const Pipeline& pipeline, const std::string& name) {
+  std::lock_guard guard(mutex_);
+  if (name.empty() || !names_.try_emplace(&pipeline, name).second) return;
+  driver_.set_name(VK_OBJECT_TYPE_PIPELINE, pipeline.handle(), name);
+}
+
+const char* Pipelines::name_of(const Pipeline& pipeline) const {
+  std::lock_guard guard(mutex_);
+  const auto found = names_.find(&pipeline);
+  return found == names_.end() ? nullptr : found->second.c_str();
+}
+
 tenon_error* Pipelines::check(std::span<const uint32_t> spirv) const {
   if (check_ == nullptr || !driver_.options().validate) return nullptr;
   const std::string fault = check_(driver_.physical().capabilities, spirv);

@@ -60,6 +60,12 @@ class Pipelines {
   tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
                    const Pipeline*& pipeline);
 
+  // Names a pipeline after what it computes, unless it has a name: kernels may share one. Only with
+  // names.
+  void set_name(const Pipeline& pipeline, const std::string& name);
+  // Stays as long as the pipeline; NULL: it has none.
+  const char* name_of(const Pipeline& pipeline) const;
+
  private:
   struct Entry {
     std::vector<uint32_t> spirv;
@@ -85,6 +91,7 @@ class Pipelines {
   std::vector<std::unique_ptr<Layout>> layouts_;  // By number.
   std::deque<Entry> entries_;
   std::unordered_multimap<uint64_t, const Entry*> by_hash_;
+  std::unordered_map<const Pipeline*, std::string> names_;
 };
 
 }  // namespace tenon_vulkan

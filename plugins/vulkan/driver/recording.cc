@@ -227,6 +227,7 @@ void Recording::keep(std::shared_ptr<KeptCommands> kept) {
 tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   if (recording.n_dispatches() == 0) return nullptr;
   const Lock lock(mutex_);
+  launching_ = nullptr;  // Those that a replay launches have their names.
   const std::shared_ptr<KeptCommands> kept = find_kept(recording, replay);
   if (kept == nullptr) return replay_one_by_one(recording, replay);
   if (tenon_error* error = open_batch()) return error;

@@ -102,6 +102,11 @@ tenon_error* Stream::add_batch() {
     result = vk.CreateFence(driver_.device(), &fence, nullptr, &made->fence);
   }
   if (result != VK_SUCCESS) return driver_.error(result, "cannot record commands");
+  if (driver_.has_names()) {
+    driver_.set_name(
+        VK_OBJECT_TYPE_COMMAND_BUFFER, made->commands,
+        "batch " + std::to_string(batches_.size()) + " of stream " + std::to_string(serial_));
+  }
   free_.push_back(made.get());
   batches_.push_back(std::move(made));
   return nullptr;
@@ -115,13 +120,13 @@ void Stream::submit() noexcept {
   last_number_ = queue_.submit(batch);
   if (batch.result == VK_SUCCESS) return;
   for (const auto& kept : batch.kept) kept->mark_all_stale();
+  if (batch.has_marks) marks_.lose();
 }
 
 // While the device has work of this stream, more is gathered. What is between marks waits for who
 // asks for it, so that the device finds it whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
-  if (batch.has_marks) marks_.lose();
   if (open_->n_commands >= kMostCommands || (n_under_way_ == 0 && !open_->has_marks)) submit();
 }
 
@@ -184,11 +189,6 @@ tenon_error* Stream::wait() {
   return take_failure();
 }
 
-void Stream::add_failure(tenon_error* error) {
-  std::lock_guard guard(failure_mutex_);
-  if (failure_ == nullptr) {
-    failure_ = error;
-  } else {
 // ---- time
 
 tenon_error* Stream::mark_time(uint64_t& mark) {
@@ -215,6 +215,11 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {
 
 // ---- failures
 
+void Stream::add_failure(tenon_error* error) {
+  std::lock_guard guard(failure_mutex_);
+  if (failure_ == nullptr) {
+    failure_ = error;
+  } else {
     driver_.host().release(error);
   }
 }
@@ -233,6 +238,7 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   const Lock lock(mutex_);
   const Batch* const batch = open_;
   const uint32_t n_before = open_ == nullptr ? 0 : open_->n_commands;
+  launching_ = &kernel.name();
   if (tenon_error* error = kernel.enqueue(*this, launch)) return error;
   if (open_ == nullptr) return nullptr;
   if (open_ != batch || open_->n_commands != n_before) {
@@ -244,6 +250,8 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
 
 tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return nullptr;
+  if (driver_.has_names() && launching_ != nullptr) [[unlikely]]
+    device_.pipelines().set_name(*dispatch.pipeline, *launching_);
   if (tenon_error* error = open_batch()) return error;
   Piece piece;
   if (tenon_error* error = parameters_.take(ParameterLayout(dispatch).size, open_->spent, piece)) {
@@ -295,8 +303,10 @@ tenon_error* Stream::encode(const Dispatch& dispatch, const ParameterPlace& plac
     std::memcpy(place.data + parameters.words, dispatch.words.data(), dispatch.words.size_bytes());
   }
   commands.order({accesses.data(), n_accesses});
-  commands.dispatch(*dispatch.pipeline, set, static_cast<uint32_t>(place.offset / sizeof(uint32_t)),
-                    dispatch.groups);
+  commands.dispatch(
+      *dispatch.pipeline, set, static_cast<uint32_t>(place.offset / sizeof(uint32_t)),
+      dispatch.groups,
+      driver_.has_names() ? device_.pipelines().name_of(*dispatch.pipeline) : nullptr);
   return nullptr;
 }
 

@@ -120,6 +120,7 @@ class Stream final : public Encoder {
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
   std::vector<SlotPlace> slots_;            // Of the replay at hand.
+  const std::string* launching_ = nullptr;  // The name of the kernel at hand.
   Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;  // Has room for all of them.

@@ -101,6 +101,10 @@ struct InstanceFunctions {
 struct DeviceFunctions {
   TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_MEMBER)
   PFN_vkWaitSemaphores WaitSemaphores = nullptr;  // Only with timeline semaphores.
+  // Only with VK_EXT_debug_utils.
+  PFN_vkSetDebugUtilsObjectNameEXT SetDebugUtilsObjectNameEXT = nullptr;
+  PFN_vkCmdBeginDebugUtilsLabelEXT CmdBeginDebugUtilsLabelEXT = nullptr;
+  PFN_vkCmdEndDebugUtilsLabelEXT CmdEndDebugUtilsLabelEXT = nullptr;
 };
 
 // "VK_ERROR_DEVICE_LOST", or the number of a result that has no name here.
