@@ -8,6 +8,7 @@
 #include "conformance/device/broken_device.h"
 #include "conformance/device/device_check.h"
 #include "conformance/device/failing_memory.h"
+#include "conformance/kit/plugin_log.h"
 #include "conformance/run/claim_run.h"
 
 namespace tenon_kit::device {
@@ -91,6 +92,12 @@ TEST(DeviceChecks, FailForDevicesThatAreWrongInOneWay) {
     EXPECT_TRUE(is_fault(row.status))
         << fault.check << ": " << fault.what << ": " << name_of(row.status) << " " << row.message;
   }
+}
+
+TEST(DeviceChecks, KeepWhatIsLogged) {
+  take_plugin_log();
+  host_table().log(nullptr, TENON_LOG_WARNING, tenon_str("not so"));
+  EXPECT_EQ(take_plugin_log(), "not so");
 }
 
 TEST(DeviceChecks, AreEachShownToFail) {

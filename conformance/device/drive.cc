@@ -11,6 +11,7 @@
 
 #include "conformance/device/failing_memory.h"
 #include "conformance/kit/json.h"
+#include "conformance/kit/plugin_log.h"
 
 namespace tenon_kit::device {
 namespace {
@@ -46,7 +47,10 @@ void release_error(tenon_error* error) {
   tenon_host_table()->release_error(error);
 }
 
-void log(void*, int32_t, tenon_string) {}
+void log(void*, int32_t level, tenon_string message) {
+  const HostMemoryHolds holds;
+  note_plugin_log(level, message);
+}
 
 void launch_failed(void* work, uint64_t ticket, tenon_error* error) {
   const HostMemoryHolds holds;

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "conformance/kit/plugin_log.h"
 #include "conformance/kit/watched_launch.h"
 
 namespace tenon_kit::guard {
@@ -23,6 +24,7 @@ constexpr size_t kCalls = 4;
 struct State {
   tenon_plugin_query query = nullptr;
   const tenon_host* host = nullptr;
+  tenon_host heard = {};  // The same, whose log is listened to.
   const tenon_plugin* inner = nullptr;
   tenon_plugin outer = {};
   tenon_plugin_calls calls = {};  // Of the plugin within.
@@ -61,11 +63,16 @@ tenon_error* ordered_failure(Call call) {
                                 tenon_str("this failure was ordered"));
 }
 
+void log(void* log_context, int32_t level, tenon_string message) {
+  note_plugin_log(level, message);
+  state.host->log(log_context, level, message);
+}
+
 // ---- counting what is open
 
-tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
+tenon_error* create(const tenon_host*, const tenon_instance_options* options,
                     tenon_instance_p** out) {
-  tenon_error* error = state.inner->create(host, options, out);
+  tenon_error* error = state.inner->create(&state.heard, options, out);
   if (!error) ++state.instances;
   return error;
 }
@@ -296,12 +303,14 @@ void build() {
 tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
   if (!state.inner) {
     const tenon_plugin* found = nullptr;
-    if (tenon_error* error = state.query(host, &found)) return error;
+    state.host = host;
+    state.heard = *host;
+    state.heard.log = log;
+    if (tenon_error* error = state.query(&state.heard, &found)) return error;
     if (!found || !found->calls || (found->n_kernels && !found->kernels)) {
       *out_plugin = found;  // The core says what is wrong with it.
       return nullptr;
     }
-    state.host = host;
     state.inner = found;
     build();
   }

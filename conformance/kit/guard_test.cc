@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/kit/plugin_log.h"
 #include "conformance/kit/session.h"
 #include "conformance/run/claim_run.h"
 
@@ -39,11 +40,24 @@ tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_
   return fake().calls->fill(stream, &region);
 }
 
+// Whether an instance that is made logs a line of each level.
+bool says_lines = false;
+
+tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
+                    tenon_instance_p** out) {
+  for (const int32_t level : {TENON_LOG_INFO, TENON_LOG_WARNING, TENON_LOG_ERROR}) {
+    const std::string line = "line of level " + std::to_string(level);
+    if (says_lines) host->log(options->log_context, level, tenon_str(line.c_str()));
+  }
+  return fake().create(host, options, out);
+}
+
 tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
   static tenon_plugin_calls calls = *fake().calls;
   static tenon_plugin plugin = fake();
   calls.launch = launch;
   plugin.calls = &calls;
+  plugin.create = create;
   *out_plugin = &plugin;
   return nullptr;
 }
@@ -98,6 +112,21 @@ TEST(Guard, SeesWhatADeviceDoesAfterALaunchHasReturned) {
     ASSERT_EQ(changed.faults.size(), 1u);
     EXPECT_EQ(changed.faults[0], "input 0 was written to");
   }
+}
+
+TEST(Guard, HearsTheWarningsAndErrorsThatAPluginLogs) {
+  guard::wrap(query);
+  take_plugin_log();
+  says_lines = true;
+  const Session session({.device = "fake:0", .query = guard::query()});
+  says_lines = false;
+  EXPECT_EQ(take_plugin_log(), "line of level 2; line of level 3");
+  EXPECT_EQ(take_plugin_log(), "");
+}
+
+TEST(PluginLog, TellsTheFirstLinesAndHowManyMoreThereWere) {
+  for (int i = 0; i < 5; ++i) note_plugin_log(TENON_LOG_ERROR, tenon_str("again"));
+  EXPECT_EQ(take_plugin_log(), "again; again; again; and 2 lines more");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -263,6 +264,40 @@ OnnxResult run_test(const fs::path& folder, Tolerance tolerance, bool functions)
   return result;
 }
 
+// What came through a context's log. Nothing does that has nothing to warn of.
+struct Log {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+
+  static void hear(void* self, int32_t, tenon_string message) {
+    auto& log = *static_cast<Log*>(self);
+    std::lock_guard guard(log.mutex);
+    log.lines.emplace_back(message.data, message.size);
+  }
+};
+
+Context make_context(const OnnxOptions& options, Log& log) {
+  const std::string plugin = options.device.substr(0, options.device.find(':'));
+  std::vector<tenon_string> paths;
+  for (const std::string& path : options.plugin_paths) paths.push_back(detail::c_text(path));
+  std::vector<tenon_plugin_option> plugin_options;
+  for (const auto& [key, value] : options.plugin_options) {
+    plugin_options.push_back({detail::c_text(plugin), detail::c_text(key), detail::c_text(value)});
+  }
+  tenon_context_options c_options = TENON_CONTEXT_OPTIONS_DEFAULT;
+  // Functions that cannot be traced warn, and are counted.
+  c_options.log_level = options.functions ? TENON_LOG_ERROR : TENON_LOG_WARNING;
+  c_options.log = {Log::hear, &log, nullptr};
+  c_options.plugin_paths = paths.data();
+  c_options.n_plugin_paths = paths.size();
+  c_options.plugin_options = plugin_options.data();
+  c_options.n_plugin_options = plugin_options.size();
+  c_options.fallback_policy = TENON_FALLBACK_STRICT;
+  tenon_context* context = nullptr;
+  check(tenon_context_create(&c_options, &context));
+  return Context::adopt(context);
+}
+
 std::vector<fs::path> find_tests(const OnnxOptions& options) {
   const std::regex filter(options.filter);
   std::vector<fs::path> folders;
@@ -286,10 +321,8 @@ size_t OnnxSummary::count(OnnxVerdict verdict) const {
 
 OnnxSummary run_onnx_tests(const OnnxOptions& options) {
   const std::vector<fs::path> tests = find_tests(options);
-  // Functions that cannot be traced warn, and are counted.
-  const Context context({.plugin_paths = options.plugin_paths,
-                         .log_level = options.functions ? TENON_LOG_ERROR : TENON_LOG_WARNING,
-                         .fallback_policy = TENON_FALLBACK_STRICT});
+  Log log;
+  const Context context = make_context(options, log);
   OnnxSummary summary = {.device = std::string(context.device(options.device).name())};
   summary.results.resize(tests.size());
 
@@ -307,6 +340,8 @@ OnnxSummary run_onnx_tests(const OnnxOptions& options) {
   work();
   helpers.clear();
   if (show) fmt::print(stderr, "\r{:40}\r", "");
+  std::lock_guard guard(log.mutex);
+  summary.logged = log.lines;
   return summary;
 }
 
@@ -325,6 +360,13 @@ std::string text_of(const OnnxSummary& summary) {
     n_first += result.in_first_table;
     n_untraceable += result.is_untraceable;
     n_first_passed += result.in_first_table && result.verdict == OnnxVerdict::kPassed;
+  }
+  constexpr size_t kShown = 10;
+  for (size_t i = 0; i < std::min(summary.logged.size(), kShown); ++i) {
+    text += fmt::format("LOGGED {}\n", summary.logged[i]);
+  }
+  if (summary.logged.size() > kShown) {
+    text += fmt::format("LOGGED {} lines more\n", summary.logged.size() - kShown);
   }
   if (!left_out.empty()) {
     text += fmt::format("left out {} tests:\n", summary.count(OnnxVerdict::kLeftOut));

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tenon::conformance {
@@ -14,6 +15,7 @@ namespace tenon::conformance {
 struct OnnxOptions {
   std::string device = "cpu";
   std::vector<std::string> plugin_paths;  // Files or folders that go before all others.
+  std::vector<std::pair<std::string, std::string>> plugin_options;  // For the device's plugin.
   std::string data = "/usr/share/libonnx-testdata/data/node";  // The folder of the tests' folders.
   std::string filter;      // Of those whose name this regular expression finds; empty for all.
   unsigned jobs = 1;       // Threads, each with a scope of its own.
@@ -38,6 +40,7 @@ struct OnnxResult {
 struct OnnxSummary {
   std::string device;               // The name of the one that ran them.
   std::vector<OnnxResult> results;  // In the order of their names.
+  std::vector<std::string> logged;  // Warnings and errors, the plugin's and others: a fault, too.
 
   size_t passed() const { return count(OnnxVerdict::kPassed); }
   size_t total() const { return passed() + count(OnnxVerdict::kFailed); }  // Less those left out.
@@ -47,7 +50,8 @@ struct OnnxSummary {
 // Runs the tests, each wholly on the device. Shows its progress where stderr is a terminal.
 OnnxSummary run_onnx_tests(const OnnxOptions& options);
 
-// One line for each failure; what was left out and why; and, last, the sum.
+// One line for each failure and the first of what was logged; what was left out and why; and, last,
+// the sum.
 std::string text_of(const OnnxSummary& summary);
 
 // How many tests with each op passed, failed and were left out, as a table.

@@ -50,6 +50,14 @@ Range range_of(const std::string& text) {
   return range;
 }
 
+std::pair<std::string, std::string> plugin_option_of(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw std::runtime_error("--option wants KEY=VALUE, not \"" + text + "\"");
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 bool names_dtype(const std::string& dtypes, const std::string& name) {
   if (name.empty()) return true;
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conformance/kit/bounds.h"
@@ -19,6 +20,9 @@ struct Range {
   double low, high;
 };
 Range range_of(const std::string& text);
+
+// "KEY=VALUE" for a plugin. Throws for what has no key.
+std::pair<std::string, std::string> plugin_option_of(const std::string& text);
 
 // Whether a claim's dtypes, "f32,i64->bool", have one of this name; an empty one is always there.
 bool names_dtype(const std::string& dtypes, const std::string& name);

@@ -44,6 +44,12 @@ std::vector<CurvePoint> curve_from_json(const Json& json) {
   return curve;
 }
 
+void add_plugin_log(Row& row, const std::string& said) {
+  if (said.empty()) return;
+  if (!is_fault(row.status)) row.status = Status::kFail;
+  row.message += (row.message.empty() ? "" : "; ") + ("the plugin logged: " + said);
+}
+
 Json to_json(const Row& row) {
   Json json = {{"op", row.op},           {"dtypes", row.dtypes},          {"check", row.check},
                {"level", row.level},     {"status", name_of(row.status)}, {"cases", row.cases},

@@ -47,6 +47,10 @@ struct Row {
   std::vector<CurvePoint> curve;  // Of a unary function, in the order of x.
 };
 
+// Fails a row during which the plugin logged that; empty if it logged nothing. One that is a fault
+// already keeps its own.
+void add_plugin_log(Row& row, const std::string& said);
+
 Json to_json(const Row& row);
 Row row_from_json(const Json& json);
 

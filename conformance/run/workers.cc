@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "conformance/kit/json.h"
+#include "conformance/kit/plugin_log.h"
 
 extern char** environ;
 
@@ -239,7 +240,8 @@ int serve_cells(const std::function<Row(const Cell&, const Tell&)>& run) {
   };
   Cell cell;
   while (std::cin >> cell.claim >> cell.check) {
-    const Row row = run(cell, [&](const std::string& line) { answer('@', line); });
+    Row row = run(cell, [&](const std::string& line) { answer('@', line); });
+    add_plugin_log(row, take_plugin_log());
     answer('=', to_json(row).dump());
   }
   return 0;

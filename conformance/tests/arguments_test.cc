@@ -32,6 +32,16 @@ TEST(Arguments, ReadRanges) {
   }
 }
 
+TEST(Arguments, ReadOptionsOfPlugins) {
+  using Option = std::pair<std::string, std::string>;
+  EXPECT_EQ(plugin_option_of("validate=1"), Option("validate", "1"));
+  EXPECT_EQ(plugin_option_of("cache="), Option("cache", ""));
+  EXPECT_EQ(plugin_option_of("device=a=b"), Option("device", "a=b"));
+  for (const char* text : {"", "validate", "=1"}) {
+    EXPECT_THROW(plugin_option_of(text), std::runtime_error) << text;
+  }
+}
+
 TEST(Arguments, TellDtypesApartThatBeginOrEndAlike) {
   EXPECT_TRUE(names_dtype("f16", "f16"));
   EXPECT_FALSE(names_dtype("bf16", "f16"));

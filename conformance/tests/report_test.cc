@@ -52,6 +52,19 @@ TEST(Report, FailsByEveryVerdictThatIsAFault) {
   EXPECT_TRUE(fine.passed());
 }
 
+TEST(Report, HasAFaultWhereThePluginLogged) {
+  Row silent = row("exp"), passed = row("exp"), crashed = row("exp", Status::kCrash);
+  crashed.message = "it ended";
+  add_plugin_log(silent, "");
+  add_plugin_log(passed, "a layer's words");
+  add_plugin_log(crashed, "a layer's words");
+  EXPECT_EQ(silent.status, Status::kPass);
+  EXPECT_EQ(passed.status, Status::kFail);
+  EXPECT_EQ(passed.message, "the plugin logged: a layer's words");
+  EXPECT_EQ(crashed.status, Status::kCrash);
+  EXPECT_EQ(crashed.message, "it ended; the plugin logged: a layer's words");
+}
+
 TEST(Report, IsNoPassIfNothingWasRun) { EXPECT_FALSE(report().passed()); }
 
 TEST(Report, FailsIfAClaimIsNotExecutedInAWholeRun) {
