@@ -3,7 +3,9 @@
 
 enable_testing()
 
-set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins)
+# Tests find no Vulkan driver but the one that they run on: what a driver takes to open, keeps and prints is no
+# matter of theirs.
+set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins VK_DRIVER_FILES=/none)
 
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
 # A command that ctest runs; a target's name stands for the file it builds. It runs in a folder of its
@@ -23,11 +25,31 @@ function(tenon_register_test name)
                ENVIRONMENT "${TENON_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 
-# tenon_add_gtest(target SOURCES file... [LIBS library...] [PRECOMPILE header...])
+# tenon_register_on_driver(name driver LABEL label COMMAND target argument... [ENVIRONMENT NAME=value...])
+# The same on a Vulkan driver that needs no GPU, as NAME.DRIVER: skipped, with the reason, where that driver is
+# not installed.
+function(tenon_register_on_driver name driver)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "LABEL" "COMMAND;ENVIRONMENT")
+  list(POP_FRONT arg_COMMAND target)
+  tenon_register_test(
+    ${name}.${driver} LABEL ${arg_LABEL}
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/gpu/on_driver.sh ${driver} $<TARGET_FILE:${target}> ${arg_COMMAND}
+    ENVIRONMENT ${arg_ENVIRONMENT})
+  set_tests_properties(${TENON_TEST_PREFIX}${name}.${driver} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+# tenon_register_skipped(name reason): a test that is missed, and is seen to be.
+function(tenon_register_skipped name reason)
+  tenon_register_test(${name} LABEL unit COMMAND sh -c "echo 'skipped: ${reason}' && exit 77")
+  set_tests_properties(${TENON_TEST_PREFIX}${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+# tenon_add_gtest(target [UNREGISTERED] SOURCES file... [LIBS library...] [PRECOMPILE header...])
 # A googletest program, each suite of its tests one test of ctest: a process takes longer to start than most
-# tests take. Under a sanitizer it takes longer still, so there each eighth of them is one.
+# tests take. Under a sanitizer it takes longer still, so there each eighth of them is one. An UNREGISTERED one
+# is registered by who adds it.
 function(tenon_add_gtest target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "UNREGISTERED" "" "SOURCES;LIBS;PRECOMPILE")
   find_package(GTest REQUIRED)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE ${arg_LIBS} tenon_compile_options GTest::gtest_main)
@@ -37,6 +59,9 @@ function(tenon_add_gtest target)
   endif()
   tenon_compile_quickly(${target})
   target_compile_options(${target} PRIVATE ${tenon_left_out})
+  if(arg_UNREGISTERED)
+    return()
+  endif()
   set(folder ${PROJECT_BINARY_DIR}/test_runs/${target})
   file(MAKE_DIRECTORY ${folder})
   if(TENON_SANITIZE)
@@ -49,7 +74,8 @@ function(tenon_add_gtest target)
   endif()
   set(prefix ${TENON_TEST_PREFIX}${target})
   set(program $<TARGET_FILE:${target}>)
-  set(properties "LABELS unit TIMEOUT 300 WORKING_DIRECTORY ${folder} ENVIRONMENT ${TENON_TEST_ENVIRONMENT}")
+  set(properties "LABELS unit TIMEOUT 300 WORKING_DIRECTORY ${folder}")
+  string(APPEND properties " ENVIRONMENT \"${TENON_TEST_ENVIRONMENT}\"")
   # A program that finds no test under a name says that all is well.
   string(APPEND properties " FAIL_REGULAR_EXPRESSION \"Running 0 tests\"")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/suites.cmake.in ${folder}/suites.cmake.in @ONLY)

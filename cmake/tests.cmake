@@ -61,6 +61,11 @@ foreach(file IN LISTS c_tests)
                                       TENON_TEST_PLUGINS=${test_plugins})
     endif()
   endforeach()
+  if(TARGET tenon_plugin_vulkan AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING
+     AND NOT name STREQUAL "steady_test")  # A million steps.
+    tenon_register_on_driver(c.vulkan.${name} lavapipe LABEL full COMMAND c_${name} ENVIRONMENT
+                             TENON_TEST_DEVICE=vulkan TENON_TEST_PLUGINS=${test_plugins})
+  endif()
   if(TARGET tenon_plugin_fake)
     foreach(device fake_queue fake_slow fake_wall fake_order)
       if("${device}.${name}" MATCHES "^fake_(slow|order).steady_test$")

@@ -11,8 +11,13 @@
 #   ./dev conformance cpu --op 'functions*'  what functions do there
 #   ./dev conformance cpu --html page.html   a page to look at
 #   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu
-#   ./dev conformance vulkan --level 2       on the driver that VK_DRIVER_FILES names
+#   ./dev conformance vulkan --level 2       on a GPU, or on each driver that needs none
+#   ./dev conformance vulkan --option validate=1   what the validation layer says is a fault, too
 #   ./dev conformance mutants --html page.html   whether the kit catches what is wrong
+#
+# `vulkan` runs on the driver that VK_DRIVER_FILES names. Where that names none it runs on the first device that
+# is found, if that is a GPU, and else on lavapipe and then on SwiftShader. What plugins/NAME/expected.jsonl knows
+# of drivers is expected. `onnx --device vulkan` runs on the driver that is named or found first.
 #
 # `build/dev/bin/tenon-conformance --help` lists the arguments.
 . tools/dev/lib.sh
@@ -29,17 +34,26 @@ if [ "$judged" = mutants ]; then
   build dev --target tenon_mutants
   exec build/dev/bin/tenon-mutants "$@"
 fi
-# The Vulkan plugin is under way, and is built where it is asked for.
-if [ "$judged" = vulkan ]; then
-  setup --vulkan
-  configure dev -DTENON_VULKAN=ON
-  build dev --target tenon_plugin_vulkan
-else
-  configure dev
-fi
-build dev --target tenon_conformance
+[ "$judged" != vulkan ] || setup --swiftshader
+configure dev
+build dev --target tenon_conformance tenon_command
 kit=build/dev/bin/tenon-conformance
-[ "$judged" = onnx ] || exec $kit --plugin "$judged" "$@"
+if [ "$judged" != onnx ]; then
+  expected=plugins/$judged/expected.jsonl
+  case " $* " in
+    *" --expected"*) ;;
+    *) [ ! -e "$expected" ] || set -- --expected "$expected" "$@" ;;
+  esac
+  set -- $kit --plugin "$judged" "$@"
+  if [ "$judged" != vulkan ] || [ "${VK_DRIVER_FILES:-}" ] || has_gpu dev vulkan; then
+    exec "$@"
+  fi
+  status=0
+  for driver in lavapipe swiftshader; do
+    tools/gpu/on_driver.sh $driver "$@" || status=1
+  done
+  exit $status
+fi
 
 devices="ref cpu"
 for argument; do

@@ -7,17 +7,11 @@
 # that `tenon run` runs. `./dev demo --help` lists all options.
 . tools/dev/lib.sh
 
-vulkan=
+part=
 for argument; do
-  case $argument in vulkan* | --device=vulkan*) vulkan=yes ;; esac
+  case $argument in vulkan* | --device=vulkan*) part=--vulkan ;; esac
 done
-if [ "$vulkan" ]; then
-  setup --vulkan
-  configure release -DTENON_VULKAN=ON
-  build release --target fashion tenon_plugin_vulkan
-else
-  setup
-  configure release
-  build release --target fashion
-fi
+setup $part
+configure release
+build release --target fashion
 exec build/release/bin/fashion "$@"

@@ -33,6 +33,11 @@ configure() {
   fi
 }
 
+# has_gpu PRESET PLUGIN: whether the first device of a plugin that was built is a GPU.
+has_gpu() {
+  "build/$1/bin/tenon" devices 2>/dev/null | grep -q "^$2:0  *gpu "
+}
+
 # build PRESET [ARGUMENTS OF cmake --build...]
 build() {
   echo "-- building $1" >&2

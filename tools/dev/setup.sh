@@ -6,7 +6,7 @@
 # Without a part: what the demo needs. A part adds to that; the other commands name theirs by
 # themselves.
 #
-#   --test         googletest
+#   --test         googletest, and --vulkan
 #   --check        clang, clang-format and python3
 #   --conformance  the node tests of ONNX
 #   --fuzz         clang and its libFuzzer
@@ -15,22 +15,25 @@
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
-#   --vulkan       what the Vulkan plugin needs, and drivers that need no GPU: lavapipe, and SwiftShader in Chromium
+#   --vulkan       what the Vulkan plugin and its tests need: headers, SPIR-V's tools, the validation layer, and
+#                  lavapipe, a driver that needs no GPU
+#   --swiftshader  another such driver, which comes with Chromium
 #   --cuda         what the CUDA plugin needs
-#   --all          all of these but --vulkan and --cuda
+#   --all          all of these but --swiftshader and --cuda
 #
 # Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
 . tools/dev/lib.sh
 
 packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev zlib1g-dev dataset-fashion-mnist"
+vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers"
 arm64=
 onnxruntime=
 [ "${1:-}" != --all ] ||
   set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime
 for part; do
   case $part in
-    --test) packages="$packages libgtest-dev python3" ;;
+    --test) packages="$packages libgtest-dev python3 $vulkan" ;;
     --check) packages="$packages clang-14 clang-format-14 python3" ;;
     --conformance) packages="$packages libonnx-testdata" ;;
     --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
@@ -47,9 +50,8 @@ for part; do
       command -v npm >/dev/null || packages="$packages npm"
       onnxruntime=yes
       ;;
-    --vulkan)
-      packages="$packages libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers chromium"
-      ;;
+    --vulkan) packages="$packages $vulkan" ;;
+    --swiftshader) packages="$packages chromium" ;;
     --cuda)
       echo "setup: the CUDA plugin is not part of Tenon yet, so --cuda has nothing to install" >&2
       exit 2

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Runs a command on one of the Vulkan drivers that need no GPU: lavapipe or swiftshader
+#
+#   tools/gpu/on_driver.sh NAME COMMAND...
+#   tools/gpu/on_driver.sh NAME              prints the file that describes the driver
+#
+# Where the driver is not installed this says so and ends with 77, which ctest shows as skipped.
+set -eu
+
+name=$1
+shift
+case $name in
+  # Debian's files have the machine's name in theirs, others' have none.
+  lavapipe) files="/usr/share/vulkan/icd.d/lvp_icd.$(uname -m).json /usr/share/vulkan/icd.d/lvp_icd.json" ;;
+  swiftshader) files=/usr/lib/chromium/vk_swiftshader_icd.json ;;
+  *)
+    echo "on_driver: there is no driver '$name'; there are lavapipe and swiftshader" >&2
+    exit 2
+    ;;
+esac
+for file in $files; do
+  [ -e "$file" ] || continue
+  if [ $# -eq 0 ]; then
+    echo "$file"
+    exit 0
+  fi
+  export VK_DRIVER_FILES="$file"
+  exec "$@"
+done
+echo "skipped: the driver $name is not installed, there is no $file; ./dev setup --vulkan --swiftshader installs both" >&2
+exit 77
