@@ -1,9 +1,76 @@
 #!/bin/sh
-# Builds and tests the plugins for graphics processors (not part of Tenon yet)
+# Tests and measures the plugins for GPUs on the GPU that is here, and writes a report of it
 #
-#   ./dev gpu
+#   ./dev gpu [--minutes N] [--no-build] [--software] [--driver FILE]
 #
+#   ./dev gpu                 the plugins' tests, the kit, the node tests of ONNX, the benches
+#   ./dev gpu --minutes 60    so long for the kit, which is 10 minutes otherwise
+#   ./dev gpu --no-build      with what lies in build/dev and build/release
+#   ./dev gpu --driver FILE   with the Vulkan driver that FILE describes
+#   ./dev gpu --software      with lavapipe, or the driver given: to try this command where there is no GPU
+#
+# The report lies in benches/results, or, of a software driver, in build/gpu. It tells what was not run,
+# and why. The status is 0 if there was no fault, 1 if there was one, and 77 where there is no GPU: nothing was
+# tested then.
 . tools/dev/lib.sh
 
-echo "gpu: the CUDA and Vulkan plugins are not part of Tenon yet" >&2
-exit 2
+minutes=10
+built=
+software=
+driver=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --minutes)
+      minutes=${2:-}
+      shift
+      ;;
+    --no-build) built=yes ;;
+    --software) software=--software ;;
+    --driver)
+      driver=${2:-}
+      shift
+      ;;
+    *)
+      echo "gpu: there is no option $1; ./dev gpu --help lists them" >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+case $minutes in
+  '' | *[!0-9.]*)
+    echo "gpu: --minutes takes a number, and not '$minutes'" >&2
+    exit 2
+    ;;
+esac
+if [ "$software" ] && [ -z "$driver" ]; then
+  driver=$(tools/gpu/on_driver.sh lavapipe || true)
+fi
+if [ "$driver" ]; then
+  if [ ! -e "$driver" ]; then
+    echo "gpu: there is no $driver" >&2
+    exit 2
+  fi
+  export VK_DRIVER_FILES="$driver"
+fi
+
+if [ -z "$built" ]; then
+  # A machine may have a GPU and no network: what can be built without a package is.
+  setup --test --conformance --bench --vulkan ||
+    echo "gpu: going on without these packages; what needs them is not run, and the report says so" >&2
+  tests=ON
+  [ -e /usr/include/gtest/gtest.h ] || tests=OFF
+  configure dev -DTENON_TESTS=$tests
+  targets="tenon_command tenon_plugins tenon_conformance"
+  cmake --build --preset dev --target help | grep -q '^vulkan_test:' && targets="$targets vulkan_test"
+  build dev --target $targets
+  if [ -e /usr/include/benchmark/benchmark.h ]; then
+    configure release -DTENON_BENCHES=ON
+    cmake --build --preset release --target help | grep -q '^bench_vulkan:' && build release --target bench_vulkan
+  fi
+fi
+if [ ! -x build/dev/bin/tenon ]; then
+  echo "gpu: there is no build/dev/bin/tenon; ./dev gpu without --no-build builds it" >&2
+  exit 2
+fi
+exec /usr/bin/python3 tools/gpu/run_on_gpu.py --minutes "$minutes" $software

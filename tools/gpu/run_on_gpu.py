@@ -1,0 +1,226 @@
+"""Runs the tests, the conformance kit and the benches of each plugin for GPUs on the GPU that is here,
+and writes one report for each. `./dev gpu` builds what is needed and calls this; gpu_report.py reads
+what the programs print.
+
+A plugin joins with a line in PLUGINS.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import gpu_report
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEV = pathlib.Path("build/dev/bin")
+RELEASE = pathlib.Path("build/release/bin")
+WORK = pathlib.Path("build/gpu")
+RESULTS = pathlib.Path("benches/results")
+ONNX = pathlib.Path("/usr/share/libonnx-testdata/data/node")
+SKIPPED = 77
+PARTS = 24            # Of the whole of the kit's cells.
+STEP_SECONDS = 1800   # What a step other than the kit's may take.
+
+
+class Step:
+    """A command, how its output is read, and the files without which it is not run."""
+
+    def __init__(self, name, command, read, seconds=STEP_SECONDS, needs=()):
+        self.name = name
+        self.command = [str(word) for word in command]
+        self.read = read
+        self.seconds = seconds
+        self.needs = [self.command[0], *needs]
+
+
+# ---- what is run
+
+def kit_steps(plugin, minutes, clock=time.monotonic):
+    """The device and the primitives, then everything, part by part, while there is time."""
+    end = clock() + minutes * 60
+    kit = [DEV / "tenon-conformance", "--plugin", plugin]
+    expected = pathlib.Path("plugins") / plugin / "expected.jsonl"
+    if (ROOT / expected).exists():
+        kit += ["--expected", expected]
+    yield Step("conformance, levels 0 to 2", [*kit, "--level", "2"], gpu_report.read_kit, end - clock())
+    for part in range(1, PARTS + 1):
+        left = end - clock()
+        if left < 5:
+            return
+        yield Step(f"conformance, all levels, part {part} of {PARTS}",
+                   [*kit, "--shard", f"{part}/{PARTS}"], gpu_report.read_kit, left)
+
+
+def vulkan_steps(minutes):
+    yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest)
+    yield Step("conformance with the validation layer",
+               [DEV / "tenon-conformance", "--plugin", "vulkan", "--level", "smoke", "--option", "validate=1",
+                "--expected", "plugins/vulkan/expected.jsonl"],
+               gpu_report.read_kit)
+    yield from kit_steps("vulkan", minutes)
+    yield Step("node tests of ONNX", [DEV / "tenon-conformance", "onnx", "--device", "vulkan"],
+               gpu_report.read_onnx, needs=[ONNX])
+    yield Step("benches", [RELEASE / "bench_vulkan", "--json", WORK / "vulkan.json"], gpu_report.read_bench)
+
+
+# The steps of each plugin for GPUs, by its name, and what it is called.
+PLUGINS = {"vulkan": ("Vulkan", vulkan_steps)}
+
+
+# ---- running it
+
+def run_step(step):
+    """The outcome of a step. What it prints is kept in a file under build/gpu."""
+    command = shlex.join(step.command)
+    missing = [str(path) for path in step.needs if not (ROOT / path).exists()]
+    if missing:
+        return gpu_report.Outcome(step.name, "", reason=f"not run: there is no {missing[0]}")
+    print(f"-- {step.name}: {command}", file=sys.stderr, flush=True)
+    log = ROOT / WORK / "step.log"
+    start = time.monotonic()
+    reason = ""
+    with open(log, "w") as file:
+        child = subprocess.Popen(step.command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT,
+                                 start_new_session=True)
+        try:
+            status = child.wait(step.seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            status, reason = None, f"cut off after {step.seconds:.0f} s"
+    text = log.read_text(errors="replace")
+    log.replace(log.with_name("".join(c if c.isalnum() else "_" for c in step.name) + ".log"))
+    summary, faults, details = step.read(text)
+    if status == SKIPPED:
+        reason, status = "the device did not open", 1
+    if status and not faults:
+        faults = text.splitlines()[-5:]
+    outcome = gpu_report.Outcome(step.name, command, status, time.monotonic() - start, summary, faults,
+                             details, reason)
+    print(f"   {outcome.summary or '-'}: {gpu_report.words_of(outcome)}", flush=True)
+    return outcome
+
+
+def is_fault(outcome):
+    return bool(outcome.faults) or outcome.status not in (0, None)
+
+
+# ---- what there is
+
+def said_by(*command):
+    """The first line that a command prints; empty if there is no such command."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    except OSError:
+        return ""
+    lines = done.stdout.splitlines() if done.returncode == 0 else []
+    return lines[0].strip() if lines else ""
+
+
+def commit():
+    name = said_by("git", "rev-parse", "--short=10", "HEAD")
+    changed = said_by("git", "status", "--porcelain", "--untracked-files=no")
+    return (name or "unknown") + ("-changed" if changed else "")
+
+
+def processor():
+    """The name of the machine's processor, and how many of it there are."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
+def facts_of(device, software):
+    """Pairs of what and which, for the head of the report."""
+    memory = device.get("memory_bytes", 0)
+    return [("device", f"{device['name']}: {device.get('description', '')}"),
+            ("kind", "a software driver, not a GPU" if software else device["kind"]),
+            ("driver", device.get("driver", "")),
+            ("memory", f"{memory / 2**30:.1f} GiB" if memory else ""),
+            ("features", " ".join(device.get("features", []))),
+            ("plugin", device.get("plugin_version", "")),
+            ("commit", commit()),
+            ("date", datetime.date.today().isoformat()),
+            ("processor", processor()),
+            ("system", platform.platform()),
+            ("compiler", said_by("c++", "--version"))]
+
+
+def told_devices():
+    """What `tenon devices` says, as (devices, plugins)."""
+    done = subprocess.run([ROOT / DEV / "tenon", "devices", "--json"], capture_output=True, text=True)
+    told = json.loads(done.stdout or "{}")
+    return told.get("devices", []), told.get("plugins", [])
+
+
+def chosen(devices, plugin, software):
+    """The first device of a plugin, if it is what is asked for."""
+    for device in devices:
+        if device["name"] == f"{plugin}:0" and (software or device["kind"] != "cpu"):
+            return device
+    return None
+
+
+def tell_what_was_found(devices, plugins):
+    print("gpu: there is no GPU here that a plugin opens, so nothing was tested", file=sys.stderr)
+    for device in devices:
+        print(f"gpu: found {device['name']}, {device['kind']}: {device.get('description', '')}",
+              file=sys.stderr)
+    for name in PLUGINS:
+        told = [plugin for plugin in plugins if plugin["name"] == name]
+        for plugin in told:
+            if "reason" in plugin:
+                print(f"gpu: the plugin {name} was {plugin['state']}: {plugin['reason']}", file=sys.stderr)
+        if not told:
+            print(f"gpu: the plugin {name} was not built; ./dev setup --{name} installs what it needs",
+                  file=sys.stderr)
+
+
+def write_report(title, device, outcomes, software):
+    stem = gpu_report.file_stem(datetime.date.today().isoformat(), device.get("description", device["name"]),
+                            commit())
+    folder = ROOT / (WORK if software else RESULTS)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}.md"
+    path.write_text(gpu_report.page(title, facts_of(device, software), outcomes))
+    print(f"gpu: wrote {path.relative_to(ROOT)}")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--minutes", type=float, default=10)
+    options.add_argument("--software", action="store_true")
+    options = options.parse_args()
+    (ROOT / WORK).mkdir(parents=True, exist_ok=True)
+    devices, plugins = told_devices()
+    ran, faults = False, 0
+    for name, (title, steps) in PLUGINS.items():
+        device = chosen(devices, name, options.software)
+        if device is None:
+            continue
+        ran = True
+        outcomes = [run_step(step) for step in steps(options.minutes)]
+        faults += sum(is_fault(outcome) for outcome in outcomes)
+        kind = ": a software driver" if options.software else ""
+        write_report(f"{title} on {device.get('description', name)}{kind}", device, outcomes,
+                     options.software)
+    if not ran:
+        tell_what_was_found(devices, plugins)
+        sys.exit(SKIPPED)
+    print(f"gpu: {faults} steps with faults" if faults else "gpu: no faults")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
