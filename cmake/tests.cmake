@@ -63,7 +63,7 @@ foreach(file IN LISTS c_tests)
   endforeach()
   if(TARGET tenon_plugin_vulkan AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING
      AND NOT name STREQUAL "steady_test")  # A million steps.
-    tenon_register_on_driver(c.vulkan.${name} lavapipe LABEL full COMMAND c_${name} ENVIRONMENT
+    tenon_register_on_driver(c.vulkan.${name} lavapipe LABEL c COMMAND c_${name} ENVIRONMENT
                              TENON_TEST_DEVICE=vulkan TENON_TEST_PLUGINS=${test_plugins})
   endif()
   if(TARGET tenon_plugin_fake)

@@ -44,7 +44,10 @@ static void comes_back_as_the_same_memory(void) {
   CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &y));
 
   CHECK_VALUES(y, 1, 3, 2, 4);
-  CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "was lent");
+  /* A device that takes no host memory over has copied it. */
+  if (device_has(TENON_FEATURE_IMPORT_HOST)) {
+    CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "was lent");
+  }
   tenon_tensor_release(x);
   tenon_tensor_release(t);
   tenon_tensor_release(y);
