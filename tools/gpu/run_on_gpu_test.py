@@ -38,14 +38,14 @@ class KitSteps(unittest.TestCase):
 
 
 class Steps(unittest.TestCase):
-    def outcome_of(self, code, seconds=20, needs=()):
+    def outcome_of(self, code, share=20, needs=()):
         root = run_on_gpu.ROOT
         with tempfile.TemporaryDirectory() as folder:
             run_on_gpu.ROOT = pathlib.Path(folder)
             (run_on_gpu.ROOT / run_on_gpu.WORK).mkdir(parents=True)
             try:
                 return run_on_gpu.run_step(run_on_gpu.Step(
-                    "a step", [sys.executable, "-c", code], gpu_report.read_onnx, seconds, needs))
+                    "a step", [sys.executable, "-c", code], gpu_report.read_onnx, share, needs))
             finally:
                 run_on_gpu.ROOT = root
 
@@ -68,9 +68,19 @@ class Steps(unittest.TestCase):
         self.assertTrue(run_on_gpu.is_fault(self.outcome_of("raise SystemExit(77)")))
 
     def test_that_take_too_long_are_cut_off(self):
-        outcome = self.outcome_of("import time; time.sleep(60)", seconds=0.5)
+        outcome = self.outcome_of("import time; time.sleep(60)", share=0.5)
         self.assertEqual(outcome.reason, "cut off after 0 s")
         self.assertFalse(run_on_gpu.is_fault(outcome))
+
+    def test_that_do_not_end_and_have_no_share_of_the_time_are_faults(self):
+        seconds = run_on_gpu.STEP_SECONDS
+        run_on_gpu.STEP_SECONDS = 0.5
+        try:
+            outcome = self.outcome_of("import time; time.sleep(60)", share=None)
+        finally:
+            run_on_gpu.STEP_SECONDS = seconds
+        self.assertEqual(outcome.reason, "cut off after 0 s")
+        self.assertTrue(run_on_gpu.is_fault(outcome))
 
     def test_that_lack_something_are_not_run(self):
         outcome = self.outcome_of("", needs=["no/such/file"])
