@@ -26,7 +26,6 @@ struct Capabilities {
   bool float64, int64, float16, int16, int8;
   bool storage16, storage8;
   bool buffer_int64_atomics;
-  bool memory_model;  // The capability VulkanMemoryModel.
 
   FloatControls controls16, controls32, controls64;
   // Each width may ask for its own treatment of denorms; of rounding. Otherwise all ask for one.

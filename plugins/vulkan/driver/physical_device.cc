@@ -96,7 +96,6 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
   found.storage8 = offers(VK_API_VERSION_1_2, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
   found.float16_int8 = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
   found.atomic_int64 = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME);
-  found.memory_model = offers(VK_API_VERSION_1_2, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME);
   found.timeline = offers(VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
   found.float_controls = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
   found.driver_properties = offers(VK_API_VERSION_1_2, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
@@ -120,8 +119,6 @@ void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   found.storage8.uniformAndStorageBuffer8BitAccess = VK_FALSE;
   found.storage8.storagePushConstant8 = VK_FALSE;
   found.atomic_int64.shaderSharedInt64Atomics = VK_FALSE;
-  found.memory_model.vulkanMemoryModelDeviceScope = VK_FALSE;
-  found.memory_model.vulkanMemoryModelAvailabilityVisibilityChains = VK_FALSE;
 }
 
 // The family that computes and draws least, so that a desktop's frames are in nobody's way.
@@ -226,7 +223,6 @@ void find_types(const FeatureChain& features, Capabilities& capabilities) {
   capabilities.storage16 = features.storage16.storageBuffer16BitAccess;
   capabilities.storage8 = features.storage8.storageBuffer8BitAccess;
   capabilities.buffer_int64_atomics = features.atomic_int64.shaderBufferInt64Atomics;
-  capabilities.memory_model = features.memory_model.vulkanMemoryModel;
 }
 
 void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
@@ -296,14 +292,12 @@ void FeatureChain::link(const Offers& offers) {
   storage8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES;
   float16_int8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES;
   atomic_int64.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES;
-  memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
   timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
   Chain chain(core);
   chain.add(true, storage16);
   chain.add(offers.storage8, storage8);
   chain.add(offers.float16_int8, float16_int8);
   chain.add(offers.atomic_int64, atomic_int64);
-  chain.add(offers.memory_model, memory_model);
   chain.add(offers.timeline, timeline);
 }
 

@@ -14,7 +14,7 @@ namespace tenon_vulkan {
 
 // Whether what is not in Vulkan 1.1 is there, by a later version or by an extension.
 struct Offers {
-  bool storage8, float16_int8, atomic_int64, memory_model, timeline;
+  bool storage8, float16_int8, atomic_int64, timeline;
   bool float_controls, driver_properties, maintenance4;
 };
 
@@ -25,7 +25,6 @@ struct FeatureChain {
   VkPhysicalDevice8BitStorageFeatures storage8;
   VkPhysicalDeviceShaderFloat16Int8Features float16_int8;
   VkPhysicalDeviceShaderAtomicInt64Features atomic_int64;
-  VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
 
   // Points one at the other, from `core` on.
