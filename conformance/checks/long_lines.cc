@@ -28,7 +28,10 @@ const std::vector<Line>& lines() {
       {"argmin", {}, {{kLong}}},
       {"cumsum", {}, {{kLong}}},
       {"cumsum", {{"exclusive", true}, {"reverse", true}}, {{2, kLong}}},
+      // Of parts that are themselves cut into parts.
+      {"cumsum", {}, {{42 * kLong}}},
       {"cummax", {}, {{kLong}}},
+      {"cummax", {}, {{2, 6 * kLong}}},
       {"cummin", {{"reverse", true}}, {{kLong}}},
       {"sort", {}, {{kLong}}},
       {"top_k", {{"k", 20011}, {"sorted", false}}, {{kLong}}},

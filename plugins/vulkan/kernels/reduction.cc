@@ -92,39 +92,19 @@ Element Reduction::result(const Partial& partial) const {
   return spirv::cast(partial.value, dtype_);
 }
 
-GroupReduction::GroupReduction(Code& code, const Reduction& reduction)
-    : code_(code), reduction_(reduction), dtype_(reduction.identity(code).value.dtype()) {
-  const uint32_t n = code.local_size();
-  low_ = code.shared<U32>(n);
-  const Kind kind = spirv::kind_of(dtype_);
-  if (kind == Kind::kWide || kind == Kind::kF64) high_ = code.shared<U32>(n);
-  if (reduction.is_search()) index_ = code.shared<U32>(n);
-}
-
-Reduction::Partial GroupReduction::load(U32 at) const {
-  const U32 nothing = code_.u32(0);
-  const spirv::Bits bits = {low_->get(at), high_ ? high_->get(at) : nothing};
-  return {spirv::element_of(dtype_, bits), index_ ? index_->get(at) : nothing};
-}
-
-void GroupReduction::store(U32 at, const Reduction::Partial& partial) const {
-  const spirv::Bits bits = spirv::bits_of(partial.value);
-  low_->set(at, bits.low);
-  if (high_) high_->set(at, bits.high);
-  if (index_) index_->set(at, partial.index);
-}
-
 Reduction::Partial GroupReduction::across(const Reduction::Partial& own) const {
   const U32 self = code_.local_index();
   // What was there before has been read.
   code_.barrier();
-  store(self, own);
+  shared_.set(self, own);
   for (uint32_t half = code_.local_size() / 2; half > 0; half /= 2) {
     code_.barrier();
-    code_.if_(self < half, [&] { store(self, reduction_.join(load(self), load(self + half))); });
+    code_.if_(self < half, [&] {
+      shared_.set(self, reduction_.join(shared_.get(self), shared_.get(self + half)));
+    });
   }
   code_.barrier();
-  return load(code_.u32(0));
+  return shared_.get(code_.u32(0));
 }
 
 }  // namespace tenon_vulkan

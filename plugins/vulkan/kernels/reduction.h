@@ -59,20 +59,37 @@ class PartialVar {
   spirv::Var<spirv::U32> index_;
 };
 
+// Partials that the invocations of a group share.
+class SharedPartials {
+ public:
+  SharedPartials(spirv::Code& code, const Reduction& reduction, uint32_t n)
+      : values_(code, reduction.identity(code).value.dtype(), n) {
+    if (reduction.is_search()) indices_ = code.shared<spirv::U32>(n);
+  }
+  Reduction::Partial get(spirv::U32 at) const {
+    return {values_.get(at), indices_ ? indices_->get(at) : at};
+  }
+  void set(spirv::U32 at, const Reduction::Partial& partial) const {
+    values_.set(at, partial.value);
+    if (indices_) indices_->set(at, partial.index);
+  }
+
+ private:
+  const spirv::SharedElements values_;
+  std::optional<spirv::Shared<spirv::U32>> indices_;
+};
+
 // Joins what a group's invocations have; all of them get the result.
 class GroupReduction {
  public:
-  GroupReduction(spirv::Code& code, const Reduction& reduction);
+  GroupReduction(spirv::Code& code, const Reduction& reduction)
+      : code_(code), reduction_(reduction), shared_(code, reduction, code.local_size()) {}
   Reduction::Partial across(const Reduction::Partial& own) const;
 
  private:
-  Reduction::Partial load(spirv::U32 at) const;
-  void store(spirv::U32 at, const Reduction::Partial& partial) const;
-
   spirv::Code& code_;
   const Reduction& reduction_;
-  tenon_dtype dtype_;
-  std::optional<spirv::Shared<spirv::U32>> low_, high_, index_;
+  const SharedPartials shared_;
 };
 
 }  // namespace tenon_vulkan

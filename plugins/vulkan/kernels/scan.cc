@@ -1,22 +1,245 @@
-// cumsum, cumprod, cummax and cummin: an invocation goes along a line.
+// cumsum, cumprod, cummax and cummin.
+//
+// A line of at most kShortLine elements is one invocation's, which goes along it. A longer one is
+// cut into parts of kPart elements, each a group's. Of a line of several parts the groups first
+// bring down what each part holds; then what comes before each is known, by a scan of these
+// partials, which are a line like others; and then each part is scanned from there on.
+//
+// Within a part, a tile at a time, an invocation goes along kEach elements, and what the
+// invocations have is scanned as a tree. So the order in which elements meet is decided by the
+// line's length alone, and none waits for more than a few others. Nothing is left to the scans of
+// subgroups: these have an order of the driver's. By exchanges within a subgroup the tree would
+// save five of the ten barriers that a tile takes, where it is memory that a tile waits for, and
+// only where invocations lie in subgroups as they are numbered, which no driver promises.
+
+#include <optional>
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
+#include "plugins/vulkan/kernels/lazy_pipeline.h"
 #include "plugins/vulkan/kernels/reduction.h"
 #include "plugins/vulkan/kernels/shader.h"
 
 namespace tenon_vulkan {
 namespace {
 
+using spirv::Bool;
 using spirv::Code;
 using spirv::Elements;
 using spirv::U32;
+using Partial = Reduction::Partial;
 
-// Parameters: how many lines, how long they are, the strides of input and result along them, and
-// the other axes.
+constexpr int64_t kShortLine = 128;
+constexpr uint32_t kEach = 8;
+constexpr uint32_t kTile = kEach * kLocalSize;
+constexpr int64_t kPart = 4 * kTile;
+
 struct Scan {
   bool is_exclusive, is_reverse;
   bool tells_where;  // A second result: which element it was.
+};
+
+// What one shader of the family does.
+struct Pass {
+  bool by_groups;      // A part of a line is a group's; a line is not an invocation's.
+  bool brings_down;    // Gives a partial for each part. Else: scans.
+  bool from_partials;  // Lines of partials, which are scanned in place and leave themselves out.
+  bool has_before;     // It is known what comes before each part.
+};
+
+// Parameters: how many lines, how long they are, into how many parts each is cut, and of a view the
+// strides of input and result along a line, and the other axes.
+enum : uint32_t { kLines, kLength, kParts, kFromStride, kToStride, kAxes };
+
+// Partials that are operands: values and, of a search, which elements they are.
+class PartialMemory {
+ public:
+  PartialMemory(Code& code, const Reduction& reduction, uint32_t& operand)
+      : values_(code, operand++, reduction.identity(code).value.dtype()) {
+    if (reduction.is_search()) indices_.emplace(code, operand++, TENON_UINT32);
+  }
+  Partial load(U32 at) const {
+    return {values_.load(at), indices_ ? indices_->load(at).word() : at};
+  }
+  void store(U32 at, const Partial& partial) const {
+    values_.store(at, partial.value);
+    if (indices_) indices_->store(at, {TENON_UINT32, partial.index});
+  }
+
+ private:
+  const Elements values_;
+  std::optional<Elements> indices_;
+};
+
+class ScanCode {
+ public:
+  // Operands: a view or partials; what is given, unless partials are scanned in place; what comes
+  // before each part.
+  ScanCode(Code& code, const Reduction& reduction, const Scan& scan, const Pass& pass,
+           tenon_dtype dtype)
+      : code_(code), reduction_(reduction), scan_(scan), pass_(pass), dtype_(dtype) {
+    uint32_t operand = 0;
+    if (pass.from_partials) {
+      partials_.emplace(code, reduction, operand);
+    } else {
+      x_.emplace(code, operand++, dtype);
+      axes_.emplace(code, code.u32(kAxes), 2);
+    }
+    if (pass.brings_down) {
+      given_.emplace(code, reduction, operand);
+    } else if (!pass.from_partials) {
+      y_.emplace(code, operand++, dtype);
+      if (scan.tells_where) where_.emplace(code, operand++, TENON_INT64);
+    }
+    if (pass.has_before) before_.emplace(code, reduction, operand);
+  }
+
+  void write() {
+    if (!pass_.by_groups) {
+      code_.for_each(code_.parameter(kLines), [&](U32 line) { go_along(place_of(line)); });
+    } else if (pass_.brings_down) {
+      const GroupReduction group(code_, reduction_);
+      for_each_part([&](U32 item, const Place& place, U32 begin, U32 end) {
+        const PartialVar own(reduction_, code_);
+        code_.for_(begin + code_.local_index(), end, code_.u32(kLocalSize),
+                   [&](U32 step) { own.set(reduction_.join(own.get(), load(place, step))); });
+        const Partial whole = group.across(own.get());
+        code_.if_(code_.local_index() == 0, [&] { given_->store(item, whole); });
+      });
+    } else {
+      tile_.emplace(code_, reduction_, kTile + kLocalSize);
+      totals_.emplace(code_, reduction_, kLocalSize);
+      for_each_part([&](U32 item, const Place& place, U32 begin, U32 end) {
+        const PartialVar total(reduction_, code_);
+        if (before_) total.set(before_->load(item));
+        code_.for_(begin, end, code_.u32(kTile), [&](U32 first) {
+          total.set(scan_tile(place, first, end, total.get()));
+        });
+      });
+    }
+  }
+
+ private:
+  // Where a line begins, in what is read and what is written.
+  struct Place {
+    U32 from, to;
+  };
+
+  Place place_of(U32 line) {
+    if (pass_.from_partials) {
+      const U32 first = line * code_.parameter(kLength);
+      return {first, first};
+    }
+    const std::vector<U32> places = axes_->places(line);
+    return {places[0], places[1]};
+  }
+
+  // body(number of the part among those of all lines, its line's place, its first step, its end).
+  template <class Body>
+  void for_each_part(const Body& body) {
+    const U32 n_parts = code_.parameter(kParts), length = code_.parameter(kLength);
+    code_.for_(code_.group_index(), code_.parameter(kLines) * n_parts, code_.n_groups(),
+               [&](U32 item) {
+                 const U32 line = item / n_parts, begin = (item - line * n_parts) * kPart;
+                 const U32 end = begin + min(code_.u32(kPart), length - begin);
+                 body(item, place_of(line), begin, end);
+               });
+  }
+
+  // A step along the line, as an element's number; and back.
+  U32 turned(U32 step) {
+    return scan_.is_reverse ? code_.parameter(kLength) - 1 - step : step;
+  }
+
+  Partial load(const Place& place, U32 step) {
+    if (pass_.from_partials) return partials_->load(place.from + step);
+    const U32 at = place.from + turned(step) * code_.parameter(kFromStride);
+    return reduction_.partial(x_->load(at), step);
+  }
+
+  void store(const Place& place, U32 step, const Partial& shown) {
+    if (pass_.from_partials) return partials_->store(place.to + step, shown);
+    const U32 to = place.to + turned(step) * code_.parameter(kToStride);
+    y_->store(to, spirv::cast(shown.value, dtype_));
+    if (where_) where_->store(to, {TENON_INT64, spirv::zero_extended(turned(shown.index))});
+  }
+
+  bool leaves_itself_out() const { return pass_.from_partials || scan_.is_exclusive; }
+
+  void go_along(const Place& place) {
+    const PartialVar total(reduction_, code_);
+    code_.for_many(code_.u32(0), code_.parameter(kLength), [&](U32 step) {
+      const Partial before = total.get();
+      const Partial after = reduction_.join(before, load(place, step));
+      total.set(after);
+      store(place, step, leaves_itself_out() ? before : after);
+    });
+  }
+
+  // Invocations read and write memory side by side, and go along elements that lie side by side:
+  // these change hands in shared memory, where every kEach of them leave a gap, since otherwise
+  // invocations would reach the same bank of it.
+  static U32 slot(U32 element) { return element + element / kEach; }
+
+  // `total` is what comes before the tile; gives what comes before the next one.
+  Partial scan_tile(const Place& place, U32 first, U32 end, const Partial& total) {
+    const U32 self = code_.local_index(), own_slots = self * (kEach + 1);
+    for (uint32_t k = 0; k < kEach; ++k) {
+      const U32 element = self + k * kLocalSize, step = first + element;
+      const PartialVar x(reduction_, code_);
+      code_.if_(step < end, [&] { x.set(load(place, step)); });
+      tile_->set(slot(element), x.get());
+    }
+    code_.barrier();
+    std::vector<Partial> own = {tile_->get(own_slots)};
+    for (uint32_t k = 1; k < kEach; ++k) {
+      own.push_back(reduction_.join(own.back(), tile_->get(own_slots + k)));
+    }
+    scan_totals(own.back());
+    const Partial whole = totals_->get(code_.u32(kLocalSize - 1));
+    const Bool is_first = self == 0;
+    const U32 neighbour = select(is_first, self, self - 1);
+    const Partial with_others = reduction_.join(total, totals_->get(neighbour));
+    const Partial before = {spirv::select(is_first, total.value, with_others.value),
+                            select(is_first, total.index, with_others.index)};
+    for (uint32_t k = 0; k < kEach; ++k) {
+      const bool is_before = leaves_itself_out() && k == 0;
+      const Partial& met = own[leaves_itself_out() && k > 0 ? k - 1 : k];
+      tile_->set(own_slots + k, is_before ? before : reduction_.join(before, met));
+    }
+    code_.barrier();
+    for (uint32_t k = 0; k < kEach; ++k) {
+      const U32 element = self + k * kLocalSize, step = first + element;
+      code_.if_(step < end, [&] { store(place, step, tile_->get(slot(element))); });
+    }
+    code_.barrier();
+    return reduction_.join(total, whole);
+  }
+
+  // Pairs, then pairs of pairs and so on: in each round the right half of a block takes in the last
+  // one of its left half, which nobody changes in that round.
+  void scan_totals(const Partial& own) {
+    const U32 self = code_.local_index();
+    totals_->set(self, own);
+    for (uint32_t half = 1; half < kLocalSize; half *= 2) {
+      code_.barrier();
+      code_.if_((self & half) != 0, [&] {
+        const U32 last_of_left = (self & ~(2 * half - 1)) | (half - 1);
+        totals_->set(self, reduction_.join(totals_->get(last_of_left), totals_->get(self)));
+      });
+    }
+    code_.barrier();
+  }
+
+  Code& code_;
+  const Reduction& reduction_;
+  const Scan scan_;
+  const Pass pass_;
+  const tenon_dtype dtype_;
+  std::optional<Elements> x_, y_, where_;
+  std::optional<AxesCode> axes_;
+  std::optional<PartialMemory> partials_, given_, before_;
+  std::optional<SharedPartials> tile_, totals_;
 };
 
 uint32_t reduction_of(uint32_t op) {
@@ -32,48 +255,132 @@ uint32_t reduction_of(uint32_t op) {
   }
 }
 
-Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& scan) {
-  const Capabilities& capabilities = capabilities_of(request.device());
-  const tenon_dtype dtype = request.input(0).dtype;
-  if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
-  const Reduction reduction(reduction_of(request.op()), dtype);
-  const uint32_t n_operands = scan.tells_where ? 3 : 2;
-  Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
-  const Elements x(code, 0, dtype), y(code, 1, dtype);
-  const U32 length = code.parameter(1u), x_stride = code.parameter(2u),
-            y_stride = code.parameter(3u);
-  const AxesCode axes(code, code.u32(4), 2);
-  code.for_each(code.parameter(0u), [&](U32 line) {
-    const std::vector<U32> places = axes.places(line);
-    const PartialVar total(reduction, code);
-    code.for_many(code.u32(0), length, [&](U32 step) {
-      const U32 i = scan.is_reverse ? length - 1 - step : step;
-      const Reduction::Partial before = total.get();
-      const Reduction::Partial own = reduction.partial(x.load(places[0] + i * x_stride), step);
-      const Reduction::Partial after = reduction.join(before, own);
-      total.set(after);
-      const U32 to = places[1] + i * y_stride;
-      const Reduction::Partial& shown = scan.is_exclusive ? before : after;
-      y.store(to, spirv::cast(shown.value, dtype));
-      if (!scan.tells_where) return;
-      const U32 where = scan.is_reverse ? length - 1 - shown.index : shown.index;
-      Elements(code, 2, TENON_INT64).store(to, {TENON_INT64, spirv::zero_extended(where)});
-    });
-  });
-  const size_t axis = tenon_sdk::from_front(given_axis, request.input(0).rank);
-  const auto fill = [axis](const tenon_launch& launch, Words& words) {
+int64_t parts_of(int64_t length) { return (length + kPart - 1) / kPart; }
+
+class ScanKernel final : public Kernel {
+ public:
+  ScanKernel(const Request& request, size_t axis, const Scan& scan)
+      : device_(request.device()),
+        reduction_(reduction_of(request.op()), request.input(0).dtype),
+        dtype_(request.input(0).dtype),
+        axis_(axis),
+        scan_(scan) {}
+
+  uint64_t workspace(const tenon_launch& launch) const override {
+    const int64_t length = launch.inputs[0].sizes[axis_];
+    int64_t n = 0;
+    for (int64_t parts = parts_of(length); parts > 1; parts = parts_of(parts)) n += parts;
+    return kPartialBytes * static_cast<uint64_t>(n * lines_of(launch));
+  }
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
-    const int64_t n = tenon_sdk::count(in);
-    const int64_t n_lines = n == 0 ? 0 : n / in.sizes[axis];
-    for (const int64_t word : {n_lines, in.sizes[axis], in.strides[axis], out.strides[axis]}) {
-      push(words, word);
-    }
+    if (tenon_sdk::count(in) == 0) return nullptr;
+    Line line = {.n = lines_of(launch), .length = in.sizes[axis_]};
+    push(line.more, in.strides[axis_]);
+    push(line.more, out.strides[axis_]);
     const int64_t* const strides[] = {in.strides, out.strides};
-    Axes(in.rank, in.sizes, ~(uint32_t{1} << axis), strides).push(words);
-    return groups_for(static_cast<uint64_t>(n_lines));
+    Axes(in.rank, in.sizes, ~(uint32_t{1} << axis_), strides).push(line.more);
+    std::vector<Operand> results = {operand_of(launch, 1)};
+    if (scan_.tells_where) results.push_back(operand_of(launch, 2));
+    if (line.length <= kShortLine) {
+      return run(encoder, {}, line, {operand_of(launch, 0)}, results, {});
+    }
+    Operand rest = workspace_of(launch);
+    return scan(encoder, false, line, {operand_of(launch, 0)}, results, rest);
+  }
+
+ private:
+  static constexpr uint64_t kPartialBytes = 12;  // A value of up to 8, and which element it is.
+  using Operands = std::vector<Operand>;
+
+  struct Line {
+    int64_t n, length;
+    Words more;  // Parameters of views.
   };
-  return one_dispatch(request.device(), code, n_operands,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+
+  int64_t lines_of(const tenon_launch& launch) const {
+    const tenon_view& in = launch.inputs[0];
+    const int64_t n = tenon_sdk::count(in);
+    return n == 0 ? 0 : n / in.sizes[axis_];
+  }
+
+  // Partials at the beginning of what is left of the workspace.
+  Operands take_partials(Operand& rest, int64_t n) const {
+    Operand values = rest, indices = rest;
+    values.end = values.begin + 8 * static_cast<uint64_t>(n);
+    indices.begin = indices.first = values.end;
+    indices.end = indices.begin + 4 * static_cast<uint64_t>(n);
+    rest.begin = rest.first = indices.end;
+    return reduction_.is_search() ? Operands{values, indices} : Operands{values};
+  }
+
+  static Operands read_only(Operands operands) {
+    for (Operand& operand : operands) operand.is_written = false;
+    return operands;
+  }
+
+  // Lines of several parts, too.
+  tenon_error* scan(Encoder& encoder, bool from_partials, const Line& line, const Operands& from,
+                    const Operands& to, Operand& rest) const {
+    const int64_t n_parts = parts_of(line.length);
+    Pass pass = {.by_groups = true,
+                 .brings_down = false,
+                 .from_partials = from_partials,
+                 .has_before = n_parts > 1};
+    if (n_parts == 1) return run(encoder, pass, line, from, to, {});
+    const Operands partials = take_partials(rest, line.n * n_parts);
+    Pass down = pass;
+    down.brings_down = true;
+    down.has_before = false;
+    tenon_error* error = run(encoder, down, line, read_only(from), partials, {});
+    if (error == nullptr) {
+      error = scan(encoder, true, {.n = line.n, .length = n_parts, .more = {}}, partials, {}, rest);
+    }
+    if (error != nullptr) return error;
+    return run(encoder, pass, line, from, to, read_only(partials));
+  }
+
+  tenon_error* run(Encoder& encoder, const Pass& pass, const Line& line, Operands operands,
+                   const Operands& to, const Operands& before) const {
+    operands.insert(operands.end(), to.begin(), to.end());
+    operands.insert(operands.end(), before.begin(), before.end());
+    const auto n_operands = static_cast<uint32_t>(operands.size());
+    const LazyPipeline& lazy = pipelines_[8 * pass.by_groups + 4 * pass.brings_down +
+                                          2 * pass.from_partials + pass.has_before];
+    const Pipeline* pipeline = nullptr;
+    tenon_error* error = lazy.get(device_, n_operands, &pipeline, [&] {
+      Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
+      ScanCode(code, reduction_, scan_, pass, dtype_).write();
+      return code.finish();
+    });
+    if (error != nullptr) return error;
+    const int64_t n_parts = parts_of(line.length);
+    Words words;
+    for (const int64_t word : {line.n, line.length, n_parts}) push(words, word);
+    words.insert(words.end(), line.more.begin(), line.more.end());
+    const auto n_lines = static_cast<uint64_t>(line.n), n_items = static_cast<uint64_t>(n_parts);
+    const auto groups = pass.by_groups ? so_many_groups(n_lines * n_items) : groups_for(n_lines);
+    return encoder.dispatch({pipeline, operands, words, groups});
+  }
+
+  tenon_device_p* const device_;
+  const Reduction reduction_;
+  const tenon_dtype dtype_;
+  const size_t axis_;
+  const Scan scan_;
+  LazyPipeline pipelines_[16];
+};
+
+Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& scan) {
+  const tenon_operand& x = request.input(0);
+  if (x.dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
+    return tenon_sdk::refuse("has no float64");
+  }
+  const size_t axis = tenon_sdk::from_front(given_axis, x.rank);
+  return {
+      .kernel = std::make_unique<ScanKernel>(request, axis, scan),
+      .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE};
 }
 
 }  // namespace

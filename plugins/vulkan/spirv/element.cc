@@ -183,6 +183,22 @@ void ElementVar::set(const Element& x) const {
   if (high_ != 0) code_->emit(spv::Op::OpStore, {high_, x.wide().high.id});
 }
 
+SharedElements::SharedElements(Code& code, tenon_dtype dtype, uint32_t n)
+    : dtype_(dtype), low_(code.shared<U32>(n)) {
+  if (tenon_sdk::size_of(dtype) == 8) high_ = code.shared<U32>(n);
+}
+
+Element SharedElements::get(U32 index) const {
+  const U32 low = low_.get(index);
+  return element_of(dtype_, {low, high_ ? high_->get(index) : low});
+}
+
+void SharedElements::set(U32 index, const Element& x) const {
+  const Bits bits = bits_of(x);
+  low_.set(index, bits.low);
+  if (high_) high_->set(index, bits.high);
+}
+
 // ---- memory
 
 Elements::Elements(Code& code, uint32_t operand, tenon_dtype dtype)

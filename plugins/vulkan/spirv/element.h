@@ -8,6 +8,7 @@
 
 #include <tenon/plugin.h>
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -83,6 +84,19 @@ class ElementVar {
   tenon_dtype dtype_;
   Code* code_;
   Id low_, high_;
+};
+
+// Elements that the invocations of a group share.
+class SharedElements {
+ public:
+  SharedElements(Code& code, tenon_dtype dtype, uint32_t n);
+  Element get(U32 index) const;
+  void set(U32 index, const Element& x) const;
+
+ private:
+  tenon_dtype dtype_;
+  Shared<U32> low_;
+  std::optional<Shared<U32>> high_;
 };
 
 // The elements of an operand. Indices are counted in elements and wrap, so that negative strides
