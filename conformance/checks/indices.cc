@@ -80,6 +80,19 @@ void add_composites(const Environment& env, tenon_dtype index, std::vector<Probl
   }
 }
 
+// So many updates of few places that a device may go about them in another way.
+Problem with_many_updates(const Claim& claim, uint64_t seed) {
+  constexpr int64_t kMany = 300, kPlaces = 7;
+  const bool has_tuples = claim.op->name == "scatter_nd";
+  Problem problem;
+  problem.op = claim.op;
+  problem.inputs = {plain(claim.inputs[0], {kPlaces}, seed),
+                    indices(claim.inputs[1], has_tuples ? Sizes{kMany, 1} : Sizes{kMany}, kPlaces,
+                            seed + 1),
+                    plain(claim.inputs[2], {kMany}, seed + 2)};
+  return problem;
+}
+
 std::vector<Problem> index_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
   const IndexRule* const rule = index_rule_of(*claim.op);
@@ -91,6 +104,9 @@ std::vector<Problem> index_problems(const Environment& env, const Claim& claim) 
     if (!has_indices(own, *rule)) continue;
     add_variants(own, *rule, !env.thorough, problems);
     if (++n == (env.thorough ? 8u : 1u)) break;
+  }
+  if (claim.op->name == "scatter_elements" || claim.op->name == "scatter_nd") {
+    add_variants(with_many_updates(claim, env.seed), *rule, true, problems);
   }
   if (env.thorough && claim.op->name == "gather" && claim.inputs[0] == TENON_FLOAT32) {
     add_composites(env, claim.inputs[1], problems);

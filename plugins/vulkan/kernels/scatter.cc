@@ -1,14 +1,24 @@
 // scatter_elements and scatter_nd: y is x, and updates meet what is there. An index outside of its
 // axis drops its update and is reported.
 //
-// Updates of one place come in their order, whatever else runs: one invocation makes all that may
-// meet. Of scatter_elements these are the updates of a line along the axis; of scatter_nd all
-// tuples, each invocation having one of the elements that a tuple stands for. Many updates are made
-// by several dispatches, one after the other (kMostIterations).
+// Updates of one place come in their order, whatever else runs. Updates lie in lines: those along
+// the axis of scatter_elements, all tuples of scatter_nd. What may meet is in one line, and is for
+// one target of it: an element, or all those that a tuple stands for, which are its width.
+//
+// - Where lines are short, or so many that they keep a device busy, an invocation makes the updates
+//   of one line to one element of the width, one after the other.
+// - Otherwise the targets of updates are written down and sorted, those that are equal in their
+//   order; and an invocation makes those of one target, to one element of the width.
+//
+// Both give the same bits. Many updates are made by several dispatches, one after the other
+// (kMostIterations).
+
+#include <optional>
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/indices.h"
 #include "plugins/vulkan/kernels/kernels.h"
+#include "plugins/vulkan/kernels/merge.h"
 #include "plugins/vulkan/kernels/move.h"
 #include "plugins/vulkan/kernels/shader.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
@@ -20,61 +30,206 @@ using spirv::Bool;
 using spirv::Code;
 using spirv::Element;
 using spirv::Elements;
+using spirv::ElementVar;
 using spirv::U32;
 using spirv::Var;
 
-// An update that meets what is there. Updates that replace are moved, as bits.
-Element met(int32_t reduction, const Element& old, const Element& update) {
-  switch (reduction) {
-    case TENON_SCATTER_REDUCTION_ADD:
-      return arithmetic(TENON_OP_add, old, update);
-    case TENON_SCATTER_REDUCTION_MUL:
-      return arithmetic(TENON_OP_mul, old, update);
-    case TENON_SCATTER_REDUCTION_MIN:
-      return minimum(old, update);
-    case TENON_SCATTER_REDUCTION_MAX:
-      return maximum(old, update);
-    default:
-      return update;
-  }
-}
+// Lines of so many updates are sorted, unless there are so many of them.
+constexpr int64_t kLongLine = 64, kManyLines = 16384;
 
-// The first parameters: how many invocations have something to do, which updates each of them
-// makes, and the launch's site.
-enum : uint32_t { kInvocations, kBegin, kEnd, kSite, kMore };
+constexpr uint32_t kNowhere = ~0u;  // The target of an update that is dropped: behind all others.
 
-// Operands: indices, updates, y and the record.
-struct ScatterCode {
-  ScatterCode(const Request& request, int32_t reduction_of_it)
-      : reduction(reduction_of_it),
-        dtype(reduction == TENON_SCATTER_REDUCTION_NONE ? bits_dtype(request.output(0).dtype)
-                                                        : request.output(0).dtype),
-        code(capabilities_of(request.device()), {.n_operands = 4, .local_size = kLocalSize}),
-        updates(code, 1, dtype),
-        y(code, 2, dtype),
-        indices(code, 0, request.input(1).dtype),
-        record(code, 3, code.parameter(kSite)) {}
-
-  void update(U32 to, U32 from) {
-    y.store(to, reduction == TENON_SCATTER_REDUCTION_NONE
-                    ? updates.load(from)
-                    : met(reduction, y.load(to), updates.load(from)));
-  }
-
-  const int32_t reduction;
-  const tenon_dtype dtype;
-  Code code;
-  const Elements updates, y;
-  const Indices indices;
-  const Record record;
+struct Op {
+  bool has_tuples;  // scatter_nd.
+  int32_t reduction;
+  tenon_dtype dtype, index_dtype;  // Updates that replace are moved, as bits.
 };
 
-// The copy, and the updates.
-template <class Fill>
+// What one shader of the family does.
+enum Task : uint8_t { kMakeLines, kFindTargets, kMakeTargets };
+
+// The first parameters: how many lines, how many updates each has and which of them are made, the
+// width, and the launch's site.
+enum : uint32_t { kLines, kLength, kWidth, kBegin, kEnd, kSite, kMore };
+// Of scatter_elements there follow y's size and stride along the axis, the strides of indices and
+// updates along it, and the other axes.
+enum : uint32_t { kBound = kMore, kStride, kIndexStride, kUpdateStride, kLineAxes };
+// Of scatter_nd: how many indices a tuple has, their stride, each one's bound; the axes of the
+// tuples, and those of the width with the strides of the updates.
+enum : uint32_t { kTupleSize = kMore, kTupleStride, kBounds };
+
+class ScatterCode {
+ public:
+  // Operands: indices, updates and y, and the record; indices, targets and the record; targets,
+  // their updates in order, updates and y.
+  ScatterCode(Code& code, const Op& op, Task task) : code_(code), op_(op) {
+    if (task != kMakeTargets) {
+      indices_.emplace(code, 0, op.index_dtype);
+      record_.emplace(code, task == kMakeLines ? 3 : 2, code.parameter(kSite));
+    }
+    if (task != kMakeLines) targets_.emplace(code, task == kFindTargets ? 1 : 0, TENON_UINT32);
+    if (task == kMakeTargets) order_.emplace(code, 1, TENON_UINT32);
+    if (task != kFindTargets) {
+      updates_.emplace(code, task == kMakeLines ? 1 : 2, op.dtype);
+      y_.emplace(code, task == kMakeLines ? 2 : 3, op.dtype);
+    }
+    if (op.has_tuples) {
+      outer_.emplace(code, code.parameter(kTupleSize) + kBounds, 2);
+      inner_.emplace(code, outer_->end(), 1);
+    } else {
+      lines_.emplace(code, code.u32(kLineAxes), 3);
+    }
+  }
+
+  void make_lines() {
+    const U32 width = code_.parameter(kWidth);
+    code_.for_each(code_.parameter(kLines) * width, [&](U32 item) {
+      const U32 line = item / width;
+      const Place place = place_of(line, item - line * width);
+      code_.for_(code_.parameter(kBegin), code_.parameter(kEnd), code_.u32(1), [&](U32 i) {
+        const U32 target = target_of(place, i);
+        code_.if_(target != kNowhere, [&] {
+          const U32 to = y_place(place, target);
+          y_->store(to, met([&] { return y_->load(to); }, update(place, i)));
+        });
+      });
+    });
+  }
+
+  void find_targets() {
+    const U32 length = code_.parameter(kLength);
+    code_.for_each(code_.parameter(kLines) * length, [&](U32 item) {
+      const U32 line = item / length;
+      const U32 target = target_of(place_of(line, code_.u32(0)), item - line * length);
+      targets_->store(item, {TENON_UINT32, target});
+    });
+  }
+
+  // Of the updates of a line in the order of their targets, some: those of a target that begin
+  // there. Where they replace, it is the last of a target that counts.
+  void make_targets() {
+    const U32 width = code_.parameter(kWidth), length = code_.parameter(kLength);
+    const U32 begin = code_.parameter(kBegin), end = code_.parameter(kEnd), n = end - begin;
+    const bool replaces = op_.reduction == TENON_SCATTER_REDUCTION_NONE;
+    code_.for_each(code_.parameter(kLines) * n * width, [&](U32 item) {
+      const U32 number = item / width, line = number / n, at = number - line * n + begin;
+      const U32 first = line * length;
+      const auto update_at = [&](U32 i) { return order_->load(first + i).word(); };
+      const auto target_at = [&](U32 i) { return targets_->load(first + update_at(i)).word(); };
+      const U32 own = update_at(at), target = targets_->load(first + own).word();
+      const Var<Bool> is_own = code_.var(target != kNowhere);
+      const Bool is_at_edge = replaces ? at + 1 == length : at == begin;
+      code_.if_(is_own.get() & (!is_at_edge), [&] {
+        is_own.set(target_at(replaces ? at + 1 : at - 1) != target);
+      });
+      code_.if_(is_own.get(), [&] {
+        const Place place = place_of(line, item - number * width);
+        const U32 to = y_place(place, target);
+        if (replaces) return y_->store(to, update(place, own));
+        const ElementVar value(y_->load(to));
+        const Var<U32> now = code_.var(at);
+        code_.while_([&] { return is_own.get(); },
+                     [&] {
+                       const Element next = update(place, update_at(now.get()));
+                       value.set(met([&] { return value.get(); }, next));
+                       now.set(now.get() + 1);
+                       is_own.set(now.get() < end);
+                       code_.if_(is_own.get(),
+                                 [&] { is_own.set(target_at(now.get()) == target); });
+                     });
+        y_->store(to, value.get());
+      });
+    });
+  }
+
+ private:
+  // Where a line begins in the operands, for one element of the width.
+  struct Place {
+    U32 indices, updates, y;
+  };
+
+  Place place_of(U32 line, U32 within) {
+    if (op_.has_tuples) return {code_.u32(0), inner_->places(within)[0], within};
+    const std::vector<U32> places = lines_->places(line);
+    return {places[0], places[1], places[2]};
+  }
+
+  // An index from the front. One that is outside is reported, unless `is_dropped` already.
+  Index index_at(U32 place, U32 bound, Bool is_dropped) {
+    const spirv::Wide given = indices_->load(place);
+    const Index index = indices_->wrapped(given, bound);
+    code_.if_(!(index.is_inside | is_dropped), [&] { record_->report(given, bound); });
+    return index;
+  }
+
+  U32 target_of(const Place& place, U32 i) {
+    const U32 nowhere = code_.u32(kNowhere);
+    if (!op_.has_tuples) {
+      const U32 at = place.indices + i * code_.parameter(kIndexStride);
+      const Index index = index_at(at, code_.parameter(kBound), code_.boolean(false));
+      return select(index.is_inside, index.at, nowhere);
+    }
+    const U32 at = outer_->places(i)[0];
+    const Var<U32> target = code_.var(code_.u32(0));
+    code_.for_(code_.u32(0), code_.parameter(kTupleSize), code_.u32(1), [&](U32 j) {
+      const U32 bound = code_.parameter(j + kBounds), before = target.get();
+      const Bool is_dropped = before == kNowhere;
+      const Index index = index_at(at + j * code_.parameter(kTupleStride), bound, is_dropped);
+      target.set(select(is_dropped | (!index.is_inside), nowhere, before * bound + index.at));
+    });
+    return target.get();
+  }
+
+  U32 y_place(const Place& place, U32 target) {
+    const uint32_t stride = op_.has_tuples ? uint32_t{kWidth} : uint32_t{kStride};
+    return target * code_.parameter(stride) + place.y;
+  }
+
+  Element update(const Place& place, U32 i) {
+    return updates_->load(place.updates + (op_.has_tuples ? outer_->places(i)[1]
+                                                          : i * code_.parameter(kUpdateStride)));
+  }
+
+  // An update that meets what is there.
+  template <class Old>
+  Element met(const Old& old, const Element& update) {
+    switch (op_.reduction) {
+      case TENON_SCATTER_REDUCTION_ADD:
+        return arithmetic(TENON_OP_add, old(), update);
+      case TENON_SCATTER_REDUCTION_MUL:
+        return arithmetic(TENON_OP_mul, old(), update);
+      case TENON_SCATTER_REDUCTION_MIN:
+        return minimum(old(), update);
+      case TENON_SCATTER_REDUCTION_MAX:
+        return maximum(old(), update);
+      default:
+        return update;
+    }
+  }
+
+  Code& code_;
+  const Op op_;
+  std::optional<Indices> indices_;
+  std::optional<Record> record_;
+  std::optional<Elements> targets_, order_, updates_, y_;
+  std::optional<AxesCode> lines_, outer_, inner_;
+};
+
 class Scatter final : public Kernel {
  public:
-  Scatter(const Pipeline* copy, const Pipeline* update, Fill fill)
-      : copy_(copy), update_(update), fill_(std::move(fill)) {}
+  Scatter(const Request& request, const Op& op, size_t axis, const Pipeline* copy)
+      : device_(request.device()),
+        op_(op),
+        axis_(axis),
+        copy_(copy),
+        sort_(request.device(), TENON_UINT32, false) {}
+
+  // Targets, and what sorts them.
+  uint64_t workspace(const tenon_launch& launch) const override {
+    const Sizes sizes = sizes_of(launch);
+    if (!sizes.are_sorted()) return 0;
+    return 4 * static_cast<uint64_t>(sizes.n_updates()) + MergeSort::room_for(sizes.n_updates());
+  }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view &x = launch.inputs[0], &out = launch.outputs[0];
@@ -84,143 +239,161 @@ class Scatter final : public Kernel {
       return error;
     }
     if (tenon_sdk::count(launch.inputs[2]) == 0) return nullptr;
+    const Sizes sizes = sizes_of(launch);
     Words words;
-    const uint32_t iterations = fill_(launch, words);
-    const std::array<uint32_t, 3> groups = groups_for(words[kInvocations]);
-    const Operand operands[] = {operand_of(launch, 1), operand_of(launch, 2), y, record_of(launch)};
-    const uint32_t n_updates = words[kEnd];
-    const uint32_t at_once = steps_at_once(words[kInvocations], groups, iterations);
-    for (uint32_t begin = 0; begin < n_updates; begin += at_once) {
+    for (const int64_t word : {sizes.n_lines, sizes.length, sizes.width, int64_t{0}, sizes.length,
+                               int64_t{launch.site}}) {
+      push(words, word);
+    }
+    push_more(launch, words);
+    const Operand indices = operand_of(launch, 1), updates = operand_of(launch, 2);
+    if (!sizes.are_sorted()) {
+      const auto groups = groups_for(static_cast<uint64_t>(sizes.n_lines * sizes.width));
+      const Operand operands[] = {indices, updates, y, record_of(launch)};
+      const uint32_t at_once = steps_at_once(static_cast<uint64_t>(sizes.n_lines * sizes.width),
+                                             groups, iterations(launch));
+      return run_in_pieces(encoder, kMakeLines, operands, words, groups, at_once);
+    }
+    const auto n = static_cast<uint64_t>(sizes.n_updates());
+    Operand targets = workspace_of(launch), room = targets, order;
+    targets.end = room.begin = room.first = targets.begin + 4 * n;
+    const Operand found[] = {indices, targets, record_of(launch)};
+    const Pipeline* find = nullptr;
+    tenon_error* error = pipeline(kFindTargets, 3, &find);
+    if (error == nullptr) error = encoder.dispatch({find, found, words, groups_for(n)});
+    if (error != nullptr) return error;
+    targets.is_written = false;
+    const int64_t* const strides[] = {&sizes.length};
+    const Lines lines = {sizes.n_updates(), sizes.length, 1,
+                         Axes(1, &sizes.n_lines, kAllAxes, strides)};
+    error = sort_.enqueue(encoder, targets, lines, room, &order);
+    if (error != nullptr) return error;
+    // Where updates replace, none goes on to another.
+    const auto of_piece = [&](int64_t length) {
+      return static_cast<uint64_t>(sizes.n_lines * std::min(length, sizes.length) * sizes.width);
+    };
+    uint64_t n_items = of_piece(sizes.length);
+    auto at_once = static_cast<uint32_t>(sizes.length);
+    if (op_.reduction != TENON_SCATTER_REDUCTION_NONE) {
+      n_items = of_piece(kMostIterations);
+      at_once = steps_at_once(n_items, groups_for(n_items), iterations(launch));
+    }
+    const Operand operands[] = {targets, order, updates, y};
+    return run_in_pieces(encoder, kMakeTargets, operands, words, groups_for(n_items), at_once);
+  }
+
+ private:
+  struct Sizes {
+    int64_t n_lines = 1, length = 1, width = 1;
+    int64_t n_updates() const { return n_lines * length; }
+    bool are_sorted() const { return length > kLongLine && n_lines * width < kManyLines; }
+  };
+
+  Sizes sizes_of(const tenon_launch& launch) const {
+    const tenon_view &indices = launch.inputs[1], &out = launch.outputs[0];
+    if (op_.has_tuples) {
+      const size_t last = indices.rank - size_t{1};
+      const auto whole = static_cast<size_t>(indices.sizes[last]);
+      return {1, tenon_sdk::count(last, indices.sizes),
+              tenon_sdk::count(out.rank - whole, out.sizes + whole)};
+    }
+    const int64_t length = indices.sizes[axis_];
+    return {length == 0 ? 0 : tenon_sdk::count(indices) / length, length, 1};
+  }
+
+  void push_more(const tenon_launch& launch, Words& words) const {
+    const tenon_view &indices = launch.inputs[1], &updates = launch.inputs[2],
+                     &out = launch.outputs[0];
+    if (op_.has_tuples) {
+      const size_t last = indices.rank - size_t{1};
+      const auto whole = static_cast<size_t>(indices.sizes[last]);
+      push(words, indices.sizes[last]);
+      push(words, indices.strides[last]);
+      for (size_t axis = 0; axis < whole; ++axis) push(words, out.sizes[axis]);
+      const int64_t* const outer[] = {indices.strides, updates.strides};
+      const int64_t* const inner[] = {updates.strides + last};
+      Axes(last, indices.sizes, kAllAxes, outer).push(words);
+      Axes(out.rank - whole, out.sizes + whole, kAllAxes, inner).push(words);
+      return;
+    }
+    for (const int64_t word : {out.sizes[axis_], out.strides[axis_], indices.strides[axis_],
+                               updates.strides[axis_]}) {
+      push(words, word);
+    }
+    const int64_t* const strides[] = {indices.strides, updates.strides, out.strides};
+    Axes(indices.rank, indices.sizes, ~(uint32_t{1} << axis_), strides).push(words);
+  }
+
+  // What an update costs: itself, a tuple's indices and, of axes that are many, those of its place.
+  uint32_t iterations(const tenon_launch& launch) const {
+    const tenon_view& indices = launch.inputs[1];
+    if (!op_.has_tuples) return 1;
+    const size_t last = indices.rank - size_t{1};
+    return 1 + static_cast<uint32_t>(indices.sizes[last]) + static_cast<uint32_t>(last);
+  }
+
+  tenon_error* pipeline(Task task, uint32_t n_operands, const Pipeline** out_pipeline) const {
+    return pipelines_[task].get(device_, n_operands, out_pipeline, [&] {
+      Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
+      ScatterCode scatter(code, op_, task);
+      if (task == kMakeLines) scatter.make_lines();
+      if (task == kFindTargets) scatter.find_targets();
+      if (task == kMakeTargets) scatter.make_targets();
+      return code.finish();
+    });
+  }
+
+  tenon_error* run_in_pieces(Encoder& encoder, Task task, std::span<const Operand, 4> operands,
+                             Words& words, const std::array<uint32_t, 3>& groups,
+                             uint32_t at_once) const {
+    const Pipeline* made = nullptr;
+    if (tenon_error* error = pipeline(task, 4, &made)) return error;
+    const uint32_t length = words[kLength];
+    for (uint32_t begin = 0; begin < length; begin += at_once) {
       words[kBegin] = begin;
-      words[kEnd] = std::min(n_updates, begin + at_once);
-      if (tenon_error* error = encoder.dispatch({update_, operands, words, groups})) return error;
+      words[kEnd] = begin + std::min(at_once, length - begin);
+      if (tenon_error* error = encoder.dispatch({made, operands, words, groups})) return error;
     }
     return nullptr;
   }
 
- private:
-  const Pipeline *copy_, *update_;
-  const Fill fill_;
+  tenon_device_p* const device_;
+  const Op op_;
+  const size_t axis_;  // Of scatter_elements.
+  const Pipeline* const copy_;
+  const MergeSort sort_;
+  LazyPipeline pipelines_[3];
 };
 
-template <class Fill>
-Prepared scatter_kernel(const Request& request, ScatterCode& scatter, Fill fill) {
-  const Pipeline *copy = nullptr, *update = nullptr;
-  tenon_error* error = make_strided_copy(request.device(), scatter.dtype, &copy);
-  if (error == nullptr) {
-    error = make_pipeline(request.device(), scatter.code.finish(), 4, &update);
-  }
-  if (error != nullptr) return {.error = error};
-  return {.kernel = std::make_unique<Scatter<Fill>>(copy, update, std::move(fill)),
-          .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};
-}
-
-// The reason for which it is not to be had here, or none.
-tenon_string refusal(const Request& request, int32_t reduction) {
+Prepared scatter_kernel(const Request& request, bool has_tuples, int32_t reduction, size_t axis) {
   const tenon_dtype dtype = request.output(0).dtype;
   const bool is_moved = reduction == TENON_SCATTER_REDUCTION_NONE;
-  if (!is_moved && dtype == TENON_BOOL) return TENON_STR("has no such reduction of bool");
+  if (!is_moved && dtype == TENON_BOOL) return tenon_sdk::refuse("has no such reduction of bool");
   if (!is_moved && dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
-    return TENON_STR("has no float64");
+    return tenon_sdk::refuse("has no float64");
   }
-  return {};
+  const Op op = {.has_tuples = has_tuples,
+                 .reduction = reduction,
+                 .dtype = is_moved ? bits_dtype(dtype) : dtype,
+                 .index_dtype = request.input(1).dtype};
+  const Pipeline* copy = nullptr;
+  tenon_error* error = make_strided_copy(request.device(), op.dtype, &copy);
+  if (error != nullptr) return {.error = error};
+  return {
+      .kernel = std::make_unique<Scatter>(request, op, axis, copy),
+      .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE};
 }
 
 }  // namespace
 
-// Parameters: y's size and stride along the axis, the strides of indices and updates along it, and
-// the other axes.
 Prepared prepare_scatter_elements(const Request& request) {
   const auto attrs = request.attrs<tenon_scatter_elements_attrs>();
-  if (const tenon_string reason = refusal(request, attrs.reduction); reason.size > 0) {
-    return {.reason = reason};
-  }
-  ScatterCode scatter(request, attrs.reduction);
-  Code& code = scatter.code;
-  const U32 bound = code.parameter(kMore), stride = code.parameter(kMore + 1),
-            index_stride = code.parameter(kMore + 2), update_stride = code.parameter(kMore + 3);
-  const AxesCode axes(code, code.u32(kMore + 4), 3);
-  code.for_each(code.parameter(kInvocations), [&](U32 line) {
-    const std::vector<U32> places = axes.places(line);
-    code.for_(code.parameter(kBegin), code.parameter(kEnd), code.u32(1), [&](U32 i) {
-      const spirv::Wide given = scatter.indices.load(places[0] + i * index_stride);
-      const Index index = scatter.indices.wrapped(given, bound);
-      code.if_(
-          index.is_inside,
-          [&] { scatter.update(places[2] + index.at * stride, places[1] + i * update_stride); },
-          [&] { scatter.record.report(given, bound); });
-    });
-  });
-  const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  const auto fill = [axis](const tenon_launch& launch, Words& words) {
-    const tenon_view &indices = launch.inputs[1], &updates = launch.inputs[2],
-                     &out = launch.outputs[0];
-    const int64_t n_lines = tenon_sdk::count(indices) / indices.sizes[axis];
-    for (const int64_t word :
-         {n_lines, int64_t{0}, indices.sizes[axis], int64_t{launch.site}, out.sizes[axis],
-          out.strides[axis], indices.strides[axis], updates.strides[axis]}) {
-      push(words, word);
-    }
-    const int64_t* const strides[] = {indices.strides, updates.strides, out.strides};
-    Axes(indices.rank, indices.sizes, ~(uint32_t{1} << axis), strides).push(words);
-    return 1u;
-  };
-  return scatter_kernel(request, scatter, fill);
+  return scatter_kernel(request, false, attrs.reduction,
+                        tenon_sdk::from_front(attrs.axis, request.input(0).rank));
 }
 
-// Parameters: how many indices a tuple has, their stride, each one's bound and y's stride; the axes
-// of the tuples, with the updates' strides; the axes of what a tuple stands for.
 Prepared prepare_scatter_nd(const Request& request) {
-  const int32_t reduction = request.attrs<tenon_scatter_nd_attrs>().reduction;
-  if (const tenon_string reason = refusal(request, reduction); reason.size > 0) {
-    return {.reason = reason};
-  }
-  ScatterCode scatter(request, reduction);
-  Code& code = scatter.code;
-  const U32 tuple_size = code.parameter(kMore), tuple_stride = code.parameter(kMore + 1);
-  const U32 zero = code.u32(0), one = code.u32(1);
-  constexpr uint32_t kBounds = kMore + 2;
-  const AxesCode outer(code, tuple_size * 2 + kBounds, 2), inner(code, outer.end(), 2);
-  code.for_each(code.parameter(kInvocations), [&](U32 i) {
-    const std::vector<U32> within = inner.places(i);
-    code.for_(code.parameter(kBegin), code.parameter(kEnd), one, [&](U32 tuple) {
-      const std::vector<U32> places = outer.places(tuple);
-      const Var<U32> to = code.var(within[1]);
-      const Var<Bool> is_inside = code.var(code.boolean(true));
-      code.for_(zero, tuple_size, one, [&](U32 j) {
-        const U32 bound = code.parameter(j * 2 + kBounds);
-        const spirv::Wide given = scatter.indices.load(places[0] + j * tuple_stride);
-        const Index index = scatter.indices.wrapped(given, bound);
-        code.if_(is_inside.get() & (!index.is_inside),
-                 [&] { scatter.record.report(given, bound); });
-        is_inside.set(is_inside.get() & index.is_inside);
-        to.set(to.get() + index.at * code.parameter(j * 2 + (kBounds + 1)));
-      });
-      code.if_(is_inside.get(), [&] { scatter.update(to.get(), places[1] + within[0]); });
-    });
-  });
-  const auto fill = [](const tenon_launch& launch, Words& words) {
-    const tenon_view &indices = launch.inputs[1], &updates = launch.inputs[2],
-                     &out = launch.outputs[0];
-    const size_t last = indices.rank - size_t{1};
-    const auto whole = static_cast<size_t>(indices.sizes[last]);
-    const int64_t n_inner = tenon_sdk::count(out.rank - whole, out.sizes + whole);
-    for (const int64_t word : {n_inner, int64_t{0}, tenon_sdk::count(last, indices.sizes),
-                               int64_t{launch.site}, indices.sizes[last], indices.strides[last]}) {
-      push(words, word);
-    }
-    for (size_t axis = 0; axis < whole; ++axis) {
-      push(words, out.sizes[axis]);
-      push(words, out.strides[axis]);
-    }
-    const int64_t* const outer_strides[] = {indices.strides, updates.strides};
-    const int64_t* const inner_strides[] = {updates.strides + last, out.strides + whole};
-    Axes(last, indices.sizes, kAllAxes, outer_strides).push(words);
-    Axes(out.rank - whole, out.sizes + whole, kAllAxes, inner_strides).push(words);
-    // A tuple's own, its indices' and, of axes that are many, those of its place.
-    return 1 + static_cast<uint32_t>(whole + last);
-  };
-  return scatter_kernel(request, scatter, fill);
+  return scatter_kernel(request, true, request.attrs<tenon_scatter_nd_attrs>().reduction, 0);
 }
 
 }  // namespace tenon_vulkan

@@ -1,0 +1,153 @@
+#include "plugins/vulkan/kernels/merge.h"
+
+#include "plugins/vulkan/kernels/shader.h"
+#include "plugins/vulkan/spirv/scalar_ops.h"
+
+namespace tenon_vulkan {
+
+using spirv::Bool;
+using spirv::Code;
+using spirv::Element;
+using spirv::Elements;
+using spirv::ElementVar;
+using spirv::U32;
+using spirv::Var;
+
+// Whether `a` comes before `b`. NaN comes behind all else in either direction, and nothing comes
+// before what it equals.
+Bool precedes(const Element& a, const Element& b, bool is_descending) {
+  const Bool before =
+      a.kind() == spirv::Kind::kBool
+          ? (is_descending ? a.boolean() & (!b.boolean()) : b.boolean() & (!a.boolean()))
+          : compare(is_descending ? TENON_OP_greater : TENON_OP_less, a, b);
+  if (!spirv::is_float(a.dtype())) return before;
+  return select(is_nan(b), !is_nan(a), before);
+}
+
+namespace {
+
+// Blocks of kLocalSize elements, each a group's: an element's place is how many of its block come
+// before it. Parameters: how many blocks in all lines, how long a line is, how many blocks it has,
+// the stride along it, and the other axes.
+Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
+  Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
+  const Elements x(code, 0, dtype), to(code, 1, TENON_UINT32);
+  const U32 length = code.parameter(1u), n_blocks = code.parameter(2u), stride = code.parameter(3u);
+  const AxesCode axes(code, code.u32(4), 1);
+  const spirv::SharedElements block(code, dtype, kLocalSize);
+  const U32 self = code.local_index();
+  code.for_(code.group_index(), code.parameter(0u), code.n_groups(), [&](U32 item) {
+    const U32 line = item / n_blocks, begin = (item - line * n_blocks) * kLocalSize;
+    const U32 n = min(code.u32(kLocalSize), length - begin);
+    const ElementVar loaded(spirv::constant(code, dtype, 0));
+    code.if_(self < n, [&] {
+      loaded.set(x.load(axes.places(line)[0] + (begin + self) * stride));
+    });
+    const Element own = loaded.get();
+    block.set(self, own);
+    code.barrier();
+    const Var<U32> rank = code.var(code.u32(0));
+    code.for_many(code.u32(0), n, [&](U32 i) {
+      const Element other = block.get(i);
+      const Bool is_before = select(i < self, !precedes(own, other, is_descending),
+                                    precedes(other, own, is_descending));
+      rank.set(rank.get() + to_u32(is_before));
+    });
+    code.if_(self < n, [&] {
+      to.store(line * length + begin + rank.get(), {TENON_UINT32, begin + self});
+    });
+    code.barrier();
+  });
+  return code.finish();
+}
+
+// Parameters of a pass: how many elements in all lines, how long a line is, how long runs are, the
+// stride along a line, and the other axes.
+Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
+  Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
+  const Elements x(code, 0, dtype), from(code, 1, TENON_UINT32), to(code, 2, TENON_UINT32);
+  const U32 length = code.parameter(1u), run = code.parameter(2u), stride = code.parameter(3u);
+  const AxesCode axes(code, code.u32(4), 1);
+  // Runs of one element are the elements in their order.
+  const Bool is_first = run == 1;
+  code.for_each(code.parameter(0u), [&](U32 number) {
+    const U32 line = number / length, at = number - line * length, first = line * length;
+    const U32 place = axes.places(line)[0];
+    const auto place_at = [&](U32 i) {
+      const Var<U32> found = code.var(i);
+      code.if_(!is_first, [&] { found.set(from.load(first + i).word()); });
+      return found.get();
+    };
+    const U32 own_place = place_at(at);
+    const Element own = x.load(place + own_place * stride);
+    const U32 own_run = at / run;
+    const Bool is_right = (own_run & 1) != 0;
+    const U32 pair = (own_run & ~code.u32(1)) * run;
+    const U32 middle = min(pair + run, length);
+    const U32 begin = select(is_right, pair, middle);
+    const U32 end = select(is_right, middle, min(middle + run, length));
+    const U32 found = search(code, begin, end, [&](U32 i) {
+      const Element other = x.load(place + place_at(i) * stride);
+      // What equals it and comes from before stays before it.
+      return select(is_right, !precedes(own, other, is_descending),
+                    precedes(other, own, is_descending));
+    });
+    // Behind those of its own run before it and those of the other that it found.
+    const U32 own_begin = select(is_right, middle, pair);
+    to.store(first + pair + (at - own_begin) + (found - begin), {TENON_UINT32, own_place});
+  });
+  return code.finish();
+}
+
+}  // namespace
+
+tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines& lines,
+                                const Operand& room, Operand* out_places) const {
+  const Pipeline *blocks = nullptr, *merge = nullptr;
+  tenon_error* error = sort_blocks_.get(device_, 2, &blocks, [&] {
+    return sort_blocks(capabilities_of(device_), dtype_, is_descending_);
+  });
+  if (error != nullptr) return error;
+  error = merge_.get(device_, 3, &merge, [&] {
+    return merge_pass(capabilities_of(device_), dtype_, is_descending_);
+  });
+  if (error != nullptr) return error;
+
+  Operand from = room, to = room;
+  from.end = from.begin + 4 * static_cast<uint64_t>(lines.n_elements);
+  to.begin = to.first = from.end;
+  to.end = to.begin + 4 * static_cast<uint64_t>(lines.n_elements);
+  const int64_t length = lines.length;
+  int64_t run = 1;
+  // Of short lines a block would be empty for the most part.
+  if (length > kLocalSize / 2) {
+    const int64_t n_blocks = (length + kLocalSize - 1) / kLocalSize;
+    const int64_t n = lines.n_elements / length * n_blocks;
+    Words words;
+    for (const int64_t word : {n, length, n_blocks, lines.stride}) push(words, word);
+    lines.others.push(words);
+    from.is_written = true;
+    const Operand operands[] = {x, from};
+    error = encoder.dispatch({blocks, operands, words, so_many_groups(static_cast<uint64_t>(n))});
+    if (error != nullptr) return error;
+    run = kLocalSize;
+  }
+  // A line of one element, too, needs its places written.
+  for (; run < length || run == 1; run *= 2) {
+    Words words;
+    for (const int64_t word : {lines.n_elements, length, run, lines.stride}) push(words, word);
+    lines.others.push(words);
+    from.is_written = false;
+    to.is_written = true;
+    const Operand operands[] = {x, from, to};
+    error = encoder.dispatch(
+        {merge, operands, words, groups_for(static_cast<uint64_t>(lines.n_elements))});
+    if (error != nullptr) return error;
+    std::swap(from, to);
+  }
+  from.is_written = false;
+  *out_places = from;
+  return nullptr;
+}
+
+}  // namespace tenon_vulkan
