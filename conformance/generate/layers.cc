@@ -1,4 +1,4 @@
-// Layers that take any rank, losses over classes, and the steps of optimizers.
+// Layers that take any rank, attention, losses over classes, and the steps of optimizers.
 
 #include <algorithm>
 #include <set>
@@ -69,6 +69,24 @@ Problem norm_of_channels(const Claim& claim, Draw& draw) {
   return problem;
 }
 
+// The size is how many queries or keys there are, that of a key or a value, or how many heads.
+Problem attention(const Claim& claim, Draw& draw) {
+  Sizes sizes = {5, 6, 4, 3, 1};
+  sizes[static_cast<size_t>(draw.wish().turn)] = draw.wish().size;
+  const int64_t queries = sizes[0], keys = sizes[1], size = sizes[2], heads = sizes[4];
+  const int64_t sharing = draw.between(1, 2);
+  Problem problem;
+  problem.attrs["is_causal"] = draw.coin();
+  if (draw.coin()) problem.attrs["softcap"] = 1.5;
+  problem.inputs = {plain(claim.inputs[0], {1, heads * sharing, queries, size}, draw.seed()),
+                    plain(claim.inputs[1], {1, heads, keys, size}, draw.seed()),
+                    plain(claim.inputs[2], {1, heads, keys, sizes[3]}, draw.seed())};
+  if (claim.inputs.size() > 3 && claim.inputs[3] != TENON_DTYPE_NONE && draw.coin()) {
+    problem.inputs.push_back(plain(claim.inputs[3], {queries, keys}, draw.seed()));
+  }
+  return problem;
+}
+
 Problem loss(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 2, 2);
   set_size(draw, shape, draw_axis(draw, static_cast<int64_t>(shape.size())));
@@ -105,6 +123,7 @@ void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   if (kGated.contains(name)) problems.push_back(gated(claim, draw));
   if (kOfLastAxes.contains(name)) problems.push_back(norm_of_last_axes(claim, draw));
   if (kOfChannels.contains(name)) problems.push_back(norm_of_channels(claim, draw));
+  if (name == "attention" && draw.wish().size >= 0) problems.push_back(attention(claim, draw));
   if (kLosses.contains(name)) problems.push_back(loss(claim, draw));
   if (n_alike(name) > 0) problems.push_back(step(claim, draw));
 }

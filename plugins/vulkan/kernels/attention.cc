@@ -1,0 +1,177 @@
+// attention: a group has a tile of queries of one head and goes over the keys, a tile at a time. Of
+// the scores it keeps those of one tile, in shared memory.
+//
+// For each query it knows the largest score so far, m, the sum of exp(score - m), and the sum of
+// the values with these weights. Where a tile brings a larger m, what was summed before is
+// multiplied by exp(m before - m). In the end the one is divided by the other. In which order all
+// this happens, the sizes of tiles decide.
+//
+// A group is kSide x kSide invocations, as for a matrix product: each has kEach queries and, beside
+// them, kEach keys of a tile's scores, or a kSide'th of the columns of values. Values of more
+// columns than a group takes are several groups', each of which computes the scores.
+//
+// Many keys come in pieces, a dispatch each (kMostIterations): what is known of a query is kept in
+// between.
+
+#include "plugins/vulkan/kernels/attention.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "plugins/vulkan/kernels/kernels.h"
+#include "plugins/vulkan/kernels/lazy_pipeline.h"
+
+namespace tenon_vulkan {
+namespace {
+
+using namespace attention;
+
+class Attention final : public Kernel {
+ public:
+  Attention(const Request& request, const Plan& plan, double scale)
+      : device_(request.device()), plan_(plan), scale_(scale) {}
+
+  uint64_t workspace(const tenon_launch& launch) const override {
+    const Sizes sizes = sizes_of(launch);
+    if (!sizes.in_pieces()) return 0;
+    return uint64_t{sizes.tiles_at_once()} * kLocalSize *
+           kept_elements(sizes.columns) * tenon_sdk::size_of(plan_.wide);
+  }
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
+    if (tenon_sdk::count(launch.outputs[0]) == 0) return nullptr;
+    const Sizes sizes = sizes_of(launch);
+    std::vector<Operand> operands;
+    for (uint32_t i = 0; i < launch.n_inputs + launch.n_outputs; ++i) {
+      if (i == 3 && plan_.mask == TENON_DTYPE_NONE && launch.n_inputs > 3) continue;
+      operands.push_back(operand_of(launch, i));
+    }
+    if (sizes.in_pieces()) operands.push_back(workspace_of(launch));
+    const Pipeline* pipeline = nullptr;
+    if (tenon_error* error = pipeline_of(sizes, &pipeline)) return error;
+    Words words = words_of(launch);
+    const uint64_t tiles_at_once = sizes.tiles_at_once();
+    for (uint64_t tile = 0; tile < sizes.n_tiles; tile += tiles_at_once) {
+      const uint64_t n_tiles = std::min(tiles_at_once, sizes.n_tiles - tile);
+      words[kFirstTile] = static_cast<uint32_t>(tile);
+      // Of no keys, too, something is given.
+      for (int64_t begin = 0; begin < sizes.keys || begin == 0; begin += sizes.keys_at_once) {
+        words[kBegin] = static_cast<uint32_t>(begin);
+        words[kEnd] = static_cast<uint32_t>(std::min(sizes.keys, begin + sizes.keys_at_once));
+        tenon_error* error =
+            encoder.dispatch({pipeline, operands, words, {static_cast<uint32_t>(n_tiles), 1, 1}});
+        if (error != nullptr) return error;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Sizes {
+    uint64_t n_tiles;
+    int64_t keys, keys_at_once;
+    uint32_t columns, shape;  // Which of kColumns.
+
+    bool in_pieces() const { return keys > keys_at_once; }
+    // Where something is kept of each, not of too many.
+    uint32_t tiles_at_once() const {
+      return static_cast<uint32_t>(std::min<uint64_t>(n_tiles, in_pieces() ? 4096 : 65535));
+    }
+  };
+
+  Sizes sizes_of(const tenon_launch& launch) const {
+    const tenon_view &q = launch.inputs[0], &v = launch.inputs[2];
+    const uint32_t room = capabilities_of(device_).shared_memory_bytes;
+    const auto element = static_cast<uint32_t>(tenon_sdk::size_of(plan_.wide));
+    uint32_t shape = 0;
+    while (shape + 1 < std::size(kColumns) && v.sizes[3] > kColumns[shape] &&
+           shared_elements(kColumns[shape + 1]) * element <= room) {
+      ++shape;
+    }
+    const uint32_t columns = kColumns[shape];
+    const int64_t tiles = (q.sizes[2] + kTile - 1) / kTile;
+    const int64_t chunks = (v.sizes[3] + columns - 1) / columns;
+    // Of a tile of keys: two for each panel, less than kDepth more for the last one, and those of
+    // the values.
+    const int64_t iterations = 2 * ((q.sizes[3] + kDepth - 1) / kDepth) + 4 * kDepth;
+    return {.n_tiles = static_cast<uint64_t>(q.sizes[0] * q.sizes[1] * tiles * chunks),
+            .keys = v.sizes[2],
+            .keys_at_once = std::max<int64_t>(1, kMostIterations / iterations) * kTile,
+            .columns = columns,
+            .shape = shape};
+  }
+
+  tenon_error* pipeline_of(const Sizes& sizes, const Pipeline** out_pipeline) const {
+    const uint32_t n_operands =
+        4 + (plan_.mask == TENON_DTYPE_NONE ? 0 : 1) + (sizes.in_pieces() ? 1 : 0);
+    Plan plan = plan_;
+    plan.columns = sizes.columns;
+    plan.in_pieces = sizes.in_pieces();
+    return pipelines_[2 * sizes.shape + plan.in_pieces].get(
+        device_, n_operands, out_pipeline,
+        [&] { return write_shader(capabilities_of(device_), plan, n_operands); });
+  }
+
+  Words words_of(const tenon_launch& launch) const {
+    const tenon_view &q = launch.inputs[0], &k = launch.inputs[1], &v = launch.inputs[2];
+    Words words;
+    const int64_t sharing = k.sizes[1] == 0 ? 1 : q.sizes[1] / k.sizes[1];
+    for (const int64_t word : {int64_t{0}, int64_t{0}, int64_t{0}, q.sizes[1], sharing, q.sizes[2],
+                               k.sizes[2], q.sizes[3], v.sizes[3]}) {
+      push(words, word);
+    }
+    const double scale = scale_ > 0 ? scale_ : 1 / std::sqrt(static_cast<double>(q.sizes[3]));
+    uint64_t bits = 0;
+    if (plan_.wide == TENON_FLOAT64) {
+      std::memcpy(&bits, &scale, sizeof scale);
+    } else {
+      const auto narrow = static_cast<float>(scale);
+      std::memcpy(&bits, &narrow, sizeof narrow);
+    }
+    push(words, static_cast<int64_t>(bits));
+    push(words, static_cast<int64_t>(bits >> 32));
+    for (const tenon_view* view : {&q, &k, &v}) {
+      for (size_t axis = 0; axis < 4; ++axis) push(words, view->strides[axis]);
+    }
+    if (plan_.mask == TENON_DTYPE_NONE) return words;
+    // As batch, heads, queries and keys; axes of size 1 repeat.
+    const tenon_view& mask = launch.inputs[3];
+    const size_t missing = size_t{4} - mask.rank;
+    for (size_t axis = 0; axis < 4; ++axis) {
+      const bool repeats = axis < missing || mask.sizes[axis - missing] == 1;
+      push(words, repeats ? 0 : mask.strides[axis - missing]);
+    }
+    return words;
+  }
+
+  tenon_device_p* const device_;
+  const Plan plan_;
+  const double scale_;
+  LazyPipeline pipelines_[2 * std::size(kColumns)];
+};
+
+}  // namespace
+
+Prepared prepare_attention(const Request& request) {
+  const auto attrs = request.attrs<tenon_attention_attrs>();
+  const Capabilities& capabilities = capabilities_of(request.device());
+  const tenon_dtype dtype = request.input(0).dtype;
+  if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
+  const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
+  if (shared_elements(kColumns[0]) * tenon_sdk::size_of(wide) > capabilities.shared_memory_bytes) {
+    return tenon_sdk::refuse("has too little memory that a group shares");
+  }
+  const Plan plan = {.dtype = dtype,
+                     .wide = wide,
+                     .mask = request.n_inputs() > 3 ? request.input(3).dtype
+                                                    : tenon_dtype{TENON_DTYPE_NONE},
+                     .is_causal = attrs.is_causal != 0,
+                     .softcap = attrs.softcap,
+                     .columns = kColumns[0],
+                     .in_pieces = false};
+  return {
+      .kernel = std::make_unique<Attention>(request, plan, attrs.scale),
+      .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE};
+}
+
+}  // namespace tenon_vulkan
