@@ -46,8 +46,7 @@ tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_vie
 }
 
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
-                           uint32_t n_operands, const Pipeline** out_pipeline,
-                           uint32_t texels) {
+                           uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels) {
   return from_c(device).pipelines().get(spirv, {n_operands, texels}, *out_pipeline);
 }
 

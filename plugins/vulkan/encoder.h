@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -21,7 +22,9 @@
 
 namespace tenon_vulkan {
 
+// A shader that is ready. The device keeps it as long as somebody has it.
 class Pipeline;
+using PipelineRef = std::shared_ptr<const Pipeline>;
 
 // ---- when a kernel is prepared
 
@@ -35,7 +38,7 @@ tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_vie
 // A shader whose entry is `main`, ready to be dispatched with so many operands, of which it sees
 // those of a mask as texels. The device keeps it and gives the same one for the same words.
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
-                           uint32_t n_operands, const Pipeline** out_pipeline, uint32_t texels = 0);
+                           uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels = 0);
 
 // ---- when it is launched
 

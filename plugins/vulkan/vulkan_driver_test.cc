@@ -7,6 +7,8 @@
 #include <optional>
 #include <thread>
 
+#include "plugins/vulkan/driver/device.h"
+#include "plugins/vulkan/spirv/code.h"
 #include "plugins/vulkan/testing/vulkan_testing.h"
 
 namespace tenon_vulkan::testing {
@@ -169,7 +171,7 @@ TEST(VulkanDevice, RefusesAShaderWithMoreOperandsThanItBinds) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   const uint32_t n = capabilities_of(bench.device()).max_operands + 1;
-  const Pipeline* pipeline = nullptr;
+  PipelineRef pipeline;
   EXPECT_EQ(take(make_pipeline(bench.device(), add_shader(), n, &pipeline)).code,
             TENON_UNIMPLEMENTED);
 }
@@ -178,14 +180,31 @@ TEST(VulkanDevice, MakesEachPipelineOnce) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   const std::vector<uint32_t> words = add_shader();
-  const Pipeline* made[4] = {};
+  PipelineRef made[4];
   std::vector<std::thread> threads;
-  for (const Pipeline*& pipeline : made) {
+  for (PipelineRef& pipeline : made) {
     threads.emplace_back(
         [&] { EXPECT_SUCCESS(make_pipeline(bench.device(), words, 3, &pipeline)); });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const Pipeline* pipeline : made) EXPECT_EQ(pipeline, made[0]);
+  for (const PipelineRef& pipeline : made) EXPECT_EQ(pipeline, made[0]);
+}
+
+TEST(VulkanDevice, EndsPipelinesThatNobodyHas) {
+  const Bench bench(kNoCache);
+  NEED_A_DEVICE(bench);
+  const Pipelines& pipelines = from_c(bench.device()).pipelines();
+  const auto make = [&](uint32_t number) {
+    spirv::Code code(capabilities_of(bench.device()), {.n_operands = 1, .local_size = 64});
+    code.operand(0).store(code.number(), code.u32(number));
+    PipelineRef made;
+    EXPECT_SUCCESS(make_pipeline(bench.device(), code.finish(), 1, &made));
+    return made;
+  };
+  const PipelineRef first = make(0);
+  for (uint32_t i = 1; i < 5 * Pipelines::kMostSpare; ++i) make(i);
+  EXPECT_LE(pipelines.count(), 3 * Pipelines::kMostSpare);
+  EXPECT_EQ(make(0), first);
 }
 
 // ---- what is kept
@@ -199,7 +218,7 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
 void make_one_pipeline(const std::filesystem::path& cache) {
   const Bench bench(Settings{{"cache", cache.string()}});
   ASSERT_TRUE(bench.is_open());
-  const Pipeline* pipeline = nullptr;
+  PipelineRef pipeline;
   EXPECT_SUCCESS(make_pipeline(bench.device(), add_shader(), 3, &pipeline));
 }
 

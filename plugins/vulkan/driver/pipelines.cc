@@ -35,7 +35,7 @@ Pipelines::~Pipelines() {
   save();
   const DeviceFunctions& vk = driver_.vk();
   for (const Entry& entry : entries_) {
-    vk.DestroyPipeline(driver_.device(), entry.pipeline.handle(), nullptr);
+    vk.DestroyPipeline(driver_.device(), entry.pipeline->handle(), nullptr);
   }
   for (const auto& layout : layouts_) {
     vk.DestroyPipelineLayout(driver_.device(), layout->pipeline, nullptr);
@@ -63,7 +63,7 @@ void Pipelines::save() const {
 }
 
 tenon_error* Pipelines::get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
-                            const Pipeline*& pipeline) {
+                            std::shared_ptr<const Pipeline>& pipeline) {
   const uint64_t hash = hash_bytes(std::as_bytes(spirv));
   {
     std::lock_guard guard(mutex_);
@@ -85,36 +85,67 @@ tenon_error* Pipelines::get(std::span<const uint32_t> spirv, const OperandKinds&
   return nullptr;
 }
 
-const Pipeline* Pipelines::find(uint64_t hash, std::span<const uint32_t> spirv,
-                                const OperandKinds& kinds) const {
+std::shared_ptr<const Pipeline> Pipelines::find(uint64_t hash, std::span<const uint32_t> spirv,
+                                                const OperandKinds& kinds) {
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto each = first; each != last; ++each) {
-    const Entry& entry = *each->second;
-    if (entry.pipeline.layout().kinds == kinds &&
-        std::equal(spirv.begin(), spirv.end(), entry.spirv.begin(), entry.spirv.end())) {
-      return &entry.pipeline;
+    const Entries::iterator entry = each->second;
+    if (entry->pipeline->layout().kinds == kinds &&
+        std::equal(spirv.begin(), spirv.end(), entry->spirv.begin(), entry->spirv.end())) {
+      entries_.splice(entries_.end(), entries_, entry);
+      return entry->pipeline;
     }
   }
   return nullptr;
 }
 
 // Another thread may have made the same meanwhile; then ours is not needed.
-const Pipeline* Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
-                                const Layout& layout, VkPipeline made) {
+std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
+                                                const Layout& layout, VkPipeline made) {
   std::lock_guard guard(mutex_);
-  if (const Pipeline* const found = find(hash, spirv, layout.kinds)) {
+  if (std::shared_ptr<const Pipeline> found = find(hash, spirv, layout.kinds)) {
     driver_.vk().DestroyPipeline(driver_.device(), made, nullptr);
     return found;
   }
   by_hash_.reserve(by_hash_.size() + 1);
-  entries_.push_back({{spirv.begin(), spirv.end()}, Pipeline(made, layout)});
+  entries_.push_back(
+      {hash, {spirv.begin(), spirv.end()}, std::make_shared<const Pipeline>(made, layout)});
   try {
-    by_hash_.emplace(hash, &entries_.back());
+    by_hash_.emplace(hash, std::prev(entries_.end()));
   } catch (...) {
     entries_.pop_back();
     throw;
   }
-  return &entries_.back().pipeline;
+  std::shared_ptr<const Pipeline> kept = entries_.back().pipeline;
+  if (entries_.size() >= n_to_look_) end_spare();
+  return kept;
+}
+
+// Programs come and go, and so do their loops: of pipelines that nobody has those stay that were
+// asked for last. The host releases a kernel behind its work, so none of the others is in use.
+void Pipelines::end_spare() {
+  const auto is_spare = [](const Entry& entry) { return entry.pipeline.use_count() == 1; };
+  auto n_spare = static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), is_spare));
+  for (auto each = entries_.begin(); n_spare > kMostSpare;) {
+    const Entries::iterator entry = each++;
+    if (!is_spare(*entry)) continue;
+    end(entry);
+    --n_spare;
+  }
+  n_to_look_ = entries_.size() + kMostSpare;
+}
+
+void Pipelines::end(Entries::iterator entry) {
+  const auto [first, last] = by_hash_.equal_range(entry->hash);
+  by_hash_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == entry; }));
+  names_.erase(entry->pipeline.get());
+  driver_.vk().DestroyPipeline(driver_.device(), entry->pipeline->handle(), nullptr);
+  entries_.erase(entry);
+}
+
+size_t Pipelines::count() const {
+  std::lock_guard guard(mutex_);
+  return entries_.size();
 }
 
 void Pipelines::set_name(const Pipeline& pipeline, const std::string& name) {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -31,7 +31,7 @@ struct Layout {
   VkPipelineLayout pipeline = VK_NULL_HANDLE;
 };
 
-class Pipeline {
+class Pipeline : public std::enable_shared_from_this<Pipeline> {
  public:
   Pipeline(VkPipeline handle, const Layout& layout) : handle_(handle), layout_(layout) {}
   VkPipeline handle() const { return handle_; }
@@ -58,7 +58,11 @@ class Pipelines {
 
   // Several threads make several at once.
   tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
-                   const Pipeline*& pipeline);
+                   std::shared_ptr<const Pipeline>& pipeline);
+
+  // How many there are. Those that nobody has are kept for a while.
+  size_t count() const;
+  static constexpr size_t kMostSpare = 256;
 
   // Names a pipeline after what it computes, unless it has a name: kernels may share one. Only with
   // names.
@@ -68,18 +72,22 @@ class Pipelines {
 
  private:
   struct Entry {
+    uint64_t hash;
     std::vector<uint32_t> spirv;
-    Pipeline pipeline;
+    std::shared_ptr<const Pipeline> pipeline;
   };
+  using Entries = std::list<Entry>;
 
-  const Pipeline* find(uint64_t hash, std::span<const uint32_t> spirv,
-                       const OperandKinds& kinds) const;
+  std::shared_ptr<const Pipeline> find(uint64_t hash, std::span<const uint32_t> spirv,
+                                       const OperandKinds& kinds);
   tenon_error* check(std::span<const uint32_t> spirv) const;
   tenon_error* get_layout(const OperandKinds& kinds, const Layout*& layout);
   tenon_error* make_layout(Layout& layout) const;
   tenon_error* make(std::span<const uint32_t> spirv, const Layout& layout, VkPipeline& made) const;
-  const Pipeline* keep(uint64_t hash, std::span<const uint32_t> spirv, const Layout& layout,
-                       VkPipeline made);
+  std::shared_ptr<const Pipeline> keep(uint64_t hash, std::span<const uint32_t> spirv,
+                                       const Layout& layout, VkPipeline made);
+  void end_spare();
+  void end(Entries::iterator entry);
   void save() const;
 
   const Driver& driver_;
@@ -89,8 +97,9 @@ class Pipelines {
   uint64_t kept_hash_ = 0;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Layout>> layouts_;  // By number.
-  std::deque<Entry> entries_;
-  std::unordered_multimap<uint64_t, const Entry*> by_hash_;
+  Entries entries_;                               // Those asked for last come last.
+  std::unordered_multimap<uint64_t, Entries::iterator> by_hash_;
+  size_t n_to_look_ = 2 * kMostSpare;  // So many, and it is looked for those to end.
   std::unordered_map<const Pipeline*, std::string> names_;
 };
 

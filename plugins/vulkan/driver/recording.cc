@@ -32,7 +32,7 @@ tenon_error* Recording::add(const tenon_recorded_launch& launch) {
 
 tenon_error* Recording::dispatch(const Dispatch& dispatch) {
   if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return nullptr;
-  steps_.push_back({.pipeline = dispatch.pipeline,
+  steps_.push_back({.pipeline = dispatch.pipeline->shared_from_this(),
                     .first_operand = static_cast<uint32_t>(places_.size()),
                     .n_operands = static_cast<uint32_t>(dispatch.operands.size()),
                     .first_word = static_cast<uint32_t>(words_.size()),
@@ -129,7 +129,7 @@ Dispatch Recording::dispatch(size_t i, const tenon_replay& replay, Operand* oper
   for (uint32_t k = 0; k < step.n_operands; ++k) {
     operands[k] = operand_at(places_[step.first_operand + k], replay);
   }
-  return {.pipeline = step.pipeline,
+  return {.pipeline = step.pipeline.get(),
           .operands = {operands, step.n_operands},
           .words = {words_.data() + step.first_word, step.n_words},
           .groups = step.groups};

@@ -61,7 +61,7 @@ class Recording final : public Encoder {
     tenon_element value = {};  // One that is fixed.
   };
   struct Step {
-    const Pipeline* pipeline;
+    PipelineRef pipeline;
     uint32_t first_operand, n_operands;
     uint32_t first_word, n_words;
     std::array<uint32_t, 3> groups;

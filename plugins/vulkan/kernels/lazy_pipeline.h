@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 #include "plugins/vulkan/encoder.h"
 #include "plugins/vulkan/spirv/module.h"
@@ -18,16 +19,19 @@ class LazyPipeline {
                    const Make& make, uint32_t texels = 0) const {
     *out_pipeline = made_.load(std::memory_order_acquire);
     if (*out_pipeline != nullptr) return nullptr;
-    const spirv::Words words = make();
-    if (tenon_error* error = make_pipeline(device, words, n_operands, out_pipeline, texels)) {
-      return error;
-    }
+    PipelineRef made;
+    if (tenon_error* error = make_pipeline(device, make(), n_operands, &made, texels)) return error;
+    std::lock_guard guard(mutex_);
+    owned_ = std::move(made);
+    *out_pipeline = owned_.get();
     made_.store(*out_pipeline, std::memory_order_release);
     return nullptr;
   }
 
  private:
   mutable std::atomic<const Pipeline*> made_{nullptr};
+  mutable std::mutex mutex_;
+  mutable PipelineRef owned_;
 };
 
 }  // namespace tenon_vulkan

@@ -26,7 +26,7 @@ using spirv::Var;
 
 // Parameters: how many elements, how far into the result they begin, and the axes.
 tenon_error* make_strided_copy(tenon_device_p* device, tenon_dtype dtype,
-                               const Pipeline** out_pipeline) {
+                               PipelineRef* out_pipeline) {
   Code code(capabilities_of(device), {.n_operands = 2, .local_size = kLocalSize});
   const Elements from(code, 0, bits_dtype(dtype)), to(code, 1, bits_dtype(dtype));
   const U32 first = code.parameter(1u);
@@ -38,7 +38,7 @@ tenon_error* make_strided_copy(tenon_device_p* device, tenon_dtype dtype,
   return make_pipeline(device, code.finish(), 2, out_pipeline);
 }
 
-tenon_error* strided_copy(Encoder& encoder, const Pipeline* pipeline, const Operand& from,
+tenon_error* strided_copy(Encoder& encoder, const PipelineRef& pipeline, const Operand& from,
                           const Operand& to, const tenon_view& view, const int64_t* to_strides,
                           int64_t first) {
   const int64_t n = tenon_sdk::count(view);
@@ -49,7 +49,7 @@ tenon_error* strided_copy(Encoder& encoder, const Pipeline* pipeline, const Oper
   const int64_t* const strides[] = {view.strides, to_strides};
   Axes(view.rank, view.sizes, kAllAxes, strides).push(words);
   const Operand operands[] = {from, to};
-  return encoder.dispatch({pipeline, operands, words, groups_for(static_cast<uint64_t>(n))});
+  return encoder.dispatch({pipeline.get(), operands, words, groups_for(static_cast<uint64_t>(n))});
 }
 
 // ---- concat
@@ -58,7 +58,7 @@ namespace {
 
 class Concat final : public Kernel {
  public:
-  Concat(const Pipeline* copy, size_t axis) : copy_(copy), axis_(axis) {}
+  Concat(PipelineRef copy, size_t axis) : copy_(std::move(copy)), axis_(axis) {}
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view& out = launch.outputs[0];
@@ -76,14 +76,14 @@ class Concat final : public Kernel {
   }
 
  private:
-  const Pipeline* copy_;
+  const PipelineRef copy_;
   const size_t axis_;
 };
 
 }  // namespace
 
 Prepared prepare_concat(const Request& request) {
-  const Pipeline* copy = nullptr;
+  PipelineRef copy;
   if (tenon_error* error = make_strided_copy(request.device(), request.output(0).dtype, &copy)) {
     return {.error = error};
   }

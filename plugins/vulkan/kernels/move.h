@@ -7,10 +7,10 @@
 namespace tenon_vulkan {
 
 tenon_error* make_strided_copy(tenon_device_p* device, tenon_dtype dtype,
-                               const Pipeline** out_pipeline);
+                               PipelineRef* out_pipeline);
 
 // The elements of a view, `from`, into `to`, `first` elements behind where that begins.
-tenon_error* strided_copy(Encoder& encoder, const Pipeline* pipeline, const Operand& from,
+tenon_error* strided_copy(Encoder& encoder, const PipelineRef& pipeline, const Operand& from,
                           const Operand& to, const tenon_view& view, const int64_t* to_strides,
                           int64_t first);
 

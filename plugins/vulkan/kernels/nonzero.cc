@@ -88,8 +88,8 @@ Words fill_rest(const Capabilities& capabilities) {
 
 class Nonzero final : public Kernel {
  public:
-  Nonzero(const tenon_nonzero_attrs& attrs, const Pipeline* find, const Pipeline* fill)
-      : attrs_(attrs), find_(find), fill_(fill) {}
+  Nonzero(const tenon_nonzero_attrs& attrs, PipelineRef find, PipelineRef fill)
+      : attrs_(attrs), find_(std::move(find)), fill_(std::move(fill)) {}
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view& in = launch.inputs[0];
@@ -106,7 +106,8 @@ class Nonzero final : public Kernel {
       for (size_t axis = 0; axis < in.rank; ++axis) push(words, in.sizes[axis]);
       const int64_t* const strides[] = {in.strides};
       Axes(in.rank, in.sizes, kAllAxes, strides).push(words);
-      if (tenon_error* error = encoder.dispatch({find_, operands, words, {1, 1, 1}})) return error;
+      if (tenon_error* error = encoder.dispatch({find_.get(), operands, words, {1, 1, 1}}))
+        return error;
     }
     const int64_t n_indices = tenon_sdk::count(launch.outputs[0]);
     if (n_indices == 0) return nullptr;
@@ -116,12 +117,13 @@ class Nonzero final : public Kernel {
     }
     total.is_written = false;
     const Operand filled[] = {indices, total};
-    return encoder.dispatch({fill_, filled, words, groups_for(static_cast<uint64_t>(n_indices))});
+    return encoder.dispatch(
+        {fill_.get(), filled, words, groups_for(static_cast<uint64_t>(n_indices))});
   }
 
  private:
   const tenon_nonzero_attrs attrs_;
-  const Pipeline *find_, *fill_;
+  const PipelineRef find_, fill_;
 };
 
 }  // namespace
@@ -132,7 +134,7 @@ Prepared prepare_nonzero(const Request& request) {
   const Capabilities& capabilities = capabilities_of(request.device());
   const tenon_dtype dtype = request.input(0).dtype;
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
-  const Pipeline *find = nullptr, *fill = nullptr;
+  PipelineRef find, fill;
   tenon_error* error =
       make_pipeline(request.device(), find_in_piece(capabilities, dtype), 3, &find);
   if (error == nullptr) error = make_pipeline(request.device(), fill_rest(capabilities), 2, &fill);

@@ -119,9 +119,8 @@ class ScatterCode {
       const U32 own = update_at(at), target = targets_->load(first + own).word();
       const Var<Bool> is_own = code_.var(target != kNowhere);
       const Bool is_at_edge = replaces ? at + 1 == length : at == begin;
-      code_.if_(is_own.get() & (!is_at_edge), [&] {
-        is_own.set(target_at(replaces ? at + 1 : at - 1) != target);
-      });
+      code_.if_(is_own.get() & (!is_at_edge),
+                [&] { is_own.set(target_at(replaces ? at + 1 : at - 1) != target); });
       code_.if_(is_own.get(), [&] {
         const Place place = place_of(line, item - number * width);
         const U32 to = y_place(place, target);
@@ -134,8 +133,7 @@ class ScatterCode {
                        value.set(met([&] { return value.get(); }, next));
                        now.set(now.get() + 1);
                        is_own.set(now.get() < end);
-                       code_.if_(is_own.get(),
-                                 [&] { is_own.set(target_at(now.get()) == target); });
+                       code_.if_(is_own.get(), [&] { is_own.set(target_at(now.get()) == target); });
                      });
         y_->store(to, value.get());
       });
@@ -217,7 +215,7 @@ class ScatterCode {
 
 class Scatter final : public Kernel {
  public:
-  Scatter(const Request& request, const Op& op, size_t axis, const Pipeline* copy)
+  Scatter(const Request& request, const Op& op, size_t axis, PipelineRef copy)
       : device_(request.device()),
         op_(op),
         axis_(axis),
@@ -316,8 +314,8 @@ class Scatter final : public Kernel {
       Axes(out.rank - whole, out.sizes + whole, kAllAxes, inner).push(words);
       return;
     }
-    for (const int64_t word : {out.sizes[axis_], out.strides[axis_], indices.strides[axis_],
-                               updates.strides[axis_]}) {
+    for (const int64_t word :
+         {out.sizes[axis_], out.strides[axis_], indices.strides[axis_], updates.strides[axis_]}) {
       push(words, word);
     }
     const int64_t* const strides[] = {indices.strides, updates.strides, out.strides};
@@ -360,7 +358,7 @@ class Scatter final : public Kernel {
   tenon_device_p* const device_;
   const Op op_;
   const size_t axis_;  // Of scatter_elements.
-  const Pipeline* const copy_;
+  const PipelineRef copy_;
   const MergeSort sort_;
   LazyPipeline pipelines_[3];
 };
@@ -376,7 +374,7 @@ Prepared scatter_kernel(const Request& request, bool has_tuples, int32_t reducti
                  .reduction = reduction,
                  .dtype = is_moved ? bits_dtype(dtype) : dtype,
                  .index_dtype = request.input(1).dtype};
-  const Pipeline* copy = nullptr;
+  PipelineRef copy;
   tenon_error* error = make_strided_copy(request.device(), op.dtype, &copy);
   if (error != nullptr) return {.error = error};
   return {

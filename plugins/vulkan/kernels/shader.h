@@ -50,8 +50,8 @@ inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint
 template <class Fill>
 class OneDispatch final : public Kernel {
  public:
-  OneDispatch(const Pipeline* pipeline, Fill fill, bool has_record)
-      : pipeline_(pipeline), fill_(std::move(fill)), has_record_(has_record) {}
+  OneDispatch(PipelineRef pipeline, Fill fill, bool has_record)
+      : pipeline_(std::move(pipeline)), fill_(std::move(fill)), has_record_(has_record) {}
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const uint32_t n = launch.n_inputs + launch.n_outputs;
@@ -66,11 +66,11 @@ class OneDispatch final : public Kernel {
     Words words;
     const std::array<uint32_t, 3> groups = fill_(launch, words);
     if (groups[0] == 0) return nullptr;
-    return encoder.dispatch({pipeline_, {operands, n_operands}, words, groups});
+    return encoder.dispatch({pipeline_.get(), {operands, n_operands}, words, groups});
   }
 
  private:
-  const Pipeline* pipeline_;
+  const PipelineRef pipeline_;
   const Fill fill_;
   const bool has_record_;
 };
@@ -80,12 +80,13 @@ class OneDispatch final : public Kernel {
 template <class Fill>
 tenon_sdk::Prepared one_dispatch(tenon_device_p* device, spirv::Code& code, uint32_t n_operands,
                                  uint32_t traits, Fill fill, bool has_record = false) {
-  const Pipeline* pipeline = nullptr;
+  PipelineRef pipeline;
   const Words module = code.finish();
   if (tenon_error* error = make_pipeline(device, module, n_operands, &pipeline)) {
     return {.error = error};
   }
-  return {.kernel = std::make_unique<OneDispatch<Fill>>(pipeline, std::move(fill), has_record),
+  return {.kernel =
+              std::make_unique<OneDispatch<Fill>>(std::move(pipeline), std::move(fill), has_record),
           .traits = traits};
 }
 

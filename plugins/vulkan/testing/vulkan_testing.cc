@@ -273,7 +273,7 @@ tenon_error* AddKernel::enqueue(Encoder& encoder, const tenon_launch& launch) co
   const auto n = static_cast<uint32_t>(launch.outputs[0].sizes[0]);
   const bool repeats = launch.inputs[1].strides_class == TENON_STRIDES_UNIFORM;
   const uint32_t words[] = {n, repeats ? 0u : 1u};
-  return encoder.dispatch({.pipeline = pipeline_,
+  return encoder.dispatch({.pipeline = pipeline_.get(),
                            .operands = operands,
                            .words = words,
                            .groups = {(n + 63) / 64, 1, 1}});

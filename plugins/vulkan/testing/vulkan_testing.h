@@ -114,7 +114,7 @@ class AddKernel final : public Kernel {
   tenon_kernel_p* handle() { return tenon_sdk::to_c(this); }
 
  private:
-  const Pipeline* pipeline_ = nullptr;
+  PipelineRef pipeline_;
 };
 
 // A launch of three operands, each of which may be by value.
