@@ -86,10 +86,10 @@ Problem with_many_updates(const Claim& claim, uint64_t seed) {
   const bool has_tuples = claim.op->name == "scatter_nd";
   Problem problem;
   problem.op = claim.op;
-  problem.inputs = {plain(claim.inputs[0], {kPlaces}, seed),
-                    indices(claim.inputs[1], has_tuples ? Sizes{kMany, 1} : Sizes{kMany}, kPlaces,
-                            seed + 1),
-                    plain(claim.inputs[2], {kMany}, seed + 2)};
+  problem.inputs = {
+      plain(claim.inputs[0], {kPlaces}, seed),
+      indices(claim.inputs[1], has_tuples ? Sizes{kMany, 1} : Sizes{kMany}, kPlaces, seed + 1),
+      plain(claim.inputs[2], {kMany}, seed + 2)};
   return problem;
 }
 

@@ -37,7 +37,7 @@ struct Capabilities {
 
   uint32_t max_operands;  // Of a dispatch. The block of parameters is not counted.
   uint64_t max_operand_bytes;
-  bool texels;  // All that an operand may be is also seen as texels of four words.
+  bool texels;               // All that an operand may be is also seen as texels of four words.
   uint32_t max_invocations;  // Of a workgroup.
   std::array<uint32_t, 3> max_workgroup_sizes;
   std::array<uint32_t, 3> max_groups;

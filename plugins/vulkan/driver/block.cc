@@ -12,17 +12,16 @@ constexpr VkMemoryPropertyFlags kMapped =
 constexpr uint32_t kNone = ~0u;
 
 VkResult make_buffer(const Driver& driver, uint64_t size, VkBuffer& buffer) {
-  const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                   .pNext = nullptr,
-                                   .flags = 0,
-                                   .size = size,
-                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                            VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
-                                            VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                            VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                                   .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-                                   .queueFamilyIndexCount = 0,
-                                   .pQueueFamilyIndices = nullptr};
+  const VkBufferCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+      .pNext = nullptr,
+      .flags = 0,
+      .size = size,
+      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
+               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+      .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+      .queueFamilyIndexCount = 0,
+      .pQueueFamilyIndices = nullptr};
   return driver.vk().CreateBuffer(driver.device(), &info, nullptr, &buffer);
 }
 

@@ -72,7 +72,7 @@ class DescriptorSets {
   std::vector<Pool> current_;  // By the layout's number.
   std::vector<VkDescriptorPool> pools_;
   std::vector<VkBufferView> views_;  // Blocks as texels.
-  Key key_;  // Of the question at hand; and what is written to a set.
+  Key key_;                          // Of the question at hand; and what is written to a set.
   std::vector<VkDescriptorBufferInfo> buffers_;
   std::vector<VkWriteDescriptorSet> writes_;
 };

@@ -34,8 +34,8 @@ class Attention final : public Kernel {
   uint64_t workspace(const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
     if (!sizes.in_pieces()) return 0;
-    return uint64_t{sizes.tiles_at_once()} * kLocalSize *
-           kept_elements(sizes.columns) * tenon_sdk::size_of(plan_.wide);
+    return uint64_t{sizes.tiles_at_once()} * kLocalSize * kept_elements(sizes.columns) *
+           tenon_sdk::size_of(plan_.wide);
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
@@ -107,9 +107,9 @@ class Attention final : public Kernel {
     Plan plan = plan_;
     plan.columns = sizes.columns;
     plan.in_pieces = sizes.in_pieces();
-    return pipelines_[2 * sizes.shape + plan.in_pieces].get(
-        device_, n_operands, out_pipeline,
-        [&] { return write_shader(capabilities_of(device_), plan, n_operands); });
+    return pipelines_[2 * sizes.shape + plan.in_pieces].get(device_, n_operands, out_pipeline, [&] {
+      return write_shader(capabilities_of(device_), plan, n_operands);
+    });
   }
 
   Words words_of(const tenon_launch& launch) const {
@@ -161,14 +161,14 @@ Prepared prepare_attention(const Request& request) {
   if (shared_elements(kColumns[0]) * tenon_sdk::size_of(wide) > capabilities.shared_memory_bytes) {
     return tenon_sdk::refuse("has too little memory that a group shares");
   }
-  const Plan plan = {.dtype = dtype,
-                     .wide = wide,
-                     .mask = request.n_inputs() > 3 ? request.input(3).dtype
-                                                    : tenon_dtype{TENON_DTYPE_NONE},
-                     .is_causal = attrs.is_causal != 0,
-                     .softcap = attrs.softcap,
-                     .columns = kColumns[0],
-                     .in_pieces = false};
+  const Plan plan = {
+      .dtype = dtype,
+      .wide = wide,
+      .mask = request.n_inputs() > 3 ? request.input(3).dtype : tenon_dtype{TENON_DTYPE_NONE},
+      .is_causal = attrs.is_causal != 0,
+      .softcap = attrs.softcap,
+      .columns = kColumns[0],
+      .in_pieces = false};
   return {
       .kernel = std::make_unique<Attention>(request, plan, attrs.scale),
       .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE};

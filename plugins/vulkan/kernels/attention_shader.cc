@@ -88,8 +88,7 @@ class AttentionCode {
   }
 
   void find_tile() {
-    const U32 n_chunks =
-        (code_.parameter(kValueSize) + (plan_.columns - 1)) / plan_.columns;
+    const U32 n_chunks = (code_.parameter(kValueSize) + (plan_.columns - 1)) / plan_.columns;
     const U32 n_tiles = (code_.parameter(kQueries) + (kTile - 1)) / kTile;
     const U32 item = code_.group_index() + code_.parameter(kFirstTile);
     const U32 tile = item / n_chunks, row = tile / n_tiles, heads = code_.parameter(kHeads);
@@ -179,13 +178,13 @@ class AttentionCode {
                             ? Element(code_.f64(plan_.softcap))
                             : Element(plan_.wide, code_.f32(static_cast<float>(plan_.softcap)));
     const Element part = binary(TENON_OP_div, score, cap);
-    return binary(TENON_OP_mul,
-                  spirv::scalar_op(TENON_OP_tanh, std::span(&part, 1), plan_.wide), cap);
+    return binary(TENON_OP_mul, spirv::scalar_op(TENON_OP_tanh, std::span(&part, 1), plan_.wide),
+                  cap);
   }
 
   Element mask_at(U32 query, U32 key) {
-    const Element x = mask_->load(place_mask_.first + query * place_mask_.along +
-                                  key * place_mask_.across);
+    const Element x =
+        mask_->load(place_mask_.first + query * place_mask_.along + key * place_mask_.across);
     if (plan_.mask == TENON_BOOL) return spirv::select(x.boolean(), zero_, lowest_);
     return spirv::cast(x, plan_.wide);
   }
@@ -224,8 +223,7 @@ class AttentionCode {
         if (mask_) most_added = maximum(most_added, largest_added_.get(row_part(i) + part));
       }
       // Of nothing but minus infinity no difference is taken.
-      const Element from =
-          spirv::select(compare(TENON_OP_equal, most, lowest_), zero_, most);
+      const Element from = spirv::select(compare(TENON_OP_equal, most, lowest_), zero_, most);
       const Element factor = exp_of(binary(TENON_OP_sub, known.most.get(), from));
       known.most.set(most);
       known.most_added.set(most_added);
@@ -287,8 +285,7 @@ class AttentionCode {
       const U32 column = first_column_ + across_ + j * kSide;
       code_.if_((query(i) < code_.parameter(kQueries)) & (column < code_.parameter(kValueSize)),
                 [&] {
-                  const Element mean =
-                      binary(TENON_OP_div, known.values[j].get(), known.sum.get());
+                  const Element mean = binary(TENON_OP_div, known.values[j].get(), known.sum.get());
                   const Element shown = spirv::select(meets_none, zero_, mean);
                   y_.store((y_rows_ + query(i)) * code_.parameter(kValueSize) + column,
                            spirv::cast(shown, plan_.dtype));

@@ -40,9 +40,7 @@ Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_d
     const U32 line = item / n_blocks, begin = (item - line * n_blocks) * kLocalSize;
     const U32 n = min(code.u32(kLocalSize), length - begin);
     const ElementVar loaded(spirv::constant(code, dtype, 0));
-    code.if_(self < n, [&] {
-      loaded.set(x.load(axes.places(line)[0] + (begin + self) * stride));
-    });
+    code.if_(self < n, [&] { loaded.set(x.load(axes.places(line)[0] + (begin + self) * stride)); });
     const Element own = loaded.get();
     block.set(self, own);
     code.barrier();
@@ -108,9 +106,8 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
     return sort_blocks(capabilities_of(device_), dtype_, is_descending_);
   });
   if (error != nullptr) return error;
-  error = merge_.get(device_, 3, &merge, [&] {
-    return merge_pass(capabilities_of(device_), dtype_, is_descending_);
-  });
+  error = merge_.get(device_, 3, &merge,
+                     [&] { return merge_pass(capabilities_of(device_), dtype_, is_descending_); });
   if (error != nullptr) return error;
 
   Operand from = room, to = room;

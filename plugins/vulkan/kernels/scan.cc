@@ -112,9 +112,8 @@ class ScanCode {
       for_each_part([&](U32 item, const Place& place, U32 begin, U32 end) {
         const PartialVar total(reduction_, code_);
         if (before_) total.set(before_->load(item));
-        code_.for_(begin, end, code_.u32(kTile), [&](U32 first) {
-          total.set(scan_tile(place, first, end, total.get()));
-        });
+        code_.for_(begin, end, code_.u32(kTile),
+                   [&](U32 first) { total.set(scan_tile(place, first, end, total.get())); });
       });
     }
   }
@@ -147,9 +146,7 @@ class ScanCode {
   }
 
   // A step along the line, as an element's number; and back.
-  U32 turned(U32 step) {
-    return scan_.is_reverse ? code_.parameter(kLength) - 1 - step : step;
-  }
+  U32 turned(U32 step) { return scan_.is_reverse ? code_.parameter(kLength) - 1 - step : step; }
 
   Partial load(const Place& place, U32 step) {
     if (pass_.from_partials) return partials_->load(place.from + step);
