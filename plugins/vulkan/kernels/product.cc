@@ -4,8 +4,6 @@
 
 #include "plugins/vulkan/kernels/product.h"
 
-#include <optional>
-
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
 namespace tenon_vulkan {
@@ -14,11 +12,8 @@ namespace {
 using spirv::Code;
 using spirv::Element;
 using spirv::ElementVar;
-using spirv::F32;
-using spirv::Memory;
-using spirv::Shared;
+using spirv::SharedElements;
 using spirv::U32;
-using spirv::Var;
 
 using enum ProductKernel::Parameter;
 
@@ -32,32 +27,10 @@ constexpr uint32_t kTile = kSide * kEach;
 constexpr uint32_t kDepth = 8;  // Of a panel.
 static_assert(kSide * kSide == kLocalSize);
 
-// A panel in shared memory, as the bits of what is computed with.
-class Panel {
- public:
-  Panel(Code& code, tenon_dtype dtype) : dtype_(dtype), low_(code.shared<U32>(kTile * kDepth)) {
-    if (tenon_sdk::size_of(dtype) == 8) high_ = code.shared<U32>(kTile * kDepth);
-  }
-  void set(U32 at, const Element& x) const {
-    const spirv::Bits bits = spirv::bits_of(x);
-    low_.set(at, bits.low);
-    if (high_) high_->set(at, bits.high);
-  }
-  Element get(U32 at) const {
-    const U32 low = low_.get(at);
-    return spirv::element_of(dtype_, {low, high_ ? high_->get(at) : low});
-  }
-
- private:
-  const tenon_dtype dtype_;
-  const Shared<U32> low_;
-  std::optional<Shared<U32>> high_;
-};
-
 // The invocations bring a panel of kTile lines: element (line, k) lies at k * kTile + line. What is
 // beyond the matrix is zero. load(line, k) gives an element.
 template <class Load>
-void bring(Code& code, const Panel& panel, tenon_dtype dtype, U32 first_line, U32 n_lines,
+void bring(Code& code, const SharedElements& panel, tenon_dtype dtype, U32 first_line, U32 n_lines,
            U32 first_k, U32 deep, const Load& load) {
   for (uint32_t part = 0; part < kTile * kDepth / kLocalSize; ++part) {
     const U32 at = code.local_index() + part * kLocalSize;
@@ -70,7 +43,7 @@ void bring(Code& code, const Panel& panel, tenon_dtype dtype, U32 first_line, U3
 
 // `is_long`: for as many k as may be; what drivers compile is then longer, too.
 void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide, bool is_long) {
-  const Panel left(code, wide), right(code, wide);
+  const SharedElements left(code, wide, kTile * kDepth), right(code, wide, kTile * kDepth);
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
             deep = code.parameter(kDeep);
   const U32 across = (columns + (kTile - 1)) / kTile, down = (rows + (kTile - 1)) / kTile;
