@@ -44,6 +44,7 @@ const std::vector<Line>& lines() {
       {"scatter_nd", {}, {{3, 3}, {kLong, 2}, {kLong}}, 3},
       {"matmul", {}, {{2, kLong}, {kLong, 3}}},
       {"int8_matmul", {}, {{2, kLong}, {kLong, 3}}},
+      {"attention", {}, {{1, 2, 2, 3}, {1, 1, kLong, 3}, {1, 1, kLong, 2}}},
       {"conv", {}, {square, square}},
       {"conv_backward_filter", {{"shape", Sizes{1, 1, 1, 1}}}, {square, square}},
       {"max_pool", window, {{8, 1, kSide, kSide}}},

@@ -287,8 +287,11 @@ Row Runner::run(const Claim& claim, const Check& check,
     row.message = refusal.empty() ? "claimed, and no case of it could be made"
                                   : "claimed, and refused: " + refusal;
   } else if (row.status == Status::kPass && check.of_kernel && !has_kernel(claim)) {
-    row.status = Status::kFail;
-    row.message = "claimed, and its kernel never runs: what it is made of does";
+    // Of nothing, what it is made of computes without the dtype.
+    const bool is_absent = needs_absent_dtype(claim, env.features);
+    row.status = is_absent ? Status::kUnsupported : Status::kFail;
+    row.message = is_absent ? "the device declares no FLOAT64, and its kernel never runs"
+                            : "claimed, and its kernel never runs: what it is made of does";
   } else if (row.status == Status::kPass && !trust.is_enough(env.thorough)) {
     row.status = Status::kMistrusted;
     row.message = trust.message(claim);

@@ -5,14 +5,15 @@
 // bring down what each part holds; then what comes before each is known, by a scan of these
 // partials, which are a line like others; and then each part is scanned from there on.
 //
-// Within a part, a tile at a time, an invocation goes along kEach elements, and what the
-// invocations have is scanned as a tree. So the order in which elements meet is decided by the
-// line's length alone, and none waits for more than a few others. Nothing is left to the scans of
-// subgroups: these have an order of the driver's. By exchanges within a subgroup the tree would
-// save five of the ten barriers that a tile takes, where it is memory that a tile waits for, and
-// only where invocations lie in subgroups as they are numbered, which no driver promises.
+// Within a part, a tile at a time, an invocation goes along kEach elements; then it joins what the
+// invocations before it in its block have, and then what the blocks before that have. So the order
+// in which elements meet is decided by the line's length alone. Nothing is left to the scans of
+// subgroups: these have an order of the driver's. Exchanges within a subgroup would save two of the
+// five barriers that a tile takes, where it is memory that a tile waits for, and only where
+// invocations lie in subgroups as they are numbered, which no driver promises.
 
 #include <optional>
+#include <utility>
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
@@ -29,9 +30,11 @@ using spirv::Elements;
 using spirv::U32;
 using Partial = Reduction::Partial;
 
-constexpr int64_t kShortLine = 128;
+constexpr int64_t kShortLine = 256;
 constexpr uint32_t kEach = 8;
 constexpr uint32_t kTile = kEach * kLocalSize;
+constexpr uint32_t kBlock = 8;  // Of invocations, and so many blocks.
+static_assert(kBlock * kBlock == kLocalSize);
 constexpr int64_t kPart = 4 * kTile;
 
 struct Scan {
@@ -109,6 +112,7 @@ class ScanCode {
     } else {
       tile_.emplace(code_, reduction_, kTile + kLocalSize);
       totals_.emplace(code_, reduction_, kLocalSize);
+      blocks_.emplace(code_, reduction_, kBlock);
       for_each_part([&](U32 item, const Place& place, U32 begin, U32 end) {
         const PartialVar total(reduction_, code_);
         if (before_) total.set(before_->load(item));
@@ -192,13 +196,7 @@ class ScanCode {
     for (uint32_t k = 1; k < kEach; ++k) {
       own.push_back(reduction_.join(own.back(), tile_->get(own_slots + k)));
     }
-    scan_totals(own.back());
-    const Partial whole = totals_->get(code_.u32(kLocalSize - 1));
-    const Bool is_first = self == 0;
-    const U32 neighbour = select(is_first, self, self - 1);
-    const Partial with_others = reduction_.join(total, totals_->get(neighbour));
-    const Partial before = {spirv::select(is_first, total.value, with_others.value),
-                            select(is_first, total.index, with_others.index)};
+    const auto [before, next] = across(total, own.back());
     for (uint32_t k = 0; k < kEach; ++k) {
       const bool is_before = leaves_itself_out() && k == 0;
       const Partial& met = own[leaves_itself_out() && k > 0 ? k - 1 : k];
@@ -210,22 +208,31 @@ class ScanCode {
       code_.if_(step < end, [&] { store(place, step, tile_->get(slot(element))); });
     }
     code_.barrier();
-    return reduction_.join(total, whole);
+    return next;
   }
 
-  // Pairs, then pairs of pairs and so on: in each round the right half of a block takes in the last
-  // one of its left half, which nobody changes in that round.
-  void scan_totals(const Partial& own) {
-    const U32 self = code_.local_index();
+  // What comes before the invocation's own, and before the next tile. `total` comes before all.
+  std::pair<Partial, Partial> across(const Partial& total, const Partial& own) {
+    const U32 self = code_.local_index(), block = self / kBlock, within = self % kBlock;
     totals_->set(self, own);
-    for (uint32_t half = 1; half < kLocalSize; half *= 2) {
-      code_.barrier();
-      code_.if_((self & half) != 0, [&] {
-        const U32 last_of_left = (self & ~(2 * half - 1)) | (half - 1);
-        totals_->set(self, reduction_.join(totals_->get(last_of_left), totals_->get(self)));
-      });
-    }
     code_.barrier();
+    const Partial in_block = join_first(*totals_, block * kBlock, within);
+    code_.if_(within == kBlock - 1, [&] { blocks_->set(block, reduction_.join(in_block, own)); });
+    code_.barrier();
+    const Partial blocks_before = reduction_.join(total, join_first(*blocks_, code_.u32(0), block));
+    const Partial all = join_first(*blocks_, code_.u32(0), code_.u32(kBlock));
+    return {reduction_.join(blocks_before, in_block), reduction_.join(total, all)};
+  }
+
+  // The first n of kBlock partials.
+  Partial join_first(const SharedPartials& partials, U32 first, U32 n) {
+    Partial sum = reduction_.identity(code_);
+    for (uint32_t i = 0; i < kBlock; ++i) {
+      const Partial with = reduction_.join(sum, partials.get(first + i));
+      const Bool is_one = n > i;
+      sum = {spirv::select(is_one, with.value, sum.value), select(is_one, with.index, sum.index)};
+    }
+    return sum;
   }
 
   Code& code_;
@@ -236,7 +243,7 @@ class ScanCode {
   std::optional<Elements> x_, y_, where_;
   std::optional<AxesCode> axes_;
   std::optional<PartialMemory> partials_, given_, before_;
-  std::optional<SharedPartials> tile_, totals_;
+  std::optional<SharedPartials> tile_, totals_, blocks_;
 };
 
 uint32_t reduction_of(uint32_t op) {
