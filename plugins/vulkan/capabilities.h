@@ -45,6 +45,7 @@ struct Capabilities {
 
   bool is_integrated;  // Shares the host's memory.
   bool is_software;    // Runs on the host's processor.
+  bool runs_on_host;   // So kernels go ways that are quick there, and not those of GPUs.
 };
 
 }  // namespace tenon_vulkan

@@ -166,7 +166,10 @@ tenon_error* Instance::find_devices() {
   std::string names;
   for (size_t i = 0; i < all.size(); ++i) {
     names += (i == 0 ? "" : ", ") + std::string(all[i].properties.deviceName);
-    if (is_named(all[i], i, options_.device)) devices_.push_back(all[i]);
+    if (!is_named(all[i], i, options_.device)) continue;
+    devices_.push_back(all[i]);
+    Capabilities& capabilities = devices_.back().capabilities;
+    capabilities.runs_on_host = capabilities.is_software && !options_.gpu_ways;
   }
   if (!devices_.empty()) return nullptr;
   return host_.error(TENON_INVALID_ARGUMENT, "vulkan: option device: no device is '" +

@@ -4,10 +4,11 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr std::string_view kKeys =
-    "cache, clock, device, loader, names, timeline, validate, visible";
+    "cache, clock, device, gpu_ways, loader, names, timeline, validate, visible";
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
+  if (key == "gpu_ways") return &options.gpu_ways;
   if (key == "names") return &options.names;
   if (key == "timeline") return &options.timeline;
   if (key == "validate") return &options.validate;

@@ -17,6 +17,7 @@ struct Options {
   // Where pipelines are kept between runs; empty: nowhere. Not given: in the user's cache.
   std::optional<std::string> cache;
   bool validate = false;  // Through the Khronos validation layer.
+  bool gpu_ways = false;  // Kernels go the ways of GPUs, also where the host's processor runs them.
   bool names = false;     // Of objects, for tools that show them; `validate` implies it.
   bool visible = true;    // False: as if the host saw no device memory.
   bool timeline = true;   // False: as if there were no timeline semaphores.

@@ -172,7 +172,7 @@ std::optional<PackedShape> packed_shape(const Capabilities& capabilities) {
   const PackedShape shape = {.lanes = lanes,
                              .reads_texels = capabilities.texels && capabilities.subgroup_shuffle};
   const bool has_neighbours = shape.reads_texels || capabilities.subgroup_ballot;
-  if (!capabilities.is_software || !has_neighbours || !std::has_single_bit(lanes) ||
+  if (!capabilities.runs_on_host || !has_neighbours || !std::has_single_bit(lanes) ||
       lanes < kVector || lanes > shape.rows() * row_vectors(shape)) {
     return std::nullopt;
   }

@@ -1,6 +1,6 @@
 // cumsum, cumprod, cummax and cummin.
 //
-// A line of at most kShortLine elements is one invocation's, which goes along it. A longer one is
+// A line of so many elements at most is one invocation's, which goes along it. A longer one is
 // cut into parts of kPart elements, each a group's. Of a line of several parts the groups first
 // bring down what each part holds; then what comes before each is known, by a scan of these
 // partials, which are a line like others; and then each part is scanned from there on.
@@ -30,7 +30,10 @@ using spirv::Elements;
 using spirv::U32;
 using Partial = Reduction::Partial;
 
-constexpr int64_t kShortLine = 256;
+// Where the host's processor runs shaders, a barrier costs more than a hundred steps.
+int64_t short_line(const Capabilities& capabilities) {
+  return capabilities.runs_on_host ? kMostIterations / 2 : 256;
+}
 constexpr uint32_t kEach = 8;
 constexpr uint32_t kTile = kEach * kLocalSize;
 constexpr uint32_t kBlock = 8;  // Of invocations, and so many blocks.
@@ -272,6 +275,7 @@ class ScanKernel final : public Kernel {
 
   uint64_t workspace(const tenon_launch& launch) const override {
     const int64_t length = launch.inputs[0].sizes[axis_];
+    if (length <= short_line(capabilities_of(device_))) return 0;
     int64_t n = 0;
     for (int64_t parts = parts_of(length); parts > 1; parts = parts_of(parts)) n += parts;
     return kPartialBytes * static_cast<uint64_t>(n * lines_of(launch));
@@ -287,7 +291,7 @@ class ScanKernel final : public Kernel {
     Axes(in.rank, in.sizes, ~(uint32_t{1} << axis_), strides).push(line.more);
     std::vector<Operand> results = {operand_of(launch, 1)};
     if (scan_.tells_where) results.push_back(operand_of(launch, 2));
-    if (line.length <= kShortLine) {
+    if (line.length <= short_line(capabilities_of(device_))) {
       return run(encoder, {}, line, {operand_of(launch, 0)}, results, {});
     }
     Operand rest = workspace_of(launch);

@@ -5,8 +5,9 @@
 // the axis of scatter_elements, all tuples of scatter_nd. What may meet is in one line, and is for
 // one target of it: an element, or all those that a tuple stands for, which are its width.
 //
-// - Where lines are short, or so many that they keep a device busy, an invocation makes the updates
-//   of one line to one element of the width, one after the other.
+// - Where lines are short, or so many that they keep a device busy, and where the host's processor
+//   runs shaders, an invocation makes the updates of one line to one element of the width, one
+//   after the other.
 // - Otherwise the targets of updates are written down and sorted, those that are equal in their
 //   order; and an invocation makes those of one target, to one element of the width.
 //
@@ -225,7 +226,7 @@ class Scatter final : public Kernel {
   // Targets, and what sorts them.
   uint64_t workspace(const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
-    if (!sizes.are_sorted()) return 0;
+    if (!are_sorted(sizes)) return 0;
     return 4 * static_cast<uint64_t>(sizes.n_updates()) + MergeSort::room_for(sizes.n_updates());
   }
 
@@ -245,7 +246,7 @@ class Scatter final : public Kernel {
     }
     push_more(launch, words);
     const Operand indices = operand_of(launch, 1), updates = operand_of(launch, 2);
-    if (!sizes.are_sorted()) {
+    if (!are_sorted(sizes)) {
       const auto groups = groups_for(static_cast<uint64_t>(sizes.n_lines * sizes.width));
       const Operand operands[] = {indices, updates, y, record_of(launch)};
       const uint32_t at_once = steps_at_once(static_cast<uint64_t>(sizes.n_lines * sizes.width),
@@ -284,8 +285,12 @@ class Scatter final : public Kernel {
   struct Sizes {
     int64_t n_lines = 1, length = 1, width = 1;
     int64_t n_updates() const { return n_lines * length; }
-    bool are_sorted() const { return length > kLongLine && n_lines * width < kManyLines; }
   };
+
+  bool are_sorted(const Sizes& sizes) const {
+    return !capabilities_of(device_).runs_on_host && sizes.length > kLongLine &&
+           sizes.n_lines * sizes.width < kManyLines;
+  }
 
   Sizes sizes_of(const tenon_launch& launch) const {
     const tenon_view &indices = launch.inputs[1], &out = launch.outputs[0];
