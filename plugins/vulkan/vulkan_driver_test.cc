@@ -58,7 +58,7 @@ TEST(VulkanInstance, RefusesOptionsThatItDoesNotKnow) {
   const Failure failure = Bench::try_create(Settings{{"colour", "blue"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "there is no option 'colour'")) << failure.message;
-  EXPECT_TRUE(says(failure, "device, loader")) << failure.message;
+  EXPECT_TRUE(says(failure, "device, gpu_ways, loader")) << failure.message;
 }
 
 TEST(VulkanInstance, RefusesASwitchThatIsNeitherOnNorOff) {
