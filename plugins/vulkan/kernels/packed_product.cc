@@ -20,9 +20,7 @@ constexpr uint32_t kVector = 4;  // Words.
 
 uint32_t row_vectors(const PackedShape& shape) { return shape.block() / kVector; }
 
-U32 tiles_of_rows(const PackedShape& shape, U32 rows) {
-  return (rows + (shape.rows() - 1)) / shape.rows();
-}
+Division by(Code& code, uint32_t parameter) { return Division::load(code, code.u32(parameter)); }
 
 void write_vector(Code& code, uint32_t operand, U32 i, std::span<const Element> elements) {
   std::array<U32, kVector> words;
@@ -131,13 +129,14 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
             right_begin = code.place(right_operand) >> 2;
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
             n_across = code.parameter(kTiles), n_blocks = code.parameter(kBlocks);
-  const U32 n_down = tiles_of_rows(shape, rows);
+  const Division by_down = by(code, kByTilesOfRows), by_across = by(code, kByTiles);
+  const U32 n_down = by_down.number;
   const U32 n_tiles = code.parameter(kMatrices) * n_across * n_down;
   Block block(code, code.operand(left_operand), code.operand(right_operand), shape,
               code.subgroup_lane());
   code.for_(code.group_index(), n_tiles, code.n_groups(), [&](U32 i) {
-    const U32 panel = i / n_down, down = i - panel * n_down;
-    const U32 matrix = panel / n_across, across = panel - matrix * n_across;
+    const auto [panel, down] = by_down.of_any(i);
+    const auto [matrix, across] = by_across.of_any(panel);
     std::vector<Var<F32>> sums;
     for (uint32_t k = 0; k < shape.rows() * each; ++k) sums.push_back(code.var(code.f32(0)));
     const U32 left_panel = left_begin + (matrix * n_down + down) * n_blocks * left_words;
@@ -184,13 +183,13 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
                        const PackedShape& shape, bool by_four) {
   const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
             n_blocks = code.parameter(kBlocks), first_matrix = code.parameter(kFirstMatrix);
-  const U32 n_tiles = tiles_of_rows(shape, rows);
+  const Division by_blocks = by(code, kByBlocks), by_tiles = by(code, kByTilesOfRows);
   const uint32_t n_vectors = shape.rows() * row_vectors(shape);
   const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
-  code.for_each(code.parameter(kMatrices) * n_tiles * n_blocks * n_vectors, [&](U32 i) {
+  code.for_each(code.parameter(kMatrices) * by_tiles.number * n_blocks * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
-    const U32 line = above / n_blocks, block = above - line * n_blocks;
-    const U32 matrix = line / n_tiles, tile = line - matrix * n_tiles;
+    const auto [line, block] = by_blocks.of_any(above);
+    const auto [matrix, tile] = by_tiles.of_any(line);
     const U32 row = tile * shape.rows() + within / row_vectors(shape);
     const U32 first_k = block * shape.block() + within % row_vectors(shape) * kVector;
     const Factors factors = factors_of(matrix + first_matrix);
@@ -212,13 +211,14 @@ void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
   const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),
             n_tiles = code.parameter(kTiles), first_matrix = code.parameter(kFirstMatrix),
             first_tile = code.parameter(kFirstTile);
-  const U32 n_k = code.parameter(kBlocks) * shape.block();
+  const Division by_steps = by(code, kBySteps), by_tiles = by(code, kByTiles);
   const uint32_t n_vectors = shape.columns() / kVector;
   const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
-  code.for_each(code.parameter(kMatrices) * n_tiles * n_k * n_vectors, [&](U32 i) {
+  code.for_each(code.parameter(kMatrices) * n_tiles * by_steps.number * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
-    const U32 line = above / n_k, k = above - line * n_k;
-    const U32 matrix = line / n_tiles, tile = line - matrix * n_tiles + first_tile;
+    const auto [line, step] = by_steps.of_any(above);
+    const auto [matrix, part_tile] = by_tiles.of_any(line);
+    const U32 k = step, tile = part_tile + first_tile;
     const U32 first_column = tile * shape.columns() + within * kVector;
     const Factors factors = factors_of(matrix + first_matrix);
     const U32 own_k = min(k, deep - 1);

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/spirv/element.h"
 
 namespace tenon_vulkan {
@@ -38,7 +39,9 @@ struct Factors {
 using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 
 // The sizes of the product. Of a part of it: how many matrices it has and which is the first, the
-// same of tiles of columns, and how many blocks k comes in. Those of the factors are behind them.
+// same of tiles of columns, how many blocks k comes in; and the divisions by these numbers of
+// tiles, by that of tiles of rows, and by those of blocks and of k. Those of the factors are behind
+// them.
 struct ProductParameters {
   enum Parameter : uint32_t {
     kMatrices,
@@ -49,7 +52,11 @@ struct ProductParameters {
     kTiles,
     kFirstTile,
     kBlocks,
-    kOwn
+    kByTiles,
+    kByTilesOfRows = kByTiles + Division::kWords,
+    kByBlocks = kByTilesOfRows + Division::kWords,
+    kBySteps = kByBlocks + Division::kWords,
+    kOwn = kBySteps + Division::kWords
   };
 };
 

@@ -127,6 +127,12 @@ ProductKernel::ProductKernel(tenon_device_p* device, const Operands& operands, t
       wide_(product_dtype(dtype)),
       packed_(wide_ == TENON_FLOAT32 ? packed_shape(capabilities_) : std::nullopt) {}
 
+void set_division(Words& words, uint32_t parameter, int64_t number) {
+  Words pushed;
+  Division::push(pushed, number);
+  std::copy(pushed.begin(), pushed.end(), words.begin() + parameter);
+}
+
 // Packed factors have so much room. What needs more is computed in parts, one after the other.
 constexpr int64_t kMostPackedBytes = 32 << 20;
 
@@ -230,6 +236,9 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
   left.end = left.begin + static_cast<uint64_t>(all.matrices_at_once * all.left_bytes);
   right.begin = right.first = left.end;
   words[kBlocks] = static_cast<uint32_t>(all.n_blocks);
+  set_division(words, kByTilesOfRows, divide_up(product.rows, packed_->rows()));
+  set_division(words, kByBlocks, all.n_blocks);
+  set_division(words, kBySteps, all.n_blocks * packed_->block());
   for (int64_t matrix = 0; matrix < product.matrices; matrix += all.matrices_at_once) {
     words[kFirstMatrix] = static_cast<uint32_t>(matrix);
     words[kMatrices] =
@@ -238,6 +247,7 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
     for (int64_t tile = 0; tile < all.n_tiles; tile += all.tiles_at_once) {
       words[kFirstTile] = static_cast<uint32_t>(tile);
       words[kTiles] = static_cast<uint32_t>(std::min(all.tiles_at_once, all.n_tiles - tile));
+      set_division(words, kByTiles, words[kTiles]);
       tenon_error* error = pack_right(encoder, operands, right, words, fours.right);
       if (error == nullptr) error = multiply(encoder, operands, left, right, words, fours.result);
       if (error != nullptr) return error;
