@@ -158,9 +158,6 @@ Prepared prepare_attention(const Request& request) {
   const tenon_dtype dtype = request.input(0).dtype;
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
   const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
-  if (capabilities.runs_on_host) {
-    return tenon_sdk::refuse("runs on the host's processor, where its parts are quicker");
-  }
   if (shared_elements(kColumns[0]) * tenon_sdk::size_of(wide) > capabilities.shared_memory_bytes) {
     return tenon_sdk::refuse("has too little memory that a group shares");
   }
