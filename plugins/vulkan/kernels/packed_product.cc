@@ -22,9 +22,19 @@ uint32_t row_vectors(const PackedShape& shape) { return shape.block() / kVector;
 
 Division by(Code& code, uint32_t parameter) { return Division::load(code, code.u32(parameter)); }
 
-void write_vector(Code& code, uint32_t operand, U32 i, std::span<const Element> elements) {
+// Writes vector i of an operand: the four of four(), or one(j) for each j below four; zero where
+// is_there(j) is false.
+template <class Four, class One, class IsThere>
+void write_vector(Code& code, uint32_t operand, U32 i, bool by_four, const Four& four,
+                  const One& one, const IsThere& is_there) {
+  const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
+  std::vector<Element> elements;
+  if (by_four) elements = four();
   std::array<U32, kVector> words;
-  for (uint32_t j = 0; j < kVector; ++j) words[j] = bits_of(elements[j]).low;
+  for (uint32_t j = 0; j < kVector; ++j) {
+    if (!by_four) elements.push_back(one(j));
+    words[j] = bits_of(select(is_there(j), elements[j], zero)).low;
+  }
   code.operand(operand).store_vector((code.place(operand) >> 4) + i, words);
 }
 
@@ -185,7 +195,6 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
             n_blocks = code.parameter(kBlocks), first_matrix = code.parameter(kFirstMatrix);
   const Division by_blocks = by(code, kByBlocks), by_tiles = by(code, kByTilesOfRows);
   const uint32_t n_vectors = shape.rows() * row_vectors(shape);
-  const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
   code.for_each(code.parameter(kMatrices) * by_tiles.number * n_blocks * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
     const auto [line, block] = by_blocks.of_any(above);
@@ -194,14 +203,11 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
     const U32 first_k = block * shape.block() + within % row_vectors(shape) * kVector;
     const Factors factors = factors_of(matrix + first_matrix);
     const U32 own_row = min(row, rows - 1);
-    std::vector<Element> elements;
-    if (by_four) elements = factors.left_four(own_row, min(first_k, deep - kVector));
-    for (uint32_t j = 0; j < kVector; ++j) {
-      const U32 k = first_k + j;
-      if (!by_four) elements.push_back(factors.left(own_row, min(k, deep - 1)));
-      elements[j] = select((row < rows) & (k < deep), elements[j], zero);
-    }
-    write_vector(code, to, i, elements);
+    write_vector(
+        code, to, i, by_four,
+        [&] { return factors.left_four(own_row, min(first_k, deep - kVector)); },
+        [&](uint32_t j) { return factors.left(own_row, min(first_k + j, deep - 1)); },
+        [&](uint32_t j) { return (row < rows) & (first_k + j < deep); });
   });
 }
 
@@ -213,23 +219,19 @@ void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
             first_tile = code.parameter(kFirstTile);
   const Division by_steps = by(code, kBySteps), by_tiles = by(code, kByTiles);
   const uint32_t n_vectors = shape.columns() / kVector;
-  const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
   code.for_each(code.parameter(kMatrices) * n_tiles * by_steps.number * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
     const auto [line, step] = by_steps.of_any(above);
-    const auto [matrix, part_tile] = by_tiles.of_any(line);
-    const U32 k = step, tile = part_tile + first_tile;
-    const U32 first_column = tile * shape.columns() + within * kVector;
+    const auto [matrix, tile] = by_tiles.of_any(line);
+    const U32 k = step;
+    const U32 first_column = (tile + first_tile) * shape.columns() + within * kVector;
     const Factors factors = factors_of(matrix + first_matrix);
     const U32 own_k = min(k, deep - 1);
-    std::vector<Element> elements;
-    if (by_four) elements = factors.right_four(own_k, min(first_column, columns - kVector));
-    for (uint32_t j = 0; j < kVector; ++j) {
-      const U32 column = first_column + j;
-      if (!by_four) elements.push_back(factors.right(own_k, min(column, columns - 1)));
-      elements[j] = select((column < columns) & (k < deep), elements[j], zero);
-    }
-    write_vector(code, to, i, elements);
+    write_vector(
+        code, to, i, by_four,
+        [&] { return factors.right_four(own_k, min(first_column, columns - kVector)); },
+        [&](uint32_t j) { return factors.right(own_k, min(first_column + j, columns - 1)); },
+        [&](uint32_t j) { return (first_column + j < columns) & (k < deep); });
   });
 }
 

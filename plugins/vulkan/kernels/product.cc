@@ -243,12 +243,12 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
     words[kFirstMatrix] = static_cast<uint32_t>(matrix);
     words[kMatrices] =
         static_cast<uint32_t>(std::min(all.matrices_at_once, product.matrices - matrix));
-    if (tenon_error* error = pack_left(encoder, operands, left, words, fours.left)) return error;
+    if (tenon_error* error = pack(encoder, kLeft, operands, left, words, fours.left)) return error;
     for (int64_t tile = 0; tile < all.n_tiles; tile += all.tiles_at_once) {
       words[kFirstTile] = static_cast<uint32_t>(tile);
       words[kTiles] = static_cast<uint32_t>(std::min(all.tiles_at_once, all.n_tiles - tile));
       set_division(words, kByTiles, words[kTiles]);
-      tenon_error* error = pack_right(encoder, operands, right, words, fours.right);
+      tenon_error* error = pack(encoder, kRight, operands, right, words, fours.right);
       if (error == nullptr) error = multiply(encoder, operands, left, right, words, fours.result);
       if (error != nullptr) return error;
     }
@@ -256,33 +256,16 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
   return nullptr;
 }
 
-tenon_error* ProductKernel::pack_left(Encoder& encoder, std::vector<Operand> operands,
-                                      const Operand& to, const Words& words, bool by_four) const {
+tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operand> operands,
+                                 const Operand& to, const Words& words, bool by_four) const {
+  const auto write = side == kLeft ? write_packed_left : write_packed_right;
+  const uint32_t from = side == kLeft ? operands_.left : operands_.right;
   const Pipeline* pipeline = nullptr;
-  const uint32_t n = operands_.n;
   if (tenon_error* error =
-          get(pack_left_[by_four], shape_of_packing(operands_.left, by_four), pipeline,
-              [&](Code& code) { write_packed_left(code, factors(code), n, *packed_, by_four); })) {
+          get(pack_[side][by_four], shape_of_packing(from, by_four), pipeline,
+              [&](Code& code) { write(code, factors(code), operands_.n, *packed_, by_four); })) {
     return error;
   }
-  return pack(encoder, pipeline, operands, to, words);
-}
-
-tenon_error* ProductKernel::pack_right(Encoder& encoder, std::vector<Operand> operands,
-                                       const Operand& to, const Words& words, bool by_four) const {
-  const Pipeline* pipeline = nullptr;
-  const uint32_t n = operands_.n;
-  if (tenon_error* error =
-          get(pack_right_[by_four], shape_of_packing(operands_.right, by_four), pipeline,
-              [&](Code& code) { write_packed_right(code, factors(code), n, *packed_, by_four); })) {
-    return error;
-  }
-  return pack(encoder, pipeline, operands, to, words);
-}
-
-tenon_error* ProductKernel::pack(Encoder& encoder, const Pipeline* pipeline,
-                                 std::vector<Operand>& operands, const Operand& to,
-                                 const Words& words) const {
   operands[operands_.result].is_written = false;
   operands.push_back(to);
   return encoder.dispatch(

@@ -70,12 +70,9 @@ class ProductKernel : public Kernel, public ProductParameters {
                           const ProductSizes& product) const;
   tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,
                           Words& words, const ProductSizes& product, const Fours& fours) const;
-  tenon_error* pack_left(Encoder& encoder, std::vector<Operand> operands, const Operand& to,
-                         const Words& words, bool by_four) const;
-  tenon_error* pack_right(Encoder& encoder, std::vector<Operand> operands, const Operand& to,
-                          const Words& words, bool by_four) const;
-  tenon_error* pack(Encoder& encoder, const Pipeline* pipeline, std::vector<Operand>& operands,
-                    const Operand& to, const Words& words) const;
+  enum Side { kLeft, kRight };
+  tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
+                    const Words& words, bool by_four) const;
   tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
                         Operand right, const Words& words, bool by_four) const;
 
@@ -83,8 +80,8 @@ class ProductKernel : public Kernel, public ProductParameters {
   const Capabilities& capabilities_;
   const Operands operands_;
   const tenon_dtype dtype_, wide_;
-  const std::optional<PackedShape> packed_;  // None: nothing is packed on this device.
-  LazyPipeline direct_, pack_left_[2], pack_right_[2], multiply_[2];  // The second goes by four.
+  const std::optional<PackedShape> packed_;         // None: nothing is packed on this device.
+  LazyPipeline direct_, pack_[2][2], multiply_[2];  // Of two the second goes by four.
 };
 
 }  // namespace tenon_vulkan
