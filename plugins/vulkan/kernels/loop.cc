@@ -1,6 +1,7 @@
 // An invocation computes four neighbouring elements at a time, which it loads and stores as vectors
-// of words. Where operands do not lie so that this can be, or the body is long, it computes as many
-// as make a word of the smallest result, so that words are written whole all the same.
+// of words. Where operands do not lie so that this can be, elements are few or the body is long, it
+// computes as many as make a word of the smallest result, so that words are written whole all the
+// same.
 //
 // Inputs are read where they lie: dense ones at the element's number, uniform ones once, strided
 // ones at the sum of coordinates times strides, whose axes are merged at the launch as far as they
@@ -175,7 +176,7 @@ class Loop final : public Kernel {
     const Axes axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided_.size()});
     Operand operands[Axes::kMostOperands];
     for (uint32_t i = 0; i < n_operands(); ++i) operands[i] = operand_of(launch, i);
-    const bool by_four = goes_by_four({operands, n_operands()}, axes);
+    const bool by_four = n >= kMany && goes_by_four({operands, n_operands()}, axes);
     const Pipeline* pipeline = nullptr;
     tenon_error* error = pipelines_[by_four ? 1 : 0].get(device_, n_operands(), &pipeline,
                                                          [&] { return module(by_four); });
@@ -194,6 +195,9 @@ class Loop final : public Kernel {
   // Words of a module for each element from which on it computes longer than it loads: its code is
   // not worth having four times.
   static constexpr size_t kLong = 2000;
+  // So few elements take one invocation each sooner than a driver compiles code of five bodies:
+  // four elements, and what is left over.
+  static constexpr int64_t kMany = 4096;
 
   uint32_t n_operands() const {
     return static_cast<uint32_t>(plan_.inputs.size() + plan_.outputs.size());
