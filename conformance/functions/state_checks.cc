@@ -211,16 +211,15 @@ std::vector<Program> programs_to_donate_to(const Bench& bench) {
 // each and what earlier calls gave.
 Fault holds_donated(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
-  const Session& device = bench.env.device;
-  const Tensors constants = device.make(program.constants);
+  const Tensors constants = make_all(bench, program.constants);
   const Code code = [&](std::span<const Tensor> x) {
     return outputs_of(program, evaluate(program, {x.begin(), x.end()}, constants));
   };
-  const Results want = read_all(bench, code(device.make(program.inputs)));
+  const Results want = read_all(bench, code(make_all(bench, program.inputs)));
   const tenon::Function traced = as_function(code);
   std::vector<Tensors> given;
   for (size_t call = 0; call < 8; ++call) {
-    Tensors inputs = device.make(program.inputs), kept;
+    Tensors inputs = make_all(bench, program.inputs), kept;
     Results before;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const bool donates = !program.inputs[k].scalar && (k + call) % 3 != 2 && call > 0;

@@ -195,9 +195,9 @@ class Loop final : public Kernel {
   // Words of a module for each element from which on it computes longer than it loads: its code is
   // not worth having four times.
   static constexpr size_t kLong = 2000;
-  // So few elements take one invocation each sooner than a driver compiles code of five bodies:
-  // four elements, and what is left over.
-  static constexpr int64_t kMany = 4096;
+  // Fewer elements take an invocation each sooner than a driver compiles code of five bodies: four
+  // elements, and what is left over.
+  static constexpr int64_t kMany = 256;
 
   uint32_t n_operands() const {
     return static_cast<uint32_t>(plan_.inputs.size() + plan_.outputs.size());
