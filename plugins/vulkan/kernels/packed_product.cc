@@ -108,24 +108,31 @@ class SingleWords {
   std::vector<F32> own_;
 };
 
-// Adds the products of a block to the sums, row by row.
+// Adds the products of a block to the sums, each of which takes them in the order of k.
 template <class Block>
 void add_block(Block& block, U32 left_at, U32 right_at, const PackedShape& shape,
                const std::vector<Var<F32>>& sums) {
-  std::vector<F32> now;
-  for (const Var<F32>& sum : sums) now.push_back(sum.get());
   block.begin(left_at);
+  std::vector<std::vector<F32>> right;
   for (uint32_t k = 0; k < shape.block(); ++k) {
-    const std::vector<F32> b = block.right(right_at + k * shape.columns());
-    for (uint32_t row = 0; row < shape.rows(); ++row) {
-      const F32 a = block.left(row, k);
-      for (size_t j = 0; j < b.size(); ++j) {
-        F32& sum = now[row * b.size() + j];
-        sum = sum + a * b[j];
+    right.push_back(block.right(right_at + k * shape.columns()));
+  }
+  const size_t each = shape.columns_each();
+  for (uint32_t first = 0; first < shape.rows(); first += shape.rows_at_once()) {
+    const std::span some = std::span(sums).subspan(first * each, shape.rows_at_once() * each);
+    std::vector<F32> now;
+    for (const Var<F32>& sum : some) now.push_back(sum.get());
+    for (uint32_t k = 0; k < shape.block(); ++k) {
+      for (uint32_t row = 0; row < shape.rows_at_once(); ++row) {
+        const F32 a = block.left(first + row, k);
+        for (size_t j = 0; j < each; ++j) {
+          F32& sum = now[row * each + j];
+          sum = sum + a * right[k][j];
+        }
       }
     }
+    for (size_t i = 0; i < some.size(); ++i) some[i].set(now[i]);
   }
-  for (size_t i = 0; i < sums.size(); ++i) sums[i].set(now[i]);
 }
 
 // Tiles that follow each other have the same columns, whose panel stays in the caches.

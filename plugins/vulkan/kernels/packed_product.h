@@ -70,6 +70,9 @@ struct PackedShape {
   uint32_t rows() const { return 16; }
   uint32_t columns_each() const { return reads_texels ? 4 : 8; }
   uint32_t columns() const { return lanes * columns_each(); }  // Of a tile.
+  // Those whose sums are added to at a time, over all k of a block: as many as a processor's
+  // registers hold, where it pays to keep what they are multiplied by.
+  uint32_t rows_at_once() const { return reads_texels ? 4 : rows(); }
 };
 
 // None where it does not pay.
