@@ -167,6 +167,20 @@ TEST(VulkanDevice, HasOnlySoManyDevices) {
   Bench::calls().destroy(instance);
 }
 
+// What is static ends behind the drivers' own static objects, if it was there before them.
+TEST(VulkanDevice, MayBeOpenWhenTheProcessEnds) {
+  if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end_process = [] {
+    static std::unique_ptr<Bench> bench;
+    static std::unique_ptr<Memory> memory;
+    bench = std::make_unique<Bench>(Settings{});
+    memory = std::make_unique<Memory>(*bench, 4096);
+    std::exit(0);
+  };
+  EXPECT_EXIT(end_process(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST(VulkanDevice, RefusesAShaderWithMoreOperandsThanItBinds) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);

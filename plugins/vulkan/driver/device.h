@@ -32,8 +32,18 @@ class Device {
   Device(Instance& instance, const PhysicalDevice& physical)
       : driver_(instance, physical),
         clock_(driver_.timestamp_bits(), physical.properties.limits.timestampPeriod) {}
+  ~Device();
 
  private:
+  // Static objects of the host's may hold a device to the end of the process, and those of drivers
+  // end before them. So each open device asks its driver for the last time when the process begins
+  // to end; from then on it is lost.
+  void watch_exit();
+  void end_with_process();
+  static void end_all_with_process();
+  static Device* last_watched_;
+  Device* watched_before_ = nullptr;
+
   Driver driver_;
   Clock clock_;
   MemoryTypes types_ = {};

@@ -47,6 +47,8 @@ class Driver {
 
   bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
   void mark_lost() const { is_lost_ = true; }
+  // The process ends, and with it the device and its instance.
+  void lose();
   tenon_error* lost_error() const;
 
   // A number for each block of memory, never used twice.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "plugins/vulkan/driver/loader.h"
 #include "plugins/vulkan/driver/options.h"
 #include "plugins/vulkan/driver/physical_device.h"
 
@@ -30,6 +31,9 @@ class Instance {
   // What the validation layer said: warnings and errors.
   void count_message() { ++messages_; }
   uint64_t messages() const { return messages_; }
+
+  // The process ends, and with it the instance.
+  void lose() { make_lost(vk_); }
 
  private:
   tenon_error* make_instance();

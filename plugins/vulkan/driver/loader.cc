@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <type_traits>
+
 namespace tenon_vulkan {
 
 // Calls find(name) for each function of a table; false if one of them is not there.
@@ -63,6 +65,39 @@ bool load_functions(const InstanceFunctions& instance_functions, VkDevice device
   functions.CmdEndDebugUtilsLabelEXT =
       reinterpret_cast<PFN_vkCmdEndDebugUtilsLabelEXT>(find("vkCmdEndDebugUtilsLabelEXT"));
   return all;
+}
+
+void keep_library(void* function) {
+  Dl_info info;
+  if (dladdr(function, &info) != 0) dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+namespace {
+
+template <class Result, class... Arguments>
+void make_one_lost(Result(VKAPI_PTR*& function)(Arguments...)) {
+  if (function == nullptr) return;  // An extension's.
+  function = [](Arguments...) -> Result {
+    if constexpr (std::is_same_v<Result, VkResult>) return VK_ERROR_DEVICE_LOST;
+    return Result();
+  };
+}
+
+}  // namespace
+
+#define TENON_VULKAN_LOSE(name) make_one_lost(functions.name);
+
+void make_lost(InstanceFunctions& functions) {
+  TENON_VULKAN_INSTANCE_FUNCTIONS(TENON_VULKAN_LOSE)
+  make_one_lost(functions.DestroyDebugUtilsMessengerEXT);
+}
+
+void make_lost(DeviceFunctions& functions) {
+  TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_LOSE)
+  make_one_lost(functions.WaitSemaphores);
+  make_one_lost(functions.SetDebugUtilsObjectNameEXT);
+  make_one_lost(functions.CmdBeginDebugUtilsLabelEXT);
+  make_one_lost(functions.CmdEndDebugUtilsLabelEXT);
 }
 
 std::string name_of(VkResult result) {

@@ -54,6 +54,8 @@ class Pipelines {
 
   // Reads what earlier runs kept.
   void open();
+  // Keeps it for later ones; done at the end, too.
+  void save() const;
   void set_check(ModuleCheck check) { check_ = check; }
 
   // Several threads make several at once.
@@ -88,7 +90,6 @@ class Pipelines {
                                        const Layout& layout, VkPipeline made);
   void end_spare();
   void end(Entries::iterator entry);
-  void save() const;
 
   const Driver& driver_;
   ModuleCheck check_ = nullptr;

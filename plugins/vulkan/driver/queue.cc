@@ -204,6 +204,15 @@ void Queue::wait(uint64_t number) {
   changed_.wait(lock, [&] { return has_ended(number); });
 }
 
+void Queue::wait_for_all() {
+  uint64_t last_number = 0;
+  {
+    std::lock_guard guard(mutex_);
+    last_number = last_number_;
+  }
+  wait(last_number);
+}
+
 // ---- notices
 
 void Queue::notify(Stream& stream, uint64_t number, const tenon_done_callback& done) {

@@ -37,6 +37,7 @@ class Queue {
   bool has_ended(uint64_t number) const { return ended_.load(std::memory_order_acquire) >= number; }
   // Not while a stream is locked.
   void wait(uint64_t number);
+  void wait_for_all();
   // Not while a stream is locked: calls `done` behind the batch with this number.
   void notify(Stream& stream, uint64_t number, const tenon_done_callback& done);
 
