@@ -1,14 +1,9 @@
 #include "plugins/vulkan/driver/device.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <mutex>
-#include <utility>
+#include <chrono>
 
 namespace tenon_vulkan {
-
-static std::mutex watch_mutex;
-Device* Device::last_watched_ = nullptr;
 
 tenon_error* Device::open(Instance& instance, const PhysicalDevice& physical,
                           std::unique_ptr<Device>& made) {
@@ -20,35 +15,15 @@ tenon_error* Device::open(Instance& instance, const PhysicalDevice& physical,
   self->pipelines_->open();
   self->queue_ = std::make_unique<Queue>(self->driver_);
   if (tenon_error* error = self->queue_->open()) return error;
-  self->watch_exit();
+  come_first(Moment::kLoaded);
+  self->watch();
   made = std::move(self);
   return nullptr;
 }
 
-Device::~Device() {
-  std::lock_guard guard(watch_mutex);
-  Device** link = &last_watched_;
-  while (*link != nullptr && *link != this) link = &(*link)->watched_before_;
-  if (*link == this) *link = watched_before_;
-}
-
-// Behind the driver's own static objects, so that it comes before these end.
-void Device::watch_exit() {
-  std::lock_guard guard(watch_mutex);
-  [[maybe_unused]] static const int is_registered = std::atexit(end_all_with_process);
-  watched_before_ = std::exchange(last_watched_, this);
-}
-
-void Device::end_all_with_process() {
-  std::lock_guard guard(watch_mutex);
-  for (Device* each = last_watched_; each != nullptr; each = each->watched_before_) {
-    each->end_with_process();
-  }
-}
-
-void Device::end_with_process() {
-  queue_->wait_for_all();
-  pipelines_->save();
+// A driver that is still at work has a second to come to an end. What it computes, nobody reads.
+void Device::end_with_process() noexcept {
+  if (queue_->wait_for_all(std::chrono::seconds(1))) pipelines_->save();
   driver_.lose();
 }
 

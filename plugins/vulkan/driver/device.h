@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "plugins/vulkan/driver/at_exit.h"
 #include "plugins/vulkan/driver/clock.h"
 #include "plugins/vulkan/driver/memory.h"
 #include "plugins/vulkan/driver/pipelines.h"
@@ -12,7 +13,7 @@
 
 namespace tenon_vulkan {
 
-class Device {
+class Device final : private AtExit {
  public:
   static tenon_error* open(Instance& instance, const PhysicalDevice& physical,
                            std::unique_ptr<Device>& made);
@@ -32,17 +33,10 @@ class Device {
   Device(Instance& instance, const PhysicalDevice& physical)
       : driver_(instance, physical),
         clock_(driver_.timestamp_bits(), physical.properties.limits.timestampPeriod) {}
-  ~Device();
+  ~Device() { unwatch(); }
 
  private:
-  // Static objects of the host's may hold a device to the end of the process, and those of drivers
-  // end before them. So each open device asks its driver for the last time when the process begins
-  // to end; from then on it is lost.
-  void watch_exit();
-  void end_with_process();
-  static void end_all_with_process();
-  static Device* last_watched_;
-  Device* watched_before_ = nullptr;
+  void end_with_process() noexcept override;
 
   Driver driver_;
   Clock clock_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugins/vulkan/driver/at_exit.h"
 #include "plugins/vulkan/driver/stream.h"
 
 namespace tenon_vulkan {
@@ -157,6 +158,7 @@ bool Queue::end_next_batch(uint64_t upto) {
     first_ = batch->next;
     if (first_ == nullptr) last_ = nullptr;
   }
+  if (number == 1) AtExit::come_first(AtExit::Moment::kWorked);
   batch->stream->take_back(*batch);  // It may be submitted anew at once.
   std::lock_guard guard(mutex_);
   ended_.store(number, std::memory_order_release);
@@ -204,13 +206,17 @@ void Queue::wait(uint64_t number) {
   changed_.wait(lock, [&] { return has_ended(number); });
 }
 
-void Queue::wait_for_all() {
-  uint64_t last_number = 0;
-  {
+bool Queue::wait_for_all(std::chrono::nanoseconds most) const {
+  const auto until = std::chrono::steady_clock::now() + most;
+  const auto has_ended_all = [&] {
     std::lock_guard guard(mutex_);
-    last_number = last_number_;
+    return has_ended(last_number_);
+  };
+  while (!has_ended_all()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  wait(last_number);
+  return true;
 }
 
 // ---- notices

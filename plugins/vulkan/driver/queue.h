@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -37,7 +38,8 @@ class Queue {
   bool has_ended(uint64_t number) const { return ended_.load(std::memory_order_acquire) >= number; }
   // Not while a stream is locked.
   void wait(uint64_t number);
-  void wait_for_all();
+  // For all that was submitted, at most so long: whether it has ended. The driver is not asked.
+  bool wait_for_all(std::chrono::nanoseconds most) const;
   // Not while a stream is locked: calls `done` behind the batch with this number.
   void notify(Stream& stream, uint64_t number, const tenon_done_callback& done);
 

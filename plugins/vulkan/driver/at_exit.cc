@@ -1,0 +1,39 @@
+#include "plugins/vulkan/driver/at_exit.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+namespace tenon_vulkan {
+
+static std::mutex mutex;
+AtExit* AtExit::last_ = nullptr;
+
+// Not for each device that is opened: what is registered stays so. If there is no room for it, all
+// is as without it.
+void AtExit::come_first(Moment now) {
+  static std::atomic<bool> is_registered[2];
+  if (!is_registered[static_cast<int>(now)].exchange(true)) (void)std::atexit(end_all);
+}
+
+void AtExit::watch() {
+  std::lock_guard guard(mutex);
+  before_ = std::exchange(last_, this);
+  is_watched_ = true;
+}
+
+void AtExit::unwatch() {
+  std::lock_guard guard(mutex);
+  if (!std::exchange(is_watched_, false)) return;
+  AtExit** link = &last_;
+  while (*link != this) link = &(*link)->before_;
+  *link = before_;
+}
+
+void AtExit::end_all() {
+  std::lock_guard guard(mutex);
+  for (AtExit* each = last_; each != nullptr; each = each->before_) each->end_with_process();
+}
+
+}  // namespace tenon_vulkan
