@@ -33,7 +33,7 @@ tenon_error* Driver::open() {
     return error(TENON_UNAVAILABLE,
                  std::string(physical_.properties.deviceName) + " lacks functions of Vulkan 1.1");
   }
-  keep_library(reinterpret_cast<void*>(vk_.QueueSubmit));  // Most functions are a driver's own.
+  keep_drivers();
   vk_.GetDeviceQueue(device_, physical_.queue_family, 0, &queue_);
   return nullptr;
 }

@@ -1,8 +1,10 @@
 #include "plugins/vulkan/driver/loader.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <type_traits>
+#include <vector>
 
 namespace tenon_vulkan {
 
@@ -67,9 +69,21 @@ bool load_functions(const InstanceFunctions& instance_functions, VkDevice device
   return all;
 }
 
-void keep_library(void* function) {
-  Dl_info info;
-  if (dladdr(function, &info) != 0) dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+void keep_drivers() {
+  std::vector<std::string> libraries;
+  const auto add = [](dl_phdr_info* info, size_t, void* names) {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(info->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(add, &libraries);
+  for (const std::string& name : libraries) {
+    void* const library = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    if (dlsym(library, "vk_icdGetInstanceProcAddr") != nullptr) {  // What makes it a driver.
+      dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+    dlclose(library);
+  }
 }
 
 namespace {

@@ -23,8 +23,9 @@ bool load_functions(const Loader& loader, VkInstance instance, InstanceFunctions
 bool load_functions(const InstanceFunctions& instance_functions, VkDevice device,
                     DeviceFunctions& functions);
 
-// Keeps the library of a function for good, as the loader is kept; the loader unloads drivers.
-void keep_library(void* function);
+// Keeps the drivers that are loaded for good, as the loader is kept, which would unload them with
+// their last instance.
+void keep_drivers();
 
 // From here on nothing is asked of the driver: each function does nothing, and says
 // VK_ERROR_DEVICE_LOST where it says anything.
