@@ -206,17 +206,9 @@ void Queue::wait(uint64_t number) {
   changed_.wait(lock, [&] { return has_ended(number); });
 }
 
-bool Queue::wait_for_all(std::chrono::nanoseconds most) const {
-  const auto until = std::chrono::steady_clock::now() + most;
-  const auto has_ended_all = [&] {
-    std::lock_guard guard(mutex_);
-    return has_ended(last_number_);
-  };
-  while (!has_ended_all()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  return true;
+bool Queue::wait_for_all(std::chrono::nanoseconds most) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, most, [&] { return has_ended(last_number_); });
 }
 
 // ---- notices

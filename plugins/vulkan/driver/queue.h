@@ -39,7 +39,7 @@ class Queue {
   // Not while a stream is locked.
   void wait(uint64_t number);
   // For all that was submitted, at most so long: whether it has ended. The driver is not asked.
-  bool wait_for_all(std::chrono::nanoseconds most) const;
+  bool wait_for_all(std::chrono::nanoseconds most);
   // Not while a stream is locked: calls `done` behind the batch with this number.
   void notify(Stream& stream, uint64_t number, const tenon_done_callback& done);
 
