@@ -234,6 +234,7 @@ void make_one_pipeline(const std::filesystem::path& cache) {
   ASSERT_TRUE(bench.is_open());
   PipelineRef pipeline;
   EXPECT_SUCCESS(make_pipeline(bench.device(), add_shader(), 3, &pipeline));
+  EXPECT_SUCCESS(from_c(bench.device()).pipelines().makers().require(*pipeline));
 }
 
 TEST(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {

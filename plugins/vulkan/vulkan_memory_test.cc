@@ -77,6 +77,9 @@ TEST(VulkanHostMemory, MayFailInAnyCall) {
       "fill", [&] { return calls.fill(stream.get(), &fill); }, nothing);
   AddKernel add(bench.device());
   AddLaunch launch({&a, 0, 1000}, {&b, 0, 1000}, {&b, 0, 1000});
+  // What a driver needs to make the pipeline is not to fail.
+  EXPECT_SUCCESS(calls.launch(add.handle(), stream.get(), &launch.get()));
+  stream.wait();
   exhaust(
       "launch", [&] { return calls.launch(add.handle(), stream.get(), &launch.get()); }, nothing);
   tenon_event_p* event = nullptr;

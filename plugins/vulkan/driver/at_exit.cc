@@ -13,7 +13,7 @@ AtExit* AtExit::last_ = nullptr;
 // Not for each device that is opened: what is registered stays so. If there is no room for it, all
 // is as without it.
 void AtExit::come_first(Moment now) {
-  static std::atomic<bool> is_registered[2];
+  static std::atomic<bool> is_registered[3];
   if (!is_registered[static_cast<int>(now)].exchange(true)) (void)std::atexit(end_all);
 }
 

@@ -12,8 +12,8 @@ class AtExit {
   AtExit& operator=(const AtExit&) = delete;
 
   // What calls end_with_process() comes before all that ends static objects which are there when
-  // a driver is loaded, and which are there when it has worked: some make theirs then.
-  enum class Moment { kLoaded, kWorked };
+  // a driver is loaded, when it has made a pipeline, and when it has worked: some make theirs then.
+  enum class Moment { kLoaded, kMade, kWorked };
   static void come_first(Moment now);
 
  protected:

@@ -18,8 +18,9 @@ class Stream;
 
 // For the host's `launch_failed`.
 struct LaunchId {
-  void* work;
-  uint64_t ticket;
+  void* work = nullptr;
+  uint64_t ticket = 0;
+  bool operator==(const LaunchId&) const = default;
 };
 
 // Between host addresses, when the device has finished.

@@ -15,14 +15,22 @@ tenon_error* Device::open(Instance& instance, const PhysicalDevice& physical,
   self->pipelines_->open();
   self->queue_ = std::make_unique<Queue>(self->driver_);
   if (tenon_error* error = self->queue_->open()) return error;
+  self->pipelines_->makers().call_behind_each(
+      [queue = self->queue_.get()] { queue->encode_made(); });
   come_first(Moment::kLoaded);
   self->watch();
   made = std::move(self);
   return nullptr;
 }
 
+Device::~Device() {
+  unwatch();
+  if (pipelines_ != nullptr) pipelines_->makers().stop();
+}
+
 // A driver that is still at work has a second to come to an end. What it computes, nobody reads.
 void Device::end_with_process() noexcept {
+  pipelines_->makers().stop();
   if (queue_->wait_for_all(std::chrono::seconds(1))) pipelines_->save();
   driver_.lose();
 }

@@ -33,7 +33,7 @@ class Device final : private AtExit {
   Device(Instance& instance, const PhysicalDevice& physical)
       : driver_(instance, physical),
         clock_(driver_.timestamp_bits(), physical.properties.limits.timestampPeriod) {}
-  ~Device() { unwatch(); }
+  ~Device();
 
  private:
   void end_with_process() noexcept override;

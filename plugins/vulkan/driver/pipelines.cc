@@ -32,11 +32,11 @@ void Pipelines::open() {
 }
 
 Pipelines::~Pipelines() {
+  makers_.stop();
   save();
   const DeviceFunctions& vk = driver_.vk();
-  for (const Entry& entry : entries_) {
-    vk.DestroyPipeline(driver_.device(), entry.pipeline->handle(), nullptr);
-  }
+  by_hash_.clear();
+  entries_.clear();
   for (const auto& layout : layouts_) {
     vk.DestroyPipelineLayout(driver_.device(), layout->pipeline, nullptr);
     vk.DestroyDescriptorSetLayout(driver_.device(), layout->set, nullptr);
@@ -74,14 +74,8 @@ tenon_error* Pipelines::get(std::span<const uint32_t> spirv, const OperandKinds&
   if (tenon_error* error = check(spirv)) return error;
   const Layout* layout = nullptr;
   if (tenon_error* error = get_layout(kinds, layout)) return error;
-  VkPipeline made = VK_NULL_HANDLE;
-  if (tenon_error* error = make(spirv, *layout, made)) return error;
-  try {
-    pipeline = keep(hash, spirv, *layout, made);
-  } catch (...) {
-    driver_.vk().DestroyPipeline(driver_.device(), made, nullptr);
-    throw;
-  }
+  pipeline = keep(hash, spirv, *layout);
+  makers_.want(pipeline);
   return nullptr;
 }
 
@@ -90,8 +84,9 @@ std::shared_ptr<const Pipeline> Pipelines::find(uint64_t hash, std::span<const u
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto each = first; each != last; ++each) {
     const Entries::iterator entry = each->second;
+    const std::span<const uint32_t> own = entry->pipeline->spirv();
     if (entry->pipeline->layout().kinds == kinds &&
-        std::equal(spirv.begin(), spirv.end(), entry->spirv.begin(), entry->spirv.end())) {
+        std::equal(spirv.begin(), spirv.end(), own.begin(), own.end())) {
       entries_.splice(entries_.end(), entries_, entry);
       return entry->pipeline;
     }
@@ -99,17 +94,13 @@ std::shared_ptr<const Pipeline> Pipelines::find(uint64_t hash, std::span<const u
   return nullptr;
 }
 
-// Another thread may have made the same meanwhile; then ours is not needed.
+// Another thread may have asked for the same meanwhile.
 std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
-                                                const Layout& layout, VkPipeline made) {
+                                                const Layout& layout) {
   std::lock_guard guard(mutex_);
-  if (std::shared_ptr<const Pipeline> found = find(hash, spirv, layout.kinds)) {
-    driver_.vk().DestroyPipeline(driver_.device(), made, nullptr);
-    return found;
-  }
+  if (std::shared_ptr<const Pipeline> found = find(hash, spirv, layout.kinds)) return found;
   by_hash_.reserve(by_hash_.size() + 1);
-  entries_.push_back(
-      {hash, {spirv.begin(), spirv.end()}, std::make_shared<const Pipeline>(made, layout)});
+  entries_.push_back({hash, std::make_shared<const Pipeline>(driver_, spirv, layout)});
   try {
     by_hash_.emplace(hash, std::prev(entries_.end()));
   } catch (...) {
@@ -139,7 +130,6 @@ void Pipelines::end(Entries::iterator entry) {
   const auto [first, last] = by_hash_.equal_range(entry->hash);
   by_hash_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == entry; }));
   names_.erase(entry->pipeline.get());
-  driver_.vk().DestroyPipeline(driver_.device(), entry->pipeline->handle(), nullptr);
   entries_.erase(entry);
 }
 
@@ -223,38 +213,6 @@ tenon_error* Pipelines::make_layout(Layout& layout) const {
   if (result == VK_SUCCESS) return nullptr;
   vk.DestroyDescriptorSetLayout(driver_.device(), layout.set, nullptr);
   return driver_.error(result, "cannot make a layout of a pipeline");
-}
-
-tenon_error* Pipelines::make(std::span<const uint32_t> spirv, const Layout& layout,
-                             VkPipeline& made) const {
-  const DeviceFunctions& vk = driver_.vk();
-  const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                         .pNext = nullptr,
-                                         .flags = 0,
-                                         .codeSize = spirv.size_bytes(),
-                                         .pCode = spirv.data()};
-  VkShaderModule module = VK_NULL_HANDLE;
-  VkResult result = vk.CreateShaderModule(driver_.device(), &code, nullptr, &module);
-  if (result != VK_SUCCESS) return driver_.error(result, "the driver does not take a shader");
-  const VkPipelineShaderStageCreateInfo stage = {
-      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-      .pNext = nullptr,
-      .flags = 0,
-      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-      .module = module,
-      .pName = "main",
-      .pSpecializationInfo = nullptr};
-  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                            .pNext = nullptr,
-                                            .flags = 0,
-                                            .stage = stage,
-                                            .layout = layout.pipeline,
-                                            .basePipelineHandle = VK_NULL_HANDLE,
-                                            .basePipelineIndex = -1};
-  result = vk.CreateComputePipelines(driver_.device(), cache_, 1, &info, nullptr, &made);
-  vk.DestroyShaderModule(driver_.device(), module, nullptr);
-  if (result == VK_SUCCESS) return nullptr;
-  return driver_.error(result, "the driver does not compile a shader");
 }
 
 }  // namespace tenon_vulkan

@@ -76,6 +76,11 @@ void Queue::submit_old_batches() {
   for (Stream* stream : streams_) stream->submit_if_old(opened_before);
 }
 
+void Queue::encode_made() {
+  std::lock_guard guard(streams_mutex_);
+  for (Stream* stream : streams_) stream->encode_made();
+}
+
 // ---- batches
 
 uint64_t Queue::submit(Batch& batch) noexcept {

@@ -31,6 +31,10 @@ class Queue {
   // Waits until nothing of the stream is under way.
   void remove(Stream& stream, uint64_t last_number) noexcept;
 
+  // Streams go on with what they held until a pipeline was made: one was. Not while a stream is
+  // locked.
+  void encode_made();
+
   // Hands the batch over, unless `batch.result` says that it was not even recorded, and gives it
   // its number. If that fails, the batch fails when its turn comes.
   uint64_t submit(Batch& batch) noexcept;

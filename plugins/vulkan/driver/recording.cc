@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/parameters.h"
 #include "plugins/vulkan/driver/stream.h"
 
@@ -124,6 +125,15 @@ Operand Recording::operand_at(const Place& place, const tenon_replay& replay) {
   return operand;
 }
 
+tenon_error* Recording::require_pipelines() {
+  if (has_pipelines_) return nullptr;
+  for (const Step& step : steps_) {
+    if (tenon_error* error = device_.pipelines().makers().require(*step.pipeline)) return error;
+  }
+  has_pipelines_ = true;
+  return nullptr;
+}
+
 Dispatch Recording::dispatch(size_t i, const tenon_replay& replay, Operand* operands) const {
   const Step& step = steps_[i];
   for (uint32_t k = 0; k < step.n_operands; ++k) {
@@ -226,8 +236,10 @@ void Recording::keep(std::shared_ptr<KeptCommands> kept) {
 
 tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   if (recording.n_dispatches() == 0) return nullptr;
+  if (tenon_error* error = recording.require_pipelines()) return error;
   const Lock lock(mutex_);
-  launching_ = nullptr;  // Those that a replay launches have their names.
+  launching_ = {{replay.work, replay.ticket}, nullptr};
+  encode_held(Which::kAll);
   const std::shared_ptr<KeptCommands> kept = find_kept(recording, replay);
   if (kept == nullptr) return replay_one_by_one(recording, replay);
   if (tenon_error* error = open_batch()) return error;
@@ -235,7 +247,7 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   open_->kept.push_back(kept);
   if (tenon_error* error = send_parameters(*kept)) return error;
   commands_.execute(kept->commands());
-  open_->launches.push_back({replay.work, replay.ticket});
+  open_->launches.push_back(launching_.id);
   open_->n_commands += static_cast<uint32_t>(recording.n_dispatches());
   submit_if_due();
   return nullptr;
@@ -302,10 +314,8 @@ tenon_error* Stream::send_parameters(KeptCommands& kept) {
 // A batch is handed over as soon as it is full, so that the device need not wait for the last.
 tenon_error* Stream::replay_one_by_one(const Recording& recording, const tenon_replay& replay) {
   std::array<Operand, kMostOperands> operands;
-  const LaunchId id = {replay.work, replay.ticket};
   for (size_t i = 0; i < recording.n_dispatches(); ++i) {
     if (tenon_error* error = dispatch(recording.dispatch(i, replay, operands.data()))) return error;
-    if (i == 0 || open_->n_commands == 1) open_->launches.push_back(id);
     if (open_->n_commands >= kMostCommands) submit();
   }
   submit_if_due();

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -28,6 +29,9 @@ class Recording final : public Encoder {
   size_t n_dispatches() const { return steps_.size(); }
   uint64_t parameter_bytes() const { return parameter_bytes_; }
   uint64_t parameters_at(size_t i) const { return steps_[i].parameters_at; }
+
+  // Until the pipelines of all dispatches are made.
+  tenon_error* require_pipelines();
 
   // The dispatch as a replay wants it. `operands` has room for kMostOperands.
   Dispatch dispatch(size_t i, const tenon_replay& replay, Operand* operands) const;
@@ -96,6 +100,7 @@ class Recording final : public Encoder {
   std::vector<std::vector<Value>> values_;
   std::vector<Access> fixed_;  // What is touched in every replay.
   const tenon_recorded_launch* adding_ = nullptr;
+  std::atomic<bool> has_pipelines_{false};
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<KeptCommands>> kept_;

@@ -44,6 +44,7 @@ Stream::~Stream() {
   uint64_t last;
   {
     const Lock lock(mutex_);
+    encode_held(Which::kAll);
     submit();
     last = last_number_;
   }
@@ -145,7 +146,7 @@ void Stream::take_back(Batch& batch) noexcept {
 }
 
 bool Stream::is_idle() const {
-  return open_ == nullptr && n_under_way_ == 0 && queue_.has_ended(last_number_);
+  return held_.empty() && open_ == nullptr && n_under_way_ == 0 && queue_.has_ended(last_number_);
 }
 
 // ---- order
@@ -153,6 +154,7 @@ bool Stream::is_idle() const {
 tenon_error* Stream::record_event(uint64_t& number) {
   const Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
+  encode_held(Which::kAll);
   submit();
   number = last_number_;
   return nullptr;
@@ -171,6 +173,7 @@ tenon_error* Stream::notify(const tenon_done_callback& done) {
   uint64_t number;
   {
     const Lock lock(mutex_);
+    encode_held(Which::kAll);
     submit();
     number = last_number_;
   }
@@ -182,6 +185,7 @@ tenon_error* Stream::wait() {
   uint64_t number;
   {
     const Lock lock(mutex_);
+    encode_held(Which::kAll);
     submit();
     number = last_number_;
   }
@@ -196,6 +200,7 @@ tenon_error* Stream::mark_time(uint64_t& mark) {
     return driver_.error(TENON_UNIMPLEMENTED, "its queue has no clock");
   }
   const Lock lock(mutex_);
+  encode_held(Which::kAll);
   if (tenon_error* error = open_batch()) return error;
   Query query;
   if (tenon_error* error = marks_.take(mark, query)) return error;
@@ -236,22 +241,59 @@ tenon_error* Stream::take_failure() {
 // have written, and nothing else.
 tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   const Lock lock(mutex_);
-  const Batch* const batch = open_;
-  const uint32_t n_before = open_ == nullptr ? 0 : open_->n_commands;
-  launching_ = &kernel.name();
+  launching_ = {{launch.work, launch.ticket}, &kernel.name()};
   if (tenon_error* error = kernel.enqueue(*this, launch)) return error;
-  if (open_ == nullptr) return nullptr;
-  if (open_ != batch || open_->n_commands != n_before) {
-    open_->launches.push_back({launch.work, launch.ticket});
-  }
   submit_if_due();
   return nullptr;
 }
 
 tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   if (dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0) return nullptr;
-  if (driver_.has_names() && launching_ != nullptr) [[unlikely]]
-    device_.pipelines().set_name(*dispatch.pipeline, *launching_);
+  static const std::string kNoName;
+  const bool has_name = driver_.has_names() && launching_.name != nullptr;
+  const std::string& name = has_name ? *launching_.name : kNoName;
+  encode_held(Which::kMade);
+  if (held_.empty() && dispatch.pipeline->is_made()) {
+    return encode_now(dispatch, launching_.id, name);
+  }
+  if (driver_.is_lost()) return driver_.lost_error();
+  if (tenon_error* error = check_operands(dispatch)) return error;
+  held_.push(dispatch, launching_.id, name);
+  if (held_.size() > HeldDispatches::kMost) encode_held(Which::kAll);
+  return nullptr;
+}
+
+void Stream::encode_made() {
+  const Lock lock(mutex_);
+  encode_held(Which::kMade);
+}
+
+void Stream::encode_held(Which which) {
+  while (!held_.empty()) {
+    const Pipeline& pipeline = held_.pipeline();
+    if (!pipeline.is_made() && which == Which::kMade) return;
+    tenon_error* error;
+    try {
+      error = device_.pipelines().makers().require(pipeline);
+      if (error == nullptr) error = encode_now(held_.dispatch(), held_.launch(), held_.name());
+    } catch (const std::exception& failure) {
+      error = driver_.error(TENON_OUT_OF_MEMORY, failure.what());
+    }
+    if (error != nullptr) {
+      const LaunchId& launch = held_.launch();
+      driver_.host().launch_failed(launch.work, launch.ticket, error);
+      held_.pop_launch();
+      continue;
+    }
+    held_.pop();
+    submit_if_due();
+  }
+}
+
+tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch,
+                                const std::string& name) {
+  if (driver_.has_names()) [[unlikely]]
+    device_.pipelines().set_name(*dispatch.pipeline, name);
   if (tenon_error* error = open_batch()) return error;
   Piece piece;
   if (tenon_error* error = parameters_.take(ParameterLayout(dispatch).size, open_->spent, piece)) {
@@ -262,6 +304,19 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
     return error;
   }
   ++open_->n_commands;
+  std::vector<LaunchId>& launches = open_->launches;
+  if (launches.empty() || launches.back() != launch) launches.push_back(launch);
+  return nullptr;
+}
+
+// Whether shaders see them: who launches is told so at once.
+tenon_error* Stream::check_operands(const Dispatch& dispatch) const {
+  Binding binding;
+  uint32_t byte_offset;
+  for (size_t i = 0; i < dispatch.operands.size(); ++i) {
+    if (dispatch.operands[i].buffer == nullptr) continue;
+    if (tenon_error* error = bind_operand(dispatch, i, binding, byte_offset)) return error;
+  }
   return nullptr;
 }
 
@@ -311,7 +366,7 @@ tenon_error* Stream::encode(const Dispatch& dispatch, const ParameterPlace& plac
 }
 
 tenon_error* Stream::bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
-                                  uint32_t& byte_offset) {
+                                  uint32_t& byte_offset) const {
   const Operand& operand = dispatch.operands[i];
   const Buffer& buffer = from_c(operand.buffer);
   const uint64_t begin = buffer.offset + operand.begin, end = buffer.offset + operand.end;

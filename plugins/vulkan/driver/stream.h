@@ -1,8 +1,9 @@
 // A stream gathers work into batches and hands them to the device's queue: at once while it has
-// nothing under way there, later by as much as the device can take at a time.
+// nothing under way there, later by as much as the device can take at a time. A dispatch whose
+// pipeline is still being made is held, and so are those behind it; all other work waits for them.
 //
-// One thread at a time enqueues; the queue's thread takes batches back meanwhile, so that there is
-// a lock.
+// One thread at a time enqueues; the queue's thread takes batches back meanwhile, and threads that
+// made a pipeline go on with what was held, so that there is a lock.
 
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <mutex>
 
 #include "plugins/vulkan/driver/commands.h"
+#include "plugins/vulkan/driver/held_dispatches.h"
 #include "plugins/vulkan/driver/queue.h"
 #include "plugins/vulkan/encoder.h"
 
@@ -46,6 +48,8 @@ class Stream final : public Encoder {
   // ---- for the queue
   void take_back(Batch& batch) noexcept;
   void submit_if_old(std::chrono::steady_clock::time_point opened_before);
+  // Goes on with what was held, as far as pipelines are made.
+  void encode_made();
   void add_failure(tenon_error* error);
   // The first failure that was not told yet, or the loss of the device.
   tenon_error* take_failure();
@@ -80,10 +84,18 @@ class Stream final : public Encoder {
   // Of a stream that is idle, on a device whose memory the host sees: what is quicker done here.
   bool can_touch(const Buffer& buffer) const;
 
+  // Held dispatches as commands: as far as their pipelines are made, or all. What fails, the host
+  // is told.
+  enum class Which { kMade, kAll };
+  void encode_held(Which which);
+  // A dispatch whose pipeline is made, as a command of the open batch.
+  tenon_error* encode_now(const Dispatch& dispatch, const LaunchId& launch,
+                          const std::string& name);
+  tenon_error* check_operands(const Dispatch& dispatch) const;
   tenon_error* encode(const Dispatch& dispatch, const ParameterPlace& place, Commands& commands,
                       std::vector<std::shared_ptr<DescriptorSets>>& used);
   tenon_error* bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
-                            uint32_t& byte_offset);
+                            uint32_t& byte_offset) const;
   tenon_error* bind_set(const Layout& layout, std::span<const Binding> bindings,
                         std::vector<std::shared_ptr<DescriptorSets>>& used, VkDescriptorSet& set);
 
@@ -119,8 +131,12 @@ class Stream final : public Encoder {
   Commands commands_;  // Of the open batch.
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
-  std::vector<SlotPlace> slots_;            // Of the replay at hand.
-  const std::string* launching_ = nullptr;  // The name of the kernel at hand.
+  std::vector<SlotPlace> slots_;  // Of the replay at hand.
+  struct {                        // The launch at hand.
+    LaunchId id;
+    const std::string* name = nullptr;  // NULL: of a replay, whose pipelines have their names.
+  } launching_;
+  HeldDispatches held_;
   Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;  // Has room for all of them.

@@ -66,6 +66,7 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
   };
   Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
+  encode_held(Which::kAll);
   tenon_error* error;
   if (from.buffer && to.buffer) {
     error = copy_on_device(span(from), span(to));
@@ -223,6 +224,7 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
   if (region.size == 0) return nullptr;
   const Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
+  encode_held(Which::kAll);
   const Pattern pattern(region.pattern, n);
   const Span to = {buffer, buffer.offset + region.offset, region.size};
   if (to.size <= kFilledByHost && can_touch(buffer)) {

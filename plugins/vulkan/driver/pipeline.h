@@ -1,0 +1,61 @@
+// A shader on its way to being ready: its words are there from the beginning, the driver's pipeline
+// once somebody has made it.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plugins/vulkan/driver/driver.h"
+
+namespace tenon_vulkan {
+
+// What a shader's operands are.
+struct OperandKinds {
+  uint32_t n_operands = 0;
+  uint32_t texels = 0;  // A bit for each that is seen as texels; the others are storage buffers.
+  bool operator==(const OperandKinds&) const = default;
+};
+
+// Of a binding; 0 is the parameters, 1 + i is operand i.
+VkDescriptorType descriptor_type(const OperandKinds& kinds, uint32_t binding);
+
+// What all dispatches with such operands have in common.
+struct Layout {
+  OperandKinds kinds;
+  uint32_t number = 0;  // Tells it from the device's other layouts.
+  VkDescriptorSetLayout set = VK_NULL_HANDLE;
+  VkPipelineLayout pipeline = VK_NULL_HANDLE;
+};
+
+class Pipeline : public std::enable_shared_from_this<Pipeline> {
+ public:
+  Pipeline(const Driver& driver, std::span<const uint32_t> spirv, const Layout& layout)
+      : driver_(driver), spirv_(spirv.begin(), spirv.end()), layout_(layout) {}
+  ~Pipeline() {
+    if (is_made()) driver_.vk().DestroyPipeline(driver_.device(), handle_, nullptr);
+  }
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  std::span<const uint32_t> spirv() const { return spirv_; }
+  const Layout& layout() const { return layout_; }
+
+  bool is_made() const { return stage_.load(std::memory_order_acquire) == Stage::kMade; }
+  // Once it is made.
+  VkPipeline handle() const { return handle_; }
+
+ private:
+  friend class PipelineMakers;
+  enum class Stage : uint8_t { kWanted, kBegun, kMade };
+
+  const Driver& driver_;
+  const std::vector<uint32_t> spirv_;
+  const Layout& layout_;
+  mutable std::atomic<Stage> stage_{Stage::kWanted};  // Changes under the makers' lock.
+  mutable VkPipeline handle_ = VK_NULL_HANDLE;
+};
+
+}  // namespace tenon_vulkan

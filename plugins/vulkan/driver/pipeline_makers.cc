@@ -1,0 +1,126 @@
+#include "plugins/vulkan/driver/pipeline_makers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugins/vulkan/driver/at_exit.h"
+
+namespace tenon_vulkan {
+namespace {
+
+// One thread fewer than there are processors: who waits for a pipeline makes some, too.
+size_t most_threads() {
+  constexpr unsigned kMost = 8;
+  return std::clamp(std::thread::hardware_concurrency(), 2u, kMost + 1) - 1;
+}
+
+}  // namespace
+
+void PipelineMakers::want(const std::shared_ptr<const Pipeline>& pipeline) noexcept try {
+  const Lock lock(mutex_);
+  if (is_stopping_) return;
+  wanted_.push_back(pipeline);
+  if (wanted_.size() > n_idle_ && threads_.size() < most_threads()) {
+    threads_.emplace_back([this] { run(); });
+  }
+  wanted_or_stopping_.notify_one();
+} catch (const std::exception&) {
+}
+
+void PipelineMakers::run() noexcept {
+  Lock lock(mutex_);
+  while (true) {
+    ++n_idle_;
+    wanted_or_stopping_.wait(lock, [&] { return is_stopping_ || !wanted_.empty(); });
+    --n_idle_;
+    if (is_stopping_) return;
+    const std::shared_ptr<const Pipeline> pipeline = wanted_.front().lock();
+    wanted_.pop_front();
+    if (pipeline == nullptr || pipeline->stage_ != Pipeline::Stage::kWanted) continue;
+    try {
+      driver_.host().release(make(*pipeline, lock));
+      lock.unlock();
+      if (behind_each_) behind_each_();
+    } catch (const std::exception&) {
+      // Who requires it is told.
+    }
+    if (!lock) lock.lock();
+  }
+}
+
+tenon_error* PipelineMakers::require(const Pipeline& pipeline) {
+  if (pipeline.is_made()) return nullptr;
+  if (driver_.is_lost()) return driver_.lost_error();
+  Lock lock(mutex_);
+  made_.wait(lock, [&] { return pipeline.stage_ != Pipeline::Stage::kBegun; });
+  return pipeline.is_made() ? nullptr : make(pipeline, lock);
+}
+
+// The lock is held again when this ends.
+tenon_error* PipelineMakers::make(const Pipeline& pipeline, Lock& lock) {
+  const auto enter = [&](Pipeline::Stage stage) {
+    pipeline.stage_ = stage;
+    made_.notify_all();
+  };
+  enter(Pipeline::Stage::kBegun);
+  lock.unlock();
+  try {
+    tenon_error* const error = ask_driver(pipeline, pipeline.handle_);
+    lock.lock();
+    enter(error == nullptr ? Pipeline::Stage::kMade : Pipeline::Stage::kWanted);
+    return error;
+  } catch (...) {
+    lock.lock();
+    enter(Pipeline::Stage::kWanted);
+    throw;
+  }
+}
+
+void PipelineMakers::stop() noexcept {
+  std::vector<std::thread> ending;
+  {
+    const Lock lock(mutex_);
+    is_stopping_ = true;
+    wanted_.clear();
+    wanted_or_stopping_.notify_all();
+    ending = std::move(threads_);
+  }
+  for (std::thread& thread : ending) thread.join();
+}
+
+tenon_error* PipelineMakers::ask_driver(const Pipeline& pipeline, VkPipeline& made) const {
+  const DeviceFunctions& vk = driver_.vk();
+  const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                         .pNext = nullptr,
+                                         .flags = 0,
+                                         .codeSize = pipeline.spirv().size_bytes(),
+                                         .pCode = pipeline.spirv().data()};
+  VkShaderModule module = VK_NULL_HANDLE;
+  VkResult result = vk.CreateShaderModule(driver_.device(), &code, nullptr, &module);
+  if (result != VK_SUCCESS) return driver_.error(result, "the driver does not take a shader");
+  const VkPipelineShaderStageCreateInfo stage = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+      .pNext = nullptr,
+      .flags = 0,
+      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+      .module = module,
+      .pName = "main",
+      .pSpecializationInfo = nullptr};
+  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                            .pNext = nullptr,
+                                            .flags = 0,
+                                            .stage = stage,
+                                            .layout = pipeline.layout().pipeline,
+                                            .basePipelineHandle = VK_NULL_HANDLE,
+                                            .basePipelineIndex = -1};
+  result = vk.CreateComputePipelines(driver_.device(), cache_, 1, &info, nullptr, &made);
+  vk.DestroyShaderModule(driver_.device(), module, nullptr);
+  if (result == VK_SUCCESS) {
+    AtExit::come_first(AtExit::Moment::kMade);
+    return nullptr;
+  }
+  made = VK_NULL_HANDLE;
+  return driver_.error(result, "the driver does not compile a shader");
+}
+
+}  // namespace tenon_vulkan
