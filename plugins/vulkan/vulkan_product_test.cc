@@ -193,5 +193,11 @@ TEST(VulkanProducts, HaveTheirBitsAlongManySteps) {
   expect_bits({.matrices = 1, .rows = 1, .deep = 100003, .columns = 2});
 }
 
+// More than the loops of one dispatch may go through: sums wait in the workspace.
+TEST(VulkanProducts, HaveTheirBitsInPartsOfTheirSteps) {
+  expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
+  expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
+}
+
 }  // namespace
 }  // namespace tenon_vulkan::testing

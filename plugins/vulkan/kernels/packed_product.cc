@@ -138,14 +138,15 @@ void add_block(Block& block, U32 left_at, U32 right_at, const PackedShape& shape
 // Tiles that follow each other have the same columns, whose panel stays in the caches.
 template <class Block>
 void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operand,
-                   const PackedShape& shape, bool by_four) {
+                   const PackedShape& shape, Sums how) {
   const uint32_t right_operand = left_operand + 1, each = shape.columns_each();
   const uint32_t left_words = shape.rows() * shape.block();
   const uint32_t right_words = shape.columns() * shape.block();
   const U32 left_begin = code.place(left_operand) >> 2,
             right_begin = code.place(right_operand) >> 2;
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
-            n_across = code.parameter(kTiles), n_blocks = code.parameter(kBlocks);
+            n_across = code.parameter(kTiles), n_blocks = code.parameter(kBlocks),
+            first_block = code.parameter(kFirstBlock);
   const Division by_down = by(code, kByTilesOfRows), by_across = by(code, kByTiles);
   const U32 n_down = by_down.number;
   const U32 n_tiles = code.parameter(kMatrices) * n_across * n_down;
@@ -156,28 +157,51 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
     const auto [matrix, across] = by_across.of_any(panel);
     std::vector<Var<F32>> sums;
     for (uint32_t k = 0; k < shape.rows() * each; ++k) sums.push_back(code.var(code.f32(0)));
+    const auto for_partial = [&](const auto& function) {
+      const Memory partial = code.operand(right_operand + 1);
+      const U32 begin = (code.place(right_operand + 1) >> 2) + i * (shape.rows() * shape.columns());
+      for (uint32_t k = 0; k < sums.size(); ++k) {
+        function(sums[k], partial, begin + k / each * shape.columns() + block.column(k % each));
+      }
+    };
+    if (how == Sums::kPartial) {
+      code.if_(first_block != 0, [&] {
+        for_partial([](const Var<F32>& sum, const Memory& partial, U32 at) {
+          sum.set(float_of(partial.load(at)));
+        });
+      });
+    }
     const U32 left_panel = left_begin + (matrix * n_down + down) * n_blocks * left_words;
     const U32 right_panel = right_begin + panel * n_blocks * right_words;
     code.for_(code.u32(0), n_blocks, code.u32(1), [&](U32 b) {
       add_block(block, left_panel + b * left_words, right_panel + b * right_words, shape, sums);
     });
-    const Factors factors = factors_of(matrix + code.parameter(kFirstMatrix));
-    const U32 first_column = (across + code.parameter(kFirstTile)) * shape.columns();
-    for (uint32_t r = 0; r < shape.rows(); ++r) {
-      const U32 row = down * shape.rows() + r;
-      std::vector<Element> line;
-      for (uint32_t j = 0; j < each; ++j)
-        line.emplace_back(TENON_FLOAT32, sums[r * each + j].get());
-      if (by_four) {
-        const U32 column = first_column + block.column(0);
-        code.if_((row < rows) & (column < columns), [&] { factors.store_four(row, column, line); });
-        continue;
+    const auto store = [&] {
+      const Factors factors = factors_of(matrix + code.parameter(kFirstMatrix));
+      const U32 first_column = (across + code.parameter(kFirstTile)) * shape.columns();
+      for (uint32_t r = 0; r < shape.rows(); ++r) {
+        const U32 row = down * shape.rows() + r;
+        std::vector<Element> line;
+        for (uint32_t j = 0; j < each; ++j)
+          line.emplace_back(TENON_FLOAT32, sums[r * each + j].get());
+        if (how == Sums::kByFour) {
+          const U32 column = first_column + block.column(0);
+          code.if_((row < rows) & (column < columns),
+                   [&] { factors.store_four(row, column, line); });
+          continue;
+        }
+        for (uint32_t j = 0; j < each; ++j) {
+          const U32 column = first_column + block.column(j);
+          code.if_((row < rows) & (column < columns), [&] { factors.store(row, column, line[j]); });
+        }
       }
-      for (uint32_t j = 0; j < each; ++j) {
-        const U32 column = first_column + block.column(j);
-        code.if_((row < rows) & (column < columns), [&] { factors.store(row, column, line[j]); });
-      }
-    }
+    };
+    if (how != Sums::kPartial) return store();
+    code.if_(first_block + n_blocks == code.parameter(kAllBlocks), store, [&] {
+      for_partial([](const Var<F32>& sum, const Memory& partial, U32 at) {
+        partial.store(at, bits_of(sum.get()));
+      });
+    });
   });
 }
 
@@ -199,7 +223,8 @@ std::optional<PackedShape> packed_shape(const Capabilities& capabilities) {
 void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
                        const PackedShape& shape, bool by_four) {
   const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
-            n_blocks = code.parameter(kBlocks), first_matrix = code.parameter(kFirstMatrix);
+            n_blocks = code.parameter(kBlocks), first_block = code.parameter(kFirstBlock),
+            first_matrix = code.parameter(kFirstMatrix);
   const Division by_blocks = by(code, kByBlocks), by_tiles = by(code, kByTilesOfRows);
   const uint32_t n_vectors = shape.rows() * row_vectors(shape);
   code.for_each(code.parameter(kMatrices) * by_tiles.number * n_blocks * n_vectors, [&](U32 i) {
@@ -207,7 +232,8 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
     const auto [line, block] = by_blocks.of_any(above);
     const auto [matrix, tile] = by_tiles.of_any(line);
     const U32 row = tile * shape.rows() + within / row_vectors(shape);
-    const U32 first_k = block * shape.block() + within % row_vectors(shape) * kVector;
+    const U32 first_k =
+        (block + first_block) * shape.block() + within % row_vectors(shape) * kVector;
     const Factors factors = factors_of(matrix + first_matrix);
     const U32 own_row = min(row, rows - 1);
     write_vector(
@@ -223,14 +249,15 @@ void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
                         const PackedShape& shape, bool by_four) {
   const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),
             n_tiles = code.parameter(kTiles), first_matrix = code.parameter(kFirstMatrix),
-            first_tile = code.parameter(kFirstTile);
+            first_tile = code.parameter(kFirstTile),
+            first_k = code.parameter(kFirstBlock) * shape.block();
   const Division by_steps = by(code, kBySteps), by_tiles = by(code, kByTiles);
   const uint32_t n_vectors = shape.columns() / kVector;
   code.for_each(code.parameter(kMatrices) * n_tiles * by_steps.number * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
     const auto [line, step] = by_steps.of_any(above);
     const auto [matrix, tile] = by_tiles.of_any(line);
-    const U32 k = step;
+    const U32 k = first_k + step;
     const U32 first_column = (tile + first_tile) * shape.columns() + within * kVector;
     const Factors factors = factors_of(matrix + first_matrix);
     const U32 own_k = min(k, deep - 1);
@@ -243,11 +270,11 @@ void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
 }
 
 void write_packed_product(Code& code, const FactorsOf& factors_of, uint32_t left,
-                          const PackedShape& shape, bool by_four) {
+                          const PackedShape& shape, Sums how) {
   if (shape.reads_texels) {
-    write_product<Texels>(code, factors_of, left, shape, by_four);
+    write_product<Texels>(code, factors_of, left, shape, how);
   } else {
-    write_product<SingleWords>(code, factors_of, left, shape, by_four);
+    write_product<SingleWords>(code, factors_of, left, shape, how);
   }
 }
 

@@ -39,9 +39,9 @@ struct Factors {
 using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 
 // The sizes of the product. Of a part of it: how many matrices it has and which is the first, the
-// same of tiles of columns, how many blocks k comes in; and the divisions by these numbers of
-// tiles, by that of tiles of rows, and by those of blocks and of k. Those of the factors are behind
-// them.
+// same of tiles of columns and of the blocks that k comes in, of which there are so many in all;
+// and the divisions by these numbers of tiles, by that of tiles of rows, and by those of blocks and
+// of k. Those of the factors are behind them.
 struct ProductParameters {
   enum Parameter : uint32_t {
     kMatrices,
@@ -52,6 +52,8 @@ struct ProductParameters {
     kTiles,
     kFirstTile,
     kBlocks,
+    kFirstBlock,
+    kAllBlocks,
     kByTiles,
     kByTilesOfRows = kByTiles + Division::kWords,
     kByBlocks = kByTilesOfRows + Division::kWords,
@@ -83,8 +85,14 @@ void write_packed_left(spirv::Code& code, const FactorsOf& factors_of, uint32_t 
                        const PackedShape& shape, bool by_four);
 void write_packed_right(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
                         const PackedShape& shape, bool by_four);
-// Computes the result from operands `left` and the next one. `by_four`, of texels: into its fours.
+enum class Sums {
+  kWhole,   // Of all blocks of k.
+  kByFour,  // The same, stored by the factors' fours; of texels alone.
+  kPartial  // Of a part: they begin with what an earlier part left in one more operand, and end
+            // there if it is not the last.
+};
+// Computes the result from operands `left` and the next one.
 void write_packed_product(spirv::Code& code, const FactorsOf& factors_of, uint32_t left,
-                          const PackedShape& shape, bool by_four);
+                          const PackedShape& shape, Sums how);
 
 }  // namespace tenon_vulkan

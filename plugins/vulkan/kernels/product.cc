@@ -136,6 +136,9 @@ void set_division(Words& words, uint32_t parameter, int64_t number) {
 // Packed factors have so much room. What needs more is computed in parts, one after the other.
 constexpr int64_t kMostPackedBytes = 32 << 20;
 
+// So many blocks of k in one dispatch, each an iteration; partial sums wait for the next.
+constexpr int64_t kMostBlocks = kMostIterations;
+
 // A product that is worth it, each element that is packed being multiplied several times; and one
 // that has more steps than an invocation goes through one by one.
 bool ProductKernel::is_packed(const ProductSizes& sizes) const {
@@ -148,10 +151,12 @@ bool ProductKernel::is_packed(const ProductSizes& sizes) const {
 
 ProductKernel::Packing ProductKernel::packing(const ProductSizes& sizes) const {
   const int64_t n_blocks = divide_up(sizes.deep, packed_->block());
-  const int64_t k_bytes = n_blocks * packed_->block() * static_cast<int64_t>(sizeof(float));
+  const int64_t blocks_at_once = std::min(n_blocks, kMostBlocks);
+  const int64_t k_bytes = blocks_at_once * packed_->block() * static_cast<int64_t>(sizeof(float));
   const int64_t n_down = divide_up(sizes.rows, packed_->rows());
   Packing packing = {.n_blocks = n_blocks,
                      .n_tiles = divide_up(sizes.columns, packed_->columns()),
+                     .blocks_at_once = blocks_at_once,
                      .left_bytes = n_down * packed_->rows() * k_bytes,
                      .tile_bytes = packed_->columns() * k_bytes};
   // Some of the matrices; if not even one is small enough, some of its columns.
@@ -163,6 +168,10 @@ ProductKernel::Packing ProductKernel::packing(const ProductSizes& sizes) const {
     const int64_t room = std::max<int64_t>(kMostPackedBytes - packing.left_bytes, 0);
     packing.tiles_at_once = std::clamp<int64_t>(room / packing.tile_bytes, 1, packing.n_tiles);
   }
+  if (packing.has_partial_sums()) {
+    packing.sums_bytes = n_down * packed_->rows() * packing.tiles_at_once * packed_->columns() *
+                         static_cast<int64_t>(sizeof(float));
+  }
   return packing;
 }
 
@@ -170,8 +179,9 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
   const ProductSizes product = sizes(launch);
   if (!is_packed(product)) return 0;
   const Packing all = packing(product);
-  return static_cast<uint64_t>(all.matrices_at_once *
-                               (all.left_bytes + all.tiles_at_once * all.tile_bytes));
+  return static_cast<uint64_t>(
+      all.matrices_at_once *
+      (all.left_bytes + all.tiles_at_once * all.tile_bytes + all.sums_bytes));
 }
 
 tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch) const {
@@ -232,25 +242,40 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
                                        const Operand& workspace, Words& words,
                                        const ProductSizes& product, const Fours& fours) const {
   const Packing all = packing(product);
-  Operand left = workspace, right = workspace;
-  left.end = left.begin + static_cast<uint64_t>(all.matrices_at_once * all.left_bytes);
+  const auto bytes = [&](int64_t of_matrix) {
+    return static_cast<uint64_t>(all.matrices_at_once * of_matrix);
+  };
+  Operand left = workspace, right = workspace, sums = workspace;
+  left.end = left.begin + bytes(all.left_bytes);
   right.begin = right.first = left.end;
-  words[kBlocks] = static_cast<uint32_t>(all.n_blocks);
+  right.end = right.begin + bytes(all.tiles_at_once * all.tile_bytes);
+  sums.begin = sums.first = right.end;
+  words[kAllBlocks] = static_cast<uint32_t>(all.n_blocks);
   set_division(words, kByTilesOfRows, divide_up(product.rows, packed_->rows()));
-  set_division(words, kByBlocks, all.n_blocks);
-  set_division(words, kBySteps, all.n_blocks * packed_->block());
   for (int64_t matrix = 0; matrix < product.matrices; matrix += all.matrices_at_once) {
     words[kFirstMatrix] = static_cast<uint32_t>(matrix);
     words[kMatrices] =
         static_cast<uint32_t>(std::min(all.matrices_at_once, product.matrices - matrix));
-    if (tenon_error* error = pack(encoder, kLeft, operands, left, words, fours.left)) return error;
     for (int64_t tile = 0; tile < all.n_tiles; tile += all.tiles_at_once) {
       words[kFirstTile] = static_cast<uint32_t>(tile);
       words[kTiles] = static_cast<uint32_t>(std::min(all.tiles_at_once, all.n_tiles - tile));
       set_division(words, kByTiles, words[kTiles]);
-      tenon_error* error = pack(encoder, kRight, operands, right, words, fours.right);
-      if (error == nullptr) error = multiply(encoder, operands, left, right, words, fours.result);
-      if (error != nullptr) return error;
+      for (int64_t block = 0; block < all.n_blocks; block += all.blocks_at_once) {
+        words[kFirstBlock] = static_cast<uint32_t>(block);
+        words[kBlocks] = static_cast<uint32_t>(std::min(all.blocks_at_once, all.n_blocks - block));
+        set_division(words, kByBlocks, words[kBlocks]);
+        set_division(words, kBySteps, int64_t{words[kBlocks]} * packed_->block());
+        tenon_error* error = nullptr;
+        if (tile == 0 || all.has_partial_sums()) {
+          error = pack(encoder, kLeft, operands, left, words, fours.left);
+        }
+        if (error == nullptr) error = pack(encoder, kRight, operands, right, words, fours.right);
+        if (error == nullptr) {
+          error = multiply(encoder, operands, left, right, all.has_partial_sums() ? &sums : nullptr,
+                           words, fours.result);
+        }
+        if (error != nullptr) return error;
+      }
     }
   }
   return nullptr;
@@ -273,22 +298,27 @@ tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operan
 }
 
 tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
-                                     Operand right, const Words& words, bool by_four) const {
+                                     Operand right, const Operand* sums, const Words& words,
+                                     bool by_four) const {
   const Pipeline* pipeline = nullptr;
   const uint32_t n = operands_.n;
-  by_four = by_four && packed_->reads_texels;  // Else neighbours are not one invocation's.
-  if (tenon_error* error = get(multiply_[by_four],
-                               {.n_operands = n + 2,
+  // Without texels neighbours are not one invocation's.
+  const Sums how = sums != nullptr                    ? Sums::kPartial
+                   : by_four && packed_->reads_texels ? Sums::kByFour
+                                                      : Sums::kWhole;
+  if (tenon_error* error = get(multiply_[static_cast<size_t>(how)],
+                               {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
                                 .local_size = packed_->lanes,
-                                .vectors = vectors_of(operands_.result, by_four),
+                                .vectors = vectors_of(operands_.result, how == Sums::kByFour),
                                 .texels = packed_->reads_texels ? 3u << n : 0},
                                pipeline, [&](Code& code) {
-                                 write_packed_product(code, factors(code), n, *packed_, by_four);
+                                 write_packed_product(code, factors(code), n, *packed_, how);
                                })) {
     return error;
   }
   left.is_written = right.is_written = false;
   operands.insert(operands.end(), {left, right});
+  if (sums != nullptr) operands.push_back(*sums);
   const int64_t n_tiles =
       int64_t{words[kMatrices]} * words[kTiles] * divide_up(words[kRows], packed_->rows());
   return encoder.dispatch(

@@ -53,8 +53,12 @@ class ProductKernel : public Kernel, public ProductParameters {
   // How the packed factors are laid out, and how much is computed at once.
   struct Packing {
     int64_t n_blocks, n_tiles;
+    int64_t blocks_at_once;
     int64_t left_bytes, tile_bytes;  // Of a matrix; of a tile of its columns.
     int64_t matrices_at_once, tiles_at_once;
+    int64_t sums_bytes;  // Of a matrix, from one part of k to the next.
+
+    bool has_partial_sums() const { return blocks_at_once < n_blocks; }
   };
 
   bool is_packed(const ProductSizes& sizes) const;
@@ -73,15 +77,17 @@ class ProductKernel : public Kernel, public ProductParameters {
   enum Side { kLeft, kRight };
   tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
                     const Words& words, bool by_four) const;
+  // `sums`: NULL if the part has all of k.
   tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
-                        Operand right, const Words& words, bool by_four) const;
+                        Operand right, const Operand* sums, const Words& words, bool by_four) const;
 
   tenon_device_p* const device_;
   const Capabilities& capabilities_;
   const Operands operands_;
   const tenon_dtype dtype_, wide_;
-  const std::optional<PackedShape> packed_;         // None: nothing is packed on this device.
-  LazyPipeline direct_, pack_[2][2], multiply_[2];  // Of two the second goes by four.
+  const std::optional<PackedShape> packed_;  // None: nothing is packed on this device.
+  // Of two the second goes by four; a third has partial sums (Sums).
+  LazyPipeline direct_, pack_[2][2], multiply_[3];
 };
 
 }  // namespace tenon_vulkan
