@@ -43,9 +43,10 @@ struct Capabilities {
   std::array<uint32_t, 3> max_groups;
   uint32_t shared_memory_bytes;
 
-  bool is_integrated;  // Shares the host's memory.
-  bool is_software;    // Runs on the host's processor.
-  bool runs_on_host;   // So kernels go ways that are quick there, and not those of GPUs.
+  bool is_integrated;    // Shares the host's memory.
+  bool is_software;      // Runs on the host's processor.
+  bool ends_long_loops;  // In silence, when an invocation has gone through its loops 65,535 times.
+  bool runs_on_host;     // So kernels go ways that are quick there, and not those of GPUs.
 };
 
 }  // namespace tenon_vulkan

@@ -17,13 +17,15 @@ struct Product {
   int64_t matrices, rows, deep, columns;
   bool transpose_a = false, transpose_b = false;
   int64_t offset = 0;  // Of a's first element; vectors of four need it to be a multiple.
+  tenon_dtype dtype = TENON_FLOAT32;
 };
 
 class Matrices {
  public:
   Matrices(const Product& product, int64_t rows, int64_t columns, bool is_transposed)
       : sizes_{product.matrices, is_transposed ? columns : rows, is_transposed ? rows : columns},
-        strides_{rows * columns, sizes_[2], 1} {}
+        strides_{rows * columns, sizes_[2], 1},
+        dtype_(product.dtype) {}
 
   int64_t count() const { return sizes_[0] * strides_[0]; }
   tenon_view view(const Memory& memory, int64_t offset) const {
@@ -32,7 +34,7 @@ class Matrices {
     view.byte_offset = static_cast<uint64_t>(offset) * sizeof(float);
     view.sizes = sizes_;
     view.strides = strides_;
-    view.dtype = TENON_FLOAT32;
+    view.dtype = dtype_;
     view.rank = 3;
     view.strides_class = TENON_STRIDES_DENSE;
     return view;
@@ -40,6 +42,7 @@ class Matrices {
 
  private:
   int64_t sizes_[3], strides_[3];
+  tenon_dtype dtype_;
 };
 
 std::vector<float> drawn(int64_t n, uint32_t seed) {
@@ -81,7 +84,7 @@ class MatmulKernel {
                                       .transpose_b = product.transpose_b};
     tenon_operand operands[3] = {};
     for (tenon_operand& operand : operands) {
-      operand.dtype = TENON_FLOAT32;
+      operand.dtype = product.dtype;
       operand.rank = 3;
       operand.strides = TENON_STRIDES_DENSE;
     }
@@ -197,6 +200,31 @@ TEST(VulkanProducts, HaveTheirBitsAlongManySteps) {
 TEST(VulkanProducts, HaveTheirBitsInPartsOfTheirSteps) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
   expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
+}
+
+// Rather than a wrong sum.
+TEST(VulkanProducts, SayThatTheDriverEndsLoopsThatAreThatLong) {
+  const Bench bench(Settings{{"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Queue queue(bench);
+  const Product product = {
+      .matrices = 1, .rows = 1, .deep = 131065, .columns = 1, .dtype = TENON_INT32};
+  const Memory a(bench, 4 * 131065), y(bench, 4);
+  const Matrices row(product, 1, product.deep, false), column(product, product.deep, 1, false),
+      sum(product, 1, 1, false);
+  const tenon_view inputs[] = {row.view(a, 0), column.view(a, 0)}, output = sum.view(y, 0);
+  const MatmulKernel kernel(bench, product);
+  ASSERT_NE(kernel.handle(), nullptr);
+  tenon_launch launch = {};
+  launch.struct_size = sizeof launch;
+  launch.n_inputs = 2;
+  launch.n_outputs = 1;
+  launch.inputs = inputs;
+  launch.outputs = &output;
+  const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
+  queue.wait();
+  const bool ends_loops = capabilities_of(bench.device()).ends_long_loops;
+  EXPECT_EQ(failure.code, ends_loops ? TENON_UNIMPLEMENTED : TENON_OK) << failure.message;
 }
 
 }  // namespace

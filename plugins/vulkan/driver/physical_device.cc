@@ -250,6 +250,8 @@ void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
   capabilities.is_integrated =
       device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
   capabilities.is_software = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  capabilities.ends_long_loops =
+      device.offers.driver_properties && properties.driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
 }
 
 int order_of(VkPhysicalDeviceType type) {

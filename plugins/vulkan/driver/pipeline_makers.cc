@@ -23,7 +23,7 @@ void PipelineMakers::want(const std::shared_ptr<const Pipeline>& pipeline) noexc
   if (wanted_.size() > n_idle_ && threads_.size() < most_threads()) {
     threads_.emplace_back([this] { run(); });
   }
-  wanted_or_stopping_.notify_one();
+  called_.notify_one();
 } catch (const std::exception&) {
 }
 
@@ -31,29 +31,55 @@ void PipelineMakers::run() noexcept {
   Lock lock(mutex_);
   while (true) {
     ++n_idle_;
-    wanted_or_stopping_.wait(lock, [&] { return is_stopping_ || !wanted_.empty(); });
+    called_.wait(lock, [&] { return is_stopping_ || has_news_ || !wanted_.empty(); });
     --n_idle_;
     if (is_stopping_) return;
+    if (!has_news_ && !make_next(lock)) continue;
+    has_news_ = false;
+    lock.unlock();
+    if (behind_each_) behind_each_();
+    lock.lock();
+  }
+}
+
+// The first of those that are wanted and that nobody has begun. False: there is none.
+bool PipelineMakers::make_next(Lock& lock) noexcept {
+  while (!wanted_.empty()) {
     const std::shared_ptr<const Pipeline> pipeline = wanted_.front().lock();
     wanted_.pop_front();
     if (pipeline == nullptr || pipeline->stage_ != Pipeline::Stage::kWanted) continue;
     try {
       driver_.host().release(make(*pipeline, lock));
-      lock.unlock();
-      if (behind_each_) behind_each_();
     } catch (const std::exception&) {
       // Who requires it is told.
     }
-    if (!lock) lock.lock();
+    return true;
   }
+  return false;
 }
 
+// While another makes it, this makes some of those behind it. Streams that hold dispatches are told
+// by a thread: who calls this has one locked.
 tenon_error* PipelineMakers::require(const Pipeline& pipeline) {
   if (pipeline.is_made()) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();
   Lock lock(mutex_);
-  made_.wait(lock, [&] { return pipeline.stage_ != Pipeline::Stage::kBegun; });
-  return pipeline.is_made() ? nullptr : make(pipeline, lock);
+  while (pipeline.stage_ == Pipeline::Stage::kBegun) {
+    if (make_next(lock)) {
+      tell_streams();
+    } else {
+      made_.wait(lock);
+    }
+  }
+  if (pipeline.is_made()) return nullptr;
+  tenon_error* const error = make(pipeline, lock);
+  tell_streams();
+  return error;
+}
+
+void PipelineMakers::tell_streams() {
+  has_news_ = true;
+  called_.notify_one();
 }
 
 // The lock is held again when this ends.
@@ -82,7 +108,7 @@ void PipelineMakers::stop() noexcept {
     const Lock lock(mutex_);
     is_stopping_ = true;
     wanted_.clear();
-    wanted_or_stopping_.notify_all();
+    called_.notify_all();
     ending = std::move(threads_);
   }
   for (std::thread& thread : ending) thread.join();

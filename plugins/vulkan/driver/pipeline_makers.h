@@ -22,7 +22,7 @@ class PipelineMakers {
   PipelineMakers& operator=(const PipelineMakers&) = delete;
   ~PipelineMakers() { stop(); }
 
-  // What a thread calls behind each that it made. Said before the first is wanted.
+  // What a thread calls behind each that was made. Said before the first is wanted.
   void call_behind_each(std::function<void()> call) { behind_each_ = std::move(call); }
 
   // A thread makes it some time, if somebody has it then. If there is no room for that, whoever
@@ -38,6 +38,8 @@ class PipelineMakers {
  private:
   using Lock = std::unique_lock<std::mutex>;
   void run() noexcept;
+  bool make_next(Lock& lock) noexcept;
+  void tell_streams();
   tenon_error* make(const Pipeline& pipeline, Lock& lock);
   tenon_error* ask_driver(const Pipeline& pipeline, VkPipeline& made) const;
 
@@ -45,10 +47,11 @@ class PipelineMakers {
   const VkPipelineCache& cache_;
   std::function<void()> behind_each_;
   std::mutex mutex_;
-  std::condition_variable wanted_or_stopping_, made_;
+  std::condition_variable called_, made_;
   std::deque<std::weak_ptr<const Pipeline>> wanted_;
   std::vector<std::thread> threads_;
   size_t n_idle_ = 0;
+  bool has_news_ = false;  // Some were made since a thread called.
   bool is_stopping_ = false;
 };
 
