@@ -114,6 +114,16 @@ class MatmulKernel {
   tenon_kernel_p* handle_ = nullptr;
 };
 
+tenon_launch launch_of(const tenon_view (&inputs)[2], const tenon_view& output) {
+  tenon_launch launch = {};
+  launch.struct_size = sizeof launch;
+  launch.n_inputs = 2;
+  launch.n_outputs = 1;
+  launch.inputs = inputs;
+  launch.outputs = &output;
+  return launch;
+}
+
 void expect_bits(const Product& product) {
   const Bench bench({{"validate", "1"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -132,12 +142,7 @@ void expect_bits(const Product& product) {
   ASSERT_NE(kernel.handle(), nullptr);
   const tenon_view inputs[] = {of_a.view(memory_a, product.offset), of_b.view(memory_b, 0)};
   const tenon_view output = of_y.view(memory_y, 0);
-  tenon_launch launch = {};
-  launch.struct_size = sizeof launch;
-  launch.n_inputs = 2;
-  launch.n_outputs = 1;
-  launch.inputs = inputs;
-  launch.outputs = &output;
+  tenon_launch launch = launch_of(inputs, output);
   std::optional<Memory> workspace;
   launch.workspace_size = Bench::calls().workspace(kernel.handle(), &launch);
   if (launch.workspace_size > 0) {
@@ -215,12 +220,7 @@ TEST(VulkanProducts, SayThatTheDriverEndsLoopsThatAreThatLong) {
   const tenon_view inputs[] = {row.view(a, 0), column.view(a, 0)}, output = sum.view(y, 0);
   const MatmulKernel kernel(bench, product);
   ASSERT_NE(kernel.handle(), nullptr);
-  tenon_launch launch = {};
-  launch.struct_size = sizeof launch;
-  launch.n_inputs = 2;
-  launch.n_outputs = 1;
-  launch.inputs = inputs;
-  launch.outputs = &output;
+  tenon_launch launch = launch_of(inputs, output);
   const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
   queue.wait();
   const bool ends_loops = capabilities_of(bench.device()).ends_long_loops;
