@@ -1,6 +1,7 @@
 #include "conformance/device/failing_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 
@@ -39,14 +40,21 @@ HostMemoryHolds::~HostMemoryHolds() { --held; }
 
 #if defined(TENON_KIT_OWNS_MALLOC)
 
-// Asked by the functions below, which may run before anything else of this program does.
+// All that follows is asked by the functions below, which may run before anything else of this
+// program does. The count is theirs and not mallinfo2's, which takes for used what a thread has
+// freed and keeps for itself.
+static std::atomic<uint64_t> bytes_in_use{0};
+
 static bool fails_now() { return left != 0 && held == 0 && --left == 0; }
 
-bool can_fail_host_memory() { return true; }
-uint64_t host_memory_in_use() {
-  const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
+static void* given(void* memory) {
+  bytes_in_use.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
+  return memory;
 }
+static void taken_back(size_t usable) { bytes_in_use.fetch_sub(usable, std::memory_order_relaxed); }
+
+bool can_fail_host_memory() { return true; }
+uint64_t host_memory_in_use() { return bytes_in_use; }
 
 #else
 
@@ -59,36 +67,55 @@ uint64_t host_memory_in_use() { return 0; }
 
 #if defined(TENON_KIT_OWNS_MALLOC)
 
-// The C library's own under the names by which it lets itself be replaced; `free` and `realloc`
-// stay its.
+// The C library's own under the names by which it lets itself be replaced.
 extern "C" {
 
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t n, size_t size);
+void* __libc_realloc(void* memory, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+void __libc_free(void* memory);
+
+using tenon_kit::device::fails_now;
+using tenon_kit::device::given;
+using tenon_kit::device::taken_back;
 
 void* malloc(size_t size) {
-  if (!tenon_kit::device::fails_now()) return __libc_malloc(size);
+  if (!fails_now()) return given(__libc_malloc(size));
   errno = ENOMEM;
   return nullptr;
 }
 
 void* calloc(size_t n, size_t size) {
-  if (!tenon_kit::device::fails_now()) return __libc_calloc(n, size);
+  if (!fails_now()) return given(__libc_calloc(n, size));
   errno = ENOMEM;
   return nullptr;
 }
 
-void* aligned_alloc(size_t alignment, size_t size) {
-  if (!tenon_kit::device::fails_now()) return __libc_memalign(alignment, size);
+void* realloc(void* memory, size_t size) {
+  const size_t was = malloc_usable_size(memory);
+  void* const now = __libc_realloc(memory, size);
+  if (now || size == 0) taken_back(was);
+  return given(now);
+}
+
+void* memalign(size_t alignment, size_t size) {
+  if (!fails_now()) return given(__libc_memalign(alignment, size));
   errno = ENOMEM;
   return nullptr;
 }
+
+void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
 
 int posix_memalign(void** out, size_t alignment, size_t size) {
-  if (tenon_kit::device::fails_now()) return ENOMEM;
-  *out = __libc_memalign(alignment, size);
-  return *out ? 0 : ENOMEM;
+  void* const memory = memalign(alignment, size);
+  if (memory) *out = memory;
+  return memory ? 0 : ENOMEM;
+}
+
+void free(void* memory) {
+  taken_back(malloc_usable_size(memory));
+  __libc_free(memory);
 }
 
 }  // extern "C"
