@@ -1,6 +1,7 @@
 // The list of all checks, and what they share.
 
 #include <algorithm>
+#include <cmath>
 
 #include "conformance/checks/check.h"
 #include "conformance/checks/right.h"
@@ -29,10 +30,15 @@ double depth_of(const Problem& problem) {
   return static_cast<double>(longest);
 }
 
-// The problem with each float input replaced by something of its values.
+// The problem with each float input replaced by something of its values. What an attribute scales
+// by stays as large, and is positive.
 template <class F>
 Problem mapped(const Problem& problem, const F& f) {
   Problem result = widened(problem);
+  for (const AttrFacts& facts : problem.op->attrs) {
+    if (facts.type != "float") continue;
+    result.attrs[facts.name] = std::fabs(problem.attr(facts.name).number());
+  }
   for (Operand& x : result.inputs) {
     if (x.absent || !is_float(x.dtype)) continue;
     for (Real& value : x.fill.values) value = f(value);
