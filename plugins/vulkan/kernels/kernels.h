@@ -40,6 +40,7 @@ Prepared prepare_gather_nd(const Request& request);
 Prepared prepare_scatter_elements(const Request& request);
 Prepared prepare_scatter_nd(const Request& request);
 Prepared prepare_matmul(const Request& request);
+Prepared prepare_gemm(const Request& request);
 Prepared prepare_attention(const Request& request);
 Prepared prepare_scan(const Request& request);
 Prepared prepare_extreme_scan(const Request& request);

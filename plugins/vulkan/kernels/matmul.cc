@@ -1,4 +1,5 @@
-// matmul: both matrices are read where they lie, by strides.
+// matmul and gemm: the matrices are read where they lie, by strides. What gemm scales and adds
+// joins a sum before it is stored, so that halves round once.
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
@@ -18,28 +19,54 @@ std::vector<Element> cast_all(std::vector<Element> elements, tenon_dtype dtype) 
   return elements;
 }
 
+struct Gemm {
+  bool transpose_a, transpose_b;
+  double alpha = 1, beta = 1;
+  bool has_c = false;
+
+  uint32_t result() const { return has_c ? 3 : 2; }
+};
+
 class Matmul final : public ProductKernel {
  public:
-  explicit Matmul(const Request& request)
-      : ProductKernel(request.device(), {.left = 0, .right = 1, .result = 2, .n = 3},
+  Matmul(const Request& request, const Gemm& gemm)
+      : ProductKernel(request.device(),
+                      {.left = 0, .right = 1, .result = gemm.result(), .n = gemm.result() + 1},
                       request.output(0).dtype),
-        dtype_(request.output(0).dtype) {
-    const auto attrs = request.attrs<tenon_matmul_attrs>();
-    transpose_a_ = attrs.transpose_a != 0;
-    transpose_b_ = attrs.transpose_b != 0;
-  }
+        dtype_(request.output(0).dtype),
+        gemm_(gemm) {}
 
  private:
-  // The strides of a's rows and depth and of b's depth and columns; the axes of the matrices.
-  enum : uint32_t { kRowA = kOwn, kDeepA, kDeepB, kColumnB, kAxes };
+  // The strides of a's rows and depth, of b's depth and columns and of c's rows and columns; the
+  // axes of the matrices.
+  enum : uint32_t { kRowA = kOwn, kDeepA, kDeepB, kColumnB, kRowC, kColumnC, kAxes };
+
+  static Element scaled(const Element& x, double factor) {
+    if (factor == 1) return x;
+    const Element by = x.dtype() == TENON_FLOAT64
+                           ? Element(x.code().f64(factor))
+                           : Element(x.dtype(), x.code().f32(static_cast<float>(factor)));
+    return arithmetic(TENON_OP_mul, by, x);
+  }
+
+  // Of a sum what is stored.
+  Element finished(Code& code, const Element& sum, U32 row, U32 column) const {
+    Element y = scaled(sum, gemm_.alpha);
+    if (gemm_.has_c) {
+      const U32 place = row * code.parameter(kRowC) + column * code.parameter(kColumnC);
+      const Element c = cast(Elements(code, 2, dtype_).load(place), sum.dtype());
+      y = arithmetic(TENON_OP_add, y, scaled(c, gemm_.beta));
+    }
+    return cast(y, dtype_);
+  }
 
   FactorsOf factors(Code& code) const override {
-    const Elements a(code, 0, dtype_), b(code, 1, dtype_), y(code, 2, dtype_);
+    const Elements a(code, 0, dtype_), b(code, 1, dtype_), y(code, gemm_.result(), dtype_);
     const AxesCode axes(code, code.u32(kAxes), 2);
     const U32 row_a = code.parameter(kRowA), deep_a = code.parameter(kDeepA),
               deep_b = code.parameter(kDeepB), column_b = code.parameter(kColumnB),
               rows = code.parameter(kRows), columns = code.parameter(kColumns);
-    return [=, dtype = dtype_, wide = product_dtype(dtype_)](U32 matrix) -> Factors {
+    return [=, this, &code, wide = product_dtype(dtype_)](U32 matrix) -> Factors {
       const std::vector<U32> places = axes.places(matrix);
       const U32 first = matrix * rows;
       const auto at_a = [=](U32 row, U32 k) { return places[0] + row * row_a + k * deep_a; };
@@ -50,14 +77,20 @@ class Matmul final : public ProductKernel {
       return {
           .left = [=](U32 row, U32 k) { return cast(a.load(at_a(row, k)), wide); },
           .right = [=](U32 k, U32 column) { return cast(b.load(at_b(k, column)), wide); },
-          .store = [=](U32 row, U32 column,
-                       const Element& sum) { y.store(at_y(row, column), cast(sum, dtype)); },
+          .store =
+              [=, this, &code](U32 row, U32 column, const Element& sum) {
+                y.store(at_y(row, column), finished(code, sum, row, column));
+              },
           .left_four = [=](U32 row, U32 k) { return cast_all(a.load_four(at_a(row, k)), wide); },
           .right_four = [=](U32 k,
                             U32 column) { return cast_all(b.load_four(at_b(k, column)), wide); },
           .store_four =
-              [=](U32 row, U32 column, std::span<const Element> sums) {
-                y.store_four(at_y(row, column), cast_all({sums.begin(), sums.end()}, dtype));
+              [=, this, &code](U32 row, U32 column, std::span<const Element> sums) {
+                std::vector<Element> all;
+                for (uint32_t j = 0; j < 4; ++j) {
+                  all.push_back(finished(code, sums[j], row, column + j));
+                }
+                y.store_four(at_y(row, column), all);
               }};
     };
   }
@@ -66,10 +99,11 @@ class Matmul final : public ProductKernel {
   Fours fours(const tenon_launch& launch) const override {
     const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
     const size_t last = out.rank - size_t{1};
-    const size_t deep_a = transpose_a_ ? last - 1 : last, column_b = transpose_b_ ? last - 1 : last;
+    const size_t deep_a = gemm_.transpose_a ? last - 1 : last,
+                 column_b = gemm_.transpose_b ? last - 1 : last;
     return {.left = goes_by_four(operand_of(launch, 0), a, deep_a),
             .right = goes_by_four(operand_of(launch, 1), b, column_b),
-            .result = goes_by_four(operand_of(launch, 2), out, last)};
+            .result = goes_by_four(operand_of(launch, launch.n_inputs), out, last)};
   }
 
   ProductSizes sizes(const tenon_launch& launch) const override {
@@ -78,34 +112,60 @@ class Matmul final : public ProductKernel {
     return {.matrices = tenon_sdk::count(batch, out.sizes),
             .rows = out.sizes[batch],
             .columns = out.sizes[batch + 1],
-            .deep = a.sizes[batch + (transpose_a_ ? 0 : 1)]};
+            .deep = a.sizes[batch + (gemm_.transpose_a ? 0 : 1)]};
   }
 
   void push(const tenon_launch& launch, Words& words) const override {
     const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
     const size_t batch = out.rank - size_t{2};
-    const size_t row_a = batch + (transpose_a_ ? 1 : 0), deep_a = batch + (transpose_a_ ? 0 : 1);
-    const size_t deep_b = batch + (transpose_b_ ? 1 : 0), column_b = batch + (transpose_b_ ? 0 : 1);
+    const size_t row_a = batch + (gemm_.transpose_a ? 1 : 0),
+                 deep_a = batch + (gemm_.transpose_a ? 0 : 1);
+    const size_t deep_b = batch + (gemm_.transpose_b ? 1 : 0),
+                 column_b = batch + (gemm_.transpose_b ? 0 : 1);
     for (const int64_t word :
          {a.strides[row_a], a.strides[deep_a], b.strides[deep_b], b.strides[column_b]}) {
       tenon_vulkan::push(words, word);
     }
+    for (const size_t axis : {batch, batch + 1})
+      tenon_vulkan::push(words, stride_of_c(launch, axis));
     const int64_t* const strides[] = {a.strides, b.strides};
     Axes(batch, out.sizes, kAllAxes, strides).push(words);
   }
 
+  // Along an axis of the result: c may have fewer, and repeat along those of size 1.
+  int64_t stride_of_c(const tenon_launch& launch, size_t axis) const {
+    if (!gemm_.has_c) return 0;
+    const tenon_view& c = launch.inputs[2];
+    const size_t missing = launch.outputs[0].rank - size_t{c.rank};
+    return axis < missing || c.sizes[axis - missing] == 1 ? 0 : c.strides[axis - missing];
+  }
+
   const tenon_dtype dtype_;
-  bool transpose_a_, transpose_b_;
+  const Gemm gemm_;
 };
+
+Prepared prepare(const Request& request, const Gemm& gemm) {
+  if (request.output(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
+    return tenon_sdk::refuse("has no float64");
+  }
+  return {.kernel = std::make_unique<Matmul>(request, gemm), .traits = ProductKernel::kTraits};
+}
 
 }  // namespace
 
 Prepared prepare_matmul(const Request& request) {
-  const Capabilities& capabilities = capabilities_of(request.device());
-  if (request.output(0).dtype == TENON_FLOAT64 && !capabilities.float64) {
-    return tenon_sdk::refuse("has no float64");
-  }
-  return {.kernel = std::make_unique<Matmul>(request), .traits = ProductKernel::kTraits};
+  const auto attrs = request.attrs<tenon_matmul_attrs>();
+  return prepare(request, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b});
+}
+
+Prepared prepare_gemm(const Request& request) {
+  const auto attrs = request.attrs<tenon_gemm_attrs>();
+  return prepare(request,
+                 {.transpose_a = attrs.trans_a,
+                  .transpose_b = attrs.trans_b,
+                  .alpha = attrs.alpha,
+                  .beta = attrs.beta,
+                  .has_c = request.n_inputs() > 2 && request.input(2).dtype != TENON_DTYPE_NONE});
 }
 
 }  // namespace tenon_vulkan
