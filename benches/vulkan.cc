@@ -9,6 +9,7 @@
 //   replay_host    of that what the caller waits for until the call returns
 //   matmul_1024    beside a shader that does nothing but as many products and sums: 0.5 or more
 //   first_use      of an op whose shader an earlier run kept, beside one without such a cache
+//   first_uses     of 16 ops without one, called one behind the other, beside waiting for each
 
 #include <tenon/tenon.h>
 #include <unistd.h>
@@ -278,23 +279,41 @@ class FirstUse {
   FirstUse& operator=(const FirstUse&) = delete;
 
   void run() {
-    tenon_tensor* y = nullptr;
-    check(tenon_erf(scope_, x_, &y));
+    call(tenon_erf);
     check(tenon_scope_wait(scope_));
-    tenon_tensor_release(y);
+  }
+
+  // Shaders that have nothing in common.
+  void run_many(bool waits_for_each) {
+    for (const auto op : {tenon_exp, tenon_expm1, tenon_log, tenon_log1p, tenon_sin, tenon_cos,
+                          tenon_tan, tenon_asin, tenon_acos, tenon_atan, tenon_sinh, tenon_cosh,
+                          tenon_tanh, tenon_asinh, tenon_acosh, tenon_erf}) {
+      call(op);
+      if (waits_for_each) check(tenon_scope_wait(scope_));
+    }
+    check(tenon_scope_wait(scope_));
   }
 
  private:
+  void call(decltype(tenon_exp) op) {
+    tenon_tensor* y = nullptr;
+    check(op(scope_, x_, &y));
+    tenon_tensor_release(y);
+  }
+
   tenon_context* context_ = nullptr;
   tenon_scope* scope_ = nullptr;
   tenon_tensor* x_ = nullptr;
 };
 
-void measure_first_use(benchmark::State& state, bool has_cache) {
+void measure_first_use(benchmark::State& state, bool has_cache, void (*use)(FirstUse&)) {
   std::string folder = std::filesystem::temp_directory_path() / "tenon-bench-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return state.SkipWithError("no temporary folder");
   setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);  // Mesa's drivers keep shaders themselves.
-  if (has_cache) FirstUse(folder).run();
+  if (has_cache) {
+    FirstUse kept(folder);
+    use(kept);
+  }
   for (auto _ : state) {
     state.PauseTiming();
     if (!has_cache) {
@@ -305,7 +324,7 @@ void measure_first_use(benchmark::State& state, bool has_cache) {
     {
       FirstUse first(folder);
       state.ResumeTiming();
-      first.run();
+      use(first);
       state.PauseTiming();
     }
     state.ResumeTiming();
@@ -338,8 +357,13 @@ int main(int argc, char** argv) {
   add_case("replay_host/tenon", measure_gathers, true, Timed::kHost);
   add_case("replay_host/tenon_eager", measure_gathers, false, Timed::kHost);
   add_case("matmul_1024/tenon", measure_matmul);
-  add_case("first_use/tenon", measure_first_use, true);
-  add_case("first_use/tenon_empty_cache", measure_first_use, false);
+  const auto one = [](FirstUse& first) { first.run(); };
+  add_case("first_use/tenon", measure_first_use, true, one);
+  add_case("first_use/tenon_empty_cache", measure_first_use, false, one);
+  add_case("first_uses/tenon", measure_first_use, false,
+           [](FirstUse& first) { first.run_many(false); });
+  add_case("first_uses/tenon_waited_for_each", measure_first_use, false,
+           [](FirstUse& first) { first.run_many(true); });
 
   const std::vector<benches::Figure> figures = {
       {"chain_16M", count_launches(Call(ten_ops, true, ten_inputs())), "dispatches"},
