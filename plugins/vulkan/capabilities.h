@@ -41,12 +41,12 @@ struct Capabilities {
   uint32_t max_invocations;  // Of a workgroup.
   std::array<uint32_t, 3> max_workgroup_sizes;
   std::array<uint32_t, 3> max_groups;
+  uint64_t max_iterations;  // Of an invocation's loops, all together; they end in silence then.
   uint32_t shared_memory_bytes;
 
-  bool is_integrated;    // Shares the host's memory.
-  bool is_software;      // Runs on the host's processor.
-  bool ends_long_loops;  // In silence, when an invocation has gone through its loops 65,535 times.
-  bool runs_on_host;     // So kernels go ways that are quick there, and not those of GPUs.
+  bool is_integrated;  // Shares the host's memory.
+  bool is_software;    // Runs on the host's processor.
+  bool runs_on_host;   // So kernels go ways that are quick there, and not those of GPUs.
 };
 
 }  // namespace tenon_vulkan

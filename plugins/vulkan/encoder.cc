@@ -45,6 +45,14 @@ tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_vie
   return from_c(device).driver().error(code, message);
 }
 
+tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
+  const uint64_t most = capabilities_of(device).max_iterations;
+  if (iterations <= most) return nullptr;
+  return make_error(device, TENON_UNIMPLEMENTED,
+                    "loops of " + std::to_string(iterations) +
+                        " iterations, which this driver ends behind " + std::to_string(most));
+}
+
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
                            uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels) {
   return from_c(device).pipelines().get(spirv, {n_operands, texels}, *out_pipeline);

@@ -35,6 +35,10 @@ bool has_names(tenon_device_p* device);
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
 
+// An error, rather than a wrong result, where an invocation would go through its loops more often
+// than the driver lets it.
+tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations);
+
 // A shader whose entry is `main`, ready to be dispatched with so many operands, of which it sees
 // those of a mask as texels. The device keeps it and gives the same one for the same words.
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,

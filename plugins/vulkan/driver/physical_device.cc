@@ -250,8 +250,9 @@ void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
   capabilities.is_integrated =
       device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
   capabilities.is_software = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  capabilities.ends_long_loops =
+  const bool ends_loops =
       device.offers.driver_properties && properties.driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+  capabilities.max_iterations = ends_loops ? 65535 : UINT64_MAX;
 }
 
 int order_of(VkPhysicalDeviceType type) {

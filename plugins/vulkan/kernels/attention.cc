@@ -48,6 +48,7 @@ class Attention final : public Kernel {
     }
     if (sizes.in_pieces()) operands.push_back(workspace_of(launch));
     const Pipeline* pipeline = nullptr;
+    if (tenon_error* error = check_iterations(device_, sizes.iterations)) return error;
     if (tenon_error* error = pipeline_of(sizes, &pipeline)) return error;
     Words words = words_of(launch);
     const uint64_t tiles_at_once = sizes.tiles_at_once();
@@ -68,7 +69,7 @@ class Attention final : public Kernel {
 
  private:
   struct Sizes {
-    uint64_t n_tiles;
+    uint64_t n_tiles, iterations;  // Those of a tile of keys.
     int64_t keys, keys_at_once;
     uint32_t columns, shape;  // Which of kColumns.
 
@@ -91,12 +92,14 @@ class Attention final : public Kernel {
     const uint32_t columns = kColumns[shape];
     const int64_t tiles = (q.sizes[2] + kTile - 1) / kTile;
     const int64_t chunks = (v.sizes[3] + columns - 1) / columns;
-    // Of a tile of keys: two for each panel, less than kDepth more for the last one, and those of
-    // the values.
-    const int64_t iterations = 2 * ((q.sizes[3] + kDepth - 1) / kDepth) + 4 * kDepth;
+    // Each panel takes one for itself and those of its columns, and beside them are the values'.
+    const auto panels = static_cast<uint64_t>((q.sizes[3] + kDepth - 1) / kDepth);
+    const uint64_t iterations = panels * (1 + spirv::Code::iterations_of_many(kDepth)) + 4 * kDepth;
+    const uint64_t tiles_of_keys = std::max<uint64_t>(1, kMostIterations / iterations);
     return {.n_tiles = static_cast<uint64_t>(q.sizes[0] * q.sizes[1] * tiles * chunks),
+            .iterations = iterations,
             .keys = v.sizes[2],
-            .keys_at_once = std::max<int64_t>(1, kMostIterations / iterations) * kTile,
+            .keys_at_once = static_cast<int64_t>(tiles_of_keys) * kTile,
             .columns = columns,
             .shape = shape};
   }

@@ -85,7 +85,8 @@ Prepared prepare_int8_matmul(const Request& request) {
     }
     const int64_t* const strides[] = {a.strides, b.strides, strides_of(2), strides_of(3)};
     Axes(row, out.sizes, kAllAxes, strides).push(words);
-    return groups_for(static_cast<uint64_t>(n));
+    return rounds_for(static_cast<uint64_t>(n),
+                      Code::iterations_of_many(static_cast<uint64_t>(a.sizes[column])));
   };
   return one_dispatch(request.device(), code, n_present + 1,
                       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);

@@ -60,7 +60,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     Planes(launch.outputs[0]).push(words);
     window.push(words);
     for (const int64_t size : taps) push(words, size);
-    return groups_for(static_cast<uint64_t>(n));
+    return rounds_for(static_cast<uint64_t>(n), iterations_of_places(taps));
   };
   return one_dispatch(request.device(), code, n_operands,
                       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);

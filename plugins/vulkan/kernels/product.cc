@@ -226,15 +226,10 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
 
 tenon_error* ProductKernel::run_direct(Encoder& encoder, std::span<const Operand> operands,
                                        const Words& words, const ProductSizes& product) const {
-  // A panel takes four: one for itself, one for its k, and one for the end of each loop within.
-  constexpr int64_t kMostDeep = 65535 / 4 * kDepth;
-  if (capabilities_.ends_long_loops && product.deep > kMostDeep) {
-    return make_error(device_, TENON_UNIMPLEMENTED,
-                      "sums of " + std::to_string(product.deep) +
-                          " products, and the driver ends " +
-                          "loops that are that long: " + std::to_string(kMostDeep) +
-                          " are the most that it adds up in this dtype");
-  }
+  // A panel takes one for itself and those of its k.
+  const auto n_panels = static_cast<uint64_t>(divide_up(product.deep, kDepth));
+  const uint64_t iterations = n_panels * (1 + Code::iterations_of_many(kDepth));
+  if (tenon_error* error = check_iterations(device_, iterations)) return error;
   const Pipeline* pipeline = nullptr;
   if (tenon_error* error =
           get(direct_, {.n_operands = operands_.n, .local_size = kLocalSize}, pipeline,

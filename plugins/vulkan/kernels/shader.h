@@ -34,24 +34,48 @@ inline std::array<uint32_t, 3> groups_for(uint64_t n) {
 // software driver ends loops in silence at 65,535 times, and drivers of GPUs end long shaders.
 inline constexpr uint32_t kMostIterations = 32768;
 
+// How many numbers for_each gives an invocation, of n in all.
+inline uint64_t rounds_of(uint64_t n, const std::array<uint32_t, 3>& groups) {
+  const uint64_t all = uint64_t{groups[0]} * kLocalSize;
+  return all == 0 ? 1 : (n + all - 1) / all;
+}
+
 // How many steps an invocation may take in one dispatch for each number that for_each gives it, of
 // n in all, where a step costs so many iterations.
 inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
                               uint32_t iterations) {
-  const uint64_t all = uint64_t{groups[0]} * kLocalSize;
-  const uint64_t rounds = all == 0 ? 1 : (n + all - 1) / all;
+  const uint64_t rounds = rounds_of(n, groups);
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMostIterations / (rounds * iterations)));
+}
+
+// What goes over numbers: in how many groups, and with how many iterations of an invocation's
+// loops, where that may be many.
+struct Rounds {
+  std::array<uint32_t, 3> groups;
+  uint64_t iterations = 0;
+};
+
+// For n numbers (Code::for_each) that take so many iterations each.
+inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
+  std::array<uint32_t, 3> groups = groups_for(n);
+  if (rounds_of(n, groups) * iterations > kMostIterations) {
+    groups = so_many_groups((n + kLocalSize - 1) / kLocalSize);
+  }
+  return {groups, rounds_of(n, groups) * (1 + iterations)};
 }
 
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
 
-// One dispatch with a pipeline that is ready: a function fills in its parameters, and gives how
-// many groups run.
+// One dispatch with a pipeline that is ready: a function fills in its parameters, and gives the
+// groups that run, or Rounds.
 template <class Fill>
 class OneDispatch final : public Kernel {
  public:
-  OneDispatch(PipelineRef pipeline, Fill fill, bool has_record)
-      : pipeline_(std::move(pipeline)), fill_(std::move(fill)), has_record_(has_record) {}
+  OneDispatch(tenon_device_p* device, PipelineRef pipeline, Fill fill, bool has_record)
+      : device_(device),
+        pipeline_(std::move(pipeline)),
+        fill_(std::move(fill)),
+        has_record_(has_record) {}
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const uint32_t n = launch.n_inputs + launch.n_outputs;
@@ -64,12 +88,14 @@ class OneDispatch final : public Kernel {
     }
     if (has_record_) operands[n_operands++] = record_of(launch);
     Words words;
-    const std::array<uint32_t, 3> groups = fill_(launch, words);
-    if (groups[0] == 0) return nullptr;
-    return encoder.dispatch({pipeline_.get(), {operands, n_operands}, words, groups});
+    const Rounds rounds = {fill_(launch, words)};
+    if (rounds.groups[0] == 0) return nullptr;
+    if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
+    return encoder.dispatch({pipeline_.get(), {operands, n_operands}, words, rounds.groups});
   }
 
  private:
+  tenon_device_p* const device_;
   const PipelineRef pipeline_;
   const Fill fill_;
   const bool has_record_;
@@ -85,8 +111,8 @@ tenon_sdk::Prepared one_dispatch(tenon_device_p* device, spirv::Code& code, uint
   if (tenon_error* error = make_pipeline(device, module, n_operands, &pipeline)) {
     return {.error = error};
   }
-  return {.kernel =
-              std::make_unique<OneDispatch<Fill>>(std::move(pipeline), std::move(fill), has_record),
+  return {.kernel = std::make_unique<OneDispatch<Fill>>(device, std::move(pipeline),
+                                                        std::move(fill), has_record),
           .traits = traits};
 }
 

@@ -14,16 +14,21 @@ using spirv::Code;
 using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
-using spirv::Var;
 
-// What is kept of sorted places. Parameters: how many elements are kept in all lines, how many of a
-// line, how long it is, the strides of input and results along it, and the other axes.
+// What is kept of sorted places.
 struct Kept {
   bool values, indices, in_order_of_places;
+
+  uint32_t n_operands() const {
+    return 2 + (in_order_of_places ? 1 : 0) + (values ? 1 : 0) + (indices ? 1 : 0);
+  }
 };
 
+// Operands: a view, the places of its lines' elements, in which order those that are kept come, if
+// that is another, and the results. Parameters: how many elements are kept in all lines, how many
+// of a line, how long it is, the strides of input and results along it, and the other axes.
 Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept) {
-  const uint32_t n_operands = 2 + (kept.values ? 1 : 0) + (kept.indices ? 1 : 0);
+  const uint32_t n_operands = kept.n_operands();
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
   const tenon_dtype bits = bits_dtype(dtype);
   const Elements x(code, 0, bits), places(code, 1, TENON_UINT32);
@@ -32,18 +37,15 @@ Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept
   const AxesCode axes(code, code.u32(5), 2);
   code.for_each(code.parameter(0u), [&](U32 number) {
     const U32 line = number / n_kept, at = number - line * n_kept, first = line * length;
-    const U32 place = places.load(first + at).word();
+    const U32 rank =
+        kept.in_order_of_places ? Elements(code, 2, TENON_UINT32).load(number).word() : at;
+    const U32 place = places.load(first + rank).word();
     const std::vector<U32> lines = axes.places(line);
-    U32 rank = at;
-    if (kept.in_order_of_places) {
-      const Var<U32> below = code.var(code.u32(0));
-      code.for_many(code.u32(0), n_kept, [&](U32 i) {
-        below.set(below.get() + to_u32(places.load(first + i).word() < place));
-      });
-      rank = below.get();
+    const U32 to = lines[1] + at * step;
+    if (kept.values) {
+      const uint32_t operand = n_operands - (kept.indices ? 2 : 1);
+      Elements(code, operand, bits).store(to, x.load(lines[0] + place * stride));
     }
-    const U32 to = lines[1] + rank * step;
-    if (kept.values) Elements(code, 2, bits).store(to, x.load(lines[0] + place * stride));
     if (kept.indices) {
       Elements(code, n_operands - 1, TENON_INT64)
           .store(to, {TENON_INT64, spirv::zero_extended(place)});
@@ -59,10 +61,13 @@ class SortKernel final : public Kernel {
         dtype_(request.input(0).dtype),
         axis_(axis),
         kept_(kept),
-        sort_(device_, dtype_, is_descending) {}
+        sort_(device_, dtype_, is_descending),
+        sort_places_(device_, TENON_UINT32, false) {}
 
   uint64_t workspace(const tenon_launch& launch) const override {
-    return MergeSort::room_for(tenon_sdk::count(launch.inputs[0]));
+    const uint64_t room = MergeSort::room_for(tenon_sdk::count(launch.inputs[0]));
+    if (!kept_.in_order_of_places) return room;
+    return room + MergeSort::room_for(tenon_sdk::count(launch.outputs[0]));
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
@@ -74,12 +79,15 @@ class SortKernel final : public Kernel {
     const int64_t* const strides[] = {in.strides, out.strides};
     const Axes others(in.rank, in.sizes, ~(uint32_t{1} << axis_), {strides, 1});
     const Lines lines = {tenon_sdk::count(in), length, in.strides[axis_], others};
-    Operand places;
+    Operand places, order;
     tenon_error* error = sort_.enqueue(encoder, x, lines, workspace_of(launch), &places);
     if (error != nullptr) return error;
+    if (kept_.in_order_of_places) {
+      error = sort_places(encoder, launch, places, &order);
+      if (error != nullptr) return error;
+    }
     const Pipeline* finish = nullptr;
-    const uint32_t n_operands = 2 + (kept_.values ? 1 : 0) + (kept_.indices ? 1 : 0);
-    error = keep_.get(device_, n_operands, &finish,
+    error = keep_.get(device_, kept_.n_operands(), &finish,
                       [&] { return keep(capabilities_of(device_), dtype_, kept_); });
     if (error != nullptr) return error;
     Words words;
@@ -88,18 +96,31 @@ class SortKernel final : public Kernel {
       push(words, word);
     }
     Axes(in.rank, in.sizes, ~(uint32_t{1} << axis_), strides).push(words);
-    const Operand all[] = {x, places, operand_of(launch, 1),
-                           launch.n_outputs > 1 ? operand_of(launch, 2) : Operand{}};
-    return encoder.dispatch(
-        {finish, {all, n_operands}, words, groups_for(static_cast<uint64_t>(n_kept))});
+    std::vector<Operand> operands = {x, places};
+    if (kept_.in_order_of_places) operands.push_back(order);
+    for (uint32_t i = 0; i < launch.n_outputs; ++i) operands.push_back(operand_of(launch, 1 + i));
+    return encoder.dispatch({finish, operands, words, groups_for(static_cast<uint64_t>(n_kept))});
   }
 
  private:
+  // The first places of each line, which are kept, in their order: in the end of the workspace.
+  tenon_error* sort_places(Encoder& encoder, const tenon_launch& launch, const Operand& places,
+                           Operand* out_order) const {
+    const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
+    const int64_t n_kept = tenon_sdk::count(out), of_line = out.sizes[axis_];
+    const int64_t n_lines = n_kept / of_line;
+    const int64_t* const strides[] = {&in.sizes[axis_]};
+    const Axes others(1, &n_lines, kAllAxes, strides);
+    Operand room = workspace_of(launch);
+    room.begin = room.first = room.begin + MergeSort::room_for(tenon_sdk::count(in));
+    return sort_places_.enqueue(encoder, places, {n_kept, of_line, 1, others}, room, out_order);
+  }
+
   tenon_device_p* const device_;
   const tenon_dtype dtype_;
   const size_t axis_;
   const Kept kept_;
-  const MergeSort sort_;
+  const MergeSort sort_, sort_places_;
   const LazyPipeline keep_;
 };
 

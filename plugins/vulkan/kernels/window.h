@@ -133,6 +133,13 @@ class PlanesCode {
   const Place sizes;
 };
 
+// Of loops, with their ends, over the places of a block of these sizes.
+inline uint64_t iterations_of_places(const Spatial& sizes) {
+  const uint64_t line = spirv::Code::iterations_of_many(static_cast<uint64_t>(sizes[2]));
+  const uint64_t plane = static_cast<uint64_t>(sizes[1]) * (1 + line) + 1;
+  return static_cast<uint64_t>(sizes[0]) * (1 + plane) + 1;
+}
+
 // Goes over the places of a block of these sizes, the last axis fastest.
 template <class Each>
 void for_each_place(spirv::Code& code, const Place& sizes, const Each& each) {

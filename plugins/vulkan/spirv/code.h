@@ -165,6 +165,8 @@ class Code {
   // The same for each number from `begin` on, eight of them in one iteration.
   template <class Body>
   void for_many(U32 begin, U32 end, Body&& body);
+  // Those that so many numbers come to, with the ends of the loops for eights and for the rest.
+  static constexpr uint64_t iterations_of_many(uint64_t n) { return n / 8 + n % 8 + 2; }
   // body(U32) for each number below n, shared among all invocations of the dispatch. What a
   // subgroup goes over lies side by side: its invocations reach the same lines of caches at once,
   // and where it runs alone until it ends, as on software drivers, it stays within few pages.
