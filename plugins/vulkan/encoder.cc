@@ -53,6 +53,12 @@ tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
                         " iterations, which this driver ends behind " + std::to_string(most));
 }
 
+tenon_error* check_count(tenon_device_p* device, int64_t n) {
+  if (n <= int64_t{UINT32_MAX}) return nullptr;
+  return make_error(device, TENON_UNIMPLEMENTED,
+                    std::to_string(n) + " elements, and shaders count with 32 bits");
+}
+
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
                            uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels) {
   return from_c(device).pipelines().get(spirv, {n_operands, texels}, *out_pipeline);

@@ -38,6 +38,9 @@ tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_vie
 // An error, rather than a wrong result, where an invocation would go through its loops more often
 // than the driver lets it.
 tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations);
+// Likewise where elements are more than a shader counts, with 32 bits; memory has fewer, but what
+// is broadcast may have more.
+tenon_error* check_count(tenon_device_p* device, int64_t n);
 
 // A shader whose entry is `main`, ready to be dispatched with so many operands, of which it sees
 // those of a mask as texels. The device keeps it and gives the same one for the same words.

@@ -76,43 +76,18 @@ std::vector<std::pair<size_t, float>> expected(const Product& p, const std::vect
   return some;
 }
 
-class MatmulKernel {
- public:
-  MatmulKernel(const Bench& bench, const Product& product) {
-    const tenon_matmul_attrs attrs = {.struct_size = sizeof attrs,
-                                      .transpose_a = product.transpose_a,
-                                      .transpose_b = product.transpose_b};
-    tenon_operand operands[3] = {};
-    for (tenon_operand& operand : operands) {
-      operand.dtype = product.dtype;
-      operand.rank = 3;
-      operand.strides = TENON_STRIDES_DENSE;
-    }
-    const tenon_plugin& plugin = Bench::plugin();
-    for (size_t i = 0; i < plugin.n_kernels; ++i) {
-      if (plugin.kernels[i].op != TENON_OP_matmul) continue;
-      const tenon_kernel_request request = {.struct_size = sizeof request,
-                                            .flags = 0,
-                                            .line = &plugin.kernels[i],
-                                            .attrs = &attrs,
-                                            .n_inputs = 2,
-                                            .n_outputs = 1,
-                                            .inputs = operands,
-                                            .outputs = operands + 2};
-      tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
-      tenon_string reason = {};
-      EXPECT_SUCCESS(
-          plugin.kernels[i].prepare(bench.device(), &request, &handle_, &traits, &reason));
-    }
+PreparedKernel matmul_kernel(const Bench& bench, const Product& product) {
+  const tenon_matmul_attrs attrs = {.struct_size = sizeof attrs,
+                                    .transpose_a = product.transpose_a,
+                                    .transpose_b = product.transpose_b};
+  tenon_operand operands[3] = {};
+  for (tenon_operand& operand : operands) {
+    operand.dtype = product.dtype;
+    operand.rank = 3;
+    operand.strides = TENON_STRIDES_DENSE;
   }
-  ~MatmulKernel() {
-    if (handle_ != nullptr) Bench::calls().release_kernel(handle_);
-  }
-  tenon_kernel_p* handle() const { return handle_; }
-
- private:
-  tenon_kernel_p* handle_ = nullptr;
-};
+  return {bench, TENON_OP_matmul, &attrs, {operands, 2}, operands[2]};
+}
 
 tenon_launch launch_of(const tenon_view (&inputs)[2], const tenon_view& output) {
   tenon_launch launch = {};
@@ -138,7 +113,7 @@ void expect_bits(const Product& product) {
   queue.write(memory_a, 0, a.data(), a.size() * 4);
   queue.write(memory_b, 0, b.data(), b.size() * 4);
 
-  const MatmulKernel kernel(bench, product);
+  const PreparedKernel kernel = matmul_kernel(bench, product);
   ASSERT_NE(kernel.handle(), nullptr);
   const tenon_view inputs[] = {of_a.view(memory_a, product.offset), of_b.view(memory_b, 0)};
   const tenon_view output = of_y.view(memory_y, 0);
@@ -218,7 +193,7 @@ TEST(VulkanProducts, SayThatTheDriverEndsLoopsThatAreThatLong) {
   const Matrices row(product, 1, product.deep, false), column(product, product.deep, 1, false),
       sum(product, 1, 1, false);
   const tenon_view inputs[] = {row.view(a, 0), column.view(a, 0)}, output = sum.view(y, 0);
-  const MatmulKernel kernel(bench, product);
+  const PreparedKernel kernel = matmul_kernel(bench, product);
   ASSERT_NE(kernel.handle(), nullptr);
   tenon_launch launch = launch_of(inputs, output);
   const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));

@@ -88,14 +88,16 @@ Words fill_rest(const Capabilities& capabilities) {
 
 class Nonzero final : public Kernel {
  public:
-  Nonzero(const tenon_nonzero_attrs& attrs, PipelineRef find, PipelineRef fill)
-      : attrs_(attrs), find_(std::move(find)), fill_(std::move(fill)) {}
+  Nonzero(tenon_device_p* device, const tenon_nonzero_attrs& attrs, PipelineRef find,
+          PipelineRef fill)
+      : device_(device), attrs_(attrs), find_(std::move(find)), fill_(std::move(fill)) {}
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view& in = launch.inputs[0];
     Operand indices = operand_of(launch, 1), total = operand_of(launch, 2);
     const Operand operands[] = {operand_of(launch, 0), indices, total};
     const int64_t n = tenon_sdk::count(in);
+    if (tenon_error* error = check_count(device_, n)) return error;
     // Of no elements, too, it is told how many were found.
     for (int64_t begin = 0; begin < n || begin == 0; begin += kPiece) {
       Words words;
@@ -122,6 +124,7 @@ class Nonzero final : public Kernel {
   }
 
  private:
+  tenon_device_p* const device_;
   const tenon_nonzero_attrs attrs_;
   const PipelineRef find_, fill_;
 };
@@ -139,7 +142,7 @@ Prepared prepare_nonzero(const Request& request) {
       make_pipeline(request.device(), find_in_piece(capabilities, dtype), 3, &find);
   if (error == nullptr) error = make_pipeline(request.device(), fill_rest(capabilities), 2, &fill);
   if (error != nullptr) return {.error = error};
-  return {.kernel = std::make_unique<Nonzero>(attrs, find, fill),
+  return {.kernel = std::make_unique<Nonzero>(request.device(), attrs, find, fill),
           .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};
 }
 

@@ -127,6 +127,7 @@ class ReduceKernel final : public Kernel {
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
     if (sizes.n_rows == 0) return nullptr;
+    if (tenon_error* error = check_count(device_, sizes.length)) return error;
     const Operand from = operand_of(launch, 0), to = operand_of(launch, 1);
     Words words;
     push(words, sizes.n_rows);

@@ -1,5 +1,6 @@
 #include "plugins/vulkan/testing/vulkan_testing.h"
 
+#include <algorithm>
 #include <spirv-tools/libspirv.hpp>
 
 namespace tenon_vulkan::testing {
@@ -254,7 +255,32 @@ void Queue::write(const Memory& to, const Words& words) const {
   write(to, 0, words.data(), words.size() * sizeof(uint32_t));
 }
 
-// ---- the kernel
+// ---- kernels
+
+PreparedKernel::PreparedKernel(const Bench& bench, uint32_t op, const void* attrs,
+                               std::span<const tenon_operand> inputs, const tenon_operand& output) {
+  const tenon_plugin& plugin = Bench::plugin();
+  const std::span lines(plugin.kernels, plugin.n_kernels);
+  const auto line = std::find_if(lines.begin(), lines.end(),
+                                 [&](const tenon_kernel& each) { return each.op == op; });
+  EXPECT_NE(line, lines.end());
+  if (line == lines.end()) return;
+  const tenon_kernel_request request = {.struct_size = sizeof request,
+                                        .flags = 0,
+                                        .line = &*line,
+                                        .attrs = attrs,
+                                        .n_inputs = static_cast<uint32_t>(inputs.size()),
+                                        .n_outputs = 1,
+                                        .inputs = inputs.data(),
+                                        .outputs = &output};
+  tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
+  tenon_string reason = {};
+  EXPECT_SUCCESS(line->prepare(bench.device(), &request, &handle_, &traits, &reason));
+}
+
+PreparedKernel::~PreparedKernel() {
+  if (handle_ != nullptr) Bench::calls().release_kernel(handle_);
+}
 
 std::vector<uint32_t> add_shader() {
   std::vector<uint32_t> words;

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,20 @@ class Queue {
 
  private:
   tenon_stream_p* handle_ = nullptr;
+};
+
+// A kernel of the plugin, of the first line that has the op.
+class PreparedKernel {
+ public:
+  PreparedKernel(const Bench& bench, uint32_t op, const void* attrs,
+                 std::span<const tenon_operand> inputs, const tenon_operand& output);
+  PreparedKernel(const PreparedKernel&) = delete;
+  PreparedKernel& operator=(const PreparedKernel&) = delete;
+  ~PreparedKernel();
+  tenon_kernel_p* handle() const { return handle_; }
+
+ private:
+  tenon_kernel_p* handle_ = nullptr;
 };
 
 // out[i] = a[i] + b[i] for words, or a[i] + b[0] if b has one element.
