@@ -226,20 +226,22 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
 
 tenon_error* ProductKernel::run_direct(Encoder& encoder, std::span<const Operand> operands,
                                        const Words& words, const ProductSizes& product) const {
-  // A panel takes one for itself and those of its k.
-  const auto n_panels = static_cast<uint64_t>(divide_up(product.deep, kDepth));
-  const uint64_t iterations = n_panels * (1 + Code::iterations_of_many(kDepth));
-  if (tenon_error* error = check_iterations(device_, iterations)) return error;
+  const int64_t n_tiles =
+      product.matrices * divide_up(product.rows, kTile) * divide_up(product.columns, kTile);
+  // Of a tile: a panel takes one for itself and those of its k.
+  const bool is_long = !packed_;
+  const uint64_t of_panel = 1 + (is_long ? Code::iterations_of_many(kDepth) : kDepth + 1);
+  const Rounds rounds =
+      rounds_for(static_cast<uint64_t>(n_tiles) * kLocalSize,
+                 static_cast<uint64_t>(divide_up(product.deep, kDepth)) * of_panel);
+  if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
   if (tenon_error* error =
           get(direct_, {.n_operands = operands_.n, .local_size = kLocalSize}, pipeline,
-              [&](Code& code) { write_direct(code, factors(code), wide_, !packed_); })) {
+              [&](Code& code) { write_direct(code, factors(code), wide_, is_long); })) {
     return error;
   }
-  const int64_t n_tiles =
-      product.matrices * divide_up(product.rows, kTile) * divide_up(product.columns, kTile);
-  return encoder.dispatch(
-      {pipeline, operands, words, groups_for(static_cast<uint64_t>(n_tiles) * kLocalSize)});
+  return encoder.dispatch({pipeline, operands, words, rounds.groups});
 }
 
 tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> operands,

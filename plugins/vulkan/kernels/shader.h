@@ -55,7 +55,7 @@ struct Rounds {
   uint64_t iterations = 0;
 };
 
-// For n numbers (Code::for_each) that take so many iterations each.
+// For n numbers (Code::for_each) that take so many iterations each, or kLocalSize of them together.
 inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   std::array<uint32_t, 3> groups = groups_for(n);
   if (rounds_of(n, groups) * iterations > kMostIterations) {
