@@ -105,27 +105,18 @@ class StepKernel final : public Kernel {
 
 constexpr int64_t kCount = 100;
 
-class VulkanPipelines : public ::testing::TestWithParam<Settings> {
+class VulkanPipelines : public OnDriver {
  protected:
   void SetUp() override {
-    heard().log.clear();
-    heard().failed.clear();
-    Settings settings = GetParam();
-    settings["cache"] = "";
-    bench_ = std::make_unique<Bench>(settings);
-    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
+    OnDriver::SetUp();
+    if (IsSkipped()) return;
     gate.reset();
-    auto& functions = const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
-    create_of_driver = std::exchange(functions.CreateComputePipelines, create);
+    create_of_driver = std::exchange(functions().CreateComputePipelines, create);
   }
   void TearDown() override {
     gate.open();
-    bench_.reset();
-    for (const std::string& line : heard().log) ADD_FAILURE() << line;
-    EXPECT_EQ(count_errors(), 0u);
+    OnDriver::TearDown();
   }
-  const Bench& bench() const { return *bench_; }
-  void close() { bench_.reset(); }
 
   static void step(const Queue& stream, StepKernel& kernel, const Memory& x, uint64_t ticket = 0) {
     const int64_t size = kCount, stride = 1;
@@ -143,9 +134,6 @@ class VulkanPipelines : public ::testing::TestWithParam<Settings> {
     launch.ticket = ticket;
     EXPECT_SUCCESS(Bench::calls().launch(tenon_sdk::to_c(&kernel), stream.get(), &launch));
   }
-
- private:
-  std::unique_ptr<Bench> bench_;
 };
 
 TEST_P(VulkanPipelines, KeepNobodyWaitingWhoLaunches) {

@@ -79,26 +79,13 @@ class TwoAdds {
   tenon_recording_p* handle_ = nullptr;
 };
 
-class VulkanRecording : public ::testing::TestWithParam<Settings> {
+class VulkanRecording : public OnDriver {
  protected:
   void SetUp() override {
-    heard().log.clear();
-    heard().failed.clear();
-    Settings settings = GetParam();
-    settings["cache"] = "";
-    bench_ = std::make_unique<Bench>(settings);
-    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
+    OnDriver::SetUp();
+    if (IsSkipped()) return;
     n_dispatches = 0;
     dispatch_of_driver = std::exchange(functions().CmdDispatch, count_dispatch);
-  }
-  void TearDown() override {
-    bench_.reset();
-    for (const std::string& line : heard().log) ADD_FAILURE() << line;
-    EXPECT_EQ(count_errors(), 0u);
-  }
-  const Bench& bench() const { return *bench_; }
-  DeviceFunctions& functions() const {
-    return const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
   }
   // Memory that has a block for itself.
   Memory apart() const { return Memory(bench(), kBlock); }
@@ -110,9 +97,6 @@ class VulkanRecording : public ::testing::TestWithParam<Settings> {
     return result;
   }
   static constexpr uint64_t kBlock = uint64_t{65} << 20;
-
- private:
-  std::unique_ptr<Bench> bench_;
 };
 
 TEST_P(VulkanRecording, IsToldToTheDriverOnce) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <spirv-tools/libspirv.hpp>
 
+#include "plugins/vulkan/driver/device.h"
+
 namespace tenon_vulkan::testing {
 namespace {
 
@@ -253,6 +255,27 @@ Words Queue::words(const Memory& from, size_t n) const {
 }
 void Queue::write(const Memory& to, const Words& words) const {
   write(to, 0, words.data(), words.size() * sizeof(uint32_t));
+}
+
+// ---- a test of a device
+
+void OnDriver::SetUp() {
+  heard().log.clear();
+  heard().failed.clear();
+  Settings settings = GetParam();
+  settings["cache"] = "";
+  bench_ = std::make_unique<Bench>(settings);
+  if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
+}
+
+void OnDriver::TearDown() {
+  close();
+  for (const std::string& line : heard().log) ADD_FAILURE() << line;
+  EXPECT_EQ(count_errors(), 0u);
+}
+
+DeviceFunctions& OnDriver::functions() const {
+  return const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
 }
 
 // ---- kernels

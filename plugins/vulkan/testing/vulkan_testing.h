@@ -19,6 +19,10 @@
 TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_vulkan(const tenon_host* host,
                                                          const tenon_plugin** out_plugin);
 
+namespace tenon_vulkan {
+struct DeviceFunctions;
+}
+
 namespace tenon_vulkan::testing {
 
 using Bytes = std::vector<uint8_t>;
@@ -70,6 +74,20 @@ class Bench {
   Failure failure_;
   tenon_instance_p* instance_ = nullptr;
   tenon_device_p* device_ = nullptr;
+};
+
+// A device with the settings of the test, on which the test may put other functions in the place of
+// the driver's. In the end no error is left, and nothing was logged.
+class OnDriver : public ::testing::TestWithParam<Settings> {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+  const Bench& bench() const { return *bench_; }
+  void close() { bench_.reset(); }
+  DeviceFunctions& functions() const;
+
+ private:
+  std::unique_ptr<Bench> bench_;
 };
 
 class Memory {
