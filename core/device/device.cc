@@ -81,7 +81,10 @@ void Device::fail_lost() const {
 void Device::raise(tenon_error* error) {
   Error taken = take_error(error);
   taken.set_device(name_);
-  if (taken.code() == Code::kDeviceLost) mark_lost(taken.info());
+  if (taken.code() == Code::kDeviceLost) {
+    if (queue_) taken = Error(*queue_->explain(taken.info()));
+    mark_lost(taken.info());
+  }
   throw taken;
 }
 

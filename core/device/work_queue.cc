@@ -1,5 +1,7 @@
 #include "core/device/work_queue.h"
 
+#include <algorithm>
+
 #include "core/base/error_object.h"
 #include "core/device/device.h"
 
@@ -10,6 +12,7 @@ constexpr uint64_t kNotifyEvery = 256;  // Launches; so that what has finished i
 constexpr uint64_t kRecords = 64;       // In a block of memory,
 constexpr uint64_t kRecordStep = 64;    // each on a cache line of its own.
 constexpr size_t kMostInFlight = 2048;  // Launches; more would only hold memory.
+constexpr size_t kMostNamed = 4;        // Ops, of which one failed and nobody knows which.
 
 }  // namespace
 
@@ -54,12 +57,12 @@ void WorkQueue::require_sound(std::span<const uint64_t> tickets) {
 }
 
 uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
-                             IfFailed if_failed) {
+                             IfFailed if_failed, uint32_t site) {
   if (if_failed == IfFailed::kThrow) require_sound(inputs);
   // Before the ticket: what it stands for is not enqueued yet, and would be taken for finished.
   if (since_notify_ >= kNotifyEvery) notify({});
   std::lock_guard guard(state_mutex_);
-  Flight flight = {last_ + 1, owner, {}, std::move(held)};
+  Flight flight = {last_ + 1, owner, {}, std::move(held), site};
   for (const uint64_t input : inputs) {
     if (input != 0) flight.inputs.push_back(input);
   }
@@ -219,7 +222,6 @@ uint64_t WorkQueue::held_bytes() const {
 // All up to `ticket` has finished, with the stream's first failure if it had one. A wait that
 // failed may not have waited, so what the work holds is kept for longer.
 void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reached) {
-  if (error && error->info.code == Code::kDeviceLost) device_.mark_lost(error->info);
   std::deque<Flight> finished;  // Ends outside of the lock.
   std::lock_guard guard(state_mutex_);
   if (error) {
@@ -228,8 +230,8 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
     for (const Flight& flight : flights_) {
       known = known || (flight.ticket <= ticket && failed_.contains(flight.ticket));
     }
-    const auto why = std::make_shared<ErrorInfo>(error->info);
-    if (why->device.empty()) why->device = device_.name();
+    const Failure why = explain(error->info, sites_under_way(ticket));
+    if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
     for (const Flight& flight : flights_) {
       if (known || flight.ticket > ticket) break;
       failed_.try_emplace(flight.ticket, Failed{why, flight.owner, false});
@@ -248,15 +250,59 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
   changed_.notify_all();
 }
 
+// Where the launches come from that are not known to have finished; each place once.
+WorkQueue::Sites WorkQueue::sites_under_way(uint64_t upto) const {
+  Sites sites;
+  for (const Flight& flight : flights_) {
+    if (flight.ticket > upto) break;
+    const bool is_new = std::find(sites.begin(), sites.end(), flight.site) == sites.end();
+    if (flight.site != kNoSite && is_new) sites.push_back(flight.site);
+  }
+  return sites;
+}
+
+WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error) const {
+  std::lock_guard guard(state_mutex_);
+  return explain(error, sites_under_way(last_));
+}
+
+// The plugin's error with the op whose launch failed; with the ops, if it may have been several.
+WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
+                                      std::span<const uint32_t> sites) const {
+  Error named(error);
+  named.set_device(device_.name());
+  if (sites.size() == 1) {
+    named.set_op(sites_[sites[0]].op);
+    named.set_location(sites_[sites[0]].location);
+    return std::make_shared<ErrorInfo>(named.info());
+  }
+  auto why = std::make_shared<ErrorInfo>(named.info());
+  std::vector<std::string_view> ops;
+  for (const uint32_t site : sites) {
+    const std::string_view op = sites_[site].op;
+    if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+  }
+  for (size_t i = 0; i < std::min(ops.size(), kMostNamed); ++i) {
+    why->message += i == 0 ? "; under way: " : ", ";
+    why->message += ops[i];
+  }
+  if (ops.size() > kMostNamed) {
+    why->message += format(" and {} more", {ops.size() - kMostNamed});
+  }
+  return why;
+}
+
 void WorkQueue::fail(uint64_t ticket, ErrorInfo error) {
-  if (error.code == Code::kDeviceLost) device_.mark_lost(error);
-  const auto why = std::make_shared<ErrorInfo>(std::move(error));
-  if (why->device.empty()) why->device = device_.name();
   std::lock_guard guard(state_mutex_);
   uint64_t owner = 0;
+  uint32_t site = kNoSite;
   for (const Flight& flight : flights_) {
-    if (flight.ticket == ticket) owner = flight.owner;
+    if (flight.ticket != ticket) continue;
+    owner = flight.owner;
+    site = flight.site;
   }
+  const Failure why = explain(error, {&site, site == kNoSite ? 0u : 1u});
+  if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
   failed_.try_emplace(ticket, Failed{why, owner, false});
   spread(ticket);
 }
@@ -299,21 +345,26 @@ WorkQueue::Failure WorkQueue::take_failure(uint64_t owner) {
 }
 
 WorkQueue::Record WorkQueue::take_record() {
-  std::lock_guard guard(state_mutex_);
-  if (free_records_.empty()) {
-    tenon_buffer_p* block = nullptr;
-    device_.check(device_.calls().allocate(device_.handle(), kRecords * kRecordStep, &block));
-    record_blocks_.push_back(block);
-    auto* const data =
-        device_.host_visible() ? static_cast<std::byte*>(device_.calls().map(block)) : nullptr;
-    for (uint64_t at = 0; at < kRecords * kRecordStep; at += kRecordStep) {
-      auto* const record = data ? reinterpret_cast<tenon_error_record*>(data + at) : nullptr;
-      free_records_.push_back({block, at, record});
-    }
+  const auto take = [this] {
+    const Record record = free_records_.back();
+    free_records_.pop_back();
+    return record;
+  };
+  {
+    std::lock_guard guard(state_mutex_);
+    if (!free_records_.empty()) return take();
   }
-  const Record record = free_records_.back();
-  free_records_.pop_back();
-  return record;
+  tenon_buffer_p* block = nullptr;
+  device_.check(device_.calls().allocate(device_.handle(), kRecords * kRecordStep, &block));
+  auto* const data =
+      device_.host_visible() ? static_cast<std::byte*>(device_.calls().map(block)) : nullptr;
+  std::lock_guard guard(state_mutex_);
+  record_blocks_.push_back(block);
+  for (uint64_t at = 0; at < kRecords * kRecordStep; at += kRecordStep) {
+    auto* const record = data ? reinterpret_cast<tenon_error_record*>(data + at) : nullptr;
+    free_records_.push_back({block, at, record});
+  }
+  return take();
 }
 
 void WorkQueue::give_back(const Record& record) {

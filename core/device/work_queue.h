@@ -51,10 +51,12 @@ class WorkQueue {
   // like work that read it before anyone knew.
   enum class IfFailed : uint8_t { kThrow, kHandOn };
 
+  static constexpr uint32_t kNoSite = ~uint32_t{0};  // Of work that is no launch of an op.
+
   // Gives the next work a ticket. `inputs` are the tickets of what it reads. `owner` stands for the
-  // scope.
+  // scope. If it fails, its error names the op of `site`.
   uint64_t announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {},
-                    IfFailed if_failed = IfFailed::kThrow);
+                    IfFailed if_failed = IfFailed::kThrow, uint32_t site = kNoSite);
 
   // Calls `done` when all that was enqueued so far has finished, on a thread of the plugin's.
   void notify(std::function<void()> done);
@@ -84,6 +86,8 @@ class WorkQueue {
   void require_sound(std::span<const uint64_t> tickets);
   // What the plugin says of a launch that was enqueued. Any thread.
   void fail(uint64_t ticket, ErrorInfo error);
+  // An error that any of the work under way may be the reason of, with the op or the ops of that.
+  Failure explain(const ErrorInfo& error) const;
   // Why the work of this ticket failed, which is told with that; NULL if it did not.
   Failure take_failure_of(uint64_t ticket);
   // The first failure of an owner's work that was not told before; NULL if there is none.
@@ -114,6 +118,7 @@ class WorkQueue {
     uint64_t owner;
     SmallVector<uint64_t, 4> inputs;
     HeldMemory held;
+    uint32_t site;
   };
   struct Failed {
     Failure why;
@@ -128,6 +133,9 @@ class WorkQueue {
 
   enum class Reached { kYes, kPerhaps };
   void finish(uint64_t ticket, const tenon_error* error, Reached reached);
+  using Sites = SmallVector<uint32_t, 8>;
+  Sites sites_under_way(uint64_t upto) const;
+  Failure explain(const ErrorInfo& error, std::span<const uint32_t> sites) const;
   void spread(uint64_t first);
   void mark_told(const Failure& why);
   Failure find_failure(std::span<const uint64_t> tickets) const;

@@ -40,15 +40,15 @@ PendingWork::PendingWork(Device& device, uint64_t owner)
 }
 
 template <class Work, class Enqueue>
-uint64_t PendingWork::enqueue(Work& work, const Reads& reads, std::shared_ptr<LaunchWatch> watch,
-                              const Enqueue& enqueue) {
+uint64_t PendingWork::enqueue(Work& work, uint32_t site, const Reads& reads,
+                              std::shared_ptr<LaunchWatch> watch, const Enqueue& enqueue) {
   set_record(work);
   if (reads.may_report) may_have_written_record_ = true;
   queue_.throttle();
   std::lock_guard turn(queue_.mutex());
   device_.check_usable();
   work.work = &queue_;
-  work.ticket = queue_.announce(owner_, reads.tickets, {}, reads.if_failed);
+  work.ticket = queue_.announce(owner_, reads.tickets, {}, reads.if_failed, site);
   if (watch) [[unlikely]]
     watch->begin = queue_.mark_time();
   device_.check(enqueue());
@@ -61,13 +61,13 @@ uint64_t PendingWork::enqueue(Work& work, const Reads& reads, std::shared_ptr<La
 
 uint64_t PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
                              std::shared_ptr<LaunchWatch> watch) {
-  return enqueue(launch, reads, std::move(watch),
+  return enqueue(launch, launch.site, reads, std::move(watch),
                  [&] { return device_.calls().launch(kernel.handle(), queue_.stream(), &launch); });
 }
 
 uint64_t PendingWork::replay(tenon_recording_p* recording, tenon_replay& replay,
                              const Reads& reads) {
-  return enqueue(replay, reads, {},
+  return enqueue(replay, WorkQueue::kNoSite, reads, {},
                  [&] { return device_.calls().replay(recording, queue_.stream(), &replay); });
 }
 

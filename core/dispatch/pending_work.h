@@ -78,8 +78,8 @@ class PendingWork {
   struct Check;
 
   template <class Work, class Enqueue>
-  uint64_t enqueue(Work& work, const Reads& reads, std::shared_ptr<LaunchWatch> watch,
-                   const Enqueue& enqueue);
+  uint64_t enqueue(Work& work, uint32_t site, const Reads& reads,
+                   std::shared_ptr<LaunchWatch> watch, const Enqueue& enqueue);
   std::shared_ptr<Check> enqueue_check(const Storage* from, uint64_t offset, void* data,
                                        uint64_t bytes);
   std::shared_ptr<Check> try_enqueue_check(const Storage* from, uint64_t offset, void* data,

@@ -52,9 +52,9 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   CHECK_OK(tenon_add(there(), t[1], t[0], &t[4]));
 
   CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL,
-              "launch 2 failed");
+              "exp: launch 2 failed");
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
-              "launch 2 failed");
+              "exp: launch 2 failed");
   CHECK(first_is(t[1], -1) && first_is(t[4], 0));
   CHECK_OK(tenon_scope_wait(there())); /* It was told. */
 
@@ -68,10 +68,11 @@ static void a_wait_tells_of_a_failure_once(void) {
   t[0] = ones(there());
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
 
-  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "launch 1 failed");
+  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "neg: launch 1 failed");
   CHECK_OK(tenon_scope_wait(there()));
 
-  CHECK_ERROR(tenon_neg(there(), t[1], &used), TENON_INTERNAL, "launch 1 failed");
+  /* Who uses it is told what failed, and not who uses it. */
+  CHECK_ERROR(tenon_exp(there(), t[1], &used), TENON_INTERNAL, "neg: launch 1 failed");
   CHECK(used == NULL);
   CHECK_OK(tenon_neg(there(), t[0], &t[2]));
   CHECK(first_is(t[2], -1));
@@ -87,7 +88,7 @@ static void a_failure_that_is_not_named_poisons_what_was_under_way(void) {
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
   CHECK_OK(tenon_exp(there(), t[0], &t[2]));
 
-  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "launch 2 failed");
+  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "launch 2 failed; under way: neg, exp");
 
   CHECK_ERROR(tenon_tensor_read(there(), t[1], read, sizeof read), TENON_INTERNAL, "launch 2");
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL, "launch 2");
@@ -140,7 +141,7 @@ static void check_lost(const char* options) {
   CHECK_ERROR(tenon_neg(there(), t[0], &lost), TENON_DEVICE_LOST, "fake:0 is lost until a new");
   CHECK_ERROR(tenon_tensor_read(there(), t[1], read, sizeof read), TENON_DEVICE_LOST, "is lost");
   CHECK_ERROR(tenon_tensor_from_data(there(), TENON_FLOAT32, shape, 1, &value, 4, &lost),
-              TENON_DEVICE_LOST, "the cable was pulled out");
+              TENON_DEVICE_LOST, "neg: the cable was pulled out");
   close_all(t, 2);
 }
 
