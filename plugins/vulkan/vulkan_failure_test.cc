@@ -19,28 +19,7 @@ VKAPI_ATTR VkResult VKAPI_CALL is_lost_for_all(VkDevice, const VkSemaphoreWaitIn
   return VK_ERROR_DEVICE_LOST;
 }
 
-class VulkanFailure : public ::testing::TestWithParam<Settings> {
- protected:
-  void SetUp() override {
-    heard().failed.clear();
-    Settings settings = GetParam();
-    settings["cache"] = "";
-    settings["visible"] = "0";
-    bench_ = std::make_unique<Bench>(settings);
-    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
-  }
-  void TearDown() override {
-    bench_.reset();
-    EXPECT_EQ(count_errors(), 0u);
-  }
-  const Bench& bench() const { return *bench_; }
-  DeviceFunctions& functions() const {
-    return const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
-  }
-
- private:
-  std::unique_ptr<Bench> bench_;
-};
+class VulkanFailure : public OnDriver {};
 
 // Waits for a callback, and says what it was told.
 Failure notified(const Queue& stream) {
@@ -166,10 +145,9 @@ TEST_P(VulkanFailure, OfADeviceThatIsLostUnderWayIsToldToWhoeverWaits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, VulkanFailure,
-                         ::testing::Values(Settings{}, Settings{{"timeline", "0"}}),
-                         [](const auto& info) {
-                           return info.param.empty() ? "WithTimeline" : "WithFences";
-                         });
+                         ::testing::Values(Settings{{"visible", "0"}},
+                                           Settings{{"visible", "0"}, {"timeline", "0"}}),
+                         name_of_settings);
 
 }  // namespace
 }  // namespace tenon_vulkan::testing

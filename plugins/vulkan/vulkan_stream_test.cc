@@ -11,37 +11,13 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-struct Mode {
-  const char* name;
-  Settings settings;
-};
-
-class VulkanStream : public ::testing::TestWithParam<Mode> {
+class VulkanStream : public OnDriver {
  protected:
-  void SetUp() override {
-    heard().log.clear();
-    heard().failed.clear();
-    Settings settings = GetParam().settings;
-    settings["cache"] = "";
-    bench_ = std::make_unique<Bench>(settings);
-    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
-  }
-  void TearDown() override {
-    bench_.reset();
-    for (const std::string& line : heard().log) ADD_FAILURE() << line;
-    EXPECT_EQ(count_errors(), 0u);
-  }
-  const Bench& bench() const { return *bench_; }
-  static const tenon_plugin_calls& calls() { return Bench::calls(); }
-
   // The least that keeps a stream busy for a while.
   void make_busy(const Queue& stream, const Memory& memory) const {
     for (int i = 0; i < 20; ++i) stream.fill(memory, 0, kBusyBytes, static_cast<uint64_t>(i), 4);
   }
   static constexpr uint64_t kBusyBytes = 1 << 20;
-
- private:
-  std::unique_ptr<Bench> bench_;
 };
 
 Bytes noise(uint64_t size, uint32_t seed) {
@@ -486,12 +462,10 @@ TEST_P(VulkanStream, ReplaysWithOtherMemoryAndOtherValues) {
 
 INSTANTIATE_TEST_SUITE_P(
     , VulkanStream,
-    ::testing::Values(Mode{"AsItIs", {}}, Mode{"Invisible", {{"visible", "0"}}},
-                      Mode{"WithFences", {{"timeline", "0"}}},
-                      Mode{"Validated", {{"validate", "1"}}},
-                      Mode{"InvisibleValidated", {{"visible", "0"}, {"validate", "1"}}},
-                      Mode{"WithFencesValidated", {{"timeline", "0"}, {"validate", "1"}}}),
-    [](const auto& info) { return info.param.name; });
+    ::testing::Values(Settings{}, Settings{{"visible", "0"}}, Settings{{"timeline", "0"}},
+                      Settings{{"validate", "1"}}, Settings{{"visible", "0"}, {"validate", "1"}},
+                      Settings{{"timeline", "0"}, {"validate", "1"}}),
+    name_of_settings);
 
 }  // namespace
 }  // namespace tenon_vulkan::testing

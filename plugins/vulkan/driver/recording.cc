@@ -49,7 +49,12 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
     note(places_.back(), parameter_bytes_ + i * sizeof(uint32_t), value_at);
     if (operand.buffer == nullptr) value_at += room_for_value(operand);
   }
-  parameter_bytes_ += round_up(layout.size, kAlignment);
+  uint64_t size = layout.size;
+  // A replay may come without a record, which is then a value, behind all others.
+  if (!places_.empty() && places_.back().where == Where::kRecord) {
+    size += room_for_value(places_.back().operand);
+  }
+  parameter_bytes_ += round_up(size, kAlignment);
   return nullptr;
 }
 
@@ -78,6 +83,8 @@ Recording::Place Recording::place_of(const Operand& operand) const {
   Place place = {.operand = operand};
   if (operand.number > n_views) {
     place.where = Where::kRecord;
+    place.operand.begin = place.operand.first = 0;
+    place.operand.end = sizeof(tenon_error_record);
     return place;
   }
   const tenon_recorded_operand& recorded = adding_->operands[operand.number];
@@ -171,10 +178,9 @@ void Recording::find_slots(const tenon_replay& replay, std::vector<SlotPlace>& s
 
 bool Recording::are_apart(std::span<const SlotPlace> slots) const {
   for (size_t i = 0; i < slots.size(); ++i) {
-    if (!slots_[i].is_written) continue;
     const Access access = slots_[i].access(slots[i]);
-    for (size_t k = 0; k < slots.size(); ++k) {
-      if (k != i && access.meets(slots_[k].access(slots[k]))) return false;
+    for (size_t k = i + 1; k < slots.size(); ++k) {
+      if (access.meets(slots_[k].access(slots[k]))) return false;
     }
     const auto meets = [&](const Access& fixed) { return access.meets(fixed); };
     if (std::any_of(fixed_.begin(), fixed_.end(), meets)) return false;

@@ -1,5 +1,7 @@
 #include "plugins/vulkan/testing/vulkan_testing.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <spirv-tools/libspirv.hpp>
 
@@ -259,9 +261,22 @@ void Queue::write(const Memory& to, const Words& words) const {
 
 // ---- a test of a device
 
-void OnDriver::SetUp() {
+DeviceFunctions& functions_of(const Bench& bench) {
+  return const_cast<DeviceFunctions&>(from_c(bench.device()).driver().vk());
+}
+
+void InSilence::SetUp() {
   heard().log.clear();
   heard().failed.clear();
+}
+
+void InSilence::TearDown() {
+  for (const std::string& line : heard().log) ADD_FAILURE() << line;
+  EXPECT_EQ(count_errors(), 0u);
+}
+
+void OnDriver::SetUp() {
+  InSilence::SetUp();
   Settings settings = GetParam();
   settings["cache"] = "";
   bench_ = std::make_unique<Bench>(settings);
@@ -270,12 +285,30 @@ void OnDriver::SetUp() {
 
 void OnDriver::TearDown() {
   close();
-  for (const std::string& line : heard().log) ADD_FAILURE() << line;
-  EXPECT_EQ(count_errors(), 0u);
+  InSilence::TearDown();
 }
 
-DeviceFunctions& OnDriver::functions() const {
-  return const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
+std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info) {
+  const auto has = [&](const char* key, const char* value) {
+    const auto found = info.param.find(key);
+    return found != info.param.end() && found->second == value;
+  };
+  std::string name;
+  if (has("visible", "0")) name += "Invisible";
+  if (has("timeline", "0")) name += "WithFences";
+  if (has("validate", "1")) name += "Validated";
+  return name.empty() ? "AsItIs" : name;
+}
+
+Folder::Folder(const char* name)
+    : path_(std::filesystem::temp_directory_path() /
+            ("tenon_vulkan_" + std::to_string(getpid()) + "_" + name)) {
+  std::filesystem::remove_all(path_);
+  std::filesystem::create_directories(path_);
+}
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 // ---- kernels

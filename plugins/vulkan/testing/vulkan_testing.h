@@ -7,6 +7,7 @@
 #include <tenon/plugin.h>
 
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,18 +77,45 @@ class Bench {
   tenon_device_p* device_ = nullptr;
 };
 
-// A device with the settings of the test, on which the test may put other functions in the place of
-// the driver's. In the end no error is left, and nothing was logged.
-class OnDriver : public ::testing::TestWithParam<Settings> {
+// The functions of the driver, in whose place a test may put others.
+DeviceFunctions& functions_of(const Bench& bench);
+
+// A test of devices that it has closed when it ends. By then no error is left, and nothing was
+// logged: the validation layer, where a device is opened behind it, had nothing to say.
+class InSilence : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+};
+
+// The same with one device, which has the settings of the test.
+class OnDriver : public InSilence, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override;
   void TearDown() override;
   const Bench& bench() const { return *bench_; }
   void close() { bench_.reset(); }
-  DeviceFunctions& functions() const;
+  DeviceFunctions& functions() const { return functions_of(*bench_); }
+  static const tenon_plugin_calls& calls() { return Bench::calls(); }
 
  private:
   std::unique_ptr<Bench> bench_;
+};
+
+// What a test is called that runs with these settings, of memory, semaphores and the layer.
+std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info);
+
+// An empty folder of this process, while a test runs.
+class Folder {
+ public:
+  explicit Folder(const char* name);
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
 };
 
 class Memory {
