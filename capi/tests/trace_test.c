@@ -327,6 +327,58 @@ static void differentiate_as_custom_gradients_say(void) {
   CHECK(code.destroyed == 3);
 }
 
+/* Two gathers, the second of what the first gives. */
+static tenon_error* gathered_twice(struct code* code, tenon_scope* inner,
+                                   tenon_tensor* const* inputs, tenon_tensor** out) {
+  tenon_tensor* once = NULL;
+  tenon_error* error = tenon_gather(inner, inputs[0], inputs[1], NULL, &once);
+  (void)code;
+  if (!error) error = tenon_gather(inner, once, inputs[1], NULL, &out[0]);
+  tenon_tensor_release(once);
+  return error;
+}
+
+/* What the call says, or where calls do not wait, the scope then. */
+static tenon_error* call_and_wait(tenon_function* f, tenon_scope* where,
+                                  tenon_tensor* const* inputs) {
+  tenon_tensor* y = NULL;
+  tenon_error* error = tenon_function_call(where, f, inputs, 2, NULL, 0, &y, 1, NULL);
+  if (!error) error = tenon_scope_wait(where);
+  tenon_tensor_release(y);
+  return error;
+}
+
+static void scopes_that_share_a_function_are_told_their_own_errors(void) {
+  struct code code = {0};
+  const int64_t shape[1] = {2};
+  const int32_t inside[2] = {1, 0}, outside[2] = {0, 7};
+  tenon_tensor *good[2] = {F32(1, 2), NULL}, *bad[2] = {good[0], NULL};
+  tenon_scope* other = NULL;
+  tenon_function* f;
+  int i;
+  code.run = gathered_twice;
+  f = function_of(&code, NULL);
+  CHECK_OK(tenon_scope_create(context(), tenon_str(device_name()), &other));
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, inside, sizeof inside, &good[1]));
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, outside, sizeof outside, &bad[1]));
+
+  /* Devices that record a function do so while it runs for the second time. */
+  for (i = 0; i < 3; ++i) {
+    CHECK_OK(call_and_wait(f, scope(), good));
+    CHECK_OK(call_and_wait(f, other, good));
+    CHECK_ERROR(call_and_wait(f, other, bad), TENON_OUT_OF_RANGE, "index 7 is outside [0, 2)");
+    CHECK_OK(tenon_scope_wait(scope()));
+    CHECK_ERROR(call_and_wait(f, scope(), bad), TENON_OUT_OF_RANGE, "index 7 is outside [0, 2)");
+    CHECK_OK(tenon_scope_wait(other));
+  }
+
+  tenon_tensor_release(good[0]);
+  tenon_tensor_release(good[1]);
+  tenon_tensor_release(bad[1]);
+  tenon_function_release(f);
+  tenon_scope_release(other);
+}
+
 int main(void) {
   RUN(can_be_traced_without_running);
   RUN(may_make_variables_once);
@@ -336,5 +388,6 @@ int main(void) {
   RUN(have_no_values_while_they_are_traced);
   RUN(have_no_memory);
   RUN(differentiate_as_custom_gradients_say);
+  RUN(scopes_that_share_a_function_are_told_their_own_errors);
   return report();
 }
