@@ -21,7 +21,9 @@ constexpr tenon_features kProvides = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_
                                      TENON_FEATURE_FLUSH_TO_ZERO | TENON_FEATURE_FLOAT64;
 
 tenon_features arithmetic_of(const Capabilities& capabilities) {
-  return (capabilities.controls32.preserves_denorms ? 0 : TENON_FEATURE_FLUSH_TO_ZERO) |
+  const bool keeps = capabilities.controls32.preserves_denorms &&
+                     (!capabilities.float64 || capabilities.controls64.preserves_denorms);
+  return (keeps ? 0 : TENON_FEATURE_FLUSH_TO_ZERO) |
          (capabilities.float64 ? TENON_FEATURE_FLOAT64 : 0);
 }
 

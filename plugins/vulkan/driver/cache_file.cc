@@ -20,10 +20,18 @@ struct Header {
 constexpr char kMagic[8] = {'t', 'e', 'n', 'o', 'n', 'v', 'k', '1'};
 constexpr uint64_t kLargest = uint64_t{1} << 30;
 
+// Nowhere, for a process with more rights than who set its environment: drivers trust what is kept.
 std::filesystem::path default_folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const auto variable = [](const char* name) {
+#if defined(__GLIBC__)
+    return secure_getenv(name);
+#else
+    return std::getenv(name);
+#endif
+  };
+  const char* const cache = variable("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "tenon/vulkan";
-  const char* const home = std::getenv("HOME");
+  const char* const home = variable("HOME");
   if (home != nullptr && home[0] == '/') {
     return std::filesystem::path(home) / ".cache/tenon/vulkan";
   }

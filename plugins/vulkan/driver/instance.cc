@@ -36,7 +36,6 @@ VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT se
                                        const VkDebugUtilsMessengerCallbackDataEXT* data,
                                        void* self) {
   auto& instance = *static_cast<Instance*>(self);
-  instance.count_message();
   const bool is_error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
   instance.log(is_error ? TENON_LOG_ERROR : TENON_LOG_WARNING, data->pMessage);
   return VK_FALSE;  // The call goes on.

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -28,9 +27,6 @@ class Instance {
   const std::vector<PhysicalDevice>& devices() const { return devices_; }
 
   void log(int32_t level, std::string_view message) const;
-  // What the validation layer said: warnings and errors.
-  void count_message() { ++messages_; }
-  uint64_t messages() const { return messages_; }
 
   // The process ends, and with it the instance.
   void lose() { make_lost(vk_); }
@@ -50,7 +46,6 @@ class Instance {
   VkInstance instance_ = VK_NULL_HANDLE;
   uint32_t api_version_ = kOldestApi;
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
-  std::atomic<uint64_t> messages_{0};
   std::vector<PhysicalDevice> devices_;
 };
 

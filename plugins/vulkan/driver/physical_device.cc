@@ -93,9 +93,6 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
     device.extensions.push_back("VK_KHR_portability_subset");  // Where it is, it must be asked for.
   }
   Offers found = {};
-  found.storage8 = offers(VK_API_VERSION_1_2, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
-  found.float16_int8 = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
-  found.atomic_int64 = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME);
   found.timeline = offers(VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
   found.float_controls = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
   found.driver_properties = offers(VK_API_VERSION_1_2, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
@@ -103,7 +100,8 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
   return found;
 }
 
-// Of all that is there only what somebody uses is asked for.
+// Of all that is there only what somebody uses is asked for: memory is words of 32 bits, and so are
+// integers, whatever else the device has.
 void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   FeatureChain& found = device.features;
   found.link(device.offers);
@@ -111,14 +109,6 @@ void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   const VkPhysicalDeviceFeatures all = found.core.features;
   found.core.features = {};
   found.core.features.shaderFloat64 = all.shaderFloat64;
-  found.core.features.shaderInt64 = all.shaderInt64;
-  found.core.features.shaderInt16 = all.shaderInt16;
-  found.storage16.uniformAndStorageBuffer16BitAccess = VK_FALSE;
-  found.storage16.storagePushConstant16 = VK_FALSE;
-  found.storage16.storageInputOutput16 = VK_FALSE;
-  found.storage8.uniformAndStorageBuffer8BitAccess = VK_FALSE;
-  found.storage8.storagePushConstant8 = VK_FALSE;
-  found.atomic_int64.shaderSharedInt64Atomics = VK_FALSE;
 }
 
 // The family that computes and draws least, so that a desktop's frames are in nobody's way.
@@ -165,20 +155,21 @@ std::string driver_of(const PropertyChain& properties, const Offers& offers) {
   return "driver " + std::to_string(properties.core.properties.driverVersion);
 }
 
+// No shader computes with 16 bits, so that 32 and 64 may differ wherever 32 may differ from others.
 void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
                          Capabilities& capabilities) {
-#define TENON_VULKAN_CONTROLS(bits)                                                     \
-  capabilities.controls##bits = {floats.shaderSignedZeroInfNanPreserveFloat##bits != 0, \
-                                 floats.shaderDenormPreserveFloat##bits != 0,           \
-                                 floats.shaderDenormFlushToZeroFloat##bits != 0,        \
-                                 floats.shaderRoundingModeRTEFloat##bits != 0};
-  TENON_VULKAN_CONTROLS(16)
-  TENON_VULKAN_CONTROLS(32)
-  TENON_VULKAN_CONTROLS(64)
-#undef TENON_VULKAN_CONTROLS
-  constexpr auto kAll = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
-  capabilities.independent_denorms = floats.denormBehaviorIndependence == kAll;
-  capabilities.independent_rounding = floats.roundingModeIndependence == kAll;
+  FloatControls &single = capabilities.controls32, &wide = capabilities.controls64;
+  single = {floats.shaderSignedZeroInfNanPreserveFloat32 != 0,
+            floats.shaderDenormPreserveFloat32 != 0, floats.shaderRoundingModeRTEFloat32 != 0};
+  if (!capabilities.float64) return;
+  wide = {floats.shaderSignedZeroInfNanPreserveFloat64 != 0,
+          floats.shaderDenormPreserveFloat64 != 0, floats.shaderRoundingModeRTEFloat64 != 0};
+  // Where they cannot differ, both have it or none.
+  const auto join = [](VkShaderFloatControlsIndependence independence, bool& a, bool& b) {
+    if (independence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE) a = b = a && b;
+  };
+  join(floats.denormBehaviorIndependence, single.preserves_denorms, wide.preserves_denorms);
+  join(floats.roundingModeIndependence, single.rounds_to_nearest_even, wide.rounds_to_nearest_even);
 }
 
 void find_subgroups(const VkPhysicalDeviceSubgroupProperties& subgroup,
@@ -188,12 +179,8 @@ void find_subgroups(const VkPhysicalDeviceSubgroupProperties& subgroup,
   const auto has = [&](VkSubgroupFeatureFlags flag) {
     return (subgroup.supportedOperations & flag) != 0;
   };
-  capabilities.subgroup_basic = has(VK_SUBGROUP_FEATURE_BASIC_BIT);
-  capabilities.subgroup_vote = has(VK_SUBGROUP_FEATURE_VOTE_BIT);
-  capabilities.subgroup_arithmetic = has(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
   capabilities.subgroup_ballot = has(VK_SUBGROUP_FEATURE_BALLOT_BIT);
   capabilities.subgroup_shuffle = has(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
-  capabilities.subgroup_shuffle_relative = has(VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT);
 }
 
 void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilities) {
@@ -206,23 +193,7 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
   capabilities.texels =
       uint64_t{limits.maxTexelBufferElements} * kTexelBytes >= limits.maxStorageBufferRange &&
       limits.maxPerStageDescriptorStorageImages > 0;
-  capabilities.max_invocations = limits.maxComputeWorkGroupInvocations;
   capabilities.shared_memory_bytes = limits.maxComputeSharedMemorySize;
-  for (size_t i = 0; i < 3; ++i) {
-    capabilities.max_workgroup_sizes[i] = limits.maxComputeWorkGroupSize[i];
-    capabilities.max_groups[i] = limits.maxComputeWorkGroupCount[i];
-  }
-}
-
-void find_types(const FeatureChain& features, Capabilities& capabilities) {
-  capabilities.float64 = features.core.features.shaderFloat64;
-  capabilities.int64 = features.core.features.shaderInt64;
-  capabilities.int16 = features.core.features.shaderInt16;
-  capabilities.float16 = features.float16_int8.shaderFloat16;
-  capabilities.int8 = features.float16_int8.shaderInt8;
-  capabilities.storage16 = features.storage16.storageBuffer16BitAccess;
-  capabilities.storage8 = features.storage8.storageBuffer8BitAccess;
-  capabilities.buffer_int64_atomics = features.atomic_int64.shaderBufferInt64Atomics;
 }
 
 void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
@@ -242,8 +213,7 @@ void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
         std::min<uint64_t>(device.max_buffer_bytes, properties.maintenance4.maxBufferSize);
   }
   Capabilities& capabilities = device.capabilities;
-  capabilities.api_version = device.api_version;
-  find_types(device.features, capabilities);
+  capabilities.float64 = device.features.core.features.shaderFloat64;
   find_float_controls(properties.floats, capabilities);
   find_subgroups(properties.subgroup, capabilities);
   find_limits(device.properties.limits, capabilities);
@@ -291,16 +261,8 @@ std::string hex(const std::array<uint8_t, VK_UUID_SIZE>& uuid) {
 
 void FeatureChain::link(const Offers& offers) {
   core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-  storage16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
-  storage8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES;
-  float16_int8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES;
-  atomic_int64.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES;
   timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
   Chain chain(core);
-  chain.add(true, storage16);
-  chain.add(offers.storage8, storage8);
-  chain.add(offers.float16_int8, float16_int8);
-  chain.add(offers.atomic_int64, atomic_int64);
   chain.add(offers.timeline, timeline);
 }
 

@@ -14,17 +14,12 @@ namespace tenon_vulkan {
 
 // Whether what is not in Vulkan 1.1 is there, by a later version or by an extension.
 struct Offers {
-  bool storage8, float16_int8, atomic_int64, timeline;
-  bool float_controls, driver_properties, maintenance4;
+  bool timeline, float_controls, driver_properties, maintenance4;
 };
 
 // The features that kernels or streams use. First what is there, then the same to ask for it.
 struct FeatureChain {
   VkPhysicalDeviceFeatures2 core;
-  VkPhysicalDevice16BitStorageFeatures storage16;
-  VkPhysicalDevice8BitStorageFeatures storage8;
-  VkPhysicalDeviceShaderFloat16Int8Features float16_int8;
-  VkPhysicalDeviceShaderAtomicInt64Features atomic_int64;
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
 
   // Points one at the other, from `core` on.

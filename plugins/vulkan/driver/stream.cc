@@ -263,12 +263,16 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   return nullptr;
 }
 
+// A thread that makes pipelines is not to wait for one that goes on with all that is held, and makes
+// pipelines for that.
 void Stream::encode_made() {
+  if (encodes_all_) return;
   const Lock lock(mutex_);
   encode_held(Which::kMade);
 }
 
 void Stream::encode_held(Which which) {
+  encodes_all_ = which == Which::kAll;
   while (!held_.empty()) {
     const Pipeline& pipeline = held_.pipeline();
     if (!pipeline.is_made() && which == Which::kMade) return;
@@ -288,6 +292,7 @@ void Stream::encode_held(Which which) {
     held_.pop();
     submit_if_due();
   }
+  encodes_all_ = false;
 }
 
 tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch,

@@ -137,6 +137,7 @@ class Stream final : public Encoder {
     const std::string* name = nullptr;  // NULL: of a replay, whose pipelines have their names.
   } launching_;
   HeldDispatches held_;
+  std::atomic<bool> encodes_all_{false};  // Until nothing is held.
   Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;  // Has room for all of them.

@@ -21,6 +21,7 @@ bool is_float_arithmetic(spv::Op op) {
 Code::Code(const Capabilities& capabilities, const Shape& shape)
     : shape_(shape),
       flushes_(!capabilities.controls32.preserves_denorms),
+      divides_all_(capabilities.runs_on_host),
       neighbours_(
           std::gcd(shape.local_size, std::bit_floor(std::max(capabilities.subgroup_size, 1u)))) {
   module_.capability(spv::Capability::Shader);
@@ -59,7 +60,7 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
 }
 
 // NaN, infinities and signed zeros are kept, subnormals too, and rounding is to the nearest, as far
-// as the device has it. Where widths cannot differ, all have it or none is asked.
+// as the device has it.
 void Code::ask_for_floats(const Capabilities& capabilities) {
   const auto ask = [&](spv::Capability capability, spv::ExecutionMode mode, uint32_t width) {
     module_.extension("SPV_KHR_float_controls");
@@ -67,20 +68,17 @@ void Code::ask_for_floats(const Capabilities& capabilities) {
     module_.execution_mode(function_, mode, {width});
   };
   const FloatControls &single = capabilities.controls32, &wide = capabilities.controls64;
-  const bool has_wide = capabilities.float64;
   const auto ask_both = [&](spv::Capability capability, spv::ExecutionMode mode, bool single_has,
-                            bool wide_has, bool is_independent) {
-    if (!is_independent && has_wide && single_has != wide_has) return;
+                            bool wide_has) {
     if (single_has) ask(capability, mode, 32);
-    if (has_wide && wide_has) ask(capability, mode, 64);
+    if (wide_has) ask(capability, mode, 64);
   };
   ask_both(spv::Capability::SignedZeroInfNanPreserve, spv::ExecutionMode::SignedZeroInfNanPreserve,
-           single.preserves_signed_zero_inf_nan, wide.preserves_signed_zero_inf_nan, true);
+           single.preserves_signed_zero_inf_nan, wide.preserves_signed_zero_inf_nan);
   ask_both(spv::Capability::RoundingModeRTE, spv::ExecutionMode::RoundingModeRTE,
-           single.rounds_to_nearest_even, wide.rounds_to_nearest_even,
-           capabilities.independent_rounding);
+           single.rounds_to_nearest_even, wide.rounds_to_nearest_even);
   ask_both(spv::Capability::DenormPreserve, spv::ExecutionMode::DenormPreserve,
-           single.preserves_denorms, wide.preserves_denorms, capabilities.independent_denorms);
+           single.preserves_denorms, wide.preserves_denorms);
 }
 
 // A pointer to a block of elements.
@@ -97,6 +95,7 @@ Id Code::bind(Id pointer, uint32_t binding) {
   const Id variable = module_.global(pointer, spv::StorageClass::StorageBuffer);
   module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
   module_.decorate(variable, spv::Decoration::Binding, {binding});
+  module_.decorate(variable, spv::Decoration::Aliased, {});  // An output may lie on an input.
   return variable;
 }
 
@@ -415,7 +414,8 @@ void Code::end_loop(const Loop& loop) {
 
 void Code::barrier() {
   const auto semantics = word(spv::MemorySemanticsMask::AcquireRelease) |
-                         word(spv::MemorySemanticsMask::WorkgroupMemory);
+                         word(spv::MemorySemanticsMask::WorkgroupMemory) |
+                         word(spv::MemorySemanticsMask::UniformMemory);
   const uint32_t group = u32(word(spv::Scope::Workgroup)).id;
   emit(spv::Op::OpControlBarrier, {group, group, u32(semantics).id});
 }

@@ -110,6 +110,9 @@ class Code {
 
   // Whether subnormal numbers may count as zeros, and results that are subnormal become zeros.
   bool flushes() const { return flushes_; }
+  // Whether it divides numbers of every magnitude, as processors do. Others may multiply by a
+  // reciprocal, which is subnormal, and lost, where the divisor is large.
+  bool divides_all() const { return divides_all_; }
   uint32_t local_size() const { return shape_.local_size; }
   U32 local_index() const { return local_index_; }  // Within the group.
   U32 group_index() const { return group_index_; }
@@ -172,7 +175,8 @@ class Code {
   // and where it runs alone until it ends, as on software drivers, it stays within few pages.
   template <class Body>
   void for_each(U32 n, Body&& body);
-  // The invocations of a group meet, and see what each other wrote.
+  // The invocations of a group meet, and see what each other wrote, in shared memory and in
+  // operands.
   void barrier();
 
   // ---- memory of its own
@@ -246,6 +250,7 @@ class Code {
 
   const Shape shape_;
   const bool flushes_;
+  const bool divides_all_;
   const uint32_t neighbours_;  // Invocations of a group that run side by side.
   Module module_;
   Words variables_, body_;
@@ -279,11 +284,9 @@ TENON_SPIRV_BINARY(U32, Bool, >=, OpUGreaterThanEqual)
 TENON_SPIRV_BINARY(F32, F32, +, OpFAdd)
 TENON_SPIRV_BINARY(F32, F32, -, OpFSub)
 TENON_SPIRV_BINARY(F32, F32, *, OpFMul)
-TENON_SPIRV_BINARY(F32, F32, /, OpFDiv)
 TENON_SPIRV_BINARY(F64, F64, +, OpFAdd)
 TENON_SPIRV_BINARY(F64, F64, -, OpFSub)
 TENON_SPIRV_BINARY(F64, F64, *, OpFMul)
-TENON_SPIRV_BINARY(F64, F64, /, OpFDiv)
 TENON_SPIRV_BINARY(Bool, Bool, &, OpLogicalAnd)
 TENON_SPIRV_BINARY(Bool, Bool, |, OpLogicalOr)
 TENON_SPIRV_BINARY(Bool, Bool, !=, OpLogicalNotEqual)
@@ -299,6 +302,10 @@ TENON_SPIRV_COMPARE(F32)
 TENON_SPIRV_COMPARE(F64)
 #undef TENON_SPIRV_COMPARE
 #undef TENON_SPIRV_BINARY
+
+// Within 2.5 units in the last place.
+F32 operator/(F32 a, F32 b);
+F64 operator/(F64 a, F64 b);
 
 inline Bool operator!(Bool a) { return a.code->emit<Bool>(spv::Op::OpLogicalNot, {a.id}); }
 inline U32 operator~(U32 a) { return a.code->emit<U32>(spv::Op::OpNot, {a.id}); }

@@ -159,7 +159,30 @@ Float exact_floor_divide(Float a, Float b) {
   return select(is_quotient, a / b, float_of(format.magnitude(scaled) | sign));
 }
 
+// Both times a power of two that brings the divisor to where Vulkan says how exact a quotient is.
+// What that takes from a dividend is taken where the quotient is as small or infinite anyway.
+template <class Float, class Int>
+Float scaled_divide(Float a, Float b, Int large, Float down, Float up, Float one) {
+  const Format<Float> format = {*a.code};
+  const Int exponent = bits_of(b) & format.infinity;
+  const Float by = select(is_zero(exponent), up, select(exponent < large, one, down));
+  return a.code->template emit<Float>(spv::Op::OpFDiv, {(a * by).id, (b * by).id});
+}
+
 }  // namespace
+
+F32 operator/(F32 a, F32 b) {
+  Code& code = *a.code;
+  if (code.divides_all()) return code.emit<F32>(spv::Op::OpFDiv, {a.id, b.id});
+  return scaled_divide(a, b, code.u32(0x7e800000u), code.f32(0x1p-2f), code.f32(0x1p24f),
+                       code.f32(1));
+}
+F64 operator/(F64 a, F64 b) {
+  Code& code = *a.code;
+  if (code.divides_all()) return code.emit<F64>(spv::Op::OpFDiv, {a.id, b.id});
+  return scaled_divide(a, b, wide(code, uint64_t{0x7fd} << 52), code.f64(0x1p-2), code.f64(0x1p54),
+                       code.f64(1));
+}
 
 F32 fmod(F32 a, F32 b) { return exact_fmod(a, b); }
 F64 fmod(F64 a, F64 b) { return exact_fmod(a, b); }
