@@ -25,6 +25,9 @@ function(tenon_register_test name)
                ENVIRONMENT "${TENON_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 
+# All shaders that tests make are kept here, and validated when these tests have run (plugins/vulkan).
+set(TENON_VULKAN_SHADERS ${PROJECT_BINARY_DIR}/vulkan_shaders)
+
 # tenon_register_on_driver(name driver LABEL label COMMAND target argument... [ENVIRONMENT NAME=value...])
 # The same on a Vulkan driver that needs no GPU, as NAME.DRIVER: skipped, with the reason, where that driver is
 # not installed.
@@ -34,8 +37,9 @@ function(tenon_register_on_driver name driver)
   tenon_register_test(
     ${name}.${driver} LABEL ${arg_LABEL}
     COMMAND ${PROJECT_SOURCE_DIR}/tools/gpu/on_driver.sh ${driver} $<TARGET_FILE:${target}> ${arg_COMMAND}
-    ENVIRONMENT ${arg_ENVIRONMENT})
-  set_tests_properties(${TENON_TEST_PREFIX}${name}.${driver} PROPERTIES SKIP_RETURN_CODE 77)
+    ENVIRONMENT TENON_VULKAN_SHADERS=${TENON_VULKAN_SHADERS} ${arg_ENVIRONMENT})
+  set_tests_properties(${TENON_TEST_PREFIX}${name}.${driver} PROPERTIES SKIP_RETURN_CODE 77 FIXTURES_REQUIRED
+                                                                        ${TENON_TEST_PREFIX}vulkan_shaders)
 endfunction()
 
 # tenon_register_skipped(name reason): a test that is missed, and is seen to be.

@@ -17,6 +17,9 @@ struct FloatControls {
 // No dispatch has more operands, whatever the device binds.
 inline constexpr uint32_t kMostOperands = 64;
 
+// Shaders count with 32 bits, and a bit beyond what there is.
+inline constexpr uint32_t kMostCounted = ~uint32_t{0} - (uint32_t{1} << 23);
+
 struct Capabilities {
   bool float64;
   FloatControls controls32, controls64;

@@ -54,7 +54,7 @@ tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
 }
 
 tenon_error* check_count(tenon_device_p* device, int64_t n) {
-  if (n <= int64_t{UINT32_MAX}) return nullptr;
+  if (n <= int64_t{kMostCounted}) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
                     std::to_string(n) + " elements, and shaders count with 32 bits");
 }

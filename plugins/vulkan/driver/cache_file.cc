@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,18 +19,11 @@ struct Header {
 constexpr char kMagic[8] = {'t', 'e', 'n', 'o', 'n', 'v', 'k', '1'};
 constexpr uint64_t kLargest = uint64_t{1} << 30;
 
-// Nowhere, for a process with more rights than who set its environment: drivers trust what is kept.
+// Drivers trust what is kept.
 std::filesystem::path default_folder() {
-  const auto variable = [](const char* name) {
-#if defined(__GLIBC__)
-    return secure_getenv(name);
-#else
-    return std::getenv(name);
-#endif
-  };
-  const char* const cache = variable("XDG_CACHE_HOME");
+  const char* const cache = trusted_variable("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "tenon/vulkan";
-  const char* const home = variable("HOME");
+  const char* const home = trusted_variable("HOME");
   if (home != nullptr && home[0] == '/') {
     return std::filesystem::path(home) / ".cache/tenon/vulkan";
   }
@@ -97,28 +89,36 @@ std::vector<std::byte> read_cache(const std::string& path, const CacheKey& key) 
   return data;
 }
 
-void write_cache(const std::string& path, const CacheKey& key, std::span<const std::byte> data) {
+bool write_whole(const std::filesystem::path& path,
+                 std::initializer_list<std::span<const std::byte>> parts) {
   static std::atomic<uint32_t> count{0};  // Several devices of a process may write at once.
-  if (data.size() > kLargest) return;
   std::error_code failure;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failure);
+  std::filesystem::create_directories(path.parent_path(), failure);
   const std::string temporary =
-      path + "." + std::to_string(getpid()) + "." + std::to_string(++count);
+      path.string() + "." + std::to_string(getpid()) + "." + std::to_string(++count);
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    for (const std::span<const std::byte> part : parts) {
+      file.write(reinterpret_cast<const char*>(part.data()),
+                 static_cast<std::streamsize>(part.size()));
+    }
+    file.close();
+    if (!file) failure = std::make_error_code(std::errc::io_error);
+  }
+  if (!failure) std::filesystem::rename(temporary, path, failure);
+  if (!failure) return true;
+  std::filesystem::remove(temporary, failure);
+  return false;
+}
+
+void write_cache(const std::string& path, const CacheKey& key, std::span<const std::byte> data) {
+  if (data.size() > kLargest) return;
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.key = key;
   header.size = data.size();
   header.hash = hash_bytes(data);
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(&header), sizeof header);
-    file.write(reinterpret_cast<const char*>(data.data()),
-               static_cast<std::streamsize>(data.size()));
-    file.close();
-    if (!file) failure = std::make_error_code(std::errc::io_error);
-  }
-  if (!failure) std::filesystem::rename(temporary, path, failure);
-  if (failure) std::filesystem::remove(temporary, failure);
+  write_whole(path, {std::as_bytes(std::span(&header, 1)), data});
 }
 
 }  // namespace tenon_vulkan

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +27,11 @@ std::string cache_path(const Driver& driver);
 // Empty: there is no such file, or not a whole one of this key.
 std::vector<std::byte> read_cache(const std::string& path, const CacheKey& key);
 
-// Whoever reads meanwhile sees the old file or the new one. What fails is not told: the next run
-// compiles again.
+// Whoever reads the file meanwhile sees the old one or the new one. False: it could not be written.
+bool write_whole(const std::filesystem::path& path,
+                 std::initializer_list<std::span<const std::byte>> parts);
+
+// What fails is not told: the next run compiles again.
 void write_cache(const std::string& path, const CacheKey& key, std::span<const std::byte> data);
 
 }  // namespace tenon_vulkan

@@ -1,10 +1,12 @@
 #include "plugins/vulkan/driver/options.h"
 
+#include <cstdlib>
+
 namespace tenon_vulkan {
 namespace {
 
 constexpr std::string_view kKeys =
-    "cache, clock, device, gpu_ways, loader, names, timeline, validate, visible";
+    "cache, clock, device, gpu_ways, loader, names, shaders, timeline, validate, visible";
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
@@ -22,12 +24,17 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
     options.device = text;
   } else if (key == "loader") {
     options.loader = text;
-  } else if (key == "cache") {
+  } else if (key == "cache" || key == "shaders") {
     if (!text.empty() && text[0] != '/') {
-      return host.error(TENON_INVALID_ARGUMENT, "vulkan: option cache is '" + std::string(text) +
+      return host.error(TENON_INVALID_ARGUMENT, "vulkan: option " + std::string(key) + " is '" +
+                                                    std::string(text) +
                                                     "', neither empty nor an absolute path");
     }
-    options.cache = text;
+    if (key == "cache") {
+      options.cache = text;
+    } else {
+      options.shaders = text;
+    }
   } else if (bool* const value = find_switch(options, key)) {
     if (text != "0" && text != "1") {
       return host.error(TENON_INVALID_ARGUMENT, "vulkan: option " + std::string(key) + " is '" +
@@ -43,8 +50,19 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
 
 }  // namespace
 
+const char* trusted_variable(const char* name) {
+#if defined(__GLIBC__)
+  return secure_getenv(name);
+#else
+  return std::getenv(name);
+#endif
+}
+
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options) {
+  if (const char* const shaders = trusted_variable("TENON_VULKAN_SHADERS")) {
+    if (tenon_error* error = read_option(host, "shaders", shaders, options)) return error;
+  }
   if (!TENON_SDK_HAS(given, n_options)) return nullptr;
   for (size_t i = 0; i < given.n_options; ++i) {
     const std::string_view key = tenon_sdk::text(given.option_keys[i]);

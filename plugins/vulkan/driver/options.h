@@ -16,6 +16,9 @@ struct Options {
   std::string loader = kLoaderName;
   // Where pipelines are kept between runs; empty: nowhere. Not given: in the user's cache.
   std::optional<std::string> cache;
+  // Where each module of SPIR-V is kept, as HASH.spv, for tools that look at it; empty: nowhere. Not
+  // given: in the folder of the variable TENON_VULKAN_SHADERS.
+  std::string shaders;
   bool validate = false;  // Through the Khronos validation layer.
   bool gpu_ways = false;  // Kernels go the ways of GPUs, also where the host's processor runs them.
   bool names = false;     // Of objects, for tools that show them; `validate` implies it.
@@ -25,6 +28,9 @@ struct Options {
 
   bool wants_names() const { return names || validate; }
 };
+
+// A variable of the environment; NULL also for a process with more rights than who set it.
+const char* trusted_variable(const char* name);
 
 // An error for a key that is not known, or a value that means nothing.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,

@@ -189,7 +189,7 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
       std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxPerStageResources,
                 limits.maxDescriptorSetStorageBuffers, kMostOperands + 1}) -
       1;
-  capabilities.max_operand_bytes = limits.maxStorageBufferRange;
+  capabilities.max_operand_bytes = std::min(limits.maxStorageBufferRange, kMostCounted);
   capabilities.texels =
       uint64_t{limits.maxTexelBufferElements} * kTexelBytes >= limits.maxStorageBufferRange &&
       limits.maxPerStageDescriptorStorageImages > 0;

@@ -1,6 +1,9 @@
 #include "plugins/vulkan/driver/pipelines.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
 
 #include "plugins/vulkan/driver/cache_file.h"
 
@@ -71,7 +74,7 @@ tenon_error* Pipelines::get(std::span<const uint32_t> spirv, const OperandKinds&
   }
   if (pipeline != nullptr) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();
-  if (tenon_error* error = check(spirv)) return error;
+  if (tenon_error* error = show(hash, spirv)) return error;
   const Layout* layout = nullptr;
   if (tenon_error* error = get_layout(kinds, layout)) return error;
   pipeline = keep(hash, spirv, *layout);
@@ -150,11 +153,15 @@ const char* Pipelines::name_of(const Pipeline& pipeline) const {
   return found == names_.end() ? nullptr : found->second.c_str();
 }
 
-tenon_error* Pipelines::check(std::span<const uint32_t> spirv) const {
-  if (check_ == nullptr || !driver_.options().validate) return nullptr;
-  const std::string fault = check_(driver_.physical().capabilities, spirv);
-  if (fault.empty()) return nullptr;
-  return driver_.error(TENON_INTERNAL, "a shader is not valid: " + fault);
+// To whoever looks at shaders.
+tenon_error* Pipelines::show(uint64_t hash, std::span<const uint32_t> spirv) const {
+  const std::string& folder = driver_.options().shaders;
+  if (folder.empty()) return nullptr;
+  char name[32];
+  std::snprintf(name, sizeof name, "%016" PRIx64 ".spv", hash);
+  const std::filesystem::path path = std::filesystem::path(folder) / name;
+  if (std::filesystem::exists(path) || write_whole(path, {std::as_bytes(spirv)})) return nullptr;
+  return driver_.error(TENON_UNAVAILABLE, "option shaders: cannot write " + path.string());
 }
 
 tenon_error* Pipelines::get_layout(const OperandKinds& kinds, const Layout*& layout) {

@@ -13,9 +13,6 @@
 
 namespace tenon_vulkan {
 
-// Says what is wrong with a module, or nothing. Asked of each module if the option `validate` is 1.
-using ModuleCheck = std::string (*)(const Capabilities&, std::span<const uint32_t> spirv);
-
 class Pipelines {
  public:
   explicit Pipelines(const Driver& driver) : driver_(driver), makers_(driver, cache_) {}
@@ -27,7 +24,6 @@ class Pipelines {
   void open();
   // Keeps it for later ones; done at the end, too.
   void save() const;
-  void set_check(ModuleCheck check) { check_ = check; }
 
   // One that may not be made yet: threads are at it.
   tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
@@ -53,7 +49,7 @@ class Pipelines {
 
   std::shared_ptr<const Pipeline> find(uint64_t hash, std::span<const uint32_t> spirv,
                                        const OperandKinds& kinds);
-  tenon_error* check(std::span<const uint32_t> spirv) const;
+  tenon_error* show(uint64_t hash, std::span<const uint32_t> spirv) const;
   tenon_error* get_layout(const OperandKinds& kinds, const Layout*& layout);
   tenon_error* make_layout(Layout& layout) const;
   std::shared_ptr<const Pipeline> keep(uint64_t hash, std::span<const uint32_t> spirv,
@@ -62,7 +58,6 @@ class Pipelines {
   void end(Entries::iterator entry);
 
   const Driver& driver_;
-  ModuleCheck check_ = nullptr;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   std::string file_;  // Empty: nothing is kept.
   uint64_t kept_hash_ = 0;

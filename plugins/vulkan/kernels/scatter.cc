@@ -271,8 +271,10 @@ class Scatter final : public Kernel {
     const auto of_piece = [&](int64_t length) {
       return static_cast<uint64_t>(sizes.n_lines * std::min(length, sizes.length) * sizes.width);
     };
-    uint64_t n_items = of_piece(sizes.length);
-    auto at_once = static_cast<uint32_t>(sizes.length);
+    // So many items of a piece are counted.
+    const int64_t most_at_once = std::max<int64_t>(1, kMostCounted / (sizes.n_lines * sizes.width));
+    auto at_once = static_cast<uint32_t>(std::min(sizes.length, most_at_once));
+    uint64_t n_items = of_piece(at_once);
     if (op_.reduction != TENON_SCATTER_REDUCTION_NONE) {
       n_items = of_piece(kMostIterations);
       at_once = steps_at_once(n_items, groups_for(n_items), iterations(launch));
