@@ -16,23 +16,13 @@ constexpr uint64_t kBytes = 1 << 20;
 
 // ---- times
 
-class VulkanClock : public ::testing::TestWithParam<Settings> {
+class VulkanClock : public OnDriver {
  protected:
   void SetUp() override {
-    heard().log.clear();
-    Settings settings = GetParam();
-    settings["cache"] = "";
-    bench_ = std::make_unique<Bench>(settings);
-    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
-    if (!from_c(bench_->device()).clock().is_there()) GTEST_SKIP() << "it has no clock";
+    OnDriver::SetUp();
+    if (IsSkipped()) return;
+    if (!from_c(bench().device()).clock().is_there()) GTEST_SKIP() << "it has no clock";
   }
-  void TearDown() override {
-    bench_.reset();
-    for (const std::string& line : heard().log) ADD_FAILURE() << line;
-    EXPECT_EQ(count_errors(), 0u);
-  }
-  const Bench& bench() const { return *bench_; }
-  static const tenon_plugin_calls& calls() { return Bench::calls(); }
 
   static uint64_t mark(const Queue& stream) {
     uint64_t made = 0;
@@ -44,9 +34,6 @@ class VulkanClock : public ::testing::TestWithParam<Settings> {
     EXPECT_SUCCESS(calls().read_time(stream.get(), mark, &ns));
     return ns;
   }
-
- private:
-  std::unique_ptr<Bench> bench_;
 };
 
 TEST_P(VulkanClock, TellsWhatALaunchTakes) {
@@ -135,7 +122,8 @@ TEST_P(VulkanClock, IsReadFromOtherThreadsWhileTheStreamIsUsed) {
 INSTANTIATE_TEST_SUITE_P(, VulkanClock,
                          ::testing::Values(Settings{}, Settings{{"visible", "0"}},
                                            Settings{{"timeline", "0"}},
-                                           Settings{{"visible", "0"}, {"validate", "1"}}));
+                                           Settings{{"visible", "0"}, {"validate", "1"}}),
+                         name_of_settings);
 
 TEST(VulkanClocks, AreMissingWhereTheQueueHasNone) {
   const Bench bench(Settings{{"clock", "0"}, {"cache", ""}});
@@ -197,25 +185,13 @@ const tenon_kernel& line_of(uint32_t op) {
                        [&](const tenon_kernel& each) { return each.op == op; });
 }
 
-class VulkanNames : public ::testing::TestWithParam<Settings> {
+class TellsNames : public OnDriver {
  protected:
-  void SetUp() override {
-    told = {};
-    heard().log.clear();
-    Settings settings = GetParam();
-    settings["cache"] = "";
-    bench_ = std::make_unique<Bench>(settings);
-    if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
-    const Driver& driver = from_c(bench_->device()).driver();
-    if (!driver.has_names()) GTEST_SKIP() << "the loader has no VK_EXT_debug_utils";
-  }
-  const Bench& bench() const { return *bench_; }
-  static const tenon_plugin_calls& calls() { return Bench::calls(); }
   void listen() {
-    auto& vk = const_cast<DeviceFunctions&>(from_c(bench_->device()).driver().vk());
-    vk.SetDebugUtilsObjectNameEXT = take_name;
-    vk.CmdBeginDebugUtilsLabelEXT = begin_label;
-    vk.CmdEndDebugUtilsLabelEXT = end_label;
+    told = {};
+    functions().SetDebugUtilsObjectNameEXT = take_name;
+    functions().CmdBeginDebugUtilsLabelEXT = begin_label;
+    functions().CmdEndDebugUtilsLabelEXT = end_label;
   }
 
   // Numbers twice over: add(x, x), or as a loop mul(add(x, x), x).
@@ -266,13 +242,20 @@ class VulkanNames : public ::testing::TestWithParam<Settings> {
     EXPECT_EQ(stream.words(y, 1), (Words{as_loop ? 18u : 6u}));
     calls().release_kernel(kernel);
   }
+};
 
- private:
-  std::unique_ptr<Bench> bench_;
+class VulkanNames : public TellsNames {
+ protected:
+  void SetUp() override {
+    TellsNames::SetUp();
+    if (IsSkipped()) return;
+    const Driver& driver = from_c(bench().device()).driver();
+    if (!driver.has_names()) GTEST_SKIP() << "the loader has no VK_EXT_debug_utils";
+    listen();
+  }
 };
 
 TEST_P(VulkanNames, AreThoseOfOps) {
-  listen();
   run(false);
   EXPECT_TRUE(told.has(VK_OBJECT_TYPE_PIPELINE, "add"));
   EXPECT_EQ(told.labels, (std::vector<std::string>{"add"}));
@@ -283,14 +266,27 @@ TEST_P(VulkanNames, AreThoseOfOps) {
 }
 
 TEST_P(VulkanNames, SayWhatALoopDoes) {
-  listen();
   run(true);
   EXPECT_TRUE(told.has(VK_OBJECT_TYPE_PIPELINE, "loop(add,mul)"));
   EXPECT_EQ(told.labels, (std::vector<std::string>{"loop(add,mul)"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(, VulkanNames,
-                         ::testing::Values(Settings{{"names", "1"}}, Settings{{"validate", "1"}}));
+                         ::testing::Values(Settings{{"names", "1"}}, Settings{{"validate", "1"}}),
+                         name_of_settings);
+
+class VulkanWithoutNames : public TellsNames {};
+
+TEST_P(VulkanWithoutNames, TellsTheDriverNothing) {
+  EXPECT_FALSE(from_c(bench().device()).driver().has_names());
+  listen();
+  run(false);
+  run(true);
+  EXPECT_TRUE(told.names.empty()) << told.names.begin()->second;
+  EXPECT_EQ(told.labels, std::vector<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(, VulkanWithoutNames, ::testing::Values(Settings{}), name_of_settings);
 
 // A buffer has its memory already, so that the layer complains, and says which buffer that is.
 TEST(VulkanNamesOfObjects, AreInMessagesOfTheLayer) {
@@ -306,12 +302,6 @@ TEST(VulkanNamesOfObjects, AreInMessagesOfTheLayer) {
   const std::string name = "block " + std::to_string(block.serial) + ", ";
   EXPECT_NE(heard().log[0].find(name), std::string::npos) << heard().log[0];
   heard().log.clear();
-}
-
-TEST(VulkanNamesOfObjects, CostNothingWhereNobodyLooks) {
-  const Bench bench(Settings{{"cache", ""}});
-  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
-  EXPECT_FALSE(from_c(bench.device()).driver().has_names());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Instances, devices and memory: what options choose, what is said where there is nothing to choose
-// from, and what is kept between runs. They run on the drivers that VK_DRIVER_FILES names.
+// Instances, devices and memory: what options choose, and what is said where there is nothing to
+// choose from. They run on the drivers that VK_DRIVER_FILES names.
 
 #include <cstdlib>
 #include <filesystem>
@@ -38,13 +38,75 @@ class Environment {
   std::optional<std::string> before_;
 };
 
-// An empty folder of this process.
-std::filesystem::path fresh_folder(const char* name) {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("tenon_vulkan_" + std::to_string(getpid()) + "_" + name);
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  return folder;
+// A driver with one device, the discrete Broken Board, which it does not open.
+class FailingDriver {
+ public:
+  FailingDriver() : folder_("icd") {
+    std::ofstream(file()) << R"({"file_format_version": "1.0.0", "ICD": {"library_path": ")"
+                          << TENON_FAILING_ICD << R"(", "api_version": "1.1.0"}})";
+  }
+  std::string file() const { return (folder_.path() / "failing.json").string(); }
+
+ private:
+  Folder folder_;
+};
+
+// The file that describes the first of these drivers that is installed; empty: none is.
+std::string installed(std::initializer_list<const char*> files) {
+  for (const char* const file : files) {
+    if (std::filesystem::exists(file)) return file;
+  }
+  return {};
+}
+
+// All devices that options choose: their names, or why they are not opened.
+std::vector<std::string> chosen(const Settings& settings) {
+  tenon_instance_p* instance = nullptr;
+  const Failure created = take(Bench::create(settings, &instance));
+  if (instance == nullptr) return {created.message};
+  std::vector<std::string> names;
+  size_t n = 0;
+  EXPECT_SUCCESS(Bench::calls().count_devices(instance, &n));
+  for (size_t i = 0; i < n; ++i) {
+    tenon_device_p* device = nullptr;
+    const Failure opened = take(Bench::calls().open_device(instance, i, &device));
+    names.push_back(opened.message);
+    if (device == nullptr) continue;
+    tenon_device_properties properties = {};
+    properties.struct_size = sizeof properties;
+    EXPECT_SUCCESS(Bench::calls().describe_device(device, &properties));
+    names.back() = properties.description.data;
+    Bench::calls().close_device(device);
+  }
+  Bench::calls().destroy(instance);
+  return names;
+}
+using Names = std::vector<std::string>;
+
+std::string uuid_of(const Bench& bench) {
+  std::string uuid;
+  for (const uint8_t byte : bench.properties().uuid) {
+    char text[3];
+    std::snprintf(text, sizeof text, "%02X", byte);
+    uuid += text;
+  }
+  return uuid;
+}
+
+// Empty: one that has no name.
+std::string type_of(const Bench& bench) {
+  switch (from_c(bench.device()).driver().physical().properties.deviceType) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return "discrete";
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return "integrated";
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return "virtual";
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return "cpu";
+    default:
+      return "";
+  }
 }
 
 const Settings kNoCache = {{"cache", ""}};
@@ -99,18 +161,13 @@ TEST(VulkanInstance, SaysWhichDevicesThereAreWhenNoneIsMeant) {
   EXPECT_TRUE(says(failure, bench.properties().description.data)) << failure.message;
 }
 
-TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidAndPartOfItsName) {
+TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidTypeAndPartOfItsName) {
   const Bench bench(Settings{});
   NEED_A_DEVICE(bench);
   const tenon_device_properties properties = bench.properties();
-  std::string uuid, name(properties.description.data, 5);
-  for (const uint8_t byte : properties.uuid) {
-    char text[3];
-    std::snprintf(text, sizeof text, "%02X", byte);
-    uuid += text;
-  }
+  std::string name(properties.description.data, 5);
   for (char& c : name) c = static_cast<char>(std::toupper(c));
-  for (const std::string& meant : {std::string("0"), uuid, name}) {
+  for (const std::string& meant : {std::string("0"), uuid_of(bench), name, type_of(bench)}) {
     const Bench named(Settings{{"device", meant}});
     ASSERT_TRUE(named.is_open()) << meant << ": " << named.failure().message;
     EXPECT_EQ(std::string(named.properties().description.data), properties.description.data);
@@ -118,19 +175,67 @@ TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidAndPartOfItsName) {
   EXPECT_EQ(Bench::try_create(Settings{{"device", "99"}}).code, TENON_INVALID_ARGUMENT);
 }
 
+// The devices of the driver that is tested come behind a discrete one, which its driver, named
+// last, lists and does not open.
+TEST(VulkanInstance, ListsDevicesByTheirTypes) {
+  const char* const tested = std::getenv("VK_DRIVER_FILES");
+  if (tested == nullptr) GTEST_SKIP() << "VK_DRIVER_FILES names no driver to which one is added";
+  const Bench bench(Settings{});
+  NEED_A_DEVICE(bench);
+  if (type_of(bench) != "cpu") GTEST_SKIP() << "the device is no software, but " << type_of(bench);
+  const Names software = chosen({}),
+              discrete = {"vulkan: Broken Board cannot be opened: VK_ERROR_INITIALIZATION_FAILED"};
+  Names all = discrete;
+  all.insert(all.end(), software.begin(), software.end());
+  const FailingDriver failing;
+  const Environment both("VK_DRIVER_FILES", tested + (":" + failing.file()));
+  EXPECT_EQ(chosen({}), all);
+  EXPECT_EQ(chosen({{"device", "discrete"}}), discrete);
+  EXPECT_EQ(chosen({{"device", "0"}}), discrete);
+  EXPECT_EQ(chosen({{"device", "broken b"}}), discrete);
+  EXPECT_EQ(chosen({{"device", "CPU"}}), software);
+  EXPECT_EQ(chosen({{"device", "1"}}), (Names{software[0]}));
+  const Failure failure = Bench::try_create({{"device", "integrated"}});
+  EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
+  EXPECT_TRUE(says(failure, "there are Broken Board, " + software[0])) << failure.message;
+}
+
+TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {
+  const std::string lavapipe = installed({"/usr/share/vulkan/icd.d/lvp_icd.x86_64.json",
+                                          "/usr/share/vulkan/icd.d/lvp_icd.aarch64.json",
+                                          "/usr/share/vulkan/icd.d/lvp_icd.json"}),
+                    swiftshader = installed({"/usr/lib/chromium/vk_swiftshader_icd.json"});
+  if (lavapipe.empty() || swiftshader.empty()) GTEST_SKIP() << "it needs lavapipe and SwiftShader";
+  const Environment both("VK_DRIVER_FILES", lavapipe + ":" + swiftshader);
+  const Names all = chosen({});
+  ASSERT_EQ(all.size(), 2u);
+  const bool is_first = all[0].find("llvmpipe") != std::string::npos;
+  const std::string &of_lavapipe = all[is_first ? 0 : 1], &of_swiftshader = all[is_first ? 1 : 0];
+  EXPECT_NE(of_lavapipe.find("llvmpipe"), std::string::npos) << of_lavapipe;
+  EXPECT_NE(of_swiftshader.find("SwiftShader"), std::string::npos) << of_swiftshader;
+  EXPECT_EQ(chosen({{"device", "0"}}), (Names{all[0]}));
+  EXPECT_EQ(chosen({{"device", "1"}}), (Names{all[1]}));
+  EXPECT_EQ(chosen({{"device", "LLVMpipe"}}), (Names{of_lavapipe}));
+  EXPECT_EQ(chosen({{"device", "swiftshader"}}), (Names{of_swiftshader}));
+  EXPECT_EQ(chosen({{"device", "cpu"}}), all);
+  for (const char* const number : {"0", "1"}) {
+    const Bench numbered(Settings{{"device", number}, {"cache", ""}});
+    ASSERT_TRUE(numbered.is_open()) << numbered.failure().message;
+    const std::string name = numbered.properties().description.data;
+    EXPECT_EQ(chosen({{"device", uuid_of(numbered)}}), (Names{name}));
+  }
+}
+
 // ---- devices
 
 TEST(VulkanDevice, SaysWhyTheDriverDoesNotOpenIt) {
-  const auto file = fresh_folder("icd") / "failing.json";
-  std::ofstream(file) << R"({"file_format_version": "1.0.0", "ICD": {"library_path": ")"
-                      << TENON_FAILING_ICD << R"(", "api_version": "1.1.0"}})";
-  const Environment only("VK_DRIVER_FILES", file.string());
+  const FailingDriver failing;
+  const Environment only("VK_DRIVER_FILES", failing.file());
   const Bench bench(Settings{});
   EXPECT_EQ(bench.failure().code, TENON_UNAVAILABLE);
   EXPECT_TRUE(
       says(bench.failure(), "Broken Board cannot be opened: VK_ERROR_INITIALIZATION_FAILED"))
       << bench.failure().message;
-  std::filesystem::remove_all(file.parent_path());
 }
 
 TEST(VulkanDevice, DescribesItself) {
@@ -219,50 +324,6 @@ TEST(VulkanDevice, EndsPipelinesThatNobodyHas) {
   for (uint32_t i = 1; i < 5 * Pipelines::kMostSpare; ++i) make(i);
   EXPECT_LE(pipelines.count(), 3 * Pipelines::kMostSpare);
   EXPECT_EQ(make(0), first);
-}
-
-// ---- what is kept
-
-std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry);
-  return files;
-}
-
-void make_one_pipeline(const std::filesystem::path& cache) {
-  const Bench bench(Settings{{"cache", cache.string()}});
-  ASSERT_TRUE(bench.is_open());
-  PipelineRef pipeline;
-  EXPECT_SUCCESS(make_pipeline(bench.device(), add_shader(), 3, &pipeline));
-  EXPECT_SUCCESS(from_c(bench.device()).pipelines().makers().require(*pipeline));
-}
-
-TEST(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {
-  if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
-  const auto folder = fresh_folder("cache");
-  make_one_pipeline(folder / "new");
-  ASSERT_EQ(files_in(folder / "new").size(), 1u);
-  const auto file = files_in(folder / "new")[0];
-  const uintmax_t size = std::filesystem::file_size(file);
-  EXPECT_GT(size, 64u);
-  make_one_pipeline(folder / "new");
-  for (const uintmax_t torn : {size - 1, uintmax_t{20}, uintmax_t{0}}) {
-    std::filesystem::resize_file(file, torn);
-    make_one_pipeline(folder / "new");
-    EXPECT_EQ(std::filesystem::file_size(file), size);
-  }
-  std::fstream spoiled(file, std::ios::in | std::ios::out | std::ios::binary);
-  spoiled.seekp(-1, std::ios::end);
-  spoiled.put('!');
-  spoiled.close();
-  make_one_pipeline(folder / "new");
-  EXPECT_EQ(files_in(folder / "new").size(), 1u);
-  std::filesystem::remove_all(folder);
-}
-
-TEST(VulkanCache, IsWithoutHarmWhereNothingCanBeWritten) {
-  if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
-  make_one_pipeline("/proc/nowhere");
 }
 
 // ---- memory

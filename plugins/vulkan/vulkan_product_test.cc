@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -28,10 +29,11 @@ class Matrices {
         dtype_(product.dtype) {}
 
   int64_t count() const { return sizes_[0] * strides_[0]; }
+  uint64_t bytes() const { return static_cast<uint64_t>(count()) * tenon_sdk::size_of(dtype_); }
   tenon_view view(const Memory& memory, int64_t offset) const {
     tenon_view view = {};
     view.buffer = memory.get();
-    view.byte_offset = static_cast<uint64_t>(offset) * sizeof(float);
+    view.byte_offset = static_cast<uint64_t>(offset) * tenon_sdk::size_of(dtype_);
     view.sizes = sizes_;
     view.strides = strides_;
     view.dtype = dtype_;
@@ -55,20 +57,21 @@ std::vector<float> drawn(int64_t n, uint32_t seed) {
 
 // Some of the elements, as pairs of number and value: the first and the last of each matrix, and
 // every so many.
-std::vector<std::pair<size_t, float>> expected(const Product& p, const std::vector<float>& a,
-                                               const std::vector<float>& b) {
-  std::vector<std::pair<size_t, float>> some;
+template <class T>
+std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T>& a,
+                                           const std::vector<T>& b) {
+  std::vector<std::pair<size_t, T>> some;
   const int64_t n = p.matrices * p.rows * p.columns, step = std::max<int64_t>(1, n / 2000);
   for (int64_t i = 0; i < n; i = i == n - 1 ? n : std::min(i + step, n - 1)) {
     const int64_t column = i % p.columns, row = i / p.columns % p.rows,
                   matrix = i / p.columns / p.rows;
-    const float* const of_a = a.data() + p.offset + matrix * p.rows * p.deep;
-    const float* const of_b = b.data() + matrix * p.deep * p.columns;
-    float sum = 0;
+    const T* const of_a = a.data() + p.offset + matrix * p.rows * p.deep;
+    const T* const of_b = b.data() + matrix * p.deep * p.columns;
+    T sum = 0;
     for (int64_t k = 0; k < p.deep; ++k) {
-      const float left = of_a[p.transpose_a ? k * p.rows + row : row * p.deep + k];
-      const float right = of_b[p.transpose_b ? column * p.deep + k : k * p.columns + column];
-      const float product = left * right;
+      const T left = of_a[p.transpose_a ? k * p.rows + row : row * p.deep + k];
+      const T right = of_b[p.transpose_b ? column * p.deep + k : k * p.columns + column];
+      const T product = left * right;
       sum += product;
     }
     some.emplace_back(static_cast<size_t>(i), sum);
@@ -99,22 +102,25 @@ tenon_launch launch_of(const tenon_view (&inputs)[2], const tenon_view& output) 
   return launch;
 }
 
-void expect_bits(const Product& product) {
-  const Bench bench({{"validate", "1"}, {"cache", ""}});
-  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+// What a device computes, and whether it packed the factors.
+struct Result {
+  Bytes bytes;
+  bool is_packed = false;
+};
+
+Result multiplied(const Bench& bench, const Product& product, const Bytes& a, const Bytes& b) {
   const Queue queue(bench);
   const Matrices of_a(product, product.rows, product.deep, product.transpose_a),
       of_b(product, product.deep, product.columns, product.transpose_b),
       of_y(product, product.rows, product.columns, false);
-  const std::vector<float> a = drawn(product.offset + of_a.count(), 1), b = drawn(of_b.count(), 2);
-  std::vector<float> y(static_cast<size_t>(of_y.count()));
-  const Memory memory_a(bench, a.size() * 4), memory_b(bench, b.size() * 4),
-      memory_y(bench, y.size() * 4);
-  queue.write(memory_a, 0, a.data(), a.size() * 4);
-  queue.write(memory_b, 0, b.data(), b.size() * 4);
+  const uint64_t size = of_y.bytes();
+  const Memory memory_a(bench, a.size()), memory_b(bench, b.size()), memory_y(bench, size);
+  queue.write(memory_a, 0, a.data(), a.size());
+  queue.write(memory_b, 0, b.data(), b.size());
 
   const PreparedKernel kernel = matmul_kernel(bench, product);
-  ASSERT_NE(kernel.handle(), nullptr);
+  EXPECT_NE(kernel.handle(), nullptr);
+  if (kernel.handle() == nullptr) return {};
   const tenon_view inputs[] = {of_a.view(memory_a, product.offset), of_b.view(memory_b, 0)};
   const tenon_view output = of_y.view(memory_y, 0);
   tenon_launch launch = launch_of(inputs, output);
@@ -125,31 +131,56 @@ void expect_bits(const Product& product) {
     launch.workspace.dtype = TENON_UINT8;
   }
   EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
-  queue.read(memory_y, 0, y.data(), y.size() * 4);
-  queue.wait();
-  for (const auto& [i, value] : expected(product, a, b)) {
-    ASSERT_EQ(std::memcmp(&y[i], &value, sizeof value), 0)
-        << "element " << i << " is " << y[i] << ", not " << value;
+  return {queue.bytes(memory_y, size), workspace.has_value()};
+}
+
+template <class T>
+Bytes bytes_of(const std::vector<T>& values) {
+  const auto* const first = reinterpret_cast<const uint8_t*>(values.data());
+  return Bytes(first, first + values.size() * sizeof(T));
+}
+
+template <class T>
+void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>& some) {
+  for (const auto& [i, value] : some) {
+    ASSERT_LE((i + 1) * sizeof(T), bytes.size());
+    T found;
+    std::memcpy(&found, &bytes[i * sizeof(T)], sizeof found);
+    ASSERT_EQ(std::memcmp(&found, &value, sizeof value), 0)
+        << "element " << i << " is " << found << ", not " << value;
   }
 }
 
-TEST(VulkanProducts, HaveTheirBitsInOneTile) {
+// The layer has nothing to say to what is done here.
+class VulkanProducts : public InSilence {};
+
+void expect_bits(const Product& product) {
+  const Bench bench({{"validate", "1"}, {"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Matrices of_a(product, product.rows, product.deep, product.transpose_a),
+      of_b(product, product.deep, product.columns, product.transpose_b);
+  const std::vector<float> a = drawn(product.offset + of_a.count(), 1), b = drawn(of_b.count(), 2);
+  const Result y = multiplied(bench, product, bytes_of(a), bytes_of(b));
+  expect_elements(y.bytes, expected(product, a, b));
+}
+
+TEST_F(VulkanProducts, HaveTheirBitsInOneTile) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 5, .columns = 2});
 }
 
-TEST(VulkanProducts, HaveTheirBitsInManyTiles) {
+TEST_F(VulkanProducts, HaveTheirBitsInManyTiles) {
   expect_bits({.matrices = 1, .rows = 65, .deep = 67, .columns = 131});
 }
 
-TEST(VulkanProducts, HaveTheirBitsInVectorsOfFour) {
+TEST_F(VulkanProducts, HaveTheirBitsInVectorsOfFour) {
   expect_bits({.matrices = 2, .rows = 48, .deep = 64, .columns = 132});
 }
 
-TEST(VulkanProducts, HaveTheirBitsWhereVectorsCannotBe) {
+TEST_F(VulkanProducts, HaveTheirBitsWhereVectorsCannotBe) {
   expect_bits({.matrices = 2, .rows = 48, .deep = 64, .columns = 132, .offset = 3});
 }
 
-TEST(VulkanProducts, HaveTheirBitsTransposed) {
+TEST_F(VulkanProducts, HaveTheirBitsTransposed) {
   for (const bool transpose_a : {false, true}) {
     for (const bool transpose_b : {false, true}) {
       expect_bits({.matrices = 3,
@@ -163,27 +194,132 @@ TEST(VulkanProducts, HaveTheirBitsTransposed) {
 }
 
 // Their packed factors need more room than there is at once: some matrices come first, ...
-TEST(VulkanProducts, HaveTheirBitsInPartsOfMatrices) {
+TEST_F(VulkanProducts, HaveTheirBitsInPartsOfMatrices) {
   expect_bits({.matrices = 40, .rows = 128, .deep = 512, .columns = 512});
 }
 
 // ... and of one matrix, some columns.
-TEST(VulkanProducts, HaveTheirBitsInPartsOfColumns) {
+TEST_F(VulkanProducts, HaveTheirBitsInPartsOfColumns) {
   expect_bits({.matrices = 1, .rows = 16, .deep = 8192, .columns = 1400});
 }
 
-TEST(VulkanProducts, HaveTheirBitsAlongManySteps) {
+TEST_F(VulkanProducts, HaveTheirBitsAlongManySteps) {
   expect_bits({.matrices = 1, .rows = 1, .deep = 100003, .columns = 2});
 }
 
 // More than the loops of one dispatch may go through: sums wait in the workspace.
-TEST(VulkanProducts, HaveTheirBitsInPartsOfTheirSteps) {
+TEST_F(VulkanProducts, HaveTheirBitsInPartsOfTheirSteps) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
   expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
 }
 
+// ---- the ways of GPUs
+
+// The product on two devices: as it is, which packs factors of floats if the host's processor runs
+// its shaders, and going the ways of GPUs, by tiles of 32 by 32 and panels of 8 steps.
+struct BothWays {
+  const Bench as_it_is{Settings{{"validate", "1"}, {"cache", ""}}};
+  const Bench directly{Settings{{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}}};
+
+  // The bytes of the direct way, of which the other has the same.
+  Bytes multiply(const Product& product, const Bytes& a, const Bytes& b) const {
+    const Result one = multiplied(as_it_is, product, a, b);
+    const Result other = multiplied(directly, product, a, b);
+    const bool has_packed_way = product.dtype != TENON_INT32;
+    EXPECT_EQ(one.is_packed, has_packed_way && capabilities_of(as_it_is.device()).runs_on_host);
+    EXPECT_FALSE(other.is_packed);
+    EXPECT_TRUE(one.bytes == other.bytes);
+    return other.bytes;
+  }
+};
+
+// No size is a multiple of a tile's or a panel's, and there are several tiles in each direction.
+constexpr Product kTiles = {.matrices = 2, .rows = 70, .deep = 45, .columns = 101, .offset = 3};
+constexpr int64_t kCountA = 3 + 2 * 70 * 45, kCountB = 2 * 45 * 101;
+
+std::vector<Product> transposed(Product product, tenon_dtype dtype) {
+  product.dtype = dtype;
+  std::vector<Product> all;
+  for (const bool transpose_a : {false, true}) {
+    for (const bool transpose_b : {false, true}) {
+      product.transpose_a = transpose_a;
+      product.transpose_b = transpose_b;
+      all.push_back(product);
+    }
+  }
+  return all;
+}
+
+// Of 16 bits: random numbers of either sign and of 1/16 to 1.
+std::vector<uint16_t> drawn_halves(int64_t n, tenon_dtype dtype, uint32_t seed) {
+  std::minstd_rand random(seed);
+  const int bits = dtype == TENON_FLOAT16 ? 10 : 7, least = dtype == TENON_FLOAT16 ? 11 : 123;
+  std::vector<uint16_t> halves(static_cast<size_t>(n));
+  for (uint16_t& half : halves) {
+    const auto word = static_cast<uint32_t>(random() >> 8);
+    const uint32_t sign = word & 0x8000, fraction = word & ((1u << bits) - 1);
+    const uint32_t exponent = static_cast<uint32_t>(least) + (word >> 16) % 4;
+    half = static_cast<uint16_t>(sign | exponent << bits | fraction);
+  }
+  return halves;
+}
+
+std::vector<float> floats_of_bfloat16(const std::vector<uint16_t>& halves) {
+  std::vector<float> floats;
+  for (const uint16_t half : halves) floats.push_back(std::bit_cast<float>(uint32_t{half} << 16));
+  return floats;
+}
+// To the nearest, and to even between two.
+uint16_t bfloat16_of(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsEitherWay) {
+  const BothWays ways;
+  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const std::vector<float> a = drawn(kCountA, 1), b = drawn(kCountB, 2);
+  for (const Product& product : transposed(kTiles, TENON_FLOAT32)) {
+    const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+    expect_elements(y, expected(product, a, b));
+  }
+}
+
+TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsEitherWay) {
+  const BothWays ways;
+  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
+    const std::vector<uint16_t> a = drawn_halves(kCountA, dtype, 1),
+                                b = drawn_halves(kCountB, dtype, 2);
+    for (const Product& product : transposed(kTiles, dtype)) {
+      const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+      if (dtype == TENON_FLOAT16) continue;  // Which the host cannot round so simply.
+      std::vector<std::pair<size_t, uint16_t>> rounded;
+      for (const auto& [i, sum] :
+           expected(product, floats_of_bfloat16(a), floats_of_bfloat16(b))) {
+        rounded.emplace_back(i, bfloat16_of(sum));
+      }
+      expect_elements(y, rounded);
+    }
+  }
+}
+
+// They have no way but the direct one, and wrap around.
+TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsEitherWay) {
+  const BothWays ways;
+  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  std::minstd_rand random(1);
+  std::vector<uint32_t> a(kCountA), b(kCountB);
+  for (uint32_t& word : a) word = static_cast<uint32_t>(random()) * 2 + 1;
+  for (uint32_t& word : b) word = static_cast<uint32_t>(random()) * 2 + 1;
+  for (const Product& product : transposed(kTiles, TENON_INT32)) {
+    const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+    expect_elements(y, expected(product, a, b));
+  }
+}
+
 // Rather than a wrong sum.
-TEST(VulkanProducts, SayThatTheDriverEndsLoopsThatAreThatLong) {
+TEST_F(VulkanProducts, SayThatTheDriverEndsLoopsThatAreThatLong) {
   const Bench bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue queue(bench);

@@ -78,15 +78,14 @@ std::vector<std::byte> read_cache(const std::string& path, const CacheKey& key) 
   Header header = {};
   if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return {};
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key != key) return {};
-  if (header.size > kLargest) return {};
+  std::error_code failure;
+  const uint64_t whole = std::filesystem::file_size(path, failure);
+  if (failure || header.size > kLargest || whole != sizeof header + header.size) return {};
   std::vector<std::byte> data(header.size);
   if (!file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()))) {
     return {};
   }
-  if (file.peek() != std::ifstream::traits_type::eof() || hash_bytes(data) != header.hash) {
-    return {};
-  }
-  return data;
+  return hash_bytes(data) == header.hash ? data : std::vector<std::byte>();
 }
 
 bool write_whole(const std::filesystem::path& path,

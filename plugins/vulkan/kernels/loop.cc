@@ -181,14 +181,20 @@ class Loop final : public Kernel {
     tenon_error* error = pipelines_[by_four ? 1 : 0].get(device_, n_operands(), &pipeline,
                                                          [&] { return module(by_four); });
     if (error != nullptr) return error;
-    Words words;
-    push(words, n);
-    if (!strided_.empty()) axes.push(words);
-    const uint32_t lanes = LoopCode::lanes(plan_, by_four);
-    return encoder.dispatch({pipeline,
-                             {operands, n_operands()},
-                             words,
-                             groups_for((static_cast<uint64_t>(n) + lanes - 1) / lanes)});
+    const int64_t at_once = strided_.empty() ? std::min(n, most_at_once()) : n;
+    for (int64_t begin = 0; begin < n && error == nullptr; begin += at_once) {
+      const int64_t n_here = std::min(at_once, n - begin);
+      if (n_here < n) show_part(begin, n_here, launch, operands);
+      Words words;
+      push(words, n_here);
+      if (!strided_.empty()) axes.push(words);
+      const uint32_t lanes = LoopCode::lanes(plan_, by_four);
+      error = encoder.dispatch({pipeline,
+                                {operands, n_operands()},
+                                words,
+                                groups_for((static_cast<uint64_t>(n_here) + lanes - 1) / lanes)});
+    }
+    return error;
   }
 
  private:
@@ -201,6 +207,27 @@ class Loop final : public Kernel {
 
   uint32_t n_operands() const {
     return static_cast<uint32_t>(plan_.inputs.size() + plan_.outputs.size());
+  }
+
+  // As many elements as shaders see of every operand that has so many, wherever it begins.
+  int64_t most_at_once() const {
+    constexpr uint64_t kAnyBeginning = 256, kEvenly = 65536;
+    uint64_t widest = 1;
+    for (uint32_t i = 0; i < n_operands(); ++i) {
+      if (is_dense(i)) widest = std::max<uint64_t>(widest, tenon_sdk::size_of(dtype(i)));
+    }
+    const uint64_t seen = capabilities_of(device_).max_operand_bytes - kAnyBeginning;
+    return static_cast<int64_t>(seen / widest / kEvenly * kEvenly);
+  }
+
+  void show_part(int64_t begin, int64_t n, const tenon_launch& launch, Operand* operands) const {
+    for (uint32_t i = 0; i < n_operands(); ++i) {
+      if (!is_dense(i)) continue;
+      const uint64_t size = tenon_sdk::size_of(dtype(i));
+      operands[i] = operand_of(launch, i);
+      operands[i].begin = operands[i].first += static_cast<uint64_t>(begin) * size;
+      operands[i].end = operands[i].first + static_cast<uint64_t>(n) * size;
+    }
   }
 
   Words module(bool by_four) const {

@@ -296,6 +296,7 @@ std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info) {
   std::string name;
   if (has("visible", "0")) name += "Invisible";
   if (has("timeline", "0")) name += "WithFences";
+  if (has("names", "1")) name += "Named";
   if (has("validate", "1")) name += "Validated";
   return name.empty() ? "AsItIs" : name;
 }

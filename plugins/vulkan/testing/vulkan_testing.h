@@ -102,7 +102,7 @@ class OnDriver : public InSilence, public ::testing::WithParamInterface<Settings
   std::unique_ptr<Bench> bench_;
 };
 
-// What a test is called that runs with these settings, of memory, semaphores and the layer.
+// What a test is called that runs with these settings, of memory, semaphores, names and the layer.
 std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info);
 
 // An empty folder of this process, while a test runs.
