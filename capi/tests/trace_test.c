@@ -360,7 +360,8 @@ static void scopes_that_share_a_function_are_told_their_own_errors(void) {
   f = function_of(&code, NULL);
   CHECK_OK(tenon_scope_create(context(), tenon_str(device_name()), &other));
   CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, inside, sizeof inside, &good[1]));
-  CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, outside, sizeof outside, &bad[1]));
+  CHECK_OK(
+      tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, outside, sizeof outside, &bad[1]));
 
   /* Devices that record a function do so while it runs for the second time. */
   for (i = 0; i < 3; ++i) {

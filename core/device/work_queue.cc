@@ -12,7 +12,6 @@ constexpr uint64_t kNotifyEvery = 256;  // Launches; so that what has finished i
 constexpr uint64_t kRecords = 64;       // In a block of memory,
 constexpr uint64_t kRecordStep = 64;    // each on a cache line of its own.
 constexpr size_t kMostInFlight = 2048;  // Launches; more would only hold memory.
-constexpr size_t kMostNamed = 4;        // Ops, of which one failed and nobody knows which.
 
 }  // namespace
 
@@ -250,13 +249,16 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
   changed_.notify_all();
 }
 
-// Where the launches come from that are not known to have finished; each place once.
+// Where the launches come from that are not known to have finished: a place of each op.
 WorkQueue::Sites WorkQueue::sites_under_way(uint64_t upto) const {
   Sites sites;
   for (const Flight& flight : flights_) {
     if (flight.ticket > upto) break;
-    const bool is_new = std::find(sites.begin(), sites.end(), flight.site) == sites.end();
-    if (flight.site != kNoSite && is_new) sites.push_back(flight.site);
+    if (flight.site == kNoSite) continue;
+    const bool is_known = std::any_of(sites.begin(), sites.end(), [&](uint32_t site) {
+      return sites_[site].op == sites_[flight.site].op;
+    });
+    if (!is_known) sites.push_back(flight.site);
   }
   return sites;
 }
@@ -269,25 +271,17 @@ WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error) const {
 // The plugin's error with the op whose launch failed; with the ops, if it may have been several.
 WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
                                       std::span<const uint32_t> sites) const {
-  Error named(error);
-  named.set_device(device_.name());
-  if (sites.size() == 1) {
-    named.set_op(sites_[sites[0]].op);
-    named.set_location(sites_[sites[0]].location);
-    return std::make_shared<ErrorInfo>(named.info());
+  auto why = std::make_shared<ErrorInfo>(error);
+  if (why->device.empty()) why->device = device_.name();
+  if (sites.size() == 1 && why->op.empty()) {
+    const Site& site = sites_[sites[0]];
+    why->op = site.op;
+    why->location = site.location;
+    why->message.insert(0, site.op + ": ");
   }
-  auto why = std::make_shared<ErrorInfo>(named.info());
-  std::vector<std::string_view> ops;
-  for (const uint32_t site : sites) {
-    const std::string_view op = sites_[site].op;
-    if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
-  }
-  for (size_t i = 0; i < std::min(ops.size(), kMostNamed); ++i) {
+  for (size_t i = 0; sites.size() > 1 && i < sites.size(); ++i) {
     why->message += i == 0 ? "; under way: " : ", ";
-    why->message += ops[i];
-  }
-  if (ops.size() > kMostNamed) {
-    why->message += format(" and {} more", {ops.size() - kMostNamed});
+    why->message += sites_[sites[i]].op;
   }
   return why;
 }

@@ -85,9 +85,9 @@ class WorkQueue {
   // Throws the error of the first of these tickets that failed.
   void require_sound(std::span<const uint64_t> tickets);
   // What the plugin says of a launch that was enqueued. Any thread.
-  void fail(uint64_t ticket, ErrorInfo error);
+  [[gnu::cold]] void fail(uint64_t ticket, ErrorInfo error);
   // An error that any of the work under way may be the reason of, with the op or the ops of that.
-  Failure explain(const ErrorInfo& error) const;
+  [[gnu::cold]] Failure explain(const ErrorInfo& error) const;
   // Why the work of this ticket failed, which is told with that; NULL if it did not.
   Failure take_failure_of(uint64_t ticket);
   // The first failure of an owner's work that was not told before; NULL if there is none.
@@ -100,7 +100,7 @@ class WorkQueue {
     uint64_t offset = 0;
     tenon_error_record* data = nullptr;  // Where the host sees it; NULL where it does not.
   };
-  Record take_record();
+  [[gnu::cold]] Record take_record();
   void give_back(const Record& record);
 
   // Where launches come from.
@@ -134,9 +134,9 @@ class WorkQueue {
   enum class Reached { kYes, kPerhaps };
   void finish(uint64_t ticket, const tenon_error* error, Reached reached);
   using Sites = SmallVector<uint32_t, 8>;
-  Sites sites_under_way(uint64_t upto) const;
-  Failure explain(const ErrorInfo& error, std::span<const uint32_t> sites) const;
-  void spread(uint64_t first);
+  [[gnu::cold]] Sites sites_under_way(uint64_t upto) const;
+  [[gnu::cold]] Failure explain(const ErrorInfo& error, std::span<const uint32_t> sites) const;
+  [[gnu::cold]] void spread(uint64_t first);
   void mark_told(const Failure& why);
   Failure find_failure(std::span<const uint64_t> tickets) const;
   void end_retired();

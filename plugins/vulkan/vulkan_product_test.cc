@@ -295,8 +295,7 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsEitherWay) {
       const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
       if (dtype == TENON_FLOAT16) continue;  // Which the host cannot round so simply.
       std::vector<std::pair<size_t, uint16_t>> rounded;
-      for (const auto& [i, sum] :
-           expected(product, floats_of_bfloat16(a), floats_of_bfloat16(b))) {
+      for (const auto& [i, sum] : expected(product, floats_of_bfloat16(a), floats_of_bfloat16(b))) {
         rounded.emplace_back(i, bfloat16_of(sum));
       }
       expect_elements(y, rounded);

@@ -460,12 +460,12 @@ TEST_P(VulkanStream, ReplaysWithOtherMemoryAndOtherValues) {
   calls().release_recording(recording);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , VulkanStream,
-    ::testing::Values(Settings{}, Settings{{"visible", "0"}}, Settings{{"timeline", "0"}},
-                      Settings{{"validate", "1"}}, Settings{{"visible", "0"}, {"validate", "1"}},
-                      Settings{{"timeline", "0"}, {"validate", "1"}}),
-    name_of_settings);
+INSTANTIATE_TEST_SUITE_P(, VulkanStream,
+                         ::testing::Values(Settings{}, Settings{{"visible", "0"}},
+                                           Settings{{"timeline", "0"}}, Settings{{"validate", "1"}},
+                                           Settings{{"visible", "0"}, {"validate", "1"}},
+                                           Settings{{"timeline", "0"}, {"validate", "1"}}),
+                         name_of_settings);
 
 }  // namespace
 }  // namespace tenon_vulkan::testing

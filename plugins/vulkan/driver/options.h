@@ -16,8 +16,8 @@ struct Options {
   std::string loader = kLoaderName;
   // Where pipelines are kept between runs; empty: nowhere. Not given: in the user's cache.
   std::optional<std::string> cache;
-  // Where each module of SPIR-V is kept, as HASH.spv, for tools that look at it; empty: nowhere. Not
-  // given: in the folder of the variable TENON_VULKAN_SHADERS.
+  // Where each module of SPIR-V is kept, as HASH.spv, for tools that look at it; empty: nowhere.
+  // Not given: in the folder of the variable TENON_VULKAN_SHADERS.
   std::string shaders;
   bool validate = false;  // Through the Khronos validation layer.
   bool gpu_ways = false;  // Kernels go the ways of GPUs, also where the host's processor runs them.

@@ -263,8 +263,8 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   return nullptr;
 }
 
-// A thread that makes pipelines is not to wait for one that goes on with all that is held, and makes
-// pipelines for that.
+// A thread that makes pipelines is not to wait for one that goes on with all that is held, and
+// makes pipelines for that.
 void Stream::encode_made() {
   if (encodes_all_) return;
   const Lock lock(mutex_);
