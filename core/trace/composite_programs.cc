@@ -83,11 +83,9 @@ class Programs final : public CompositePrograms {
     if (scope.innermost() || scope.recorder() || is_off(key.op)) return code(inputs);
     const Words words = words_of(scope, key, inputs);
     const uint64_t hash = hash_of(key, words);
-    Entry& entry = entries_[hash % kEntries];
-    if (!entry.is(hash, key, words)) {
-      return came_before(hash) ? record(scope, key, words, inputs, code) : code(inputs);
-    }
-    if (!entry.program) return code(inputs);
+    const Entry* const entry = find(hash, key, words);
+    if (!entry) return came_before(hash) ? record(scope, key, words, inputs, code) : code(inputs);
+    if (!entry->program) return code(inputs);
     Tensors given;
     SmallVector<uint8_t, 16> spare;
     for (const Tensor& x : inputs) {
@@ -96,21 +94,24 @@ class Programs final : public CompositePrograms {
       // Owned by the caller's handle, and by the one of this call.
       spare.push_back(x->donation == Donation::kOffered ? uint8_t{2} : uint8_t{0});
     }
-    if (!entry.program->serves(given)) return code(inputs);
-    return spread(entry.program->run(scope, given, spare.span()), entry.gives);
+    if (!entry->program->serves(given)) return code(inputs);
+    return spread(entry->program->run(scope, given, spare.span()), entry->gives);
   }
 
   bool is_light(Scope& scope, const Key& key, TensorSpan inputs) override {
     if (is_off(key.op)) return false;
     const Words words = words_of(scope, key, inputs);
     const uint64_t hash = hash_of(key, words);
-    const Entry& entry = entries_[hash % kEntries];
-    if (entry.is(hash, key, words)) return entry.program && entry.program->is_light();
+    if (const Entry* entry = find(hash, key, words)) {
+      return entry->program && entry->program->is_light();
+    }
     return came_before(hash);
   }
 
  private:
-  static constexpr size_t kEntries = 256, kSeen = 1024;
+  // A hash has a few places, from its own on: a loop's calls that share one do not drive each other
+  // out again and again.
+  static constexpr size_t kEntries = 256, kSeen = 1024, kPlaces = 8;
 
   struct Entry {
     uint64_t hash = 0;
@@ -131,8 +132,31 @@ class Programs final : public CompositePrograms {
     return context_.runs_functions_eagerly() || context_.leaves_out_pass(fuse_) || op.payload;
   }
 
+  const Entry* find(uint64_t hash, const Key& key, const Words& words) const {
+    for (size_t place = hash; place < hash + kPlaces; ++place) {
+      const Entry& entry = entries_[place % kEntries];
+      if (entry.is(hash, key, words)) return &entry;
+    }
+    return nullptr;
+  }
+
+  // A free place of a hash, or one of its places in turn.
+  template <class All, class IsFree>
+  auto& place_of(uint64_t hash, All& all, const IsFree& is_free) {
+    for (size_t place = hash; place < hash + kPlaces; ++place) {
+      if (is_free(all[place % all.size()])) return all[place % all.size()];
+    }
+    return all[(hash + turn_++ % kPlaces) % all.size()];
+  }
+
   // Most calls come once, or again and again.
-  bool came_before(uint64_t hash) { return std::exchange(seen_[hash % kSeen], hash) == hash; }
+  bool came_before(uint64_t hash) {
+    for (size_t place = hash; place < hash + kPlaces; ++place) {
+      if (seen_[place % kSeen] == hash) return true;
+    }
+    place_of(hash, seen_, [](uint64_t seen) { return seen == 0; }) = hash;
+    return false;
+  }
 
   Tensors record(Scope& scope, const Key& key, const Words& words, TensorSpan inputs,
                  const Code& code) {
@@ -155,7 +179,7 @@ class Programs final : public CompositePrograms {
       made.program = std::move(recorded.program);
     }
     Tensors outputs = spread(std::move(recorded.outputs), made.gives);
-    entries_[made.hash % kEntries] = std::move(made);
+    place_of(made.hash, entries_, [](const Entry& entry) { return !entry.op; }) = std::move(made);
     return outputs;
   }
 
@@ -169,6 +193,7 @@ class Programs final : public CompositePrograms {
   Context& context_;
   std::array<Entry, kEntries> entries_;
   std::array<uint64_t, kSeen> seen_{};
+  size_t turn_ = 0;
 };
 
 }  // namespace

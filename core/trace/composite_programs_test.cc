@@ -52,6 +52,19 @@ TEST_F(CompositePrograms, RunTheWayBackAsOneTooAndKeepOnlyInputs) {
   EXPECT_EQ(launches(step), 3u);
 }
 
+TEST_F(CompositePrograms, DoNotDriveEachOtherOut) {
+  std::vector<Tensor> inputs;
+  for (int64_t n = 1; n <= 32; ++n) {
+    const std::vector<double> ones(static_cast<size_t>(n), 1);
+    inputs.push_back(testing::make(DType::kF32, {n}, ones));
+  }
+  const auto step = [&] {
+    for (const Tensor& x : inputs) mish(x);
+  };
+  for (int n = 0; n < 3; ++n) step();
+  EXPECT_EQ(launches(step), inputs.size());
+}
+
 TEST_F(CompositePrograms, WriteOnWhatIsDonated) {
   const auto relu6 = [](const Tensor& x) { return call_op(OpId::k_relu6, {}, {&x, 1})[0]; };
   for (int n = 0; n < kCalls; ++n) {

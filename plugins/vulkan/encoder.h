@@ -73,6 +73,7 @@ struct Dispatch {
   std::span<const Operand> operands;
   std::span<const uint32_t> words;  // The kernel's own parameters.
   std::array<uint32_t, 3> groups;   // With a zero there is nothing to do.
+  uint64_t products = 0;            // Multiplications, where these are what takes long.
 };
 
 // Takes dispatches in their order. Each sees what those before it wrote.

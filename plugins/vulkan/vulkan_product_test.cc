@@ -285,6 +285,21 @@ TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsEitherWay) {
   }
 }
 
+// More than a driver takes at once: some tiles after the other.
+TEST_F(VulkanProducts, InPartsHaveTheSameBitsEitherWay) {
+  const BothWays ways;
+  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const Product product = {.matrices = 2, .rows = 600, .deep = 110, .columns = 700};
+  const auto n_products =
+      static_cast<uint64_t>(product.matrices * product.rows * product.deep * product.columns);
+  if (n_products <= capabilities_of(ways.directly.device()).products_at_once) {
+    GTEST_SKIP() << "this device takes it at once";
+  }
+  const std::vector<float> a = drawn(2 * 600 * 110, 1), b = drawn(2 * 110 * 700, 2);
+  const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+  expect_elements(y, expected(product, a, b));
+}
+
 TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsEitherWay) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;

@@ -47,6 +47,7 @@ struct Batch {
   VkResult result = VK_SUCCESS;  // Of recording and submitting it.
 
   uint32_t n_commands = 0;
+  uint64_t n_products = 0;
   bool has_transfers = false;
   bool has_marks = false;  // Then it is not cut in two, so that nothing is between them.
   std::vector<LaunchId> launches;
@@ -59,6 +60,7 @@ struct Batch {
   void clear() noexcept {
     result = VK_SUCCESS;
     n_commands = 0;
+    n_products = 0;
     has_transfers = false;
     has_marks = false;
     launches.clear();

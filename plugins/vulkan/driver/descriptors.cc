@@ -22,8 +22,9 @@ bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end
   }
   // Windows at few places, each overlapping the next by half, serve all but the largest operands.
   const uint64_t half = align_down(most / 2, kWindowStep);
-  uint64_t offset = align_down(begin, half);
-  if (end - offset > most) offset = align_down(begin, kWindowStep);
+  const uint64_t first = std::min(begin, block.size - 1);  // An empty operand may be behind all.
+  uint64_t offset = align_down(first, half);
+  if (end - offset > most) offset = align_down(first, kWindowStep);
   if (end - offset > most) return false;
   binding = {&block, offset, std::min(most, block.size - offset)};
   return true;

@@ -11,6 +11,7 @@ void HeldDispatches::push(const Dispatch& dispatch, const LaunchId& launch,
                .values = {},
                .words = {dispatch.words.begin(), dispatch.words.end()},
                .groups = dispatch.groups,
+               .products = dispatch.products,
                .launch = launch,
                .name = name};
   for (const Operand& operand : held.operands) {
@@ -32,7 +33,8 @@ Dispatch HeldDispatches::dispatch() {
   return {.pipeline = first.pipeline.get(),
           .operands = first.operands,
           .words = first.words,
-          .groups = first.groups};
+          .groups = first.groups,
+          .products = first.products};
 }
 
 void HeldDispatches::pop_launch() {

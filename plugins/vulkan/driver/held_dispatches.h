@@ -39,6 +39,7 @@ class HeldDispatches {
     std::vector<std::byte> values;  // Of operands by value, one behind the other.
     std::vector<uint32_t> words;
     std::array<uint32_t, 3> groups;
+    uint64_t products;
     LaunchId launch;
     std::string name;
   };

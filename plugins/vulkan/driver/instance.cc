@@ -10,6 +10,9 @@ constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 constexpr const char* kPortability = "VK_KHR_portability_enumeration";
 constexpr VkInstanceCreateFlags kEnumeratePortability = 1;
 
+// Part of a second on the smallest of these, as kernels are.
+constexpr uint64_t kProductsOfGpu = uint64_t{1} << 34, kProductsOfHost = uint64_t{1} << 26;
+
 // Of the loader or a layer.
 bool has_extension(const GlobalFunctions& vk, const char* layer, const char* name) {
   uint32_t n = 0;
@@ -169,6 +172,7 @@ tenon_error* Instance::find_devices() {
     devices_.push_back(all[i]);
     Capabilities& capabilities = devices_.back().capabilities;
     capabilities.runs_on_host = capabilities.is_software && !options_.gpu_ways;
+    capabilities.products_at_once = capabilities.is_software ? kProductsOfHost : kProductsOfGpu;
   }
   if (!devices_.empty()) return nullptr;
   return host_.error(TENON_INVALID_ARGUMENT, "vulkan: option device: no device is '" +

@@ -39,7 +39,9 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
                     .first_word = static_cast<uint32_t>(words_.size()),
                     .n_words = static_cast<uint32_t>(dispatch.words.size()),
                     .groups = dispatch.groups,
+                    .products = dispatch.products,
                     .parameters_at = parameter_bytes_});
+  n_products_ += dispatch.products;
   words_.insert(words_.end(), dispatch.words.begin(), dispatch.words.end());
   const ParameterLayout layout(dispatch);
   uint64_t value_at = parameter_bytes_ + layout.values;
@@ -149,7 +151,8 @@ Dispatch Recording::dispatch(size_t i, const tenon_replay& replay, Operand* oper
   return {.pipeline = step.pipeline.get(),
           .operands = {operands, step.n_operands},
           .words = {words_.data() + step.first_word, step.n_words},
-          .groups = step.groups};
+          .groups = step.groups,
+          .products = step.products};
 }
 
 // ---- kept commands
@@ -259,8 +262,10 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   return nullptr;
 }
 
-// Commands that do what the replay wants, once their parameters are sent; NULL: there are none.
+// Commands that do what the replay wants, once their parameters are sent; NULL: there are none, as
+// for what takes so long that it is not to be one submission.
 std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
+  if (recording.n_products() > driver_.physical().capabilities.products_at_once) return nullptr;
   recording.find_slots(replay, slots_);
   KeptCommands::Key key = KeptCommands::key_of(driver_, serial_, slots_);
   std::shared_ptr<KeptCommands> kept = recording.find_kept(key);
@@ -317,12 +322,10 @@ tenon_error* Stream::send_parameters(KeptCommands& kept) {
   return nullptr;
 }
 
-// A batch is handed over as soon as it is full, so that the device need not wait for the last.
 tenon_error* Stream::replay_one_by_one(const Recording& recording, const tenon_replay& replay) {
   std::array<Operand, kMostOperands> operands;
   for (size_t i = 0; i < recording.n_dispatches(); ++i) {
     if (tenon_error* error = dispatch(recording.dispatch(i, replay, operands.data()))) return error;
-    if (open_->n_commands >= kMostCommands) submit();
   }
   submit_if_due();
   return nullptr;

@@ -27,6 +27,7 @@ class Recording final : public Encoder {
 
   Device& device() const { return device_; }
   size_t n_dispatches() const { return steps_.size(); }
+  uint64_t n_products() const { return n_products_; }
   uint64_t parameter_bytes() const { return parameter_bytes_; }
   uint64_t parameters_at(size_t i) const { return steps_[i].parameters_at; }
 
@@ -69,6 +70,7 @@ class Recording final : public Encoder {
     uint32_t first_operand, n_operands;
     uint32_t first_word, n_words;
     std::array<uint32_t, 3> groups;
+    uint64_t products;
     uint64_t parameters_at;
   };
   // Where parameters say where an operand begins, and how far that is from its slot's beginning.
@@ -95,7 +97,7 @@ class Recording final : public Encoder {
   std::vector<Step> steps_;
   std::vector<Place> places_;
   std::vector<uint32_t> words_;
-  uint64_t parameter_bytes_ = 0;
+  uint64_t parameter_bytes_ = 0, n_products_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::vector<Value>> values_;
   std::vector<Access> fixed_;  // What is touched in every replay.

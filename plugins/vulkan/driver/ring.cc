@@ -40,9 +40,12 @@ tenon_error* Ring::next_chunk(uint64_t size) {
   chunks_.reserve(chunks_.size() + 1);
   auto made = std::make_unique<Chunk>(Chunk{*this, {}});
   const uint64_t bytes = std::max(size, chunk_bytes_);
-  if (tenon_error* error = make_block(driver_, bytes, memory_type_, true, made->block)) {
-    return error;
+  tenon_error* error = make_block(driver_, bytes, memory_type_, true, made->block);
+  if (error != nullptr && other_type_ != memory_type_) {
+    driver_.host().release(error);
+    error = make_block(driver_, bytes, other_type_, true, made->block);
   }
+  if (error != nullptr) return error;
   current_ = made.get();
   chunks_.push_back(std::move(made));
   return nullptr;

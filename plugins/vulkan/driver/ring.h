@@ -28,8 +28,12 @@ struct Piece {
 
 class Ring {
  public:
-  Ring(const Driver& driver, uint32_t memory_type, uint64_t chunk_bytes)
-      : driver_(driver), memory_type_(memory_type), chunk_bytes_(chunk_bytes) {}
+  // `other_type` serves where there is no more of the first.
+  Ring(const Driver& driver, uint32_t memory_type, uint32_t other_type, uint64_t chunk_bytes)
+      : driver_(driver),
+        memory_type_(memory_type),
+        other_type_(other_type),
+        chunk_bytes_(chunk_bytes) {}
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
   ~Ring();
@@ -50,7 +54,7 @@ class Ring {
   tenon_error* next_chunk(uint64_t size);
 
   const Driver& driver_;
-  const uint32_t memory_type_;
+  const uint32_t memory_type_, other_type_;
   const uint64_t chunk_bytes_;
   uint64_t spent_bytes_ = 0;
   Chunk* current_ = nullptr;

@@ -23,9 +23,11 @@ Stream::Stream(Device& device)
       queue_(device.queue()),
       serial_(driver_.next_serial()),
       commands_(driver_, kMostAccesses),
-      parameters_(driver_, device.memory_types().parameters, kParameterBytes),
-      uploads_(driver_, device.memory_types().upload, kStagingBytes),
-      downloads_(driver_, device.memory_types().download, kStagingBytes),
+      parameters_(driver_, device.memory_types().parameters, device.memory_types().upload,
+                  kParameterBytes),
+      uploads_(driver_, device.memory_types().upload, device.memory_types().upload, kStagingBytes),
+      downloads_(driver_, device.memory_types().download, device.memory_types().upload,
+                 kStagingBytes),
       sets_(std::make_shared<DescriptorSets>(driver_)),
       marks_(driver_) {}
 
@@ -128,7 +130,12 @@ void Stream::submit() noexcept {
 // asks for it, so that the device finds it whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
-  if (open_->n_commands >= kMostCommands || (n_under_way_ == 0 && !open_->has_marks)) submit();
+  if (is_full(*open_) || (n_under_way_ == 0 && !open_->has_marks)) submit();
+}
+
+bool Stream::is_full(const Batch& batch) const {
+  return batch.n_commands >= kMostCommands ||
+         batch.n_products >= driver_.physical().capabilities.products_at_once;
 }
 
 void Stream::submit_if_old(std::chrono::steady_clock::time_point opened_before) {
@@ -309,8 +316,10 @@ tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch
     return error;
   }
   ++open_->n_commands;
+  open_->n_products += dispatch.products;
   std::vector<LaunchId>& launches = open_->launches;
   if (launches.empty() || launches.back() != launch) launches.push_back(launch);
+  if (is_full(*open_)) submit();
   return nullptr;
 }
 

@@ -79,6 +79,7 @@ class Stream final : public Encoder {
   tenon_error* add_batch();
   void submit() noexcept;
   void submit_if_due();
+  bool is_full(const Batch& batch) const;
   // Whether all that this stream's next command comes behind has ended.
   bool is_idle() const;
   // Of a stream that is idle, on a device whose memory the host sees: what is quicker done here.

@@ -222,7 +222,7 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
     return driver_.error(TENON_INVALID_ARGUMENT, "fill: outside of its buffer");
   }
   if (region.size == 0) return nullptr;
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
   encode_held(Which::kAll);
   const Pattern pattern(region.pattern, n);
@@ -231,7 +231,7 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
     pattern.write(to.data(), to.size);
     return nullptr;
   }
-  if (tenon_error* error = open_batch()) return error;
+  if (tenon_error* error = open_transfer(lock, uploads_)) return error;
   tenon_error* const error = fill_span(to, pattern.bytes);
   if (error == nullptr) submit_if_due();
   return error;

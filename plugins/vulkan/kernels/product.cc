@@ -47,11 +47,12 @@ void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide, boo
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
             deep = code.parameter(kDeep);
   const U32 across = (columns + (kTile - 1)) / kTile, down = (rows + (kTile - 1)) / kTile;
-  const U32 n_tiles = across * down * code.parameter(kMatrices);
+  const U32 first_tile = code.parameter(kFirstTile),
+            end_tile = first_tile + code.parameter(kTiles);
   const U32 own_row = (code.local_index() / kSide) * kEach,
             own_column = (code.local_index() % kSide) * kEach;
 
-  code.for_(code.group_index(), n_tiles, code.n_groups(), [&](U32 tile) {
+  code.for_(first_tile + code.group_index(), end_tile, code.n_groups(), [&](U32 tile) {
     const U32 matrix = tile / (across * down), within = tile - matrix * across * down;
     const U32 first_row = within / across * kTile, first_column = within % across * kTile;
     const Factors factors = factors_of(matrix);
@@ -225,15 +226,17 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
 }
 
 tenon_error* ProductKernel::run_direct(Encoder& encoder, std::span<const Operand> operands,
-                                       const Words& words, const ProductSizes& product) const {
-  const int64_t n_tiles =
-      product.matrices * divide_up(product.rows, kTile) * divide_up(product.columns, kTile);
-  // Of a tile: a panel takes one for itself and those of its k.
+                                       Words& words, const ProductSizes& product) const {
+  const uint64_t n_tiles = static_cast<uint64_t>(
+      product.matrices * divide_up(product.rows, kTile) * divide_up(product.columns, kTile));
+  const uint64_t n_panels = static_cast<uint64_t>(divide_up(product.deep, kDepth));
+  const uint64_t of_tile = std::max<uint64_t>(n_panels * kTile * kTile * kDepth, 1);
+  const uint64_t tiles_at_once =
+      std::clamp<uint64_t>(capabilities_.products_at_once / of_tile, 1, n_tiles);
+  // A panel takes an iteration for itself and those of its k.
   const bool is_long = !packed_;
   const uint64_t of_panel = 1 + (is_long ? Code::iterations_of_many(kDepth) : kDepth + 1);
-  const Rounds rounds =
-      rounds_for(static_cast<uint64_t>(n_tiles) * kLocalSize,
-                 static_cast<uint64_t>(divide_up(product.deep, kDepth)) * of_panel);
+  const Rounds rounds = rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel);
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
   if (tenon_error* error =
@@ -241,7 +244,16 @@ tenon_error* ProductKernel::run_direct(Encoder& encoder, std::span<const Operand
               [&](Code& code) { write_direct(code, factors(code), wide_, is_long); })) {
     return error;
   }
-  return encoder.dispatch({pipeline, operands, words, rounds.groups});
+  for (uint64_t tile = 0; tile < n_tiles; tile += tiles_at_once) {
+    const uint64_t n = std::min(tiles_at_once, n_tiles - tile);
+    words[kFirstTile] = static_cast<uint32_t>(tile);
+    words[kTiles] = static_cast<uint32_t>(n);
+    if (tenon_error* error =
+            encoder.dispatch({pipeline, operands, words, rounds.groups, n * of_tile})) {
+      return error;
+    }
+  }
+  return nullptr;
 }
 
 tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> operands,

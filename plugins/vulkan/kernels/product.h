@@ -70,7 +70,7 @@ class ProductKernel : public Kernel, public ProductParameters {
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
-  tenon_error* run_direct(Encoder& encoder, std::span<const Operand> operands, const Words& words,
+  tenon_error* run_direct(Encoder& encoder, std::span<const Operand> operands, Words& words,
                           const ProductSizes& product) const;
   tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,
                           Words& words, const ProductSizes& product, const Fours& fours) const;
