@@ -25,7 +25,7 @@ struct Capabilities {
   FloatControls controls32, controls64;
 
   uint32_t subgroup_size;
-  bool subgroup_ballot, subgroup_shuffle;  // In compute shaders.
+  bool subgroup_ballot, subgroup_shuffle, subgroup_quad;  // In compute shaders.
 
   uint32_t max_operands;  // Of a dispatch. The block of parameters is not counted.
   uint64_t max_operand_bytes;

@@ -1,4 +1,4 @@
-// What shaders cannot do is an error.
+// What shaders cannot do is an error; what they cannot do at once they do in parts.
 
 #include <gtest/gtest.h>
 
@@ -41,42 +41,115 @@ TEST(VulkanLimits, MoreElementsThanAreCountedAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-// What shaders see of an operand at once is less than there may be: on lavapipe 128 MiB.
-TEST(VulkanLimits, LoopsGoOverMoreThanShadersSeeAtOnce) {
-  const Bench bench(Settings{{"cache", ""}});
-  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
-  const uint64_t seen = capabilities_of(bench.device()).max_operand_bytes;
-  if (seen > uint64_t{1} << 28) GTEST_SKIP() << "there is not so much memory here";
-  const Queue queue(bench);
-  tenon_operand x = {}, y = {};
-  x.dtype = y.dtype = TENON_INT8;
-  x.rank = y.rank = 1;
-  x.strides = y.strides = TENON_STRIDES_DENSE;
-  const PreparedKernel kernel(bench, TENON_OP_neg, nullptr, {&x, 1}, y);
-  ASSERT_NE(kernel.handle(), nullptr);
-  const int64_t n = static_cast<int64_t>(seen) + 100001, stride = 1;
-  const uint64_t size = static_cast<uint64_t>(n);
-  const Memory memory(bench, size), result(bench, size);
-  Bytes numbers(size);
-  for (uint64_t i = 0; i < size; ++i) numbers[i] = static_cast<uint8_t>(i * 7 + (i >> 20));
-  queue.write(memory, 0, numbers.data(), size);
-  tenon_view input = {}, output = {};
-  input.buffer = memory.get();
-  output.buffer = result.get();
-  input.dtype = output.dtype = TENON_INT8;
-  input.sizes = output.sizes = &n;
-  input.strides = output.strides = &stride;
-  input.rank = output.rank = 1;
-  input.strides_class = output.strides_class = TENON_STRIDES_DENSE;
-  tenon_launch launch = {};
-  launch.struct_size = sizeof launch;
-  launch.n_inputs = launch.n_outputs = 1;
-  launch.inputs = &input;
-  launch.outputs = &output;
-  EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
-  const Bytes negated = queue.bytes(result, size);
+// ---- operands of which shaders see a part at once: on lavapipe 128 MiB
+
+class VulkanLargeLoops : public ::testing::Test {
+ protected:
+  struct Input {
+    const Memory& memory;
+    std::vector<int64_t> strides;  // Empty: dense.
+  };
+
+  void SetUp() override {
+    if (!bench_.is_open()) GTEST_SKIP() << bench_.failure().message;
+    if (seen() > uint64_t{1} << 28) GTEST_SKIP() << "there is not so much memory here";
+  }
+  const Bench& bench() const { return bench_; }
+  uint64_t seen() const { return capabilities_of(bench_.device()).max_operand_bytes; }
+
+  // Memory with the result of an elementwise op of int8.
+  std::unique_ptr<Memory> computed(uint32_t op, const std::vector<int64_t>& sizes,
+                                   const std::vector<Input>& inputs) const {
+    std::vector<int64_t> dense(sizes.size());
+    int64_t n = 1;
+    for (size_t axis = sizes.size(); axis-- > 0; n *= sizes[axis]) dense[axis] = n;
+    const auto view_of = [&](const Memory& memory, const std::vector<int64_t>& strides) {
+      tenon_view view = {};
+      view.buffer = memory.get();
+      view.dtype = TENON_INT8;
+      view.rank = static_cast<uint16_t>(sizes.size());
+      view.sizes = sizes.data();
+      view.strides = strides.empty() ? dense.data() : strides.data();
+      view.strides_class = strides.empty() ? TENON_STRIDES_DENSE : TENON_STRIDES_STRIDED;
+      return view;
+    };
+    const auto operand_of = [](const tenon_view& view) {
+      tenon_operand operand = {};
+      operand.dtype = view.dtype;
+      operand.rank = view.rank;
+      operand.strides = view.strides_class;
+      return operand;
+    };
+    auto result = std::make_unique<Memory>(bench_, static_cast<uint64_t>(n));
+    const tenon_view output = view_of(*result, {});
+    std::vector<tenon_view> views;
+    std::vector<tenon_operand> operands;
+    for (const Input& input : inputs) {
+      views.push_back(view_of(input.memory, input.strides));
+      operands.push_back(operand_of(views.back()));
+    }
+    const PreparedKernel kernel(bench_, op, nullptr, operands, operand_of(output));
+    EXPECT_NE(kernel.handle(), nullptr);
+    if (kernel.handle() == nullptr) return result;
+    tenon_launch launch = {};
+    launch.struct_size = sizeof launch;
+    launch.n_inputs = static_cast<uint32_t>(views.size());
+    launch.n_outputs = 1;
+    launch.inputs = views.data();
+    launch.outputs = &output;
+    EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue_.get(), &launch));
+    return result;
+  }
+
+  Bytes drawn(uint64_t n) const {
+    Bytes numbers(n);
+    for (uint64_t i = 0; i < n; ++i) numbers[i] = static_cast<uint8_t>(i * 7 + (i >> 20));
+    return numbers;
+  }
+  const Queue& queue() const { return queue_; }
+
+ private:
+  const Bench bench_{Settings{{"cache", ""}}};
+  const Queue queue_{bench_};
+};
+
+TEST_F(VulkanLargeLoops, GoOverDenseOperandsInParts) {
+  const uint64_t n = seen() + 100001;
+  const Memory memory(bench(), n);
+  const Bytes numbers = drawn(n);
+  queue().write(memory, 0, numbers.data(), n);
+  const auto result = computed(TENON_OP_neg, {static_cast<int64_t>(n)}, {{memory, {}}});
+  const Bytes negated = queue().bytes(*result, n);
   uint64_t n_wrong = 0;
-  for (uint64_t i = 0; i < size; ++i) n_wrong += static_cast<uint8_t>(negated[i] + numbers[i]) != 0;
+  for (uint64_t i = 0; i < n; ++i) n_wrong += static_cast<uint8_t>(negated[i] + numbers[i]) != 0;
+  EXPECT_EQ(n_wrong, 0u);
+}
+
+// Rows, one of which alone is too much where their elements lie apart.
+TEST_F(VulkanLargeLoops, GoOverStridedOperandsInParts) {
+  constexpr uint64_t kRows = 3;
+  const uint64_t n_columns = seen() / kRows + 50001, n = kRows * n_columns;
+  const auto columns = static_cast<int64_t>(n_columns);
+  const Memory memory(bench(), n);
+  const Bytes numbers = drawn(n);
+  queue().write(memory, 0, numbers.data(), n);
+
+  const auto with_row =
+      computed(TENON_OP_add, {kRows, columns}, {{memory, {}}, {memory, {0, 1}}});
+  const Bytes sums = queue().bytes(*with_row, n);
+  uint64_t n_wrong = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    n_wrong += sums[i] != static_cast<uint8_t>(numbers[i] + numbers[i % n_columns]);
+  }
+  EXPECT_EQ(n_wrong, 0u);
+
+  const auto transposed = computed(TENON_OP_neg, {kRows, columns}, {{memory, {1, kRows}}});
+  const Bytes negated = queue().bytes(*transposed, n);
+  n_wrong = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint8_t number = numbers[i % n_columns * kRows + i / n_columns];
+    n_wrong += static_cast<uint8_t>(negated[i] + number) != 0;
+  }
   EXPECT_EQ(n_wrong, 0u);
 }
 

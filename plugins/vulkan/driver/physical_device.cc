@@ -181,6 +181,7 @@ void find_subgroups(const VkPhysicalDeviceSubgroupProperties& subgroup,
   };
   capabilities.subgroup_ballot = has(VK_SUBGROUP_FEATURE_BALLOT_BIT);
   capabilities.subgroup_shuffle = has(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
+  capabilities.subgroup_quad = has(VK_SUBGROUP_FEATURE_QUAD_BIT);
 }
 
 void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilities) {

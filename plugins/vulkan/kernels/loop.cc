@@ -15,6 +15,7 @@
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/lazy_pipeline.h"
+#include "plugins/vulkan/kernels/parts.h"
 #include "plugins/vulkan/kernels/shader.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -171,30 +172,26 @@ class Loop final : public Kernel {
     const tenon_view& out = launch.outputs[0];
     const int64_t n = tenon_sdk::count(out);
     if (n == 0) return nullptr;
+    Operand operands[Axes::kMostOperands];
+    for (uint32_t i = 0; i < n_operands(); ++i) operands[i] = operand_of(launch, i);
+    if (!are_seen({operands, n_operands()})) return enqueue_parts(encoder, launch);
     std::array<const int64_t*, Axes::kMostOperands> strides;
     for (size_t k = 0; k < strided_.size(); ++k) strides[k] = launch.inputs[strided_[k]].strides;
     const Axes axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided_.size()});
-    Operand operands[Axes::kMostOperands];
-    for (uint32_t i = 0; i < n_operands(); ++i) operands[i] = operand_of(launch, i);
     const bool by_four = n >= kMany && goes_by_four({operands, n_operands()}, axes);
     const Pipeline* pipeline = nullptr;
     tenon_error* error = pipelines_[by_four ? 1 : 0].get(device_, n_operands(), &pipeline,
                                                          [&] { return module(by_four); });
     if (error != nullptr) return error;
-    const int64_t at_once = strided_.empty() ? std::min(n, most_at_once()) : n;
-    for (int64_t begin = 0; begin < n && error == nullptr; begin += at_once) {
-      const int64_t n_here = std::min(at_once, n - begin);
-      if (n_here < n) show_part(begin, n_here, launch, operands);
-      Words words;
-      push(words, n_here);
-      if (!strided_.empty()) axes.push(words);
-      const uint32_t lanes = LoopCode::lanes(plan_, by_four);
-      error = encoder.dispatch({pipeline,
-                                {operands, n_operands()},
-                                words,
-                                groups_for((static_cast<uint64_t>(n_here) + lanes - 1) / lanes)});
-    }
-    return error;
+    if (error != nullptr) return error;
+    Words words;
+    push(words, n);
+    if (!strided_.empty()) axes.push(words);
+    const uint32_t lanes = LoopCode::lanes(plan_, by_four);
+    return encoder.dispatch({pipeline,
+                             {operands, n_operands()},
+                             words,
+                             groups_for((static_cast<uint64_t>(n) + lanes - 1) / lanes)});
   }
 
  private:
@@ -209,25 +206,22 @@ class Loop final : public Kernel {
     return static_cast<uint32_t>(plan_.inputs.size() + plan_.outputs.size());
   }
 
-  // As many elements as shaders see of every operand that has so many, wherever it begins.
-  int64_t most_at_once() const {
-    constexpr uint64_t kAnyBeginning = 256, kEvenly = 65536;
-    uint64_t widest = 1;
-    for (uint32_t i = 0; i < n_operands(); ++i) {
-      if (is_dense(i)) widest = std::max<uint64_t>(widest, tenon_sdk::size_of(dtype(i)));
-    }
-    const uint64_t seen = capabilities_of(device_).max_operand_bytes - kAnyBeginning;
-    return static_cast<int64_t>(seen / widest / kEvenly * kEvenly);
+  // What shaders see of an operand, wherever it begins.
+  uint64_t seen_bytes() const {
+    constexpr uint64_t kAnyBeginning = 256;
+    return capabilities_of(device_).max_operand_bytes - kAnyBeginning;
   }
-
-  void show_part(int64_t begin, int64_t n, const tenon_launch& launch, Operand* operands) const {
-    for (uint32_t i = 0; i < n_operands(); ++i) {
-      if (!is_dense(i)) continue;
-      const uint64_t size = tenon_sdk::size_of(dtype(i));
-      operands[i] = operand_of(launch, i);
-      operands[i].begin = operands[i].first += static_cast<uint64_t>(begin) * size;
-      operands[i].end = operands[i].first + static_cast<uint64_t>(n) * size;
+  bool are_seen(std::span<const Operand> operands) const {
+    return std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+      return operand.end - operand.begin <= seen_bytes();
+    });
+  }
+  tenon_error* enqueue_parts(Encoder& encoder, const tenon_launch& launch) const {
+    Parts parts(launch, seen_bytes());
+    while (parts.next()) {
+      if (tenon_error* error = enqueue(encoder, parts.launch())) return error;
     }
+    return nullptr;
   }
 
   Words module(bool by_four) const {

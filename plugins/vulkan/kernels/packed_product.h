@@ -66,11 +66,11 @@ struct PackedShape {
   uint32_t lanes;  // Invocations of a subgroup, and of a group.
   bool reads_texels;
 
-  // So many k come at a time; rows of a tile, columns of an invocation. Single words cost more,
-  // which more columns make up for, and so much code is compiled in no time by no driver.
+  // So many k come at a time; rows of a tile, columns of an invocation. Single words cost more code,
+  // and what is gone through again and again is to stay in a processor's first cache.
   uint32_t block() const { return reads_texels ? 8 : 4; }
-  uint32_t rows() const { return 16; }
-  uint32_t columns_each() const { return reads_texels ? 4 : 8; }
+  uint32_t rows() const { return reads_texels ? 16 : 8; }
+  uint32_t columns_each() const { return 4; }
   uint32_t columns() const { return lanes * columns_each(); }  // Of a tile.
   // Those whose sums are added to at a time, over all k of a block: as many as a processor's
   // registers hold, where it pays to keep what they are multiplied by.

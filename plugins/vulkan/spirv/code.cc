@@ -22,6 +22,7 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
     : shape_(shape),
       flushes_(!capabilities.controls32.preserves_denorms),
       divides_all_(capabilities.runs_on_host),
+      subgroups_are_quads_(capabilities.subgroup_quad && capabilities.subgroup_size == 4),
       neighbours_(
           std::gcd(shape.local_size, std::bit_floor(std::max(capabilities.subgroup_size, 1u)))) {
   module_.capability(spv::Capability::Shader);
@@ -144,9 +145,12 @@ F32 Code::from_lane(F32 x, uint32_t lane) {
 }
 
 F32 Code::broadcast(F32 x, uint32_t lane) {
-  module_.capability(spv::Capability::GroupNonUniformBallot);
+  module_.capability(subgroups_are_quads_ ? spv::Capability::GroupNonUniformQuad
+                                          : spv::Capability::GroupNonUniformBallot);
   const Id subgroup = u32(word(spv::Scope::Subgroup)).id;
-  return emit<F32>(spv::Op::OpGroupNonUniformBroadcast, {subgroup, x.id, u32(lane).id});
+  return emit<F32>(subgroups_are_quads_ ? spv::Op::OpGroupNonUniformQuadBroadcast
+                                        : spv::Op::OpGroupNonUniformBroadcast,
+                   {subgroup, x.id, u32(lane).id});
 }
 
 Words Code::finish() {

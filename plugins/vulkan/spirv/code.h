@@ -251,6 +251,7 @@ class Code {
   const Shape shape_;
   const bool flushes_;
   const bool divides_all_;
+  const bool subgroups_are_quads_;
   const uint32_t neighbours_;  // Invocations of a group that run side by side.
   Module module_;
   Words variables_, body_;
