@@ -134,8 +134,7 @@ TEST_F(VulkanLargeLoops, GoOverStridedOperandsInParts) {
   const Bytes numbers = drawn(n);
   queue().write(memory, 0, numbers.data(), n);
 
-  const auto with_row =
-      computed(TENON_OP_add, {kRows, columns}, {{memory, {}}, {memory, {0, 1}}});
+  const auto with_row = computed(TENON_OP_add, {kRows, columns}, {{memory, {}}, {memory, {0, 1}}});
   const Bytes sums = queue().bytes(*with_row, n);
   uint64_t n_wrong = 0;
   for (uint64_t i = 0; i < n; ++i) {

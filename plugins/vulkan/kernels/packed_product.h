@@ -66,8 +66,8 @@ struct PackedShape {
   uint32_t lanes;  // Invocations of a subgroup, and of a group.
   bool reads_texels;
 
-  // So many k come at a time; rows of a tile, columns of an invocation. Single words cost more code,
-  // and what is gone through again and again is to stay in a processor's first cache.
+  // So many k come at a time; rows of a tile, columns of an invocation. Single words cost more
+  // code, and what is gone through again and again is to stay in a processor's first cache.
   uint32_t block() const { return reads_texels ? 8 : 4; }
   uint32_t rows() const { return reads_texels ? 16 : 8; }
   uint32_t columns_each() const { return 4; }

@@ -47,8 +47,7 @@ void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide, boo
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
             deep = code.parameter(kDeep);
   const U32 across = (columns + (kTile - 1)) / kTile, down = (rows + (kTile - 1)) / kTile;
-  const U32 first_tile = code.parameter(kFirstTile),
-            end_tile = first_tile + code.parameter(kTiles);
+  const U32 first_tile = code.parameter(kFirstTile), end_tile = first_tile + code.parameter(kTiles);
   const U32 own_row = (code.local_index() / kSide) * kEach,
             own_column = (code.local_index() % kSide) * kEach;
 
@@ -227,8 +226,8 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
 
 tenon_error* ProductKernel::run_direct(Encoder& encoder, std::span<const Operand> operands,
                                        Words& words, const ProductSizes& product) const {
-  const uint64_t n_tiles = static_cast<uint64_t>(
-      product.matrices * divide_up(product.rows, kTile) * divide_up(product.columns, kTile));
+  const uint64_t n_tiles = static_cast<uint64_t>(product.matrices * divide_up(product.rows, kTile) *
+                                                 divide_up(product.columns, kTile));
   const uint64_t n_panels = static_cast<uint64_t>(divide_up(product.deep, kDepth));
   const uint64_t of_tile = std::max<uint64_t>(n_panels * kTile * kTile * kDepth, 1);
   const uint64_t tiles_at_once =
