@@ -31,8 +31,8 @@ struct Capabilities {
   uint64_t max_operand_bytes;
   bool texels;              // All that an operand may be is also seen as texels of four words.
   uint64_t max_iterations;  // Of an invocation's loops, all together; they end in silence then.
-  // So many multiplications of a product come in one dispatch and in one submission. Drivers take a
-  // device for lost that is busy with one for seconds.
+  // A product comes in dispatches of so many multiplications, and a submission ends once it has so
+  // many. Drivers take a device for lost that is busy with one for seconds.
   uint64_t products_at_once;
   uint32_t shared_memory_bytes;
 

@@ -183,7 +183,6 @@ class Loop final : public Kernel {
     tenon_error* error = pipelines_[by_four ? 1 : 0].get(device_, n_operands(), &pipeline,
                                                          [&] { return module(by_four); });
     if (error != nullptr) return error;
-    if (error != nullptr) return error;
     Words words;
     push(words, n);
     if (!strided_.empty()) axes.push(words);
