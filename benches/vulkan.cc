@@ -8,14 +8,18 @@
 //                  more), and beside a command buffer of 200 dispatches that is submitted again
 //   replay_host    of that what the caller waits for until the call returns
 //   matmul_1024    beside a shader that does nothing but as many products and sums: 0.5 or more
+//   sum_of_host    a sum of 16 M elements of the host's memory, which is lent, beside one of a copy
 //   first_use      of an op whose shader an earlier run kept, beside one without such a cache
 //   first_uses     of 16 ops without one, called one behind the other, beside waiting for each
 
 #include <tenon/tenon.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -215,6 +219,30 @@ void measure_matmul(benchmark::State& state) {
   measure(state, call, kSize);
 }
 
+// ---- the host's memory
+
+// The host has it in pages, as allocators give out what is large.
+void measure_sum_of_host(benchmark::State& state, bool is_lent) {
+  const std::vector<int64_t> shape = {kElements};
+  constexpr size_t kBytes = size_t{kElements} * sizeof(float), kPage = 4096;
+  const std::unique_ptr<float, decltype(&std::free)> data(
+      static_cast<float*>(std::aligned_alloc(kPage, kBytes)), std::free);
+  std::fill_n(data.get(), kElements, 0.5f);
+  for (auto _ : state) {
+    tenon_tensor *x = nullptr, *sum = nullptr;
+    const tenon_deleter keep = {[](void*) {}, nullptr};
+    check(is_lent ? tenon_tensor_from_host(scope(), TENON_FLOAT32, shape.data(), 1, nullptr,
+                                           data.get(), kBytes, keep, &x)
+                  : tenon_tensor_from_data(scope(), TENON_FLOAT32, shape.data(), 1, data.get(),
+                                           kBytes, &x));
+    check(tenon_sum(scope(), x, nullptr, &sum));
+    if (first_of(sum) != kElements / 2) state.SkipWithError("wrong result");
+    tenon_tensor_release(sum);
+    tenon_tensor_release(x);
+    check(tenon_scope_wait(scope()));
+  }
+}
+
 // ---- shaders written by hand
 
 struct ByHand {
@@ -357,6 +385,8 @@ int main(int argc, char** argv) {
   add_case("replay_host/tenon", measure_gathers, true, Timed::kHost);
   add_case("replay_host/tenon_eager", measure_gathers, false, Timed::kHost);
   add_case("matmul_1024/tenon", measure_matmul);
+  add_case("sum_of_host/tenon", measure_sum_of_host, true);
+  add_case("sum_of_host/tenon_copied", measure_sum_of_host, false);
   const auto one = [](FirstUse& first) { first.run(); };
   add_case("first_use/tenon", measure_first_use, true, one);
   add_case("first_use/tenon_empty_cache", measure_first_use, false, one);

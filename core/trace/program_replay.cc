@@ -17,6 +17,12 @@ namespace {
 constexpr size_t kFewest = 2;    // Launches; to replay one is not less than to launch it.
 constexpr uint64_t kAlign = 64;  // Slots begin at the same places modulo that.
 
+// As the device's own memory does. Of what is lent only its address says so.
+bool begins_aligned(const Storage& storage) {
+  return !storage.imported ||
+         (storage.data && reinterpret_cast<uintptr_t>(storage.data) % kAlign == 0);
+}
+
 }  // namespace
 
 class Program::Recording {
@@ -36,9 +42,8 @@ class Program::Recording {
   bool serves(const std::vector<Slot>& slots) const {
     return handle_ && std::equal(starts_.begin(), starts_.end(), slots.begin(),
                                  [](uint64_t start, const Slot& slot) {
-                                   // Of memory from elsewhere nobody knows where it begins.
                                    return start == slot.offset % kAlign &&
-                                          !(slot.storage && slot.storage->imported);
+                                          (!slot.storage || begins_aligned(*slot.storage));
                                  });
   }
 

@@ -18,7 +18,8 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr tenon_features kProvides = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_HOST_BLOCKING |
-                                     TENON_FEATURE_FLUSH_TO_ZERO | TENON_FEATURE_FLOAT64;
+                                     TENON_FEATURE_IMPORT_HOST | TENON_FEATURE_FLUSH_TO_ZERO |
+                                     TENON_FEATURE_FLOAT64;
 
 tenon_features arithmetic_of(const Capabilities& capabilities) {
   const bool keeps = capabilities.controls32.preserves_denorms &&
@@ -91,7 +92,14 @@ void release(tenon_buffer_p* self) {
 
 void* map(tenon_buffer_p* buffer) { return from_c(buffer).data(); }
 
-constexpr std::nullptr_t import_host = nullptr;
+tenon_error* import_host(tenon_device_p* device, void* data, uint64_t size,
+                         tenon_buffer_p** out_buffer) {
+  *out_buffer = nullptr;
+  std::unique_ptr<Buffer> made;
+  if (tenon_error* error = from_c(device).memory().import(data, size, made)) return error;
+  hand_out(out_buffer, std::move(made));
+  return nullptr;
+}
 
 tenon_error* copy(tenon_stream_p* stream, const tenon_copy_region* region) {
   return from_c(stream).copy(*region);

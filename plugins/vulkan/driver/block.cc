@@ -11,18 +11,46 @@ constexpr VkMemoryPropertyFlags kMapped =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr uint32_t kNone = ~0u;
 
-VkResult make_buffer(const Driver& driver, uint64_t size, VkBuffer& buffer) {
-  const VkBufferCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-      .pNext = nullptr,
-      .flags = 0,
-      .size = size,
-      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
-               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-      .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-      .queueFamilyIndexCount = 0,
-      .pQueueFamilyIndices = nullptr};
+constexpr VkExternalMemoryHandleTypeFlagBits kPages =
+    VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+
+// `more` says where its memory will be from, if that is not the driver's.
+VkResult make_buffer(const Driver& driver, uint64_t size, const void* more, VkBuffer& buffer) {
+  const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                   .pNext = more,
+                                   .flags = 0,
+                                   .size = size,
+                                   .usage = kBlockUsage,
+                                   .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+                                   .queueFamilyIndexCount = 0,
+                                   .pQueueFamilyIndices = nullptr};
   return driver.vk().CreateBuffer(driver.device(), &info, nullptr, &buffer);
+}
+
+VkMemoryRequirements requirements_of(const Driver& driver, VkBuffer buffer) {
+  VkMemoryRequirements requirements;
+  driver.vk().GetBufferMemoryRequirements(driver.device(), buffer, &requirements);
+  return requirements;
+}
+
+VkResult add_memory(const Driver& driver, uint64_t size, uint32_t memory_type, const void* more,
+                    Block& block) {
+  const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                     .pNext = more,
+                                     .allocationSize = size,
+                                     .memoryTypeIndex = memory_type};
+  const DeviceFunctions& vk = driver.vk();
+  const VkResult result = vk.AllocateMemory(driver.device(), &info, nullptr, &block.memory);
+  if (result != VK_SUCCESS) return result;
+  return vk.BindBufferMemory(driver.device(), block.buffer, block.memory, 0);
+}
+
+void name(const Driver& driver, const Block& block) {
+  if (!driver.has_names()) return;
+  const std::string name =
+      "block " + std::to_string(block.serial) + ", " + std::to_string(block.size) + " bytes";
+  driver.set_name(VK_OBJECT_TYPE_BUFFER, block.buffer, name);
+  driver.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, block.memory, name);
 }
 
 // The type that has all that is required, and most of what is preferred; of several that on the
@@ -63,11 +91,10 @@ class Chooser {
 
 tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
   VkBuffer probe = VK_NULL_HANDLE;
-  if (const VkResult result = make_buffer(driver, 256, probe); result != VK_SUCCESS) {
+  if (const VkResult result = make_buffer(driver, 256, nullptr, probe); result != VK_SUCCESS) {
     return driver.error(result, "cannot make a buffer");
   }
-  VkMemoryRequirements requirements;
-  driver.vk().GetBufferMemoryRequirements(driver.device(), probe, &requirements);
+  const VkMemoryRequirements requirements = requirements_of(driver, probe);
   driver.vk().DestroyBuffer(driver.device(), probe, nullptr);
 
   const Chooser chooser(driver.physical().memory, requirements.memoryTypeBits);
@@ -94,40 +121,70 @@ tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
 
 tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_type, bool is_mapped,
                         Block& block) {
-  const DeviceFunctions& vk = driver.vk();
   Block made;
   made.size = size;
   made.serial = driver.next_serial();
-  VkResult result = make_buffer(driver, size, made.buffer);
+  VkResult result = make_buffer(driver, size, nullptr, made.buffer);
   if (result == VK_SUCCESS) {
-    VkMemoryRequirements requirements;
-    vk.GetBufferMemoryRequirements(driver.device(), made.buffer, &requirements);
-    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                       .pNext = nullptr,
-                                       .allocationSize = requirements.size,
-                                       .memoryTypeIndex = memory_type};
-    result = vk.AllocateMemory(driver.device(), &info, nullptr, &made.memory);
-  }
-  if (result == VK_SUCCESS) {
-    result = vk.BindBufferMemory(driver.device(), made.buffer, made.memory, 0);
+    const VkMemoryRequirements requirements = requirements_of(driver, made.buffer);
+    result = add_memory(driver, requirements.size, memory_type, nullptr, made);
   }
   if (result == VK_SUCCESS && is_mapped) {
     void* data = nullptr;
-    result = vk.MapMemory(driver.device(), made.memory, 0, VK_WHOLE_SIZE, 0, &data);
+    result = driver.vk().MapMemory(driver.device(), made.memory, 0, VK_WHOLE_SIZE, 0, &data);
     made.data = static_cast<std::byte*>(data);
   }
   if (result == VK_SUCCESS) {
-    if (driver.has_names()) {
-      const std::string name =
-          "block " + std::to_string(made.serial) + ", " + std::to_string(size) + " bytes";
-      driver.set_name(VK_OBJECT_TYPE_BUFFER, made.buffer, name);
-      driver.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, made.memory, name);
-    }
+    name(driver, made);
     block = made;
     return nullptr;
   }
   end_block(driver, made);
   return driver.error(result, "cannot allocate " + std::to_string(size) + " bytes");
+}
+
+tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size, Block& block) {
+  Block made;
+  made.size = size;
+  made.serial = driver.next_serial();
+  made.data = pages;
+  made.is_imported = true;
+  VkMemoryHostPointerPropertiesEXT possible = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT,
+      .pNext = nullptr,
+      .memoryTypeBits = 0};
+  VkResult result = driver.vk().GetMemoryHostPointerPropertiesEXT(driver.device(), kPages, pages,
+                                                                  &possible);
+  if (result == VK_SUCCESS) {
+    const VkExternalMemoryBufferCreateInfo more = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .pNext = nullptr,
+        .handleTypes = kPages};
+    result = make_buffer(driver, size, &more, made.buffer);
+  }
+  if (result == VK_SUCCESS) {
+    const VkMemoryRequirements requirements = requirements_of(driver, made.buffer);
+    const Chooser chooser(driver.physical().memory,
+                          requirements.memoryTypeBits & possible.memoryTypeBits);
+    const uint32_t type = chooser.choose(kMapped, kCached);
+    const VkImportMemoryHostPointerInfoEXT more = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+        .pNext = nullptr,
+        .handleType = kPages,
+        .pHostPointer = pages};
+    result = type == kNone || requirements.size > size
+                 ? VK_ERROR_INVALID_EXTERNAL_HANDLE
+                 : add_memory(driver, size, type, &more, made);
+  }
+  if (result == VK_SUCCESS) {
+    name(driver, made);
+    block = made;
+    return nullptr;
+  }
+  end_block(driver, made);
+  if (result == VK_ERROR_DEVICE_LOST) return driver.error(result, "");
+  return driver.error(TENON_UNIMPLEMENTED, "the driver does not take " + std::to_string(size) +
+                                               " bytes of the host's: " + name_of(result));
 }
 
 void end_block(const Driver& driver, Block& block) {

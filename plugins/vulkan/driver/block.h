@@ -27,10 +27,14 @@ struct Block {
   uint64_t size = 0;
   uint32_t serial = 0;        // Tells it from every other block, also from those that are gone.
   std::byte* data = nullptr;  // Its address, if it is mapped; then that is coherent.
+  bool is_imported = false;   // Of memory that the host has given.
 };
 
 tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_type, bool is_mapped,
                         Block& block);
+// Of the host's memory, `pages` and `size` multiples of what the driver wants them to be.
+// UNIMPLEMENTED where it does not take them all the same.
+tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size, Block& block);
 void end_block(const Driver& driver, Block& block);
 
 }  // namespace tenon_vulkan

@@ -50,6 +50,7 @@ tenon_device_properties Device::describe(tenon_features arithmetic) const {
       .vector_bits = 0,
       .uuid = {}};
   if (types_.device_is_visible) properties.features |= TENON_FEATURE_HOST_VISIBLE;
+  if (memory_->imports()) properties.features |= TENON_FEATURE_IMPORT_HOST;
   std::copy(physical.uuid.begin(), physical.uuid.end(), properties.uuid);
   return properties;
 }

@@ -60,6 +60,9 @@ bool load_functions(const InstanceFunctions& instance_functions, VkDevice device
   if (functions.WaitSemaphores == nullptr) {
     functions.WaitSemaphores = reinterpret_cast<PFN_vkWaitSemaphores>(find("vkWaitSemaphoresKHR"));
   }
+  functions.GetMemoryHostPointerPropertiesEXT =
+      reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
+          find("vkGetMemoryHostPointerPropertiesEXT"));
   functions.SetDebugUtilsObjectNameEXT =
       reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(find("vkSetDebugUtilsObjectNameEXT"));
   functions.CmdBeginDebugUtilsLabelEXT =
@@ -109,6 +112,7 @@ void make_lost(InstanceFunctions& functions) {
 void make_lost(DeviceFunctions& functions) {
   TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_LOSE)
   make_one_lost(functions.WaitSemaphores);
+  make_one_lost(functions.GetMemoryHostPointerPropertiesEXT);
   make_one_lost(functions.SetDebugUtilsObjectNameEXT);
   make_one_lost(functions.CmdBeginDebugUtilsLabelEXT);
   make_one_lost(functions.CmdEndDebugUtilsLabelEXT);
@@ -135,6 +139,7 @@ std::string name_of(VkResult result) {
     TENON_VULKAN_RESULT(VK_ERROR_TOO_MANY_OBJECTS)
     TENON_VULKAN_RESULT(VK_ERROR_FRAGMENTED_POOL)
     TENON_VULKAN_RESULT(VK_ERROR_OUT_OF_POOL_MEMORY)
+    TENON_VULKAN_RESULT(VK_ERROR_INVALID_EXTERNAL_HANDLE)
     TENON_VULKAN_RESULT(VK_ERROR_INVALID_SHADER_NV)
     TENON_VULKAN_RESULT(VK_ERROR_UNKNOWN)
 #undef TENON_VULKAN_RESULT

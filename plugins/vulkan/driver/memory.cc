@@ -10,6 +10,9 @@ namespace {
 constexpr uint64_t kSharedBytes = uint64_t{64} << 20;
 constexpr uint64_t kLeastSharedBytes = uint64_t{1} << 20;
 
+// What is smaller is copied in less time.
+constexpr uint64_t kLeastImported = uint64_t{16} << 10;
+
 uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
@@ -76,12 +79,40 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
 tenon_error* Memory::add_block(uint64_t size) {
   auto made = std::make_unique<OwnedBlock>();
   made->free.push_back({0, size});
-  if (blocks_.capacity() == blocks_.size()) blocks_.reserve(2 * blocks_.size() + 1);
+  reserve_block();
   if (tenon_error* error =
           make_block(driver_, size, types_.device, types_.device_is_visible, made->block)) {
     return error;
   }
   blocks_.push_back(std::move(made));
+  return nullptr;
+}
+
+void Memory::reserve_block() {
+  if (blocks_.capacity() == blocks_.size()) blocks_.reserve(2 * blocks_.size() + 1);
+}
+
+// The driver takes whole pages. Shaders write whole words, and what is beside the first and the
+// last element is not theirs.
+tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer) {
+  const uint64_t alignment = driver_.physical().import_alignment;
+  const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
+  if (size < kLeastImported || size > max_bytes_ - 2 * alignment || size % 4 != 0 ||
+      offset % kTexelBytes != 0) {
+    return driver_.error(TENON_UNIMPLEMENTED,
+                         "imported are whole words, " + std::to_string(kLeastImported) + " to " +
+                             std::to_string(max_bytes_) + " bytes");
+  }
+  std::lock_guard guard(mutex_);
+  auto made = std::make_unique<OwnedBlock>();
+  std::unique_ptr<Buffer> of_it(new Buffer{*this, made->block, offset, size});
+  reserve_block();
+  if (tenon_error* error = import_block(driver_, static_cast<std::byte*>(data) - offset,
+                                        round_up(offset + size, alignment), made->block)) {
+    return error;
+  }
+  blocks_.push_back(std::move(made));
+  buffer = std::move(of_it);
   return nullptr;
 }
 
@@ -115,9 +146,10 @@ std::unique_ptr<Buffer> Memory::find_room(OwnedBlock& block, uint64_t size, uint
 
 void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
   std::lock_guard guard(mutex_);
-  allocated_ -= buffer->size;
   const auto block = std::find_if(blocks_.begin(), blocks_.end(),
                                   [&](const auto& each) { return &each->block == &buffer->block; });
+  if (buffer->block.is_imported) return end(block);
+  allocated_ -= buffer->size;
   add_free(**block, {buffer->offset, round_up(std::max<uint64_t>(buffer->size, 1), alignment_)});
   if (--(*block)->n_buffers == 0) end_if_spare(block);
 }
@@ -147,6 +179,10 @@ void Memory::end_if_spare(Blocks::iterator block) noexcept {
   };
   const bool is_shared = (*block)->block.size == shared_bytes_;
   if (is_shared && std::none_of(blocks_.begin(), blocks_.end(), is_empty)) return;
+  end(block);
+}
+
+void Memory::end(Blocks::iterator block) noexcept {
   end_block(driver_, (*block)->block);
   blocks_.erase(block);
 }

@@ -28,6 +28,10 @@ class Memory {
 
   uint64_t max_buffer_bytes() const { return max_bytes_; }
   tenon_error* allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
+  // Whether devices read and write memory of the host's as quickly as their own.
+  bool imports() const { return types_.device_is_visible && driver_.physical().import_alignment > 0; }
+  // Of the host's memory, where it is.
+  tenon_error* import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer);
   void release(std::unique_ptr<Buffer> buffer) noexcept;
   tenon_memory_statistics statistics() const;
 
@@ -45,10 +49,12 @@ class Memory {
   std::unique_ptr<Buffer> find_room(OwnedBlock& block, uint64_t size, uint64_t room);
   std::unique_ptr<Buffer> find_room(uint64_t size, uint64_t room);
   tenon_error* add_block(uint64_t size);
+  void reserve_block();
   tenon_error* try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
   tenon_error* too_large(uint64_t size) const;
   void add_free(OwnedBlock& block, Range range) noexcept;
   void end_if_spare(Blocks::iterator block) noexcept;
+  void end(Blocks::iterator block) noexcept;
 
   const Driver& driver_;
   const MemoryTypes types_;

@@ -6,6 +6,8 @@
 namespace tenon_vulkan {
 namespace {
 
+constexpr uint32_t kNever = ~0u;  // No version has it.
+
 template <class Struct>
 Struct of_type(VkStructureType type) {
   Struct made = {};
@@ -49,6 +51,9 @@ struct PropertyChain {
   VkPhysicalDeviceMaintenance4Properties maintenance4 =
       of_type<VkPhysicalDeviceMaintenance4Properties>(
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES);
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host =
+      of_type<VkPhysicalDeviceExternalMemoryHostPropertiesEXT>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
 
   explicit PropertyChain(const Offers& offers) {
     Chain chain(core);
@@ -58,6 +63,7 @@ struct PropertyChain {
     chain.add(offers.driver_properties, driver);
     chain.add(offers.float_controls, floats);
     chain.add(offers.maintenance4, maintenance4);
+    chain.add(offers.external_memory_host, host);
   }
 };
 
@@ -97,6 +103,7 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
   found.float_controls = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
   found.driver_properties = offers(VK_API_VERSION_1_2, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
   found.maintenance4 = offers(VK_API_VERSION_1_3, VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
+  found.external_memory_host = offers(kNever, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
   return found;
 }
 
@@ -197,6 +204,23 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
   capabilities.shared_memory_bytes = limits.maxComputeSharedMemorySize;
 }
 
+// Whether buffers of the usage that blocks have may be of the host's memory.
+bool imports(const InstanceFunctions& vk, VkPhysicalDevice device) {
+  const VkPhysicalDeviceExternalBufferInfo asked = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+      .pNext = nullptr,
+      .flags = 0,
+      .usage = kBlockUsage,
+      .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+  auto found =
+      of_type<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+  vk.GetPhysicalDeviceExternalBufferProperties(device, &asked, &found);
+  const VkExternalMemoryFeatureFlags features =
+      found.externalMemoryProperties.externalMemoryFeatures;
+  return (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0 &&
+         (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) == 0;
+}
+
 void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
   const Extensions extensions(vk, device.handle);
   device.offers = find_offers(extensions, device);
@@ -212,6 +236,9 @@ void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
   if (device.offers.maintenance4) {
     device.max_buffer_bytes =
         std::min<uint64_t>(device.max_buffer_bytes, properties.maintenance4.maxBufferSize);
+  }
+  if (device.offers.external_memory_host && imports(vk, device.handle)) {
+    device.import_alignment = properties.host.minImportedHostPointerAlignment;
   }
   Capabilities& capabilities = device.capabilities;
   capabilities.float64 = device.features.core.features.shaderFloat64;

@@ -14,7 +14,7 @@ namespace tenon_vulkan {
 
 // Whether what is not in Vulkan 1.1 is there, by a later version or by an extension.
 struct Offers {
-  bool timeline, float_controls, driver_properties, maintenance4;
+  bool timeline, float_controls, driver_properties, maintenance4, external_memory_host;
 };
 
 // The features that kernels or streams use. First what is there, then the same to ask for it.
@@ -38,6 +38,7 @@ struct PhysicalDevice {
   std::string driver;
   uint64_t max_allocation_bytes;
   uint64_t max_buffer_bytes;
+  uint64_t import_alignment;  // Of the host's memory that buffers may be made of; 0: of none.
   Offers offers;
   FeatureChain features;
   std::vector<const char*> extensions;  // To be asked for.

@@ -25,6 +25,7 @@ namespace tenon_vulkan {
   F(GetPhysicalDeviceFeatures2)             \
   F(GetPhysicalDeviceMemoryProperties)      \
   F(GetPhysicalDeviceQueueFamilyProperties) \
+  F(GetPhysicalDeviceExternalBufferProperties) \
   F(EnumerateDeviceExtensionProperties)     \
   F(CreateDevice)                           \
   F(GetDeviceProcAddr)
@@ -101,6 +102,8 @@ struct InstanceFunctions {
 struct DeviceFunctions {
   TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_MEMBER)
   PFN_vkWaitSemaphores WaitSemaphores = nullptr;  // Only with timeline semaphores.
+  // Only with VK_EXT_external_memory_host.
+  PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT = nullptr;
   // Only with VK_EXT_debug_utils.
   PFN_vkSetDebugUtilsObjectNameEXT SetDebugUtilsObjectNameEXT = nullptr;
   PFN_vkCmdBeginDebugUtilsLabelEXT CmdBeginDebugUtilsLabelEXT = nullptr;
@@ -109,6 +112,11 @@ struct DeviceFunctions {
 
 // "VK_ERROR_DEVICE_LOST", or the number of a result that has no name here.
 std::string name_of(VkResult result);
+
+// Of every block.
+inline constexpr VkBufferUsageFlags kBlockUsage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
+    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
 // A texel is four words.
 inline constexpr VkFormat kTexelFormat = VK_FORMAT_R32G32B32A32_UINT;

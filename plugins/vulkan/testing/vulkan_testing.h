@@ -121,6 +121,7 @@ class Folder {
 class Memory {
  public:
   Memory(const Bench& bench, uint64_t size);
+  explicit Memory(tenon_buffer_p* handle) : handle_(handle) {}
   Memory(Memory&& from) noexcept : handle_(std::exchange(from.handle_, nullptr)) {}
   ~Memory();
   tenon_buffer_p* get() const { return handle_; }
