@@ -162,9 +162,8 @@ TEST_P(VulkanImport, IsRefusedWhereTheDriverDoesNotTakeIt) {
   tenon_buffer_p* buffer = nullptr;
   const DeviceFunctions kept = functions();
   functions().AllocateMemory = [](VkDevice, const VkMemoryAllocateInfo*,
-                                  const VkAllocationCallbacks*, VkDeviceMemory*) {
-    return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-  };
+                                  const VkAllocationCallbacks*,
+                                  VkDeviceMemory*) { return VK_ERROR_INVALID_EXTERNAL_HANDLE; };
   Failure failure = import(pages.words(), kBytes, &buffer);
   functions() = kept;
   EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
@@ -172,12 +171,12 @@ TEST_P(VulkanImport, IsRefusedWhereTheDriverDoesNotTakeIt) {
       << failure.message;
 
   // No type of memory is the device's and the host's.
-  functions().GetMemoryHostPointerPropertiesEXT =
-      [](VkDevice, VkExternalMemoryHandleTypeFlagBits, const void*,
-         VkMemoryHostPointerPropertiesEXT* properties) {
-        properties->memoryTypeBits = 0;
-        return VK_SUCCESS;
-      };
+  functions().GetMemoryHostPointerPropertiesEXT = [](VkDevice, VkExternalMemoryHandleTypeFlagBits,
+                                                     const void*,
+                                                     VkMemoryHostPointerPropertiesEXT* properties) {
+    properties->memoryTypeBits = 0;
+    return VK_SUCCESS;
+  };
   failure = import(pages.words(), kBytes, &buffer);
   functions() = kept;
   EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED) << failure.message;
@@ -185,8 +184,7 @@ TEST_P(VulkanImport, IsRefusedWhereTheDriverDoesNotTakeIt) {
   const Memory lent = imported(pages.words(), kBytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(, VulkanImport,
-                         ::testing::Values(Settings{}, Settings{{"validate", "1"}}),
+INSTANTIATE_TEST_SUITE_P(, VulkanImport, ::testing::Values(Settings{}, Settings{{"validate", "1"}}),
                          name_of_settings);
 
 // The device's own memory is not the host's there.

@@ -153,8 +153,8 @@ tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size,
       .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT,
       .pNext = nullptr,
       .memoryTypeBits = 0};
-  VkResult result = driver.vk().GetMemoryHostPointerPropertiesEXT(driver.device(), kPages, pages,
-                                                                  &possible);
+  VkResult result =
+      driver.vk().GetMemoryHostPointerPropertiesEXT(driver.device(), kPages, pages, &possible);
   if (result == VK_SUCCESS) {
     const VkExternalMemoryBufferCreateInfo more = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,

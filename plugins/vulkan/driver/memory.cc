@@ -99,9 +99,9 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
   if (size < kLeastImported || size > max_bytes_ - 2 * alignment || size % 4 != 0 ||
       offset % kTexelBytes != 0) {
-    return driver_.error(TENON_UNIMPLEMENTED,
-                         "imported are whole words, " + std::to_string(kLeastImported) + " to " +
-                             std::to_string(max_bytes_) + " bytes");
+    return driver_.error(TENON_UNIMPLEMENTED, "imported are whole words, " +
+                                                  std::to_string(kLeastImported) + " to " +
+                                                  std::to_string(max_bytes_) + " bytes");
   }
   std::lock_guard guard(mutex_);
   auto made = std::make_unique<OwnedBlock>();

@@ -29,7 +29,9 @@ class Memory {
   uint64_t max_buffer_bytes() const { return max_bytes_; }
   tenon_error* allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
   // Whether devices read and write memory of the host's as quickly as their own.
-  bool imports() const { return types_.device_is_visible && driver_.physical().import_alignment > 0; }
+  bool imports() const {
+    return types_.device_is_visible && driver_.physical().import_alignment > 0;
+  }
   // Of the host's memory, where it is.
   tenon_error* import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer);
   void release(std::unique_ptr<Buffer> buffer) noexcept;

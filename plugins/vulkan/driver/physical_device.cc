@@ -212,8 +212,7 @@ bool imports(const InstanceFunctions& vk, VkPhysicalDevice device) {
       .flags = 0,
       .usage = kBlockUsage,
       .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
-  auto found =
-      of_type<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+  auto found = of_type<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
   vk.GetPhysicalDeviceExternalBufferProperties(device, &asked, &found);
   const VkExternalMemoryFeatureFlags features =
       found.externalMemoryProperties.externalMemoryFeatures;

@@ -17,17 +17,17 @@ namespace tenon_vulkan {
   F(EnumerateInstanceLayerProperties)
 
 // those of an instance,
-#define TENON_VULKAN_INSTANCE_FUNCTIONS(F)  \
-  F(DestroyInstance)                        \
-  F(EnumeratePhysicalDevices)               \
-  F(GetPhysicalDeviceProperties)            \
-  F(GetPhysicalDeviceProperties2)           \
-  F(GetPhysicalDeviceFeatures2)             \
-  F(GetPhysicalDeviceMemoryProperties)      \
-  F(GetPhysicalDeviceQueueFamilyProperties) \
+#define TENON_VULKAN_INSTANCE_FUNCTIONS(F)     \
+  F(DestroyInstance)                           \
+  F(EnumeratePhysicalDevices)                  \
+  F(GetPhysicalDeviceProperties)               \
+  F(GetPhysicalDeviceProperties2)              \
+  F(GetPhysicalDeviceFeatures2)                \
+  F(GetPhysicalDeviceMemoryProperties)         \
+  F(GetPhysicalDeviceQueueFamilyProperties)    \
   F(GetPhysicalDeviceExternalBufferProperties) \
-  F(EnumerateDeviceExtensionProperties)     \
-  F(CreateDevice)                           \
+  F(EnumerateDeviceExtensionProperties)        \
+  F(CreateDevice)                              \
   F(GetDeviceProcAddr)
 
 // and those of a device.

@@ -67,6 +67,12 @@ AxesCode::Axis AxesCode::load(U32 axis) const {
   return loaded;
 }
 
+std::vector<U32> AxesCode::places_on_line(U32 number) const {
+  std::vector<U32> places;
+  for (const U32 stride : last_strides()) places.push_back(number * stride);
+  return places;
+}
+
 std::vector<U32> AxesCode::places(U32 number) const {
   // Adds what an axis brings to the sums; gives the number without the axis.
   const auto go_over = [&](const Axis& axis, U32 rest, std::vector<U32>& sums) {

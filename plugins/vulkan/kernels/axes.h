@@ -69,6 +69,8 @@ class Axes {
   void push(spirv::Words& words) const;
   // How long the last axis is, with what merged.
   int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
+  // Whether that is all there is: shaders may go over it as a line.
+  bool is_line() const { return rank_ <= 1; }
 
  private:
   size_t rank_ = 0, n_operands_ = 0;
@@ -89,6 +91,8 @@ class AxesCode {
 
   // Where each operand has the element of that number.
   std::vector<spirv::U32> places(spirv::U32 number) const;
+  // The same of a line.
+  std::vector<spirv::U32> places_on_line(spirv::U32 number) const;
   // How far it is from an element to the next, for each operand, along the last axis.
   const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }
 

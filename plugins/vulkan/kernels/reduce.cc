@@ -1,8 +1,9 @@
 // Reductions over any axes. Rows are what lies along them; kernels/reduction.h says in which order
 // a row comes down.
 //
-// A row that is long is cut into parts of kPart elements, each a group's, and what they give is the
-// row of a second dispatch. So few rows keep many groups busy.
+// A row that is long is cut into parts, each a group's, or an invocation's where a part is as short
+// as a row of those, and what they give is the row of a second dispatch. So few rows keep many
+// groups busy.
 
 #include <optional>
 
@@ -20,6 +21,7 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
+constexpr int64_t kLongestWhole = 32768;  // Row, and of one in parts, each:
 constexpr int64_t kPart = 16384;
 
 // What one shader of the family goes over, and what it gives.
@@ -27,11 +29,12 @@ struct Pass {
   bool by_groups;      // A row is a group's, not an invocation's.
   bool from_partials;  // Rows of what the parts gave, not of a view.
   bool to_partials;    // Of parts, not of whole rows.
+  bool by_lines;       // A view's rows are along one axis.
 };
 
 // Parameters: how many rows there are, how many elements each has, and of a view how many parts it
-// is cut into, and its axes: those that stay and those that go.
-constexpr uint32_t kRows = 0, kLength = 1, kParts = 2, kAxes = 3;
+// is cut into, how many a part has, and its axes: those that stay and those that go.
+constexpr uint32_t kRows = 0, kLength = 1, kParts = 2, kPartLength = 3, kAxes = 4;
 
 class PassCode {
  public:
@@ -57,21 +60,30 @@ class PassCode {
   void write() {
     const U32 n_rows = code_.parameter(kRows), length = code_.parameter(kLength);
     const U32 zero = code_.u32(0);
+    const U32 n_parts = pass_.to_partials ? code_.parameter(kParts) : code_.u32(1);
+    const U32 n_items = n_rows * n_parts;
+    // Neighbours have neighbouring rows, which often lie side by side.
+    const auto go_over = [&](U32 item, const auto& reduce) {
+      if (!pass_.to_partials) return reduce(item, item, zero, length);
+      const U32 part = item / n_rows, row = item - part * n_rows;
+      const U32 begin = part * code_.parameter(kPartLength);
+      reduce(row * n_parts + part, row, begin, min(begin + code_.parameter(kPartLength), length));
+    };
     if (!pass_.by_groups) {
-      code_.for_each(
-          n_rows, [&](U32 row) { store(row, along(place_of(row), zero, length, code_.u32(1))); });
+      code_.for_each(n_items, [&](U32 item) {
+        go_over(item, [&](U32 at, U32 row, U32 begin, U32 end) {
+          store(at, along(place_of(row), begin, end, code_.u32(1)));
+        });
+      });
       return;
     }
     const GroupReduction group(code_, reduction_);
-    const U32 n_parts = pass_.to_partials ? code_.parameter(kParts) : code_.u32(1);
-    const U32 step = code_.u32(kLocalSize);
-    code_.for_(code_.group_index(), n_rows * n_parts, code_.n_groups(), [&](U32 item) {
-      const U32 row = pass_.to_partials ? item / n_parts : item;
-      const U32 begin = pass_.to_partials ? (item - row * n_parts) * kPart : zero;
-      const U32 end = pass_.to_partials ? min(begin + kPart, length) : length;
-      const auto own = along(place_of(row), begin + code_.local_index(), end, step);
-      const auto whole = group.across(own);
-      code_.if_(code_.local_index() == 0, [&] { store(item, whole); });
+    code_.for_(code_.group_index(), n_items, code_.n_groups(), [&](U32 item) {
+      go_over(item, [&](U32 at, U32 row, U32 begin, U32 end) {
+        const U32 first = begin + code_.local_index();
+        const auto whole = group.across(along(place_of(row), first, end, code_.u32(kLocalSize)));
+        code_.if_(code_.local_index() == 0, [&] { store(at, whole); });
+      });
     });
   }
 
@@ -81,15 +93,17 @@ class PassCode {
   }
 
   Reduction::Partial along(U32 place, U32 begin, U32 end, U32 step) {
-    const PartialVar sum(reduction_, code_);
-    code_.for_(begin, end, step,
-               [&](U32 i) { sum.set(reduction_.join(sum.get(), load(place, i))); });
-    return sum.get();
+    const Reduction* const reductions[] = {&reduction_};
+    return over_runs(code_, reductions, begin, end, step,
+                     [&](U32 i, std::span<const PartialVar> run) {
+                       run[0].set(reduction_.join(run[0].get(), load(place, i)));
+                     })[0];
   }
 
   Reduction::Partial load(U32 place, U32 i) {
     if (!pass_.from_partials) {
-      return reduction_.partial(from_.load(place + reduced_->places(i)[0]), i);
+      const U32 within = (pass_.by_lines ? reduced_->places_on_line(i) : reduced_->places(i))[0];
+      return reduction_.partial(from_.load(place + within), i);
     }
     const U32 at = place + i;
     return {from_.load(at), from_index_ ? from_index_->load(at).word() : i};
@@ -133,14 +147,15 @@ class ReduceKernel final : public Kernel {
     push(words, sizes.n_rows);
     push(words, sizes.length);
     push(words, sizes.n_parts);
+    push(words, sizes.part);
     const tenon_view& x = launch.inputs[0];
     const int64_t* const strides[] = {x.strides};
     Axes(x.rank, x.sizes, ~mask_, strides).push(words);
-    Axes(x.rank, x.sizes, mask_, strides).push(words);
-    if (sizes.n_parts == 1) {
-      const bool by_groups = sizes.length > kShortRow;
-      return run(encoder, {.by_groups = by_groups}, {from, to}, words, sizes.n_rows);
-    }
+    const Axes reduced(x.rank, x.sizes, mask_, strides);
+    reduced.push(words);
+    const int64_t longest_short = longest_short_row(capabilities_of(device_));
+    Pass pass = {.by_groups = sizes.part > longest_short, .by_lines = reduced.is_line()};
+    if (sizes.n_parts == 1) return run(encoder, pass, {from, to}, words, sizes.n_rows);
     // Values first; behind them, of a search, which elements they are.
     const int64_t n_partials = sizes.n_rows * sizes.n_parts;
     Operand values = workspace_of(launch), indices = values;
@@ -149,21 +164,22 @@ class ReduceKernel final : public Kernel {
     Operand written_values = values, written_indices = indices;
     values.is_written = indices.is_written = false;
     written_values.is_written = written_indices.is_written = true;
-    if (tenon_error* error = run(encoder, {.by_groups = true, .to_partials = true},
-                                 {from, written_values, written_indices}, words, n_partials)) {
+    pass.to_partials = true;
+    if (tenon_error* error =
+            run(encoder, pass, {from, written_values, written_indices}, words, n_partials)) {
       return error;
     }
     Words joined;
     push(joined, sizes.n_rows);
     push(joined, sizes.n_parts);
-    const Pass join = {.by_groups = sizes.n_parts > kShortRow, .from_partials = true};
+    const Pass join = {.by_groups = sizes.n_parts > longest_short, .from_partials = true};
     return reduction_.is_search() ? run(encoder, join, {values, indices, to}, joined, sizes.n_rows)
                                   : run(encoder, join, {values, to}, joined, sizes.n_rows);
   }
 
  private:
   struct Sizes {
-    int64_t n_rows = 1, length = 1, n_parts = 1;
+    int64_t n_rows = 1, length = 1, n_parts = 1, part = 1;
   };
 
   Sizes sizes_of(const tenon_launch& launch) const {
@@ -172,7 +188,13 @@ class ReduceKernel final : public Kernel {
     for (size_t axis = 0; axis < x.rank; ++axis) {
       ((mask_ >> axis & 1) != 0 ? sizes.length : sizes.n_rows) *= x.sizes[axis];
     }
-    if (sizes.length > 2 * kPart) sizes.n_parts = (sizes.length + kPart - 1) / kPart;
+    sizes.part = sizes.length;
+    if (sizes.length > kLongestWhole) {
+      sizes.part = capabilities_of(device_).runs_on_host
+                       ? longest_short_row(capabilities_of(device_))
+                       : kPart;
+      sizes.n_parts = (sizes.length + sizes.part - 1) / sizes.part;
+    }
     return sizes;
   }
 
@@ -180,8 +202,8 @@ class ReduceKernel final : public Kernel {
                    const Words& words, int64_t n_items) const {
     const size_t n = operands.size() - (pass.to_partials && !reduction_.is_search() ? 1 : 0);
     const auto n_operands = static_cast<uint32_t>(n);
-    const LazyPipeline& lazy =
-        pipelines_[4 * pass.by_groups + 2 * pass.from_partials + pass.to_partials];
+    const LazyPipeline& lazy = pipelines_[8 * pass.by_groups + 4 * pass.from_partials +
+                                          2 * pass.to_partials + pass.by_lines];
     const Pipeline* pipeline = nullptr;
     tenon_error* error = lazy.get(device_, n_operands, &pipeline, [&] {
       Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
@@ -200,7 +222,7 @@ class ReduceKernel final : public Kernel {
   const Reduction reduction_;
   const tenon_dtype from_, result_;
   const uint32_t mask_;
-  LazyPipeline pipelines_[8];
+  LazyPipeline pipelines_[16];
 };
 
 Prepared reduce(const Request& request, uint32_t mask) {

@@ -92,6 +92,28 @@ Element Reduction::result(const Partial& partial) const {
   return spirv::cast(partial.value, dtype_);
 }
 
+std::vector<Reduction::Partial> over_runs(
+    Code& code, std::span<const Reduction* const> reductions, U32 begin, U32 end, U32 step,
+    const std::function<void(U32 i, std::span<const PartialVar> run)>& body) {
+  const auto start = [&] {
+    std::vector<PartialVar> partials;
+    for (const Reduction* reduction : reductions) partials.emplace_back(*reduction, code);
+    return partials;
+  };
+  const std::vector<PartialVar> wholes = start();
+  const U32 length = step * kRun;
+  code.for_(begin, end, length, [&](U32 first) {
+    const std::vector<PartialVar> run = start();
+    code.for_(first, min(first + length, end), step, [&](U32 i) { body(i, run); });
+    for (size_t k = 0; k < run.size(); ++k) {
+      wholes[k].set(reductions[k]->join(wholes[k].get(), run[k].get()));
+    }
+  });
+  std::vector<Reduction::Partial> partials;
+  for (const PartialVar& whole : wholes) partials.push_back(whole.get());
+  return partials;
+}
+
 Reduction::Partial GroupReduction::across(const Reduction::Partial& own) const {
   const U32 self = code_.local_index();
   // What was there before has been read.

@@ -1,19 +1,29 @@
 // How elements come down to one, in shaders: by kernels of reductions and by loops over rows, in
 // the same order, so that both give the same bits.
 //
-// A row of at most kShortRow elements is one invocation's, from the first to the last. A longer one
-// is a group's: invocation t takes elements t, t + kLocalSize, ... one after the other, and what
-// the invocations have is joined as a tree. Which it is depends on the row's length alone.
+// A short row is one invocation's, from the first element to the last. A longer one is a group's:
+// invocation t takes elements t, t + kLocalSize, ..., and what the invocations have is joined as a
+// tree. Which it is depends on the row's length alone. An invocation takes its elements in runs, of
+// which each comes down by itself, so that the error of a sum grows no further than a run is long.
 
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
 namespace tenon_vulkan {
 
-inline constexpr uint32_t kShortRow = 32;
+inline constexpr uint32_t kRun = 1024;
+
+// The host's processor waits long at each barrier of a group. A loop goes over a row four times,
+// and some drivers end an invocation's loops behind 65,535 iterations.
+inline int64_t longest_short_row(const Capabilities& capabilities) {
+  return capabilities.runs_on_host ? 4096 : 32;
+}
 
 // sum, prod, max, min, argmax and argmin.
 class Reduction {
@@ -58,6 +68,13 @@ class PartialVar {
   spirv::ElementVar value_;
   spirv::Var<spirv::U32> index_;
 };
+
+// What an invocation has of elements begin, begin + step, ... below end, for each reduction. `body`
+// joins an element to the partials of its run.
+std::vector<Reduction::Partial> over_runs(
+    spirv::Code& code, std::span<const Reduction* const> reductions, spirv::U32 begin,
+    spirv::U32 end, spirv::U32 step,
+    const std::function<void(spirv::U32 i, std::span<const PartialVar> run)>& body);
 
 // Partials that the invocations of a group share.
 class SharedPartials {

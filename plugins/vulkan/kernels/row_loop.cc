@@ -31,8 +31,13 @@ constexpr uint32_t kRows = 0, kLength = 1, kAxes = 2;
 
 class RowLoopCode {
  public:
-  RowLoopCode(Code& code, const LoopPlan& plan, bool by_groups)
-      : code_(code), plan_(plan), by_groups_(by_groups), length_(code.parameter(kLength)) {
+  // A row is a group's, or an invocation's; rows are along one axis, or along several.
+  RowLoopCode(Code& code, const LoopPlan& plan, bool by_groups, bool by_lines)
+      : code_(code),
+        plan_(plan),
+        by_groups_(by_groups),
+        by_lines_(by_lines),
+        length_(code.parameter(kLength)) {
     for (const LoopPlan::Input& input : plan.inputs) add_operand(input.dtype);
     for (const uint32_t value : plan.outputs) add_operand(plan.dtype(value));
     const auto n = static_cast<uint32_t>(memory_.size());
@@ -141,28 +146,27 @@ class RowLoopCode {
   void go_along(const std::vector<U32>& places, const std::vector<uint32_t>& reduced,
                 const std::vector<size_t>& numbers, const std::vector<uint32_t>& given,
                 Values& of_row) {
-    std::vector<PartialVar> partials;
-    for (const size_t number : numbers) partials.emplace_back(*reductions_[number], code_);
+    std::vector<const Reduction*> reductions;
+    for (const size_t number : numbers) reductions.push_back(reductions_[number].get());
     const U32 begin = by_groups_ ? code_.local_index() : code_.u32(0);
     const U32 step = code_.u32(by_groups_ ? kLocalSize : 1);
-    code_.for_(begin, length_, step, [&](U32 i) {
-      const std::vector<U32> within = along_->places(i);
+    const auto body = [&](U32 i, std::span<const PartialVar> run) {
+      const std::vector<U32> within = by_lines_ ? along_->places_on_line(i) : along_->places(i);
       Values of_element = of_row;
       for (size_t k = 0; k < reduced.size(); ++k) {
-        const Reduction& reduction = *reductions_[numbers[k]];
         const Element x = compute(giver(reduced[k]).inputs[0], places, within, of_element);
-        partials[k].set(reduction.join(partials[k].get(), reduction.partial(x, i)));
+        run[k].set(reductions[k]->join(run[k].get(), reductions[k]->partial(x, i)));
       }
       for (const uint32_t output : given) {
         const size_t operand = n_inputs() + output;
         memory_[operand].store(places[operand] + within[operand],
                                compute(plan_.outputs[output], places, within, of_element));
       }
-    });
+    };
+    const auto own = over_runs(code_, reductions, begin, length_, step, body);
     for (size_t k = 0; k < reduced.size(); ++k) {
-      Reduction::Partial whole = partials[k].get();
-      if (by_groups_) whole = groups_[numbers[k]]->across(whole);
-      of_row[reduced[k]] = reductions_[numbers[k]]->result(whole);
+      const Reduction::Partial whole = by_groups_ ? groups_[numbers[k]]->across(own[k]) : own[k];
+      of_row[reduced[k]] = reductions[k]->result(whole);
     }
   }
 
@@ -184,7 +188,7 @@ class RowLoopCode {
 
   Code& code_;
   const LoopPlan& plan_;
-  const bool by_groups_;
+  const bool by_groups_, by_lines_;
   const U32 length_;
   std::vector<Elements> memory_;  // Of inputs, then outputs.
   std::optional<AxesCode> beside_, along_;
@@ -218,19 +222,22 @@ class RowLoop final : public Kernel {
       ((plan_.row_axes >> axis & 1) != 0 ? length : n_rows) *= x.sizes[axis];
     }
     if (n_rows == 0) return nullptr;
-    const bool by_groups = length > kShortRow;
-    const Pipeline* pipeline = nullptr;
-    tenon_error* error = pipelines_[by_groups].get(device_, n_operands, &pipeline, [&] {
-      Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
-      RowLoopCode(code, plan_, by_groups).write();
-      return code.finish();
-    });
-    if (error != nullptr) return error;
     Words words;
     push(words, n_rows);
     push(words, length);
     Axes(x.rank, x.sizes, ~plan_.row_axes, {beside, n_operands}).push(words);
-    Axes(x.rank, x.sizes, plan_.row_axes, {along, n_operands}).push(words);
+    const Axes rows(x.rank, x.sizes, plan_.row_axes, {along, n_operands});
+    rows.push(words);
+    const bool by_groups = length > longest_short_row(capabilities_of(device_)),
+               by_lines = rows.is_line();
+    const Pipeline* pipeline = nullptr;
+    tenon_error* error =
+        pipelines_[2 * by_groups + by_lines].get(device_, n_operands, &pipeline, [&] {
+          Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
+          RowLoopCode(code, plan_, by_groups, by_lines).write();
+          return code.finish();
+        });
+    if (error != nullptr) return error;
     const auto n = static_cast<uint64_t>(n_rows);
     return encoder.dispatch(
         {pipeline, {operands, n_operands}, words, by_groups ? so_many_groups(n) : groups_for(n)});
@@ -239,7 +246,7 @@ class RowLoop final : public Kernel {
  private:
   tenon_device_p* const device_;
   const LoopPlan plan_;
-  const LazyPipeline pipelines_[2];
+  const LazyPipeline pipelines_[4];
 };
 
 }  // namespace
