@@ -159,6 +159,19 @@ Element arithmetic(uint32_t op, const Element& a, const Element& b) {
   return int_arithmetic(op, a, b);
 }
 
+bool has_loop(uint32_t op, tenon_dtype dtype) {
+  const bool is_rest = op == TENON_OP_floor_div || op == TENON_OP_mod || op == TENON_OP_fmod;
+  switch (kind_of(dtype)) {
+    case Kind::kF32:
+    case Kind::kF64:
+      return is_rest;
+    case Kind::kWide:
+      return is_rest || op == TENON_OP_div || op == TENON_OP_pow;
+    default:
+      return op == TENON_OP_pow;
+  }
+}
+
 Element maximum(const Element& a, const Element& b) {
   const Bool keeps = compare(TENON_OP_less, b, a);
   return select(is_float(a.dtype()) ? is_nan(a) | keeps : keeps, a, b);
