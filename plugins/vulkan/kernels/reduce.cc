@@ -21,8 +21,8 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-constexpr int64_t kLongestWhole = 32768;  // Row, and of one in parts, each:
-constexpr int64_t kPart = 16384;
+constexpr int64_t kLongestWhole = 32768;  // Of rows; longer ones come in parts,
+constexpr int64_t kPart = 16384;          // of so many elements.
 
 // What one shader of the family goes over, and what it gives.
 struct Pass {
