@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/testing/vulkan_testing.h"
 
 namespace tenon_vulkan::testing {
@@ -39,6 +42,44 @@ TEST(VulkanLimits, MoreElementsThanAreCountedAreUnimplemented) {
   const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
   EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
+}
+
+// ---- the driver's budget
+
+// 10 MiB for this process in each heap, of which it has taken 7.
+void VKAPI_CALL leaves_three_mib(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties2* memory) {
+  auto& budget = *static_cast<VkPhysicalDeviceMemoryBudgetPropertiesEXT*>(memory->pNext);
+  EXPECT_EQ(budget.sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+  std::fill_n(budget.heapBudget, VK_MAX_MEMORY_HEAPS, 10 << 20);
+  std::fill_n(budget.heapUsage, VK_MAX_MEMORY_HEAPS, 7 << 20);
+}
+
+TEST(VulkanLimits, WhatIsLeftOfTheBudgetIsAllThereIs) {
+  const Bench bench(Settings{{"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Driver& driver = from_c(bench.device()).driver();
+  const_cast<Offers&>(driver.physical().offers).memory_budget = true;
+  const_cast<InstanceFunctions&>(driver.instance().vk()).GetPhysicalDeviceMemoryProperties2 =
+      leaves_three_mib;
+  const Memory small(bench, 2 << 20);  // Alone, where there is no room for a block of many.
+  tenon_buffer_p* large = nullptr;
+  const Failure failure = take(Bench::calls().allocate(bench.device(), 4 << 20, &large));
+  EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY);
+  EXPECT_NE(failure.message.find("4194304 bytes: the driver's budget has 3145728 left"),
+            std::string::npos)
+      << failure.message;
+}
+
+TEST(VulkanLimits, TheDriversBudgetIsAsked) {
+  const Bench bench(Settings{{"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const auto& device = from_c(bench.device());
+  if (!device.driver().physical().offers.memory_budget) GTEST_SKIP() << "it has none";
+  const MemoryTypes& types = device.memory_types();
+  const uint64_t before = left_in_budget(device.driver(), types.device);
+  EXPECT_LE(before, types.device_bytes);
+  const Memory large(bench, uint64_t{256} << 20);
+  EXPECT_LT(left_in_budget(device.driver(), types.device), before);
 }
 
 // ---- operands of which shaders see a part at once: on lavapipe 128 MiB

@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 
+#include "plugins/vulkan/kernels/tiled_product.h"
 #include "plugins/vulkan/testing/vulkan_testing.h"
 
 namespace tenon_vulkan::testing {
@@ -56,10 +57,11 @@ std::vector<float> drawn(int64_t n, uint32_t seed) {
 }
 
 // Some of the elements, as pairs of number and value: the first and the last of each matrix, and
-// every so many.
+// every so many. Sums are of parts that have so many steps, or of one.
 template <class T>
 std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T>& a,
-                                           const std::vector<T>& b) {
+                                           const std::vector<T>& b, int64_t steps = 0) {
+  if (steps == 0) steps = p.deep;
   std::vector<std::pair<size_t, T>> some;
   const int64_t n = p.matrices * p.rows * p.columns, step = std::max<int64_t>(1, n / 2000);
   for (int64_t i = 0; i < n; i = i == n - 1 ? n : std::min(i + step, n - 1)) {
@@ -67,12 +69,15 @@ std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T
                   matrix = i / p.columns / p.rows;
     const T* const of_a = a.data() + p.offset + matrix * p.rows * p.deep;
     const T* const of_b = b.data() + matrix * p.deep * p.columns;
-    T sum = 0;
+    T sum = 0, of_part = 0;
     for (int64_t k = 0; k < p.deep; ++k) {
       const T left = of_a[p.transpose_a ? k * p.rows + row : row * p.deep + k];
       const T right = of_b[p.transpose_b ? column * p.deep + k : k * p.columns + column];
       const T product = left * right;
-      sum += product;
+      of_part += product;
+      if ((k + 1) % steps != 0 && k + 1 != p.deep) continue;
+      sum = k < steps ? of_part : sum + of_part;
+      of_part = 0;
     }
     some.emplace_back(static_cast<size_t>(i), sum);
   }
@@ -151,6 +156,13 @@ void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>
   }
 }
 
+// How many steps a part of a sum has on that device.
+int64_t steps_of(const Bench& bench, const Product& p) {
+  const ProductSizes sizes = {
+      .matrices = p.matrices, .rows = p.rows, .columns = p.columns, .deep = p.deep};
+  return parts_of_sums(capabilities_of(bench.device()), sizes).steps;
+}
+
 // The layer has nothing to say to what is done here.
 class VulkanProducts : public InSilence {};
 
@@ -161,7 +173,7 @@ void expect_bits(const Product& product) {
       of_b(product, product.deep, product.columns, product.transpose_b);
   const std::vector<float> a = drawn(product.offset + of_a.count(), 1), b = drawn(of_b.count(), 2);
   const Result y = multiplied(bench, product, bytes_of(a), bytes_of(b));
-  expect_elements(y.bytes, expected(product, a, b));
+  expect_elements(y.bytes, expected(product, a, b, steps_of(bench, product)));
 }
 
 TEST_F(VulkanProducts, HaveTheirBitsInOneTile) {
@@ -216,7 +228,7 @@ TEST_F(VulkanProducts, HaveTheirBitsInPartsOfTheirSteps) {
 // ---- the ways of GPUs
 
 // The product on two devices: as it is, which packs factors of floats if the host's processor runs
-// its shaders, and going the ways of GPUs, by tiles of 32 by 32 and panels of 8 steps.
+// its shaders, and going the ways of GPUs, by tiles and panels of 8 steps.
 struct BothWays {
   const Bench as_it_is{Settings{{"validate", "1"}, {"cache", ""}}};
   const Bench directly{Settings{{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}}};
@@ -327,6 +339,43 @@ TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsEitherWay) {
   for (uint32_t& word : a) word = static_cast<uint32_t>(random()) * 2 + 1;
   for (uint32_t& word : b) word = static_cast<uint32_t>(random()) * 2 + 1;
   for (const Product& product : transposed(kTiles, TENON_INT32)) {
+    const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+    expect_elements(y, expected(product, a, b));
+  }
+}
+
+// Long sums with few results are sums of parts, and of several matrices' results none is another's.
+TEST_F(VulkanProducts, OfManyStepsAreSumsOfPartsOnGpus) {
+  const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Product products[] = {{.matrices = 1, .rows = 3, .deep = 5003, .columns = 2, .offset = 1},
+                              {.matrices = 3, .rows = 17, .deep = 1300, .columns = 37},
+                              {.matrices = 2, .rows = 70, .deep = 300, .columns = 33}};
+  for (const Product& p : products) {
+    for (Product product : transposed(p, TENON_FLOAT32)) {
+      const int64_t steps = steps_of(bench, product);
+      EXPECT_LT(steps, product.deep);
+      const std::vector<float> a =
+          drawn(product.offset + product.matrices * product.rows * product.deep, 1);
+      const std::vector<float> b = drawn(product.matrices * product.deep * product.columns, 2);
+      const Result y = multiplied(bench, product, bytes_of(a), bytes_of(b));
+      expect_elements(y.bytes, expected(product, a, b, steps));
+      product.dtype = TENON_FLOAT64;
+      if (!capabilities_of(bench.device()).float64) continue;
+      const std::vector<double> wide_a(a.begin(), a.end()), wide_b(b.begin(), b.end());
+      const Result wide = multiplied(bench, product, bytes_of(wide_a), bytes_of(wide_b));
+      expect_elements(wide.bytes, expected(product, wide_a, wide_b, steps));
+    }
+  }
+}
+
+// As many tiles as large ones need.
+TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
+  const BothWays ways;
+  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const Product large = {.matrices = 9, .rows = 230, .deep = 21, .columns = 205};
+  const std::vector<float> a = drawn(9 * 230 * 21, 1), b = drawn(9 * 21 * 205, 2);
+  for (const Product& product : transposed(large, TENON_FLOAT32)) {
     const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
     expect_elements(y, expected(product, a, b));
   }

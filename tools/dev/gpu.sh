@@ -1,11 +1,12 @@
 #!/bin/sh
 # Tests and measures the plugins for GPUs on the GPU that is here, and writes a report of it
 #
-#   ./dev gpu [--minutes N] [--no-build] [--software] [--driver FILE]
+#   ./dev gpu [--minutes N] [--no-build] [--commit NAME] [--software] [--driver FILE]
 #
 #   ./dev gpu                 the plugins' tests, the kit, the node tests of ONNX, the benches
 #   ./dev gpu --minutes 60    so long for the kit, which is 10 minutes otherwise
 #   ./dev gpu --no-build      with what lies in build/dev and build/release
+#   ./dev gpu --commit NAME   what the report calls this state, where there is no git to ask
 #   ./dev gpu --driver FILE   with the Vulkan driver that FILE describes
 #   ./dev gpu --software      with lavapipe, or the driver given: to try this command where there is no GPU
 #
@@ -18,6 +19,7 @@ minutes=10
 built=
 software=
 driver=
+commit=
 while [ $# -gt 0 ]; do
   case $1 in
     --minutes)
@@ -26,6 +28,10 @@ while [ $# -gt 0 ]; do
       ;;
     --no-build) built=yes ;;
     --software) software=--software ;;
+    --commit)
+      commit=${2:-}
+      shift
+      ;;
     --driver)
       driver=${2:-}
       shift
@@ -73,4 +79,4 @@ if [ ! -x build/dev/bin/tenon ]; then
   echo "gpu: there is no build/dev/bin/tenon; ./dev gpu without --no-build builds it" >&2
   exit 2
 fi
-exec /usr/bin/python3 tools/gpu/run_on_gpu.py --minutes "$minutes" $software
+exec /usr/bin/python3 tools/gpu/run_on_gpu.py --minutes "$minutes" --commit "$commit" $software

@@ -34,12 +34,12 @@ def last(pattern, text):
 
 
 def read_gtest(text):
-    """(summary, faults, details) of a googletest program."""
+    """(summary, faults, details) of a googletest program, or of some that had a shard each."""
     counts = []
     for word in ["PASSED", "SKIPPED", "FAILED"]:
-        found = re.search(rf"^\[ +{word} +\] (\d+) tests?[.,]", text, re.MULTILINE)
+        found = re.findall(rf"^\[ +{word} +\] (\d+) tests?[.,]", text, re.MULTILINE)
         if found:
-            counts.append(f"{found.group(1)} {word.lower()}")
+            counts.append(f"{sum(map(int, found))} {word.lower()}")
     # In the list at the end a name stands alone; where it failed a time stands behind it.
     faults = re.findall(r"^\[ +FAILED +\] ([\w/]+\.[\w/]+)(?:, where .*)?$", text, re.MULTILINE)
     return ", ".join(counts), faults, []

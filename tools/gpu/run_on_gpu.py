@@ -28,50 +28,53 @@ ONNX = pathlib.Path("/usr/share/libonnx-testdata/data/node")
 SKIPPED = 77
 CUT_OFF = 124
 PARTS = 24            # Of the whole of the kit's cells.
+JOBS = max(1, (os.cpu_count() or 1) // 2)  # Each has threads of its own, and all share one device.
 STEP_SECONDS = 1800   # What a step other than the kit's may take.
 
 
 class Step:
     """A command, how its output is read, and the files without which it is not run. One that has a share of the
-    time may be cut off at its end; any other that does not end is a fault."""
+    time may be cut off at its end; any other that does not end is a fault. `shards`: so many of it side by side,
+    each with a part of the tests."""
 
-    def __init__(self, name, command, read, share=None, needs=()):
+    def __init__(self, name, command, read, share=None, needs=(), shards=1):
         self.name = name
         self.command = [str(word) for word in command]
         self.read = read
         self.has_share = share is not None
         self.seconds = share if self.has_share else STEP_SECONDS
         self.needs = [self.command[0], *needs]
+        self.shards = shards
 
 
 # ---- what is run
 
-def kit_steps(plugin, minutes, clock=time.monotonic):
-    """The device and the primitives, then everything, part by part, while there is time."""
+def kit_steps(name, plugin, minutes, options=(), clock=time.monotonic):
+    """Part by part, each of which has some of every level, while there is time."""
     end = clock() + minutes * 60
-    kit = [DEV / "tenon-conformance", "--plugin", plugin]
+    kit = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", JOBS, *options]
     expected = pathlib.Path("plugins") / plugin / "expected.jsonl"
     if (ROOT / expected).exists():
         kit += ["--expected", expected]
-    yield Step("conformance, levels 0 to 2", [*kit, "--level", "2"], gpu_report.read_kit, end - clock())
     for part in range(1, PARTS + 1):
         left = end - clock()
         if left < 5:
             return
-        yield Step(f"conformance, all levels, part {part} of {PARTS}",
-                   [*kit, "--shard", f"{part}/{PARTS}"], gpu_report.read_kit, left)
+        yield Step(f"{name}, part {part} of {PARTS}", [*kit, "--shard", f"{part}/{PARTS}"],
+                   gpu_report.read_kit, left)
 
 
 def vulkan_steps(minutes):
-    yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest)
-    yield Step("conformance with the validation layer",
-               [DEV / "tenon-conformance", "--plugin", "vulkan", "--level", "smoke", "--option", "validate=1",
-                "--expected", "plugins/vulkan/expected.jsonl"],
-               gpu_report.read_kit)
-    yield from kit_steps("vulkan", minutes)
-    yield Step("node tests of ONNX", [DEV / "tenon-conformance", "onnx", "--device", "vulkan"],
+    yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest, shards=JOBS)
+    # Determinants are no kernels of its.
+    yield Step("node tests of ONNX but determinants",
+               [DEV / "tenon-conformance", "onnx", "--device", "vulkan", "--filter", "^test_(?!det_)"],
                gpu_report.read_onnx, needs=[ONNX])
-    yield Step("benches", [RELEASE / "bench_vulkan", "--json", WORK / "vulkan.json"], gpu_report.read_bench)
+    yield Step("benches", [RELEASE / "bench_vulkan", "--repetitions", 5, "--json", WORK / "vulkan.json"],
+               gpu_report.read_bench)
+    yield from kit_steps("conformance, all levels", "vulkan", minutes * 0.75)
+    yield from kit_steps("smoke test with the validation layer", "vulkan", minutes * 0.25,
+                         ["--level", "smoke", "--option", "validate=1"])
 
 
 # The steps of each plugin for GPUs, by its name, and what it is called.
@@ -90,11 +93,17 @@ def run_step(step):
     log = ROOT / WORK / "step.log"
     start = time.monotonic()
     reason = ""
-    with open(log, "w") as file:
-        child = subprocess.Popen(step.command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT,
-                                 start_new_session=True)
+    log.write_text("")
+    children = []
+    for shard in range(step.shards):
+        with open(log, "a") as file:
+            children.append(subprocess.Popen(
+                step.command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+                env={**os.environ, "GTEST_TOTAL_SHARDS": str(step.shards), "GTEST_SHARD_INDEX": str(shard)}))
+    status = 0
+    for child in children:
         try:
-            status = child.wait(step.seconds)
+            status = child.wait(max(0, start + step.seconds - time.monotonic())) or status
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
@@ -129,7 +138,9 @@ def said_by(*command):
     return lines[0].strip() if lines else ""
 
 
-def commit():
+def commit(given):
+    if given:
+        return given
     name = said_by("git", "rev-parse", "--short=10", "HEAD")
     changed = said_by("git", "status", "--porcelain", "--untracked-files=no")
     return (name or "unknown") + ("-changed" if changed else "")
@@ -145,7 +156,7 @@ def processor():
     return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
 
 
-def facts_of(device, software):
+def facts_of(device, software, commit_name):
     """Pairs of what and which, for the head of the report."""
     memory = device.get("memory_bytes", 0)
     return [("device", f"{device['name']}: {device.get('description', '')}"),
@@ -154,7 +165,7 @@ def facts_of(device, software):
             ("memory", f"{memory / 2**30:.1f} GiB" if memory else ""),
             ("features", " ".join(device.get("features", []))),
             ("plugin", device.get("plugin_version", "")),
-            ("commit", commit()),
+            ("commit", commit_name),
             ("date", datetime.date.today().isoformat()),
             ("processor", processor()),
             ("system", platform.platform()),
@@ -191,13 +202,13 @@ def tell_what_was_found(devices, plugins):
                   file=sys.stderr)
 
 
-def write_report(title, device, outcomes, software):
+def write_report(title, device, outcomes, software, commit_name):
     stem = gpu_report.file_stem(datetime.date.today().isoformat(), device.get("description", device["name"]),
-                            commit())
+                                commit_name)
     folder = ROOT / (WORK if software else RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}.md"
-    path.write_text(gpu_report.page(title, facts_of(device, software), outcomes))
+    path.write_text(gpu_report.page(title, facts_of(device, software, commit_name), outcomes))
     print(f"gpu: wrote {path.relative_to(ROOT)}")
 
 
@@ -205,6 +216,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--minutes", type=float, default=10)
     options.add_argument("--software", action="store_true")
+    options.add_argument("--commit", default="")
     options = options.parse_args()
     (ROOT / WORK).mkdir(parents=True, exist_ok=True)
     devices, plugins = told_devices()
@@ -218,7 +230,7 @@ def main():
         faults += sum(is_fault(outcome) for outcome in outcomes)
         kind = ": a software driver" if options.software else ""
         write_report(f"{title} on {device.get('description', name)}{kind}", device, outcomes,
-                     options.software)
+                     options.software, commit(options.commit))
     if not ran:
         tell_what_was_found(devices, plugins)
         sys.exit(SKIPPED)

@@ -25,27 +25,28 @@ class KitSteps(unittest.TestCase):
     def test_go_on_until_the_time_is_over(self):
         now = [0.0]
         steps = []
-        for step in run_on_gpu.kit_steps("vulkan", 1, lambda: now[0]):
+        for step in run_on_gpu.kit_steps("kit", "vulkan", 1, clock=lambda: now[0]):
             steps.append(step)
             now[0] += 25
         self.assertEqual([step.seconds for step in steps], [60, 35, 10])
-        self.assertEqual(steps[0].command[-2:], ["--level", "2"])
-        self.assertEqual(steps[2].command[-2:], ["--shard", f"2/{run_on_gpu.PARTS}"])
+        self.assertEqual(steps[1].name, f"kit, part 2 of {run_on_gpu.PARTS}")
+        self.assertEqual(steps[1].command[-2:], ["--shard", f"2/{run_on_gpu.PARTS}"])
 
     def test_end_with_the_last_part(self):
-        steps = list(run_on_gpu.kit_steps("vulkan", 1, lambda: 0.0))
-        self.assertEqual(len(steps), run_on_gpu.PARTS + 1)
+        steps = list(run_on_gpu.kit_steps("kit", "vulkan", 1, ["--level", "smoke"], lambda: 0.0))
+        self.assertEqual(len(steps), run_on_gpu.PARTS)
+        self.assertIn("smoke", steps[0].command)
 
 
 class Steps(unittest.TestCase):
-    def outcome_of(self, code, share=20, needs=()):
+    def outcome_of(self, code, share=20, needs=(), shards=1):
         root = run_on_gpu.ROOT
         with tempfile.TemporaryDirectory() as folder:
             run_on_gpu.ROOT = pathlib.Path(folder)
             (run_on_gpu.ROOT / run_on_gpu.WORK).mkdir(parents=True)
             try:
                 return run_on_gpu.run_step(run_on_gpu.Step(
-                    "a step", [sys.executable, "-c", code], gpu_report.read_onnx, share, needs))
+                    "a step", [sys.executable, "-c", code], gpu_report.read_onnx, share, needs, shards))
             finally:
                 run_on_gpu.ROOT = root
 
@@ -66,6 +67,12 @@ class Steps(unittest.TestCase):
 
     def test_whose_device_did_not_open_are_faults(self):
         self.assertTrue(run_on_gpu.is_fault(self.outcome_of("raise SystemExit(77)")))
+
+    def test_may_have_shards_of_which_one_fails(self):
+        outcome = self.outcome_of("import os; i = os.environ['GTEST_SHARD_INDEX']; print('FAILED', i); "
+                                  "raise SystemExit(i == '1')", shards=3)
+        self.assertEqual(sorted(outcome.faults), ["FAILED 0", "FAILED 1", "FAILED 2"])
+        self.assertEqual(outcome.status, 1)
 
     def test_that_take_too_long_are_cut_off(self):
         outcome = self.outcome_of("import time; time.sleep(60)", share=0.5)

@@ -119,6 +119,19 @@ tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
   return nullptr;
 }
 
+uint64_t left_in_budget(const Driver& driver, uint32_t memory_type) {
+  if (!driver.physical().offers.memory_budget) return UINT64_MAX;
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {};
+  budget.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT;
+  VkPhysicalDeviceMemoryProperties2 memory = {};
+  memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
+  memory.pNext = &budget;
+  driver.instance().vk().GetPhysicalDeviceMemoryProperties2(driver.physical().handle, &memory);
+  const uint32_t heap = driver.physical().memory.memoryTypes[memory_type].heapIndex;
+  const VkDeviceSize all = budget.heapBudget[heap], used = budget.heapUsage[heap];
+  return all > used ? all - used : 0;
+}
+
 tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_type, bool is_mapped,
                         Block& block) {
   Block made;

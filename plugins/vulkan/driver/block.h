@@ -21,6 +21,10 @@ struct MemoryTypes {
 
 tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types);
 
+// How much more of the heap of a type this process is to take, as far as the driver says: what goes
+// beyond that fails, or moves what others have out of the device's memory.
+uint64_t left_in_budget(const Driver& driver, uint32_t memory_type);
+
 struct Block {
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceMemory memory = VK_NULL_HANDLE;

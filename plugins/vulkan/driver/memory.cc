@@ -77,6 +77,11 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
 }
 
 tenon_error* Memory::add_block(uint64_t size) {
+  if (const uint64_t left = left_in_budget(driver_, types_.device); size > left) {
+    return driver_.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) +
+                                                  " bytes: the driver's budget has " +
+                                                  std::to_string(left) + " left");
+  }
   auto made = std::make_unique<OwnedBlock>();
   made->free.push_back({0, size});
   reserve_block();

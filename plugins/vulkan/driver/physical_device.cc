@@ -104,6 +104,7 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
   found.driver_properties = offers(VK_API_VERSION_1_2, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
   found.maintenance4 = offers(VK_API_VERSION_1_3, VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
   found.external_memory_host = offers(kNever, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  found.memory_budget = offers(kNever, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   return found;
 }
 

@@ -14,7 +14,8 @@ namespace tenon_vulkan {
 
 // Whether what is not in Vulkan 1.1 is there, by a later version or by an extension.
 struct Offers {
-  bool timeline, float_controls, driver_properties, maintenance4, external_memory_host;
+  bool timeline, float_controls, driver_properties, maintenance4, external_memory_host,
+      memory_budget;
 };
 
 // The features that kernels or streams use. First what is there, then the same to ask for it.

@@ -11,8 +11,12 @@ namespace {
 
 // How long the device may be busy before what was gathered meanwhile is handed over, so that it
 // finds more work at once when it has finished. The thread wakes so often while there is work.
-constexpr uint64_t kGatherNs = 1'000'000;
-constexpr uint64_t kForever = ~uint64_t{0};
+constexpr std::chrono::milliseconds kGather{1};
+constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
+
+// How long the driver is asked again and again before the caller sleeps in it: a thread that sleeps
+// wakes tens of microseconds late. Where somebody waits, and where only the thread follows.
+constexpr std::chrono::microseconds kPolledWaiting{2000}, kPolledFollowing{200};
 
 }  // namespace
 
@@ -71,7 +75,7 @@ bool Queue::is_called_back(const Stream& stream) const {
 }
 
 void Queue::submit_old_batches() {
-  const auto opened_before = std::chrono::steady_clock::now() - std::chrono::nanoseconds(kGatherNs);
+  const auto opened_before = std::chrono::steady_clock::now() - kGather;
   std::lock_guard guard(streams_mutex_);
   for (Stream* stream : streams_) stream->submit_if_old(opened_before);
 }
@@ -89,7 +93,6 @@ uint64_t Queue::submit(Batch& batch) noexcept {
   batch.next = nullptr;
   if (batch.result == VK_SUCCESS) batch.result = try_submit(batch);
   if (batch.result == VK_ERROR_DEVICE_LOST) driver_.mark_lost();
-  if (batch.result != VK_SUCCESS) has_failures_ = true;
   (first_ == nullptr ? first_ : last_->next) = &batch;
   last_ = &batch;
   changed_.notify_all();
@@ -143,18 +146,11 @@ bool Queue::has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) con
   return true;
 }
 
-void Queue::end_batches(uint64_t upto) {
-  std::lock_guard ending(ending_mutex_);
-  while (end_next_batch(upto)) {
-  }
-}
-
-bool Queue::end_next_batch(uint64_t upto) {
+void Queue::end_first_batch() {
   Batch* batch;
   {
     std::lock_guard guard(mutex_);
     batch = first_;
-    if (batch == nullptr || batch->number > upto) return false;
   }
   end(*batch);
   const uint64_t number = batch->number;
@@ -168,7 +164,6 @@ bool Queue::end_next_batch(uint64_t upto) {
   std::lock_guard guard(mutex_);
   ended_.store(number, std::memory_order_release);
   changed_.notify_all();
-  return true;
 }
 
 // What the host has to do for a batch, while the stream goes on.
@@ -199,16 +194,49 @@ uint64_t Queue::find_host_write(const void* begin, uint64_t size) const {
   return found;
 }
 
+bool Queue::ask(Lock& lock, std::chrono::nanoseconds most, bool is_for_waiting) {
+  is_asked_ = true;
+  const uint64_t number = first_->number;
+  const VkFence fence = first_->fence;
+  const bool was_submitted = first_->result == VK_SUCCESS;
+  lock.unlock();
+  bool has_finished = !was_submitted || poll(number, fence, is_for_waiting);
+  const bool makes_room = !is_for_waiting && n_waiting_ > 0;
+  if (!has_finished && !makes_room) {
+    has_finished = has_come_to(number, fence, static_cast<uint64_t>(most.count()));
+  }
+  if (has_finished) end_first_batch();
+  lock.lock();
+  is_asked_ = false;
+  changed_.notify_all();
+  return has_finished;
+}
+
+// Software drivers need the processor themselves. The thread makes room for who waits.
+bool Queue::poll(uint64_t number, VkFence fence, bool is_for_waiting) const {
+  if (driver_.physical().capabilities.is_software) return false;
+  const auto end =
+      std::chrono::steady_clock::now() + (is_for_waiting ? kPolledWaiting : kPolledFollowing);
+  while (std::chrono::steady_clock::now() < end) {
+    if (has_come_to(number, fence, 0)) return true;
+    if (!is_for_waiting && n_waiting_ > 0) return false;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
 void Queue::wait(uint64_t number) {
   if (has_ended(number)) return;
-  // A batch that was not submitted is never signalled, and a fence is the thread's to look at.
-  if (timeline_ != VK_NULL_HANDLE && !has_failures_) {
-    has_come_to(number, VK_NULL_HANDLE, kForever);
-    end_batches(number);
-    return;
+  ++n_waiting_;
+  Lock lock(mutex_);
+  while (!has_ended(number)) {
+    if (is_asked_ || first_ == nullptr) {
+      changed_.wait(lock);
+    } else {
+      ask(lock, kForever, true);
+    }
   }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return has_ended(number); });
+  --n_waiting_;
 }
 
 bool Queue::wait_for_all(std::chrono::nanoseconds most) {
@@ -229,7 +257,7 @@ void Queue::notify(Stream& stream, uint64_t number, const tenon_done_callback& d
 }
 
 // Calls back whom the device has come to. False: there is nobody.
-bool Queue::answer_notice(std::unique_lock<std::mutex>& lock) {
+bool Queue::answer_notice(Lock& lock) {
   if (notices_ == nullptr || !has_ended(notices_->number)) return false;
   const std::unique_ptr<Notice> notice = std::move(notices_);
   notices_ = std::move(notice->next);
@@ -249,7 +277,7 @@ bool Queue::answer_notice(std::unique_lock<std::mutex>& lock) {
 // ---- the thread
 
 void Queue::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   while (true) {
     if (answer_notice(lock)) continue;
     if (first_ != nullptr) {
@@ -262,17 +290,16 @@ void Queue::run() {
   }
 }
 
-// Ends the first batch, or finds that the device is busy with it.
-void Queue::follow(std::unique_lock<std::mutex>& lock) {
-  const uint64_t number = first_->number;
-  const VkFence fence = first_->fence;
-  const bool was_submitted = first_->result == VK_SUCCESS;
-  lock.unlock();
-  if (!was_submitted || has_come_to(number, fence, kGatherNs)) {
-    end_batches(number);
-  } else {
-    submit_old_batches();
+// Ends the first batch, or finds that the device is busy with it. Where somebody waits it is not
+// this thread that asks.
+void Queue::follow(Lock& lock) {
+  if (is_asked_ || n_waiting_ > 0) {
+    if (changed_.wait_for(lock, kGather) == std::cv_status::no_timeout) return;
+  } else if (ask(lock, kGather, false) || n_waiting_ > 0) {
+    return;
   }
+  lock.unlock();
+  submit_old_batches();
   lock.lock();
 }
 

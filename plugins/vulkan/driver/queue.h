@@ -3,7 +3,8 @@
 // it. An event is such a number.
 //
 // A thread follows the device: it ends batches in their order, calls back, and submits what streams
-// have gathered for too long. Who waits for a number may end batches as well.
+// have gathered for too long. Who waits for a number does the first in its place. Never do two wait
+// in the driver at once: there are drivers in which one of them then wakes milliseconds too late.
 
 #pragma once
 
@@ -61,12 +62,16 @@ class Queue {
     std::unique_ptr<Notice> next;
   };
 
+  using Lock = std::unique_lock<std::mutex>;
+
   void run();
-  bool answer_notice(std::unique_lock<std::mutex>& lock);
-  void follow(std::unique_lock<std::mutex>& lock);
+  bool answer_notice(Lock& lock);
+  void follow(Lock& lock);
+  // Whether the device has finished the first batch, which is ended then; waits for it so long.
+  bool ask(Lock& lock, std::chrono::nanoseconds most, bool is_for_waiting);
+  bool poll(uint64_t number, VkFence fence, bool is_for_waiting) const;
   bool has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) const;
-  void end_batches(uint64_t upto);
-  bool end_next_batch(uint64_t upto);
+  void end_first_batch();
   void end(Batch& batch);
   void submit_old_batches();
   VkResult try_submit(Batch& batch);
@@ -74,8 +79,6 @@ class Queue {
 
   const Driver& driver_;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
-
-  std::mutex ending_mutex_;  // Who has it ends batches.
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -85,10 +88,11 @@ class Queue {
   std::unique_ptr<Notice> notices_;  // By number.
   Stream* answered_ = nullptr;       // Whose notice is being answered.
   bool is_closing_ = false;
+  bool is_asked_ = false;  // About the first batch; who asks ends it.
 
+  std::atomic<uint32_t> n_waiting_{0};  // For numbers.
   std::atomic<uint64_t> ended_{0};
   std::atomic<uint64_t> n_host_copies_{0};
-  std::atomic<bool> has_failures_{false};
 
   std::mutex streams_mutex_;
   std::vector<Stream*> streams_;

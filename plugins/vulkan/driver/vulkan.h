@@ -24,6 +24,7 @@ namespace tenon_vulkan {
   F(GetPhysicalDeviceProperties2)              \
   F(GetPhysicalDeviceFeatures2)                \
   F(GetPhysicalDeviceMemoryProperties)         \
+  F(GetPhysicalDeviceMemoryProperties2)        \
   F(GetPhysicalDeviceQueueFamilyProperties)    \
   F(GetPhysicalDeviceExternalBufferProperties) \
   F(EnumerateDeviceExtensionProperties)        \

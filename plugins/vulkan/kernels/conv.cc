@@ -116,6 +116,8 @@ class Conv final : public ConvKernel {
     };
   }
 
+  AlongK along_k(const tenon_launch&) const override { return {.left = true}; }
+
   ProductSizes sizes(const tenon_launch& launch) const override {
     const Planes w(launch.inputs[1]), y(launch.outputs[0]);
     return {.matrices = n_groups_,
@@ -178,6 +180,8 @@ class ConvBackwardFilter final : public ConvKernel {
                   }};
     };
   }
+
+  AlongK along_k(const tenon_launch&) const override { return {.left = true, .right = true}; }
 
   ProductSizes sizes(const tenon_launch& launch) const override {
     const Planes dy(launch.inputs[1]), dw(launch.outputs[0]);

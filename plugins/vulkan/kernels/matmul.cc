@@ -106,6 +106,14 @@ class Matmul final : public ProductKernel {
             .result = goes_by_four(operand_of(launch, launch.n_inputs), out, last)};
   }
 
+  AlongK along_k(const tenon_launch& launch) const override {
+    const tenon_view &a = launch.inputs[0], &b = launch.inputs[1];
+    const size_t last = launch.outputs[0].rank - size_t{1};
+    const bool is_by_rows_a = std::abs(a.strides[last]) <= std::abs(a.strides[last - 1]);
+    const bool is_by_rows_b = std::abs(b.strides[last]) <= std::abs(b.strides[last - 1]);
+    return {.left = is_by_rows_a != gemm_.transpose_a, .right = is_by_rows_b == gemm_.transpose_b};
+  }
+
   ProductSizes sizes(const tenon_launch& launch) const override {
     const tenon_view &a = launch.inputs[0], &out = launch.outputs[0];
     const size_t batch = out.rank - size_t{2};

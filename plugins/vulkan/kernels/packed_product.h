@@ -41,7 +41,8 @@ using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 // The sizes of the product. Of a part of it: how many matrices it has and which is the first, the
 // same of tiles of columns and of the blocks that k comes in, of which there are so many in all;
 // and the divisions by these numbers of tiles, by that of tiles of rows, and by those of blocks and
-// of k. Those of the factors are behind them.
+// of k. Of tiles in shared memory: how many parts sums have and how many k a part, and whether what
+// is side by side in a factor are elements of neighbouring k. Those of the factors are behind them.
 struct ProductParameters {
   enum Parameter : uint32_t {
     kMatrices,
@@ -58,7 +59,11 @@ struct ProductParameters {
     kByTilesOfRows = kByTiles + Division::kWords,
     kByBlocks = kByTilesOfRows + Division::kWords,
     kBySteps = kByBlocks + Division::kWords,
-    kOwn = kBySteps + Division::kWords
+    kParts = kBySteps + Division::kWords,
+    kSteps,
+    kLeftAlongK,
+    kRightAlongK,
+    kOwn
   };
 };
 

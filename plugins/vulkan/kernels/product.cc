@@ -1,7 +1,3 @@
-// Directly, a group computes kTile x kTile elements of the result, each invocation kEach x kEach of
-// them in registers, from panels of both factors in shared memory. For the other way see
-// packed_product.h.
-
 #include "plugins/vulkan/kernels/product.h"
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
@@ -10,86 +6,10 @@ namespace tenon_vulkan {
 namespace {
 
 using spirv::Code;
-using spirv::Element;
-using spirv::ElementVar;
-using spirv::SharedElements;
-using spirv::U32;
 
 using enum ProductKernel::Parameter;
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
-// ---- directly
-
-constexpr uint32_t kEach = 4;
-constexpr uint32_t kSide = 8;  // Of a group, in invocations.
-constexpr uint32_t kTile = kSide * kEach;
-constexpr uint32_t kDepth = 8;  // Of a panel.
-static_assert(kSide * kSide == kLocalSize);
-
-// The invocations bring a panel of kTile lines: element (line, k) lies at k * kTile + line. What is
-// beyond the matrix is zero. load(line, k) gives an element.
-template <class Load>
-void bring(Code& code, const SharedElements& panel, tenon_dtype dtype, U32 first_line, U32 n_lines,
-           U32 first_k, U32 deep, const Load& load) {
-  for (uint32_t part = 0; part < kTile * kDepth / kLocalSize; ++part) {
-    const U32 at = code.local_index() + part * kLocalSize;
-    const U32 line = first_line + at % kTile, k = first_k + at / kTile;
-    const ElementVar x(spirv::constant(code, dtype, 0));
-    code.if_((line < n_lines) & (k < deep), [&] { x.set(load(line, k)); });
-    panel.set(at, x.get());
-  }
-}
-
-// `is_long`: for as many k as may be; what drivers compile is then longer, too.
-void write_direct(Code& code, const FactorsOf& factors_of, tenon_dtype wide, bool is_long) {
-  const SharedElements left(code, wide, kTile * kDepth), right(code, wide, kTile * kDepth);
-  const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
-            deep = code.parameter(kDeep);
-  const U32 across = (columns + (kTile - 1)) / kTile, down = (rows + (kTile - 1)) / kTile;
-  const U32 first_tile = code.parameter(kFirstTile), end_tile = first_tile + code.parameter(kTiles);
-  const U32 own_row = (code.local_index() / kSide) * kEach,
-            own_column = (code.local_index() % kSide) * kEach;
-
-  code.for_(first_tile + code.group_index(), end_tile, code.n_groups(), [&](U32 tile) {
-    const U32 matrix = tile / (across * down), within = tile - matrix * across * down;
-    const U32 first_row = within / across * kTile, first_column = within % across * kTile;
-    const Factors factors = factors_of(matrix);
-    std::vector<ElementVar> sums;
-    for (uint32_t i = 0; i < kEach * kEach; ++i) sums.emplace_back(spirv::constant(code, wide, 0));
-    code.for_(code.u32(0), deep, code.u32(kDepth), [&](U32 first_k) {
-      bring(code, left, wide, first_row, rows, first_k, deep, factors.left);
-      bring(code, right, wide, first_column, columns, first_k, deep,
-            [&](U32 column, U32 k) { return factors.right(k, column); });
-      code.barrier();
-      const auto add_products = [&](U32 k) {
-        std::vector<Element> a, b;
-        for (uint32_t i = 0; i < kEach; ++i) {
-          a.push_back(left.get(k * kTile + own_row + i));
-          b.push_back(right.get(k * kTile + own_column + i));
-        }
-        for (uint32_t i = 0; i < kEach * kEach; ++i) {
-          const Element product = arithmetic(TENON_OP_mul, a[i / kEach], b[i % kEach]);
-          sums[i].set(arithmetic(TENON_OP_add, sums[i].get(), product));
-        }
-      };
-      // Behind the last k there are zeros, whose products would make NaN of infinities.
-      const U32 n = min(code.u32(kDepth), deep - first_k);
-      if (is_long) {
-        code.for_many(code.u32(0), n, add_products);
-      } else {
-        code.for_(code.u32(0), n, code.u32(1), add_products);
-      }
-      code.barrier();
-    });
-    for (uint32_t i = 0; i < kEach * kEach; ++i) {
-      const U32 row = first_row + own_row + i / kEach,
-                column = first_column + own_column + i % kEach;
-      code.if_((row < rows) & (column < columns),
-               [&] { factors.store(row, column, sums[i].get()); });
-    }
-  });
-}
 
 }  // namespace
 
@@ -177,7 +97,12 @@ ProductKernel::Packing ProductKernel::packing(const ProductSizes& sizes) const {
 
 uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
   const ProductSizes product = sizes(launch);
-  if (!is_packed(product)) return 0;
+  if (!is_packed(product)) {
+    const SumParts parts = parts_of_sums(capabilities_, product);
+    if (parts.n == 1) return 0;
+    return static_cast<uint64_t>(parts.n * product.matrices * product.rows * product.columns) *
+           tenon_sdk::size_of(wide_);
+  }
   const Packing all = packing(product);
   return static_cast<uint64_t>(
       all.matrices_at_once *
@@ -196,9 +121,20 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
                  static_cast<uint32_t>(product.columns), static_cast<uint32_t>(product.deep)};
   words.resize(kOwn);
   push(launch, words);
-  if (!is_packed(product)) return run_direct(encoder, operands, words, product);
-  return run_packed(encoder, std::move(operands), workspace_of(launch), words, product,
-                    fours(launch));
+  if (is_packed(product)) {
+    return run_packed(encoder, std::move(operands), workspace_of(launch), words, product,
+                      fours(launch));
+  }
+  const SumParts parts = parts_of_sums(capabilities_, product);
+  words[kParts] = static_cast<uint32_t>(parts.n);
+  words[kSteps] = static_cast<uint32_t>(parts.steps);
+  const AlongK along = along_k(launch);
+  words[kLeftAlongK] = along.left ? 1 : 0;
+  words[kRightAlongK] = along.right ? 1 : 0;
+  if (parts.n == 1) return run_tiles(encoder, std::move(operands), nullptr, words, product);
+  const Operand sums = workspace_of(launch);
+  if (tenon_error* error = run_tiles(encoder, operands, &sums, words, product)) return error;
+  return add_parts(encoder, std::move(operands), sums, words, product);
 }
 
 uint32_t ProductKernel::vectors_of(uint32_t operand, bool by_four) const {
@@ -224,35 +160,66 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
   return lazy.get(device_, shape.n_operands, &pipeline, make, shape.texels);
 }
 
-tenon_error* ProductKernel::run_direct(Encoder& encoder, std::span<const Operand> operands,
-                                       Words& words, const ProductSizes& product) const {
-  const uint64_t n_tiles = static_cast<uint64_t>(product.matrices * divide_up(product.rows, kTile) *
-                                                 divide_up(product.columns, kTile));
-  const uint64_t n_panels = static_cast<uint64_t>(divide_up(product.deep, kDepth));
-  const uint64_t of_tile = std::max<uint64_t>(n_panels * kTile * kTile * kDepth, 1);
+tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> operands,
+                                      const Operand* sums, Words& words,
+                                      const ProductSizes& product) const {
+  const TileSize size = tile_size_for(capabilities_, wide_, product);
+  const int64_t lines = lines_of(size);
+  const auto n_tiles =
+      static_cast<uint64_t>(int64_t{words[kParts]} * product.matrices *
+                            divide_up(product.rows, lines) * divide_up(product.columns, lines));
+  const auto n_panels = static_cast<uint64_t>(divide_up(words[kSteps], kPanelDepth));
+  const uint64_t of_tile =
+      std::max<uint64_t>(n_panels * static_cast<uint64_t>(lines * lines) * kPanelDepth, 1);
   const uint64_t tiles_at_once =
       std::clamp<uint64_t>(capabilities_.products_at_once / of_tile, 1, n_tiles);
   // A panel takes an iteration for itself and those of its k.
-  const bool is_long = !packed_;
-  const uint64_t of_panel = 1 + (is_long ? Code::iterations_of_many(kDepth) : kDepth + 1);
+  const bool is_unrolled = !packed_;
+  const uint64_t of_panel =
+      1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
   const Rounds rounds = rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel);
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
+  const uint32_t n = operands_.n;
+  const std::optional<uint32_t> sums_at = sums != nullptr ? std::optional(n) : std::nullopt;
   if (tenon_error* error =
-          get(direct_, {.n_operands = operands_.n, .local_size = kLocalSize}, pipeline,
-              [&](Code& code) { write_direct(code, factors(code), wide_, is_long); })) {
+          get(tiles_[static_cast<size_t>(size)][sums != nullptr],
+              {.n_operands = n + (sums != nullptr ? 1 : 0), .local_size = kLocalSize}, pipeline,
+              [&](Code& code) {
+                write_tiled_product(code, factors(code), {wide_, size, is_unrolled}, sums_at);
+              })) {
     return error;
   }
+  if (sums != nullptr) {
+    operands[operands_.result].is_written = false;
+    operands.push_back(*sums);
+  }
   for (uint64_t tile = 0; tile < n_tiles; tile += tiles_at_once) {
-    const uint64_t n = std::min(tiles_at_once, n_tiles - tile);
+    const uint64_t n_at_once = std::min(tiles_at_once, n_tiles - tile);
     words[kFirstTile] = static_cast<uint32_t>(tile);
-    words[kTiles] = static_cast<uint32_t>(n);
+    words[kTiles] = static_cast<uint32_t>(n_at_once);
     if (tenon_error* error =
-            encoder.dispatch({pipeline, operands, words, rounds.groups, n * of_tile})) {
+            encoder.dispatch({pipeline, operands, words, rounds.groups, n_at_once * of_tile})) {
       return error;
     }
   }
   return nullptr;
+}
+
+tenon_error* ProductKernel::add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
+                                      const Words& words, const ProductSizes& product) const {
+  const auto n = static_cast<uint64_t>(product.matrices * product.rows * product.columns);
+  const Rounds rounds = rounds_for(n, Code::iterations_of_many(words[kParts]));
+  if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
+  const Pipeline* pipeline = nullptr;
+  if (tenon_error* error =
+          get(add_parts_, {.n_operands = operands_.n + 1, .local_size = kLocalSize}, pipeline,
+              [&](Code& code) { write_sum_of_parts(code, factors(code), wide_, operands_.n); })) {
+    return error;
+  }
+  sums.is_written = false;
+  operands.push_back(sums);
+  return encoder.dispatch({pipeline, operands, words, rounds.groups});
 }
 
 tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> operands,

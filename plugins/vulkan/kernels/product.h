@@ -3,13 +3,14 @@
 //
 // Each element of a result is the sum of its products in the order of k, and every step rounds. So
 // the two ways of computing it, of which sizes choose one, give the same bits, whatever the
-// layouts.
+// layouts. But on GPUs a long sum of which there are few is one of parts (tiled_product.h).
 
 #pragma once
 
 #include "plugins/vulkan/kernels/lazy_pipeline.h"
 #include "plugins/vulkan/kernels/packed_product.h"
 #include "plugins/vulkan/kernels/shader.h"
+#include "plugins/vulkan/kernels/tiled_product.h"
 
 namespace tenon_vulkan {
 
@@ -25,8 +26,10 @@ struct Fours {
 bool starts_by_four(const Operand& operand, tenon_dtype dtype);
 bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis);
 
-struct ProductSizes {
-  int64_t matrices, rows, columns, deep;
+// Whether what is side by side in a factor are elements of neighbouring k, and not of neighbouring
+// lines.
+struct AlongK {
+  bool left = false, right = false;
 };
 
 class ProductKernel : public Kernel, public ProductParameters {
@@ -49,6 +52,7 @@ class ProductKernel : public Kernel, public ProductParameters {
   virtual ProductSizes sizes(const tenon_launch& launch) const = 0;
   virtual void push(const tenon_launch& launch, Words& words) const = 0;
   virtual Fours fours(const tenon_launch& launch) const = 0;
+  virtual AlongK along_k(const tenon_launch& launch) const = 0;
 
   // How the packed factors are laid out, and how much is computed at once.
   struct Packing {
@@ -70,8 +74,11 @@ class ProductKernel : public Kernel, public ProductParameters {
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
-  tenon_error* run_direct(Encoder& encoder, std::span<const Operand> operands, Words& words,
-                          const ProductSizes& product) const;
+  // `sums`: NULL if these have no parts.
+  tenon_error* run_tiles(Encoder& encoder, std::vector<Operand> operands, const Operand* sums,
+                         Words& words, const ProductSizes& product) const;
+  tenon_error* add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
+                         const Words& words, const ProductSizes& product) const;
   tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,
                           Words& words, const ProductSizes& product, const Fours& fours) const;
   enum Side { kLeft, kRight };
@@ -86,8 +93,9 @@ class ProductKernel : public Kernel, public ProductParameters {
   const Operands operands_;
   const tenon_dtype dtype_, wide_;
   const std::optional<PackedShape> packed_;  // None: nothing is packed on this device.
-  // Of two the second goes by four; a third has partial sums (Sums).
-  LazyPipeline direct_, pack_[2][2], multiply_[3];
+  // Of two the second goes by four; a third has partial sums (Sums). Of tiles: by their sizes, and
+  // whether they are of parts.
+  LazyPipeline tiles_[2][2], add_parts_, pack_[2][2], multiply_[3];
 };
 
 }  // namespace tenon_vulkan

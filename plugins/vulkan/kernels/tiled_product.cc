@@ -1,0 +1,191 @@
+#include "plugins/vulkan/kernels/tiled_product.h"
+
+#include "plugins/vulkan/kernels/shader.h"
+#include "plugins/vulkan/spirv/scalar_ops.h"
+
+namespace tenon_vulkan {
+namespace {
+
+using spirv::Code;
+using spirv::Element;
+using spirv::Elements;
+using spirv::ElementVar;
+using spirv::SharedElements;
+using spirv::U32;
+using enum ProductParameters::Parameter;
+
+constexpr uint32_t kSide = 8;  // Of a group, in invocations.
+static_assert(kSide * kSide == kLocalSize);
+constexpr uint32_t kVector = 4;  // Lines of an invocation that are neighbours.
+
+uint32_t each_of(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
+
+int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+int64_t n_tiles(const ProductSizes& sizes, int64_t lines) {
+  return sizes.matrices * divide_up(sizes.rows, lines) * divide_up(sizes.columns, lines);
+}
+
+// Some lines of a factor, rows of the left one or columns of the right one, and kPanelDepth k.
+// Element (line, k) lies at k * (n + kApart) + line: of 32 banks neither neighbours in k nor those
+// in lines share one.
+class Panel {
+ public:
+  static constexpr uint32_t kApart = 32 / kPanelDepth;
+
+  Panel(Code& code, tenon_dtype dtype, uint32_t n, U32 is_along_k)
+      : code_(code),
+        n_(n),
+        elements_(code, dtype, (n + kApart) * kPanelDepth),
+        is_along_k_(is_along_k != 0) {
+    for (uint32_t i = 0; i < n * kPanelDepth / kLocalSize; ++i) {
+      own_.emplace_back(spirv::constant(code, dtype, 0));
+    }
+  }
+
+  // Each invocation fetches a few elements, load(line, k), neighbours those that are side by side
+  // in memory. What is beyond the factor is one within it: nothing waits for a branch, and nothing
+  // is made of it.
+  template <class Load>
+  void fetch(U32 first_line, U32 n_lines, U32 first_k, U32 end_k, const Load& load) const {
+    for (uint32_t i = 0; i < own_.size(); ++i) {
+      const auto [line, k] = place_of(i);
+      own_[i].set(load(min(first_line + line, n_lines - 1), min(first_k + k, end_k - 1)));
+    }
+  }
+  void put() const {
+    for (uint32_t i = 0; i < own_.size(); ++i) {
+      const auto [line, k] = place_of(i);
+      elements_.set(k * (n_ + kApart) + line, own_[i].get());
+    }
+  }
+  // Line `i` of those that an invocation has: four side by side, and four a half further on.
+  U32 line_of(U32 own, uint32_t i) const {
+    return own * kVector + (i / kVector * kSide * kVector + i % kVector);
+  }
+  Element get(U32 own, uint32_t i, U32 k) const {
+    return elements_.get(k * (n_ + kApart) + line_of(own, i));
+  }
+
+ private:
+  std::pair<U32, U32> place_of(uint32_t i) const {
+    const U32 at = code_.local_index() + i * kLocalSize;
+    return {select(is_along_k_, at / kPanelDepth, at % n_),
+            select(is_along_k_, at % kPanelDepth, at / n_)};
+  }
+
+  Code& code_;
+  const uint32_t n_;
+  const SharedElements elements_;
+  const spirv::Bool is_along_k_;
+  std::vector<ElementVar> own_;
+};
+
+}  // namespace
+
+SumParts parts_of_sums(const Capabilities& capabilities, const ProductSizes& sizes) {
+  constexpr int64_t kFull = 256, kLeast = 128;  // Groups that fill a device; k of a part.
+  const int64_t tiles = n_tiles(sizes, lines_of(TileSize::kSmall));
+  if (capabilities.runs_on_host || 2 * tiles > kFull || sizes.deep < 2 * kLeast) {
+    return {.steps = sizes.deep};
+  }
+  const int64_t least = std::max(kLeast, divide_up(sizes.deep * tiles, kFull));
+  const int64_t steps = divide_up(least, kPanelDepth) * kPanelDepth;
+  return {.n = divide_up(sizes.deep, steps), .steps = steps};
+}
+
+int64_t lines_of(TileSize size) { return kSide * each_of(size); }
+
+TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
+                       const ProductSizes& sizes) {
+  constexpr int64_t kLeastTiles = 128;
+  const int64_t small = lines_of(TileSize::kSmall), large = lines_of(TileSize::kLarge);
+  const bool is_large = !capabilities.runs_on_host && tenon_sdk::size_of(wide) == 4 &&
+                        std::min(sizes.rows, sizes.columns) > small &&
+                        n_tiles(sizes, large) >= kLeastTiles;
+  return is_large ? TileSize::kLarge : TileSize::kSmall;
+}
+
+void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledShape& shape,
+                         std::optional<uint32_t> sums_operand) {
+  const uint32_t each = each_of(shape.size), lines = kSide * each;
+  const Panel left(code, shape.wide, lines, code.parameter(kLeftAlongK)),
+      right(code, shape.wide, lines, code.parameter(kRightAlongK));
+  const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
+            deep = code.parameter(kDeep), n_parts = code.parameter(kParts),
+            steps = code.parameter(kSteps);
+  const U32 across = (columns + (lines - 1)) / lines, down = (rows + (lines - 1)) / lines;
+  const U32 first_tile = code.parameter(kFirstTile), end_tile = first_tile + code.parameter(kTiles);
+  const U32 own_row = code.local_index() / kSide, own_column = code.local_index() % kSide;
+
+  code.for_(first_tile + code.group_index(), end_tile, code.n_groups(), [&](U32 i) {
+    const U32 tile = i / n_parts, part = i - tile * n_parts;
+    const U32 matrix = tile / (across * down), within = tile - matrix * across * down;
+    const U32 first_row = within / across * lines, first_column = within % across * lines;
+    const U32 begin = part * steps, end = min(deep, begin + steps);
+    const Factors factors = factors_of(matrix);
+    std::vector<ElementVar> sums;
+    for (uint32_t k = 0; k < each * each; ++k) {
+      sums.emplace_back(spirv::constant(code, shape.wide, 0));
+    }
+    const auto fetch = [&](U32 first_k) {
+      left.fetch(first_row, rows, first_k, end, factors.left);
+      right.fetch(first_column, columns, first_k, end,
+                  [&](U32 column, U32 k) { return factors.right(k, column); });
+    };
+    if (shape.is_unrolled) code.if_(begin < end, [&] { fetch(begin); });
+    code.for_(begin, end, code.u32(kPanelDepth), [&](U32 first_k) {
+      if (!shape.is_unrolled) fetch(first_k);
+      left.put();
+      right.put();
+      code.barrier();
+      if (shape.is_unrolled) fetch(first_k + kPanelDepth);
+      const auto add_products = [&](U32 k) {
+        std::vector<Element> a, b;
+        for (uint32_t line = 0; line < each; ++line) {
+          a.push_back(left.get(own_row, line, k));
+          b.push_back(right.get(own_column, line, k));
+        }
+        for (uint32_t j = 0; j < each * each; ++j) {
+          const Element product = arithmetic(TENON_OP_mul, a[j / each], b[j % each]);
+          sums[j].set(arithmetic(TENON_OP_add, sums[j].get(), product));
+        }
+      };
+      const U32 n = min(code.u32(kPanelDepth), end - first_k);
+      if (shape.is_unrolled) {
+        code.for_many(code.u32(0), n, add_products);
+      } else {
+        code.for_(code.u32(0), n, code.u32(1), add_products);
+      }
+      code.barrier();
+    });
+    const U32 first_sum = (part * code.parameter(kMatrices) + matrix) * rows * columns;
+    for (uint32_t j = 0; j < each * each; ++j) {
+      const U32 row = first_row + left.line_of(own_row, j / each),
+                column = first_column + right.line_of(own_column, j % each);
+      code.if_((row < rows) & (column < columns), [&] {
+        if (!sums_operand) return factors.store(row, column, sums[j].get());
+        Elements(code, *sums_operand, shape.wide)
+            .store(first_sum + row * columns + column, sums[j].get());
+      });
+    }
+  });
+}
+
+void write_sum_of_parts(Code& code, const FactorsOf& factors_of, tenon_dtype wide,
+                        uint32_t sums_operand) {
+  const Elements sums(code, sums_operand, wide);
+  const U32 columns = code.parameter(kColumns), of_matrix = code.parameter(kRows) * columns,
+            n = code.parameter(kMatrices) * of_matrix;
+  code.for_each(n, [&](U32 i) {
+    const U32 matrix = i / of_matrix, within = i - matrix * of_matrix;
+    const U32 row = within / columns, column = within - row * columns;
+    const ElementVar sum(sums.load(i));
+    code.for_many(code.u32(1), code.parameter(kParts), [&](U32 part) {
+      sum.set(arithmetic(TENON_OP_add, sum.get(), sums.load(part * n + i)));
+    });
+    factors_of(matrix).store(row, column, sum.get());
+  });
+}
+
+}  // namespace tenon_vulkan
