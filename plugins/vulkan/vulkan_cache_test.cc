@@ -181,7 +181,7 @@ TEST_F(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {
   for (const uintmax_t torn : {size - 1, uintmax_t{20}, uintmax_t{0}}) {
     std::filesystem::resize_file(file, torn);
     make_one_pipeline(folder() / "new");
-    EXPECT_EQ(std::filesystem::file_size(file), size);
+    EXPECT_EQ(read_cache(file, key()), given);  // Not of one size from run to run on every driver.
   }
   std::fstream spoiled(file, std::ios::in | std::ios::out | std::ios::binary);
   spoiled.seekp(-1, std::ios::end);

@@ -209,7 +209,7 @@ def write_report(title, device, outcomes, software, commit_name):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}.md"
     path.write_text(gpu_report.page(title, facts_of(device, software, commit_name), outcomes))
-    print(f"gpu: wrote {path.relative_to(ROOT)}")
+    return path
 
 
 def main():
@@ -226,11 +226,15 @@ def main():
         if device is None:
             continue
         ran = True
-        outcomes = [run_step(step) for step in steps(options.minutes)]
-        faults += sum(is_fault(outcome) for outcome in outcomes)
+        outcomes = []
         kind = ": a software driver" if options.software else ""
-        write_report(f"{title} on {device.get('description', name)}{kind}", device, outcomes,
-                     options.software, commit(options.commit))
+        for step in steps(options.minutes):
+            outcomes.append(run_step(step))
+            # After each, so that a run that is ended from outside leaves what it has found.
+            path = write_report(f"{title} on {device.get('description', name)}{kind}", device, outcomes,
+                                options.software, commit(options.commit))
+        print(f"gpu: wrote {path.relative_to(ROOT)}")
+        faults += sum(is_fault(outcome) for outcome in outcomes)
     if not ran:
         tell_what_was_found(devices, plugins)
         sys.exit(SKIPPED)
