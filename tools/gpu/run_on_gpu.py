@@ -72,8 +72,8 @@ def vulkan_steps(minutes):
                gpu_report.read_onnx, needs=[ONNX])
     yield Step("benches", [RELEASE / "bench_vulkan", "--repetitions", 5, "--json", WORK / "vulkan.json"],
                gpu_report.read_bench)
-    yield from kit_steps("conformance, all levels", "vulkan", minutes * 0.75)
-    yield from kit_steps("smoke test with the validation layer", "vulkan", minutes * 0.25,
+    yield from kit_steps("conformance, all levels", "vulkan", minutes * 2 / 3)
+    yield from kit_steps("smoke test with the validation layer", "vulkan", minutes / 3,
                          ["--level", "smoke", "--option", "validate=1"])
 
 
