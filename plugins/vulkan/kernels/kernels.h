@@ -49,6 +49,7 @@ Prepared prepare_argsort(const Request& request);
 Prepared prepare_top_k(const Request& request);
 Prepared prepare_searchsorted(const Request& request);
 Prepared prepare_conv(const Request& request);
+Prepared prepare_conv_backward_input(const Request& request);
 Prepared prepare_conv_backward_filter(const Request& request);
 Prepared prepare_max_pool(const Request& request);
 Prepared prepare_window_sum(const Request& request);
