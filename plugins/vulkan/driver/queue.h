@@ -4,7 +4,7 @@
 //
 // A thread follows the device: it ends batches in their order, calls back, and submits what streams
 // have gathered for too long. Who waits for a number does the first in its place. Never do two wait
-// in the driver at once: there are drivers in which one of them then wakes milliseconds too late.
+// in the driver at once, where on an NVIDIA GPU who waited woke milliseconds late.
 
 #pragma once
 
