@@ -145,13 +145,9 @@ class ConvBackwardInput final : public ProductKernel {
     kPhases
   };
 
-  struct Tap {
-    U32 channel;
-    Place place;
-    Bool is_there;
-  };
-  struct Column {
-    U32 n;
+  // What a number says along the axes, the last one fastest, and what is left of it above.
+  struct Spread {
+    U32 above;
     Place place;
     Bool is_there;
   };
@@ -171,27 +167,22 @@ class ConvBackwardInput final : public ProductKernel {
         std::tie(group, phase[i]) = axes[i].phase(group);
       }
       const U32 first_out = group * out_channels, first_in = group * rows;
-      const auto tap_of = [=, &code](U32 k) {
-        Tap tap = {k, {}, code.boolean(true)};
-        for (size_t i = kSpatial; i-- > 0;) {
-          U32 number;
-          std::tie(tap.channel, number) = axes[i].by_taps.of_any(tap.channel);
-          const auto [place, is_there] = axes[i].tap(phase[i], number, w_planes.sizes[i]);
-          tap.place[i] = place;
-          tap.is_there = tap.is_there & is_there;
-        }
-        return tap;
-      };
-      const auto column_of = [=, &code](U32 number) {
-        Column column = {number, {}, code.boolean(true)};
+      const auto spread = [=, &code](U32 number, auto by, auto find, const Place& sizes) {
+        Spread found = {number, {}, code.boolean(true)};
         for (size_t i = kSpatial; i-- > 0;) {
           U32 of_phase;
-          std::tie(column.n, of_phase) = axes[i].by_places.of_any(column.n);
-          const auto [place, is_there] = axes[i].place(phase[i], of_phase, dx_planes.sizes[i]);
-          column.place[i] = place;
-          column.is_there = column.is_there & is_there;
+          std::tie(found.above, of_phase) = (axes[i].*by).of_any(found.above);
+          const auto [place, is_there] = (axes[i].*find)(phase[i], of_phase, sizes[i]);
+          found.place[i] = place;
+          found.is_there = found.is_there & is_there;
         }
-        return column;
+        return found;
+      };
+      const auto tap_of = [=](U32 k) {
+        return spread(k, &PhaseAxisCode::by_taps, &PhaseAxisCode::tap, w_planes.sizes);
+      };
+      const auto column_of = [=](U32 number) {
+        return spread(number, &PhaseAxisCode::by_places, &PhaseAxisCode::place, dx_planes.sizes);
       };
       const auto loaded = [=, this, &code](const Elements& from, U32 place, Bool is_there) {
         const Element x = cast(from.load(select(is_there, place, code.u32(0))), wide_);
@@ -199,14 +190,14 @@ class ConvBackwardInput final : public ProductKernel {
       };
       return {.left =
                   [=](U32 row, U32 k) {
-                    const Tap tap = tap_of(k);
-                    return loaded(w, w_planes.place(first_out + tap.channel, row, tap.place),
+                    const Spread tap = tap_of(k);
+                    return loaded(w, w_planes.place(first_out + tap.above, row, tap.place),
                                   tap.is_there);
                   },
               .right =
                   [=](U32 k, U32 number) {
-                    const Tap tap = tap_of(k);
-                    const Column column = column_of(number);
+                    const Spread tap = tap_of(k);
+                    const Spread column = column_of(number);
                     Bool is_there = tap.is_there & column.is_there;
                     Place window;
                     for (size_t i = 0; i < kSpatial; ++i) {
@@ -215,14 +206,14 @@ class ConvBackwardInput final : public ProductKernel {
                       window[i] = at;
                       is_there = is_there & has_window;
                     }
-                    return loaded(dy, dy_planes.place(column.n, first_out + tap.channel, window),
+                    return loaded(dy, dy_planes.place(column.above, first_out + tap.above, window),
                                   is_there);
                   },
               .store =
                   [=, this, &code](U32 row, U32 number, const Element& sum) {
-                    const Column column = column_of(number);
+                    const Spread column = column_of(number);
                     code.if_(column.is_there, [&] {
-                      dx.store(dx_planes.place(column.n, first_in + row, column.place),
+                      dx.store(dx_planes.place(column.above, first_in + row, column.place),
                                cast(sum, dtype_));
                     });
                   },
@@ -230,10 +221,11 @@ class ConvBackwardInput final : public ProductKernel {
               .right_four = nullptr,
               .store_four =
                   [=, this](U32 row, U32 number, std::span<const Element> sums) {
-                    const Column column = column_of(number);
+                    const Spread column = column_of(number);
                     std::vector<Element> narrow;
                     for (const Element& sum : sums) narrow.push_back(cast(sum, dtype_));
-                    dx.store_four(dx_planes.place(column.n, first_in + row, column.place), narrow);
+                    dx.store_four(dx_planes.place(column.above, first_in + row, column.place),
+                                  narrow);
                   }};
     };
   }
