@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -108,14 +109,25 @@ class Call {
   tenon_function* function_ = nullptr;
 };
 
-constexpr int kWarming = 3;  // Calls that are not measured: traced, prepared, recorded.
+// Calls that are not measured: traced, prepared, recorded; and for a time in which threads make what
+// is worth having for functions that are called often.
+constexpr int kWarming = 3;
+constexpr std::chrono::milliseconds kWarmingTime{250};
+
+template <class Once>
+void warm(const Once& once) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kWarming || std::chrono::steady_clock::now() - begin < kWarmingTime; ++i) {
+    once();
+    check(tenon_scope_wait(scope()));
+  }
+}
 
 enum class Timed { kAll, kHost };  // A call and the wait for it; the call alone.
 
 // Calls and waits, again and again; element 0 of what comes out is to be `want`.
 void measure(benchmark::State& state, const Call& call, float want, Timed timed = Timed::kAll) {
-  for (int i = 0; i < kWarming; ++i) tenon_tensor_release(call());
-  check(tenon_scope_wait(scope()));
+  warm([&] { tenon_tensor_release(call()); });
   for (auto _ : state) {
     tenon_tensor* y = call();
     if (timed == Timed::kHost) state.PauseTiming();

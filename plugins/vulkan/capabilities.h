@@ -17,6 +17,14 @@ struct FloatControls {
 // No dispatch has more operands, whatever the device binds.
 inline constexpr uint32_t kMostOperands = 64;
 
+// Invocations in a group. Every device has room for 128; software drivers run a group on one
+// thread.
+inline constexpr uint32_t kLocalSize = 64;
+
+// An invocation goes through its loops so many times at most, through all of them together. Mesa's
+// software driver ends loops in silence at 65,535 times, and drivers of GPUs end long shaders.
+inline constexpr uint32_t kMostIterations = 32768;
+
 // Shaders count with 32 bits, and a bit beyond what there is.
 inline constexpr uint32_t kMostCounted = ~uint32_t{0} - (uint32_t{1} << 23);
 

@@ -74,6 +74,10 @@ struct Dispatch {
   std::span<const uint32_t> words;  // The kernel's own parameters.
   std::array<uint32_t, 3> groups;   // With a zero there is nothing to do.
   uint64_t products = 0;            // Multiplications, where these are what takes long.
+  // Of an invocation's loops, all of them together; 0: unknown. Where it is known, groups have
+  // kLocalSize invocations, which share no memory, and several dispatches may become one.
+  uint64_t iterations = 0;
+  uint64_t n = 0;  // Then: so many invocations have something to do, from the first on; 0: all.
 };
 
 // Takes dispatches in their order. Each sees what those before it wrote.

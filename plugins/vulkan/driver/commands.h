@@ -19,6 +19,7 @@ struct Access {
   uint64_t begin, end;
   bool is_written;
 
+  bool operator==(const Access&) const = default;
   // Whether one of two commands has to wait for the other.
   bool meets(const Access& other) const {
     return block == other.block && (is_written || other.is_written) && begin < other.end &&

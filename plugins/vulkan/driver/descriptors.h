@@ -19,6 +19,7 @@ namespace tenon_vulkan {
 struct Binding {
   const Block* block;
   uint64_t offset, size;
+  bool operator==(const Binding&) const = default;
 };
 
 // Where a shader finds bytes [begin, end) of a block. False: they are too many to be seen at once.

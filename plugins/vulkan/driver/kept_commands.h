@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -54,6 +55,19 @@ class KeptCommands {
   }
   void mark_all_stale() noexcept { mark_stale(0, wanted.size()); }
   void mark_sent() { stale_begin = wanted.size(), stale_end = 0; }
+
+  // The pipelines of its sequences, and of those that commands in its place are to have: of more,
+  // once there were so many replays.
+  using Sequences = std::vector<std::shared_ptr<const Pipeline>>;
+  Sequences sequences, awaited;
+  static constexpr uint64_t kNever = ~uint64_t{0};
+  uint64_t n_replays = 0, next_at = kNever;
+  // Told of each replay.
+  bool is_due() { return ++n_replays >= next_at && are_made(awaited); }
+  static bool are_made(const Sequences& pipelines) {
+    return std::all_of(pipelines.begin(), pipelines.end(),
+                       [](const auto& each) { return each->is_made(); });
+  }
 
   std::vector<std::shared_ptr<DescriptorSets>> sets;
   uint64_t last_replay = 0;

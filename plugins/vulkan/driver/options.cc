@@ -6,12 +6,13 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr std::string_view kKeys =
-    "cache, clock, device, gpu_ways, loader, names, shaders, timeline, validate, visible";
+    "cache, clock, device, gpu_ways, loader, names, sequences, shaders, timeline, validate, visible";
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
   if (key == "gpu_ways") return &options.gpu_ways;
   if (key == "names") return &options.names;
+  if (key == "sequences") return &options.sequences;
   if (key == "timeline") return &options.timeline;
   if (key == "validate") return &options.validate;
   if (key == "visible") return &options.visible;

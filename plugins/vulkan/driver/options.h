@@ -21,10 +21,11 @@ struct Options {
   std::string shaders;
   bool validate = false;  // Through the Khronos validation layer.
   bool gpu_ways = false;  // Kernels go the ways of GPUs, also where the host's processor runs them.
-  bool names = false;     // Of objects, for tools that show them; `validate` implies it.
-  bool visible = true;    // False: as if the host saw no device memory.
-  bool timeline = true;   // False: as if there were no timeline semaphores.
-  bool clock = true;      // False: as if the device had no clock.
+  bool sequences = false;  // At once: small dispatches are one from a recording's first replay on.
+  bool names = false;      // Of objects, for tools that show them; `validate` implies it.
+  bool visible = true;     // False: as if the host saw no device memory.
+  bool timeline = true;    // False: as if there were no timeline semaphores.
+  bool clock = true;       // False: as if the device had no clock.
 
   bool wants_names() const { return names || validate; }
 };

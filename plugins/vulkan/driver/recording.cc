@@ -4,7 +4,6 @@
 
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/parameters.h"
-#include "plugins/vulkan/driver/stream.h"
 
 namespace tenon_vulkan {
 namespace {
@@ -40,6 +39,8 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
                     .n_words = static_cast<uint32_t>(dispatch.words.size()),
                     .groups = dispatch.groups,
                     .products = dispatch.products,
+                    .iterations = dispatch.iterations,
+                    .n = dispatch.n,
                     .parameters_at = parameter_bytes_});
   n_products_ += dispatch.products;
   words_.insert(words_.end(), dispatch.words.begin(), dispatch.words.end());
@@ -152,7 +153,9 @@ Dispatch Recording::dispatch(size_t i, const tenon_replay& replay, Operand* oper
           .operands = {operands, step.n_operands},
           .words = {words_.data() + step.first_word, step.n_words},
           .groups = step.groups,
-          .products = step.products};
+          .products = step.products,
+          .iterations = step.iterations,
+          .n = step.n};
 }
 
 // ---- kept commands
@@ -232,6 +235,12 @@ bool Recording::may_keep() {
 void Recording::keep(std::shared_ptr<KeptCommands> kept) {
   std::lock_guard guard(mutex_);
   kept->last_replay = n_replays_;
+  const auto same = std::find_if(kept_.begin(), kept_.end(),
+                                 [&](const auto& each) { return each->key() == kept->key(); });
+  if (same != kept_.end()) {
+    *same = std::move(kept);
+    return;
+  }
   if (kept_.size() < kMostKept) {
     kept_.push_back(std::move(kept));
     return;
@@ -239,96 +248,6 @@ void Recording::keep(std::shared_ptr<KeptCommands> kept) {
   *std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
     return a->last_replay < b->last_replay;
   }) = std::move(kept);
-}
-
-// ---- replays
-
-tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
-  if (recording.n_dispatches() == 0) return nullptr;
-  if (tenon_error* error = recording.require_pipelines()) return error;
-  const Lock lock(mutex_);
-  launching_ = {{replay.work, replay.ticket}, nullptr};
-  encode_held(Which::kAll);
-  const std::shared_ptr<KeptCommands> kept = find_kept(recording, replay);
-  if (kept == nullptr) return replay_one_by_one(recording, replay);
-  if (tenon_error* error = open_batch()) return error;
-  recording.update(*kept, slots_, replay);
-  open_->kept.push_back(kept);
-  if (tenon_error* error = send_parameters(*kept)) return error;
-  commands_.execute(kept->commands());
-  open_->launches.push_back(launching_.id);
-  open_->n_commands += static_cast<uint32_t>(recording.n_dispatches());
-  submit_if_due();
-  return nullptr;
-}
-
-// Commands that do what the replay wants, once their parameters are sent; NULL: there are none, as
-// for what takes so long that it is not to be one submission.
-std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
-  if (recording.n_products() > driver_.physical().capabilities.products_at_once) return nullptr;
-  recording.find_slots(replay, slots_);
-  KeptCommands::Key key = KeptCommands::key_of(driver_, serial_, slots_);
-  std::shared_ptr<KeptCommands> kept = recording.find_kept(key);
-  if (kept == nullptr && !recording.may_keep()) return nullptr;
-  const bool has_moved = kept == nullptr || !std::equal(slots_.begin(), slots_.end(),
-                                                        kept->slots.begin(), kept->slots.end());
-  if (has_moved && !recording.are_apart(slots_)) return nullptr;
-  if (kept != nullptr) return kept;
-  kept = std::make_shared<KeptCommands>(device_, std::move(key));
-  if (tenon_error* error = fill_kept(recording, replay, *kept)) {
-    // There may still be room for the dispatches one by one, and if not, that is told.
-    driver_.host().release(error);
-    return nullptr;
-  }
-  recording.keep(kept);
-  return kept;
-}
-
-tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& replay,
-                               KeptCommands& kept) {
-  if (tenon_error* error = kept.open(recording.parameter_bytes())) return error;
-  kept.slots = slots_;
-  kept.values.assign(replay.values, replay.values + replay.n_values);
-  kept.sets.push_back(sets_);
-  Commands commands(driver_, kMostKeptAccesses);
-  if (tenon_error* error = commands.begin_kept(kept.commands())) return error;
-  const Buffer& parameters = kept.parameters();
-  std::array<Operand, kMostOperands> operands;
-  for (size_t i = 0; i < recording.n_dispatches(); ++i) {
-    const uint64_t at = recording.parameters_at(i);
-    const ParameterPlace place = {kept.wanted.data() + at, &parameters.block,
-                                  parameters.offset + at};
-    const Dispatch dispatch = recording.dispatch(i, replay, operands.data());
-    if (tenon_error* error = encode(dispatch, place, commands, kept.sets)) return error;
-  }
-  const VkResult result = commands.end_kept();
-  return result == VK_SUCCESS ? nullptr : driver_.error(result, "cannot keep commands");
-}
-
-// What the device is to change in the parameters before it executes the commands.
-tenon_error* Stream::send_parameters(KeptCommands& kept) {
-  const uint64_t begin = kept.stale_begin, end = kept.stale_end;
-  if (begin >= end) return nullptr;
-  Piece piece;
-  if (tenon_error* error = parameters_.take(end - begin, open_->spent, piece)) return error;
-  std::memcpy(piece.data(), kept.wanted.data() + begin, end - begin);
-  const Buffer& parameters = kept.parameters();
-  const uint64_t to = parameters.offset + begin;
-  const Access access = {parameters.block.serial, to, to + (end - begin), true};
-  const VkBufferCopy region = {piece.offset, to, end - begin};
-  commands_.order({&access, 1});
-  commands_.copy(*piece.block, parameters.block, {&region, 1});
-  kept.mark_sent();
-  return nullptr;
-}
-
-tenon_error* Stream::replay_one_by_one(const Recording& recording, const tenon_replay& replay) {
-  std::array<Operand, kMostOperands> operands;
-  for (size_t i = 0; i < recording.n_dispatches(); ++i) {
-    if (tenon_error* error = dispatch(recording.dispatch(i, replay, operands.data()))) return error;
-  }
-  submit_if_due();
-  return nullptr;
 }
 
 }  // namespace tenon_vulkan

@@ -70,7 +70,7 @@ class Recording final : public Encoder {
     uint32_t first_operand, n_operands;
     uint32_t first_word, n_words;
     std::array<uint32_t, 3> groups;
-    uint64_t products;
+    uint64_t products, iterations, n;
     uint64_t parameters_at;
   };
   // Where parameters say where an operand begins, and how far that is from its slot's beginning.

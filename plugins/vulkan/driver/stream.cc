@@ -4,6 +4,7 @@
 
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/parameters.h"
+#include "plugins/vulkan/driver/sequences.h"
 
 namespace tenon_vulkan {
 namespace {
@@ -311,10 +312,11 @@ tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch
   if (tenon_error* error = parameters_.take(ParameterLayout(dispatch).size, open_->spent, piece)) {
     return error;
   }
-  if (tenon_error* error =
-          encode(dispatch, {piece.data(), piece.block, piece.offset}, commands_, open_->sets)) {
-    return error;
-  }
+  Places places;
+  PlacedDispatch placed;
+  const ParameterPlace parameters = {piece.data(), piece.block, piece.offset};
+  if (tenon_error* error = place(dispatch, parameters, places, placed)) return error;
+  if (tenon_error* error = tell(placed, commands_, open_->sets)) return error;
   ++open_->n_commands;
   open_->n_products += dispatch.products;
   std::vector<LaunchId>& launches = open_->launches;
@@ -334,18 +336,15 @@ tenon_error* Stream::check_operands(const Dispatch& dispatch) const {
   return nullptr;
 }
 
-tenon_error* Stream::encode(const Dispatch& dispatch, const ParameterPlace& place,
-                            Commands& commands,
-                            std::vector<std::shared_ptr<DescriptorSets>>& used) {
+tenon_error* Stream::place(const Dispatch& dispatch, const ParameterPlace& to, Places& places,
+                           PlacedDispatch& placed) const {
   const size_t n = dispatch.operands.size();
-  const Layout& layout = dispatch.pipeline->layout();
-  if (n != layout.kinds.n_operands) {
+  if (n != dispatch.pipeline->layout().kinds.n_operands) {
     return driver_.error(TENON_INTERNAL, "a dispatch has other operands than its shader");
   }
-  std::array<Binding, kMostOperands + 1> bindings;
-  std::array<Access, kMostOperands> accesses;
+  auto& [bindings, accesses] = places;
   std::array<uint32_t, kMostOperands> offsets;
-  bindings[0] = {place.block, 0, place.block->size};
+  bindings[0] = {to.block, 0, to.block->size};
   size_t n_accesses = 0;
   const ParameterLayout parameters(dispatch);
   uint64_t value_at = parameters.values;
@@ -353,8 +352,8 @@ tenon_error* Stream::encode(const Dispatch& dispatch, const ParameterPlace& plac
     const Operand& operand = dispatch.operands[i];
     if (operand.buffer == nullptr) {
       const uint64_t size = operand.end - operand.begin;
-      if (size > 0) std::memcpy(place.data + value_at, operand.value, size);
-      offsets[i] = static_cast<uint32_t>(place.offset + value_at);
+      if (size > 0) std::memcpy(to.data + value_at, operand.value, size);
+      offsets[i] = static_cast<uint32_t>(to.offset + value_at);
       value_at += room_for_value(operand);
       bindings[i + 1] = bindings[0];
       continue;
@@ -365,17 +364,28 @@ tenon_error* Stream::encode(const Dispatch& dispatch, const ParameterPlace& plac
     accesses[n_accesses++] = {buffer.block.serial, (buffer.offset + operand.begin) & ~uint64_t{3},
                               round_up(buffer.offset + operand.end, 4), operand.is_written};
   }
-  VkDescriptorSet set;
-  if (tenon_error* error = bind_set(layout, {bindings.data(), n + 1}, used, set)) return error;
-  std::memcpy(place.data, offsets.data(), parameters.words);
+  std::memcpy(to.data, offsets.data(), parameters.words);
   if (!dispatch.words.empty()) {
-    std::memcpy(place.data + parameters.words, dispatch.words.data(), dispatch.words.size_bytes());
+    std::memcpy(to.data + parameters.words, dispatch.words.data(), dispatch.words.size_bytes());
   }
-  commands.order({accesses.data(), n_accesses});
-  commands.dispatch(
-      *dispatch.pipeline, set, static_cast<uint32_t>(place.offset / sizeof(uint32_t)),
-      dispatch.groups,
-      driver_.has_names() ? device_.pipelines().name_of(*dispatch.pipeline) : nullptr);
+  placed = {.pipeline = dispatch.pipeline,
+            .bindings = {bindings.data(), n + 1},
+            .accesses = {accesses.data(), n_accesses},
+            .first_word = static_cast<uint32_t>(to.offset / sizeof(uint32_t)),
+            .groups = dispatch.groups,
+            .iterations = dispatch.iterations,
+            .n = dispatch.n};
+  return nullptr;
+}
+
+tenon_error* Stream::tell(const PlacedDispatch& placed, Commands& commands,
+                          std::vector<std::shared_ptr<DescriptorSets>>& used) {
+  const Pipeline& pipeline = *placed.pipeline;
+  VkDescriptorSet set;
+  if (tenon_error* error = bind_set(pipeline.layout(), placed.bindings, used, set)) return error;
+  commands.order(placed.accesses);
+  commands.dispatch(pipeline, set, placed.first_word, placed.groups,
+                    driver_.has_names() ? device_.pipelines().name_of(pipeline) : nullptr);
   return nullptr;
 }
 

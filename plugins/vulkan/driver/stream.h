@@ -19,7 +19,9 @@ namespace tenon_vulkan {
 
 class Device;
 class Recording;
+class Sequence;
 struct ParameterPlace;
+struct PlacedDispatch;
 
 class Stream final : public Encoder {
  public:
@@ -93,16 +95,27 @@ class Stream final : public Encoder {
   tenon_error* encode_now(const Dispatch& dispatch, const LaunchId& launch,
                           const std::string& name);
   tenon_error* check_operands(const Dispatch& dispatch) const;
-  tenon_error* encode(const Dispatch& dispatch, const ParameterPlace& place, Commands& commands,
-                      std::vector<std::shared_ptr<DescriptorSets>>& used);
+  // Writes its parameters. What is placed is in `places`.
+  struct Places {
+    std::array<Binding, kMostOperands + 1> bindings;
+    std::array<Access, kMostOperands> accesses;
+  };
+  tenon_error* place(const Dispatch& dispatch, const ParameterPlace& to, Places& places,
+                     PlacedDispatch& placed) const;
+  tenon_error* tell(const PlacedDispatch& placed, Commands& commands,
+                    std::vector<std::shared_ptr<DescriptorSets>>& used);
   tenon_error* bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
                             uint32_t& byte_offset) const;
   tenon_error* bind_set(const Layout& layout, std::span<const Binding> bindings,
                         std::vector<std::shared_ptr<DescriptorSets>>& used, VkDescriptorSet& set);
 
   std::shared_ptr<KeptCommands> find_kept(Recording& recording, const tenon_replay& replay);
-  tenon_error* fill_kept(const Recording& recording, const tenon_replay& replay,
-                         KeptCommands& kept);
+  std::shared_ptr<KeptCommands> shorten(Recording& recording, const tenon_replay& replay,
+                                        const std::shared_ptr<KeptCommands>& kept);
+  tenon_error* fill_kept(const Recording& recording, const tenon_replay& replay, KeptCommands& kept,
+                         uint64_t n_replays);
+  tenon_error* tell_sequence(const Sequence& sequence, const ParameterPlace& list,
+                             Commands& commands, KeptCommands& kept);
   tenon_error* send_parameters(KeptCommands& kept);
   tenon_error* replay_one_by_one(const Recording& recording, const tenon_replay& replay);
 

@@ -165,6 +165,8 @@ class Loop final : public Kernel {
     for (uint32_t v = 0; v < plan_.inputs.size(); ++v) {
       if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
     }
+    has_loop_ = std::any_of(plan_.instructions.begin(), plan_.instructions.end(),
+                            [](const auto& each) { return spirv::has_loop(each.op, each.dtype); });
     is_long_ = module(false).size() > kLong * LoopCode::lanes(plan_, false);
   }
 
@@ -187,10 +189,13 @@ class Loop final : public Kernel {
     push(words, n);
     if (!strided_.empty()) axes.push(words);
     const uint32_t lanes = LoopCode::lanes(plan_, by_four);
-    return encoder.dispatch({pipeline,
-                             {operands, n_operands()},
-                             words,
-                             groups_for((static_cast<uint64_t>(n) + lanes - 1) / lanes)});
+    const Rounds rounds = groups_for((static_cast<uint64_t>(n) + lanes - 1) / lanes);
+    return encoder.dispatch({.pipeline = pipeline,
+                             .operands = {operands, n_operands()},
+                             .words = words,
+                             .groups = rounds.groups,
+                             .iterations = has_loop_ ? 0 : kFewIterations,
+                             .n = rounds.n});
   }
 
  private:
@@ -257,7 +262,7 @@ class Loop final : public Kernel {
   tenon_device_p* const device_;
   const LoopPlan plan_;
   std::vector<uint32_t> strided_;  // Inputs.
-  bool is_long_;
+  bool is_long_, has_loop_;
   LazyPipeline pipelines_[2];  // The second goes by four.
 };
 

@@ -49,7 +49,13 @@ tenon_error* strided_copy(Encoder& encoder, const PipelineRef& pipeline, const O
   const int64_t* const strides[] = {view.strides, to_strides};
   Axes(view.rank, view.sizes, kAllAxes, strides).push(words);
   const Operand operands[] = {from, to};
-  return encoder.dispatch({pipeline.get(), operands, words, groups_for(static_cast<uint64_t>(n))});
+  const Rounds rounds = groups_for(static_cast<uint64_t>(n));
+  return encoder.dispatch({.pipeline = pipeline.get(),
+                           .operands = operands,
+                           .words = words,
+                           .groups = rounds.groups,
+                           .iterations = kFewIterations,
+                           .n = rounds.n});
 }
 
 // ---- concat

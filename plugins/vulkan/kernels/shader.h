@@ -12,27 +12,32 @@ namespace tenon_vulkan {
 
 using Words = spirv::Words;
 
-// Invocations in a group. Every device has room for 128; software drivers run a group on one
-// thread.
-inline constexpr uint32_t kLocalSize = 64;
-
 // Where each group has one, and goes on to others beyond what a device takes.
 inline std::array<uint32_t, 3> so_many_groups(uint64_t n) {
   constexpr uint64_t kMostGroups = 65535;
   return {static_cast<uint32_t>(std::min(n, kMostGroups)), 1, 1};
 }
 
-// How many groups go over so many numbers (Code::for_each). Those that fill a large device have one
-// number for each invocation; beyond that an invocation has several.
-inline std::array<uint32_t, 3> groups_for(uint64_t n) {
+// What goes over numbers (Code::for_each): in how many groups, and with how many iterations of an
+// invocation's loops, where that may be many.
+struct Rounds {
+  std::array<uint32_t, 3> groups;
+  uint64_t iterations = 0;
+  uint64_t n = 0;  // Numbers; 0: unknown.
+
+  operator const std::array<uint32_t, 3>&() const { return groups; }
+};
+
+// How many groups go over so many numbers. Those that fill a large device have one number for each
+// invocation; beyond that an invocation has several.
+inline Rounds groups_for(uint64_t n) {
   constexpr uint64_t kFull = 4096, kRounds = 16;
   const uint64_t single = (n + kLocalSize - 1) / kLocalSize;
-  return so_many_groups(std::max(std::min(single, kFull), single / kRounds));
+  return {so_many_groups(std::max(std::min(single, kFull), single / kRounds)), 0, n};
 }
 
-// An invocation goes through its loops so many times at most, through all of them together. Mesa's
-// software driver ends loops in silence at 65,535 times, and drivers of GPUs end long shaders.
-inline constexpr uint32_t kMostIterations = 32768;
+// What is not worth counting: loops over axes, or a few words of an element.
+inline constexpr uint64_t kFewIterations = 64;
 
 // How many numbers for_each gives an invocation, of n in all.
 inline uint64_t rounds_of(uint64_t n, const std::array<uint32_t, 3>& groups) {
@@ -48,20 +53,13 @@ inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMostIterations / (rounds * iterations)));
 }
 
-// What goes over numbers: in how many groups, and with how many iterations of an invocation's
-// loops, where that may be many.
-struct Rounds {
-  std::array<uint32_t, 3> groups;
-  uint64_t iterations = 0;
-};
-
 // For n numbers (Code::for_each) that take so many iterations each, or kLocalSize of them together.
 inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   std::array<uint32_t, 3> groups = groups_for(n);
   if (rounds_of(n, groups) * iterations > kMostIterations) {
     groups = so_many_groups((n + kLocalSize - 1) / kLocalSize);
   }
-  return {groups, rounds_of(n, groups) * (1 + iterations)};
+  return {groups, rounds_of(n, groups) * (1 + iterations), n};
 }
 
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
@@ -91,7 +89,12 @@ class OneDispatch final : public Kernel {
     const Rounds rounds = {fill_(launch, words)};
     if (rounds.groups[0] == 0) return nullptr;
     if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
-    return encoder.dispatch({pipeline_.get(), {operands, n_operands}, words, rounds.groups});
+    return encoder.dispatch({.pipeline = pipeline_.get(),
+                             .operands = {operands, n_operands},
+                             .words = words,
+                             .groups = rounds.groups,
+                             .iterations = std::max(rounds.iterations, kFewIterations),
+                             .n = rounds.n});
   }
 
  private:

@@ -118,11 +118,18 @@ Id Code::texels() {
                        kReadAndWritten, word(spv::ImageFormat::Rgba32ui)});
 }
 
+Id Code::input_variable(spv::BuiltIn which, Id pointer) {
+  const auto [at, is_new] = inputs_.insert({which, 0});
+  if (is_new) {
+    at->second = module_.global(pointer, spv::StorageClass::Input);
+    module_.decorate(at->second, spv::Decoration::BuiltIn, {word(which)});
+  }
+  return at->second;
+}
+
 // What the device tells an invocation.
 Id Code::input(spv::BuiltIn which, Id type) {
-  const Id variable =
-      module_.global(module_.pointer(spv::StorageClass::Input, type), spv::StorageClass::Input);
-  module_.decorate(variable, spv::Decoration::BuiltIn, {word(which)});
+  const Id variable = input_variable(which, module_.pointer(spv::StorageClass::Input, type));
   const Id loaded = module_.new_id();
   append(body_, spv::Op::OpLoad, {type, loaded, variable});
   return loaded;
@@ -160,6 +167,7 @@ Words Code::finish() {
   module_.execution_mode(function_, spv::ExecutionMode::LocalSize, {shape_.local_size, 1, 1});
   Words function = variables_;
   function.insert(function.end(), body_.begin(), body_.end());
+  function.insert(function.end(), functions_.begin(), functions_.end());
   return module_.finish(function);
 }
 

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -220,6 +221,16 @@ class Code {
   void emit(spv::Op op, std::initializer_list<uint32_t> operands) { append(body_, op, operands); }
   Module& module() { return module_; }
 
+  // ---- declarations
+
+  // A variable of a block of buffers' words, and one of what the device tells an invocation.
+  Id bind(Id pointer, uint32_t binding);
+  Id input_variable(spv::BuiltIn which, Id pointer);
+  // Instructions of a whole function, for the module.
+  void add_function(std::span<const uint32_t> function) {
+    functions_.insert(functions_.end(), function.begin(), function.end());
+  }
+
  private:
   struct Branch {
     Id otherwise, merge;
@@ -243,7 +254,6 @@ class Code {
   void end_loop(const Loop& loop);
   void ask_for_floats(const Capabilities& capabilities);
   Id block_of(Id element, uint32_t element_bytes);
-  Id bind(Id pointer, uint32_t binding);
   Id bind_texels(uint32_t binding);
   Id input(spv::BuiltIn which, Id type);
   U32 built_in(spv::BuiltIn which, uint32_t component);
@@ -254,9 +264,10 @@ class Code {
   const bool subgroups_are_quads_;
   const uint32_t neighbours_;  // Invocations of a group that run side by side.
   Module module_;
-  Words variables_, body_;
+  Words variables_, body_, functions_;
   Id function_ = 0, parameters_ = 0, first_parameter_ = 0;
   std::vector<Id> operands_;
+  std::map<spv::BuiltIn, Id> inputs_;  // Variables.
   U32 local_index_, group_index_, n_groups_;
 };
 

@@ -11,7 +11,7 @@ uint32_t word(auto value) { return static_cast<uint32_t>(value); }
 
 }  // namespace
 
-void append(Words& to, spv::Op op, std::span<const uint32_t> operands) {
+void append(Words& to, spv::Op op, Operands operands) {
   to.push_back(word(operands.size() + 1) << 16 | word(op));
   to.insert(to.end(), operands.begin(), operands.end());
 }
@@ -49,22 +49,21 @@ Id Module::glsl() {
   return glsl_;
 }
 
-void Module::decorate(Id target, spv::Decoration decoration,
-                      std::initializer_list<uint32_t> literals) {
+void Module::decorate(Id target, spv::Decoration decoration, Operands literals) {
   Words operands = {target, word(decoration)};
-  operands.insert(operands.end(), literals);
+  operands.insert(operands.end(), literals.begin(), literals.end());
   append(decorations_, spv::Op::OpDecorate, operands);
 }
 
 void Module::decorate_member(Id type, uint32_t member, spv::Decoration decoration,
-                             std::initializer_list<uint32_t> literals) {
+                             Operands literals) {
   Words operands = {type, member, word(decoration)};
-  operands.insert(operands.end(), literals);
+  operands.insert(operands.end(), literals.begin(), literals.end());
   append(decorations_, spv::Op::OpMemberDecorate, operands);
 }
 
 // A type's number comes first among its operands; that of a value comes behind its type.
-Id Module::declare(spv::Op op, std::span<const uint32_t> operands, bool has_type) {
+Id Module::declare(spv::Op op, Operands operands, bool has_type) {
   Words with_id(operands.begin(), operands.end());
   const Id id = new_id();
   with_id.insert(with_id.begin() + (has_type ? 1 : 0), id);
@@ -72,23 +71,21 @@ Id Module::declare(spv::Op op, std::span<const uint32_t> operands, bool has_type
   return id;
 }
 
-Id Module::type(spv::Op op, std::initializer_list<uint32_t> operands) {
+Id Module::type(spv::Op op, Operands operands) {
   Words key = {word(op)};
-  key.insert(key.end(), operands);
+  key.insert(key.end(), operands.begin(), operands.end());
   const auto [at, is_new] = declared_.insert({std::move(key), 0});
-  if (is_new) at->second = declare(op, std::span(operands.begin(), operands.size()), false);
+  if (is_new) at->second = declare(op, operands, false);
   return at->second;
 }
 
-Id Module::new_type(spv::Op op, std::initializer_list<uint32_t> operands) {
-  return declare(op, std::span(operands.begin(), operands.size()), false);
-}
+Id Module::new_type(spv::Op op, Operands operands) { return declare(op, operands, false); }
 
 Id Module::pointer(spv::StorageClass storage, Id pointee) {
   return type(spv::Op::OpTypePointer, {word(storage), pointee});
 }
 
-Id Module::constant(spv::Op op, Id type, std::span<const uint32_t> words) {
+Id Module::constant(spv::Op op, Id type, Operands words) {
   Words operands = {type};
   operands.insert(operands.end(), words.begin(), words.end());
   Words key = operands;
@@ -96,10 +93,6 @@ Id Module::constant(spv::Op op, Id type, std::span<const uint32_t> words) {
   const auto [at, is_new] = declared_.insert({std::move(key), 0});
   if (is_new) at->second = declare(op, operands, true);
   return at->second;
-}
-
-Id Module::constant(Id type, std::initializer_list<uint32_t> words) {
-  return constant(spv::Op::OpConstant, type, std::span(words.begin(), words.size()));
 }
 
 Id Module::constant(Id type, bool value) {
@@ -121,10 +114,9 @@ void Module::entry_point(Id function, std::string_view name) {
   append(entry_points_, spv::Op::OpEntryPoint, operands);
 }
 
-void Module::execution_mode(Id function, spv::ExecutionMode mode,
-                            std::initializer_list<uint32_t> literals) {
+void Module::execution_mode(Id function, spv::ExecutionMode mode, Operands literals) {
   Words operands = {function, word(mode)};
-  operands.insert(operands.end(), literals);
+  operands.insert(operands.end(), literals.begin(), literals.end());
   append(modes_, spv::Op::OpExecutionMode, operands);
 }
 

@@ -16,11 +16,15 @@ namespace tenon_vulkan::spirv {
 using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
+// The words of an instruction behind its first, for the time of a call.
+struct Operands : std::span<const uint32_t> {
+  using std::span<const uint32_t>::span;
+  Operands(std::span<const uint32_t> words) : span(words) {}
+  Operands(std::initializer_list<uint32_t> words) : span(words.begin(), words.size()) {}
+};
+
 // Appends one instruction.
-void append(Words& to, spv::Op op, std::span<const uint32_t> operands);
-inline void append(Words& to, spv::Op op, std::initializer_list<uint32_t> operands) {
-  append(to, op, std::span(operands.begin(), operands.size()));
-}
+void append(Words& to, spv::Op op, Operands operands);
 // A literal string as operands.
 void append_text(Words& operands, std::string_view text);
 
@@ -32,30 +36,30 @@ class Module {
   void extension(std::string_view name);
   // The extended instructions of GLSL.
   Id glsl();
-  void decorate(Id target, spv::Decoration decoration,
-                std::initializer_list<uint32_t> literals = {});
+  void decorate(Id target, spv::Decoration decoration, Operands literals = {});
   void decorate_member(Id type, uint32_t member, spv::Decoration decoration,
-                       std::initializer_list<uint32_t> literals = {});
+                       Operands literals = {});
 
   // The type that the instruction declares; the same instruction gives the same type.
-  Id type(spv::Op op, std::initializer_list<uint32_t> operands);
+  Id type(spv::Op op, Operands operands);
   // One that is different each time: structs and arrays that are decorated.
-  Id new_type(spv::Op op, std::initializer_list<uint32_t> operands);
+  Id new_type(spv::Op op, Operands operands);
   Id pointer(spv::StorageClass storage, Id pointee);
-  Id constant(Id type, std::initializer_list<uint32_t> words);
+  Id constant(Id type, std::initializer_list<uint32_t> words) {
+    return constant(spv::Op::OpConstant, type, words);
+  }
   Id constant(Id type, bool value);
-  Id constant(spv::Op op, Id type, std::span<const uint32_t> words);
+  Id constant(spv::Op op, Id type, Operands words);
   Id global(Id pointer_type, spv::StorageClass storage);
 
   void entry_point(Id function, std::string_view name);
-  void execution_mode(Id function, spv::ExecutionMode mode,
-                      std::initializer_list<uint32_t> literals);
+  void execution_mode(Id function, spv::ExecutionMode mode, Operands literals);
 
   // The whole, with the functions' instructions.
   Words finish(std::span<const uint32_t> functions) const;
 
  private:
-  Id declare(spv::Op op, std::span<const uint32_t> operands, bool has_type);
+  Id declare(spv::Op op, Operands operands, bool has_type);
 
   Id next_id_ = 1;
   Id glsl_ = 0;

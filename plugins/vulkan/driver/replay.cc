@@ -1,0 +1,162 @@
+// How a stream replays what is recorded.
+
+#include "plugins/vulkan/driver/device.h"
+#include "plugins/vulkan/driver/parameters.h"
+#include "plugins/vulkan/driver/recording.h"
+#include "plugins/vulkan/driver/sequences.h"
+#include "plugins/vulkan/driver/stream.h"
+
+namespace tenon_vulkan {
+
+tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
+  if (recording.n_dispatches() == 0) return nullptr;
+  if (tenon_error* error = recording.require_pipelines()) return error;
+  const Lock lock(mutex_);
+  launching_ = {{replay.work, replay.ticket}, nullptr};
+  encode_held(Which::kAll);
+  const std::shared_ptr<KeptCommands> kept = find_kept(recording, replay);
+  if (kept == nullptr) return replay_one_by_one(recording, replay);
+  if (tenon_error* error = open_batch()) return error;
+  recording.update(*kept, slots_, replay);
+  open_->kept.push_back(kept);
+  if (tenon_error* error = send_parameters(*kept)) return error;
+  commands_.execute(kept->commands());
+  open_->launches.push_back(launching_.id);
+  open_->n_commands += static_cast<uint32_t>(recording.n_dispatches());
+  submit_if_due();
+  return nullptr;
+}
+
+// Commands that do what the replay wants, once their parameters are sent; NULL: there are none, as
+// for what takes so long that it is not to be one submission.
+std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
+  if (recording.n_products() > driver_.physical().capabilities.products_at_once) return nullptr;
+  recording.find_slots(replay, slots_);
+  KeptCommands::Key key = KeptCommands::key_of(driver_, serial_, slots_);
+  std::shared_ptr<KeptCommands> kept = recording.find_kept(key);
+  if (kept == nullptr && !recording.may_keep()) return nullptr;
+  const bool has_moved = kept == nullptr || !std::equal(slots_.begin(), slots_.end(),
+                                                        kept->slots.begin(), kept->slots.end());
+  if (has_moved && !recording.are_apart(slots_)) return nullptr;
+  if (kept != nullptr) return kept->is_due() ? shorten(recording, replay, kept) : kept;
+  kept = std::make_shared<KeptCommands>(device_, std::move(key));
+  const uint64_t n_replays = driver_.options().sequences ? KeptCommands::kNever - 1 : 0;
+  if (tenon_error* error = fill_kept(recording, replay, *kept, n_replays)) {
+    // There may still be room for the dispatches one by one, and if not, that is told.
+    driver_.host().release(error);
+    return nullptr;
+  }
+  recording.keep(kept);
+  return kept;
+}
+
+// What is replayed often is worth shaders of its own, which do small dispatches as one. Threads
+// make them; until then the commands stay as they are.
+std::shared_ptr<KeptCommands> Stream::shorten(Recording& recording, const tenon_replay& replay,
+                                              const std::shared_ptr<KeptCommands>& kept) {
+  auto shorter = std::make_shared<KeptCommands>(device_, kept->key());
+  if (tenon_error* error = fill_kept(recording, replay, *shorter, kept->next_at)) {
+    driver_.host().release(error);
+    kept->next_at = KeptCommands::kNever;
+    return kept;
+  }
+  if (!KeptCommands::are_made(shorter->sequences)) {
+    kept->awaited = std::move(shorter->sequences);
+    return kept;
+  }
+  shorter->n_replays = kept->n_replays;
+  recording.keep(shorter);
+  return shorter;
+}
+
+// `n_replays` is how many there were, which says what is worth being a sequence. The commands are
+// whole if the pipelines of these are made.
+tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& replay,
+                               KeptCommands& kept, uint64_t n_replays) {
+  const size_t n = recording.n_dispatches();
+  uint64_t list_at = recording.parameter_bytes();
+  if (tenon_error* error = kept.open(list_at + (n_replays > 0 ? Sequence::bytes_for(n) : 0))) {
+    return error;
+  }
+  kept.slots = slots_;
+  kept.values.assign(replay.values, replay.values + replay.n_values);
+  kept.sets.push_back(sets_);
+  Commands commands(driver_, kMostKeptAccesses);
+  if (tenon_error* error = commands.begin_kept(kept.commands())) return error;
+  const Buffer& parameters = kept.parameters();
+  const auto place_at = [&](uint64_t at) {
+    return ParameterPlace{kept.wanted.data() + at, &parameters.block, parameters.offset + at};
+  };
+  std::array<Operand, kMostOperands> operands;
+  std::vector<Places> places(n);
+  std::vector<PlacedDispatch> all(n);
+  for (size_t i = 0; i < n; ++i) {
+    const Dispatch dispatch = recording.dispatch(i, replay, operands.data());
+    const ParameterPlace at = place_at(recording.parameters_at(i));
+    if (tenon_error* error = place(dispatch, at, places[i], all[i])) return error;
+  }
+  for (size_t i = 0; i < n;) {
+    const Sequence sequence(device_, std::span(all).subspan(i));
+    const size_t end = i + std::max<size_t>(sequence.size(), 1);
+    if (sequence.is_worth_at() > n_replays) {
+      kept.next_at = std::min(kept.next_at, sequence.is_worth_at());
+    } else {
+      const ParameterPlace list = place_at(list_at);
+      if (tenon_error* error = tell_sequence(sequence, list, commands, kept)) return error;
+      list_at += sequence.parameter_bytes();
+      i = end;
+    }
+    for (; i < end; ++i) {
+      if (tenon_error* error = tell(all[i], commands, kept.sets)) return error;
+    }
+  }
+  const VkResult result = commands.end_kept();
+  return result == VK_SUCCESS ? nullptr : driver_.error(result, "cannot keep commands");
+}
+
+// Nothing is told before its pipeline is made.
+tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlace& list,
+                                   Commands& commands, KeptCommands& kept) {
+  PipelineRef pipeline;
+  if (tenon_error* error = sequence.get_pipeline(device_, pipeline)) return error;
+  if (driver_.options().sequences) {
+    if (tenon_error* error = device_.pipelines().makers().require(*pipeline)) return error;
+  }
+  kept.sequences.push_back(pipeline);
+  if (!pipeline->is_made()) return nullptr;
+  if (driver_.has_names()) {
+    device_.pipelines().set_name(*pipeline, "sequence of " + std::to_string(sequence.size()));
+  }
+  const std::vector<uint32_t> words = sequence.parameters();
+  std::memcpy(list.data, words.data(), words.size() * sizeof(uint32_t));
+  const auto first_word = static_cast<uint32_t>(list.offset / sizeof(uint32_t));
+  return tell(sequence.placed(*pipeline, first_word), commands, kept.sets);
+}
+
+// What the device is to change in the parameters before it executes the commands.
+tenon_error* Stream::send_parameters(KeptCommands& kept) {
+  const uint64_t begin = kept.stale_begin, end = kept.stale_end;
+  if (begin >= end) return nullptr;
+  Piece piece;
+  if (tenon_error* error = parameters_.take(end - begin, open_->spent, piece)) return error;
+  std::memcpy(piece.data(), kept.wanted.data() + begin, end - begin);
+  const Buffer& parameters = kept.parameters();
+  const uint64_t to = parameters.offset + begin;
+  const Access access = {parameters.block.serial, to, to + (end - begin), true};
+  const VkBufferCopy region = {piece.offset, to, end - begin};
+  commands_.order({&access, 1});
+  commands_.copy(*piece.block, parameters.block, {&region, 1});
+  kept.mark_sent();
+  return nullptr;
+}
+
+tenon_error* Stream::replay_one_by_one(const Recording& recording, const tenon_replay& replay) {
+  std::array<Operand, kMostOperands> operands;
+  for (size_t i = 0; i < recording.n_dispatches(); ++i) {
+    if (tenon_error* error = dispatch(recording.dispatch(i, replay, operands.data()))) return error;
+  }
+  submit_if_due();
+  return nullptr;
+}
+
+}  // namespace tenon_vulkan

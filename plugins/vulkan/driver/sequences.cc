@@ -1,0 +1,104 @@
+#include "plugins/vulkan/driver/sequences.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "plugins/vulkan/driver/device.h"
+#include "plugins/vulkan/driver/kept_commands.h"
+#include "plugins/vulkan/spirv/sequence.h"
+
+namespace tenon_vulkan {
+namespace {
+
+// A driver's compiler takes the longer the more there is of a shader, and some have it compile when
+// it is dispatched first.
+constexpr size_t kMostWords = size_t{1} << 14;
+
+// So many dispatches take the time that a driver takes to compile a shader of one: on software
+// drivers 20 us each, and 20 ms.
+constexpr uint64_t kDispatchesOfPart = 1000;
+
+bool is_small(const PlacedDispatch& dispatch) {
+  return dispatch.iterations > 0 && dispatch.groups == std::array<uint32_t, 3>{1, 1, 1} &&
+         dispatch.pipeline->layout().kinds.texels == 0;
+}
+
+}  // namespace
+
+Sequence::Sequence(const Device& device, std::span<const PlacedDispatch> dispatches) {
+  const uint32_t most = device.capabilities().max_operands;
+  for (const PlacedDispatch& dispatch : dispatches) {
+    if (!is_small(dispatch) || !add(dispatch, most)) return;
+  }
+}
+
+// Everything or nothing of it.
+bool Sequence::add(const PlacedDispatch& dispatch, uint32_t most_bindings) {
+  const uint64_t iterations = 1 + dispatch.iterations;
+  if (iterations_ + iterations > kMostIterations) return false;
+  if (bindings_.empty()) bindings_.push_back(dispatch.bindings[0]);
+  std::vector<uint32_t> numbers;
+  if (!bind(dispatch.bindings.subspan(1), most_bindings, numbers)) return false;
+  const auto is_again = [&](const Part& part) {
+    return part.pipeline == dispatch.pipeline && part.bindings == numbers;
+  };
+  if (parts_.empty() || !is_again(parts_.back())) {
+    const size_t n_words = n_words_ + dispatch.pipeline->spirv().size();
+    if (!parts_.empty() && n_words > kMostWords) return false;
+    parts_.push_back({dispatch.pipeline, std::move(numbers), 0});
+    n_words_ = n_words;
+  }
+  parts_.back().end = static_cast<uint32_t>(++size_);
+  iterations_ += iterations;
+  n_ = std::max(n_, dispatch.n == 0 ? kLocalSize : dispatch.n);
+  first_words_.push_back(dispatch.first_word);
+  for (const Access& access : dispatch.accesses) {
+    const auto is_same = [&](const Access& each) { return each == access; };
+    if (std::none_of(accesses_.begin(), accesses_.end(), is_same)) accesses_.push_back(access);
+  }
+  return true;
+}
+
+bool Sequence::bind(std::span<const Binding> bindings, uint32_t most,
+                    std::vector<uint32_t>& numbers) {
+  const size_t n_before = bindings_.size();
+  for (const Binding& binding : bindings) {
+    const auto found = std::find(bindings_.begin(), bindings_.end(), binding);
+    numbers.push_back(static_cast<uint32_t>(found - bindings_.begin()));
+    if (found == bindings_.end()) bindings_.push_back(binding);
+  }
+  if (bindings_.size() <= most + 1) return true;
+  bindings_.resize(n_before);
+  return false;
+}
+
+uint64_t Sequence::is_worth_at() const {
+  if (size_ < 2) return KeptCommands::kNever;
+  return std::max<uint64_t>(1, parts_.size() * kDispatchesOfPart / size_);
+}
+
+tenon_error* Sequence::get_pipeline(Device& device,
+                                    std::shared_ptr<const Pipeline>& pipeline) const {
+  // What does nothing takes a processor's time, too. GPUs have a whole subgroup in any case.
+  const Capabilities& capabilities = device.capabilities();
+  const uint64_t wanted = std::bit_ceil(std::max<uint64_t>(n_, capabilities.subgroup_size));
+  const auto local_size = static_cast<uint32_t>(std::min<uint64_t>(wanted, kLocalSize));
+  std::vector<spirv::Part> parts;
+  for (const Part& part : parts_) parts.push_back({part.pipeline->spirv(), part.bindings});
+  const std::vector<uint32_t> module = spirv::sequence_of(parts, capabilities, local_size);
+  const auto n_operands = static_cast<uint32_t>(bindings_.size() - 1);
+  return device.pipelines().get(module, {.n_operands = n_operands}, pipeline);
+}
+
+std::vector<uint32_t> Sequence::parameters() const {
+  std::vector<uint32_t> words;
+  for (const Part& part : parts_) words.push_back(part.end);
+  words.insert(words.end(), first_words_.begin(), first_words_.end());
+  return words;
+}
+
+PlacedDispatch Sequence::placed(const Pipeline& pipeline, uint32_t first_word) const {
+  return {&pipeline, bindings_, accesses_, first_word, {1, 1, 1}, iterations_, n_};
+}
+
+}  // namespace tenon_vulkan
