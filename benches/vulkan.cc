@@ -109,8 +109,8 @@ class Call {
   tenon_function* function_ = nullptr;
 };
 
-// Calls that are not measured: traced, prepared, recorded; and for a time in which threads make what
-// is worth having for functions that are called often.
+// Calls that are not measured: traced, prepared, recorded; and for a time in which threads make
+// what is worth having for functions that are called often.
 constexpr int kWarming = 3;
 constexpr std::chrono::milliseconds kWarmingTime{250};
 

@@ -6,7 +6,8 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr std::string_view kKeys =
-    "cache, clock, device, gpu_ways, loader, names, sequences, shaders, timeline, validate, visible";
+    "cache, clock, device, gpu_ways, loader, names, sequences, shaders, timeline, validate, "
+    "visible";
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
