@@ -41,6 +41,22 @@ class LoopDrawer : Drawer {
     return finished();
   }
 
+  // Empty, if no call of the head was found.
+  Program behind(const Claim& head, std::span<const Claim* const> claims) {
+    for (int tries = 0; !add_claim(head); ++tries) {
+      if (tries == 20) return {};
+    }
+    size_t last = values_.size() - 1;
+    const Sizes shape = this->shape(last);
+    add_loop_inputs(dtype(last), shape);
+    for (const Claim* claim : claims) {
+      const size_t n_steps = steps_.size();
+      add_listed(*claim, shape, last);
+      if (steps_.size() > n_steps) last = values_.size() - 1;
+    }
+    return finished();
+  }
+
  private:
   void add_loop_inputs(tenon_dtype dtype, const Sizes& shape) {
     for (int i = 0; i < 4; ++i) {
@@ -89,6 +105,11 @@ Program draw_loop(const Session& device, std::span<const Claim* const> claims, u
 Program draw_rows(const Session& device, const Claim& reduction,
                   std::span<const Claim* const> claims, uint64_t seed) {
   return LoopDrawer(device, seed).rows(reduction, claims);
+}
+
+Program draw_behind(const Session& device, const Claim& head, std::span<const Claim* const> claims,
+                    uint64_t seed) {
+  return LoopDrawer(device, seed).behind(head, claims);
 }
 
 }  // namespace tenon_kit::functions

@@ -148,26 +148,6 @@ class ProgramDrawer : Drawer {
     }
   }
 
-  // A call as the other levels make it.
-  void add_claim(const Claim& claim) {
-    static const std::set<std::string> kSizesOfValues = {"nonzero", "boolean_mask", "unique"};
-    if (!claim.claimed || kSizesOfValues.contains(claim.op->name)) return;
-    std::vector<Problem> problems = generated(claim, 1, draw_.seed());
-    if (problems.empty()) return;
-    const Problem& problem = draw_.one_of(problems);
-    for (const Operand& x : problem.inputs) {
-      if (x.absent || count_of(x.shape) > kMostElements) return;
-    }
-    Step step;
-    step.op = claim.op;
-    step.attrs = problem.attrs;
-    if (claim.op->variadic_outputs) return;
-    for (const Operand& x : problem.inputs) {
-      step.inputs.push_back(put(draw_.coin() ? Kind::kInput : Kind::kConstant, x));
-    }
-    add(std::move(step));
-  }
-
   // A number that may leave what it meets as it is: some do so for each value, some for all but -0.
   void add_neutral(size_t x) {
     std::vector<size_t> numbers;

@@ -23,4 +23,9 @@ Program draw_loop(const Session& device, std::span<const Claim* const> claims, u
 Program draw_rows(const Session& device, const Claim& reduction,
                   std::span<const Claim* const> claims, uint64_t seed);
 
+// Of a call that a device lists as a head, with operands of its own, and of such calls behind it.
+// Without steps, if none could be made.
+Program draw_behind(const Session& device, const Claim& head, std::span<const Claim* const> claims,
+                    uint64_t seed);
+
 }  // namespace tenon_kit::functions

@@ -111,6 +111,24 @@ bool Drawer::add(Step step) {
   return true;
 }
 
+bool Drawer::add_claim(const Claim& claim) {
+  static const std::set<std::string> kSizesOfValues = {"nonzero", "boolean_mask", "unique"};
+  if (!claim.claimed || kSizesOfValues.contains(claim.op->name)) return false;
+  const std::vector<Problem> problems = generated(claim, 1, draw_.seed());
+  if (problems.empty() || claim.op->variadic_outputs) return false;
+  const Problem& problem = draw_.one_of(problems);
+  for (const Operand& x : problem.inputs) {
+    if (x.absent || count_of(x.shape) > kMostElements) return false;
+  }
+  Step step;
+  step.op = claim.op;
+  step.attrs = problem.attrs;
+  for (const Operand& x : problem.inputs) {
+    step.inputs.push_back(put(draw_.coin() ? Kind::kInput : Kind::kConstant, x));
+  }
+  return add(std::move(step));
+}
+
 Program Drawer::finished() {
   std::vector<bool> read(values_.size(), false);
   for (const Step& step : steps_) {

@@ -40,6 +40,8 @@ class Drawer {
   size_t like(tenon_dtype wanted, const Sizes& with);
   // Whether the call works here and gives no more than is quickly looked at.
   bool add(Step step);
+  // A call as the other levels make it, with operands of its own.
+  bool add_claim(const Claim& claim);
   // What nobody reads is an output or, rarely, dead; some of the rest are outputs, too.
   Program finished();
 

@@ -208,24 +208,30 @@ Fault holds_differentiated(const Bench& bench, const Program& program) {
 
 // ---- loops
 
-// What the plugin lists for loops.
-const std::vector<Claim>& loop_claims() {
-  static const std::vector<Claim> claims = [] {
-    tenon_plugin plugin = guard::plugin();
-    std::vector<tenon_kernel> lines;
-    const auto* line = reinterpret_cast<const char*>(plugin.kernels);
-    for (size_t i = 0; i < plugin.n_kernels; ++i, line += plugin.kernel_size) {
-      tenon_kernel kernel = {};
-      std::memcpy(&kernel, line, std::min(plugin.kernel_size, sizeof kernel));
-      if (std::string_view(kernel.signature.data, kernel.signature.size).ends_with("LOOP")) {
-        lines.push_back(kernel);
-      }
+// What the plugin lists with such a word at the end.
+std::vector<Claim> claims_that_say(std::string_view word) {
+  tenon_plugin plugin = guard::plugin();
+  std::vector<tenon_kernel> lines;
+  const auto* line = reinterpret_cast<const char*>(plugin.kernels);
+  for (size_t i = 0; i < plugin.n_kernels; ++i, line += plugin.kernel_size) {
+    tenon_kernel kernel = {};
+    std::memcpy(&kernel, line, std::min(plugin.kernel_size, sizeof kernel));
+    if (std::string_view(kernel.signature.data, kernel.signature.size).ends_with(word)) {
+      lines.push_back(kernel);
     }
-    plugin.kernels = lines.data();
-    plugin.n_kernels = lines.size();
-    plugin.kernel_size = sizeof(tenon_kernel);
-    return read_claims(plugin).rows;
-  }();
+  }
+  plugin.kernels = lines.data();
+  plugin.n_kernels = lines.size();
+  plugin.kernel_size = sizeof(tenon_kernel);
+  return read_claims(plugin).rows;
+}
+
+const std::vector<Claim>& loop_claims() {
+  static const std::vector<Claim> claims = claims_that_say("LOOP");
+  return claims;
+}
+const std::vector<Claim>& head_claims() {
+  static const std::vector<Claim> claims = claims_that_say("HEAD");
   return claims;
 }
 
@@ -284,6 +290,28 @@ std::vector<Program> row_programs(const Bench& bench) {
   return programs;
 }
 
+// Each head with some of the calls for loops behind it.
+std::vector<Program> programs_behind_heads(const Bench& bench) {
+  if (head_claims().empty()) throw Unsupported("it lists no head of loops");
+  std::vector<Program> programs;
+  Draw draw(bench.env.seed);
+  for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
+    ClaimsByDType others = listed_for_loops(draw);
+    for (const Claim& head : head_claims()) {
+      std::vector<const Claim*>& claims = others[head.outputs.at(0)];
+      std::erase_if(claims, [](const Claim* x) { return is_reduction(*x); });
+      if (claims.empty()) continue;
+      std::rotate(claims.begin(), claims.begin() + 1, claims.end());
+      const auto n = static_cast<size_t>(draw.between(1, kInOne));
+      const std::span some(claims.data(), std::min(n, claims.size()));
+      Program program = draw_behind(bench.env.device, head, some, draw.seed());
+      if (!program.steps.empty()) programs.push_back(std::move(program));
+    }
+  }
+  if (programs.empty()) throw Unsupported("no call could be made of what it lists as heads");
+  return programs;
+}
+
 Fault holds_called(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Code code = code_of(bench, program);
@@ -301,6 +329,10 @@ Fault no_loop_ran(const Bench&) {
 
 Fault no_row_loop_ran(const Bench&) {
   return guard::n_row_loops() > 0 ? "" : "it lists reductions for loops, and made none ready";
+}
+
+Fault no_head_loop_ran(const Bench&) {
+  return guard::n_head_loops() > 0 ? "" : "it lists heads of loops, and made no loop behind one";
 }
 
 // ---- recordings
@@ -354,6 +386,13 @@ std::vector<FunctionCheck> program_checks() {
        .programs = row_programs,
        .holds = holds_called,
        .missing = no_row_loop_ran},
+      {.part = "functions.loops",
+       .name = "behind_heads",
+       .what = "Each call that is listed as a head of loops gives, with what a loop makes of its "
+               "value, what the calls give alone, to the bit.",
+       .programs = programs_behind_heads,
+       .holds = holds_called,
+       .missing = no_head_loop_ran},
       {.part = "functions.recordings",
        .name = "replayed",
        .what = "What a function's launches give that were recorded, with other values, numbers and "

@@ -40,7 +40,7 @@ struct State {
   Poison poison = Poison::kPattern;
   std::atomic<bool> visible{false};
   std::atomic<uint64_t> watched{0};
-  std::atomic<uint64_t> loops{0}, row_loops{0}, recordings{0}, replays{0};
+  std::atomic<uint64_t> loops{0}, row_loops{0}, head_loops{0}, recordings{0}, replays{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
 
@@ -213,11 +213,19 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
   for (tenon_loop_instruction& each : instructions) each.line = inner_line(each.line);
   tenon_loop_request handed = *request;
   handed.instructions = instructions.data();
+  tenon_kernel_request head;
+  if (request->head != nullptr) {
+    head = *request->head;
+    head.line = inner_line(head.line);
+    handed.head = &head;
+  }
   tenon_error* error =
       state.calls.prepare_loop(device, &handed, out_kernel, out_traits, out_reason);
   if (!error && *out_kernel) {
     ++state.kernels_open;
-    ++(request->row_axes != 0 ? state.row_loops : state.loops);
+    ++(request->head != nullptr ? state.head_loops
+       : request->row_axes != 0 ? state.row_loops
+                                : state.loops);
   }
   return error;
 }
@@ -362,6 +370,7 @@ bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
 bool has_loops() { return state.own.prepare_loop != nullptr; }
 uint64_t n_loops() { return state.loops + state.row_loops; }
 uint64_t n_row_loops() { return state.row_loops; }
+uint64_t n_head_loops() { return state.head_loops; }
 bool has_recordings() { return state.own.record != nullptr; }
 uint64_t n_recordings() { return state.recordings; }
 uint64_t n_replays() { return state.replays; }

@@ -57,10 +57,11 @@ Balance balance();
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 
 // Whether the plugin answers `prepare_loop`, and how many loops it made ready so far; those over
-// rows.
+// rows, and those behind heads.
 bool has_loops();
 uint64_t n_loops();
 uint64_t n_row_loops();
+uint64_t n_head_loops();
 
 // The same of `record`, and how often a recording was replayed.
 bool has_recordings();

@@ -41,16 +41,18 @@ class Parser {
         s.shaped = true;
       } else if (word == "LOOP") {
         s.loop = true;
+      } else if (word == "HEAD") {
+        s.head = true;
       } else if (word.size() == 1 && is_letter(word[0])) {
         expect(":");
         s.classes[word[0]] = members_of_class();
       } else {
-        stop("a class, SHAPED or LOOP");
+        stop("a class, SHAPED, LOOP or HEAD");
       }
     }
-    if (s.loop && (s.shaped || s.inputs.empty() || s.outputs.size() != 1)) {
-      stop("inputs and one output of a LOOP, without SHAPED");
-    }
+    if (s.shaped + s.loop + s.head > 1) stop("one of SHAPED, LOOP and HEAD");
+    if (s.loop && s.inputs.empty()) stop("inputs of a LOOP");
+    if ((s.loop || s.head) && s.outputs.size() != 1) stop("one output of a LOOP or a HEAD");
     for (const auto* list : {&s.inputs, &s.outputs}) {
       for (const LineOperand& operand : *list) {
         if (operand.letter && !s.classes.contains(operand.letter)) stop("a class for every letter");

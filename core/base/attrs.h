@@ -19,6 +19,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/base/dtype.h"
 #include "core/base/error.h"
@@ -174,6 +175,21 @@ struct AnyAttrs {
 };
 
 // Attributes of some op, kept.
+// Their form at the C ABI, as long as what they refer to.
+class CAttrs {
+ public:
+  explicit CAttrs(AnyAttrs own) {
+    if (own.empty()) return;
+    words_.resize(own.type->c_size / sizeof(std::max_align_t) + 1);
+    own.type->to_c(own.data, words_.data());
+  }
+  // NULL: there are none.
+  const void* get() const { return words_.empty() ? nullptr : words_.data(); }
+
+ private:
+  std::vector<std::max_align_t> words_;
+};
+
 class OwnedAttrs {
  public:
   OwnedAttrs() = default;

@@ -74,7 +74,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
                                                std::span<const OperandInfo> inputs,
                                                std::span<const TensorType> outputs) {
   auto none = [&](std::string reason) {
-    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(device_, nullptr, 0, nullptr));
+    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(device_, nullptr, 0));
     kernel->reason = std::move(reason);
     return Ref<const PreparedKernel>::adopt(kernel.leak());
   };
@@ -99,11 +99,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     out_operands.push_back(
         {to_c(type.dtype), static_cast<uint16_t>(type.rank()), TENON_STRIDES_DENSE, nullptr, 0});
   }
-  std::vector<std::max_align_t> c_attrs;
-  if (!key.attrs.empty()) {
-    c_attrs.resize(key.attrs.type->c_size / sizeof(std::max_align_t) + 1);
-    key.attrs.type->to_c(key.attrs.data, c_attrs.data());
-  }
+  const CAttrs attrs(key.attrs);
 
   std::string reason = "has no kernel for these dtypes";
   for (const Line& line : *lines) {
@@ -118,7 +114,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
         .struct_size = sizeof(tenon_kernel_request),
         .flags = key.flags,
         .line = line.line,
-        .attrs = c_attrs.empty() ? nullptr : c_attrs.data(),
+        .attrs = attrs.get(),
         .n_inputs = in_operands.size(),
         .n_outputs = out_operands.size(),
         .inputs = in_operands.data(),
@@ -134,8 +130,9 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     }
     if (handle) {
       const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
+      const tenon_kernel* head_line = line.signature.head() ? line.line : nullptr;
       return Ref<const PreparedKernel>::adopt(
-          new PreparedKernel(device_, handle, traits.flags, loop_line));
+          new PreparedKernel(device_, handle, traits.flags, loop_line, head_line));
     }
     if (why.size) reason = std::string(why.data, why.size);
   }

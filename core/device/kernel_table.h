@@ -57,16 +57,21 @@ struct OperandInfo {
 // A kernel that is ready to be launched, or the fact that there is none.
 class PreparedKernel {
  public:
-  // `loop_line`: the line that it was made by, if that says LOOP.
+  // `loop_line`, `head_line`: the line that it was made by, if that says LOOP or HEAD.
   PreparedKernel(Device& device, tenon_kernel_p* handle, uint32_t traits,
-                 const tenon_kernel* loop_line)
-      : device_(device), handle_(handle), loop_line_(loop_line), traits_(traits) {}
+                 const tenon_kernel* loop_line = nullptr, const tenon_kernel* head_line = nullptr)
+      : device_(device),
+        handle_(handle),
+        loop_line_(loop_line),
+        head_line_(head_line),
+        traits_(traits) {}
   ~PreparedKernel();  // Gives it back once no work uses it any more.
   PreparedKernel(const PreparedKernel&) = delete;
 
   bool exists() const { return handle_ != nullptr; }
   tenon_kernel_p* handle() const { return handle_; }
   const tenon_kernel* loop_line() const { return loop_line_; }
+  const tenon_kernel* head_line() const { return head_line_; }
   bool takes_strides() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
   // Whether an output may lie on an input.
   bool may_alias(size_t output) const {
@@ -86,7 +91,7 @@ class PreparedKernel {
   mutable std::atomic<uint32_t> owners_{1};
   Device& device_;
   tenon_kernel_p* handle_;
-  const tenon_kernel* loop_line_;
+  const tenon_kernel *loop_line_, *head_line_;
   uint32_t traits_;
 };
 

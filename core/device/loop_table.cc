@@ -18,6 +18,13 @@ constexpr size_t kMost = 1024;
 uint64_t LoopSpec::hash() const {
   uint64_t h = detail::mix(flags, rank);
   h = detail::mix(h, uint64_t{row_axes} << 32 | n_row_inputs);
+  if (head.line != nullptr) {
+    h = detail::mix(h, reinterpret_cast<uintptr_t>(head.line));
+    for (const Head::Input& x : head.inputs) {
+      h = detail::mix(h, static_cast<uint64_t>(x.dtype) << 32 | uint64_t{x.strides} << 16 | x.rank);
+    }
+    if (!head.attrs.view().empty()) h = detail::mix(h, head.attrs.view().hash());
+  }
   for (const Input& x : inputs) {
     h = detail::mix(h, static_cast<uint64_t>(x.dtype) << 16 | x.strides);
   }
@@ -48,22 +55,31 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
     inputs.push_back({to_c(x.dtype), static_cast<uint16_t>(loop.rank), x.strides, nullptr, 0});
   }
   std::vector<tenon_loop_instruction> instructions;
-  std::vector<std::vector<std::max_align_t>> attrs;
+  std::vector<CAttrs> attrs;
   for (const LoopSpec::Instruction& each : loop.instructions) {
-    const AnyAttrs own = each.attrs.view();
-    std::vector<std::max_align_t>& c_attrs = attrs.emplace_back();
-    if (!own.empty()) {
-      c_attrs.resize(own.type->c_size / sizeof(std::max_align_t) + 1);
-      own.type->to_c(own.data, c_attrs.data());
-    }
     instructions.push_back({.line = each.line,
-                            .attrs = c_attrs.empty() ? nullptr : c_attrs.data(),
+                            .attrs = attrs.emplace_back(each.attrs.view()).get(),
                             .inputs = each.inputs.data(),
                             .n_inputs = static_cast<uint32_t>(each.inputs.size()),
                             .dtype = to_c(each.dtype),
                             .flags = each.flags,
                             .reserved = 0});
   }
+  const CAttrs head_attrs(loop.head.attrs.view());
+  std::vector<tenon_operand> head_inputs;
+  for (const LoopSpec::Head::Input& x : loop.head.inputs) {
+    head_inputs.push_back({to_c(x.dtype), x.rank, x.strides, nullptr, 0});
+  }
+  const tenon_operand head_output = {to_c(loop.head.dtype), static_cast<uint16_t>(loop.rank),
+                                     TENON_STRIDES_DENSE, nullptr, 0};
+  const tenon_kernel_request head = {.struct_size = sizeof head,
+                                     .flags = loop.flags,
+                                     .line = loop.head.line,
+                                     .attrs = head_attrs.get(),
+                                     .n_inputs = head_inputs.size(),
+                                     .n_outputs = 1,
+                                     .inputs = head_inputs.data(),
+                                     .outputs = &head_output};
   const tenon_loop_request request = {.struct_size = sizeof request,
                                       .flags = loop.flags,
                                       .n_inputs = inputs.size(),
@@ -73,7 +89,8 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
                                       .instructions = instructions.data(),
                                       .outputs = loop.outputs.data(),
                                       .row_axes = loop.row_axes,
-                                      .n_row_inputs = loop.n_row_inputs};
+                                      .n_row_inputs = loop.n_row_inputs,
+                                      .head = loop.head.line != nullptr ? &head : nullptr};
   tenon_kernel_p* handle = nullptr;
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_string why = {nullptr, 0};
@@ -88,12 +105,11 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
     log_to_context(device_.context(), TENON_LOG_WARNING,
                    format("{} cannot prepare a loop: {}", {device_.name(), reason}));
   }
-  if (handle && (traits.flags & TENON_KERNEL_WORKSPACE) != 0) {
+  if (handle && loop.head.line == nullptr && (traits.flags & TENON_KERNEL_WORKSPACE) != 0) {
     device_.calls().release_kernel(std::exchange(handle, nullptr));
     reason = "wants a workspace";
   }
-  auto made =
-      Ref<PreparedKernel>::adopt(new PreparedKernel(device_, handle, traits.flags, nullptr));
+  auto made = Ref<PreparedKernel>::adopt(new PreparedKernel(device_, handle, traits.flags));
   made->reason = std::move(reason);
   return Ref<const PreparedKernel>::adopt(made.leak());
 }

@@ -19,7 +19,8 @@ namespace tenon {
 class Device;
 class PreparedKernel;
 
-// Values are numbered: first the inputs, then what the instructions give. Sizes are no part of it.
+// Values are numbered: first the inputs, then the head's, if there is one, then what the
+// instructions give. Sizes are no part of it.
 struct LoopSpec {
   struct Input {
     DType dtype;
@@ -37,7 +38,25 @@ struct LoopSpec {
              a.dtype == b.dtype && a.flags == b.flags;
     }
   };
+  // The call that it goes behind.
+  struct Head {
+    struct Input {
+      DType dtype;
+      tenon_stride_class strides;
+      uint16_t rank;
+      friend bool operator==(const Input&, const Input&) = default;
+    };
+    const tenon_kernel* line = nullptr;  // Says HEAD; NULL: there is none.
+    OwnedAttrs attrs;
+    SmallVector<Input, 3> inputs;
+    DType dtype = DType::kNone;
+    friend bool operator==(const Head& a, const Head& b) {
+      return a.line == b.line && a.attrs.view() == b.attrs.view() && a.inputs == b.inputs &&
+             a.dtype == b.dtype;
+    }
+  };
   uint32_t flags = 0;  // TENON_REQUEST_*.
+  Head head;
   uint32_t rank = 0;
   uint32_t row_axes = 0;      // A mask; 0: no rows.
   uint32_t n_row_inputs = 0;  // The last inputs, which are per row.

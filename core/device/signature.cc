@@ -43,14 +43,18 @@ class SignatureParser {
         s.shaped_ = true;
       } else if (word == "LOOP") {
         s.loop_ = true;
+      } else if (word == "HEAD") {
+        s.head_ = true;
       } else if (word.size() == 1 && is_letter(word[0])) {
         expect(":");
         classes_[word[0] - 'A'] = members();
       } else {
-        stop("a class, SHAPED or LOOP");
+        stop("a class, SHAPED, LOOP or HEAD");
       }
     }
+    if (s.shaped_ + s.loop_ + s.head_ > 1) stop("one of SHAPED, LOOP and HEAD");
     if (s.loop_) check_loop(s);
+    if (s.head_ && s.outputs_.size() != 1) stop("one output of a HEAD");
     for (auto* operands : {&s.inputs_, &s.outputs_}) {
       for (Signature::Operand& operand : *operands) {
         if (operand.letter < 0) continue;
@@ -67,7 +71,6 @@ class SignatureParser {
  private:
   void check_loop(const Signature& s) const {
     const auto is_open = [](const auto& operand) { return operand.optional || operand.variadic; };
-    if (s.shaped_) stop("either SHAPED or LOOP");
     if (s.inputs_.empty() || s.outputs_.size() != 1) stop("inputs and one output of a LOOP");
     if (any_of(s.inputs_, is_open)) stop("a LOOP to have all of its operands");
   }

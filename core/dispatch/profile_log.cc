@@ -94,7 +94,16 @@ uint64_t count_all(const tenon_view& view) {
   return n;
 }
 
-uint64_t count_flops(std::string_view op, const tenon_launch& launch) {
+// Of several as one the first is the one whose inputs come first.
+std::string_view first_of(std::string_view name) {
+  constexpr std::string_view kFused = "fused(";
+  if (!name.starts_with(kFused)) return name;
+  name.remove_prefix(kFused.size());
+  return name.substr(0, name.find_first_of(" ,)"));
+}
+
+uint64_t count_flops(std::string_view name, const tenon_launch& launch) {
+  const std::string_view op = first_of(name);
   const tenon_view* in = launch.inputs;
   const tenon_view& out = launch.outputs[0];
   if (op == "matmul" && out.rank >= 2) {  // Each element of a meets each column of the product.

@@ -79,12 +79,9 @@ std::optional<uint32_t> Program::Fuser::axes_reduced_by(uint32_t i) const {
 
 bool Program::Fuser::can_join(uint32_t i) {
   const Launch& own = launch(i);
-  if (!own.kernel->loop_line() || own.n_outputs != 1 || own.workspace_bytes != 0) return false;
-  const Shown& result = shown(output_of(i));
-  if (result.offset != 0 || writer_[result.buffer] != kNone) return false;
+  if (!own.kernel->loop_line() || own.workspace_bytes != 0 || !writes_anew(i)) return false;
   const std::optional<uint32_t> reduced = axes_reduced_by(i);
   for (const uint32_t k : inputs_of(i)) {
-    if (shown(k).buffer == result.buffer) return false;
     if (!reduced && !same_sizes(view(k), view(output_of(i)))) return false;
   }
   if (!reduced) return true;
@@ -93,6 +90,21 @@ bool Program::Fuser::can_join(uint32_t i) {
   }
   reduced_[i] = *reduced;
   return *reduced != 0;
+}
+
+bool Program::Fuser::can_lead(uint32_t i) const {
+  return launch(i).kernel->head_line() && !is_single_[i] && writes_anew(i);
+}
+
+// Whether all that a launch writes is a buffer that nobody wrote before, and that it does not read.
+bool Program::Fuser::writes_anew(uint32_t i) const {
+  const Shown& result = shown(output_of(i));
+  if (launch(i).n_outputs != 1 || result.offset != 0 || writer_[result.buffer] != kNone) {
+    return false;
+  }
+  const std::vector<uint32_t> inputs = inputs_of(i);
+  return std::none_of(inputs.begin(), inputs.end(),
+                      [&](uint32_t k) { return shown(k).buffer == result.buffer; });
 }
 
 // Of the elements that a launch goes over.
@@ -168,6 +180,8 @@ void Program::Fuser::look_at(uint32_t i) {
   group_.push_back(kNone);
   if (joins) {
     join(i);
+  } else if (can_lead(i)) {
+    add_group({.members = {i}, .sizes = sizes_of_launch(i), .head = i});
   } else {
     close_if_overwritten(i);
   }
@@ -201,13 +215,20 @@ void Program::Fuser::join(uint32_t i) {
   }
   if (own.members.size() == 1 && count_along(own.sizes, ~uint32_t{0}) <= kSmall) {
     const auto near = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return group.is_open && group.sizes == own.sizes && fit(group, own) && !is_beside(i, group);
+      return group.is_open && group.head == kNone && group.sizes == own.sizes && fit(group, own) &&
+             !is_beside(i, group);
     });
     if (near != groups_.end()) absorb(own, *near);
   }
   std::sort(own.members.begin(), own.members.end());
-  for (const uint32_t member : own.members) group_[member] = static_cast<uint32_t>(groups_.size());
-  groups_.push_back(std::move(own));
+  add_group(std::move(own));
+}
+
+void Program::Fuser::add_group(Group group) {
+  for (const uint32_t member : group.members) {
+    group_[member] = static_cast<uint32_t>(groups_.size());
+  }
+  groups_.push_back(std::move(group));
 }
 
 // Whether a launch runs beside some of a group, which would have to wait for each other in it.
@@ -226,6 +247,8 @@ bool Program::Fuser::fit(const Group& a, const Group& b) const {
   const bool is_same =
       a.sizes == b.sizes && (a.row_axes == b.row_axes || a.row_axes == 0 || b.row_axes == 0);
   if (!is_same && !goes_over_rows(a, b) && !goes_over_rows(b, a)) return false;
+  if (a.head != kNone && b.head != kNone) return false;
+  if (std::min(a.head, b.head) != kNone && (a.row_axes | b.row_axes) != 0) return false;
   size_t n_reductions[kMostStages] = {};
   for (const auto* members : {&a.members, &b.members}) {
     for (const uint32_t i : *members) {
@@ -246,6 +269,7 @@ void Program::Fuser::absorb(Group& own, Group& other) {
     rows->sizes = elements->sizes;
   }
   own.row_axes |= other.row_axes;
+  own.head = std::min(own.head, other.head);
   own.members.insert(own.members.end(), other.members.begin(), other.members.end());
   for (const uint32_t k : other.reads) add_read(own.reads, k);
   other.members.clear();

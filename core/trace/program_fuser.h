@@ -1,6 +1,7 @@
 // Loops instead of launches: elementwise launches over the same elements, and reductions over rows
 // of them, become one, where the device has loops (core/device/loop_table.h). What only they read
-// of each other needs no memory.
+// of each other needs no memory. A loop may go behind a head, such as a product, whose value its
+// launches read.
 //
 // program_fuse.cc finds the groups of launches, program_loops.cc makes loops of them.
 
@@ -31,6 +32,7 @@ class Program::Fuser {
     std::vector<uint32_t> reads;  // Views of what comes from elsewhere, each once.
     Ints sizes;                   // Of the elements.
     uint32_t row_axes = 0;        // 0: nothing is reduced.
+    uint32_t head = kNone;        // One of the members.
     bool is_open = true;
     // Filled in at the end: the launch, and the views of the program that it has.
     struct Loop {
@@ -44,9 +46,9 @@ class Program::Fuser {
     std::vector<uint32_t> elements, rows;
     bool has_elements = false;  // Without those that repeat along the rows.
   };
-  // One of these, or what an instruction gives.
+  // One of these, or what a member of the group gives.
   struct Source {
-    enum class Kind : uint8_t { kElements, kRows, kInstruction } kind;
+    enum class Kind : uint8_t { kElements, kRows, kMember } kind;
     uint32_t number;
   };
 
@@ -61,6 +63,8 @@ class Program::Fuser {
   void find_groups();
   std::optional<uint32_t> axes_reduced_by(uint32_t i) const;
   bool can_join(uint32_t i);
+  bool can_lead(uint32_t i) const;
+  bool writes_anew(uint32_t i) const;
   Ints sizes_of_launch(uint32_t i) const;
   bool is_per_row(uint32_t i) const { return is_on_rows_[i] || reduced_[i] != 0; }
   Group* giver(uint32_t k);
@@ -75,6 +79,7 @@ class Program::Fuser {
   void look_at(uint32_t i);
   void close_if_overwritten(uint32_t i);
   void join(uint32_t i);
+  void add_group(Group group);
   bool fit(const Group& a, const Group& b) const;
   bool is_beside(uint32_t i, const Group& group) const;
   void absorb(Group& own, Group& other);
@@ -86,6 +91,7 @@ class Program::Fuser {
   bool make_loops();
   std::optional<Group::Loop> make(const Group& group);
   bool repeats_along(uint32_t k, uint32_t axes) const;
+  LoopSpec::Head head_of(const Group& group) const;
   Source add_input(Reads& reads, const Group& group, uint32_t i, uint32_t k);
   OwnedAttrs attrs_in_loop(uint32_t i) const;
   uint32_t in_loop(uint32_t k, const Group& group, bool per_row);
@@ -98,7 +104,7 @@ class Program::Fuser {
   std::vector<uint32_t> writer_;     // Of each buffer: the last launch that wrote it so far.
   std::vector<uint32_t> n_readers_;  // Of each buffer: the views of launches that read it.
   // Of each launch:
-  std::vector<bool> is_single_;    // A reduction that no loop may have.
+  std::vector<bool> is_single_;    // A reduction or a head that no loop may have.
   std::vector<uint32_t> reduced_;  // The axes that it reduces; 0 where it is elementwise.
   std::vector<uint32_t> stage_;    // If it joined: that of the loop.
   std::vector<bool> is_on_rows_;   // It is elementwise, with one element for each row.

@@ -23,15 +23,17 @@ void Program::Fuser::run() {
   rewrite();
 }
 
-// False if a group with reductions was refused: these are left out from now on, so that the rest
-// of it can be a loop.
+// False if a group with reductions or a head was refused: these are left out from now on, so that
+// the rest of it can be a loop.
 bool Program::Fuser::make_loops() {
   bool is_done = true;
   for (Group& group : groups_) {
     if (group.members.size() < 2) continue;
     group.loop = make(group);
-    if (group.loop || group.row_axes == 0) continue;
-    for (const uint32_t i : group.members) is_single_[i] = is_single_[i] || reduced_[i] != 0;
+    if (group.loop || (group.row_axes == 0 && group.head == kNone)) continue;
+    for (const uint32_t i : group.members) {
+      is_single_[i] = is_single_[i] || reduced_[i] != 0 || i == group.head;
+    }
     is_done = false;
   }
   return is_done;
@@ -60,13 +62,14 @@ Program::Fuser::Source Program::Fuser::add_input(Reads& reads, const Group& grou
 }
 
 std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& group) {
-  std::unordered_map<uint32_t, uint32_t> given;  // Buffers: which instruction's.
+  std::unordered_map<uint32_t, uint32_t> given;  // Buffers: by which member.
   for (uint32_t n = 0; n < group.members.size(); ++n) {
     given[shown(output_of(group.members[n])).buffer] = n;
   }
   Reads reads;
   // The sizes of a loop are those of an input per element, so one is left as it is.
   for (const uint32_t i : group.members) {
+    if (i == group.head) continue;
     for (const uint32_t k : inputs_of(i)) {
       reads.has_elements =
           reads.has_elements || (!given.contains(shown(k).buffer) && !is_on_rows_[i] &&
@@ -76,12 +79,13 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
   std::vector<Source> sources;  // Of the instructions, one after the other.
   std::vector<uint32_t> n_own_readers(group.members.size(), 0);
   for (const uint32_t i : group.members) {
+    if (i == group.head) continue;
     for (const uint32_t k : inputs_of(i)) {
       const auto at = given.find(shown(k).buffer);
       if (at == given.end()) {
         sources.push_back(add_input(reads, group, i, k));
       } else {
-        sources.push_back({Source::Kind::kInstruction, at->second});
+        sources.push_back({Source::Kind::kMember, at->second});
         ++n_own_readers[at->second];
       }
     }
@@ -92,15 +96,30 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
   spec.rank = static_cast<uint32_t>(group.sizes.size());
   spec.row_axes = group.row_axes;
   spec.n_row_inputs = static_cast<uint32_t>(reads.rows.size());
-  Group::Loop loop = {launch(group.members.back()), std::move(reads.elements)};
-  const auto n_elements = static_cast<uint32_t>(loop.views.size());
-  loop.views.insert(loop.views.end(), reads.rows.begin(), reads.rows.end());
-  const auto n_inputs = static_cast<uint32_t>(loop.views.size());
-  for (const uint32_t k : loop.views) {
+  const auto n_elements = static_cast<uint32_t>(reads.elements.size());
+  std::vector<uint32_t> inputs = std::move(reads.elements);
+  inputs.insert(inputs.end(), reads.rows.begin(), reads.rows.end());
+  const auto n_inputs = static_cast<uint32_t>(inputs.size());
+  for (const uint32_t k : inputs) {
     spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
   }
+  Group::Loop loop = {launch(group.members.back()), {}};
+  size_t head_at = 0;  // Among the members; behind those before it, if there is none.
+  if (group.head != kNone) {
+    spec.head = head_of(group);
+    loop.views = inputs_of(group.head);
+    loop.launch.workspace_bytes = launch(group.head).workspace_bytes;
+    while (group.members[head_at] != group.head) ++head_at;
+  }
+  loop.views.insert(loop.views.end(), inputs.begin(), inputs.end());
+  loop.launch.n_inputs = static_cast<uint32_t>(loop.views.size());
+  const auto value_of = [&](size_t member) {
+    const bool is_head = group.members[member] == group.head;
+    return n_inputs + static_cast<uint32_t>(is_head ? 0 : member + (member < head_at ? 1 : 0));
+  };
   auto source = sources.begin();
   for (const uint32_t i : group.members) {
+    if (i == group.head) continue;
     LoopSpec::Instruction& made = spec.instructions.emplace_back();
     made.line = launch(i).kernel->loop_line();
     made.attrs = attrs_in_loop(i);
@@ -108,11 +127,10 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     if (is_per_row(i)) made.flags |= TENON_LOOP_PER_ROW;
     if (reduced_[i] != 0) made.flags |= TENON_LOOP_REDUCES;
     for (uint32_t k = 0; k < launch(i).n_inputs; ++k, ++source) {
-      constexpr auto kRows = Source::Kind::kRows, kInstruction = Source::Kind::kInstruction;
-      const uint32_t first = source->kind == kInstruction ? n_inputs
-                             : source->kind == kRows      ? n_elements
-                                                          : 0;
-      made.inputs.push_back(first + source->number);
+      const uint32_t number = source->number;
+      made.inputs.push_back(source->kind == Source::Kind::kMember ? value_of(number)
+                            : source->kind == Source::Kind::kRows ? n_elements + number
+                                                                  : number);
     }
   }
   // The last comes first, so that it may lie where an input ends.
@@ -121,21 +139,35 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     const bool is_inside = program_.buffers_[buffer].place == Buffer::Place::kBlock &&
                            n_readers_[buffer] == n_own_readers[n];
     if (is_inside) continue;
-    spec.outputs.push_back(n_inputs + static_cast<uint32_t>(n));
+    spec.outputs.push_back(value_of(n));
     loop.views.push_back(in_loop(output_of(i), group, is_per_row(i)));
   }
   if (spec.outputs.empty()) return std::nullopt;
-  const bool is_strided = std::any_of(spec.inputs.begin(), spec.inputs.end(), [](const auto& x) {
-    return x.strides == TENON_STRIDES_STRIDED;
-  });
+  if (loop.launch.workspace_bytes != 0) loop.views.push_back(launch(group.head).end_outputs());
+  const auto is_among = [](const auto& inputs) {
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [](const auto& x) { return x.strides == TENON_STRIDES_STRIDED; });
+  };
+  const bool is_strided = is_among(spec.inputs) || is_among(spec.head.inputs);
   Ref<const PreparedKernel> kernel = program_.device_.loops().find(spec);
   if (!kernel->exists() || (is_strided && !kernel->takes_strides())) return std::nullopt;
   loop.launch.kernel = std::move(kernel);
   loop.launch.fused = name_of(group);
   loop.launch.profile.clear();
-  loop.launch.n_inputs = n_inputs;
   loop.launch.n_outputs = static_cast<uint32_t>(spec.outputs.size());
   return loop;
+}
+
+LoopSpec::Head Program::Fuser::head_of(const Group& group) const {
+  const Launch& own = launch(group.head);
+  LoopSpec::Head head;
+  head.line = own.kernel->head_line();
+  head.attrs = attrs_[group.head];
+  head.dtype = dtype_from_c(view(output_of(group.head)).dtype);
+  for (const uint32_t k : inputs_of(group.head)) {
+    head.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class, view(k).rank});
+  }
+  return head;
 }
 
 // Reductions that differ only in how they say what a row is are one.
@@ -182,13 +214,18 @@ uint32_t Program::Fuser::in_loop(uint32_t k, const Group& group, bool per_row) {
   return static_cast<uint32_t>(program_.views_.size() - 1);
 }
 
-// "fused(mul, add x2, tanh)".
+// "fused(mul, add x2, tanh)", behind a head "fused(matmul, add, tanh)".
 std::string Program::Fuser::name_of(const Group& group) const {
+  std::vector<uint32_t> members = group.members;
+  if (group.head != kNone) {
+    const auto head = std::find(members.begin(), members.end(), group.head);
+    std::rotate(members.begin(), head, head + 1);
+  }
   std::string name = "fused(";
-  for (size_t n = 0; n < group.members.size();) {
-    const OpDef* op = launch(group.members[n]).op;
+  for (size_t n = 0; n < members.size();) {
+    const OpDef* op = launch(members[n]).op;
     size_t end = n + 1;
-    while (end < group.members.size() && launch(group.members[end]).op == op) ++end;
+    while (end < members.size() && launch(members[end]).op == op) ++end;
     name += (n > 0 ? ", " : "") + op->name;
     if (end - n > 1) name += " x" + std::to_string(end - n);
     n = end;

@@ -62,7 +62,8 @@ class Program::Recorder final : public LaunchRecorder {
     Launch& made = program_.launches_.emplace_back();
     made.kernel = Ref<const PreparedKernel>::share(&launched.kernel);
     made.op = &launched.op;
-    attrs_.emplace_back(launched.kernel.loop_line() ? launched.attrs : AnyAttrs());
+    const bool may_fuse = launched.kernel.loop_line() || launched.kernel.head_line();
+    attrs_.emplace_back(may_fuse ? launched.attrs : AnyAttrs());
     made.profile = input_words(launched.inputs);
     made.location = current_scope().location();
     made.first_view = static_cast<uint32_t>(program_.views_.size());

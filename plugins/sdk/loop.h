@@ -22,19 +22,28 @@ class LoopRequest {
   tenon_device_p* device() const { return device_; }
   size_t n_inputs() const { return request_.n_inputs; }
   size_t n_instructions() const { return request_.n_instructions; }
-  size_t n_values() const { return n_inputs() + n_instructions(); }
+  size_t n_values() const { return first_given() + n_instructions(); }
   size_t n_outputs() const { return request_.n_outputs; }
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_loop_instruction& instruction(size_t i) const { return request_.instructions[i]; }
+  // What the loop goes behind; NULL: nothing. Its value is that behind the inputs'.
+  const tenon_kernel_request* head() const {
+    return TENON_SDK_HAS(request_, head) ? request_.head : nullptr;
+  }
+  // The value that the first instruction gives.
+  size_t first_given() const { return n_inputs() + (head() != nullptr ? 1 : 0); }
   // Which value an output is.
   uint32_t output(size_t i) const { return request_.outputs[i]; }
   // Bit i: a row goes along axis i. 0: there are no rows.
   uint32_t row_axes() const { return request_.row_axes; }
   // Of every value per element.
-  uint16_t rank() const { return n_inputs() > 0 ? input(0).rank : uint16_t{0}; }
+  uint16_t rank() const {
+    if (head() != nullptr) return head()->outputs[0].rank;
+    return n_inputs() > 0 ? input(0).rank : uint16_t{0};
+  }
   bool is_per_row(size_t value) const {
-    return value < n_inputs() ? value >= n_inputs() - request_.n_row_inputs
-                              : (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
+    if (value < n_inputs()) return value >= n_inputs() - request_.n_row_inputs;
+    return value >= first_given() && (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
   }
   bool reduces(size_t i) const { return (instruction(i).flags & TENON_LOOP_REDUCES) != 0; }
   // Whether instruction `i` takes values per row to one per row.
@@ -42,7 +51,8 @@ class LoopRequest {
     return (instruction(i).flags & (TENON_LOOP_PER_ROW | TENON_LOOP_REDUCES)) == TENON_LOOP_PER_ROW;
   }
   tenon_dtype dtype(size_t value) const {
-    return value < n_inputs() ? input(value).dtype : instruction(value - n_inputs()).dtype;
+    if (value < n_inputs()) return input(value).dtype;
+    return value < first_given() ? head()->outputs[0].dtype : instruction_at(value).dtype;
   }
 
   // The kernel of instruction `i` alone. `packed`: what is strided will come densely; so will a
@@ -52,33 +62,36 @@ class LoopRequest {
     std::vector<tenon_operand> operands;
     for (size_t k = 0; k < instruction.n_inputs; ++k) {
       const uint32_t value = instruction.inputs[k];
-      operands.push_back(value < n_inputs() ? input(value) : dense(instruction_at(value).dtype));
+      operands.push_back(value < n_inputs() ? input(value) : dense(dtype(value)));
       tenon_stride_class& strides = operands.back().strides;
       if (is_per_row(value) && !is_on_rows(i)) strides = TENON_STRIDES_STRIDED;
       if (packed && strides == TENON_STRIDES_STRIDED) strides = TENON_STRIDES_DENSE;
     }
     const tenon_operand output = dense(instruction.dtype);
-    const tenon_kernel_request request = {.struct_size = sizeof request,
-                                          .flags = request_.flags,
-                                          .line = instruction.line,
-                                          .attrs = instruction.attrs,
-                                          .n_inputs = operands.size(),
-                                          .n_outputs = 1,
-                                          .inputs = operands.data(),
-                                          .outputs = &output};
+    return prepare({.struct_size = sizeof(tenon_kernel_request),
+                    .flags = request_.flags,
+                    .line = instruction.line,
+                    .attrs = instruction.attrs,
+                    .n_inputs = operands.size(),
+                    .n_outputs = 1,
+                    .inputs = operands.data(),
+                    .outputs = &output});
+  }
+  // That of the head alone.
+  Prepared head_step() const { return prepare(*head()); }
+
+ private:
+  Prepared prepare(const tenon_kernel_request& request) const {
     Prepared prepared;
     tenon_kernel_p* kernel = nullptr;
     tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
-    prepared.error =
-        instruction.line->prepare(device_, &request, &kernel, &traits, &prepared.reason);
+    prepared.error = request.line->prepare(device_, &request, &kernel, &traits, &prepared.reason);
     prepared.kernel.reset(from_c(kernel));
     prepared.traits = traits.flags;
     return prepared;
   }
-
- private:
   const tenon_loop_instruction& instruction_at(size_t value) const {
-    return request_.instructions[value - n_inputs()];
+    return request_.instructions[value - first_given()];
   }
   tenon_operand dense(tenon_dtype dtype) const {
     return {.dtype = dtype, .rank = rank(), .strides = TENON_STRIDES_DENSE};
@@ -95,6 +108,15 @@ class StepByStep final : public Kernel {
   static Prepared prepare(const LoopRequest& request) {
     auto made = std::make_unique<StepByStep>();
     uint32_t traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
+    if (request.head() != nullptr) {
+      Prepared head = request.head_step();
+      if (!head.kernel) return head;
+      if (head.traits & TENON_KERNEL_WORKSPACE) return refuse("needs a workspace for this op");
+      traits &= head.traits;
+      made->head_.kernel = std::move(head.kernel);
+      made->head_.n_inputs = request.head()->n_inputs;
+      made->steps_.push_back({.dtype = request.head()->outputs[0].dtype, .output = -1});
+    }
     for (size_t i = 0; i < request.n_instructions(); ++i) {
       Prepared step = request.step(i, false);
       if (!step.kernel) return step;
@@ -111,7 +133,7 @@ class StepByStep final : public Kernel {
                               .inputs = {given.inputs, given.inputs + given.n_inputs},
                               .dtype = given.dtype,
                               .is_on_rows = request.is_on_rows(i),
-                              .is_per_row = request.is_per_row(request.n_inputs() + i),
+                              .is_per_row = request.is_per_row(request.first_given() + i),
                               .output = -1});
     }
     made->row_axes_ = request.row_axes();
@@ -125,11 +147,12 @@ class StepByStep final : public Kernel {
   }
 
   tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const override {
-    const Shape elements(launch.inputs[0].rank, launch.inputs[0].sizes, 0);
-    const Shape rows(launch.inputs[0].rank, launch.inputs[0].sizes, row_axes_);
+    const tenon_view& all = head_.kernel ? launch.outputs[0] : launch.inputs[0];
+    const Shape elements(all.rank, all.sizes, 0);
+    const Shape rows(all.rank, all.sizes, row_axes_);
     std::vector<Value> values;
     for (size_t v = 0; v < is_per_row_.size(); ++v) {
-      values.push_back({launch.inputs[v], is_per_row_[v], nullptr});
+      values.push_back({launch.inputs[head_.n_inputs + v], is_per_row_[v], nullptr});
     }
     for (const Step& step : steps_) {
       const Shape& to = step.is_per_row ? rows : elements;
@@ -154,12 +177,14 @@ class StepByStep final : public Kernel {
         inputs[k].strides = strides[k].data();
         inputs[k].strides_class = TENON_STRIDES_STRIDED;
       }
+      const bool is_head = step.kernel == nullptr;
       tenon_launch own = launch;
-      own.inputs = inputs.data();
-      own.n_inputs = static_cast<uint32_t>(inputs.size());
+      own.inputs = is_head ? launch.inputs : inputs.data();
+      own.n_inputs = static_cast<uint32_t>(is_head ? head_.n_inputs : inputs.size());
       own.outputs = &result.view;
       own.n_outputs = 1;
-      if (tenon_error* error = step.kernel->launch(stream, own)) return error;
+      const Kernel& kernel = is_head ? *head_.kernel : *step.kernel;
+      if (tenon_error* error = kernel.launch(stream, own)) return error;
       values.push_back(std::move(result));
     }
     return nullptr;
@@ -167,11 +192,15 @@ class StepByStep final : public Kernel {
 
  private:
   struct Step {
-    KernelPtr kernel;
+    KernelPtr kernel;  // NULL: the head's.
     std::vector<uint32_t> inputs;
     tenon_dtype dtype;
-    bool is_on_rows, is_per_row;
+    bool is_on_rows = false, is_per_row = false;
     int output;  // -1: none.
+  };
+  struct Head {
+    KernelPtr kernel;
+    size_t n_inputs = 0;
   };
   struct Value {
     tenon_view view;
@@ -202,6 +231,7 @@ class StepByStep final : public Kernel {
     return strides;
   }
 
+  Head head_;
   uint32_t row_axes_ = 0;
   std::vector<bool> is_per_row_;  // Of the inputs.
   std::vector<Step> steps_;

@@ -194,7 +194,7 @@ typedef struct tenon_kernel_traits {
 /* One line of what a plugin offers: an op by id, or a custom op by id 0 and name. Lines of one op
  * are asked from the top, and the first that does not refuse is taken. The signature's grammar:
  *
- *   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" ]
+ *   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" | " HEAD" ]
  *   operands  = [ operand { "," operand } ]
  *   operand   = ( dtype | letter ) [ "?" | "*" ]    ?: may be absent   *: any number, the last one
  *   class     = letter ":" member { "," member }
@@ -206,6 +206,7 @@ typedef struct tenon_kernel_traits {
  * but f128, which a line asks for by name. A letter stands for the same dtype wherever it occurs.
  * More than one blank counts as one. LOOP: an op of one output, none of whose operands may be absent,
  * that may be an instruction of a loop (tenon_loop_request): an elementwise one or a reduction.
+ * HEAD: an op of one output that a loop may go behind, such as a product of matrices.
  *
  * The host strides by the list's element_size, so the struct may grow. */
 /* clang-format on */
@@ -229,10 +230,13 @@ typedef struct tenon_kernel {
  * Work in one pass: a list of calls over the same elements, of which only what the loop gives is
  * written to memory. The host makes them of calls that follow one another in a function.
  *
- * What `prepare_loop` makes has no workspace.
+ * What `prepare_loop` makes has no workspace, but behind a head.
  *
- * Values are numbered: first the inputs of the loop, then what its instructions give, in their
- * order. Every value is what its op's kernel gives, to the bit: it is rounded to its dtype, and
+ * A loop may go behind a call that is no instruction, its head: over the elements of its value, as
+ * they come to be. There are no rows then.
+ *
+ * Values are numbered: first the inputs of the loop, then the head's value, if there is a head, then
+ * what its instructions give, in their order. Every value is what its op's kernel gives, to the bit: it is rounded to its dtype, and
  * nothing is contracted or summed in another order.
  *
  * A loop may go over rows. A row is what lies along `row_axes`, in row-major order; there is one
@@ -273,13 +277,16 @@ typedef struct tenon_loop_request {
   /* All of the loop's rank; one of another shape comes already broadcast, with strides of 0. */
   const tenon_operand* inputs TENON_BORROWED TENON_COUNT(n_inputs);
   const tenon_loop_instruction* instructions TENON_BORROWED TENON_COUNT(n_instructions);
-  /* Values that instructions give, each once. */
+  /* Values that the head and instructions give, each once. */
   const uint32_t* outputs TENON_BORROWED TENON_COUNT(n_outputs);
   uint32_t row_axes; /* Bit i: a row goes along axis i. 0: there are no rows. */
   /* How many of the inputs, the last ones, are per row. At a launch these have size 1 along the
    * row's axes, and so have outputs per row; all others have the sizes of input 0, which is per
    * element if there are rows. */
   uint32_t n_row_inputs;
+  /* NULL: none. Its line says HEAD, and its output has the loop's rank and sizes. A launch has the
+   * head's inputs first, then the loop's, and as much workspace as the head alone asks for. */
+  const tenon_kernel_request* head TENON_NULLABLE TENON_COUNT(1);
 } tenon_loop_request;
 
 /* ---- launches -----------------------------------------------------------------------------------

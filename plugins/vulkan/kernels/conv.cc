@@ -19,8 +19,9 @@ using spirv::U32;
 class ConvKernel : public ProductKernel {
  public:
   template <class Attrs>
-  ConvKernel(const Request& request, const Attrs& attrs, const Operands& operands)
-      : ProductKernel(request.device(), operands, request.output(0).dtype),
+  ConvKernel(const Request& request, const Attrs& attrs, const Operands& operands,
+             std::optional<LoopPlan> epilogue = {})
+      : ProductKernel(request.device(), operands, request.output(0).dtype, std::move(epilogue)),
         window_(attrs, request.input(0).rank),
         n_groups_(attrs.group),
         dtype_(request.output(0).dtype),
@@ -66,14 +67,15 @@ class ConvKernel : public ProductKernel {
 // group's channels of the input and the taps.
 class Conv final : public ConvKernel {
  public:
-  Conv(const Request& request, bool has_bias)
+  Conv(const Request& request, bool has_bias, std::optional<LoopPlan> epilogue)
       : ConvKernel(request, request.attrs<tenon_conv_attrs>({.group = 1}),
-                   {.left = 1, .right = 0, .result = has_bias ? 3u : 2u, .n = has_bias ? 4u : 3u}),
+                   {.left = 1, .right = 0, .n_inputs = has_bias ? 3u : 2u}, std::move(epilogue)),
         has_bias_(has_bias) {}
 
  private:
   FactorsOf factors(Code& code) const override {
-    const Elements x(code, 0, dtype_), w(code, 1, dtype_), y(code, has_bias_ ? 3 : 2, dtype_);
+    const Elements x(code, 0, dtype_), w(code, 1, dtype_);
+    const ResultCode y = result(code, code.u32(kMore + 1));
     const PlanesCode x_planes(code, kFirst), w_planes(code, kSecond), y_planes(code, kResult);
     const WindowCode window(code, kWindow);
     const U32 rows = code.parameter(kRows), bias_stride = code.parameter(kMore);
@@ -147,11 +149,12 @@ class ConvBackwardFilter final : public ConvKernel {
  public:
   explicit ConvBackwardFilter(const Request& request)
       : ConvKernel(request, request.attrs<tenon_conv_backward_filter_attrs>({.group = 1}),
-                   {.left = 1, .right = 0, .result = 2, .n = 3}) {}
+                   {.left = 1, .right = 0, .n_inputs = 2}) {}
 
  private:
   FactorsOf factors(Code& code) const override {
-    const Elements x(code, 0, dtype_), dy(code, 1, dtype_), dw(code, 2, dtype_);
+    const Elements x(code, 0, dtype_), dy(code, 1, dtype_);
+    const ResultCode dw = result(code, code.u32(kMore));
     const PlanesCode x_planes(code, kFirst), dy_planes(code, kSecond), dw_planes(code, kResult);
     const WindowCode window(code, kWindow);
     const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns);
@@ -206,11 +209,14 @@ tenon_string refusal(const Request& request) {
 
 }  // namespace
 
-Prepared prepare_conv(const Request& request) {
+Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue) {
   if (const tenon_string reason = refusal(request); reason.size > 0) return {.reason = reason};
   const bool has_bias = request.n_inputs() > 2 && request.input(2).dtype != TENON_DTYPE_NONE;
-  return {.kernel = std::make_unique<Conv>(request, has_bias), .traits = ProductKernel::kTraits};
+  return {.kernel = std::make_unique<Conv>(request, has_bias, std::move(epilogue)),
+          .traits = ProductKernel::kTraits};
 }
+
+Prepared prepare_conv(const Request& request) { return prepare_conv(request, std::nullopt); }
 
 Prepared prepare_conv_backward_filter(const Request& request) {
   if (const tenon_string reason = refusal(request); reason.size > 0) return {.reason = reason};

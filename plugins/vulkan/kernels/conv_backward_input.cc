@@ -124,7 +124,7 @@ class PhaseAxisCode {
 class ConvBackwardInput final : public ProductKernel {
  public:
   ConvBackwardInput(const Request& request, const tenon_conv_backward_input_attrs& attrs)
-      : ProductKernel(request.device(), {.left = 1, .right = 0, .result = 2, .n = 3},
+      : ProductKernel(request.device(), {.left = 1, .right = 0, .n_inputs = 2},
                       request.output(0).dtype),
         n_groups_(attrs.group),
         window_(attrs, request.input(0).rank),

@@ -82,7 +82,7 @@ class LoopCode {
     const std::vector<Values> inputs = load(first, lanes, by_four);
     std::vector<Values> results(plan_.outputs.size());
     for (const Values& lane : inputs) {
-      const Values values = compute(lane);
+      const Values values = compute(plan_, lane);
       for (size_t i = 0; i < results.size(); ++i) results[i].push_back(values[plan_.outputs[i]]);
     }
     for (size_t i = 0; i < results.size(); ++i) {
@@ -127,15 +127,6 @@ class LoopCode {
     return places;
   }
 
-  Values compute(Values values) const {
-    for (const LoopPlan::Instruction& instruction : plan_.instructions) {
-      Values inputs;
-      for (const uint32_t value : instruction.inputs) inputs.push_back(values[value]);
-      values.push_back(scalar_op(instruction.op, inputs, instruction.dtype));
-    }
-    return values;
-  }
-
   void store(const Elements& memory, U32 first, std::span<const Element> elements) {
     if (elements.size() == 1) return memory.store(first, elements[0]);
     const uint32_t each = memory.per_word();
@@ -165,8 +156,7 @@ class Loop final : public Kernel {
     for (uint32_t v = 0; v < plan_.inputs.size(); ++v) {
       if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
     }
-    has_loop_ = std::any_of(plan_.instructions.begin(), plan_.instructions.end(),
-                            [](const auto& each) { return spirv::has_loop(each.op, each.dtype); });
+    has_loop_ = has_loop(plan_);
     is_long_ = module(false).size() > kLong * LoopCode::lanes(plan_, false);
   }
 
@@ -268,18 +258,38 @@ class Loop final : public Kernel {
 
 }  // namespace
 
-Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
+std::vector<Element> compute(const LoopPlan& plan, std::vector<Element> values) {
+  for (const LoopPlan::Instruction& instruction : plan.instructions) {
+    std::vector<Element> inputs;
+    for (const uint32_t value : instruction.inputs) inputs.push_back(values[value]);
+    values.push_back(scalar_op(instruction.op, inputs, instruction.dtype));
+  }
+  return values;
+}
+
+bool has_loop(const LoopPlan& plan) {
+  return std::any_of(plan.instructions.begin(), plan.instructions.end(), [](const auto& each) {
+    return !each.per_row && spirv::has_loop(each.op, each.dtype);
+  });
+}
+
+tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others) {
   const Capabilities& capabilities = capabilities_of(device);
-  const auto n_operands = static_cast<uint32_t>(plan.inputs.size() + plan.outputs.size());
+  const size_t n_operands = plan.inputs.size() + plan.outputs.size() + n_others;
   if (n_operands > std::min<size_t>(capabilities.max_operands, Axes::kMostOperands)) {
-    return tenon_sdk::refuse("has no room for so many operands in one shader");
+    return TENON_STR("has no room for so many operands in one shader");
   }
   const auto n_values = static_cast<uint32_t>(plan.inputs.size() + plan.instructions.size());
   for (uint32_t value = 0; value < n_values; ++value) {
     if (plan.dtype(value) == TENON_FLOAT64 && !capabilities.float64) {
-      return tenon_sdk::refuse("has no float64");
+      return TENON_STR("has no float64");
     }
   }
+  return {};
+}
+
+Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
+  if (const tenon_string reason = refusal(device, plan); reason.size > 0) return {.reason = reason};
   if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
   return {
       .kernel = std::make_unique<Loop>(device, std::move(plan)),
@@ -302,7 +312,9 @@ Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
                                  (given.flags & TENON_LOOP_REDUCES) != 0});
   }
   for (size_t i = 0; i < request.n_outputs(); ++i) plan.outputs.push_back(request.output(i));
-  return prepare_loop(request.device(), plan);
+  if (request.head() == nullptr) return prepare_loop(request.device(), plan);
+  plan.inputs.push_back({request.head()->outputs[0].dtype, TENON_STRIDES_DENSE});
+  return prepare_with_epilogue(Request(request.device(), *request.head()), std::move(plan));
 }
 
 Prepared prepare_elementwise(const Request& request) {

@@ -7,6 +7,7 @@
 
 #include "plugins/sdk/loop.h"
 #include "plugins/vulkan/encoder.h"
+#include "plugins/vulkan/spirv/element.h"
 
 namespace tenon_vulkan {
 
@@ -37,9 +38,20 @@ struct LoopPlan {
   }
 };
 
+// All values of one element, of those of its inputs.
+std::vector<spirv::Element> compute(const LoopPlan& plan, std::vector<spirv::Element> inputs);
+
+// Whether an element takes iterations of its own.
+bool has_loop(const LoopPlan& plan);
+// The reason for which a shader cannot have it beside so many other operands, or none.
+tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others = 0);
+
 tenon_sdk::Prepared prepare_loop(tenon_device_p* device, LoopPlan plan);
 // One that goes over rows and that the device has room for.
 tenon_sdk::Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan);
+
+// A product whose last input is what the loop stands behind (epilogue.h).
+tenon_sdk::Prepared prepare_with_epilogue(const tenon_sdk::Request& head, LoopPlan plan);
 
 // The slot's.
 tenon_sdk::Prepared prepare_loop(const tenon_sdk::LoopRequest& request);

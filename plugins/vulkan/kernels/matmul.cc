@@ -23,16 +23,13 @@ struct Gemm {
   bool transpose_a, transpose_b;
   double alpha = 1, beta = 1;
   bool has_c = false;
-
-  uint32_t result() const { return has_c ? 3 : 2; }
 };
 
 class Matmul final : public ProductKernel {
  public:
-  Matmul(const Request& request, const Gemm& gemm)
-      : ProductKernel(request.device(),
-                      {.left = 0, .right = 1, .result = gemm.result(), .n = gemm.result() + 1},
-                      request.output(0).dtype),
+  Matmul(const Request& request, const Gemm& gemm, std::optional<LoopPlan> epilogue)
+      : ProductKernel(request.device(), {.left = 0, .right = 1, .n_inputs = gemm.has_c ? 3u : 2u},
+                      request.output(0).dtype, std::move(epilogue)),
         dtype_(request.output(0).dtype),
         gemm_(gemm) {}
 
@@ -61,8 +58,9 @@ class Matmul final : public ProductKernel {
   }
 
   FactorsOf factors(Code& code) const override {
-    const Elements a(code, 0, dtype_), b(code, 1, dtype_), y(code, gemm_.result(), dtype_);
+    const Elements a(code, 0, dtype_), b(code, 1, dtype_);
     const AxesCode axes(code, code.u32(kAxes), 2);
+    const ResultCode y = result(code, axes.end());
     const U32 row_a = code.parameter(kRowA), deep_a = code.parameter(kDeepA),
               deep_b = code.parameter(kDeepB), column_b = code.parameter(kColumnB),
               rows = code.parameter(kRows), columns = code.parameter(kColumns);
@@ -152,28 +150,34 @@ class Matmul final : public ProductKernel {
   const Gemm gemm_;
 };
 
-Prepared prepare(const Request& request, const Gemm& gemm) {
+Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPlan> epilogue) {
   if (request.output(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
-  return {.kernel = std::make_unique<Matmul>(request, gemm), .traits = ProductKernel::kTraits};
+  return {.kernel = std::make_unique<Matmul>(request, gemm, std::move(epilogue)),
+          .traits = ProductKernel::kTraits};
 }
 
 }  // namespace
 
-Prepared prepare_matmul(const Request& request) {
+Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue) {
   const auto attrs = request.attrs<tenon_matmul_attrs>();
-  return prepare(request, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b});
+  return prepare(request, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b},
+                 std::move(epilogue));
 }
 
-Prepared prepare_gemm(const Request& request) {
+Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue) {
   const auto attrs = request.attrs<tenon_gemm_attrs>();
   return prepare(request,
                  {.transpose_a = attrs.trans_a,
                   .transpose_b = attrs.trans_b,
                   .alpha = attrs.alpha,
                   .beta = attrs.beta,
-                  .has_c = request.n_inputs() > 2 && request.input(2).dtype != TENON_DTYPE_NONE});
+                  .has_c = request.n_inputs() > 2 && request.input(2).dtype != TENON_DTYPE_NONE},
+                 std::move(epilogue));
 }
+
+Prepared prepare_matmul(const Request& request) { return prepare_matmul(request, std::nullopt); }
+Prepared prepare_gemm(const Request& request) { return prepare_gemm(request, std::nullopt); }
 
 }  // namespace tenon_vulkan

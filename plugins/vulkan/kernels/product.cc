@@ -11,6 +11,10 @@ using enum ProductKernel::Parameter;
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+void only_read(std::span<Operand> operands) {
+  for (Operand& operand : operands) operand.is_written = false;
+}
+
 }  // namespace
 
 tenon_dtype product_dtype(tenon_dtype dtype) {
@@ -39,13 +43,21 @@ bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis) {
   return true;
 }
 
-ProductKernel::ProductKernel(tenon_device_p* device, const Operands& operands, tenon_dtype dtype)
+ProductKernel::ProductKernel(tenon_device_p* device, const Operands& operands, tenon_dtype dtype,
+                             std::optional<LoopPlan> epilogue)
     : device_(device),
       capabilities_(capabilities_of(device)),
       operands_(operands),
+      epilogue_(std::move(epilogue)),
+      n_operands_(operands.n_inputs +
+                  (epilogue_ ? epilogue_->n_inputs() + epilogue_->n_outputs() : 1)),
       dtype_(dtype),
       wide_(product_dtype(dtype)),
       packed_(wide_ == TENON_FLOAT32 ? packed_shape(capabilities_) : std::nullopt) {}
+
+ResultCode ProductKernel::result(Code& code, spirv::U32 end) const {
+  return {code, epilogue_ ? &*epilogue_ : nullptr, operands_.n_inputs, dtype_, end};
+}
 
 void set_division(Words& words, uint32_t parameter, int64_t number) {
   Words pushed;
@@ -121,9 +133,11 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
                  static_cast<uint32_t>(product.columns), static_cast<uint32_t>(product.deep)};
   words.resize(kOwn);
   push(launch, words);
+  if (epilogue_) epilogue_->push(launch, launch.n_inputs - epilogue_->n_inputs(), words);
   if (is_packed(product)) {
-    return run_packed(encoder, std::move(operands), workspace_of(launch), words, product,
-                      fours(launch));
+    Fours by_four = fours(launch);
+    if (epilogue_) by_four.result = false;
+    return run_packed(encoder, std::move(operands), workspace_of(launch), words, product, by_four);
   }
   const SumParts parts = parts_of_sums(capabilities_, product);
   words[kParts] = static_cast<uint32_t>(parts.n);
@@ -142,8 +156,8 @@ uint32_t ProductKernel::vectors_of(uint32_t operand, bool by_four) const {
 }
 
 Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool by_four) const {
-  const uint32_t vectors = vectors_of(operand, by_four), written = 1u << operands_.n;
-  return {.n_operands = operands_.n + 1,
+  const uint32_t vectors = vectors_of(operand, by_four), written = 1u << n_operands_;
+  return {.n_operands = n_operands_ + 1,
           .local_size = kLocalSize,
           .vectors = written | (packed_->reads_texels ? 0 : vectors),
           .texels = packed_->reads_texels ? vectors : 0};
@@ -180,7 +194,7 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
   const Rounds rounds = rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel);
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
-  const uint32_t n = operands_.n;
+  const uint32_t n = n_operands_;
   const std::optional<uint32_t> sums_at = sums != nullptr ? std::optional(n) : std::nullopt;
   if (tenon_error* error =
           get(tiles_[static_cast<size_t>(size)][sums != nullptr],
@@ -191,7 +205,7 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
     return error;
   }
   if (sums != nullptr) {
-    operands[operands_.result].is_written = false;
+    only_read(operands);
     operands.push_back(*sums);
   }
   for (uint64_t tile = 0; tile < n_tiles; tile += tiles_at_once) {
@@ -213,8 +227,8 @@ tenon_error* ProductKernel::add_parts(Encoder& encoder, std::vector<Operand> ope
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
   if (tenon_error* error =
-          get(add_parts_, {.n_operands = operands_.n + 1, .local_size = kLocalSize}, pipeline,
-              [&](Code& code) { write_sum_of_parts(code, factors(code), wide_, operands_.n); })) {
+          get(add_parts_, {.n_operands = n_operands_ + 1, .local_size = kLocalSize}, pipeline,
+              [&](Code& code) { write_sum_of_parts(code, factors(code), wide_, n_operands_); })) {
     return error;
   }
   sums.is_written = false;
@@ -272,10 +286,10 @@ tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operan
   const Pipeline* pipeline = nullptr;
   if (tenon_error* error =
           get(pack_[side][by_four], shape_of_packing(from, by_four), pipeline,
-              [&](Code& code) { write(code, factors(code), operands_.n, *packed_, by_four); })) {
+              [&](Code& code) { write(code, factors(code), n_operands_, *packed_, by_four); })) {
     return error;
   }
-  operands[operands_.result].is_written = false;
+  only_read(operands);
   operands.push_back(to);
   return encoder.dispatch(
       {pipeline, operands, words, groups_for((to.end - to.begin) / (4 * sizeof(float)))});
@@ -285,7 +299,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
                                      Operand right, const Operand* sums, const Words& words,
                                      bool by_four) const {
   const Pipeline* pipeline = nullptr;
-  const uint32_t n = operands_.n;
+  const uint32_t n = n_operands_;
   // Without texels neighbours are not one invocation's.
   const Sums how = sums != nullptr                    ? Sums::kPartial
                    : by_four && packed_->reads_texels ? Sums::kByFour
@@ -293,7 +307,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
   if (tenon_error* error = get(multiply_[static_cast<size_t>(how)],
                                {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
                                 .local_size = packed_->lanes,
-                                .vectors = vectors_of(operands_.result, how == Sums::kByFour),
+                                .vectors = vectors_of(operands_.n_inputs, how == Sums::kByFour),
                                 .texels = packed_->reads_texels ? 3u << n : 0},
                                pipeline, [&](Code& code) {
                                  write_packed_product(code, factors(code), n, *packed_, how);
@@ -307,6 +321,27 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
       int64_t{words[kMatrices]} * words[kTiles] * divide_up(words[kRows], packed_->rows());
   return encoder.dispatch(
       {pipeline, operands, words, so_many_groups(static_cast<uint64_t>(n_tiles))});
+}
+
+// An invocation goes over an element of its own once, so what it takes for that is not counted.
+Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
+  const auto n_inputs = static_cast<uint32_t>(head.n_inputs());
+  constexpr uint32_t kPacked = 3;  // Factors and sums.
+  if (const tenon_string reason = refusal(head.device(), plan, n_inputs + kPacked);
+      reason.size > 0) {
+    return {.reason = reason};
+  }
+  if (has_loop(plan)) return tenon_sdk::refuse("puts no call that loops behind a product");
+  switch (head.op()) {
+    case TENON_OP_matmul:
+      return prepare_matmul(head, std::move(plan));
+    case TENON_OP_gemm:
+      return prepare_gemm(head, std::move(plan));
+    case TENON_OP_conv:
+      return prepare_conv(head, std::move(plan));
+    default:
+      return tenon_sdk::refuse("puts no loop behind this op");
+  }
 }
 
 }  // namespace tenon_vulkan

@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include "plugins/vulkan/kernels/epilogue.h"
+#include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/lazy_pipeline.h"
 #include "plugins/vulkan/kernels/packed_product.h"
 #include "plugins/vulkan/kernels/shader.h"
@@ -32,19 +34,28 @@ struct AlongK {
   bool left = false, right = false;
 };
 
+Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue);
+Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue);
+Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);
+
 class ProductKernel : public Kernel, public ProductParameters {
  public:
-  // Which of the launch's operands are what, and how many there are.
+  // Which of the launch's operands are what, without what an epilogue has.
   struct Operands {
-    uint32_t left, right, result, n;
+    uint32_t left, right, n_inputs;
   };
-  ProductKernel(tenon_device_p* device, const Operands& operands, tenon_dtype dtype);
+  ProductKernel(tenon_device_p* device, const Operands& operands, tenon_dtype dtype,
+                std::optional<LoopPlan> epilogue = {});
 
   uint64_t workspace(const tenon_launch& launch) const final;
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const final;
 
   static constexpr uint32_t kTraits =
       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE;
+
+ protected:
+  // Of a shader whose own parameters end there.
+  ResultCode result(spirv::Code& code, spirv::U32 end) const;
 
  private:
   // Whatever the shader is, it has the same operands, and perhaps more, and the same parameters.
@@ -91,6 +102,8 @@ class ProductKernel : public Kernel, public ProductParameters {
   tenon_device_p* const device_;
   const Capabilities& capabilities_;
   const Operands operands_;
+  const std::optional<Epilogue> epilogue_;
+  const uint32_t n_operands_;
   const tenon_dtype dtype_, wide_;
   const std::optional<PackedShape> packed_;  // None: nothing is packed on this device.
   // Of two the second goes by four; a third has partial sums (Sums). Of tiles: by their sizes, and

@@ -253,11 +253,8 @@ class RowLoop final : public Kernel {
 
 // An invocation goes over thousands of elements, and that more than once.
 Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
-  if (capabilities_of(device).max_iterations < UINT64_MAX) {
-    for (const LoopPlan::Instruction& each : plan.instructions) {
-      if (each.per_row || !spirv::has_loop(each.op, each.dtype)) continue;
-      return tenon_sdk::refuse("has a driver that would end so many loops");
-    }
+  if (capabilities_of(device).max_iterations < UINT64_MAX && has_loop(plan)) {
+    return tenon_sdk::refuse("has a driver that would end so many loops");
   }
   return {.kernel = std::make_unique<RowLoop>(device, std::move(plan)),
           .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};

@@ -1,0 +1,63 @@
+// Programs that are written down on a device, and run again with other inputs.
+
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "core/testing/test.h"
+#include "core/trace/program.h"
+
+namespace tenon::testing {
+
+inline std::vector<std::byte> bytes_of(const Tensor& x) {
+  const auto n = static_cast<size_t>(static_cast<int64_t>(count(x->shape())));
+  std::vector<std::byte> bytes(n * size_of(x->type.dtype));
+  if (!bytes.empty()) std::memcpy(bytes.data(), x->data(), bytes.size());
+  return bytes;
+}
+
+// The device is the parameter.
+class ProgramTest : public CoreTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  // Numbers that differ, drawn anew for each seed.
+  static Tensor numbers(const Dims& shape, double seed, DType dtype = DType::kF32) {
+    std::vector<double> values(static_cast<size_t>(static_cast<int64_t>(count(shape))));
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = 3 * std::sin(seed + 1.7 * static_cast<double>(i));
+    }
+    return make(dtype, shape, values);
+  }
+
+  std::unique_ptr<const Program> record(const Program::Code& code, TensorSpan inputs) {
+    return Program::record(scope(), device(), inputs, code).program;
+  }
+
+  // Of a program that was written down with the first inputs, runs with the others give what the
+  // code does, to the bit. How many launches it has.
+  size_t expect_same(const Program::Code& code, const std::vector<Tensors>& inputs) {
+    const auto program = record(code, inputs[0]);
+    for (const Tensors& in : inputs) {
+      const Tensors want = code(in), got = program->run(scope(), in);
+      for (size_t i = 0; i < want.size(); ++i) {
+        EXPECT_EQ(got[i]->type, want[i]->type);
+        EXPECT_EQ(bytes_of(got[i]), bytes_of(want[i])) << "output " << i;
+      }
+    }
+    return program->n_launches();
+  }
+  size_t expect_same(const Program::Code& code, const std::vector<Dims>& shapes) {
+    std::vector<Tensors> inputs(2);
+    for (size_t call = 0; call < inputs.size(); ++call) {
+      for (const Dims& shape : shapes) {
+        inputs[call].push_back(numbers(shape, static_cast<double>(call + inputs[call].size())));
+      }
+    }
+    return expect_same(code, inputs);
+  }
+
+ private:
+  Scope::OnDevice on_{scope(), context().device(GetParam())};
+};
+
+}  // namespace tenon::testing

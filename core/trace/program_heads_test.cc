@@ -1,0 +1,83 @@
+// Programs whose loops go behind heads: a product and what is made of its elements, as one launch.
+
+#include "core/testing/programs.h"
+
+namespace tenon {
+namespace {
+
+using HeadPrograms = testing::ProgramTest;
+
+Tensor dense(const Tensor& x, const Tensor& w, const Tensor& bias) { return matmul(x, w) + bias; }
+
+TEST_P(HeadPrograms, MakeOneLaunchOfALayer) {
+  const Program::Code code = [](TensorSpan in) {
+    return Tensors{relu(dense(in[0], in[1], in[2]))};
+  };
+  EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5}}), 1u);
+  EXPECT_EQ(expect_same(code, {Dims{1, 1}, Dims{1, 1}, Dims{1}}), 1u);
+  EXPECT_EQ(expect_same(code, {Dims{2, 0}, Dims{0, 5}, Dims{5}}), 1u);
+  EXPECT_EQ(expect_same(code, {Dims{0, 4}, Dims{4, 5}, Dims{5}}), 1u);
+  EXPECT_EQ(expect_same(code, {Dims{2, 3, 4}, Dims{2, 4, 5}, Dims{2, 1, 5}}), 1u);
+}
+
+TEST_P(HeadPrograms, GiveAlsoWhatIsWantedOfThePass) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor z = matmul(in[0], in[1]), y = tanh(z), s = y * y;
+    return Tensors{s, y, z, s + in[2]};
+  };
+  EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{3, 5}}), 1u);
+}
+
+// What is made before the head of the same sizes is read by the loop, not by the head.
+TEST_P(HeadPrograms, TakeInWhatComesBefore) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor before = exp(in[2]);
+    return Tensors{matmul(in[0], in[1]) * before + before};
+  };
+  EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{3, 5}}), 1u);
+}
+
+TEST_P(HeadPrograms, WaitForWhatTheHeadReads) {
+  const Program::Code code = [](TensorSpan in) { return Tensors{tanh(matmul(exp(in[0]), in[1]))}; };
+  EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}}), 2u);
+}
+
+TEST_P(HeadPrograms, HaveOneHeadEach) {
+  const Program::Code code = [](TensorSpan in) {
+    return Tensors{tanh(matmul(in[0], in[1]) + matmul(in[0], in[2]))};
+  };
+  EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{4, 5}}), 2u);
+  const Program::Code twice = [](TensorSpan in) {
+    return Tensors{tanh(matmul(tanh(matmul(in[0], in[1])), in[2]))};
+  };
+  EXPECT_EQ(expect_same(twice, {Dims{3, 4}, Dims{4, 5}, Dims{5, 6}}), 2u);
+}
+
+TEST_P(HeadPrograms, LeaveRowsAndOtherSizesToOthers) {
+  const Program::Code rows = [](TensorSpan in) {
+    return Tensors{softmax(matmul(in[0], in[1]) + in[2], -1)};
+  };
+  EXPECT_EQ(expect_same(rows, {Dims{3, 4}, Dims{4, 5}, Dims{5}}), 2u);
+  const Program::Code wider = [](TensorSpan in) { return Tensors{matmul(in[0], in[1]) + in[2]}; };
+  EXPECT_EQ(expect_same(wider, {Dims{3, 4}, Dims{4, 5}, Dims{2, 3, 5}}), 2u);
+  const Program::Code turned = [](TensorSpan in) {
+    return Tensors{tanh(transpose(matmul(in[0], in[1])))};
+  };
+  EXPECT_EQ(expect_same(turned, {Dims{3, 4}, Dims{4, 5}}), 2u);
+}
+
+// A reader of the product that is no part of the loop comes before what would be.
+TEST_P(HeadPrograms, RunBeforeWhatReadsTheirHead) {
+  const Program::Code code = [](TensorSpan in) {
+    const Tensor z = matmul(in[0], in[1]);
+    const Tensor other = matmul(z, in[2]);
+    return Tensors{tanh(z) + other};
+  };
+  expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5, 5}});
+}
+
+INSTANTIATE_TEST_SUITE_P(, HeadPrograms, ::testing::Values("ref"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace tenon
