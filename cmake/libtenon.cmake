@@ -43,12 +43,16 @@ if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # An op's rules and derivatives are small rather than fast, but for what every call passes through.
-  # So is what writes code down, and what is called once for many launches.
+  # So is what writes code down, what is called once for many launches, and what opens devices.
   file(GLOB_RECURSE trace_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/trace/*.cc
        ${PROJECT_SOURCE_DIR}/core/dispatch/profile*.cc)
   list(FILTER trace_sources EXCLUDE REGEX "trace/(composite_programs|executable|program_replay|program_run|segment|slice|trace).cc$")
   set(cold_sources ${io_sources} ${op_sources} ${trace_sources} ${capi_sources}
       ${PROJECT_SOURCE_DIR}/core/base/size_table.cc ${PROJECT_SOURCE_DIR}/core/base/error.cc)
+  foreach(name device/elf_check device/loop_table device/plugin_files device/plugin_library device/signature
+               dispatch/explain tensor/number_text)
+    list(APPEND cold_sources ${PROJECT_SOURCE_DIR}/core/${name}.cc)
+  endforeach()
   list(FILTER cold_sources EXCLUDE REGEX
        "ops/(binary_arithmetic|define|formulas|registry|type_rules|unary_math|unary_trig).cc$")
   list(FILTER cold_sources EXCLUDE REGEX "trace/function.cc$|capi/src/(boundary|call|function|tape|tensor|variable).cc$")

@@ -235,9 +235,9 @@ typedef struct tenon_kernel {
  * A loop may go behind a call that is no instruction, its head: over the elements of its value, as
  * they come to be. There are no rows then.
  *
- * Values are numbered: first the inputs of the loop, then the head's value, if there is a head, then
- * what its instructions give, in their order. Every value is what its op's kernel gives, to the bit: it is rounded to its dtype, and
- * nothing is contracted or summed in another order.
+ * Values are numbered: first the inputs of the loop, then the head's value, if there is a head,
+ * then what its instructions give, in their order. Every value is what its op's kernel gives, to
+ * the bit: it is rounded to its dtype, and nothing is contracted or summed in another order.
  *
  * A loop may go over rows. A row is what lies along `row_axes`, in row-major order; there is one
  * for each place along the other axes. Values are then per element or per row, and reductions lead
