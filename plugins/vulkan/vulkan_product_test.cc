@@ -84,27 +84,100 @@ std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T
   return some;
 }
 
-PreparedKernel matmul_kernel(const Bench& bench, const Product& product) {
-  const tenon_matmul_attrs attrs = {.struct_size = sizeof attrs,
-                                    .transpose_a = product.transpose_a,
-                                    .transpose_b = product.transpose_b};
-  tenon_operand operands[3] = {};
-  for (tenon_operand& operand : operands) {
-    operand.dtype = product.dtype;
-    operand.rank = 3;
-    operand.strides = TENON_STRIDES_DENSE;
-  }
-  return {bench, TENON_OP_matmul, &attrs, {operands, 2}, operands[2]};
+tenon_matmul_attrs attrs_of(const Product& product) {
+  return {.struct_size = sizeof(tenon_matmul_attrs),
+          .transpose_a = product.transpose_a,
+          .transpose_b = product.transpose_b};
 }
 
-tenon_launch launch_of(const tenon_view (&inputs)[2], const tenon_view& output) {
+tenon_operand operand_of(const Product& product, tenon_stride_class strides = TENON_STRIDES_DENSE) {
+  return {.dtype = product.dtype, .rank = 3, .strides = strides};
+}
+
+PreparedKernel matmul_kernel(const Bench& bench, const Product& product) {
+  const tenon_matmul_attrs attrs = attrs_of(product);
+  const tenon_operand operands[] = {operand_of(product), operand_of(product)};
+  return {bench, TENON_OP_matmul, &attrs, operands, operand_of(product)};
+}
+
+tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon_view> outputs) {
   tenon_launch launch = {};
   launch.struct_size = sizeof launch;
-  launch.n_inputs = 2;
-  launch.n_outputs = 1;
-  launch.inputs = inputs;
-  launch.outputs = &output;
+  launch.n_inputs = static_cast<uint32_t>(inputs.size());
+  launch.n_outputs = static_cast<uint32_t>(outputs.size());
+  launch.inputs = inputs.data();
+  launch.outputs = outputs.data();
   return launch;
+}
+
+// With as much workspace as it asks for. Whether that is any.
+bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
+         std::span<const tenon_view> inputs, std::span<const tenon_view> outputs) {
+  tenon_launch launch = launch_of(inputs, outputs);
+  std::optional<Memory> workspace;
+  launch.workspace_size = Bench::calls().workspace(kernel.handle(), &launch);
+  if (launch.workspace_size > 0) {
+    launch.workspace.buffer = workspace.emplace(bench, launch.workspace_size).get();
+    launch.workspace.dtype = TENON_UINT8;
+  }
+  EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
+  queue.wait();
+  return workspace.has_value();
+}
+
+// (z + c) z, of a product z and a row c that all of its rows meet, as a loop behind the product,
+// which gives z as well, and by three launches: what both give is the same.
+void expect_same_behind(const Bench& bench, const Queue& queue, const Product& product,
+                        std::span<const tenon_view> factors, const Matrices& of_y) {
+  const uint64_t size = of_y.bytes();
+  const Memory given[] = {{bench, size}, {bench, size}}, sum(bench, size), want(bench, size);
+  const tenon_view z = of_y.view(given[0], 0), y = of_y.view(given[1], 0);
+  tenon_view c = factors[0];  // Any numbers do.
+  const int64_t by_columns[] = {0, 0, 1};
+  c.byte_offset = 0;
+  c.sizes = y.sizes;
+  c.strides = by_columns;
+  c.strides_class = TENON_STRIDES_STRIDED;
+
+  const tenon_operand dense = operand_of(product), row = operand_of(product, TENON_STRIDES_STRIDED);
+  const tenon_matmul_attrs attrs = attrs_of(product);
+  const tenon_operand head_inputs[] = {dense, dense};
+  const tenon_kernel_request head = {.struct_size = sizeof head,
+                                     .line = PreparedKernel::line_of(TENON_OP_matmul),
+                                     .attrs = &attrs,
+                                     .n_inputs = 2,
+                                     .n_outputs = 1,
+                                     .inputs = head_inputs,
+                                     .outputs = &dense};
+  const uint32_t of_sum[] = {1, 0}, of_product[] = {2, 1}, outputs[] = {1, 3};
+  const tenon_loop_instruction instructions[] = {
+      {PreparedKernel::line_of(TENON_OP_add), nullptr, of_sum, 2, product.dtype, 0, 0},
+      {PreparedKernel::line_of(TENON_OP_mul), nullptr, of_product, 2, product.dtype, 0, 0}};
+  const tenon_loop_request request = {.struct_size = sizeof request,
+                                      .n_inputs = 1,
+                                      .n_instructions = 2,
+                                      .n_outputs = 2,
+                                      .inputs = &row,
+                                      .instructions = instructions,
+                                      .outputs = outputs,
+                                      .head = &head};
+  const PreparedKernel loop(bench, request);
+  ASSERT_NE(loop.handle(), nullptr);
+  const tenon_view inputs[] = {factors[0], factors[1], c}, results[] = {z, y};
+  run(bench, queue, loop, inputs, results);
+
+  const tenon_operand sides[] = {dense, row}, both[] = {dense, dense};
+  const PreparedKernel matmul = matmul_kernel(bench, product),
+                       add(bench, TENON_OP_add, nullptr, sides, dense),
+                       mul(bench, TENON_OP_mul, nullptr, both, dense);
+  const tenon_view added = of_y.view(sum, 0), wanted = of_y.view(want, 0);
+  const Bytes got_z = queue.bytes(given[0], size), got_y = queue.bytes(given[1], size);
+  run(bench, queue, matmul, factors, {&z, 1});
+  EXPECT_TRUE(got_z == queue.bytes(given[0], size)) << "the product";
+  const tenon_view z_and_c[] = {z, c}, sum_and_z[] = {added, z};
+  run(bench, queue, add, z_and_c, {&added, 1});
+  run(bench, queue, mul, sum_and_z, {&wanted, 1});
+  EXPECT_TRUE(got_y == queue.bytes(want, size)) << "what is made of it";
 }
 
 // What a device computes, and whether it packed the factors.
@@ -128,15 +201,9 @@ Result multiplied(const Bench& bench, const Product& product, const Bytes& a, co
   if (kernel.handle() == nullptr) return {};
   const tenon_view inputs[] = {of_a.view(memory_a, product.offset), of_b.view(memory_b, 0)};
   const tenon_view output = of_y.view(memory_y, 0);
-  tenon_launch launch = launch_of(inputs, output);
-  std::optional<Memory> workspace;
-  launch.workspace_size = Bench::calls().workspace(kernel.handle(), &launch);
-  if (launch.workspace_size > 0) {
-    launch.workspace.buffer = workspace.emplace(bench, launch.workspace_size).get();
-    launch.workspace.dtype = TENON_UINT8;
-  }
-  EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
-  return {queue.bytes(memory_y, size), workspace.has_value()};
+  const bool is_packed = run(bench, queue, kernel, inputs, {&output, 1});
+  expect_same_behind(bench, queue, product, inputs, of_y);
+  return {queue.bytes(memory_y, size), is_packed};
 }
 
 template <class T>
@@ -394,7 +461,7 @@ TEST_F(VulkanProducts, SayThatTheDriverEndsLoopsThatAreThatLong) {
   const tenon_view inputs[] = {row.view(a, 0), column.view(a, 0)}, output = sum.view(y, 0);
   const PreparedKernel kernel = matmul_kernel(bench, product);
   ASSERT_NE(kernel.handle(), nullptr);
-  tenon_launch launch = launch_of(inputs, output);
+  tenon_launch launch = launch_of(inputs, {&output, 1});
   const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
   queue.wait();
   const bool ends_loops = capabilities_of(bench.device()).max_iterations < UINT64_MAX;

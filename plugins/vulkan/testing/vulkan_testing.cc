@@ -316,15 +316,12 @@ Folder::~Folder() {
 
 PreparedKernel::PreparedKernel(const Bench& bench, uint32_t op, const void* attrs,
                                std::span<const tenon_operand> inputs, const tenon_operand& output) {
-  const tenon_plugin& plugin = Bench::plugin();
-  const std::span lines(plugin.kernels, plugin.n_kernels);
-  const auto line = std::find_if(lines.begin(), lines.end(),
-                                 [&](const tenon_kernel& each) { return each.op == op; });
-  EXPECT_NE(line, lines.end());
-  if (line == lines.end()) return;
+  const tenon_kernel* const line = line_of(op);
+  EXPECT_NE(line, nullptr);
+  if (line == nullptr) return;
   const tenon_kernel_request request = {.struct_size = sizeof request,
                                         .flags = 0,
-                                        .line = &*line,
+                                        .line = line,
                                         .attrs = attrs,
                                         .n_inputs = static_cast<uint32_t>(inputs.size()),
                                         .n_outputs = 1,
@@ -333,6 +330,20 @@ PreparedKernel::PreparedKernel(const Bench& bench, uint32_t op, const void* attr
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_string reason = {};
   EXPECT_SUCCESS(line->prepare(bench.device(), &request, &handle_, &traits, &reason));
+}
+
+PreparedKernel::PreparedKernel(const Bench& bench, const tenon_loop_request& request) {
+  tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
+  tenon_string reason = {};
+  EXPECT_SUCCESS(Bench::calls().prepare_loop(bench.device(), &request, &handle_, &traits, &reason));
+}
+
+const tenon_kernel* PreparedKernel::line_of(uint32_t op) {
+  const tenon_plugin& plugin = Bench::plugin();
+  const std::span lines(plugin.kernels, plugin.n_kernels);
+  const auto line = std::find_if(lines.begin(), lines.end(),
+                                 [&](const tenon_kernel& each) { return each.op == op; });
+  return line == lines.end() ? nullptr : &*line;
 }
 
 PreparedKernel::~PreparedKernel() {

@@ -159,10 +159,14 @@ class PreparedKernel {
  public:
   PreparedKernel(const Bench& bench, uint32_t op, const void* attrs,
                  std::span<const tenon_operand> inputs, const tenon_operand& output);
+  // A loop.
+  PreparedKernel(const Bench& bench, const tenon_loop_request& request);
   PreparedKernel(const PreparedKernel&) = delete;
   PreparedKernel& operator=(const PreparedKernel&) = delete;
   ~PreparedKernel();
   tenon_kernel_p* handle() const { return handle_; }
+
+  static const tenon_kernel* line_of(uint32_t op);
 
  private:
   tenon_kernel_p* handle_ = nullptr;
