@@ -104,7 +104,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
   }
   Group::Loop loop = {launch(group.members.back()), {}};
-  size_t head_at = 0;  // Among the members; behind those before it, if there is none.
+  size_t head_at = 0;  // Among the members.
   if (group.head != kNone) {
     spec.head = head_of(group);
     loop.views = inputs_of(group.head);
