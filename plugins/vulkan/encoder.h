@@ -74,10 +74,12 @@ struct Dispatch {
   std::span<const uint32_t> words;  // The kernel's own parameters.
   std::array<uint32_t, 3> groups;   // With a zero there is nothing to do.
   uint64_t products = 0;            // Multiplications, where these are what takes long.
-  // Of an invocation's loops, all of them together; 0: unknown. Where it is known, groups have
-  // kLocalSize invocations, which share no memory, and several dispatches may become one.
+  // Of an invocation's loops, all of them together, for each number that it goes over; 0: unknown.
+  // Where it is known, groups have kLocalSize invocations, which share no memory, and several
+  // dispatches may become one.
   uint64_t iterations = 0;
-  uint64_t n = 0;  // Then: so many invocations have something to do, from the first on; 0: all.
+  // Then: over so many numbers it goes (spirv::Code::for_each), in any number of groups; 0: unknown.
+  uint64_t n = 0;
 };
 
 // Takes dispatches in their order. Each sees what those before it wrote.

@@ -193,8 +193,36 @@ TEST_P(VulkanRecording, OutlivesTheBlocksOfItsReplays) {
   }
 }
 
-// Kept commands order what one slot sees; where slots share bytes there may be more to order, so
-// that they are not executed.
+// As where what is trained is written over.
+TEST_P(VulkanRecording, ServesSlotsThatShareBytesAsTheyDid) {
+  const Queue stream(bench());
+  AddKernel add(bench().device());
+  TwoAdds two(bench(), add);
+  const Memory a(bench(), 8192), c(bench(), 4096);
+  stream.write(a, Words(2048, 1));
+  uint32_t want = 1;
+  for (uint32_t i = 0; i < 20; ++i) {
+    const uint64_t moved = 64 * (i % 3);
+    EXPECT_SUCCESS(two.replay(stream, {a}, {a}, {c, moved}, i));
+    want += i;
+    EXPECT_EQ(words(stream, {c, moved}), Words(kCount, 2 * want));
+  }
+  EXPECT_EQ(n_dispatches, 2);
+  // Both elsewhere, and apart.
+  EXPECT_SUCCESS(two.replay(stream, {a, 4096}, {a, 4096}, {c}, 5));
+  EXPECT_EQ(words(stream, {c}), Words(kCount, 12));
+  stream.write(a, Words(2048, 1));
+  EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {c}, 5));
+  EXPECT_EQ(words(stream, {c}), Words(kCount, 7));
+  EXPECT_EQ(n_dispatches, 2);
+  // One upon the other in another way.
+  EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {a}, 5));
+  EXPECT_EQ(words(stream, {a}), Words(kCount, 7));
+  EXPECT_EQ(n_dispatches, 4);
+}
+
+// Kept commands order what one slot sees; where slots share bytes that did not there may be more to
+// order, so that they are not executed.
 TEST_P(VulkanRecording, IsReplayedOneByOneWhereSlotsMeet) {
   const Queue stream(bench());
   AddKernel add(bench().device());

@@ -33,8 +33,8 @@ VKAPI_ATTR VkResult VKAPI_CALL makes_no_pool(VkDevice, const VkCommandPoolCreate
 // to[i] = factor * from[n - 1 - i] + value, of words: each invocation reads what another wrote.
 class TurnKernel final : public Kernel {
  public:
-  TurnKernel(tenon_device_p* device, uint32_t factor, uint64_t iterations, uint32_t n_groups = 1)
-      : factor_(factor), iterations_(iterations), n_groups_(n_groups) {
+  TurnKernel(tenon_device_p* device, uint32_t factor, uint64_t iterations, bool knows_n = true)
+      : factor_(factor), iterations_(iterations), knows_n_(knows_n) {
     spirv::Code code(capabilities_of(device), {.n_operands = 3, .local_size = kLocalSize});
     const spirv::Memory from = code.operand(0), value = code.operand(1), to = code.operand(2);
     const spirv::U32 n = code.parameter(0u), first = code.place(0) >> 2, last = code.place(2) >> 2;
@@ -51,9 +51,9 @@ class TurnKernel final : public Kernel {
     return encoder.dispatch({.pipeline = pipeline_.get(),
                              .operands = operands,
                              .words = {&n, 1},
-                             .groups = {n_groups_, 1, 1},
+                             .groups = {(n + kLocalSize - 1) / kLocalSize, 1, 1},
                              .iterations = iterations_,
-                             .n = iterations_ == 0 ? 0 : std::min(n, kLocalSize)});
+                             .n = knows_n_ ? n : 0});
   }
   tenon_kernel_p* handle() { return tenon_sdk::to_c(this); }
   uint32_t factor() const { return factor_; }
@@ -61,7 +61,7 @@ class TurnKernel final : public Kernel {
  private:
   const uint32_t factor_;
   const uint64_t iterations_;
-  const uint32_t n_groups_;
+  const bool knows_n_;
   PipelineRef pipeline_;
 };
 
@@ -156,9 +156,8 @@ class VulkanSequence : public OnDriver {
     std::fill(all.begin() + static_cast<ptrdiff_t>(n / 2), all.end(), &make(5, kFew));
     return all;
   }
-  TurnKernel& make(uint32_t factor, uint64_t iterations, uint32_t n_groups = 1) {
-    kernels_.push_back(
-        std::make_unique<TurnKernel>(bench().device(), factor, iterations, n_groups));
+  TurnKernel& make(uint32_t factor, uint64_t iterations, bool knows_n = true) {
+    kernels_.push_back(std::make_unique<TurnKernel>(bench().device(), factor, iterations, knows_n));
     return *kernels_.back();
   }
   void TearDown() override {
@@ -212,21 +211,21 @@ class VulkanSequenceAtOnce : public VulkanSequence {};
 
 TEST_P(VulkanSequenceAtOnce, HasAGroupForWhatThereIsToDo) {
   const Queue stream(bench());
-  for (const int64_t n : {1, 2, 3, 4, 7, 8, 9, 31, 32, 33, 63, 64, 65, 200}) {
+  for (const int64_t n : {1, 2, 3, 4, 7, 8, 9, 31, 32, 33, 63, 64, 65, 200, 256, 257}) {
     SCOPED_TRACE(n);
     n_dispatches = 0;
     Chain chain(bench(), many(12), n);
     chain.write_constant(stream);
     for (uint32_t i = 0; i < 3; ++i) chain.replay(stream, i, 128 * i);
-    EXPECT_EQ(n_dispatches, 1);
+    EXPECT_EQ(n_dispatches, n <= 256 ? 1 : 12);
   }
 }
 
 TEST_P(VulkanSequenceAtOnce, LeavesOutWhatIsNotSmall) {
   const Queue stream(bench());
   TurnKernel& small = make(3, kFew);
-  TurnKernel &unknown = make(7, 0), &wide = make(11, kFew, 2), &deep = make(13, 20000);
-  Chain chain(bench(), {&small, &small, &unknown, &small, &small, &wide, &deep, &deep, &small}, 50);
+  TurnKernel &unknown = make(7, 0), &wide = make(11, kFew, false), &deep = make(13, 10000);
+  Chain chain(bench(), {&small, &small, &unknown, &small, &small, &wide, &deep, &deep, &small}, 70);
   chain.write_constant(stream);
   for (uint32_t i = 0; i < 3; ++i) chain.replay(stream, i);
   // Two, the unknown one, two, the wide one, one that is deep, and the other with what follows.

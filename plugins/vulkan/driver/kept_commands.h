@@ -45,7 +45,8 @@ class KeptCommands {
 
   // The parameters as the replay that comes next wants them.
   std::vector<std::byte> wanted;
-  std::vector<SlotPlace> slots;  // As `wanted` says it,
+  std::vector<SlotPlace> filled;  // Where slots were when the commands were told,
+  std::vector<SlotPlace> slots;   // where they are as `wanted` says it,
   std::vector<tenon_element> values;
   // and the part of it that the device has otherwise when it comes to that replay.
   uint64_t stale_begin = 0, stale_end = 0;

@@ -182,14 +182,17 @@ void Recording::find_slots(const tenon_replay& replay, std::vector<SlotPlace>& s
   add(replay.record_buffer, replay.record_offset);
 }
 
-bool Recording::are_apart(std::span<const SlotPlace> slots) const {
+// Each command was ordered behind all that it met where the slots were then. In the same slot it
+// meets the same everywhere.
+bool Recording::serve(const KeptCommands& kept, std::span<const SlotPlace> slots) const {
+  const auto moved = [&](size_t i) { return slots[i].begin - kept.filled[i].begin; };
   for (size_t i = 0; i < slots.size(); ++i) {
     const Access access = slots_[i].access(slots[i]);
     for (size_t k = i + 1; k < slots.size(); ++k) {
-      if (access.meets(slots_[k].access(slots[k]))) return false;
+      if (access.meets(slots_[k].access(slots[k])) && moved(i) != moved(k)) return false;
     }
     const auto meets = [&](const Access& fixed) { return access.meets(fixed); };
-    if (std::any_of(fixed_.begin(), fixed_.end(), meets)) return false;
+    if (moved(i) != 0 && std::any_of(fixed_.begin(), fixed_.end(), meets)) return false;
   }
   return true;
 }

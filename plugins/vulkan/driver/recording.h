@@ -1,7 +1,8 @@
 // Launches as the dispatches that they come to, with operands that each replay puts elsewhere.
 //
 // A replay executes commands that an earlier one kept. They serve as long as slots stay in their
-// blocks and apart from each other; else the dispatches are told to the driver one by one.
+// blocks and as far apart as they were, where they meet; else the dispatches are told to the driver
+// one by one.
 
 #pragma once
 
@@ -40,8 +41,8 @@ class Recording final : public Encoder {
   // Where a replay's slots are; the last is the error record.
   void find_slots(const tenon_replay& replay, std::vector<SlotPlace>& slots) const;
   // Whether commands that were kept for other places in the same blocks do here what the dispatches
-  // would do one by one: what is written in one slot is not in another one.
-  bool are_apart(std::span<const SlotPlace> slots) const;
+  // would do one by one: what is written in one slot is not in another one, or was there as well.
+  bool serve(const KeptCommands& kept, std::span<const SlotPlace> slots) const;
   // The parameters as this replay wants them.
   void update(KeptCommands& kept, std::span<const SlotPlace> slots,
               const tenon_replay& replay) const;

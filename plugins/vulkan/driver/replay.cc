@@ -35,10 +35,10 @@ std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const teno
   KeptCommands::Key key = KeptCommands::key_of(driver_, serial_, slots_);
   std::shared_ptr<KeptCommands> kept = recording.find_kept(key);
   if (kept == nullptr && !recording.may_keep()) return nullptr;
-  const bool has_moved = kept == nullptr || !std::equal(slots_.begin(), slots_.end(),
-                                                        kept->slots.begin(), kept->slots.end());
-  if (has_moved && !recording.are_apart(slots_)) return nullptr;
-  if (kept != nullptr) return kept->is_due() ? shorten(recording, replay, kept) : kept;
+  if (kept != nullptr) {
+    if (slots_ != kept->slots && !recording.serve(*kept, slots_)) return nullptr;
+    return kept->is_due() ? shorten(recording, replay, kept) : kept;
+  }
   kept = std::make_shared<KeptCommands>(device_, std::move(key));
   const uint64_t n_replays = driver_.options().sequences ? KeptCommands::kNever - 1 : 0;
   if (tenon_error* error = fill_kept(recording, replay, *kept, n_replays)) {
@@ -78,7 +78,7 @@ tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& r
   if (tenon_error* error = kept.open(list_at + (n_replays > 0 ? Sequence::bytes_for(n) : 0))) {
     return error;
   }
-  kept.slots = slots_;
+  kept.filled = kept.slots = slots_;
   kept.values.assign(replay.values, replay.values + replay.n_values);
   kept.sets.push_back(sets_);
   Commands commands(driver_, kMostKeptAccesses);

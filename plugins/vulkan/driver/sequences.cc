@@ -18,9 +18,17 @@ constexpr size_t kMostWords = size_t{1} << 14;
 // drivers 20 us each, and 20 ms.
 constexpr uint64_t kDispatchesOfPart = 1000;
 
+// What a group goes over in so many rounds is small.
+constexpr uint64_t kMostRounds = 4;
+
+uint64_t rounds_of(const PlacedDispatch& dispatch) {
+  return std::max<uint64_t>(1, (dispatch.n + kLocalSize - 1) / kLocalSize);
+}
+
 bool is_small(const PlacedDispatch& dispatch) {
-  return dispatch.iterations > 0 && dispatch.groups == std::array<uint32_t, 3>{1, 1, 1} &&
-         dispatch.pipeline->layout().kinds.texels == 0;
+  const bool is_one_group = dispatch.groups == std::array<uint32_t, 3>{1, 1, 1};
+  return dispatch.iterations > 0 && (is_one_group || dispatch.n > 0) &&
+         rounds_of(dispatch) <= kMostRounds && dispatch.pipeline->layout().kinds.texels == 0;
 }
 
 }  // namespace
@@ -34,7 +42,7 @@ Sequence::Sequence(const Device& device, std::span<const PlacedDispatch> dispatc
 
 // Everything or nothing of it.
 bool Sequence::add(const PlacedDispatch& dispatch, uint32_t most_bindings) {
-  const uint64_t iterations = 1 + dispatch.iterations;
+  const uint64_t iterations = 1 + dispatch.iterations * rounds_of(dispatch);
   if (iterations_ + iterations > kMostIterations) return false;
   if (bindings_.empty()) bindings_.push_back(dispatch.bindings[0]);
   std::vector<uint32_t> numbers;
