@@ -9,24 +9,12 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// What the driver is told, and what it answers.
-std::atomic<int> n_dispatches{0};
-PFN_vkCmdDispatch dispatch_of_driver = nullptr;
-
-VKAPI_ATTR void VKAPI_CALL count_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
-                                          uint32_t z) {
-  ++n_dispatches;
-  dispatch_of_driver(commands, x, y, z);
-}
+// What the driver answers.
 VKAPI_ATTR VkResult VKAPI_CALL has_no_memory(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) {
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 VKAPI_ATTR VkResult VKAPI_CALL is_lost(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) {
   return VK_ERROR_DEVICE_LOST;
-}
-VKAPI_ATTR VkResult VKAPI_CALL makes_no_pool(VkDevice, const VkCommandPoolCreateInfo*,
-                                             const VkAllocationCallbacks*, VkCommandPool*) {
-  return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 struct Slot {
@@ -84,8 +72,7 @@ class VulkanRecording : public OnDriver {
   void SetUp() override {
     OnDriver::SetUp();
     if (IsSkipped()) return;
-    n_dispatches = 0;
-    dispatch_of_driver = std::exchange(functions().CmdDispatch, count_dispatch);
+    count_dispatches(functions());
   }
   // Memory that has a block for itself.
   Memory apart() const { return Memory(bench(), kBlock); }
@@ -287,10 +274,11 @@ TEST_P(VulkanRecording, IsReplayedOneByOneWhereNothingCanBeKept) {
   TwoAdds two(bench(), add);
   const Memory a(bench(), 4096), b(bench(), 4096), c(bench(), 4096);
   stream.write(a, Words(1024, 5));
-  const auto create = std::exchange(functions().CreateCommandPool, makes_no_pool);
-  EXPECT_SUCCESS(two.replay(stream, {a}, {b}, {c}, 1));
-  EXPECT_EQ(words(stream, {c}), Words(kCount, 11));
-  functions().CreateCommandPool = create;
+  {
+    const NoCommandPools none(functions());
+    EXPECT_SUCCESS(two.replay(stream, {a}, {b}, {c}, 1));
+    EXPECT_EQ(words(stream, {c}), Words(kCount, 11));
+  }
   EXPECT_SUCCESS(two.replay(stream, {a}, {b}, {c}, 2));
   EXPECT_EQ(words(stream, {c}), Words(kCount, 12));
 }

@@ -12,22 +12,10 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-std::atomic<int> n_dispatches{0};
-PFN_vkCmdDispatch dispatch_of_driver = nullptr;
-
-VKAPI_ATTR void VKAPI_CALL count_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
-                                          uint32_t z) {
-  ++n_dispatches;
-  dispatch_of_driver(commands, x, y, z);
-}
 VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint32_t,
                                                  const VkComputePipelineCreateInfo*,
                                                  const VkAllocationCallbacks*, VkPipeline*) {
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-}
-VKAPI_ATTR VkResult VKAPI_CALL makes_no_pool(VkDevice, const VkCommandPoolCreateInfo*,
-                                             const VkAllocationCallbacks*, VkCommandPool*) {
-  return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 // to[i] = factor * from[n - 1 - i] + value, of words: each invocation reads what another wrote.
@@ -147,8 +135,7 @@ class VulkanSequence : public OnDriver {
   void SetUp() override {
     OnDriver::SetUp();
     if (IsSkipped()) return;
-    n_dispatches = 0;
-    dispatch_of_driver = std::exchange(functions().CmdDispatch, count_dispatch);
+    count_dispatches(functions());
   }
   // So many small launches of two kernels, half of them each.
   std::vector<TurnKernel*> many(size_t n) {
@@ -200,10 +187,9 @@ TEST_P(VulkanSequence, StaysAsItIsWhereNothingElseCanBeKept) {
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
   chain.replay(stream, 1);
-  const auto create = std::exchange(functions().CreateCommandPool, makes_no_pool);
+  const NoCommandPools none(functions());
   for (uint32_t i = 0; i < 300; ++i) chain.replay(stream, i);
   EXPECT_EQ(n_dispatches, 40);
-  functions().CreateCommandPool = create;
 }
 
 // The option gives a recording its sequences with its first replay.

@@ -301,6 +301,35 @@ std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info) {
   return name.empty() ? "AsItIs" : name;
 }
 
+std::atomic<int> n_dispatches{0};
+
+namespace {
+
+PFN_vkCmdDispatch dispatch_of_driver = nullptr;
+PFN_vkCreateCommandPool create_pool_of_driver = nullptr;
+
+VKAPI_ATTR void VKAPI_CALL count_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
+                                          uint32_t z) {
+  ++n_dispatches;
+  dispatch_of_driver(commands, x, y, z);
+}
+VKAPI_ATTR VkResult VKAPI_CALL makes_no_pool(VkDevice, const VkCommandPoolCreateInfo*,
+                                             const VkAllocationCallbacks*, VkCommandPool*) {
+  return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+}  // namespace
+
+void count_dispatches(DeviceFunctions& functions) {
+  n_dispatches = 0;
+  dispatch_of_driver = std::exchange(functions.CmdDispatch, count_dispatch);
+}
+
+NoCommandPools::NoCommandPools(DeviceFunctions& functions) : functions_(functions) {
+  create_pool_of_driver = std::exchange(functions.CreateCommandPool, makes_no_pool);
+}
+NoCommandPools::~NoCommandPools() { functions_.CreateCommandPool = create_pool_of_driver; }
+
 Folder::Folder(const char* name)
     : path_(std::filesystem::temp_directory_path() /
             ("tenon_vulkan_" + std::to_string(getpid()) + "_" + name)) {

@@ -102,6 +102,23 @@ class OnDriver : public InSilence, public ::testing::WithParamInterface<Settings
   std::unique_ptr<Bench> bench_;
 };
 
+// How many dispatches drivers were told of since the last call of count_dispatches, which lets
+// those of one be counted.
+extern std::atomic<int> n_dispatches;
+void count_dispatches(DeviceFunctions& functions);
+
+// While one lives, the driver makes no pool of commands.
+class NoCommandPools {
+ public:
+  explicit NoCommandPools(DeviceFunctions& functions);
+  NoCommandPools(const NoCommandPools&) = delete;
+  NoCommandPools& operator=(const NoCommandPools&) = delete;
+  ~NoCommandPools();
+
+ private:
+  DeviceFunctions& functions_;
+};
+
 // What a test is called that runs with these settings, of memory, semaphores, names and the layer.
 std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info);
 
