@@ -78,7 +78,8 @@ struct Dispatch {
   // Where it is known, groups have kLocalSize invocations, which share no memory, and several
   // dispatches may become one.
   uint64_t iterations = 0;
-  // Then: over so many numbers it goes (spirv::Code::for_each), in any number of groups; 0: unknown.
+  // Then: over so many numbers it goes (spirv::Code::for_each), in any number of groups; 0:
+  // unknown.
   uint64_t n = 0;
 };
 
