@@ -67,13 +67,8 @@ class TwoAdds {
   tenon_recording_p* handle_ = nullptr;
 };
 
-class VulkanRecording : public OnDriver {
+class VulkanRecording : public CountsDispatches {
  protected:
-  void SetUp() override {
-    OnDriver::SetUp();
-    if (IsSkipped()) return;
-    count_dispatches(functions());
-  }
   // Memory that has a block for itself.
   Memory apart() const { return Memory(bench(), kBlock); }
 

@@ -12,9 +12,12 @@
 namespace tenon_vulkan::testing {
 namespace {
 
+std::atomic<int> n_refused{0};  // Pipelines.
+
 VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint32_t,
                                                  const VkComputePipelineCreateInfo*,
                                                  const VkAllocationCallbacks*, VkPipeline*) {
+  ++n_refused;
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
@@ -130,13 +133,8 @@ class Chain {
   tenon_recording_p* handle_ = nullptr;
 };
 
-class VulkanSequence : public OnDriver {
+class VulkanSequence : public CountsDispatches {
  protected:
-  void SetUp() override {
-    OnDriver::SetUp();
-    if (IsSkipped()) return;
-    count_dispatches(functions());
-  }
   // So many small launches of two kernels, half of them each.
   std::vector<TurnKernel*> many(size_t n) {
     std::vector<TurnKernel*> all(n, &make(3, kFew));
@@ -176,9 +174,11 @@ TEST_P(VulkanSequence, StaysAsItIsWhereTheDriverMakesNoShader) {
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
   chain.replay(stream, 1);
+  n_refused = 0;
   const auto create = std::exchange(functions().CreateComputePipelines, makes_no_pipeline);
   for (uint32_t i = 0; i < 300; ++i) chain.replay(stream, i);
   EXPECT_EQ(n_dispatches, 40);
+  EXPECT_GT(n_refused, 0);
   functions().CreateComputePipelines = create;
 }
 
@@ -190,6 +190,7 @@ TEST_P(VulkanSequence, StaysAsItIsWhereNothingElseCanBeKept) {
   const NoCommandPools none(functions());
   for (uint32_t i = 0; i < 300; ++i) chain.replay(stream, i);
   EXPECT_EQ(n_dispatches, 40);
+  EXPECT_EQ(none.n_refused(), 1);
 }
 
 // The option gives a recording its sequences with its first replay.

@@ -323,7 +323,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
       {pipeline, operands, words, so_many_groups(static_cast<uint64_t>(n_tiles))});
 }
 
-// An invocation goes over an element of its own once, so what it takes for that is not counted.
+// What the calls of an epilogue take does not count as iterations of a product, so none may loop.
 Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
   const auto n_inputs = static_cast<uint32_t>(head.n_inputs());
   constexpr uint32_t kPacked = 3;  // Factors and sums.

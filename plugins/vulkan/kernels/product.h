@@ -34,6 +34,7 @@ struct AlongK {
   bool left = false, right = false;
 };
 
+// The kernels, with an epilogue if one is given.
 Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);

@@ -305,6 +305,7 @@ std::atomic<int> n_dispatches{0};
 
 namespace {
 
+std::atomic<int> n_pools_refused{0};
 PFN_vkCmdDispatch dispatch_of_driver = nullptr;
 PFN_vkCreateCommandPool create_pool_of_driver = nullptr;
 
@@ -315,19 +316,24 @@ VKAPI_ATTR void VKAPI_CALL count_dispatch(VkCommandBuffer commands, uint32_t x, 
 }
 VKAPI_ATTR VkResult VKAPI_CALL makes_no_pool(VkDevice, const VkCommandPoolCreateInfo*,
                                              const VkAllocationCallbacks*, VkCommandPool*) {
+  ++n_pools_refused;
   return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 }  // namespace
 
-void count_dispatches(DeviceFunctions& functions) {
+void CountsDispatches::SetUp() {
+  OnDriver::SetUp();
+  if (IsSkipped()) return;
   n_dispatches = 0;
-  dispatch_of_driver = std::exchange(functions.CmdDispatch, count_dispatch);
+  dispatch_of_driver = std::exchange(functions().CmdDispatch, count_dispatch);
 }
 
 NoCommandPools::NoCommandPools(DeviceFunctions& functions) : functions_(functions) {
+  n_pools_refused = 0;
   create_pool_of_driver = std::exchange(functions.CreateCommandPool, makes_no_pool);
 }
+int NoCommandPools::n_refused() { return n_pools_refused; }
 NoCommandPools::~NoCommandPools() { functions_.CreateCommandPool = create_pool_of_driver; }
 
 Folder::Folder(const char* name)

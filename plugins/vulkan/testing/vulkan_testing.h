@@ -102,10 +102,12 @@ class OnDriver : public InSilence, public ::testing::WithParamInterface<Settings
   std::unique_ptr<Bench> bench_;
 };
 
-// How many dispatches drivers were told of since the last call of count_dispatches, which lets
-// those of one be counted.
+// The same, which counts the dispatches that the driver is told.
 extern std::atomic<int> n_dispatches;
-void count_dispatches(DeviceFunctions& functions);
+class CountsDispatches : public OnDriver {
+ protected:
+  void SetUp() override;
+};
 
 // While one lives, the driver makes no pool of commands.
 class NoCommandPools {
@@ -114,6 +116,7 @@ class NoCommandPools {
   NoCommandPools(const NoCommandPools&) = delete;
   NoCommandPools& operator=(const NoCommandPools&) = delete;
   ~NoCommandPools();
+  static int n_refused();
 
  private:
   DeviceFunctions& functions_;
