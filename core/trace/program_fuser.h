@@ -91,6 +91,7 @@ class Program::Fuser {
   bool make_loops();
   std::optional<Group::Loop> make(const Group& group);
   bool repeats_along(uint32_t k, uint32_t axes) const;
+  bool are_seen(std::span<const uint32_t> views) const;
   LoopSpec::Head head_of(const Group& group) const;
   Source add_input(Reads& reads, const Group& group, uint32_t i, uint32_t k);
   OwnedAttrs attrs_in_loop(uint32_t i) const;

@@ -76,6 +76,16 @@ TEST_P(HeadPrograms, RunBeforeWhatReadsTheirHead) {
   expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5, 5}});
 }
 
+TEST_P(HeadPrograms, AreNotLight) {
+  const Tensors in = {numbers({3, 4}, 1), numbers({4, 5}, 2), numbers({5}, 3)};
+  const Program::Code layer = [](TensorSpan x) { return Tensors{dense(x[0], x[1], x[2])}; };
+  EXPECT_FALSE(record(layer, in)->is_light());
+  const Program::Code mean_of_squares = [](TensorSpan x) {
+    return Tensors{mean(x[0] * x[0]) * 2.0};
+  };
+  EXPECT_TRUE(record(mean_of_squares, in)->is_light());
+}
+
 INSTANTIATE_TEST_SUITE_P(, HeadPrograms, ::testing::Values("ref"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -109,6 +109,9 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     spec.head = head_of(group);
     loop.views = inputs_of(group.head);
     loop.launch.workspace_bytes = launch(group.head).workspace_bytes;
+    // What fails, fails in what takes long and costs memory.
+    loop.launch.op = launch(group.head).op;
+    loop.launch.location = launch(group.head).location;
     while (group.members[head_at] != group.head) ++head_at;
   }
   loop.views.insert(loop.views.end(), inputs.begin(), inputs.end());
@@ -143,6 +146,8 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     loop.views.push_back(in_loop(output_of(i), group, is_per_row(i)));
   }
   if (spec.outputs.empty()) return std::nullopt;
+  const bool goes_in_parts = group.row_axes == 0 && group.head == kNone;
+  if (!goes_in_parts && !are_seen(loop.views)) return std::nullopt;
   if (loop.launch.workspace_bytes != 0) loop.views.push_back(launch(group.head).end_outputs());
   const auto is_among = [](const auto& inputs) {
     return std::any_of(inputs.begin(), inputs.end(),
@@ -156,6 +161,22 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
   loop.launch.profile.clear();
   loop.launch.n_outputs = static_cast<uint32_t>(spec.outputs.size());
   return loop;
+}
+
+// Whether kernels see these views whole.
+bool Program::Fuser::are_seen(std::span<const uint32_t> views) const {
+  const uint64_t most = program_.device_.properties().max_operand_bytes;
+  return most == 0 || std::all_of(views.begin(), views.end(), [&](uint32_t k) {
+           const tenon_view& x = view(k);
+           int64_t n = 1;
+           if (x.strides_class != TENON_STRIDES_UNIFORM) {
+             for (size_t axis = 0; axis < x.rank; ++axis) {
+               n += (x.sizes[axis] - 1) * std::abs(x.strides[axis]);
+             }
+           }
+           return n * static_cast<int64_t>(size_of(dtype_from_c(x.dtype))) <=
+                  static_cast<int64_t>(most);
+         });
 }
 
 LoopSpec::Head Program::Fuser::head_of(const Group& group) const {

@@ -378,6 +378,42 @@ TEST(Recordings, AreOfMemoryThatIsLentWhereItIsAligned) {
   }
 }
 
+// Loops over rows and behind heads have no operand that is larger than what kernels see of one.
+TEST(FusedPrograms, LeaveLargeOperandsToOthers) {
+  const auto n_launches = [](const Program::Code& code, uint64_t max_operand_bytes) {
+    OnFake on(Options{{"max_operand_bytes", std::to_string(max_operand_bytes)}});
+    const Tensor column = f32({4, 1}, {1, 2, 3, 4}), row = f32({1, 4}, {5, 6, 7, 8});
+    const Tensors want = code(Tensors{column, row});
+    const auto program = on.record(code, {column, row});
+    const Tensors got = on.run(program, {column, row});
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
+    return program->n_launches();
+  };
+  const Program::Code layer = [](TensorSpan in) {
+    return Tensors{cast(matmul(in[0], in[1]), DType::kF64)};
+  };
+  EXPECT_EQ(n_launches(layer, 0), 1u);
+  EXPECT_EQ(n_launches(layer, 128), 1u);
+  EXPECT_EQ(n_launches(layer, 127), 2u);
+  // Rows that lie 32 bytes apart.
+  const Program::Code apart = [](TensorSpan in) {
+    const Tensor wide = concat(Tensors{in[0] * in[1], in[0] - in[1]}, 1);
+    return Tensors{matmul(in[0], in[1]) + slice(wide, {.starts = {0}, .ends = {4}, .axes = {1}})};
+  };
+  EXPECT_EQ(n_launches(apart, 112), 3u);
+  EXPECT_EQ(n_launches(apart, 111), 4u);
+  const Program::Code rows = [](TensorSpan in) {
+    const Tensor y = in[0] * in[1];
+    return Tensors{sum(y), cast(y, DType::kF64)};
+  };
+  EXPECT_EQ(n_launches(rows, 128), 1u);
+  EXPECT_EQ(n_launches(rows, 127), 3u);
+  const Program::Code elements = [](TensorSpan in) {
+    return Tensors{cast(in[0] * in[1], DType::kF64)};
+  };
+  EXPECT_EQ(n_launches(elements, 16), 1u);
+}
+
 TEST(Recordings, StayUntilTheirWorkIsDone) {
   OnFake on(Options{{"delay_us", "5000"}});
   auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});

@@ -20,6 +20,7 @@ constexpr Option kOptions[] = {
     {"fail_call", &Options::fail_call},       {"out_of_order", &Options::out_of_order},
     {"refuse_op", &Options::refuse_op},       {"claim_features", &Options::claim_features},
     {"records", &Options::records},           {"clock", &Options::clock},
+    {"max_operand_bytes", &Options::max_operand_bytes},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Options {
   uint64_t blocking = 1;      // `wait` is there.
   uint64_t delay_us = 0;      // Before each piece of work.
   uint64_t memory_bytes = 0;  // All that there is; 0 for what the host has.
+  uint64_t max_operand_bytes = 0;  // What kernels see of an operand; 0 for all.
   uint64_t out_of_order = 0;  // Of two streams with work the one opened later goes first.
   uint64_t records = 1;       // It makes recordings.
   uint64_t clock = 100;       // How fast its clock goes, in percent; 0: it has none.

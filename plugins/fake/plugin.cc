@@ -102,7 +102,8 @@ tenon_error* describe_device(tenon_device_p* self, tenon_device_properties* out_
                           .driver = TENON_STR(""),
                           .features = device.features(),
                           .memory_bytes = options.memory_bytes,
-                          .compute_units = 1});
+                          .compute_units = 1,
+                          .max_operand_bytes = options.max_operand_bytes});
   return nullptr;
 }
 

@@ -37,6 +37,8 @@ struct Capabilities {
 
   uint32_t max_operands;  // Of a dispatch. The block of parameters is not counted.
   uint64_t max_operand_bytes;
+  // The same wherever it begins: blocks are bound from multiples of an alignment on.
+  uint64_t seen_bytes() const { return max_operand_bytes - 256; }
   bool texels;              // All that an operand may be is also seen as texels of four words.
   uint64_t max_iterations;  // Of an invocation's loops, all together; they end in silence then.
   // A product comes in dispatches of so many multiplications, and a submission ends once it has so

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <thread>
 
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/spirv/code.h"
@@ -20,6 +21,53 @@ VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint
   ++n_refused;
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
+
+// While one lives, the driver begins a pipeline once it was told a dispatch, and is told none before
+// it has ended one: what is wanted before that dispatch is not made by then, and is behind it.
+class MakesWithFirstDispatch {
+ public:
+  explicit MakesWithFirstDispatch(DeviceFunctions& functions) : functions_(functions) {
+    n_told_ = n_made_ = 0;
+    create_ = std::exchange(functions.CreateComputePipelines, create);
+    dispatch_ = std::exchange(functions.CmdDispatch, dispatch);
+  }
+  MakesWithFirstDispatch(const MakesWithFirstDispatch&) = delete;
+  MakesWithFirstDispatch& operator=(const MakesWithFirstDispatch&) = delete;
+  ~MakesWithFirstDispatch() {
+    functions_.CreateComputePipelines = create_;
+    functions_.CmdDispatch = dispatch_;
+  }
+  static int n_made() { return n_made_; }
+
+ private:
+  static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, uint32_t n,
+                                               const VkComputePipelineCreateInfo* infos,
+                                               const VkAllocationCallbacks* callbacks,
+                                               VkPipeline* made) {
+    wait_for(n_told_);
+    const VkResult result = create_(device, cache, n, infos, callbacks, made);
+    ++n_made_;
+    return result;
+  }
+  static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
+                                             uint32_t z) {
+    ++n_told_;
+    wait_for(n_made_);
+    // The pipeline is made once its maker goes on.
+    if (n_told_ == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    dispatch_(commands, x, y, z);
+  }
+  static void wait_for(const std::atomic<int>& count) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (count == 0 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    EXPECT_GT(count, 0);
+  }
+
+  static inline std::atomic<int> n_told_, n_made_;
+  static inline PFN_vkCreateComputePipelines create_;
+  static inline PFN_vkCmdDispatch dispatch_;
+  DeviceFunctions& functions_;
+};
 
 // to[i] = factor * from[n - 1 - i] + value, of words: each invocation reads what another wrote.
 class TurnKernel final : public Kernel {
@@ -191,6 +239,22 @@ TEST_P(VulkanSequence, StaysAsItIsWhereNothingElseCanBeKept) {
   for (uint32_t i = 0; i < 300; ++i) chain.replay(stream, i);
   EXPECT_EQ(n_dispatches, 40);
   EXPECT_EQ(none.n_refused(), 1);
+}
+
+// The same sequence comes before large dispatches and behind them, and is made while they are told.
+TEST_P(VulkanSequence, IsToldWholeWhereItIsMadeMeanwhile) {
+  const Queue stream(bench());
+  std::vector<TurnKernel*> kernels(60, &make(3, kFew));
+  std::fill(kernels.begin() + 20, kernels.begin() + 40, &make(7, 0));
+  Chain chain(bench(), kernels, 50);
+  chain.write_constant(stream);
+  chain.replay(stream, 1);
+  EXPECT_EQ(n_dispatches, 60);
+  const MakesWithFirstDispatch makes(functions());
+  for (uint32_t i = 0; i < 120; ++i) chain.replay(stream, i);
+  EXPECT_EQ(makes.n_made(), 1);
+  // In vain without the first sequence, then with both.
+  EXPECT_EQ(n_dispatches, 60 + 21 + 22);
 }
 
 // The option gives a recording its sequences with its first replay.

@@ -48,7 +48,8 @@ tenon_device_properties Device::describe(tenon_features arithmetic) const {
       .max_buffer_bytes = memory_->max_buffer_bytes(),
       .compute_units = 0,
       .vector_bits = 0,
-      .uuid = {}};
+      .uuid = {},
+      .max_operand_bytes = capabilities().seen_bytes()};
   if (types_.device_is_visible) properties.features |= TENON_FEATURE_HOST_VISIBLE;
   if (memory_->imports()) properties.features |= TENON_FEATURE_IMPORT_HOST;
   std::copy(physical.uuid.begin(), physical.uuid.end(), properties.uuid);

@@ -61,13 +61,13 @@ class KeptCommands {
   // once there were so many replays.
   using Sequences = std::vector<std::shared_ptr<const Pipeline>>;
   Sequences sequences, awaited;
+  bool is_whole = true;  // False: a sequence is missing, whose pipeline was not made yet.
   static constexpr uint64_t kNever = ~uint64_t{0};
   uint64_t n_replays = 0, next_at = kNever;
   // Told of each replay.
-  bool is_due() { return ++n_replays >= next_at && are_made(awaited); }
-  static bool are_made(const Sequences& pipelines) {
-    return std::all_of(pipelines.begin(), pipelines.end(),
-                       [](const auto& each) { return each->is_made(); });
+  bool is_due() {
+    return ++n_replays >= next_at && std::all_of(awaited.begin(), awaited.end(),
+                                                 [](const auto& each) { return each->is_made(); });
   }
 
   std::vector<std::shared_ptr<DescriptorSets>> sets;

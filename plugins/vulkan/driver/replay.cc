@@ -60,7 +60,7 @@ std::shared_ptr<KeptCommands> Stream::shorten(Recording& recording, const tenon_
     kept->next_at = KeptCommands::kNever;
     return kept;
   }
-  if (!KeptCommands::are_made(shorter->sequences)) {
+  if (!shorter->is_whole) {
     kept->awaited = std::move(shorter->sequences);
     return kept;
   }
@@ -69,8 +69,7 @@ std::shared_ptr<KeptCommands> Stream::shorten(Recording& recording, const tenon_
   return shorter;
 }
 
-// `n_replays` is how many there were, which says what is worth being a sequence. The commands are
-// whole if the pipelines of these are made.
+// `n_replays` is how many there were, which says what is worth being a sequence.
 tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& replay,
                                KeptCommands& kept, uint64_t n_replays) {
   const size_t n = recording.n_dispatches();
@@ -114,7 +113,8 @@ tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& r
   return result == VK_SUCCESS ? nullptr : driver_.error(result, "cannot keep commands");
 }
 
-// Nothing is told before its pipeline is made.
+// Nothing is told before its pipeline is made. Threads may make it at any time, so what was not told
+// is known from here alone.
 tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlace& list,
                                    Commands& commands, KeptCommands& kept) {
   PipelineRef pipeline;
@@ -123,7 +123,10 @@ tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlac
     if (tenon_error* error = device_.pipelines().makers().require(*pipeline)) return error;
   }
   kept.sequences.push_back(pipeline);
-  if (!pipeline->is_made()) return nullptr;
+  if (!pipeline->is_made()) {
+    kept.is_whole = false;
+    return nullptr;
+  }
   if (driver_.has_names()) {
     device_.pipelines().set_name(*pipeline, "sequence of " + std::to_string(sequence.size()));
   }

@@ -200,11 +200,7 @@ class Loop final : public Kernel {
     return static_cast<uint32_t>(plan_.inputs.size() + plan_.outputs.size());
   }
 
-  // What shaders see of an operand, wherever it begins.
-  uint64_t seen_bytes() const {
-    constexpr uint64_t kAnyBeginning = 256;
-    return capabilities_of(device_).max_operand_bytes - kAnyBeginning;
-  }
+  uint64_t seen_bytes() const { return capabilities_of(device_).seen_bytes(); }
   bool are_seen(std::span<const Operand> operands) const {
     return std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
       return operand.end - operand.begin <= seen_bytes();

@@ -35,11 +35,13 @@ Prepared with_name(const Request& request, Prepared prepared) {
 Prepared prepare_named_loop(const tenon_sdk::LoopRequest& request) {
   Prepared prepared = prepare_loop(request);
   if (prepared.kernel == nullptr || !has_names(request.device())) return prepared;
-  std::string name;
-  for (size_t i = 0; i < request.n_instructions(); ++i) {
-    name += (i == 0 ? "loop(" : ",") + name_of_op(request.instruction(i).line->op);
-  }
-  kernel_of(prepared).set_name(name + ")");
+  std::string names;
+  const auto add = [&](const tenon_kernel& line) {
+    names += (names.empty() ? "loop(" : ",") + name_of_op(line.op);
+  };
+  if (request.head() != nullptr) add(*request.head()->line);
+  for (size_t i = 0; i < request.n_instructions(); ++i) add(*request.instruction(i).line);
+  kernel_of(prepared).set_name(names + ")");
   return prepared;
 }
 

@@ -15,7 +15,7 @@ Prepared named(const Request& request) {
   return with_name(request, function(request));
 }
 
-// The slot's: "loop(add,mul)".
+// The slot's: "loop(add,mul)", behind a head "loop(matmul,add)".
 Prepared prepare_named_loop(const tenon_sdk::LoopRequest& request);
 
 }  // namespace tenon_vulkan
