@@ -11,6 +11,8 @@
 //   sum_of_host    a sum of 16 M elements of the host's memory, which is lent, beside one of a copy
 //   first_use      of an op whose shader an earlier run kept, beside one without such a cache
 //   first_uses     of 16 ops without one, called one behind the other, beside waiting for each
+//   first_layer    without one: a function of a product, a bias and an activation until it is
+//                  replayed as one launch, beside as many times three calls
 
 #include <tenon/tenon.h>
 #include <unistd.h>
@@ -54,10 +56,14 @@ tenon_device_info choose_device() {
   return info;
 }
 
-tenon_tensor* filled(const std::vector<int64_t>& shape, float value) {
+tenon_tensor* filled(const std::vector<int64_t>& shape, float value, tenon_scope* on = scope()) {
   size_t n = 1;
   for (const int64_t size : shape) n *= static_cast<size_t>(size);
-  return tensor(TENON_FLOAT32, shape, std::vector<float>(n, value));
+  const std::vector<float> data(n, value);
+  tenon_tensor* x = nullptr;
+  check(tenon_tensor_from_data(on, TENON_FLOAT32, shape.data(), shape.size(), data.data(),
+                               n * sizeof(float), &x));
+  return x;
 }
 
 float first_of(tenon_tensor* x) {
@@ -78,11 +84,11 @@ tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* in
 
 class Call {
  public:
-  Call(Code code, bool is_traced, std::vector<tenon_tensor*> inputs)
-      : code_(code), inputs_(std::move(inputs)) {
+  Call(Code code, bool is_traced, std::vector<tenon_tensor*> inputs, tenon_scope* on = scope())
+      : scope_(on), code_(code), inputs_(std::move(inputs)) {
     if (!is_traced) return;
     const tenon_function_body body = {run_code, reinterpret_cast<void*>(code), nullptr};
-    check(tenon_function_create(tenon_scope_context(scope()), tenon_str("code"), body, nullptr,
+    check(tenon_function_create(tenon_scope_context(scope_), tenon_str("code"), body, nullptr,
                                 &function_));
   }
   ~Call() {
@@ -95,15 +101,16 @@ class Call {
   tenon_tensor* operator()() const {
     tenon_tensor* y = nullptr;
     if (function_ == nullptr) {
-      code_(scope(), inputs_.data(), &y);
+      code_(scope_, inputs_.data(), &y);
     } else {
-      check(tenon_function_call(scope(), function_, inputs_.data(), inputs_.size(), nullptr, 0, &y,
+      check(tenon_function_call(scope_, function_, inputs_.data(), inputs_.size(), nullptr, 0, &y,
                                 1, nullptr));
     }
     return y;
   }
 
  private:
+  tenon_scope* const scope_;
   const Code code_;
   const std::vector<tenon_tensor*> inputs_;
   tenon_function* function_ = nullptr;
@@ -307,9 +314,7 @@ class FirstUse {
     check(tenon_context_create(&options, &context_));
     scope_ = tenon_context_default_scope(context_);
     check(tenon_scope_set_device(scope_, tenon_str("vulkan")));
-    const int64_t shape[] = {4};
-    const float data[] = {1, 2, 3, 4};
-    check(tenon_tensor_from_data(scope_, TENON_FLOAT32, shape, 1, data, sizeof data, &x_));
+    x_ = filled({4}, 0.5f, scope_);
     check(tenon_scope_wait(scope_));
   }
   ~FirstUse() {
@@ -333,6 +338,26 @@ class FirstUse {
       if (waits_for_each) check(tenon_scope_wait(scope_));
     }
     check(tenon_scope_wait(scope_));
+  }
+
+  // As often as it takes until what was recorded is replayed.
+  void run_layer(bool is_traced) {
+    const Call layer(
+        [](tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
+          tenon_tensor *product = nullptr, *sum = nullptr;
+          check(tenon_matmul(inner, inputs[0], inputs[1], nullptr, &product));
+          check(tenon_add(inner, product, inputs[2], &sum));
+          check(tenon_relu(inner, sum, out));
+          tenon_tensor_release(product);
+          tenon_tensor_release(sum);
+        },
+        is_traced,
+        {filled({256, 256}, 1, scope_), filled({256, 256}, 1, scope_), filled({256}, 1, scope_)},
+        scope_);
+    for (int i = 0; i < 4; ++i) {
+      tenon_tensor_release(layer());
+      check(tenon_scope_wait(scope_));
+    }
   }
 
  private:
@@ -416,6 +441,8 @@ int main(int argc, char** argv) {
   add_use("first_use/tenon_empty_cache", false, [](FirstUse& first) { first.run(); });
   add_use("first_uses/tenon", false, [](FirstUse& first) { first.run_many(false); });
   add_use("first_uses/tenon_waited_for_each", false, [](FirstUse& first) { first.run_many(true); });
+  add_use("first_layer/tenon", false, [](FirstUse& first) { first.run_layer(true); });
+  add_use("first_layer/tenon_eager", false, [](FirstUse& first) { first.run_layer(false); });
 
   const std::vector<benches::Figure> figures = {
       {"chain_16M", count_launches(Call(ten_ops, true, ten_inputs())), "dispatches"},

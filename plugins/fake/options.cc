@@ -12,14 +12,22 @@ struct Option {
 };
 
 constexpr Option kOptions[] = {
-    {"asynchronous", &Options::asynchronous}, {"visible", &Options::visible},
-    {"blocking", &Options::blocking},         {"delay_us", &Options::delay_us},
-    {"memory_bytes", &Options::memory_bytes}, {"fail_launch", &Options::fail_launch},
-    {"fail_enqueue", &Options::fail_enqueue}, {"fail_allocate", &Options::fail_allocate},
-    {"lose_at", &Options::lose_at},           {"silent", &Options::silent},
-    {"fail_call", &Options::fail_call},       {"out_of_order", &Options::out_of_order},
-    {"refuse_op", &Options::refuse_op},       {"claim_features", &Options::claim_features},
-    {"records", &Options::records},           {"clock", &Options::clock},
+    {"asynchronous", &Options::asynchronous},
+    {"visible", &Options::visible},
+    {"blocking", &Options::blocking},
+    {"delay_us", &Options::delay_us},
+    {"memory_bytes", &Options::memory_bytes},
+    {"fail_launch", &Options::fail_launch},
+    {"fail_enqueue", &Options::fail_enqueue},
+    {"fail_allocate", &Options::fail_allocate},
+    {"lose_at", &Options::lose_at},
+    {"silent", &Options::silent},
+    {"fail_call", &Options::fail_call},
+    {"out_of_order", &Options::out_of_order},
+    {"refuse_op", &Options::refuse_op},
+    {"claim_features", &Options::claim_features},
+    {"records", &Options::records},
+    {"clock", &Options::clock},
     {"max_operand_bytes", &Options::max_operand_bytes},
 };
 

@@ -11,15 +11,15 @@ namespace tenon_fake {
 
 struct Options {
   // ---- what the device is ----
-  uint64_t asynchronous = 1;  // Work runs on a thread of its stream's.
-  uint64_t visible = 0;       // The host sees the memory.
-  uint64_t blocking = 1;      // `wait` is there.
-  uint64_t delay_us = 0;      // Before each piece of work.
-  uint64_t memory_bytes = 0;  // All that there is; 0 for what the host has.
+  uint64_t asynchronous = 1;       // Work runs on a thread of its stream's.
+  uint64_t visible = 0;            // The host sees the memory.
+  uint64_t blocking = 1;           // `wait` is there.
+  uint64_t delay_us = 0;           // Before each piece of work.
+  uint64_t memory_bytes = 0;       // All that there is; 0 for what the host has.
   uint64_t max_operand_bytes = 0;  // What kernels see of an operand; 0 for all.
-  uint64_t out_of_order = 0;  // Of two streams with work the one opened later goes first.
-  uint64_t records = 1;       // It makes recordings.
-  uint64_t clock = 100;       // How fast its clock goes, in percent; 0: it has none.
+  uint64_t out_of_order = 0;       // Of two streams with work the one opened later goes first.
+  uint64_t records = 1;            // It makes recordings.
+  uint64_t clock = 100;            // How fast its clock goes, in percent; 0: it has none.
 
   // ---- what it says that is not so ----
   uint64_t claim_features = 0;  // The device says that it has these too.

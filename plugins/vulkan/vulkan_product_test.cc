@@ -125,13 +125,16 @@ bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
   return workspace.has_value();
 }
 
-// (z + c) z, of a product z and a row c that all of its rows meet, as a loop behind the product,
-// which gives z as well, and by three launches: what both give is the same.
+// s = z + c and s s, of a product z and a row c that all of its rows meet, by three launches, and z
+// and (z + c) s as a loop behind the product: what both give is the same.
 void expect_same_behind(const Bench& bench, const Queue& queue, const Product& product,
                         std::span<const tenon_view> factors, const Matrices& of_y) {
   const uint64_t size = of_y.bytes();
-  const Memory given[] = {{bench, size}, {bench, size}}, sum(bench, size), want(bench, size);
-  const tenon_view z = of_y.view(given[0], 0), y = of_y.view(given[1], 0);
+  const Memory memory[] = {
+      {bench, size}, {bench, size}, {bench, size}, {bench, size}, {bench, size}};
+  const auto view = [&](size_t i) { return of_y.view(memory[i], 0); };
+  const auto bytes = [&](size_t i) { return queue.bytes(memory[i], size); };
+  const tenon_view z = view(0), s = view(1), want = view(2), z_of_loop = view(3), y = view(4);
   tenon_view c = factors[0];  // Any numbers do.
   const int64_t by_columns[] = {0, 0, 1};
   c.byte_offset = 0;
@@ -140,44 +143,42 @@ void expect_same_behind(const Bench& bench, const Queue& queue, const Product& p
   c.strides_class = TENON_STRIDES_STRIDED;
 
   const tenon_operand dense = operand_of(product), row = operand_of(product, TENON_STRIDES_STRIDED);
+  const tenon_operand sides[] = {dense, row}, both[] = {dense, dense};
+  const PreparedKernel matmul = matmul_kernel(bench, product),
+                       add(bench, TENON_OP_add, nullptr, sides, dense),
+                       mul(bench, TENON_OP_mul, nullptr, both, dense);
+  const tenon_view z_and_c[] = {z, c}, s_and_s[] = {s, s};
+  run(bench, queue, matmul, factors, {&z, 1});
+  run(bench, queue, add, z_and_c, {&s, 1});
+  run(bench, queue, mul, s_and_s, {&want, 1});
+
   const tenon_matmul_attrs attrs = attrs_of(product);
-  const tenon_operand head_inputs[] = {dense, dense};
   const tenon_kernel_request head = {.struct_size = sizeof head,
                                      .line = PreparedKernel::line_of(TENON_OP_matmul),
                                      .attrs = &attrs,
                                      .n_inputs = 2,
                                      .n_outputs = 1,
-                                     .inputs = head_inputs,
+                                     .inputs = both,
                                      .outputs = &dense};
-  const uint32_t of_sum[] = {1, 0}, of_product[] = {2, 1}, outputs[] = {1, 3};
+  const tenon_operand inputs[] = {row, dense};
+  const uint32_t of_sum[] = {2, 0}, of_product[] = {3, 1}, outputs[] = {2, 4};
   const tenon_loop_instruction instructions[] = {
       {PreparedKernel::line_of(TENON_OP_add), nullptr, of_sum, 2, product.dtype, 0, 0},
       {PreparedKernel::line_of(TENON_OP_mul), nullptr, of_product, 2, product.dtype, 0, 0}};
   const tenon_loop_request request = {.struct_size = sizeof request,
-                                      .n_inputs = 1,
+                                      .n_inputs = 2,
                                       .n_instructions = 2,
                                       .n_outputs = 2,
-                                      .inputs = &row,
+                                      .inputs = inputs,
                                       .instructions = instructions,
                                       .outputs = outputs,
                                       .head = &head};
   const PreparedKernel loop(bench, request);
   ASSERT_NE(loop.handle(), nullptr);
-  const tenon_view inputs[] = {factors[0], factors[1], c}, results[] = {z, y};
-  run(bench, queue, loop, inputs, results);
-
-  const tenon_operand sides[] = {dense, row}, both[] = {dense, dense};
-  const PreparedKernel matmul = matmul_kernel(bench, product),
-                       add(bench, TENON_OP_add, nullptr, sides, dense),
-                       mul(bench, TENON_OP_mul, nullptr, both, dense);
-  const tenon_view added = of_y.view(sum, 0), wanted = of_y.view(want, 0);
-  const Bytes got_z = queue.bytes(given[0], size), got_y = queue.bytes(given[1], size);
-  run(bench, queue, matmul, factors, {&z, 1});
-  EXPECT_TRUE(got_z == queue.bytes(given[0], size)) << "the product";
-  const tenon_view z_and_c[] = {z, c}, sum_and_z[] = {added, z};
-  run(bench, queue, add, z_and_c, {&added, 1});
-  run(bench, queue, mul, sum_and_z, {&wanted, 1});
-  EXPECT_TRUE(got_y == queue.bytes(want, size)) << "what is made of it";
+  const tenon_view all[] = {factors[0], factors[1], c, s}, results[] = {z_of_loop, y};
+  run(bench, queue, loop, all, results);
+  EXPECT_TRUE(bytes(3) == bytes(0)) << "the product";
+  EXPECT_TRUE(bytes(4) == bytes(2)) << "what is made of it";
 }
 
 // What a device computes, and whether it packed the factors.

@@ -22,8 +22,9 @@ VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-// While one lives, the driver begins a pipeline once it was told a dispatch, and is told none before
-// it has ended one: what is wanted before that dispatch is not made by then, and is behind it.
+// While one lives, the driver begins a pipeline once it was told a dispatch, and is told none
+// before it has ended one: what is wanted before that dispatch is not made by then, and is behind
+// it.
 class MakesWithFirstDispatch {
  public:
   explicit MakesWithFirstDispatch(DeviceFunctions& functions) : functions_(functions) {

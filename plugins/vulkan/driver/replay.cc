@@ -113,8 +113,8 @@ tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& r
   return result == VK_SUCCESS ? nullptr : driver_.error(result, "cannot keep commands");
 }
 
-// Nothing is told before its pipeline is made. Threads may make it at any time, so what was not told
-// is known from here alone.
+// Nothing is told before its pipeline is made. Threads may make it at any time, so what was not
+// told is known from here alone.
 tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlace& list,
                                    Commands& commands, KeptCommands& kept) {
   PipelineRef pipeline;

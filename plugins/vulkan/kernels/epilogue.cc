@@ -1,8 +1,14 @@
 #include "plugins/vulkan/kernels/epilogue.h"
 
+#include <array>
+
+#include "plugins/vulkan/kernels/product.h"
+
 namespace tenon_vulkan {
 
 using spirv::Element;
+using spirv::Elements;
+using spirv::U32;
 
 Epilogue::Epilogue(LoopPlan plan) : plan_(std::move(plan)) {
   for (uint32_t v = 0; v < n_inputs(); ++v) {
@@ -10,58 +16,71 @@ Epilogue::Epilogue(LoopPlan plan) : plan_(std::move(plan)) {
   }
 }
 
-void Epilogue::push(const tenon_launch& launch, uint32_t first_input, spirv::Words& words) const {
-  if (strided_.empty()) return;
+bool Epilogue::is_dense(uint32_t operand) const {
+  return operand >= n_inputs() || plan_.inputs[operand].strides == TENON_STRIDES_DENSE;
+}
+
+tenon_dtype Epilogue::dtype(uint32_t operand) const {
+  return operand < n_inputs() ? plan_.inputs[operand].dtype
+                              : plan_.dtype(plan_.outputs[operand - n_inputs()]);
+}
+
+Axes Epilogue::axes(const tenon_launch& launch, uint32_t first_input) const {
   std::array<const int64_t*, Axes::kMostOperands> strides;
   for (size_t k = 0; k < strided_.size(); ++k) {
     strides[k] = launch.inputs[first_input + strided_[k]].strides;
   }
   const tenon_view& out = launch.outputs[0];
-  Axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided_.size()}).push(words);
+  return Axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided_.size()});
+}
+
+void Epilogue::push(const tenon_launch& launch, uint32_t first_input, spirv::Words& words) const {
+  if (!strided_.empty()) axes(launch, first_input).push(words);
+}
+
+bool Epilogue::goes_by_four(const tenon_launch& launch, uint32_t first_input) const {
+  for (uint32_t i = 0; i < n_inputs() + n_outputs(); ++i) {
+    const Operand operand = operand_of(launch, first_input + i);
+    if (is_dense(i) && !starts_by_four(operand, dtype(i))) return false;
+  }
+  return strided_.empty() || axes(launch, first_input).last_size() % 4 == 0;
+}
+
+uint32_t Epilogue::vectors(uint32_t first) const {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < n_inputs() + n_outputs(); ++i) {
+    if (is_dense(i) && Elements::needs_vectors(dtype(i))) bits |= 1u << (first + i);
+  }
+  return bits;
 }
 
 ResultCode::ResultCode(spirv::Code& code, const Epilogue* epilogue, uint32_t first,
-                       tenon_dtype dtype, spirv::U32 parameter)
+                       tenon_dtype dtype, U32 parameter)
     : epilogue_(epilogue) {
   if (epilogue == nullptr) {
-    memory_.emplace_back(code, first, dtype);
-    return;
+    result_.emplace(code, first, dtype);
+  } else {
+    operands_.emplace(code, epilogue->plan(), first, epilogue->n_inputs(), parameter);
   }
-  const LoopPlan& plan = epilogue->plan();
-  for (uint32_t v = 0; v < epilogue->n_inputs(); ++v) {
-    const bool is_uniform = plan.inputs[v].strides == TENON_STRIDES_UNIFORM;
-    memory_.emplace_back(code, first + v, plan.inputs[v].dtype);
-    uniform_.push_back(is_uniform ? memory_[v].load(code.u32(0)) : Element());
-  }
-  for (uint32_t i = 0; i < epilogue->n_outputs(); ++i) {
-    memory_.emplace_back(code, first + epilogue->n_inputs() + i, plan.dtype(plan.outputs[i]));
-  }
-  const auto n_strided = static_cast<uint32_t>(epilogue->strided().size());
-  if (n_strided > 0) axes_.emplace(code, parameter, n_strided);
 }
 
-void ResultCode::store(spirv::U32 index, const Element& x) const {
-  if (epilogue_ == nullptr) return memory_[0].store(index, x);
+void ResultCode::store(U32 index, std::span<const Element> elements) const {
+  const bool by_four = elements.size() > 1;
+  const auto store_to = [&](const Elements& memory, std::span<const Element> values) {
+    by_four ? memory.store_four(index, values) : memory.store(index, values[0]);
+  };
+  if (epilogue_ == nullptr) return store_to(*result_, elements);
+  std::vector<U32> numbers;
+  for (uint32_t lane = 0; lane < elements.size(); ++lane) numbers.push_back(index + lane);
   const LoopPlan& plan = epilogue_->plan();
-  const std::vector<spirv::U32> places = axes_ ? axes_->places(index) : std::vector<spirv::U32>();
-  std::vector<Element> inputs;
-  for (uint32_t v = 0, strided = 0; v < epilogue_->n_inputs(); ++v) {
-    switch (plan.inputs[v].strides) {
-      case TENON_STRIDES_UNIFORM:
-        inputs.push_back(uniform_[v]);
-        break;
-      case TENON_STRIDES_STRIDED:
-        inputs.push_back(memory_[v].load(places[strided++]));
-        break;
-      default:
-        inputs.push_back(memory_[v].load(index));
-    }
+  std::vector<LoopOperands::Values> inputs = operands_->load(numbers, by_four);
+  std::vector<LoopOperands::Values> results(plan.outputs.size());
+  for (size_t lane = 0; lane < elements.size(); ++lane) {
+    inputs[lane].push_back(elements[lane]);
+    const LoopOperands::Values values = compute(plan, std::move(inputs[lane]));
+    for (size_t i = 0; i < results.size(); ++i) results[i].push_back(values[plan.outputs[i]]);
   }
-  inputs.push_back(x);
-  const std::vector<Element> values = compute(plan, std::move(inputs));
-  for (uint32_t i = 0; i < epilogue_->n_outputs(); ++i) {
-    memory_[epilogue_->n_inputs() + i].store(index, values[plan.outputs[i]]);
-  }
+  for (size_t i = 0; i < results.size(); ++i) store_to(operands_->output(i), results[i]);
 }
 
 }  // namespace tenon_vulkan

@@ -5,9 +5,7 @@
 
 #include <optional>
 
-#include "plugins/vulkan/kernels/axes.h"
-#include "plugins/vulkan/kernels/loop.h"
-#include "plugins/vulkan/spirv/element.h"
+#include "plugins/vulkan/kernels/loop_code.h"
 
 namespace tenon_vulkan {
 
@@ -20,15 +18,21 @@ class Epilogue {
   // Without the one that it stands behind.
   uint32_t n_inputs() const { return static_cast<uint32_t>(plan_.inputs.size() - 1); }
   uint32_t n_outputs() const { return static_cast<uint32_t>(plan_.outputs.size()); }
-  // Those that lie at strides.
-  const std::vector<uint32_t>& strided() const { return strided_; }
 
   // What its shaders need to know of a launch, whose inputs from a number on are the loop's.
   void push(const tenon_launch& launch, uint32_t first_input, spirv::Words& words) const;
+  // Whether four neighbours of a row of the result are so in every operand, as vectors where
+  // elements are words: those bits of operands from `first` on.
+  bool goes_by_four(const tenon_launch& launch, uint32_t first_input) const;
+  uint32_t vectors(uint32_t first) const;
 
  private:
+  bool is_dense(uint32_t operand) const;
+  tenon_dtype dtype(uint32_t operand) const;
+  Axes axes(const tenon_launch& launch, uint32_t first_input) const;
+
   const LoopPlan plan_;
-  std::vector<uint32_t> strided_;
+  std::vector<uint32_t> strided_;  // Inputs.
 };
 
 // In a shader.
@@ -40,17 +44,18 @@ class ResultCode {
              spirv::U32 parameter);
 
   // The element of that number, in the order of the result's axes.
-  void store(spirv::U32 index, const spirv::Element& x) const;
-  // Only without an epilogue.
+  void store(spirv::U32 index, const spirv::Element& x) const { store(index, {&x, 1}); }
+  // It and its three neighbours, where these go by four.
   void store_four(spirv::U32 index, std::span<const spirv::Element> elements) const {
-    memory_[0].store_four(index, elements);
+    store(index, elements);
   }
 
  private:
+  void store(spirv::U32 index, std::span<const spirv::Element> elements) const;
+
   const Epilogue* epilogue_;
-  std::optional<AxesCode> axes_;
-  std::vector<spirv::Elements> memory_;  // Of inputs, then outputs.
-  std::vector<spirv::Element> uniform_;  // Of inputs that are.
+  std::optional<spirv::Elements> result_;
+  std::optional<LoopOperands> operands_;
 };
 
 }  // namespace tenon_vulkan

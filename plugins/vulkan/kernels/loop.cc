@@ -2,19 +2,15 @@
 // of words. Where operands do not lie so that this can be, elements are few or the body is long, it
 // computes as many as make a word of the smallest result, so that words are written whole all the
 // same.
-//
-// Inputs are read where they lie: dense ones at the element's number, uniform ones once, strided
-// ones at the sum of coordinates times strides, whose axes are merged at the launch as far as they
-// go. Four neighbours are in a row of them all, so that they differ by the last axis' stride alone.
 
 #include "plugins/vulkan/kernels/loop.h"
 
 #include <array>
-#include <optional>
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/lazy_pipeline.h"
+#include "plugins/vulkan/kernels/loop_code.h"
 #include "plugins/vulkan/kernels/parts.h"
 #include "plugins/vulkan/kernels/shader.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
@@ -37,21 +33,8 @@ class LoopCode {
         plan_(plan),
         by_four_(by_four),
         lanes_(lanes(plan, by_four)),
-        n_(code.parameter(kCount)) {
-    uint32_t n_strided = 0;
-    for (const LoopPlan::Input& input : plan.inputs) {
-      memory_.emplace_back(code, static_cast<uint32_t>(memory_.size()), input.dtype);
-      if (input.strides == TENON_STRIDES_STRIDED) ++n_strided;
-    }
-    for (const uint32_t value : plan.outputs) {
-      memory_.emplace_back(code, static_cast<uint32_t>(memory_.size()), plan.dtype(value));
-    }
-    for (uint32_t v = 0; v < plan.inputs.size(); ++v) {
-      const bool is_uniform = plan.inputs[v].strides == TENON_STRIDES_UNIFORM;
-      uniform_.push_back(is_uniform ? memory_[v].load(code.u32(0)) : Element());
-    }
-    if (n_strided > 0) axes_.emplace(code, code.u32(kAxes), n_strided);
-  }
+        n_(code.parameter(kCount)),
+        operands_(code, plan, 0, static_cast<uint32_t>(plan.inputs.size()), code.u32(kAxes)) {}
 
   // How many elements are computed at a time.
   static uint32_t lanes(const LoopPlan& plan, bool by_four) {
@@ -70,61 +53,28 @@ class LoopCode {
           n_steps, [&](U32 step) { go_over(lanes_ == 1 ? step : step * lanes_, lanes_, false); });
     }
     code_.for_each(n_ >> 2, [&](U32 step) { go_over(step << 2, lanes_, true); });
-    if (axes_) return;  // Rows of fours leave nothing over.
+    if (operands_.has_axes()) return;  // Rows of fours leave nothing over.
     const U32 rest = n_ & 3;
     code_.if_(code_.number() < rest, [&] { go_over(n_ - rest + code_.number(), 1, false); });
   }
 
  private:
-  using Values = std::vector<Element>;
+  using Values = LoopOperands::Values;
 
   void go_over(U32 first, uint32_t lanes, bool by_four) {
-    const std::vector<Values> inputs = load(first, lanes, by_four);
+    std::vector<U32> numbers = {first};  // Beyond the last element the last one is computed again.
+    for (uint32_t lane = 1; lane < lanes; ++lane) {
+      numbers.push_back(by_four ? first + lane : min(first + lane, n_ - 1));
+    }
     std::vector<Values> results(plan_.outputs.size());
-    for (const Values& lane : inputs) {
+    for (const Values& lane : operands_.load(numbers, by_four)) {
       const Values values = compute(plan_, lane);
       for (size_t i = 0; i < results.size(); ++i) results[i].push_back(values[plan_.outputs[i]]);
     }
     for (size_t i = 0; i < results.size(); ++i) {
-      const Elements& memory = memory_[plan_.inputs.size() + i];
+      const Elements& memory = operands_.output(i);
       by_four ? memory.store_four(first, results[i]) : store(memory, first, results[i]);
     }
-  }
-
-  // The inputs of each lane.
-  std::vector<Values> load(U32 first, uint32_t lanes, bool by_four) {
-    std::vector<U32> indices;  // Beyond the last element the last one is computed again.
-    std::vector<std::vector<U32>> places;
-    for (uint32_t lane = 0; lane < lanes; ++lane) {
-      indices.push_back(lane == 0 ? first : min(first + lane, n_ - 1));
-      if (axes_) places.push_back(next_places(places, indices[lane]));
-    }
-    std::vector<Values> inputs(lanes);
-    size_t strided = 0;
-    for (size_t v = 0; v < plan_.inputs.size(); ++v) {
-      const auto strides = plan_.inputs[v].strides;
-      const bool is_strided = strides == TENON_STRIDES_STRIDED;
-      const bool is_dense = strides == TENON_STRIDES_DENSE;
-      const Values four = is_dense && by_four ? memory_[v].load_four(first) : Values();
-      for (uint32_t lane = 0; lane < lanes; ++lane) {
-        inputs[lane].push_back(is_strided  ? memory_[v].load(places[lane][strided])
-                               : !is_dense ? uniform_[v]
-                               : by_four   ? four[lane]
-                                           : memory_[v].load(indices[lane]));
-      }
-      if (is_strided) ++strided;
-    }
-    return inputs;
-  }
-
-  // Where the strided inputs are, of the lane behind those before.
-  std::vector<U32> next_places(const std::vector<std::vector<U32>>& before, U32 index) const {
-    if (!by_four_ || before.empty()) return axes_->places(index);
-    std::vector<U32> places;
-    for (size_t k = 0; k < before[0].size(); ++k) {
-      places.push_back(before.back()[k] + axes_->last_strides()[k]);
-    }
-    return places;
   }
 
   void store(const Elements& memory, U32 first, std::span<const Element> elements) {
@@ -145,9 +95,7 @@ class LoopCode {
   const bool by_four_;
   const uint32_t lanes_;
   const U32 n_;
-  std::optional<AxesCode> axes_;
-  std::vector<Elements> memory_;  // Of inputs, then outputs.
-  Values uniform_;
+  const LoopOperands operands_;
 };
 
 class Loop final : public Kernel {

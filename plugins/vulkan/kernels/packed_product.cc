@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "plugins/vulkan/kernels/rows.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
 namespace tenon_vulkan {
@@ -179,22 +180,21 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
     const auto store = [&] {
       const Factors factors = factors_of(matrix + code.parameter(kFirstMatrix));
       const U32 first_column = (across + code.parameter(kFirstTile)) * shape.columns();
-      for (uint32_t r = 0; r < shape.rows(); ++r) {
+      for_each_row(code, std::span<const Var<F32>>(sums), shape.rows(), [&](U32 r, auto line) {
         const U32 row = down * shape.rows() + r;
-        std::vector<Element> line;
-        for (uint32_t j = 0; j < each; ++j)
-          line.emplace_back(TENON_FLOAT32, sums[r * each + j].get());
+        std::vector<Element> elements;
+        for (const Var<F32>& sum : line) elements.emplace_back(TENON_FLOAT32, sum.get());
         if (how == Sums::kByFour) {
           const U32 column = first_column + block.column(0);
-          code.if_((row < rows) & (column < columns),
-                   [&] { factors.store_four(row, column, line); });
-          continue;
+          return code.if_((row < rows) & (column < columns),
+                          [&] { factors.store_four(row, column, elements); });
         }
         for (uint32_t j = 0; j < each; ++j) {
           const U32 column = first_column + block.column(j);
-          code.if_((row < rows) & (column < columns), [&] { factors.store(row, column, line[j]); });
+          code.if_((row < rows) & (column < columns),
+                   [&] { factors.store(row, column, elements[j]); });
         }
-      }
+      });
     };
     if (how != Sums::kPartial) return store();
     code.if_(first_block + n_blocks == code.parameter(kAllBlocks), store, [&] {

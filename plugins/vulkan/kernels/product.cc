@@ -133,10 +133,11 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
                  static_cast<uint32_t>(product.columns), static_cast<uint32_t>(product.deep)};
   words.resize(kOwn);
   push(launch, words);
-  if (epilogue_) epilogue_->push(launch, launch.n_inputs - epilogue_->n_inputs(), words);
+  const uint32_t first_of_loop = launch.n_inputs - (epilogue_ ? epilogue_->n_inputs() : 0);
+  if (epilogue_) epilogue_->push(launch, first_of_loop, words);
   if (is_packed(product)) {
     Fours by_four = fours(launch);
-    if (epilogue_) by_four.result = false;
+    if (epilogue_ && !epilogue_->goes_by_four(launch, first_of_loop)) by_four.result = false;
     return run_packed(encoder, std::move(operands), workspace_of(launch), words, product, by_four);
   }
   const SumParts parts = parts_of_sums(capabilities_, product);
@@ -153,6 +154,11 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
 
 uint32_t ProductKernel::vectors_of(uint32_t operand, bool by_four) const {
   return by_four && spirv::Elements::needs_vectors(dtype_) ? 1u << operand : 0;
+}
+
+uint32_t ProductKernel::vectors_of_result(bool by_four) const {
+  const uint32_t first = operands_.n_inputs;
+  return !by_four ? 0 : epilogue_ ? epilogue_->vectors(first) : vectors_of(first, true);
 }
 
 Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool by_four) const {
@@ -187,11 +193,11 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
       std::max<uint64_t>(n_panels * static_cast<uint64_t>(lines * lines) * kPanelDepth, 1);
   const uint64_t tiles_at_once =
       std::clamp<uint64_t>(capabilities_.products_at_once / of_tile, 1, n_tiles);
-  // A panel takes an iteration for itself and those of its k.
+  // A panel takes an iteration for itself and those of its k, and each row of sums is one.
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
       1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
-  const Rounds rounds = rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel);
+  const Rounds rounds = rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel + each_of(size));
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;
@@ -307,7 +313,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
   if (tenon_error* error = get(multiply_[static_cast<size_t>(how)],
                                {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
                                 .local_size = packed_->lanes,
-                                .vectors = vectors_of(operands_.n_inputs, how == Sums::kByFour),
+                                .vectors = vectors_of_result(how == Sums::kByFour),
                                 .texels = packed_->reads_texels ? 3u << n : 0},
                                pipeline, [&](Code& code) {
                                  write_packed_product(code, factors(code), n, *packed_, how);

@@ -81,6 +81,7 @@ class ProductKernel : public Kernel, public ProductParameters {
   Packing packing(const ProductSizes& sizes) const;
   // The bit of an operand that goes by four.
   uint32_t vectors_of(uint32_t operand, bool by_four) const;
+  uint32_t vectors_of_result(bool by_four) const;
   // Of a shader that writes a packed factor of that operand.
   spirv::Code::Shape shape_of_packing(uint32_t operand, bool by_four) const;
   template <class Write>

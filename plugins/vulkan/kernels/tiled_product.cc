@@ -1,5 +1,6 @@
 #include "plugins/vulkan/kernels/tiled_product.h"
 
+#include "plugins/vulkan/kernels/rows.h"
 #include "plugins/vulkan/kernels/shader.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -17,8 +18,6 @@ using enum ProductParameters::Parameter;
 constexpr uint32_t kSide = 8;  // Of a group, in invocations.
 static_assert(kSide * kSide == kLocalSize);
 constexpr uint32_t kVector = 4;  // Lines of an invocation that are neighbours.
-
-uint32_t each_of(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -60,8 +59,9 @@ class Panel {
     }
   }
   // Line `i` of those that an invocation has: four side by side, and four a half further on.
-  U32 line_of(U32 own, uint32_t i) const {
-    return own * kVector + (i / kVector * kSide * kVector + i % kVector);
+  template <class Number>
+  U32 line_of(U32 own, Number i) const {
+    return own * kVector + (i / kVector * (kSide * kVector) + i % kVector);
   }
   Element get(U32 own, uint32_t i, U32 k) const {
     return elements_.get(k * (n_ + kApart) + line_of(own, i));
@@ -94,6 +94,7 @@ SumParts parts_of_sums(const Capabilities& capabilities, const ProductSizes& siz
   return {.n = divide_up(sizes.deep, steps), .steps = steps};
 }
 
+uint32_t each_of(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
 int64_t lines_of(TileSize size) { return kSide * each_of(size); }
 
 TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
@@ -160,15 +161,17 @@ void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledSha
       code.barrier();
     });
     const U32 first_sum = (part * code.parameter(kMatrices) + matrix) * rows * columns;
-    for (uint32_t j = 0; j < each * each; ++j) {
-      const U32 row = first_row + left.line_of(own_row, j / each),
-                column = first_column + right.line_of(own_column, j % each);
-      code.if_((row < rows) & (column < columns), [&] {
-        if (!sums_operand) return factors.store(row, column, sums[j].get());
-        Elements(code, *sums_operand, shape.wide)
-            .store(first_sum + row * columns + column, sums[j].get());
-      });
-    }
+    for_each_row(code, std::span<const ElementVar>(sums), each, [&](U32 r, auto line) {
+      const U32 row = first_row + left.line_of(own_row, r);
+      for (uint32_t j = 0; j < each; ++j) {
+        const U32 column = first_column + right.line_of(own_column, j);
+        code.if_((row < rows) & (column < columns), [&] {
+          if (!sums_operand) return factors.store(row, column, line[j].get());
+          Elements(code, *sums_operand, shape.wide)
+              .store(first_sum + row * columns + column, line[j].get());
+        });
+      }
+    });
   });
 }
 

@@ -22,8 +22,9 @@ SumParts parts_of_sums(const Capabilities& capabilities, const ProductSizes& siz
 
 enum class TileSize : uint8_t { kSmall, kLarge };
 
-// How many rows, and as many columns, a tile has.
+// How many rows, and as many columns, a tile has, and an invocation.
 int64_t lines_of(TileSize size);
+uint32_t each_of(TileSize size);
 // Large tiles are for large results of words: they read less and need more registers.
 TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes);
