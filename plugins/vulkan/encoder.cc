@@ -45,6 +45,11 @@ tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_vie
   return from_c(device).driver().error(code, message);
 }
 
+tenon_string refusal_of_operands(tenon_device_p* device, size_t n) {
+  if (n <= capabilities_of(device).max_operands) return {};
+  return TENON_STR("has no room for so many operands in one shader");
+}
+
 tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
   const uint64_t most = capabilities_of(device).max_iterations;
   if (iterations <= most) return nullptr;
@@ -59,9 +64,28 @@ tenon_error* check_count(tenon_device_p* device, int64_t n) {
                     std::to_string(n) + " elements, and shaders count with 32 bits");
 }
 
+tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch) {
+  for (uint32_t i = 0; i < launch.n_inputs; ++i) {
+    const tenon_view& x = launch.inputs[i];
+    for (uint16_t axis = 0; axis < x.rank; ++axis) {
+      if (tenon_error* error = check_count(device, x.sizes[axis])) return error;
+    }
+  }
+  return nullptr;
+}
+
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
                            uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels) {
   return from_c(device).pipelines().get(spirv, {n_operands, texels}, *out_pipeline);
+}
+
+std::vector<Operand> operands_of(const tenon_launch& launch) {
+  std::vector<Operand> operands;
+  for (uint32_t i = 0; i < launch.n_inputs + launch.n_outputs; ++i) {
+    const bool is_absent = i < launch.n_inputs && launch.inputs[i].dtype == TENON_DTYPE_NONE;
+    if (!is_absent) operands.push_back(operand_of(launch, i));
+  }
+  return operands;
 }
 
 Operand operand_of(const tenon_launch& launch, uint32_t number) {

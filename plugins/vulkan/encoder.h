@@ -35,12 +35,17 @@ bool has_names(tenon_device_p* device);
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
 
+// The reason for which no shader has so many operands, or none.
+tenon_string refusal_of_operands(tenon_device_p* device, size_t n);
+
 // An error, rather than a wrong result, where an invocation would go through its loops more often
 // than the driver lets it.
 tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations);
 // Likewise where elements are more than a shader counts, with 32 bits; memory has fewer, but what
 // is broadcast may have more.
 tenon_error* check_count(tenon_device_p* device, int64_t n);
+// The same of each axis, which may be long without memory where it is broadcast.
+tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch);
 
 // A shader whose entry is `main`, ready to be dispatched with so many operands, of which it sees
 // those of a mask as texels. The device keeps it and gives the same one for the same words.
@@ -64,6 +69,8 @@ struct Operand {
 
 // A view as an operand. `number` counts the inputs, then the outputs.
 Operand operand_of(const tenon_launch& launch, uint32_t number);
+// Its inputs that are there, and its outputs.
+std::vector<Operand> operands_of(const tenon_launch& launch);
 Operand workspace_of(const tenon_launch& launch);
 // Where nobody asked for a record this is memory that nobody reads.
 Operand record_of(const tenon_launch& launch);

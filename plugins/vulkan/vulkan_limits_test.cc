@@ -44,6 +44,58 @@ TEST(VulkanLimits, MoreElementsThanAreCountedAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
+TEST(VulkanLimits, AxesLongerThanAreCountedAreUnimplemented) {
+  const Bench bench(Settings{{"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Queue queue(bench);
+  const tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
+  const tenon_operand operands[] = {{TENON_FLOAT32, 1, TENON_STRIDES_UNIFORM, nullptr, 0},
+                                    {TENON_INT64, 1, TENON_STRIDES_DENSE, nullptr, 0}};
+  const tenon_operand result = {TENON_FLOAT32, 1, TENON_STRIDES_DENSE, nullptr, 0};
+  const PreparedKernel kernel(bench, TENON_OP_gather, &attrs, operands, result);
+  ASSERT_NE(kernel.handle(), nullptr);
+  const Memory memory(bench, 24);
+  const int64_t many = int64_t{1} << 32, one = 1, zero = 0;
+  tenon_view views[3] = {};
+  for (tenon_view& view : views) {
+    view.buffer = memory.get();
+    view.byte_offset = static_cast<uint64_t>(&view - views) * 8;
+    view.dtype = &view == &views[1] ? TENON_INT64 : TENON_FLOAT32;
+    view.sizes = &view == &views[0] ? &many : &one;
+    view.strides = &view == &views[0] ? &zero : &one;
+    view.rank = 1;
+    view.strides_class = &view == &views[0] ? TENON_STRIDES_UNIFORM : TENON_STRIDES_DENSE;
+  }
+  tenon_launch launch = {};
+  launch.struct_size = sizeof launch;
+  launch.n_inputs = 2;
+  launch.n_outputs = 1;
+  launch.inputs = views;
+  launch.outputs = views + 2;
+  const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
+  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
+  EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
+}
+
+// ---- what Vulkan asks of every device
+
+// Binding 0 is the parameters, so that shaders have three more.
+TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceHasAreRefused) {
+  const Bench bench(Settings{{"cache", ""}, {"minimum", "1"}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const tenon_operand x = {TENON_FLOAT32, 2, TENON_STRIDES_DENSE, nullptr, 0};
+  const tenon_operand inputs[] = {x, x, x};
+  const PreparedKernel add(bench, TENON_OP_add, nullptr, {inputs, 2}, x);
+  EXPECT_NE(add.handle(), nullptr);
+  const PreparedKernel fma(bench, TENON_OP_fma, nullptr, inputs, x);
+  EXPECT_EQ(fma.handle(), nullptr);
+  const tenon_gemm_attrs attrs = TENON_GEMM_ATTRS_DEFAULT;
+  const PreparedKernel gemm(bench, TENON_OP_gemm, &attrs, inputs, x);
+  EXPECT_EQ(gemm.handle(), nullptr);
+  const PreparedKernel without_c(bench, TENON_OP_gemm, &attrs, {inputs, 2}, x);
+  EXPECT_NE(without_c.handle(), nullptr);
+}
+
 // ---- the driver's budget
 
 // 10 MiB for this process in each heap, of which it has taken 7.

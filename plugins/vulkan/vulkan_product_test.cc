@@ -6,230 +6,12 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
-#include <optional>
 #include <random>
 
-#include "plugins/vulkan/kernels/tiled_product.h"
-#include "plugins/vulkan/testing/vulkan_testing.h"
+#include "plugins/vulkan/testing/products.h"
 
 namespace tenon_vulkan::testing {
 namespace {
-
-struct Product {
-  int64_t matrices, rows, deep, columns;
-  bool transpose_a = false, transpose_b = false;
-  int64_t offset = 0;  // Of a's first element; vectors of four need it to be a multiple.
-  tenon_dtype dtype = TENON_FLOAT32;
-};
-
-class Matrices {
- public:
-  Matrices(const Product& product, int64_t rows, int64_t columns, bool is_transposed)
-      : sizes_{product.matrices, is_transposed ? columns : rows, is_transposed ? rows : columns},
-        strides_{rows * columns, sizes_[2], 1},
-        dtype_(product.dtype) {}
-
-  int64_t count() const { return sizes_[0] * strides_[0]; }
-  uint64_t bytes() const { return static_cast<uint64_t>(count()) * tenon_sdk::size_of(dtype_); }
-  tenon_view view(const Memory& memory, int64_t offset) const {
-    tenon_view view = {};
-    view.buffer = memory.get();
-    view.byte_offset = static_cast<uint64_t>(offset) * tenon_sdk::size_of(dtype_);
-    view.sizes = sizes_;
-    view.strides = strides_;
-    view.dtype = dtype_;
-    view.rank = 3;
-    view.strides_class = TENON_STRIDES_DENSE;
-    return view;
-  }
-
- private:
-  int64_t sizes_[3], strides_[3];
-  tenon_dtype dtype_;
-};
-
-std::vector<float> drawn(int64_t n, uint32_t seed) {
-  std::minstd_rand random(seed);
-  std::uniform_real_distribution<float> draw(-1, 1);
-  std::vector<float> values(static_cast<size_t>(n));
-  for (float& value : values) value = draw(random);
-  return values;
-}
-
-// Some of the elements, as pairs of number and value: the first and the last of each matrix, and
-// every so many. Sums are of parts that have so many steps, or of one.
-template <class T>
-std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T>& a,
-                                           const std::vector<T>& b, int64_t steps = 0) {
-  if (steps == 0) steps = p.deep;
-  std::vector<std::pair<size_t, T>> some;
-  const int64_t n = p.matrices * p.rows * p.columns, step = std::max<int64_t>(1, n / 2000);
-  for (int64_t i = 0; i < n; i = i == n - 1 ? n : std::min(i + step, n - 1)) {
-    const int64_t column = i % p.columns, row = i / p.columns % p.rows,
-                  matrix = i / p.columns / p.rows;
-    const T* const of_a = a.data() + p.offset + matrix * p.rows * p.deep;
-    const T* const of_b = b.data() + matrix * p.deep * p.columns;
-    T sum = 0, of_part = 0;
-    for (int64_t k = 0; k < p.deep; ++k) {
-      const T left = of_a[p.transpose_a ? k * p.rows + row : row * p.deep + k];
-      const T right = of_b[p.transpose_b ? column * p.deep + k : k * p.columns + column];
-      const T product = left * right;
-      of_part += product;
-      if ((k + 1) % steps != 0 && k + 1 != p.deep) continue;
-      sum = k < steps ? of_part : sum + of_part;
-      of_part = 0;
-    }
-    some.emplace_back(static_cast<size_t>(i), sum);
-  }
-  return some;
-}
-
-tenon_matmul_attrs attrs_of(const Product& product) {
-  return {.struct_size = sizeof(tenon_matmul_attrs),
-          .transpose_a = product.transpose_a,
-          .transpose_b = product.transpose_b};
-}
-
-tenon_operand operand_of(const Product& product, tenon_stride_class strides = TENON_STRIDES_DENSE) {
-  return {.dtype = product.dtype, .rank = 3, .strides = strides};
-}
-
-PreparedKernel matmul_kernel(const Bench& bench, const Product& product) {
-  const tenon_matmul_attrs attrs = attrs_of(product);
-  const tenon_operand operands[] = {operand_of(product), operand_of(product)};
-  return {bench, TENON_OP_matmul, &attrs, operands, operand_of(product)};
-}
-
-tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon_view> outputs) {
-  tenon_launch launch = {};
-  launch.struct_size = sizeof launch;
-  launch.n_inputs = static_cast<uint32_t>(inputs.size());
-  launch.n_outputs = static_cast<uint32_t>(outputs.size());
-  launch.inputs = inputs.data();
-  launch.outputs = outputs.data();
-  return launch;
-}
-
-// With as much workspace as it asks for. Whether that is any.
-bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
-         std::span<const tenon_view> inputs, std::span<const tenon_view> outputs) {
-  tenon_launch launch = launch_of(inputs, outputs);
-  std::optional<Memory> workspace;
-  launch.workspace_size = Bench::calls().workspace(kernel.handle(), &launch);
-  if (launch.workspace_size > 0) {
-    launch.workspace.buffer = workspace.emplace(bench, launch.workspace_size).get();
-    launch.workspace.dtype = TENON_UINT8;
-  }
-  EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
-  queue.wait();
-  return workspace.has_value();
-}
-
-// s = z + c and s s, of a product z and a row c that all of its rows meet, by three launches, and z
-// and (z + c) s as a loop behind the product: what both give is the same.
-void expect_same_behind(const Bench& bench, const Queue& queue, const Product& product,
-                        std::span<const tenon_view> factors, const Matrices& of_y) {
-  const uint64_t size = of_y.bytes();
-  const Memory memory[] = {
-      {bench, size}, {bench, size}, {bench, size}, {bench, size}, {bench, size}};
-  const auto view = [&](size_t i) { return of_y.view(memory[i], 0); };
-  const auto bytes = [&](size_t i) { return queue.bytes(memory[i], size); };
-  const tenon_view z = view(0), s = view(1), want = view(2), z_of_loop = view(3), y = view(4);
-  tenon_view c = factors[0];  // Any numbers do.
-  const int64_t by_columns[] = {0, 0, 1};
-  c.byte_offset = 0;
-  c.sizes = y.sizes;
-  c.strides = by_columns;
-  c.strides_class = TENON_STRIDES_STRIDED;
-
-  const tenon_operand dense = operand_of(product), row = operand_of(product, TENON_STRIDES_STRIDED);
-  const tenon_operand sides[] = {dense, row}, both[] = {dense, dense};
-  const PreparedKernel matmul = matmul_kernel(bench, product),
-                       add(bench, TENON_OP_add, nullptr, sides, dense),
-                       mul(bench, TENON_OP_mul, nullptr, both, dense);
-  const tenon_view z_and_c[] = {z, c}, s_and_s[] = {s, s};
-  run(bench, queue, matmul, factors, {&z, 1});
-  run(bench, queue, add, z_and_c, {&s, 1});
-  run(bench, queue, mul, s_and_s, {&want, 1});
-
-  const tenon_matmul_attrs attrs = attrs_of(product);
-  const tenon_kernel_request head = {.struct_size = sizeof head,
-                                     .line = PreparedKernel::line_of(TENON_OP_matmul),
-                                     .attrs = &attrs,
-                                     .n_inputs = 2,
-                                     .n_outputs = 1,
-                                     .inputs = both,
-                                     .outputs = &dense};
-  const tenon_operand inputs[] = {row, dense};
-  const uint32_t of_sum[] = {2, 0}, of_product[] = {3, 1}, outputs[] = {2, 4};
-  const tenon_loop_instruction instructions[] = {
-      {PreparedKernel::line_of(TENON_OP_add), nullptr, of_sum, 2, product.dtype, 0, 0},
-      {PreparedKernel::line_of(TENON_OP_mul), nullptr, of_product, 2, product.dtype, 0, 0}};
-  const tenon_loop_request request = {.struct_size = sizeof request,
-                                      .n_inputs = 2,
-                                      .n_instructions = 2,
-                                      .n_outputs = 2,
-                                      .inputs = inputs,
-                                      .instructions = instructions,
-                                      .outputs = outputs,
-                                      .head = &head};
-  const PreparedKernel loop(bench, request);
-  ASSERT_NE(loop.handle(), nullptr);
-  const tenon_view all[] = {factors[0], factors[1], c, s}, results[] = {z_of_loop, y};
-  run(bench, queue, loop, all, results);
-  EXPECT_TRUE(bytes(3) == bytes(0)) << "the product";
-  EXPECT_TRUE(bytes(4) == bytes(2)) << "what is made of it";
-}
-
-// What a device computes, and whether it packed the factors.
-struct Result {
-  Bytes bytes;
-  bool is_packed = false;
-};
-
-Result multiplied(const Bench& bench, const Product& product, const Bytes& a, const Bytes& b) {
-  const Queue queue(bench);
-  const Matrices of_a(product, product.rows, product.deep, product.transpose_a),
-      of_b(product, product.deep, product.columns, product.transpose_b),
-      of_y(product, product.rows, product.columns, false);
-  const uint64_t size = of_y.bytes();
-  const Memory memory_a(bench, a.size()), memory_b(bench, b.size()), memory_y(bench, size);
-  queue.write(memory_a, 0, a.data(), a.size());
-  queue.write(memory_b, 0, b.data(), b.size());
-
-  const PreparedKernel kernel = matmul_kernel(bench, product);
-  EXPECT_NE(kernel.handle(), nullptr);
-  if (kernel.handle() == nullptr) return {};
-  const tenon_view inputs[] = {of_a.view(memory_a, product.offset), of_b.view(memory_b, 0)};
-  const tenon_view output = of_y.view(memory_y, 0);
-  const bool is_packed = run(bench, queue, kernel, inputs, {&output, 1});
-  expect_same_behind(bench, queue, product, inputs, of_y);
-  return {queue.bytes(memory_y, size), is_packed};
-}
-
-template <class T>
-Bytes bytes_of(const std::vector<T>& values) {
-  const auto* const first = reinterpret_cast<const uint8_t*>(values.data());
-  return Bytes(first, first + values.size() * sizeof(T));
-}
-
-template <class T>
-void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>& some) {
-  for (const auto& [i, value] : some) {
-    ASSERT_LE((i + 1) * sizeof(T), bytes.size());
-    T found;
-    std::memcpy(&found, &bytes[i * sizeof(T)], sizeof found);
-    ASSERT_EQ(std::memcmp(&found, &value, sizeof value), 0)
-        << "element " << i << " is " << found << ", not " << value;
-  }
-}
-
-// How many steps a part of a sum has on that device.
-int64_t steps_of(const Bench& bench, const Product& p) {
-  const ProductSizes sizes = {
-      .matrices = p.matrices, .rows = p.rows, .columns = p.columns, .deep = p.deep};
-  return parts_of_sums(capabilities_of(bench.device()), sizes).steps;
-}
 
 // The layer has nothing to say to what is done here.
 class VulkanProducts : public InSilence {};
@@ -410,6 +192,58 @@ TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsEitherWay) {
     const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
     expect_elements(y, expected(product, a, b));
   }
+}
+
+// Rows and matrices in reverse: neighbours lie side by side all the same.
+TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
+  const BothWays ways;
+  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const Product product = {.matrices = 2, .rows = 64, .deep = 64, .columns = 64};
+  const int64_t n = 2 * 64 * 64, row = 64, sizes[] = {2, 64, 64}, strides[] = {-64 * 64, -64, 1};
+  const std::vector<float> a = drawn(n, 1), b = drawn(n, 2);
+  std::vector<float> from_behind(a.size());
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t there = (n / row - 1 - i / row) * row + i % row;
+    from_behind[static_cast<size_t>(there)] = a[static_cast<size_t>(i)];
+  }
+  for (const Bench* const bench : {&ways.as_it_is, &ways.directly}) {
+    const Queue queue(*bench);
+    const uint64_t size = static_cast<uint64_t>(n) * sizeof(float);
+    const Memory memory_a(*bench, size), memory_b(*bench, size), memory_y(*bench, size);
+    queue.write(memory_a, 0, from_behind.data(), size);
+    queue.write(memory_b, 0, b.data(), size);
+    const Matrices of_b(product, 64, 64, false);
+    tenon_view x = of_b.view(memory_a, n - row);
+    x.sizes = sizes;
+    x.strides = strides;
+    x.strides_class = TENON_STRIDES_STRIDED;
+    const tenon_view inputs[] = {x, of_b.view(memory_b, 0)}, y = of_b.view(memory_y, 0);
+    const tenon_matmul_attrs attrs = attrs_of(product);
+    const tenon_operand operands[] = {operand_of(product, TENON_STRIDES_STRIDED),
+                                      operand_of(product)};
+    const PreparedKernel kernel(*bench, TENON_OP_matmul, &attrs, operands, operand_of(product));
+    run(*bench, queue, kernel, inputs, {&y, 1});
+    expect_elements(queue.bytes(memory_y, size), expected(product, a, b));
+  }
+}
+
+// Packed, all of its rows would be more than lavapipe's shaders see.
+TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
+  const Bench bench(Settings{{"cache", ""}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Queue queue(bench);
+  const Product product = {.matrices = 1, .rows = 2'900'000, .deep = 9, .columns = 8};
+  const std::vector<float> a = drawn(product.rows * 9, 1), b = drawn(9 * 8, 2);
+  const Matrices of_a(product, product.rows, 9, false), of_b(product, 9, 8, false),
+      of_y(product, product.rows, 8, false);
+  const Memory memory_a(bench, of_a.bytes()), memory_b(bench, of_b.bytes()),
+      memory_y(bench, of_y.bytes());
+  queue.write(memory_a, 0, a.data(), of_a.bytes());
+  queue.write(memory_b, 0, b.data(), of_b.bytes());
+  const tenon_view inputs[] = {of_a.view(memory_a, 0), of_b.view(memory_b, 0)},
+                   y = of_y.view(memory_y, 0);
+  run(bench, queue, matmul_kernel(bench, product), inputs, {&y, 1});
+  expect_elements(queue.bytes(memory_y, of_y.bytes()), expected(product, a, b));
 }
 
 // Long sums with few results are sums of parts, and of several matrices' results none is another's.

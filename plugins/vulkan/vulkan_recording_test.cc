@@ -17,6 +17,14 @@ VKAPI_ATTR VkResult VKAPI_CALL is_lost(VkQueue, uint32_t, const VkSubmitInfo*, V
   return VK_ERROR_DEVICE_LOST;
 }
 
+std::atomic<int> n_submitted{0};
+PFN_vkQueueSubmit submit_of_driver = nullptr;
+VKAPI_ATTR VkResult VKAPI_CALL counts_submission(VkQueue queue, uint32_t n,
+                                                 const VkSubmitInfo* infos, VkFence fence) {
+  ++n_submitted;
+  return submit_of_driver(queue, n, infos, fence);
+}
+
 struct Slot {
   const Memory& memory;
   uint64_t offset = 0;
@@ -113,6 +121,20 @@ TEST_P(VulkanRecording, ManyMayBeUnderWay) {
   }
   stream.wait();
   for (uint32_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], Words(kCount, 10 + i)) << i;
+}
+
+// A submission ends once it has so many products, whoever they come from.
+TEST_P(VulkanRecording, AreSubmittedWhereTheyTakeLong) {
+  const Queue stream(bench());
+  AddKernel add(bench().device(), capabilities_of(bench().device()).products_at_once / 2);
+  TwoAdds two(bench(), add);
+  const Memory a(bench(), 4096), b(bench(), 4096), c(bench(), 4096);
+  n_submitted = 0;
+  submit_of_driver = std::exchange(functions().QueueSubmit, counts_submission);
+  for (uint32_t i = 0; i < 20; ++i) EXPECT_SUCCESS(two.replay(stream, {a}, {b}, {c}, i));
+  EXPECT_EQ(n_submitted, 20);
+  stream.wait();
+  functions().QueueSubmit = submit_of_driver;
 }
 
 TEST_P(VulkanRecording, ReadsWhatTheReplayBeforeWrote) {

@@ -171,6 +171,7 @@ tenon_error* Instance::find_devices() {
     if (!is_named(all[i], i, options_.device)) continue;
     devices_.push_back(all[i]);
     Capabilities& capabilities = devices_.back().capabilities;
+    if (options_.minimum) keep_minimum(capabilities);
     capabilities.runs_on_host = capabilities.is_software && !options_.gpu_ways;
     capabilities.products_at_once = capabilities.is_software ? kProductsOfHost : kProductsOfGpu;
   }

@@ -109,6 +109,12 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
                                                   std::to_string(max_bytes_) + " bytes");
   }
   std::lock_guard guard(mutex_);
+  const auto n_imported = static_cast<uint64_t>(std::count_if(
+      blocks_.begin(), blocks_.end(), [](const auto& each) { return each->block.is_imported; }));
+  // Drivers may have 4096 pieces of memory, of which some are to be for what is allocated.
+  if (n_imported >= driver_.physical().properties.limits.maxMemoryAllocationCount / 2) {
+    return driver_.error(TENON_UNIMPLEMENTED, "so many pieces of memory are imported already");
+  }
   auto made = std::make_unique<OwnedBlock>();
   std::unique_ptr<Buffer> of_it(new Buffer{*this, made->block, offset, size});
   reserve_block();

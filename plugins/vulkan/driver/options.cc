@@ -6,12 +6,14 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr std::string_view kKeys =
-    "cache, clock, device, gpu_ways, loader, names, sequences, shaders, timeline, validate, "
+    "cache, clock, device, gpu_ways, loader, minimum, names, sequences, shaders, timeline, "
+    "validate, "
     "visible";
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
   if (key == "gpu_ways") return &options.gpu_ways;
+  if (key == "minimum") return &options.minimum;
   if (key == "names") return &options.names;
   if (key == "sequences") return &options.sequences;
   if (key == "timeline") return &options.timeline;

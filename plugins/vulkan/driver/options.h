@@ -22,6 +22,7 @@ struct Options {
   bool validate = false;  // Through the Khronos validation layer.
   bool gpu_ways = false;  // Kernels go the ways of GPUs, also where the host's processor runs them.
   bool sequences = false;  // At once: small dispatches are one from a recording's first replay on.
+  bool minimum = false;    // As if the device had what Vulkan asks of each, and no more.
   bool names = false;      // Of objects, for tools that show them; `validate` implies it.
   bool visible = true;     // False: as if the host saw no device memory.
   bool timeline = true;    // False: as if there were no timeline semaphores.

@@ -325,6 +325,16 @@ VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t
   return VK_SUCCESS;
 }
 
+void keep_minimum(Capabilities& capabilities) {
+  capabilities.float64 = false;
+  capabilities.controls32 = capabilities.controls64 = {};
+  capabilities.subgroup_ballot = capabilities.subgroup_shuffle = capabilities.subgroup_quad = false;
+  capabilities.max_operands = 3;
+  capabilities.max_operand_bytes = std::min<uint64_t>(capabilities.max_operand_bytes, 1u << 27);
+  capabilities.texels = false;
+  capabilities.shared_memory_bytes = 16384;
+}
+
 bool is_named(const PhysicalDevice& device, size_t index, std::string_view name) {
   if (name.empty() || name == std::to_string(index)) return true;
   const std::string wanted = lower(name);

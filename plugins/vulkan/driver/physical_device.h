@@ -53,6 +53,9 @@ struct PhysicalDevice {
 VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t api_version,
                       std::vector<PhysicalDevice>& devices, std::string& why);
 
+// Leaves of them what Vulkan 1.1 asks of every device.
+void keep_minimum(Capabilities& capabilities);
+
 // Whether option `device` names the device with this index in the list.
 bool is_named(const PhysicalDevice& device, size_t index, std::string_view name);
 

@@ -15,7 +15,8 @@ namespace tenon_vulkan {
 // What a shader's operands are.
 struct OperandKinds {
   uint32_t n_operands = 0;
-  uint32_t texels = 0;  // A bit for each that is seen as texels; the others are storage buffers.
+  // A bit for each of the first 32 that is seen as texels; the others are storage buffers.
+  uint32_t texels = 0;
   bool operator==(const OperandKinds&) const = default;
 };
 

@@ -10,7 +10,8 @@
 namespace tenon_vulkan {
 
 VkDescriptorType descriptor_type(const OperandKinds& kinds, uint32_t binding) {
-  const bool is_texels = binding > 0 && (kinds.texels >> (binding - 1) & 1) != 0;
+  const bool may_be = binding > 0 && binding <= 32;
+  const bool is_texels = may_be && (kinds.texels >> (binding - 1) & 1) != 0;
   return is_texels ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 

@@ -1,6 +1,8 @@
 #include "plugins/vulkan/driver/queue.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "plugins/vulkan/driver/at_exit.h"
@@ -141,6 +143,11 @@ bool Queue::has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) con
     result = vk.WaitForFences(driver_.device(), 1, &fence, VK_TRUE, timeout_ns);
   }
   if (result == VK_TIMEOUT) return false;
+  if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+    // What is waited for goes on, and has its memory.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return false;
+  }
   // Without an answer nobody can ever tell what has finished.
   if (result != VK_SUCCESS) driver_.mark_lost();
   return true;

@@ -23,6 +23,7 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   commands_.execute(kept->commands());
   open_->launches.push_back(launching_.id);
   open_->n_commands += static_cast<uint32_t>(recording.n_dispatches());
+  open_->n_products += recording.n_products();
   submit_if_due();
   return nullptr;
 }

@@ -34,18 +34,14 @@ class Attention final : public Kernel {
   uint64_t workspace(const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
     if (!sizes.in_pieces()) return 0;
-    return uint64_t{sizes.tiles_at_once()} * kLocalSize * kept_elements(sizes.columns) *
+    return sizes.tiles_at_once() * kLocalSize * kept_elements(sizes.columns) *
            tenon_sdk::size_of(plan_.wide);
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     if (tenon_sdk::count(launch.outputs[0]) == 0) return nullptr;
     const Sizes sizes = sizes_of(launch);
-    std::vector<Operand> operands;
-    for (uint32_t i = 0; i < launch.n_inputs + launch.n_outputs; ++i) {
-      if (i == 3 && plan_.mask == TENON_DTYPE_NONE && launch.n_inputs > 3) continue;
-      operands.push_back(operand_of(launch, i));
-    }
+    std::vector<Operand> operands = operands_of(launch);
     if (sizes.in_pieces()) operands.push_back(workspace_of(launch));
     const Pipeline* pipeline = nullptr;
     if (tenon_error* error = check_iterations(device_, sizes.iterations)) return error;
@@ -54,13 +50,14 @@ class Attention final : public Kernel {
     const uint64_t tiles_at_once = sizes.tiles_at_once();
     for (uint64_t tile = 0; tile < sizes.n_tiles; tile += tiles_at_once) {
       const uint64_t n_tiles = std::min(tiles_at_once, sizes.n_tiles - tile);
+      const uint64_t n_products = n_tiles * sizes.products_of_tile;
       words[kFirstTile] = static_cast<uint32_t>(tile);
       // Of no keys, too, something is given.
       for (int64_t begin = 0; begin < sizes.keys || begin == 0; begin += sizes.keys_at_once) {
         words[kBegin] = static_cast<uint32_t>(begin);
         words[kEnd] = static_cast<uint32_t>(std::min(sizes.keys, begin + sizes.keys_at_once));
-        tenon_error* error =
-            encoder.dispatch({pipeline, operands, words, {static_cast<uint32_t>(n_tiles), 1, 1}});
+        tenon_error* error = encoder.dispatch(
+            {pipeline, operands, words, {static_cast<uint32_t>(n_tiles), 1, 1}, n_products});
         if (error != nullptr) return error;
       }
     }
@@ -71,13 +68,12 @@ class Attention final : public Kernel {
   struct Sizes {
     uint64_t n_tiles, iterations;  // Those of a tile of keys.
     int64_t keys, keys_at_once;
-    uint32_t columns, shape;  // Which of kColumns.
+    uint32_t columns, shape;    // Which of kColumns.
+    uint64_t products_of_tile;  // In one piece.
+    uint64_t most_tiles;
 
     bool in_pieces() const { return keys > keys_at_once; }
-    // Where something is kept of each, not of too many.
-    uint32_t tiles_at_once() const {
-      return static_cast<uint32_t>(std::min<uint64_t>(n_tiles, in_pieces() ? 4096 : 65535));
-    }
+    uint64_t tiles_at_once() const { return std::min(n_tiles, most_tiles); }
   };
 
   Sizes sizes_of(const tenon_launch& launch) const {
@@ -96,12 +92,20 @@ class Attention final : public Kernel {
     const auto panels = static_cast<uint64_t>((q.sizes[3] + kDepth - 1) / kDepth);
     const uint64_t iterations = panels * (1 + spirv::Code::iterations_of_many(kDepth)) + 4 * kDepth;
     const uint64_t tiles_of_keys = std::max<uint64_t>(1, kMostIterations / iterations);
-    return {.n_tiles = static_cast<uint64_t>(q.sizes[0] * q.sizes[1] * tiles * chunks),
-            .iterations = iterations,
-            .keys = v.sizes[2],
-            .keys_at_once = static_cast<int64_t>(tiles_of_keys) * kTile,
-            .columns = columns,
-            .shape = shape};
+    Sizes sizes = {.n_tiles = static_cast<uint64_t>(q.sizes[0] * q.sizes[1] * tiles * chunks),
+                   .iterations = iterations,
+                   .keys = v.sizes[2],
+                   .keys_at_once = static_cast<int64_t>(tiles_of_keys) * kTile,
+                   .columns = columns,
+                   .shape = shape};
+    const int64_t keys = std::clamp<int64_t>(sizes.keys, 1, sizes.keys_at_once);
+    sizes.products_of_tile = static_cast<uint64_t>(kTile * keys * (q.sizes[3] + columns));
+    // Where something is kept of each, not of too many.
+    constexpr uint64_t kMostGroups = 65535, kMostKept = 4096 * sizeof(float);
+    const uint64_t most = sizes.in_pieces() ? kMostKept / element : kMostGroups;
+    const uint64_t busy = capabilities_of(device_).products_at_once / sizes.products_of_tile;
+    sizes.most_tiles = std::clamp<uint64_t>(busy, 1, most);
+    return sizes;
   }
 
   tenon_error* pipeline_of(const Sizes& sizes, const Pipeline** out_pipeline) const {
@@ -163,6 +167,10 @@ Prepared prepare_attention(const Request& request) {
   const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
   if (shared_elements(kColumns[0]) * tenon_sdk::size_of(wide) > capabilities.shared_memory_bytes) {
     return tenon_sdk::refuse("has too little memory that a group shares");
+  }
+  // With a mask and the workspace.
+  if (const tenon_string reason = refusal_of_operands(request.device(), 6); reason.size > 0) {
+    return {.reason = reason};
   }
   const Plan plan = {
       .dtype = dtype,

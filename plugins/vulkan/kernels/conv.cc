@@ -36,6 +36,16 @@ class ConvKernel : public ProductKernel {
     kMore = kWindow + WindowCode::kWords
   };
 
+  // The second input and the result are the filter and what its windows give, or the reverse.
+  virtual bool gives_filter() const { return false; }
+
+  tenon_error* check(const tenon_launch& launch) const override {
+    const Planes second(launch.inputs[1]), result(launch.outputs[0]);
+    const bool is_counted = gives_filter() ? window_.is_counted(second.sizes, result.sizes)
+                                           : window_.is_counted(result.sizes, second.sizes);
+    return is_counted ? nullptr : Window::error(device());
+  }
+
   void push(const tenon_launch& launch, Words& words) const override {
     Planes(launch.inputs[0]).push(words);
     Planes(launch.inputs[1]).push(words);
@@ -152,6 +162,8 @@ class ConvBackwardFilter final : public ConvKernel {
                    {.left = 1, .right = 0, .n_inputs = 2}) {}
 
  private:
+  bool gives_filter() const override { return true; }
+
   FactorsOf factors(Code& code) const override {
     const Elements x(code, 0, dtype_), dy(code, 1, dtype_);
     const ResultCode dw = result(code, code.u32(kMore));
@@ -200,17 +212,12 @@ class ConvBackwardFilter final : public ConvKernel {
   }
 };
 
-// The reason for which it is not to be had here, or none.
-tenon_string refusal(const Request& request) {
-  const bool is_wide = request.output(0).dtype == TENON_FLOAT64;
-  if (is_wide && !capabilities_of(request.device()).float64) return TENON_STR("has no float64");
-  return {};
-}
-
 }  // namespace
 
 Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue) {
-  if (const tenon_string reason = refusal(request); reason.size > 0) return {.reason = reason};
+  if (const tenon_string reason = refusal_of_product(request); reason.size > 0) {
+    return {.reason = reason};
+  }
   const bool has_bias = request.n_inputs() > 2 && request.input(2).dtype != TENON_DTYPE_NONE;
   return {.kernel = std::make_unique<Conv>(request, has_bias, std::move(epilogue)),
           .traits = ProductKernel::kTraits};
@@ -219,7 +226,9 @@ Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue) 
 Prepared prepare_conv(const Request& request) { return prepare_conv(request, std::nullopt); }
 
 Prepared prepare_conv_backward_filter(const Request& request) {
-  if (const tenon_string reason = refusal(request); reason.size > 0) return {.reason = reason};
+  if (const tenon_string reason = refusal_of_product(request); reason.size > 0) {
+    return {.reason = reason};
+  }
   return {.kernel = std::make_unique<ConvBackwardFilter>(request),
           .traits = ProductKernel::kTraits};
 }

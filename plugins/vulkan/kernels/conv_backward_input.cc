@@ -244,6 +244,16 @@ class ConvBackwardInput final : public ProductKernel {
     return sizes;
   }
 
+  tenon_error* check(const tenon_launch& launch) const override {
+    const Planes w(launch.inputs[1]), dx(launch.outputs[0]);
+    for (size_t i = 0; i < kSpatial; ++i) {
+      const int64_t last = (dx.sizes[i] - 1) * window_.lhs_dilations[i] + window_.pads[i];
+      const int64_t first = window_.pads[i] - (w.sizes[i] - 1) * window_.dilations[i];
+      if (!Window::is_word(first) || !Window::is_word(last)) return Window::error(device());
+    }
+    return nullptr;
+  }
+
   void push(const tenon_launch& launch, Words& words) const override {
     const Planes w(launch.inputs[1]), dx(launch.outputs[0]);
     Planes(launch.inputs[0]).push(words);
@@ -274,8 +284,8 @@ class ConvBackwardInput final : public ProductKernel {
 }  // namespace
 
 Prepared prepare_conv_backward_input(const Request& request) {
-  if (request.output(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
-    return tenon_sdk::refuse("has no float64");
+  if (const tenon_string reason = refusal_of_product(request); reason.size > 0) {
+    return {.reason = reason};
   }
   const auto attrs = request.attrs<tenon_conv_backward_input_attrs>({.group = 1});
   return {.kernel = std::make_unique<ConvBackwardInput>(request, attrs),

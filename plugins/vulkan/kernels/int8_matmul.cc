@@ -1,7 +1,10 @@
 // int8_matmul: an invocation sums one element in int32, which wraps. The zero points come as a
 // column for the rows of a and a row for the columns of b, with the batch axes of the result.
 
+#include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
@@ -16,10 +19,12 @@ using spirv::Elements;
 using spirv::U32;
 using spirv::Var;
 
-// Parameters: how many elements, rows, columns and depth, the strides of a's rows and depth, of b's
-// depth and columns, and of the zero points along rows and columns; the axes of the matrices.
+// Parameters: how many elements of a dispatch and which is the first, rows, columns and depth, the
+// strides of a's rows and depth, of b's depth and columns, and of the zero points along rows and
+// columns; the axes of the matrices.
 enum : uint32_t {
   kCount,
+  kFirst,
   kRows,
   kColumns,
   kDeep,
@@ -32,6 +37,59 @@ enum : uint32_t {
   kAxes
 };
 
+class Int8Matmul final : public Kernel {
+ public:
+  Int8Matmul(tenon_device_p* device, PipelineRef pipeline)
+      : device_(device), pipeline_(std::move(pipeline)) {}
+
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
+    if (tenon_error* error = check_axes(device_, launch)) return error;
+    const std::vector<Operand> operands = operands_of(launch);
+    Words words = words_of(launch);
+    const auto n = static_cast<uint64_t>(tenon_sdk::count(launch.outputs[0]));
+    const tenon_view& a = launch.inputs[0];
+    const auto deep = static_cast<uint64_t>(a.sizes[a.rank - size_t{1}]);
+    const uint64_t most = capabilities_of(device_).products_at_once / std::max<uint64_t>(deep, 1);
+    const uint64_t at_once = std::clamp<uint64_t>(most, 1, std::max<uint64_t>(n, 1));
+    for (uint64_t first = 0; first < n; first += at_once) {
+      const uint64_t count = std::min(at_once, n - first);
+      words[kCount] = static_cast<uint32_t>(count);
+      words[kFirst] = static_cast<uint32_t>(first);
+      const Rounds rounds = rounds_for(count, Code::iterations_of_many(deep));
+      if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
+      if (tenon_error* error =
+              encoder.dispatch({pipeline_.get(), operands, words, rounds.groups, count * deep})) {
+        return error;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  static Words words_of(const tenon_launch& launch) {
+    static constexpr int64_t kZeros[TENON_MAX_RANK] = {};
+    const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
+    const size_t row = out.rank - size_t{2}, column = row + 1;
+    const auto strides_of = [&](uint32_t i) -> const int64_t* {
+      const bool is_given = i < launch.n_inputs && launch.inputs[i].dtype != TENON_DTYPE_NONE &&
+                            launch.inputs[i].strides_class != TENON_STRIDES_UNIFORM;
+      return is_given ? launch.inputs[i].strides : kZeros;
+    };
+    Words words(kRows);  // What a dispatch has of it comes before.
+    for (const int64_t word :
+         {out.sizes[row], out.sizes[column], a.sizes[column], a.strides[row], a.strides[column],
+          b.strides[row], b.strides[column], strides_of(2)[row], strides_of(3)[column]}) {
+      push(words, word);
+    }
+    const int64_t* const strides[] = {a.strides, b.strides, strides_of(2), strides_of(3)};
+    Axes(row, out.sizes, kAllAxes, strides).push(words);
+    return words;
+  }
+
+  tenon_device_p* const device_;
+  const PipelineRef pipeline_;
+};
+
 }  // namespace
 
 Prepared prepare_int8_matmul(const Request& request) {
@@ -41,6 +99,10 @@ Prepared prepare_int8_matmul(const Request& request) {
     return i < request.n_inputs() && request.input(i).dtype != TENON_DTYPE_NONE;
   };
   for (size_t i = 0; i < 4; ++i) n_present += is_given(i) ? 1 : 0;
+  if (const tenon_string reason = refusal_of_operands(request.device(), n_present + 1);
+      reason.size > 0) {
+    return {.reason = reason};
+  }
   Code code(capabilities_of(request.device()),
             {.n_operands = n_present + 1, .local_size = kLocalSize});
   uint32_t operand = 0;
@@ -51,7 +113,8 @@ Prepared prepare_int8_matmul(const Request& request) {
   const U32 zero = code.u32(0);
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns);
   const AxesCode axes(code, code.u32(kAxes), 4);
-  code.for_each(code.parameter(kCount), [&](U32 i) {
+  code.for_each(code.parameter(kCount), [&](U32 number) {
+    const U32 i = code.parameter(kFirst) + number;
     const U32 line = i / columns, column = i - line * columns;
     const U32 matrix = line / rows, row = line - matrix * rows;
     const std::vector<U32> places = axes.places(matrix);
@@ -68,28 +131,13 @@ Prepared prepare_int8_matmul(const Request& request) {
     });
     y.store(i, {TENON_INT32, sum.get()});
   });
-  const auto fill = [](const tenon_launch& launch, Words& words) {
-    static constexpr int64_t kZeros[TENON_MAX_RANK] = {};
-    const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
-    const size_t row = out.rank - size_t{2}, column = row + 1;
-    const auto strides_of = [&](uint32_t i) -> const int64_t* {
-      const bool is_given = i < launch.n_inputs && launch.inputs[i].dtype != TENON_DTYPE_NONE &&
-                            launch.inputs[i].strides_class != TENON_STRIDES_UNIFORM;
-      return is_given ? launch.inputs[i].strides : kZeros;
-    };
-    const int64_t n = tenon_sdk::count(out);
-    for (const int64_t word :
-         {n, out.sizes[row], out.sizes[column], a.sizes[column], a.strides[row], a.strides[column],
-          b.strides[row], b.strides[column], strides_of(2)[row], strides_of(3)[column]}) {
-      push(words, word);
-    }
-    const int64_t* const strides[] = {a.strides, b.strides, strides_of(2), strides_of(3)};
-    Axes(row, out.sizes, kAllAxes, strides).push(words);
-    return rounds_for(static_cast<uint64_t>(n),
-                      Code::iterations_of_many(static_cast<uint64_t>(a.sizes[column])));
-  };
-  return one_dispatch(request.device(), code, n_present + 1,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+  PipelineRef pipeline;
+  if (tenon_error* error =
+          make_pipeline(request.device(), code.finish(), n_present + 1, &pipeline)) {
+    return {.error = error};
+  }
+  return {.kernel = std::make_unique<Int8Matmul>(request.device(), std::move(pipeline)),
+          .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};
 }
 
 }  // namespace tenon_vulkan

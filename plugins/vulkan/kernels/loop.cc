@@ -104,7 +104,7 @@ class Loop final : public Kernel {
     for (uint32_t v = 0; v < plan_.inputs.size(); ++v) {
       if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
     }
-    has_loop_ = has_loop(plan_);
+    iterations_ = iterations_of(plan_);
     is_long_ = module(false).size() > kLong * LoopCode::lanes(plan_, false);
   }
 
@@ -127,12 +127,15 @@ class Loop final : public Kernel {
     push(words, n);
     if (!strided_.empty()) axes.push(words);
     const uint32_t lanes = LoopCode::lanes(plan_, by_four);
-    const Rounds rounds = groups_for((static_cast<uint64_t>(n) + lanes - 1) / lanes);
+    const uint64_t n_steps = (static_cast<uint64_t>(n) + lanes - 1) / lanes;
+    const Rounds rounds =
+        iterations_ > 0 ? rounds_for(n_steps, lanes * iterations_) : groups_for(n_steps);
+    if (error = check_iterations(device_, rounds.iterations); error != nullptr) return error;
     return encoder.dispatch({.pipeline = pipeline,
                              .operands = {operands, n_operands()},
                              .words = words,
                              .groups = rounds.groups,
-                             .iterations = has_loop_ ? 0 : kFewIterations,
+                             .iterations = iterations_ > 0 ? 0 : kFewIterations,
                              .n = rounds.n});
   }
 
@@ -196,7 +199,8 @@ class Loop final : public Kernel {
   tenon_device_p* const device_;
   const LoopPlan plan_;
   std::vector<uint32_t> strided_;  // Inputs.
-  bool is_long_, has_loop_;
+  bool is_long_;
+  uint64_t iterations_;        // Of an element.
   LazyPipeline pipelines_[2];  // The second goes by four.
 };
 
@@ -211,17 +215,20 @@ std::vector<Element> compute(const LoopPlan& plan, std::vector<Element> values) 
   return values;
 }
 
-bool has_loop(const LoopPlan& plan) {
-  return std::any_of(plan.instructions.begin(), plan.instructions.end(), [](const auto& each) {
-    return !each.per_row && spirv::has_loop(each.op, each.dtype);
-  });
+uint64_t iterations_of(const LoopPlan& plan) {
+  uint64_t n = 0;
+  for (const LoopPlan::Instruction& each : plan.instructions) {
+    if (!each.per_row) n += spirv::iterations_of(each.op, each.dtype);
+  }
+  return n;
 }
 
 tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others) {
   const Capabilities& capabilities = capabilities_of(device);
   const size_t n_operands = plan.inputs.size() + plan.outputs.size() + n_others;
-  if (n_operands > std::min<size_t>(capabilities.max_operands, Axes::kMostOperands)) {
-    return TENON_STR("has no room for so many operands in one shader");
+  if (n_operands > Axes::kMostOperands) return TENON_STR("goes over no axes of so many operands");
+  if (const tenon_string reason = refusal_of_operands(device, n_operands); reason.size > 0) {
+    return reason;
   }
   const auto n_values = static_cast<uint32_t>(plan.inputs.size() + plan.instructions.size());
   for (uint32_t value = 0; value < n_values; ++value) {

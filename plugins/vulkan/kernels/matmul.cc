@@ -151,8 +151,8 @@ class Matmul final : public ProductKernel {
 };
 
 Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPlan> epilogue) {
-  if (request.output(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
-    return tenon_sdk::refuse("has no float64");
+  if (const tenon_string reason = refusal_of_product(request); reason.size > 0) {
+    return {.reason = reason};
   }
   return {.kernel = std::make_unique<Matmul>(request, gemm, std::move(epilogue)),
           .traits = ProductKernel::kTraits};

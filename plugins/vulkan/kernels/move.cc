@@ -144,7 +144,9 @@ Prepared prepare_pad(const Request& request) {
     push(words, n);
     push(words, out.rank);
     for (size_t axis = out.rank; axis-- > 0;) {
-      for (const int64_t word : {out.sizes[axis], in.sizes[axis], pads[axis], in.strides[axis]}) {
+      // What lies further away is as far from the result as what lies beside it.
+      const int64_t before = std::clamp(pads[axis], -in.sizes[axis], out.sizes[axis]);
+      for (const int64_t word : {out.sizes[axis], in.sizes[axis], before, in.strides[axis]}) {
         push(words, word);
       }
     }

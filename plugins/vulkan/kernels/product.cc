@@ -9,6 +9,8 @@ using spirv::Code;
 
 using enum ProductKernel::Parameter;
 
+constexpr uint32_t kPacked = 3;  // Operands: factors and sums.
+
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 void only_read(std::span<Operand> operands) {
@@ -28,6 +30,17 @@ tenon_dtype product_dtype(tenon_dtype dtype) {
   }
 }
 
+tenon_string refusal_of_product(const Request& request) {
+  if (request.output(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
+    return TENON_STR("has no float64");
+  }
+  size_t n_operands = 1;
+  for (size_t i = 0; i < request.n_inputs(); ++i) {
+    if (request.input(i).dtype != TENON_DTYPE_NONE) ++n_operands;
+  }
+  return refusal_of_operands(request.device(), n_operands);
+}
+
 bool starts_by_four(const Operand& operand, tenon_dtype dtype) {
   return operand.buffer != nullptr && operand.first % (4 * tenon_sdk::size_of(dtype)) == 0;
 }
@@ -38,7 +51,8 @@ bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis) {
     return false;
   }
   for (size_t other = 0; other < view.rank; ++other) {
-    if (other != axis && view.strides[other] % 4 != 0) return false;
+    const int64_t stride = view.strides[other];
+    if (other != axis && (stride < 0 || stride % 4 != 0)) return false;
   }
   return true;
 }
@@ -53,7 +67,9 @@ ProductKernel::ProductKernel(tenon_device_p* device, const Operands& operands, t
                   (epilogue_ ? epilogue_->n_inputs() + epilogue_->n_outputs() : 1)),
       dtype_(dtype),
       wide_(product_dtype(dtype)),
-      packed_(wide_ == TENON_FLOAT32 ? packed_shape(capabilities_) : std::nullopt) {}
+      packed_(wide_ == TENON_FLOAT32 && n_operands_ + kPacked <= capabilities_.max_operands
+                  ? packed_shape(capabilities_)
+                  : std::nullopt) {}
 
 ResultCode ProductKernel::result(Code& code, spirv::U32 end) const {
   return {code, epilogue_ ? &*epilogue_ : nullptr, operands_.n_inputs, dtype_, end};
@@ -73,19 +89,23 @@ constexpr int64_t kMostBlocks = kMostIterations;
 
 // A product that is worth it, each element that is packed being multiplied several times; and one
 // that has more steps than an invocation goes through one by one.
-bool ProductKernel::is_packed(const ProductSizes& sizes) const {
+std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes& sizes) const {
   constexpr int64_t kLeastProducts = 1 << 15, kLeastTimes = 4, kMostSteps = kMostIterations / 2;
-  if (!packed_) return false;
-  return sizes.deep > kMostSteps ||
-         (sizes.rows * sizes.columns >= kLeastTimes * (sizes.rows + sizes.columns) &&
-          sizes.matrices * sizes.rows * sizes.columns * sizes.deep >= kLeastProducts);
-}
-
-ProductKernel::Packing ProductKernel::packing(const ProductSizes& sizes) const {
+  if (!packed_) return std::nullopt;
+  if (sizes.deep <= kMostSteps &&
+      (sizes.rows * sizes.columns < kLeastTimes * (sizes.rows + sizes.columns) ||
+       sizes.matrices * sizes.rows * sizes.columns * sizes.deep < kLeastProducts)) {
+    return std::nullopt;
+  }
   const int64_t n_blocks = divide_up(sizes.deep, packed_->block());
-  const int64_t blocks_at_once = std::min(n_blocks, kMostBlocks);
-  const int64_t k_bytes = blocks_at_once * packed_->block() * static_cast<int64_t>(sizeof(float));
   const int64_t n_down = divide_up(sizes.rows, packed_->rows());
+  const int64_t block_bytes = packed_->block() * static_cast<int64_t>(sizeof(float));
+  const int64_t left_block_bytes = n_down * packed_->rows() * block_bytes;
+  // All rows of a block are packed, and shaders see them whole.
+  const auto seen_bytes = static_cast<int64_t>(capabilities_.seen_bytes());
+  const int64_t blocks_at_once = std::min({n_blocks, kMostBlocks, seen_bytes / left_block_bytes});
+  if (blocks_at_once == 0) return std::nullopt;
+  const int64_t k_bytes = blocks_at_once * block_bytes;
   Packing packing = {.n_blocks = n_blocks,
                      .n_tiles = divide_up(sizes.columns, packed_->columns()),
                      .blocks_at_once = blocks_at_once,
@@ -103,50 +123,55 @@ ProductKernel::Packing ProductKernel::packing(const ProductSizes& sizes) const {
   if (packing.has_partial_sums()) {
     packing.sums_bytes = n_down * packed_->rows() * packing.tiles_at_once * packed_->columns() *
                          static_cast<int64_t>(sizeof(float));
+    if (packing.sums_bytes > seen_bytes) return std::nullopt;
   }
   return packing;
 }
 
 uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
   const ProductSizes product = sizes(launch);
-  if (!is_packed(product)) {
-    const SumParts parts = parts_of_sums(capabilities_, product);
-    if (parts.n == 1) return 0;
-    return static_cast<uint64_t>(parts.n * product.matrices * product.rows * product.columns) *
-           tenon_sdk::size_of(wide_);
+  if (const std::optional<Packing> all = packing(product)) {
+    return static_cast<uint64_t>(
+        all->matrices_at_once *
+        (all->left_bytes + all->tiles_at_once * all->tile_bytes + all->sums_bytes));
   }
-  const Packing all = packing(product);
-  return static_cast<uint64_t>(
-      all.matrices_at_once *
-      (all.left_bytes + all.tiles_at_once * all.tile_bytes + all.sums_bytes));
+  const SumParts own = parts(product);
+  if (own.n == 1) return 0;
+  return static_cast<uint64_t>(own.n * product.matrices * product.rows * product.columns) *
+         tenon_sdk::size_of(wide_);
+}
+
+// What all parts have is one operand more.
+SumParts ProductKernel::parts(const ProductSizes& sizes) const {
+  if (n_operands_ + 1 > capabilities_.max_operands) return {.steps = sizes.deep};
+  return parts_of_sums(capabilities_, sizes);
 }
 
 tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch) const {
   const ProductSizes product = sizes(launch);
   if (product.matrices * product.rows * product.columns == 0) return nullptr;
-  std::vector<Operand> operands;
-  for (uint32_t i = 0; i < launch.n_inputs + launch.n_outputs; ++i) {
-    const bool is_absent = i < launch.n_inputs && launch.inputs[i].dtype == TENON_DTYPE_NONE;
-    if (!is_absent) operands.push_back(operand_of(launch, i));
-  }
+  if (tenon_error* error = check_axes(device_, launch)) return error;
+  if (tenon_error* error = check(launch)) return error;
+  std::vector<Operand> operands = operands_of(launch);
   Words words = {static_cast<uint32_t>(product.matrices), static_cast<uint32_t>(product.rows),
                  static_cast<uint32_t>(product.columns), static_cast<uint32_t>(product.deep)};
   words.resize(kOwn);
   push(launch, words);
   const uint32_t first_of_loop = launch.n_inputs - (epilogue_ ? epilogue_->n_inputs() : 0);
   if (epilogue_) epilogue_->push(launch, first_of_loop, words);
-  if (is_packed(product)) {
+  if (const std::optional<Packing> all = packing(product)) {
     Fours by_four = fours(launch);
     if (epilogue_ && !epilogue_->goes_by_four(launch, first_of_loop)) by_four.result = false;
-    return run_packed(encoder, std::move(operands), workspace_of(launch), words, product, by_four);
+    return run_packed(encoder, std::move(operands), workspace_of(launch), words, product, *all,
+                      by_four);
   }
-  const SumParts parts = parts_of_sums(capabilities_, product);
-  words[kParts] = static_cast<uint32_t>(parts.n);
-  words[kSteps] = static_cast<uint32_t>(parts.steps);
+  const SumParts own = parts(product);
+  words[kParts] = static_cast<uint32_t>(own.n);
+  words[kSteps] = static_cast<uint32_t>(own.steps);
   const AlongK along = along_k(launch);
   words[kLeftAlongK] = along.left ? 1 : 0;
   words[kRightAlongK] = along.right ? 1 : 0;
-  if (parts.n == 1) return run_tiles(encoder, std::move(operands), nullptr, words, product);
+  if (own.n == 1) return run_tiles(encoder, std::move(operands), nullptr, words, product);
   const Operand sums = workspace_of(launch);
   if (tenon_error* error = run_tiles(encoder, operands, &sums, words, product)) return error;
   return add_parts(encoder, std::move(operands), sums, words, product);
@@ -244,8 +269,8 @@ tenon_error* ProductKernel::add_parts(Encoder& encoder, std::vector<Operand> ope
 
 tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> operands,
                                        const Operand& workspace, Words& words,
-                                       const ProductSizes& product, const Fours& fours) const {
-  const Packing all = packing(product);
+                                       const ProductSizes& product, const Packing& all,
+                                       const Fours& fours) const {
   const auto bytes = [&](int64_t of_matrix) {
     return static_cast<uint64_t>(all.matrices_at_once * of_matrix);
   };
@@ -332,12 +357,11 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
 // What the calls of an epilogue take does not count as iterations of a product, so none may loop.
 Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
   const auto n_inputs = static_cast<uint32_t>(head.n_inputs());
-  constexpr uint32_t kPacked = 3;  // Factors and sums.
   if (const tenon_string reason = refusal(head.device(), plan, n_inputs + kPacked);
       reason.size > 0) {
     return {.reason = reason};
   }
-  if (has_loop(plan)) return tenon_sdk::refuse("puts no call that loops behind a product");
+  if (iterations_of(plan) > 0) return tenon_sdk::refuse("puts no call that loops behind a product");
   switch (head.op()) {
     case TENON_OP_matmul:
       return prepare_matmul(head, std::move(plan));

@@ -39,6 +39,9 @@ Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue
 Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);
 
+// The reason for which a device has no such product, or none.
+tenon_string refusal_of_product(const Request& request);
+
 class ProductKernel : public Kernel, public ProductParameters {
  public:
   // Which of the launch's operands are what, without what an epilogue has.
@@ -55,6 +58,7 @@ class ProductKernel : public Kernel, public ProductParameters {
       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC | TENON_KERNEL_WORKSPACE;
 
  protected:
+  tenon_device_p* device() const { return device_; }
   // Of a shader whose own parameters end there.
   ResultCode result(spirv::Code& code, spirv::U32 end) const;
 
@@ -65,6 +69,8 @@ class ProductKernel : public Kernel, public ProductParameters {
   virtual void push(const tenon_launch& launch, Words& words) const = 0;
   virtual Fours fours(const tenon_launch& launch) const = 0;
   virtual AlongK along_k(const tenon_launch& launch) const = 0;
+  // What shaders cannot have.
+  virtual tenon_error* check(const tenon_launch&) const { return nullptr; }
 
   // How the packed factors are laid out, and how much is computed at once.
   struct Packing {
@@ -77,8 +83,9 @@ class ProductKernel : public Kernel, public ProductParameters {
     bool has_partial_sums() const { return blocks_at_once < n_blocks; }
   };
 
-  bool is_packed(const ProductSizes& sizes) const;
-  Packing packing(const ProductSizes& sizes) const;
+  // Nothing, if it is not to be.
+  std::optional<Packing> packing(const ProductSizes& sizes) const;
+  SumParts parts(const ProductSizes& sizes) const;
   // The bit of an operand that goes by four.
   uint32_t vectors_of(uint32_t operand, bool by_four) const;
   uint32_t vectors_of_result(bool by_four) const;
@@ -93,7 +100,8 @@ class ProductKernel : public Kernel, public ProductParameters {
   tenon_error* add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
                          const Words& words, const ProductSizes& product) const;
   tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,
-                          Words& words, const ProductSizes& product, const Fours& fours) const;
+                          Words& words, const ProductSizes& product, const Packing& all,
+                          const Fours& fours) const;
   enum Side { kLeft, kRight };
   tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
                     const Words& words, bool by_four) const;

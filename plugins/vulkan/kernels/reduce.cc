@@ -155,7 +155,9 @@ class ReduceKernel final : public Kernel {
     reduced.push(words);
     const int64_t longest_short = longest_short_row(capabilities_of(device_));
     Pass pass = {.by_groups = sizes.part > longest_short, .by_lines = reduced.is_line()};
-    if (sizes.n_parts == 1) return run(encoder, pass, {from, to}, words, sizes.n_rows);
+    if (sizes.n_parts == 1) {
+      return run(encoder, pass, {from, to}, words, {sizes.n_rows, sizes.length});
+    }
     // Values first; behind them, of a search, which elements they are.
     const int64_t n_partials = sizes.n_rows * sizes.n_parts;
     Operand values = workspace_of(launch), indices = values;
@@ -165,19 +167,24 @@ class ReduceKernel final : public Kernel {
     values.is_written = indices.is_written = false;
     written_values.is_written = written_indices.is_written = true;
     pass.to_partials = true;
-    if (tenon_error* error =
-            run(encoder, pass, {from, written_values, written_indices}, words, n_partials)) {
+    if (tenon_error* error = run(encoder, pass, {from, written_values, written_indices}, words,
+                                 {n_partials, sizes.part})) {
       return error;
     }
     Words joined;
     push(joined, sizes.n_rows);
     push(joined, sizes.n_parts);
     const Pass join = {.by_groups = sizes.n_parts > longest_short, .from_partials = true};
-    return reduction_.is_search() ? run(encoder, join, {values, indices, to}, joined, sizes.n_rows)
-                                  : run(encoder, join, {values, to}, joined, sizes.n_rows);
+    const Items rows = {sizes.n_rows, sizes.n_parts};
+    return reduction_.is_search() ? run(encoder, join, {values, indices, to}, joined, rows)
+                                  : run(encoder, join, {values, to}, joined, rows);
   }
 
  private:
+  // So many rows, or parts of them, of so many elements.
+  struct Items {
+    int64_t n, length;
+  };
   struct Sizes {
     int64_t n_rows = 1, length = 1, n_parts = 1, part = 1;
   };
@@ -199,7 +206,7 @@ class ReduceKernel final : public Kernel {
   }
 
   tenon_error* run(Encoder& encoder, const Pass& pass, std::initializer_list<Operand> operands,
-                   const Words& words, int64_t n_items) const {
+                   const Words& words, const Items& items) const {
     const size_t n = operands.size() - (pass.to_partials && !reduction_.is_search() ? 1 : 0);
     const auto n_operands = static_cast<uint32_t>(n);
     const LazyPipeline& lazy = pipelines_[8 * pass.by_groups + 4 * pass.from_partials +
@@ -211,11 +218,12 @@ class ReduceKernel final : public Kernel {
       return code.finish();
     });
     if (error != nullptr) return error;
-    const auto items = static_cast<uint64_t>(n_items);
-    return encoder.dispatch({pipeline,
-                             {operands.begin(), n},
-                             words,
-                             pass.by_groups ? so_many_groups(items) : groups_for(items)});
+    const auto n_items = static_cast<uint64_t>(items.n);
+    const uint64_t iterations = iterations_of_runs(pass.by_groups, items.length);
+    const Rounds rounds =
+        pass.by_groups ? rounds_of_groups(n_items, iterations) : rounds_for(n_items, iterations);
+    if (error = check_iterations(device_, rounds.iterations); error != nullptr) return error;
+    return encoder.dispatch({pipeline, {operands.begin(), n}, words, rounds.groups});
   }
 
   tenon_device_p* const device_;

@@ -239,11 +239,16 @@ class RowLoop final : public Kernel {
         });
     if (error != nullptr) return error;
     const auto n = static_cast<uint64_t>(n_rows);
-    return encoder.dispatch(
-        {pipeline, {operands, n_operands}, words, by_groups ? so_many_groups(n) : groups_for(n)});
+    const uint64_t iterations = kMostPasses * iterations_of_runs(by_groups, length);
+    const Rounds rounds = by_groups ? rounds_of_groups(n, iterations) : rounds_for(n, iterations);
+    if (error = check_iterations(device_, rounds.iterations); error != nullptr) return error;
+    return encoder.dispatch({pipeline, {operands, n_operands}, words, rounds.groups});
   }
 
  private:
+  // Over a row's elements: of four stages, and for what is given behind them.
+  static constexpr uint64_t kMostPasses = 5;
+
   tenon_device_p* const device_;
   const LoopPlan plan_;
   const LazyPipeline pipelines_[4];
@@ -253,7 +258,7 @@ class RowLoop final : public Kernel {
 
 // An invocation goes over thousands of elements, and that more than once.
 Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
-  if (capabilities_of(device).max_iterations < UINT64_MAX && has_loop(plan)) {
+  if (capabilities_of(device).max_iterations < UINT64_MAX && iterations_of(plan) > 0) {
     return tenon_sdk::refuse("has a driver that would end so many loops");
   }
   return {.kernel = std::make_unique<RowLoop>(device, std::move(plan)),

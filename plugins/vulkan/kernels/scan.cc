@@ -385,6 +385,12 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
   if (x.dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
+  // The line, what comes before its parts, and the results; of a search also places of both.
+  const size_t n_operands = scan.tells_where ? 5 : 3;
+  if (const tenon_string reason = refusal_of_operands(request.device(), n_operands);
+      reason.size > 0) {
+    return {.reason = reason};
+  }
   const size_t axis = tenon_sdk::from_front(given_axis, x.rank);
   return {
       .kernel = std::make_unique<ScanKernel>(request, axis, scan),

@@ -232,6 +232,7 @@ class Scatter final : public Kernel {
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view &x = launch.inputs[0], &out = launch.outputs[0];
+    if (tenon_error* error = check_axes(device_, launch)) return error;
     Operand y = operand_of(launch, 3);
     if (tenon_error* error =
             strided_copy(encoder, copy_, operand_of(launch, 0), y, x, out.strides, 0)) {
@@ -376,6 +377,10 @@ Prepared scatter_kernel(const Request& request, bool has_tuples, int32_t reducti
   if (!is_moved && dtype == TENON_BOOL) return tenon_sdk::refuse("has no such reduction of bool");
   if (!is_moved && dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
+  }
+  // Indices, updates, the result and the record; or, sorted, targets and their order.
+  if (const tenon_string reason = refusal_of_operands(request.device(), 4); reason.size > 0) {
+    return {.reason = reason};
   }
   const Op op = {.has_tuples = has_tuples,
                  .reduction = reduction,

@@ -62,6 +62,12 @@ inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   return {groups, rounds_of(n, groups) * (1 + iterations), n};
 }
 
+// For n items that are a group's each.
+inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
+  const std::array<uint32_t, 3> groups = so_many_groups(n);
+  return {groups, n == 0 ? 0 : (n + groups[0] - 1) / groups[0] * (1 + iterations)};
+}
+
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
 
 // One dispatch with a pipeline that is ready: a function fills in its parameters, and gives the
@@ -85,6 +91,7 @@ class OneDispatch final : public Kernel {
       if (view.dtype != TENON_DTYPE_NONE) operands[n_operands++] = operand_of(launch, i);
     }
     if (has_record_) operands[n_operands++] = record_of(launch);
+    if (tenon_error* error = check_axes(device_, launch)) return error;
     Words words;
     const Rounds rounds = {fill_(launch, words)};
     if (rounds.groups[0] == 0) return nullptr;
@@ -109,6 +116,9 @@ class OneDispatch final : public Kernel {
 template <class Fill>
 tenon_sdk::Prepared one_dispatch(tenon_device_p* device, spirv::Code& code, uint32_t n_operands,
                                  uint32_t traits, Fill fill, bool has_record = false) {
+  if (tenon_string reason = refusal_of_operands(device, n_operands); reason.size > 0) {
+    return {.reason = reason};
+  }
   PipelineRef pipeline;
   const Words module = code.finish();
   if (tenon_error* error = make_pipeline(device, module, n_operands, &pipeline)) {

@@ -128,6 +128,10 @@ Prepared sort_kernel(const Request& request, int64_t axis, bool is_descending, c
   if (request.input(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
+  if (const tenon_string reason = refusal_of_operands(request.device(), kept.n_operands());
+      reason.size > 0) {
+    return {.reason = reason};
+  }
   const size_t from_front = tenon_sdk::from_front(axis, request.input(0).rank);
   return {
       .kernel = std::make_unique<SortKernel>(request, from_front, is_descending, kept),

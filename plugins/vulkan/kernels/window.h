@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plugins/sdk/kernel.h"
+#include "plugins/vulkan/encoder.h"
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/spirv/code.h"
 
@@ -30,6 +31,20 @@ struct Window {
     if constexpr (requires { attrs.lhs_dilation; }) {
       set(lhs_dilations, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
     }
+  }
+
+  // Whether shaders count, with a sign, where the taps of so many windows lie.
+  bool is_counted(const Spatial& windows, const Spatial& taps) const {
+    for (size_t i = 0; i < kSpatial; ++i) {
+      const int64_t last = (windows[i] - 1) * steps[i] + (taps[i] - 1) * dilations[i] - pads[i];
+      if (!is_word(-pads[i]) || !is_word(last)) return false;
+    }
+    return true;
+  }
+  static bool is_word(int64_t place) { return place == static_cast<int32_t>(place); }
+  static tenon_error* error(tenon_device_p* device) {
+    return make_error(device, TENON_UNIMPLEMENTED,
+                      "windows lie further apart than shaders count, with 31 bits");
   }
 
   void push(spirv::Words& words) const {

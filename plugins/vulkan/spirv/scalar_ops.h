@@ -10,9 +10,9 @@ namespace tenon_vulkan::spirv {
 // What an elementwise op gives, in the dtype `result`.
 Element scalar_op(uint32_t op, std::span<const Element> inputs, tenon_dtype result);
 
-// Whether its code for one element of that dtype goes through a loop, some tens of times or, for
-// remainders of floats, as often as their exponents differ.
-bool has_loop(uint32_t op, tenon_dtype dtype);
+// How often at most its code for one element of that dtype goes through a loop: 0, some tens of
+// times or, for remainders of floats, as often as their exponents differ.
+uint32_t iterations_of(uint32_t op, tenon_dtype dtype);
 
 // ---- the families that it is made of
 

@@ -393,7 +393,7 @@ std::vector<uint32_t> add_shader() {
   return words;
 }
 
-AddKernel::AddKernel(tenon_device_p* device) {
+AddKernel::AddKernel(tenon_device_p* device, uint64_t products) : products_(products) {
   EXPECT_SUCCESS(make_pipeline(device, add_shader(), 3, &pipeline_));
 }
 
@@ -405,7 +405,8 @@ tenon_error* AddKernel::enqueue(Encoder& encoder, const tenon_launch& launch) co
   return encoder.dispatch({.pipeline = pipeline_.get(),
                            .operands = operands,
                            .words = words,
-                           .groups = {(n + 63) / 64, 1, 1}});
+                           .groups = {(n + 63) / 64, 1, 1},
+                           .products = products_});
 }
 
 AddLaunch::AddLaunch(const Place& a, const Place& b, const Place& out) : views_(), launch_() {

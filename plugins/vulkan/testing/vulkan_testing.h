@@ -192,14 +192,16 @@ class PreparedKernel {
   tenon_kernel_p* handle_ = nullptr;
 };
 
-// out[i] = a[i] + b[i] for words, or a[i] + b[0] if b has one element.
+// out[i] = a[i] + b[i] for words, or a[i] + b[0] if b has one element. It may say that it takes as
+// long as so many products.
 class AddKernel final : public Kernel {
  public:
-  explicit AddKernel(tenon_device_p* device);
+  explicit AddKernel(tenon_device_p* device, uint64_t products = 0);
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override;
   tenon_kernel_p* handle() { return tenon_sdk::to_c(this); }
 
  private:
+  const uint64_t products_;
   PipelineRef pipeline_;
 };
 
