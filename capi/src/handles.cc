@@ -69,14 +69,15 @@ std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles
   return tensors;
 }
 
-std::vector<Tensor> get_arguments(const Scope& scope, tenon_tensor* const* handles, size_t n) {
+std::vector<Tensor> get_arguments(Scope& scope, tenon_tensor* const* handles, size_t n) {
   std::vector<Tensor> tensors(n);
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
     TensorImpl& x = tensor_of(scope, handles[i], Donation::kOffered, {"inputs", i});
     // Of what a tape keeps too, the handle alone is given away.
     const bool is_kept = x.donation != Donation::kNone && x.owners() > 1;
-    tensors[i] = is_kept ? renewed(x) : Tensor::share(&x);
+    tensors[i] = Tensor::share(&x);
+    if (is_kept) tensors[i] = not_donated(scope, tensors[i]);
   }
   return tensors;
 }

@@ -138,7 +138,7 @@ enum class Entries { kRequired, kNullable };
 std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles, size_t n,
                                 const char* name, Entries entries = Entries::kRequired);
 // The inputs of a call that is more than one op; those that were donated are marked as such.
-std::vector<Tensor> get_arguments(const Scope& scope, tenon_tensor* const* handles, size_t n);
+std::vector<Tensor> get_arguments(Scope& scope, tenon_tensor* const* handles, size_t n);
 // Behind such a call, and when nothing else holds them.
 void end_donations(tenon_tensor* const* handles, size_t n);
 std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name);

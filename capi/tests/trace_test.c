@@ -380,6 +380,33 @@ static void scopes_that_share_a_function_are_told_their_own_errors(void) {
   tenon_scope_release(other);
 }
 
+/* A tape knows what is donated for what it was. */
+static void are_differentiated_by_what_is_donated(void) {
+  struct code code = {.run = product};
+  tenon_function* f = function_of(&code, NULL);
+  tenon_tensor* x = F32(1, 2, 3);
+  int i;
+  for (i = 0; i < 4; ++i) {
+    tenon_tensor *inputs[2] = {x, NULL}, *y = NULL, *dx = NULL;
+    tenon_value* source = (tenon_value*)x;
+    tenon_tape* tape = NULL;
+    CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
+    CHECK_OK(tenon_tape_watch(tape, source));
+    CHECK_OK(tenon_add(scope(), x, x, &inputs[1]));
+    CHECK_OK(tenon_tensor_donate(inputs[1]));
+    CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
+    CHECK_VALUES(y, 2, 8, 18);
+    CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dx));
+    CHECK_VALUES(dx, 4, 8, 12);
+    tenon_tensor_release(dx);
+    tenon_tensor_release(y);
+    tenon_tensor_release(inputs[1]);
+    tenon_tape_release(tape);
+  }
+  tenon_tensor_release(x);
+  tenon_function_release(f);
+}
+
 int main(void) {
   RUN(can_be_traced_without_running);
   RUN(may_make_variables_once);
@@ -390,5 +417,6 @@ int main(void) {
   RUN(have_no_memory);
   RUN(differentiate_as_custom_gradients_say);
   RUN(scopes_that_share_a_function_are_told_their_own_errors);
+  RUN(are_differentiated_by_what_is_donated);
   return report();
 }

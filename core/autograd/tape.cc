@@ -152,6 +152,14 @@ void tapes_on_read(Scope& scope, Variable& variable, TensorImpl& value) {
   each_tape(scope, [&](Tape& tape) { tape.on_read(variable, value); });
 }
 
+void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to) {
+  each_tape(scope, [&](Tape& tape) { tape.follow(from, to); });
+}
+
+void Tape::follow(const TensorImpl& from, TensorImpl& to) {
+  if (const Node node = node_of(from); node != 0) bind(to, node, true);
+}
+
 // ---- records ----
 
 Tensors Tape::apply_below(const Call& call) {
@@ -174,8 +182,10 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   const bool adds_up = in_parts && !has_kernel(scope, call);
   if (adds_up && !tape.takes_as_one(call)) return composites(scope).call(call);
 
+  const uint64_t saved = in_parts ? ~uint64_t{0} : op.saved_inputs;
   Tensors outputs;
   {
+    const Tensors kept = tape.donated(call.inputs, saved);
     Scope::Below below(scope, tape);
     outputs = tape.apply_below(call);
   }
@@ -183,13 +193,24 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y->type.dtype);
   if (!any_floating) return outputs;  // Nothing can be differentiated by it.
 
-  Record& record = tape.new_record(call.inputs, call.types, outputs,
-                                   in_parts ? ~uint64_t{0} : op.saved_inputs, op.saved_outputs);
+  Record& record = tape.new_record(call.inputs, call.types, outputs, saved, op.saved_outputs);
   record.op = &op;
   record.attrs = OwnedAttrs(call.attrs);
   record.recompute = in_parts;
   record.adds_up = adds_up;
   return outputs;
+}
+
+// Of what is to be saved those that are donated: while somebody has them, no result is written
+// there.
+Tensors Tape::donated(Inputs inputs, uint64_t saved) {
+  Tensors all;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_donated = inputs[i] && inputs[i]->donation == Donation::kOffered;
+    if (is_donated && (saved >> std::min<size_t>(i, 63) & 1))
+      all.push_back(Tensor::share(inputs[i]));
+  }
+  return all;
 }
 
 // Whether the parts of a call give the same if one record recomputes them: each input is a value of

@@ -68,6 +68,8 @@ class Tape final : public Interpreter, public Pooled<Tape> {
 
   // Called by those who make tensors outside of apply().
   void on_read(Variable& variable, TensorImpl& value);
+  // Takes a tensor that nobody has seen for another.
+  void follow(const TensorImpl& from, TensorImpl& to);
   // A call that is no op. The derivative of record_custom() may use inputs and outputs.
   void record_call(Inputs inputs, const Tensors& outputs,
                    const std::shared_ptr<const CustomVjp>& vjp, uint64_t kept = 0);
@@ -104,6 +106,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   ~Tape();
 
   Tensors apply_below(const Call& call);
+  static Tensors donated(Inputs inputs, uint64_t saved);
   Tensors linearize(const Call& call);
   Node node_of(const TensorImpl& x) const;
   bool watches_any(Inputs inputs) const;

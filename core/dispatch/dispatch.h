@@ -48,8 +48,9 @@ void consume(TensorImpl& x);
 // A size of the code under trace that a value will say, i64[]. Defined by those who trace.
 Size read_traced_size(Scope& scope, const Tensor& x);
 // A donated tensor under another identity: for what is more than one op, of which the first would
-// end it.
-Tensor not_donated(const Tensor& x);
+// end it. Tapes take it for the same.
+Tensor not_donated(Scope& scope, const Tensor& x);
+void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to);  // Defined with the tape.
 
 // Tensors from host memory, row-major, and back. `bytes` must be what the type takes.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);

@@ -21,6 +21,10 @@ class DispatchTest : public CoreTest {
     TensorImpl* input = x.get();
     return std::move(apply(scope(), op_def(OpId::k_neg), {}, {&input, 1})[0]);
   }
+  Tensor call_mul(const Tensor& x, const Tensor& y) {
+    TensorImpl* const inputs[] = {x.get(), y.get()};
+    return std::move(apply(scope(), op_def(OpId::k_mul), {}, inputs)[0]);
+  }
 };
 
 TEST_F(DispatchTest, AddsWithBroadcasting) {
@@ -108,6 +112,18 @@ TEST_F(DispatchTest, ADonatedTensorThatATapeKeepsStaysWhole) {
 
   EXPECT_TENSOR(negative, f32({-3, -6}));
   EXPECT_TENSOR(t->gradient(z, x), f32({18, 36}));
+}
+
+TEST_F(DispatchTest, ADonatedTensorThatItsOwnCallSavesStaysWhole) {
+  const Ref<Tape> t = tape();
+  const Tensor x = f32({1, 2});
+  t->watch(x);
+  const Tensor y = x * 3.0;
+  y->donation = Donation::kOffered;
+  const Tensor z = call_mul(y, x);
+
+  EXPECT_TENSOR(z, f32({3, 12}));
+  EXPECT_TENSOR(t->gradient(z, x), f32({6, 12}));
 }
 
 TEST_F(DispatchTest, AnIndexOutOfRangeFailsAtOnceAndOnce) {

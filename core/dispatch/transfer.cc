@@ -203,6 +203,11 @@ void consume(TensorImpl& x) {
   if (x.owners() == 1) x.storage.reset();  // Else a tape keeps it, too.
 }
 
-Tensor not_donated(const Tensor& x) { return x->donation == Donation::kNone ? x : renewed(*x); }
+Tensor not_donated(Scope& scope, const Tensor& x) {
+  if (x->donation == Donation::kNone) return x;
+  Tensor own = renewed(*x);
+  if (scope.innermost()) tapes_follow(scope, *x, *own);
+  return own;
+}
 
 }  // namespace tenon

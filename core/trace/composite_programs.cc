@@ -90,9 +90,10 @@ class Programs final : public CompositePrograms {
     SmallVector<uint8_t, 16> spare;
     for (const Tensor& x : inputs) {
       if (!x) continue;
-      given.push_back(not_donated(x));
-      // Owned by the caller's handle, and by the one of this call.
-      spare.push_back(x->donation == Donation::kOffered ? uint8_t{2} : uint8_t{0});
+      // Nobody has it but the caller and this call, nor its memory but it and the one given.
+      const bool is_spare = x->donation == Donation::kOffered && x->owners() == 2;
+      spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
+      given.push_back(not_donated(scope, x));
     }
     if (!entry->program->serves(given)) return code(inputs);
     return spread(entry->program->run(scope, given, spare.span()), entry->gives);
@@ -162,7 +163,7 @@ class Programs final : public CompositePrograms {
                  const Code& code) {
     const Present present(inputs);
     Tensors given;
-    for (const Tensor& x : present.tensors) given.push_back(not_donated(x));
+    for (const Tensor& x : present.tensors) given.push_back(not_donated(scope, x));
     Entry made = {hash_of(key, words), &key.op, OwnedAttrs(key.attrs), words, {}, nullptr};
     Program::Recorded recorded;
     {

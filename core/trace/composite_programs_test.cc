@@ -82,6 +82,17 @@ TEST_F(CompositePrograms, WriteOnWhatIsDonated) {
   }
 }
 
+TEST_F(CompositePrograms, LeaveWhatIsDonatedToWhoeverKeepsIt) {
+  const auto relu6 = [](const Tensor& x) { return call_op(OpId::k_relu6, {}, {&x, 1})[0]; };
+  for (int n = 0; n < kCalls; ++n) {
+    const Tensor x = f32({1, -2, 30}), kept = x;
+    x->donation = Donation::kOffered;
+    EXPECT_TENSOR(relu6(x), f32({1, 0, 6}));
+    kept->donation = Donation::kNone;
+    EXPECT_TENSOR(kept, f32({1, -2, 30}));
+  }
+}
+
 TEST_F(CompositePrograms, FailAtTheLineThatCallsThem) {
   const Tensor table = f32({2, 1}, {1, 2});
   const auto look_up = [&](int64_t i) {

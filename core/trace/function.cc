@@ -100,7 +100,7 @@ Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& stati
   const Deeper deeper(name_);
   ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
-  for (const Tensor& x : inputs) given.push_back(not_donated(x));
+  for (const Tensor& x : inputs) given.push_back(not_donated(scope, x));
   const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kKeepAll;
   const auto code = [&](TensorSpan) { return body_(scope, given, statics); };
   Tensors outputs = keeps_all ? code({}) : trace_recompute(scope, code, options_.memory_budget);

@@ -129,7 +129,7 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   size_t argument = 0, capture = 0, state = 0;
   for (const Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) {
-      all.push_back(not_donated(arguments[argument++]));
+      all.push_back(not_donated(scope, arguments[argument++]));
     } else if (node->role == InputRole::kCapture) {
       all.push_back(captures_[capture++]);
     } else {

@@ -79,6 +79,10 @@ tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spi
   return from_c(device).pipelines().get(spirv, {n_operands, texels}, *out_pipeline);
 }
 
+bool starts_by_four(const Operand& operand, tenon_dtype dtype) {
+  return operand.buffer != nullptr && operand.first % (4 * tenon_sdk::size_of(dtype)) == 0;
+}
+
 std::vector<Operand> operands_of(const tenon_launch& launch) {
   std::vector<Operand> operands;
   for (uint32_t i = 0; i < launch.n_inputs + launch.n_outputs; ++i) {

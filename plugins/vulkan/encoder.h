@@ -69,6 +69,8 @@ struct Operand {
 
 // A view as an operand. `number` counts the inputs, then the outputs.
 Operand operand_of(const tenon_launch& launch, uint32_t number);
+// Whether it begins at a multiple of four elements.
+bool starts_by_four(const Operand& operand, tenon_dtype dtype);
 // Its inputs that are there, and its outputs.
 std::vector<Operand> operands_of(const tenon_launch& launch);
 Operand workspace_of(const tenon_launch& launch);

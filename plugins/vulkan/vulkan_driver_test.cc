@@ -248,7 +248,6 @@ TEST(VulkanDevice, DescribesItself) {
   EXPECT_GE(properties.memory_bytes, properties.max_buffer_bytes);
   EXPECT_GE(properties.max_buffer_bytes, uint64_t{1} << 20);
   EXPECT_GE(properties.max_operand_bytes, uint64_t{1} << 26);
-  EXPECT_LT(properties.max_operand_bytes, capabilities_of(bench.device()).max_operand_bytes);
   EXPECT_NE(properties.features & TENON_FEATURE_HOST_BLOCKING, 0u);
   EXPECT_EQ(properties.features & TENON_FEATURE_SYNCHRONOUS, 0u);
 }

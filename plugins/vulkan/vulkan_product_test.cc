@@ -242,8 +242,25 @@ TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
   queue.write(memory_b, 0, b.data(), of_b.bytes());
   const tenon_view inputs[] = {of_a.view(memory_a, 0), of_b.view(memory_b, 0)},
                    y = of_y.view(memory_y, 0);
-  run(bench, queue, matmul_kernel(bench, product), inputs, {&y, 1});
+  const bool is_packed = run(bench, queue, matmul_kernel(bench, product), inputs, {&y, 1});
+  const auto packed_bytes = static_cast<uint64_t>(product.rows) * 16 * sizeof(float);
+  if (capabilities_of(bench.device()).max_operand_bytes < packed_bytes) {
+    EXPECT_FALSE(is_packed);
+  }
   expect_elements(queue.bytes(memory_y, of_y.bytes()), expected(product, a, b));
+}
+
+TEST_F(VulkanProducts, MayHaveNoElements) {
+  const BothWays ways;
+  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const std::array<int64_t, 3> all_sizes[] = {{1, 0, 10}, {1, 10, 0}, {0, 10, 10}};
+  for (const auto& [matrices, rows, columns] : all_sizes) {
+    const Product product = {.matrices = matrices, .rows = rows, .deep = 20000, .columns = columns};
+    const Bytes factor = bytes_of(drawn(10 * 20000, 1));
+    for (const Bench* const bench : {&ways.as_it_is, &ways.directly}) {
+      multiplied(*bench, product, factor, factor);
+    }
+  }
 }
 
 // Long sums with few results are sums of parts, and of several matrices' results none is another's.

@@ -75,18 +75,10 @@ TEST(Futures, AreReadyWhenAScopeHasFinished) {
 
 #ifdef TENON_FAKE_PLUGIN
 // In a context of its own, on an asynchronous device of the plugin `fake`.
-Scope fake_scope(std::string_view option, std::string_view value) {
-  const tenon_string path = detail::c_text(TENON_FAKE_PLUGIN);
-  const tenon_plugin_option given = {detail::c_text("fake"), detail::c_text(option),
-                                     detail::c_text(value)};
-  tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
-  options.plugin_paths = &path;
-  options.n_plugin_paths = 1;
-  options.plugin_options = &given;
-  options.n_plugin_options = 1;
-  tenon_context* context = nullptr;
-  check(tenon_context_create(&options, &context));
-  return Scope(Context::adopt(context), "fake");
+Scope fake_scope(const std::string& option, const std::string& value) {
+  const Context context(
+      {.plugin_paths = {TENON_FAKE_PLUGIN}, .plugin_options = {{"fake", option, value}}});
+  return Scope(context, "fake");
 }
 
 template <class T>

@@ -92,8 +92,8 @@ typedef struct tenon_device_properties {
   uint32_t vector_bits;      /* Of the SIMD unit in use; 0: does not apply. */
   uint8_t uuid[16];          /* Zeros: none. */
   /* What kernels see of an operand, from its first byte to its last; 0: all of it. The host asks
-   * for loops over rows and behind heads only where no operand is larger. Other loops go over what
-   * the kernels of their ops go over. */
+   * for loops over rows and behind heads only where no operand is larger. A loop over elements
+   * alone may have larger ones, as its calls may. */
   uint64_t max_operand_bytes;
 } tenon_device_properties;
 

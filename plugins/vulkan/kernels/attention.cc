@@ -40,6 +40,7 @@ class Attention final : public Kernel {
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     if (tenon_sdk::count(launch.outputs[0]) == 0) return nullptr;
+    if (tenon_error* error = check_axes(device_, launch)) return error;
     const Sizes sizes = sizes_of(launch);
     std::vector<Operand> operands = operands_of(launch);
     if (sizes.in_pieces()) operands.push_back(workspace_of(launch));
@@ -100,9 +101,9 @@ class Attention final : public Kernel {
                    .shape = shape};
     const int64_t keys = std::clamp<int64_t>(sizes.keys, 1, sizes.keys_at_once);
     sizes.products_of_tile = static_cast<uint64_t>(kTile * keys * (q.sizes[3] + columns));
-    // Where something is kept of each, not of too many.
-    constexpr uint64_t kMostGroups = 65535, kMostKept = 4096 * sizeof(float);
-    const uint64_t most = sizes.in_pieces() ? kMostKept / element : kMostGroups;
+    // What is kept of tiles, if anything is, is to be no more than shaders see.
+    constexpr uint64_t kMostGroups = 65535, kMostKept = 4096;
+    const uint64_t most = sizes.in_pieces() ? kMostKept * sizeof(float) / element : kMostGroups;
     const uint64_t busy = capabilities_of(device_).products_at_once / sizes.products_of_tile;
     sizes.most_tiles = std::clamp<uint64_t>(busy, 1, most);
     return sizes;

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "plugins/vulkan/kernels/product.h"
-
 namespace tenon_vulkan {
 
 using spirv::Element;
@@ -14,15 +12,6 @@ Epilogue::Epilogue(LoopPlan plan) : plan_(std::move(plan)) {
   for (uint32_t v = 0; v < n_inputs(); ++v) {
     if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
   }
-}
-
-bool Epilogue::is_dense(uint32_t operand) const {
-  return operand >= n_inputs() || plan_.inputs[operand].strides == TENON_STRIDES_DENSE;
-}
-
-tenon_dtype Epilogue::dtype(uint32_t operand) const {
-  return operand < n_inputs() ? plan_.inputs[operand].dtype
-                              : plan_.dtype(plan_.outputs[operand - n_inputs()]);
 }
 
 Axes Epilogue::axes(const tenon_launch& launch, uint32_t first_input) const {
@@ -39,19 +28,14 @@ void Epilogue::push(const tenon_launch& launch, uint32_t first_input, spirv::Wor
 }
 
 bool Epilogue::goes_by_four(const tenon_launch& launch, uint32_t first_input) const {
-  for (uint32_t i = 0; i < n_inputs() + n_outputs(); ++i) {
+  for (uint32_t i = 0; i < plan_.n_operands(n_inputs()); ++i) {
     const Operand operand = operand_of(launch, first_input + i);
-    if (is_dense(i) && !starts_by_four(operand, dtype(i))) return false;
+    if (plan_.is_dense(n_inputs(), i) &&
+        !starts_by_four(operand, plan_.operand_dtype(n_inputs(), i))) {
+      return false;
+    }
   }
   return strided_.empty() || axes(launch, first_input).last_size() % 4 == 0;
-}
-
-uint32_t Epilogue::vectors(uint32_t first) const {
-  uint32_t bits = 0;
-  for (uint32_t i = 0; i < n_inputs() + n_outputs(); ++i) {
-    if (is_dense(i) && Elements::needs_vectors(dtype(i))) bits |= 1u << (first + i);
-  }
-  return bits;
 }
 
 ResultCode::ResultCode(spirv::Code& code, const Epilogue* epilogue, uint32_t first,

@@ -21,14 +21,10 @@ class Epilogue {
 
   // What its shaders need to know of a launch, whose inputs from a number on are the loop's.
   void push(const tenon_launch& launch, uint32_t first_input, spirv::Words& words) const;
-  // Whether four neighbours of a row of the result are so in every operand, as vectors where
-  // elements are words: those bits of operands from `first` on.
+  // Whether four neighbours of a row of the result are so in every operand.
   bool goes_by_four(const tenon_launch& launch, uint32_t first_input) const;
-  uint32_t vectors(uint32_t first) const;
 
  private:
-  bool is_dense(uint32_t operand) const;
-  tenon_dtype dtype(uint32_t operand) const;
   Axes axes(const tenon_launch& launch, uint32_t first_input) const;
 
   const LoopPlan plan_;

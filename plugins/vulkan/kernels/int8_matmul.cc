@@ -58,7 +58,13 @@ class Int8Matmul final : public Kernel {
       const Rounds rounds = rounds_for(count, Code::iterations_of_many(deep));
       if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
       if (tenon_error* error =
-              encoder.dispatch({pipeline_.get(), operands, words, rounds.groups, count * deep})) {
+              encoder.dispatch({.pipeline = pipeline_.get(),
+                                .operands = operands,
+                                .words = words,
+                                .groups = rounds.groups,
+                                .products = count * deep,
+                                .iterations = std::max(rounds.iterations, kFewIterations),
+                                .n = rounds.n})) {
         return error;
       }
     }

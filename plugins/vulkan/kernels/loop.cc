@@ -105,7 +105,8 @@ class Loop final : public Kernel {
       if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
     }
     iterations_ = iterations_of(plan_);
-    is_long_ = module(false).size() > kLong * LoopCode::lanes(plan_, false);
+    is_long_ = 4 * iterations_ > kMostIterations ||
+               module(false).size() > kLong * LoopCode::lanes(plan_, false);
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
@@ -147,18 +148,16 @@ class Loop final : public Kernel {
   // elements, and what is left over.
   static constexpr int64_t kMany = 256;
 
-  uint32_t n_operands() const {
-    return static_cast<uint32_t>(plan_.inputs.size() + plan_.outputs.size());
-  }
+  uint32_t n_inputs() const { return static_cast<uint32_t>(plan_.inputs.size()); }
+  uint32_t n_operands() const { return plan_.n_operands(n_inputs()); }
 
-  uint64_t seen_bytes() const { return capabilities_of(device_).seen_bytes(); }
   bool are_seen(std::span<const Operand> operands) const {
-    return std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-      return operand.end - operand.begin <= seen_bytes();
-    });
+    const uint64_t most = capabilities_of(device_).seen_bytes();
+    return std::all_of(operands.begin(), operands.end(),
+                       [&](const Operand& operand) { return operand.end - operand.begin <= most; });
   }
   tenon_error* enqueue_parts(Encoder& encoder, const tenon_launch& launch) const {
-    Parts parts(launch, seen_bytes());
+    Parts parts(launch, capabilities_of(device_).seen_bytes());
     while (parts.next()) {
       if (tenon_error* error = enqueue(encoder, parts.launch())) return error;
     }
@@ -166,12 +165,9 @@ class Loop final : public Kernel {
   }
 
   Words module(bool by_four) const {
-    uint32_t vectors = 0;
-    for (uint32_t i = 0; by_four && i < n_operands(); ++i) {
-      if (is_dense(i) && Elements::needs_vectors(dtype(i))) vectors |= 1u << i;
-    }
-    Code code(capabilities_of(device_),
-              {.n_operands = n_operands(), .local_size = kLocalSize, .vectors = vectors});
+    Code code(capabilities_of(device_), {.n_operands = n_operands(),
+                                         .local_size = kLocalSize,
+                                         .vectors = by_four ? plan_.vectors(n_inputs()) : 0});
     LoopCode(code, plan_, by_four).write();
     return code.finish();
   }
@@ -180,20 +176,10 @@ class Loop final : public Kernel {
   bool goes_by_four(std::span<const Operand> operands, const Axes& axes) const {
     if (is_long_ || (!strided_.empty() && axes.last_size() % 4 != 0)) return false;
     for (uint32_t i = 0; i < operands.size(); ++i) {
-      if (!is_dense(i)) continue;
-      const bool is_at_four = operands[i].first % (4 * tenon_sdk::size_of(dtype(i))) == 0;
-      if (operands[i].buffer == nullptr || !is_at_four) return false;
+      if (!plan_.is_dense(n_inputs(), i)) continue;
+      if (!starts_by_four(operands[i], plan_.operand_dtype(n_inputs(), i))) return false;
     }
     return true;
-  }
-
-  bool is_dense(uint32_t operand) const {
-    return operand >= plan_.inputs.size() || plan_.inputs[operand].strides == TENON_STRIDES_DENSE;
-  }
-  tenon_dtype dtype(uint32_t operand) const {
-    const size_t n_inputs = plan_.inputs.size();
-    return operand < n_inputs ? plan_.inputs[operand].dtype
-                              : plan_.dtype(plan_.outputs[operand - n_inputs]);
   }
 
   tenon_device_p* const device_;
@@ -213,6 +199,16 @@ std::vector<Element> compute(const LoopPlan& plan, std::vector<Element> values) 
     values.push_back(scalar_op(instruction.op, inputs, instruction.dtype));
   }
   return values;
+}
+
+uint32_t LoopPlan::vectors(uint32_t n_inputs) const {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < n_operands(n_inputs); ++i) {
+    if (is_dense(n_inputs, i) && Elements::needs_vectors(operand_dtype(n_inputs, i))) {
+      bits |= 1u << i;
+    }
+  }
+  return bits;
 }
 
 uint64_t iterations_of(const LoopPlan& plan) {
@@ -242,6 +238,10 @@ tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_ot
 Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
   if (const tenon_string reason = refusal(device, plan); reason.size > 0) return {.reason = reason};
   if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
+  const uint64_t iterations = LoopCode::lanes(plan, false) * iterations_of(plan);
+  if (iterations > std::min<uint64_t>(kMostIterations, capabilities_of(device).max_iterations)) {
+    return tenon_sdk::refuse("has a driver that would end so many loops");
+  }
   return {
       .kernel = std::make_unique<Loop>(device, std::move(plan)),
       .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_MAY_ALIAS | TENON_KERNEL_DETERMINISTIC};

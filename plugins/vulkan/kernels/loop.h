@@ -29,6 +29,19 @@ struct LoopPlan {
   std::vector<uint32_t> outputs;  // Values.
   uint32_t row_axes = 0;
 
+  // As operands: the inputs, or the first of them, then the outputs.
+  uint32_t n_operands(uint32_t n_inputs) const {
+    return n_inputs + static_cast<uint32_t>(outputs.size());
+  }
+  bool is_dense(uint32_t n_inputs, uint32_t operand) const {
+    return operand >= n_inputs || inputs[operand].strides == TENON_STRIDES_DENSE;
+  }
+  tenon_dtype operand_dtype(uint32_t n_inputs, uint32_t operand) const {
+    return operand < n_inputs ? inputs[operand].dtype : dtype(outputs[operand - n_inputs]);
+  }
+  // Those that are read and written as vectors, where elements go by four.
+  uint32_t vectors(uint32_t n_inputs) const;
+
   tenon_dtype dtype(uint32_t value) const {
     return value < inputs.size() ? inputs[value].dtype : instructions[value - inputs.size()].dtype;
   }

@@ -25,6 +25,12 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const Window window(attrs, rank);
   Spatial taps = {1, 1, 1};
   Window::set(taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);
+  for (size_t i = 0; i < kSpatial; ++i) {
+    constexpr int64_t kMost = 1 << 28;  // Places are counted with a sign.
+    if (std::max({window.steps[i], window.pads[i], taps[i] * window.dilations[i]}) > kMost) {
+      return tenon_sdk::refuse("has no room for such windows");
+    }
+  }
   const bool tells_where = request.n_outputs() > 1 && request.output(1).dtype != TENON_DTYPE_NONE;
   const uint32_t n_operands = tells_where ? 3 : 2;
   const Reduction reduction(op, dtype);

@@ -9,7 +9,7 @@ using spirv::Code;
 
 using enum ProductKernel::Parameter;
 
-constexpr uint32_t kPacked = 3;  // Operands: factors and sums.
+constexpr uint32_t kOperandsOfPacking = 3;  // Factors and sums.
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -41,10 +41,6 @@ tenon_string refusal_of_product(const Request& request) {
   return refusal_of_operands(request.device(), n_operands);
 }
 
-bool starts_by_four(const Operand& operand, tenon_dtype dtype) {
-  return operand.buffer != nullptr && operand.first % (4 * tenon_sdk::size_of(dtype)) == 0;
-}
-
 bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis) {
   if (!starts_by_four(operand, view.dtype) || view.strides[axis] != 1 ||
       view.sizes[axis] % 4 != 0) {
@@ -67,7 +63,8 @@ ProductKernel::ProductKernel(tenon_device_p* device, const Operands& operands, t
                   (epilogue_ ? epilogue_->n_inputs() + epilogue_->n_outputs() : 1)),
       dtype_(dtype),
       wide_(product_dtype(dtype)),
-      packed_(wide_ == TENON_FLOAT32 && n_operands_ + kPacked <= capabilities_.max_operands
+      packed_(wide_ == TENON_FLOAT32 &&
+                      n_operands_ + kOperandsOfPacking <= capabilities_.max_operands
                   ? packed_shape(capabilities_)
                   : std::nullopt) {}
 
@@ -91,7 +88,7 @@ constexpr int64_t kMostBlocks = kMostIterations;
 // that has more steps than an invocation goes through one by one.
 std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes& sizes) const {
   constexpr int64_t kLeastProducts = 1 << 15, kLeastTimes = 4, kMostSteps = kMostIterations / 2;
-  if (!packed_) return std::nullopt;
+  if (!packed_ || sizes.matrices * sizes.rows * sizes.columns == 0) return std::nullopt;
   if (sizes.deep <= kMostSteps &&
       (sizes.rows * sizes.columns < kLeastTimes * (sizes.rows + sizes.columns) ||
        sizes.matrices * sizes.rows * sizes.columns * sizes.deep < kLeastProducts)) {
@@ -183,7 +180,8 @@ uint32_t ProductKernel::vectors_of(uint32_t operand, bool by_four) const {
 
 uint32_t ProductKernel::vectors_of_result(bool by_four) const {
   const uint32_t first = operands_.n_inputs;
-  return !by_four ? 0 : epilogue_ ? epilogue_->vectors(first) : vectors_of(first, true);
+  if (!by_four || !epilogue_) return vectors_of(first, by_four);
+  return epilogue_->plan().vectors(epilogue_->n_inputs()) << first;
 }
 
 Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool by_four) const {
@@ -357,7 +355,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
 // What the calls of an epilogue take does not count as iterations of a product, so none may loop.
 Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
   const auto n_inputs = static_cast<uint32_t>(head.n_inputs());
-  if (const tenon_string reason = refusal(head.device(), plan, n_inputs + kPacked);
+  if (const tenon_string reason = refusal(head.device(), plan, n_inputs + kOperandsOfPacking);
       reason.size > 0) {
     return {.reason = reason};
   }

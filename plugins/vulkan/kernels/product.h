@@ -24,8 +24,7 @@ struct Fours {
   bool left = false, right = false, result = false;
 };
 
-// Whether an operand's first element is at a multiple of four; whether all are so along an axis.
-bool starts_by_four(const Operand& operand, tenon_dtype dtype);
+// Whether each fourth element along an axis is at a multiple of four.
 bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis);
 
 // Whether what is side by side in a factor are elements of neighbouring k, and not of neighbouring

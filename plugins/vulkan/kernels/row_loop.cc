@@ -199,7 +199,9 @@ class RowLoopCode {
 
 class RowLoop final : public Kernel {
  public:
-  RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {}
+  RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
+    for (const LoopPlan::Instruction& each : plan_.instructions) n_passes_ += each.reduces ? 1 : 0;
+  }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     static constexpr int64_t kZeros[TENON_MAX_RANK] = {};
@@ -239,18 +241,16 @@ class RowLoop final : public Kernel {
         });
     if (error != nullptr) return error;
     const auto n = static_cast<uint64_t>(n_rows);
-    const uint64_t iterations = kMostPasses * iterations_of_runs(by_groups, length);
+    const uint64_t iterations = n_passes_ * iterations_of_runs(by_groups, length);
     const Rounds rounds = by_groups ? rounds_of_groups(n, iterations) : rounds_for(n, iterations);
     if (error = check_iterations(device_, rounds.iterations); error != nullptr) return error;
     return encoder.dispatch({pipeline, {operands, n_operands}, words, rounds.groups});
   }
 
  private:
-  // Over a row's elements: of four stages, and for what is given behind them.
-  static constexpr uint64_t kMostPasses = 5;
-
   tenon_device_p* const device_;
   const LoopPlan plan_;
+  uint64_t n_passes_ = 1;  // Over a row's elements, at most: for each reduction, and for the rest.
   const LazyPipeline pipelines_[4];
 };
 

@@ -49,10 +49,16 @@ class Device {
   Shared handle_;
 };
 
+// One option for one plugin, as its documents name it: {"vulkan", "device", "discrete"}.
+struct PluginOption {
+  std::string plugin, key, value;
+};
+
 struct ContextOptions {
   uint32_t threads = 0;                   // Of each device that computes on the host; 0: all cores.
   uint64_t memory_limit_bytes = 0;        // For each device; 0: none.
   std::vector<std::string> plugin_paths;  // Files or folders that go before all others.
+  std::vector<PluginOption> plugin_options;
   int32_t log_level = TENON_LOG_WARNING;
   int32_t numeric_policy = TENON_NUMERIC_STRICT;
   int32_t fallback_policy = TENON_FALLBACK_WARN;
@@ -64,10 +70,17 @@ class Context {
   explicit Context(const ContextOptions& options = {}) {
     std::vector<tenon_string> paths;
     for (const std::string& path : options.plugin_paths) paths.push_back(detail::c_text(path));
+    std::vector<tenon_plugin_option> for_plugins;
+    for (const PluginOption& each : options.plugin_options) {
+      for_plugins.push_back(
+          {detail::c_text(each.plugin), detail::c_text(each.key), detail::c_text(each.value)});
+    }
     tenon_context_options c_options = TENON_CONTEXT_OPTIONS_DEFAULT;
     c_options.log_level = options.log_level;
     c_options.plugin_paths = paths.data();
     c_options.n_plugin_paths = paths.size();
+    c_options.plugin_options = for_plugins.data();
+    c_options.n_plugin_options = for_plugins.size();
     c_options.memory_limit_bytes = options.memory_limit_bytes;
     c_options.threads = options.threads;
     c_options.numeric_policy = options.numeric_policy;
