@@ -47,8 +47,10 @@ void require_value(const TensorImpl& x);
 void consume(TensorImpl& x);
 // A size of the code under trace that a value will say, i64[]. Defined by those who trace.
 Size read_traced_size(Scope& scope, const Tensor& x);
+// The same value under another identity, which tapes take for the same.
+Tensor another(Scope& scope, const Tensor& x);
 // A donated tensor under another identity: for what is more than one op, of which the first would
-// end it. Tapes take it for the same.
+// end it.
 Tensor not_donated(Scope& scope, const Tensor& x);
 void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to);  // Defined with the tape.
 

@@ -203,11 +203,14 @@ void consume(TensorImpl& x) {
   if (x.owners() == 1) x.storage.reset();  // Else a tape keeps it, too.
 }
 
-Tensor not_donated(Scope& scope, const Tensor& x) {
-  if (x->donation == Donation::kNone) return x;
+Tensor another(Scope& scope, const Tensor& x) {
   Tensor own = renewed(*x);
   if (scope.innermost()) tapes_follow(scope, *x, *own);
   return own;
+}
+
+Tensor not_donated(Scope& scope, const Tensor& x) {
+  return x->donation == Donation::kNone ? x : another(scope, x);
 }
 
 }  // namespace tenon

@@ -327,7 +327,7 @@ Ref<Function> Function::gradient() {
         new Tape(Ref<Scope>::share(&scope), {.persistent = false, .watch_trainable = false}));
     for (const Tensor& x : given) {
       // One tensor may be given for two inputs; and tapes further out see where each comes from.
-      inputs.push_back(x->type.weak ? x : x->type.lists ? renewed(*x) : identity(x));
+      inputs.push_back(x->type.weak ? x : x->type.lists ? another(scope, x) : identity(x));
       if (x->type.weak || !is_floating(x->type.dtype)) continue;
       tape->watch(inputs.back());
       sources.emplace_back(inputs.back());

@@ -310,5 +310,22 @@ TEST_F(Functions, AreDifferentiatedForSizesThatDiffer) {
   EXPECT_EQ(bodies_run, 1);
 }
 
+// Tapes tell what is given from constants of the code, and equal outputs from each other.
+TEST_F(Functions, GiveTensorsOfTheirOwn) {
+  const auto zeros = function([held = f32({0, 0})](TensorSpan) { return Tensors{held}; });
+  const auto twice = function([](TensorSpan in) { return Tensors{in[0] + 1.0, in[0] + 1.0}; });
+  const Tensor a = f32({1, 2}), b = f32({3, 4});
+  for (int n = 0; n < 4; ++n) {
+    const Tensors both = call(twice, {a});
+    for (const Tensors& w : {Tensors{call_one(zeros, {}), call_one(zeros, {})}, both}) {
+      const Ref<Tape> recording = tape({.persistent = true});
+      for (const Tensor& x : w) recording->watch(x);
+      const Tensor y = w[0] * a + w[1] * b;
+      EXPECT_TENSOR(recording->gradient(y, w[0]), a);
+      EXPECT_TENSOR(recording->gradient(y, w[1]), b);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon

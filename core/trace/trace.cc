@@ -140,14 +140,17 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
 }
 
 // Arguments that were donated and states, whose memory has another owner beside the list: the
-// caller's handle, or the cell, which is given another value.
+// caller's handle, or the cell, which is given another value. Nobody has such an argument but the
+// caller and this call.
 SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
   SmallVector<uint8_t, 16> result;
   size_t argument = 0;
   for (const Node* node : graph_->inputs()) {
-    const bool is_spare = node->role == InputRole::kArgument
-                              ? arguments[argument++]->donation == Donation::kOffered
-                              : node->role == InputRole::kState;
+    bool is_spare = node->role == InputRole::kState;
+    if (node->role == InputRole::kArgument) {
+      const Tensor& x = arguments[argument++];
+      is_spare = x->donation == Donation::kOffered && x->owners() == 2;
+    }
     result.push_back(is_spare ? uint8_t{2} : uint8_t{0});
   }
   return result;
@@ -188,6 +191,11 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     const Scope::Unrecorded unrecorded(scope);
     outputs = are_all ? all_.apply(scope, sizes, given)
                       : all_.apply(scope, sizes, given, spare(arguments).span());
+    // A constant of the code, a capture, an argument or two outputs alike: tapes and donations tell
+    // what is given from these.
+    for (Tensor& y : outputs) {
+      if (y->owners() > 1) y = renewed(*y);
+    }
   }
   if (states_.empty()) return outputs;
   if (tracer && has_effects_) tracer->reload();
