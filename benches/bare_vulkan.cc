@@ -105,7 +105,9 @@ void BareVulkan::State::choose(const uint8_t* uuid) {
     VkPhysicalDeviceIDProperties id = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
     VkPhysicalDeviceProperties2 properties = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &id};
     GetPhysicalDeviceProperties2(all[i], &properties);
-    if (std::memcmp(id.deviceUUID, uuid, VK_UUID_SIZE) == 0) physical = all[i];
+    if (std::memcmp(id.deviceUUID, uuid, VK_UUID_SIZE) != 0) continue;
+    physical = all[i];
+    break;  // Another driver may offer it, too.
   }
   if (physical == VK_NULL_HANDLE) fail("the loader does not offer Tenon's device");
 }

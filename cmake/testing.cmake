@@ -4,8 +4,9 @@
 enable_testing()
 
 # Tests find no Vulkan driver but the one that they run on: what a driver takes to open, keeps and prints is no
-# matter of theirs.
-set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins VK_DRIVER_FILES=/none)
+# matter of theirs. Loaders before 1.3.207 know the older name alone.
+set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins VK_DRIVER_FILES=/none
+                           VK_ICD_FILENAMES=/none)
 
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
 # A command that ctest runs; a target's name stands for the file it builds. It runs in a folder of its

@@ -38,6 +38,16 @@ class Environment {
   std::optional<std::string> before_;
 };
 
+// The loader finds these drivers alone. Before 1.3.207 it knew the older name.
+class Drivers {
+ public:
+  explicit Drivers(const std::string& files)
+      : files_("VK_DRIVER_FILES", files), icds_("VK_ICD_FILENAMES", files) {}
+
+ private:
+  const Environment files_, icds_;
+};
+
 // A driver with one device, the discrete Broken Board, which it does not open.
 class FailingDriver {
  public:
@@ -146,7 +156,7 @@ TEST(VulkanInstance, IsUnavailableWithALoaderThatIsNone) {
 }
 
 TEST(VulkanInstance, IsUnavailableWithoutADriver) {
-  const Environment none("VK_DRIVER_FILES", "/nonexistent.json");
+  const Drivers none("/nonexistent.json");
   const Failure failure = Bench::try_create({});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
   EXPECT_TRUE(says(failure, "no driver")) << failure.message;
@@ -188,7 +198,7 @@ TEST(VulkanInstance, ListsDevicesByTheirTypes) {
   Names all = discrete;
   all.insert(all.end(), software.begin(), software.end());
   const FailingDriver failing;
-  const Environment both("VK_DRIVER_FILES", tested + (":" + failing.file()));
+  const Drivers both(tested + (":" + failing.file()));
   EXPECT_EQ(chosen({}), all);
   EXPECT_EQ(chosen({{"device", "discrete"}}), discrete);
   EXPECT_EQ(chosen({{"device", "0"}}), discrete);
@@ -206,7 +216,7 @@ TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {
                                           "/usr/share/vulkan/icd.d/lvp_icd.json"}),
                     swiftshader = installed({"/usr/lib/chromium/vk_swiftshader_icd.json"});
   if (lavapipe.empty() || swiftshader.empty()) GTEST_SKIP() << "it needs lavapipe and SwiftShader";
-  const Environment both("VK_DRIVER_FILES", lavapipe + ":" + swiftshader);
+  const Drivers both(lavapipe + ":" + swiftshader);
   const Names all = chosen({});
   ASSERT_EQ(all.size(), 2u);
   const bool is_first = all[0].find("llvmpipe") != std::string::npos;
@@ -230,7 +240,7 @@ TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {
 
 TEST(VulkanDevice, SaysWhyTheDriverDoesNotOpenIt) {
   const FailingDriver failing;
-  const Environment only("VK_DRIVER_FILES", failing.file());
+  const Drivers only(failing.file());
   const Bench bench(Settings{});
   EXPECT_EQ(bench.failure().code, TENON_UNAVAILABLE);
   EXPECT_TRUE(

@@ -57,7 +57,7 @@ if [ "$driver" ]; then
     echo "gpu: there is no $driver" >&2
     exit 2
   fi
-  export VK_DRIVER_FILES="$driver"
+  export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" # As loaders before 1.3.207 call it.
 fi
 
 if [ -z "$built" ]; then

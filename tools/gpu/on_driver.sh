@@ -24,7 +24,7 @@ for file in $files; do
     echo "$file"
     exit 0
   fi
-  export VK_DRIVER_FILES="$file"
+  export VK_DRIVER_FILES="$file" VK_ICD_FILENAMES="$file" # As loaders before 1.3.207 call it.
   exec "$@"
 done
 echo "skipped: the driver $name is not installed, there is no $file; ./dev setup --vulkan --swiftshader installs both" >&2

@@ -10,8 +10,15 @@ constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 constexpr const char* kPortability = "VK_KHR_portability_enumeration";
 constexpr VkInstanceCreateFlags kEnumeratePortability = 1;
 
-// Part of a second on the smallest of these, as kernels are.
-constexpr uint64_t kProductsOfGpu = uint64_t{1} << 34, kProductsOfHost = uint64_t{1} << 26;
+// Part of a second on the smallest of these, as kernels are: of boards, of what shares the host's
+// memory, and of software.
+constexpr uint64_t kProductsOfBoard = uint64_t{1} << 34, kProductsOfSmall = uint64_t{1} << 31,
+                   kProductsOfHost = uint64_t{1} << 26;
+
+uint64_t products_at_once(VkPhysicalDeviceType type) {
+  if (type == VK_PHYSICAL_DEVICE_TYPE_CPU) return kProductsOfHost;
+  return type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ? kProductsOfBoard : kProductsOfSmall;
+}
 
 // Of the loader or a layer.
 bool has_extension(const GlobalFunctions& vk, const char* layer, const char* name) {
@@ -173,7 +180,7 @@ tenon_error* Instance::find_devices() {
     Capabilities& capabilities = devices_.back().capabilities;
     if (options_.minimum) keep_minimum(capabilities);
     capabilities.runs_on_host = capabilities.is_software && !options_.gpu_ways;
-    capabilities.products_at_once = capabilities.is_software ? kProductsOfHost : kProductsOfGpu;
+    capabilities.products_at_once = products_at_once(all[i].properties.deviceType);
   }
   if (!devices_.empty()) return nullptr;
   return host_.error(TENON_INVALID_ARGUMENT, "vulkan: option device: no device is '" +
