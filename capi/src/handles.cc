@@ -75,7 +75,7 @@ std::vector<Tensor> get_arguments(Scope& scope, tenon_tensor* const* handles, si
   for (size_t i = 0; i < n; ++i) {
     TensorImpl& x = tensor_of(scope, handles[i], Donation::kOffered, {"inputs", i});
     // Of what a tape keeps too, the handle alone is given away.
-    const bool is_kept = x.donation != Donation::kNone && x.owners() > 1;
+    const bool is_kept = x.owners() > 1;
     tensors[i] = Tensor::share(&x);
     if (is_kept) tensors[i] = not_donated(scope, tensors[i]);
   }

@@ -109,7 +109,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     spec.head = head_of(group);
     loop.views = inputs_of(group.head);
     loop.launch.workspace_bytes = launch(group.head).workspace_bytes;
-    // What fails, fails in what takes long and costs memory.
+    // The launch is its head's, to whoever asks what fails and what is light.
     loop.launch.op = launch(group.head).op;
     loop.launch.location = launch(group.head).location;
     while (group.members[head_at] != group.head) ++head_at;

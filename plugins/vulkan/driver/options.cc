@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::string_view kKeys =
     "cache, clock, device, gpu_ways, loader, minimum, names, sequences, shaders, timeline, "
-    "validate, "
-    "visible";
+    "validate, visible";
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
