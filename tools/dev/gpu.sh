@@ -1,10 +1,12 @@
 #!/bin/sh
 # Tests and measures the plugins for GPUs on the GPU that is here, and writes a report of it
 #
-#   ./dev gpu [--minutes N] [--no-build] [--commit NAME] [--software] [--driver FILE]
+#   ./dev gpu [--minutes N] [--jobs N] [--resume] [--no-build] [--commit NAME] [--software] [--driver FILE]
 #
 #   ./dev gpu                 the plugins' tests, the kit, the node tests of ONNX, the benches
 #   ./dev gpu --minutes 60    so long for the kit, which is 10 minutes otherwise
+#   ./dev gpu --jobs 4        as many processes of the kit, instead of one for two cores
+#   ./dev gpu --resume        goes on with what a run of the same commit, on this GPU, has left
 #   ./dev gpu --no-build      with what lies in build/dev and build/release
 #   ./dev gpu --commit NAME   what the report calls this state, where there is no git to ask
 #   ./dev gpu --driver FILE   with the Vulkan driver that FILE describes
@@ -20,12 +22,25 @@ built=
 software=
 driver=
 commit=
+jobs=
+resume=
 while [ $# -gt 0 ]; do
   case $1 in
     --minutes)
       minutes=${2:-}
       shift
       ;;
+    --jobs)
+      jobs=${2:-}
+      case $jobs in
+        '' | *[!0-9]* | 0)
+          echo "gpu: --jobs takes a number of processes, and not '$jobs'" >&2
+          exit 2
+          ;;
+      esac
+      shift
+      ;;
+    --resume) resume=--resume ;;
     --no-build) built=yes ;;
     --software) software=--software ;;
     --commit)
@@ -79,4 +94,4 @@ if [ ! -x build/dev/bin/tenon ]; then
   echo "gpu: there is no build/dev/bin/tenon; ./dev gpu without --no-build builds it" >&2
   exit 2
 fi
-exec /usr/bin/python3 tools/gpu/run_on_gpu.py --minutes "$minutes" --commit "$commit" $software
+exec /usr/bin/python3 tools/gpu/run_on_gpu.py --minutes "$minutes" --commit "$commit" $software $resume ${jobs:+--jobs "$jobs"}

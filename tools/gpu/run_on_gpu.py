@@ -6,6 +6,7 @@ A plugin joins with a line in PLUGINS.
 """
 
 import argparse
+import dataclasses
 import datetime
 import json
 import os
@@ -28,7 +29,6 @@ ONNX = pathlib.Path("/usr/share/libonnx-testdata/data/node")
 SKIPPED = 77
 CUT_OFF = 124
 PARTS = 24            # Of the whole of the kit's cells.
-JOBS = max(1, (os.cpu_count() or 1) // 2)  # Each has threads of its own, and all share one device.
 STEP_SECONDS = 1800   # What a step other than the kit's may take.
 
 
@@ -49,31 +49,34 @@ class Step:
 
 # ---- what is run
 
-def kit_steps(name, plugin, minutes, options=(), clock=time.monotonic):
-    """Part by part, each of which has some of every level, while there is time."""
-    end = clock() + minutes * 60
-    kit = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", JOBS, *options]
+def kit_steps(name, plugin, end, jobs, options=(), clock=time.monotonic):
+    """Part by part, each of which has some of every level, until `end`: none that would not be done by then, if it
+    takes as long as the longest so far."""
+    kit = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", jobs, *options]
     expected = pathlib.Path("plugins") / plugin / "expected.jsonl"
     if (ROOT / expected).exists():
         kit += ["--expected", expected]
+    longest = 5
     for part in range(1, PARTS + 1):
-        left = end - clock()
-        if left < 5:
+        start = clock()
+        if end - start < longest:
             return
         yield Step(f"{name}, part {part} of {PARTS}", [*kit, "--shard", f"{part}/{PARTS}"],
-                   gpu_report.read_kit, left)
+                   gpu_report.read_kit, end - start)
+        longest = max(longest, clock() - start)
 
 
-def vulkan_steps(minutes):
-    yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest, shards=JOBS)
+def vulkan_steps(minutes, jobs):
+    yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest, shards=jobs)
     # Determinants are no kernels of its.
     yield Step("node tests of ONNX but determinants",
                [DEV / "tenon-conformance", "onnx", "--device", "vulkan", "--filter", "^test_(?!det_)"],
                gpu_report.read_onnx, needs=[ONNX])
     yield Step("benches", [RELEASE / "bench_vulkan", "--repetitions", 5, "--json", WORK / "vulkan.json"],
                gpu_report.read_bench)
-    yield from kit_steps("conformance, all levels", "vulkan", minutes * 2 / 3)
-    yield from kit_steps("smoke test with the validation layer", "vulkan", minutes / 3,
+    start = time.monotonic()
+    yield from kit_steps("conformance, all levels", "vulkan", start + minutes * 40, jobs)
+    yield from kit_steps("smoke test with the validation layer", "vulkan", start + minutes * 60, jobs,
                          ["--level", "smoke", "--option", "validate=1"])
 
 
@@ -101,14 +104,19 @@ def run_step(step):
                 step.command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
                 env={**os.environ, "GTEST_TOTAL_SHARDS": str(step.shards), "GTEST_SHARD_INDEX": str(shard)}))
     status = 0
-    for child in children:
-        try:
-            status = child.wait(max(0, start + step.seconds - time.monotonic())) or status
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            status = None if step.has_share else CUT_OFF
-            reason = f"cut off after {step.seconds:.0f} s"
+    try:
+        for child in children:
+            try:
+                status = child.wait(max(0, start + step.seconds - time.monotonic())) or status
+            except subprocess.TimeoutExpired:
+                status = None if step.has_share else CUT_OFF
+                reason = f"cut off after {step.seconds:.0f} s"
+                break
+    finally:
+        for child in children:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
     text = log.read_text(errors="replace")
     log.replace(log.with_name("".join(c if c.isalnum() else "_" for c in step.name) + ".log"))
     summary, faults, details = step.read(text)
@@ -124,6 +132,25 @@ def run_step(step):
 
 def is_fault(outcome):
     return bool(outcome.faults) or outcome.status not in (0, None)
+
+
+# ---- what a run that was stopped has done
+
+def keep(path, state, done):
+    outcomes = [dataclasses.asdict(outcome) for outcome in done.values()]
+    path.write_text(json.dumps({"of": state, "outcomes": outcomes}))
+
+
+def kept(path, state):
+    """The outcomes by their names of the steps that were run to their end, in this state of everything."""
+    if not path.exists():
+        return {}
+    told = json.loads(path.read_text())
+    if told["of"] != state:
+        print(f"gpu: nothing to resume: what was kept is of {told['of']}, and this is {state}", file=sys.stderr)
+        return {}
+    outcomes = [gpu_report.Outcome(**outcome) for outcome in told["outcomes"]]
+    return {outcome.name: outcome for outcome in outcomes if outcome.status is not None}
 
 
 # ---- what there is
@@ -217,7 +244,11 @@ def main():
     options.add_argument("--minutes", type=float, default=10)
     options.add_argument("--software", action="store_true")
     options.add_argument("--commit", default="")
+    # Each process of the kit's has threads of its own, and all share one device.
+    options.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2))
+    options.add_argument("--resume", action="store_true")
     options = options.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(CUT_OFF))  # So that what it runs ends with it.
     (ROOT / WORK).mkdir(parents=True, exist_ok=True)
     devices, plugins = told_devices()
     ran, faults = False, 0
@@ -228,11 +259,17 @@ def main():
         ran = True
         outcomes = []
         kind = ": a software driver" if options.software else ""
-        for step in steps(options.minutes):
-            outcomes.append(run_step(step))
+        state = [commit(options.commit), device.get("description", name), device.get("driver", "")]
+        memory = ROOT / WORK / f"{name}_outcomes.json"
+        done = kept(memory, state) if options.resume else {}
+        for step in steps(options.minutes, options.jobs):
+            if step.name not in done:
+                done[step.name] = run_step(step)
+            outcomes.append(done[step.name])
             # After each, so that a run that is ended from outside leaves what it has found.
+            keep(memory, state, done)
             path = write_report(f"{title} on {device.get('description', name)}{kind}", device, outcomes,
-                                options.software, commit(options.commit))
+                                options.software, state[0])
         print(f"gpu: wrote {path.relative_to(ROOT)}")
         faults += sum(is_fault(outcome) for outcome in outcomes)
     if not ran:

@@ -25,17 +25,32 @@ class KitSteps(unittest.TestCase):
     def test_go_on_until_the_time_is_over(self):
         now = [0.0]
         steps = []
-        for step in run_on_gpu.kit_steps("kit", "vulkan", 1, clock=lambda: now[0]):
+        for step in run_on_gpu.kit_steps("kit", "vulkan", 70, 8, clock=lambda: now[0]):
             steps.append(step)
             now[0] += 25
-        self.assertEqual([step.seconds for step in steps], [60, 35, 10])
+        self.assertEqual([step.seconds for step in steps], [70, 45])
         self.assertEqual(steps[1].name, f"kit, part 2 of {run_on_gpu.PARTS}")
+        self.assertIn("8", steps[1].command)
         self.assertEqual(steps[1].command[-2:], ["--shard", f"2/{run_on_gpu.PARTS}"])
 
     def test_end_with_the_last_part(self):
-        steps = list(run_on_gpu.kit_steps("kit", "vulkan", 1, ["--level", "smoke"], lambda: 0.0))
+        steps = list(run_on_gpu.kit_steps("kit", "vulkan", 60, 1, ["--level", "smoke"], lambda: 0.0))
         self.assertEqual(len(steps), run_on_gpu.PARTS)
         self.assertIn("smoke", steps[0].command)
+
+
+class WhatAStoppedRunHasDone(unittest.TestCase):
+    def test_is_kept_for_the_same_state_unless_it_was_cut_off(self):
+        done = {"tests": gpu_report.Outcome("tests", "run", 1, 2.5, "1 failed", ["It.Works"]),
+                "part 1": gpu_report.Outcome("part 1", "run", 0),
+                "part 2": gpu_report.Outcome("part 2", "run", None, reason="cut off after 3 s")}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "outcomes.json"
+            self.assertEqual(run_on_gpu.kept(path, ["1a2b", "a card"]), {})
+            run_on_gpu.keep(path, ["1a2b", "a card"], done)
+            del done["part 2"]
+            self.assertEqual(run_on_gpu.kept(path, ["1a2b", "a card"]), done)
+            self.assertEqual(run_on_gpu.kept(path, ["1a2b", "another"]), {})
 
 
 class Steps(unittest.TestCase):
