@@ -25,6 +25,7 @@ namespace tenon_kit {
 namespace {
 
 constexpr int kUnavailable = 77;  // What test drivers take for "skipped": never a pass.
+constexpr int kUnfinished = 75;   // To be gone on with.
 
 struct Options {
   RunOptions run;
@@ -37,6 +38,7 @@ struct Options {
   std::vector<std::string> plugin_options;
   int jobs = 0;
   double timeout = 120;
+  double minutes = WorkerOptions().seconds / 60;
   uint64_t memory_mib = default_memory_mib();
   bool claims = false;
   bool worker = false;
@@ -166,6 +168,7 @@ WorkerOptions worker_options(const Options& options) {
   return {.command = worker_command(options, options.run.plugin),
           .jobs = options.jobs > 0 ? options.jobs : std::max(cores, 1),
           .problem_seconds = options.timeout,
+          .seconds = options.minutes * 60,
           .memory_bytes = options.memory_mib << 20};
 }
 
@@ -240,6 +243,7 @@ int judge(const Runner* runner, Report& report, const Options& options) {
   if (!options.json.empty()) report.write_json(options.json);
   if (!options.junit.empty()) report.write_junit(options.junit);
   if (!options.html.empty()) report.write_html(options.html);
+  if (report.is_unfinished()) return kUnfinished;
   return runner && report.passed() ? 0 : 1;
 }
 
@@ -430,6 +434,10 @@ int main(int argc, char** argv) {
   app.add_option("--timeout", options.timeout, "Seconds that a problem of a cell may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--minutes", options.minutes,
+                 "No cell is begun after so long; if some are left, the status is 75, and --resume "
+                 "goes on with them")
+      ->check(CLI::PositiveNumber);
   app.add_option("--memory-mib", options.memory_mib,
                  "MiB of memory that each process may take; 0 for no limit, as under sanitizers")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX >> 20))

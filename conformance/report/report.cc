@@ -200,7 +200,10 @@ void Report::end() {
              all_function_checks().size());
   fmt::print("claims executed / claimed / whole: {} / {} / {}\n", claims_.size() - missing.size(),
              claims_.size(), heading_.n_whole);
-  if (whole_) {
+  const size_t left = n_cells_ - n_done_;
+  if (left > 0) {
+    fmt::print("left: {} cells, with which --resume goes on\n", left);
+  } else if (whole_) {
     for (const std::string& claim : missing) fmt::print("claimed and not executed: {}\n", claim);
     for (const Expected& e : expected_) {
       if (!e.met) fmt::print("expected, but no cell: {} {} {}\n", e.check, e.op, e.dtypes);
@@ -214,14 +217,20 @@ void Report::end() {
   for (const Row& row : rows_) cases += row.cases, mistrusted += row.mistrusted;
   fmt::print("cases: {}, of which {} are too plain to be a pass\n", cases, mistrusted);
   if (rows_.empty()) fmt::print("nothing was run, which is no pass\n");
-  fmt::print("{}\n", passed() ? "PASSED" : "FAILED");
+  fmt::print("{}\n", passed() ? "PASSED" : is_unfinished() ? "UNFINISHED" : "FAILED");
   std::fflush(stdout);
 }
 
+bool Report::has_fault() const {
+  return std::any_of(rows_.begin(), rows_.end(),
+                     [](const Row& row) { return is_fault(row.status); });
+}
+
+bool Report::is_unfinished() const { return n_done_ < n_cells_ && !has_fault(); }
+
 bool Report::passed() const {
-  if (whole_ && !unexecuted().empty()) return false;
-  return !rows_.empty() && std::none_of(rows_.begin(), rows_.end(),
-                                        [](const Row& row) { return is_fault(row.status); });
+  if (n_done_ < n_cells_ || (whole_ && !unexecuted().empty())) return false;
+  return !rows_.empty() && !has_fault();
 }
 
 Json Report::heading_json() const {

@@ -55,6 +55,8 @@ class Report {
   void end();
 
   bool passed() const;
+  // Cells were left, and what was run has no fault.
+  bool is_unfinished() const;
 
   void write_json(const std::string& path) const;
   void write_junit(const std::string& path) const;
@@ -70,6 +72,7 @@ class Report {
   Json heading_json() const;
   std::vector<std::string> unexecuted() const;  // Claims of which nothing was run.
   std::map<Status, size_t> counts() const;
+  bool has_fault() const;
 
   Heading heading_;
   std::vector<std::string> claims_;  // "op dtypes".

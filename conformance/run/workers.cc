@@ -181,10 +181,14 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
   signal(SIGPIPE, SIG_IGN);
   std::vector<Child> children(static_cast<size_t>(std::max(options.jobs, 1)));
   size_t next = 0, finished = 0;
-  while (finished < cells.size()) {
+  const Clock::time_point begun = Clock::now();
+  const auto is_over = [&] {
+    return std::chrono::duration<double>(Clock::now() - begun).count() >= options.seconds;
+  };
+  while (finished < next || (next < cells.size() && !is_over())) {
     std::vector<pollfd> waits;
     for (Child& child : children) {
-      if (!child.is_busy() && next < cells.size()) {
+      if (!child.is_busy() && next < cells.size() && !is_over()) {
         if (!child.is_running()) child.start(options);
         child.ask(cells[next++]);
       }

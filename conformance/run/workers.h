@@ -30,6 +30,7 @@ struct WorkerOptions {
   std::vector<std::string> command;  // Starts a worker: the program itself, with its arguments.
   int jobs = 1;
   double problem_seconds = 120;  // For each problem of a cell.
+  double seconds = 1e9;          // After which no cell is begun.
   uint64_t memory_bytes = 0;     // That a child may write to of its own; 0: no limit.
 };
 

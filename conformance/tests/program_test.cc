@@ -68,8 +68,8 @@ TEST(Program, ExplainsItsArguments) {
   const Ended help = run("--help");
   EXPECT_EQ(help.status, 0);
   for (const char* option : {"--plugin", "--level", "--op", "--dtype", "--profile", "--seed",
-                             "--case", "--jobs", "--memory-mib", "--shard", "--resume", "--json",
-                             "--junit", "--html", "--claims", "--exhaustive"}) {
+                             "--case", "--jobs", "--minutes", "--memory-mib", "--shard", "--resume",
+                             "--json", "--junit", "--html", "--claims", "--exhaustive"}) {
     EXPECT_TRUE(has(help, option)) << option;
   }
 }
@@ -128,6 +128,24 @@ TEST(Program, EndsProcessesThatTakeTooMuchMemory) {
   const std::string few = "--plugin ref --op exp --dtype f16 --check fused --jobs 1";
   EXPECT_TRUE(has(run(few + " --memory-mib 2048"), "cells: 1, 1 PASS"));
   EXPECT_TRUE(has(run(few + " --memory-mib 0"), "cells: 1, 1 PASS"));
+}
+
+TEST(Program, BeginsNoCellAfterItsMinutesAndGoesOnWithWhatIsLeft) {
+  const std::string few = "--plugin ref --op exp --jobs 1 --json exp.json";
+
+  const Ended cut = run(few + " --minutes 0.00001");
+  EXPECT_EQ(cut.status, 75);
+  EXPECT_TRUE(has(cut, " cells, with which --resume goes on")) << cut.text;
+  EXPECT_TRUE(has(cut, "UNFINISHED")) << cut.text;
+
+  const Ended whole = run(few + " --resume exp.json");
+  EXPECT_EQ(whole.status, 0);
+  EXPECT_TRUE(has(whole, "PASSED")) << whole.text;
+  EXPECT_FALSE(has(whole, "left: ")) << whole.text;
+
+  const Ended known = run(few + " --resume exp.json --minutes 0.00001");
+  EXPECT_EQ(known.status, 0);
+  EXPECT_TRUE(has(known, "PASSED")) << known.text;
 }
 
 TEST(Program, IsNoPassIfNothingIsLeftToRun) {

@@ -6,7 +6,7 @@
 #   ./dev gpu                 the plugins' tests, the kit, the node tests of ONNX, the benches
 #   ./dev gpu --minutes 60    so long for the kit, which is 10 minutes otherwise
 #   ./dev gpu --jobs 4        as many processes of the kit, instead of one for two cores
-#   ./dev gpu --resume        goes on with what a run of the same commit, on this GPU, has left
+#   ./dev gpu --resume        what passed in a run of the same commit, on this GPU, is not run again
 #   ./dev gpu --no-build      with what lies in build/dev and build/release
 #   ./dev gpu --commit NAME   what the report calls this state, where there is no git to ask
 #   ./dev gpu --driver FILE   with the Vulkan driver that FILE describes

@@ -46,9 +46,10 @@ def read_gtest(text):
 
 
 def read_kit(text):
-    """(summary, faults, details) of tenon-conformance."""
+    """(summary, faults, details) of tenon-conformance, with what it had no time for."""
     faults = re.findall(r"^(?:FAIL|CRASH|TIMEOUT|LEAK|MISTRUSTED|XPASS) .*$", text, re.MULTILINE)
-    return last(r"cells: \d+", text), faults, []
+    left = last(r"left: \d+ cells", text).partition(",")[0]
+    return ", ".join(filter(None, [last(r"cells: \d+", text), left])), faults, []
 
 
 def read_onnx(text):

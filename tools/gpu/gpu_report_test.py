@@ -51,6 +51,10 @@ class Outputs(unittest.TestCase):
                          ("cells: 16214, 16212 PASS, 1 FAIL, 1 XFAIL in 175 s",
                           ["FAIL value exp f32: element 0 is 1, not 2"], []))
 
+    def test_of_the_kit_that_was_not_run_to_its_end(self):
+        self.assertEqual(gpu_report.read_kit("cells: 7, 7 PASS in 60 s\nleft: 21 cells, with which --resume goes on\n"),
+                         ("cells: 7, 7 PASS in 60 s, left: 21 cells", [], []))
+
     def test_of_the_node_tests(self):
         self.assertEqual(gpu_report.read_onnx(ONNX),
                          ("onnx node tests: 853 of 854 on vulkan:0",

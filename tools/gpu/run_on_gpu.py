@@ -28,45 +28,40 @@ RESULTS = pathlib.Path("benches/results")
 ONNX = pathlib.Path("/usr/share/libonnx-testdata/data/node")
 SKIPPED = 77
 CUT_OFF = 124
-PARTS = 24            # Of the whole of the kit's cells.
+UNFINISHED = 75       # The kit, where its time was over.
 STEP_SECONDS = 1800   # What a step other than the kit's may take.
+KIT_SECONDS = 600     # What the kit's last cells may take, which it begins while it has time.
 
 
 class Step:
-    """A command, how its output is read, and the files without which it is not run. One that has a share of the
-    time may be cut off at its end; any other that does not end is a fault. `shards`: so many of it side by side,
-    each with a part of the tests."""
+    """A command, how its output is read, how long it may take, and the files without which it is not run. `shards`:
+    so many of it side by side, each with a part of the tests."""
 
-    def __init__(self, name, command, read, share=None, needs=(), shards=1):
+    def __init__(self, name, command, read, seconds=STEP_SECONDS, needs=(), shards=1):
         self.name = name
         self.command = [str(word) for word in command]
         self.read = read
-        self.has_share = share is not None
-        self.seconds = share if self.has_share else STEP_SECONDS
+        self.seconds = seconds
         self.needs = [self.command[0], *needs]
         self.shards = shards
 
 
 # ---- what is run
 
-def kit_steps(name, plugin, end, jobs, options=(), clock=time.monotonic):
-    """Part by part, each of which has some of every level, until `end`: none that would not be done by then, if it
-    takes as long as the longest so far."""
-    kit = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", jobs, *options]
+def kit_step(name, plugin, minutes, jobs, resume, options=()):
+    """As many of its cells as there is time for. `resume`: what an earlier run has kept of them holds."""
+    command = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", jobs, *options,
+               "--minutes", f"{max(minutes, 0.01):.3g}"]
     expected = pathlib.Path("plugins") / plugin / "expected.jsonl"
     if (ROOT / expected).exists():
-        kit += ["--expected", expected]
-    longest = 5
-    for part in range(1, PARTS + 1):
-        start = clock()
-        if end - start < longest:
-            return
-        yield Step(f"{name}, part {part} of {PARTS}", [*kit, "--shard", f"{part}/{PARTS}"],
-                   gpu_report.read_kit, end - start)
-        longest = max(longest, clock() - start)
+        command += ["--expected", expected]
+    rows = WORK / f"{file_name(f'{plugin} {name}')}.json"
+    if resume and (ROOT / rows).exists():
+        command += ["--resume", rows]
+    return Step(name, [*command, "--json", rows], gpu_report.read_kit, minutes * 60 + KIT_SECONDS)
 
 
-def vulkan_steps(minutes, jobs):
+def vulkan_steps(minutes, jobs, resume):
     yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest, shards=jobs)
     # Determinants are no kernels of its.
     yield Step("node tests of ONNX but determinants",
@@ -75,9 +70,10 @@ def vulkan_steps(minutes, jobs):
     yield Step("benches", [RELEASE / "bench_vulkan", "--repetitions", 5, "--json", WORK / "vulkan.json"],
                gpu_report.read_bench)
     start = time.monotonic()
-    yield from kit_steps("conformance, all levels", "vulkan", start + minutes * 40, jobs)
-    yield from kit_steps("smoke test with the validation layer", "vulkan", start + minutes * 60, jobs,
-                         ["--level", "smoke", "--option", "validate=1"])
+    yield kit_step("conformance, all levels", "vulkan", minutes * 2 / 3, jobs, resume)
+    minutes -= (time.monotonic() - start) / 60
+    yield kit_step("smoke test with the validation layer", "vulkan", minutes, jobs, resume,
+                   ["--level", "smoke", "--option", "validate=1"])
 
 
 # The steps of each plugin for GPUs, by its name, and what it is called.
@@ -85,6 +81,10 @@ PLUGINS = {"vulkan": ("Vulkan", vulkan_steps)}
 
 
 # ---- running it
+
+def file_name(text):
+    return "".join(c if c.isalnum() else "_" for c in text)
+
 
 def run_step(step):
     """The outcome of a step. What it prints is kept in a file under build/gpu."""
@@ -109,8 +109,7 @@ def run_step(step):
             try:
                 status = child.wait(max(0, start + step.seconds - time.monotonic())) or status
             except subprocess.TimeoutExpired:
-                status = None if step.has_share else CUT_OFF
-                reason = f"cut off after {step.seconds:.0f} s"
+                status, reason = CUT_OFF, f"cut off after {step.seconds:.0f} s"
                 break
     finally:
         for child in children:
@@ -118,8 +117,10 @@ def run_step(step):
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
     text = log.read_text(errors="replace")
-    log.replace(log.with_name("".join(c if c.isalnum() else "_" for c in step.name) + ".log"))
+    log.replace(log.with_name(f"{file_name(step.name)}.log"))
     summary, faults, details = step.read(text)
+    if status == UNFINISHED:
+        reason, status = "its time was over", None
     if status == SKIPPED:
         reason, status = "the device did not open", 1
     if status and not faults:
@@ -142,15 +143,13 @@ def keep(path, state, done):
 
 
 def kept(path, state):
-    """The outcomes by their names of the steps that were run to their end, in this state of everything."""
-    if not path.exists():
-        return {}
-    told = json.loads(path.read_text())
+    """The outcomes by their names of the steps that passed in this state of everything; None if another was run."""
+    told = json.loads(path.read_text()) if path.exists() else {"of": "nothing"}
     if told["of"] != state:
         print(f"gpu: nothing to resume: what was kept is of {told['of']}, and this is {state}", file=sys.stderr)
-        return {}
+        return None
     outcomes = [gpu_report.Outcome(**outcome) for outcome in told["outcomes"]]
-    return {outcome.name: outcome for outcome in outcomes if outcome.status is not None}
+    return {outcome.name: outcome for outcome in outcomes if outcome.passed}
 
 
 # ---- what there is
@@ -261,8 +260,9 @@ def main():
         kind = ": a software driver" if options.software else ""
         state = [commit(options.commit), device.get("description", name), device.get("driver", "")]
         memory = ROOT / WORK / f"{name}_outcomes.json"
-        done = kept(memory, state) if options.resume else {}
-        for step in steps(options.minutes, options.jobs):
+        before = kept(memory, state) if options.resume else None
+        done = before or {}
+        for step in steps(options.minutes, options.jobs, before is not None):
             if step.name not in done:
                 done[step.name] = run_step(step)
             outcomes.append(done[step.name])

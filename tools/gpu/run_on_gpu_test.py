@@ -22,46 +22,55 @@ class Devices(unittest.TestCase):
 
 
 class KitSteps(unittest.TestCase):
-    def test_go_on_until_the_time_is_over(self):
-        now = [0.0]
-        steps = []
-        for step in run_on_gpu.kit_steps("kit", "vulkan", 70, 8, clock=lambda: now[0]):
-            steps.append(step)
-            now[0] += 25
-        self.assertEqual([step.seconds for step in steps], [70, 45])
-        self.assertEqual(steps[1].name, f"kit, part 2 of {run_on_gpu.PARTS}")
-        self.assertIn("8", steps[1].command)
-        self.assertEqual(steps[1].command[-2:], ["--shard", f"2/{run_on_gpu.PARTS}"])
+    def words_of(self, resume):
+        step = run_on_gpu.kit_step("the kit", "vulkan", 2.5, 8, resume, ["--level", "smoke"])
+        self.assertGreater(step.seconds, 150)
+        return " ".join(step.command)
 
-    def test_end_with_the_last_part(self):
-        steps = list(run_on_gpu.kit_steps("kit", "vulkan", 60, 1, ["--level", "smoke"], lambda: 0.0))
-        self.assertEqual(len(steps), run_on_gpu.PARTS)
-        self.assertIn("smoke", steps[0].command)
+    def test_have_their_time_and_processes(self):
+        words = self.words_of(False)
+        for part in ["--jobs 8", "--level smoke", "--minutes 2.5"]:
+            self.assertIn(part, words)
+        self.assertTrue(words.endswith("--json build/gpu/vulkan_the_kit.json"))
+
+    def test_go_on_with_what_was_kept_if_there_is_something(self):
+        root = run_on_gpu.ROOT
+        with tempfile.TemporaryDirectory() as folder:
+            run_on_gpu.ROOT = pathlib.Path(folder)
+            try:
+                self.assertNotIn("--resume", self.words_of(True))
+                rows = run_on_gpu.ROOT / run_on_gpu.WORK / "vulkan_the_kit.json"
+                rows.parent.mkdir(parents=True)
+                rows.write_text("{}")
+                self.assertIn("--resume build/gpu/vulkan_the_kit.json", self.words_of(True))
+                self.assertNotIn("--resume", self.words_of(False))
+            finally:
+                run_on_gpu.ROOT = root
 
 
 class WhatAStoppedRunHasDone(unittest.TestCase):
-    def test_is_kept_for_the_same_state_unless_it_was_cut_off(self):
+    def test_is_kept_for_the_same_state_where_it_passed(self):
         done = {"tests": gpu_report.Outcome("tests", "run", 1, 2.5, "1 failed", ["It.Works"]),
-                "part 1": gpu_report.Outcome("part 1", "run", 0),
-                "part 2": gpu_report.Outcome("part 2", "run", None, reason="cut off after 3 s")}
+                "benches": gpu_report.Outcome("benches", "run", 0, 5.0, "1 ratio", [], ["ratio a b 1"]),
+                "kit": gpu_report.Outcome("kit", "run", None, reason="its time was over")}
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "outcomes.json"
-            self.assertEqual(run_on_gpu.kept(path, ["1a2b", "a card"]), {})
+            self.assertIsNone(run_on_gpu.kept(path, ["1a2b", "a card"]))
             run_on_gpu.keep(path, ["1a2b", "a card"], done)
-            del done["part 2"]
+            del done["tests"], done["kit"]
             self.assertEqual(run_on_gpu.kept(path, ["1a2b", "a card"]), done)
-            self.assertEqual(run_on_gpu.kept(path, ["1a2b", "another"]), {})
+            self.assertIsNone(run_on_gpu.kept(path, ["1a2b", "another"]))
 
 
 class Steps(unittest.TestCase):
-    def outcome_of(self, code, share=20, needs=(), shards=1):
+    def outcome_of(self, code, seconds=20, needs=(), shards=1):
         root = run_on_gpu.ROOT
         with tempfile.TemporaryDirectory() as folder:
             run_on_gpu.ROOT = pathlib.Path(folder)
             (run_on_gpu.ROOT / run_on_gpu.WORK).mkdir(parents=True)
             try:
                 return run_on_gpu.run_step(run_on_gpu.Step(
-                    "a step", [sys.executable, "-c", code], gpu_report.read_onnx, share, needs, shards))
+                    "a step", [sys.executable, "-c", code], gpu_report.read_onnx, seconds, needs, shards))
             finally:
                 run_on_gpu.ROOT = root
 
@@ -89,18 +98,13 @@ class Steps(unittest.TestCase):
         self.assertEqual(sorted(outcome.faults), ["FAILED 0", "FAILED 1", "FAILED 2"])
         self.assertEqual(outcome.status, 1)
 
-    def test_that_take_too_long_are_cut_off(self):
-        outcome = self.outcome_of("import time; time.sleep(60)", share=0.5)
-        self.assertEqual(outcome.reason, "cut off after 0 s")
+    def test_of_the_kit_whose_time_is_over_are_no_faults(self):
+        outcome = self.outcome_of("raise SystemExit(75)")
+        self.assertEqual((outcome.status, outcome.reason), (None, "its time was over"))
         self.assertFalse(run_on_gpu.is_fault(outcome))
 
-    def test_that_do_not_end_and_have_no_share_of_the_time_are_faults(self):
-        seconds = run_on_gpu.STEP_SECONDS
-        run_on_gpu.STEP_SECONDS = 0.5
-        try:
-            outcome = self.outcome_of("import time; time.sleep(60)", share=None)
-        finally:
-            run_on_gpu.STEP_SECONDS = seconds
+    def test_that_do_not_end_are_faults(self):
+        outcome = self.outcome_of("import time; time.sleep(60)", seconds=0.5)
         self.assertEqual(outcome.reason, "cut off after 0 s")
         self.assertTrue(run_on_gpu.is_fault(outcome))
 
