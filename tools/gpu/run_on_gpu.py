@@ -142,6 +142,12 @@ def keep(path, state, done):
     path.write_text(json.dumps({"of": state, "outcomes": outcomes}))
 
 
+def forget(plugin):
+    """What was kept of steps, and what the kit keeps of its cells."""
+    for path in (ROOT / WORK).glob(f"{plugin}_*.json"):
+        path.unlink()
+
+
 def kept(path, state):
     """The outcomes by their names of the steps that passed in this state of everything; None if another was run."""
     told = json.loads(path.read_text()) if path.exists() else {"of": "nothing"}
@@ -261,6 +267,8 @@ def main():
         state = [commit(options.commit), device.get("description", name), device.get("driver", "")]
         memory = ROOT / WORK / f"{name}_outcomes.json"
         before = kept(memory, state) if options.resume else None
+        if before is None:
+            forget(name)
         done = before or {}
         for step in steps(options.minutes, options.jobs, before is not None):
             if step.name not in done:

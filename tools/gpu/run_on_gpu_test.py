@@ -61,6 +61,20 @@ class WhatAStoppedRunHasDone(unittest.TestCase):
             self.assertEqual(run_on_gpu.kept(path, ["1a2b", "a card"]), done)
             self.assertIsNone(run_on_gpu.kept(path, ["1a2b", "another"]))
 
+    def test_is_forgotten_by_a_run_of_another_state(self):
+        root = run_on_gpu.ROOT
+        with tempfile.TemporaryDirectory() as folder:
+            run_on_gpu.ROOT = pathlib.Path(folder)
+            work = run_on_gpu.ROOT / run_on_gpu.WORK
+            work.mkdir(parents=True)
+            for name in ["vulkan_outcomes.json", "vulkan_the_kit.json", "vulkan.json", "other_the_kit.json"]:
+                (work / name).write_text("{}")
+            try:
+                run_on_gpu.forget("vulkan")
+            finally:
+                run_on_gpu.ROOT = root
+            self.assertEqual(sorted(path.name for path in work.iterdir()), ["other_the_kit.json", "vulkan.json"])
+
 
 class Steps(unittest.TestCase):
     def outcome_of(self, code, seconds=20, needs=(), shards=1):
