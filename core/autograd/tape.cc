@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/composites.h"
+#include "core/dispatch/dispatch.h"
 
 namespace tenon {
 
@@ -192,6 +193,7 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   bool any_floating = false;
   for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y->type.dtype);
   if (!any_floating) return outputs;  // Nothing can be differentiated by it.
+  tell_apart(call.inputs, outputs);
 
   Record& record = tape.new_record(call.inputs, call.types, outputs, saved, op.saved_outputs);
   record.op = &op;
@@ -199,6 +201,19 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   record.recompute = in_parts;
   record.adds_up = adds_up;
   return outputs;
+}
+
+// An output is no input, nor another output, though it is the same tensor, as users' code may give.
+void Tape::tell_apart(Inputs inputs, Tensors& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i]->owners() == 1) continue;
+    const auto is_it = [&](const Tensor& x) { return x.get() == outputs[i].get(); };
+    const bool is_input =
+        any_of(inputs, [&](const TensorImpl* x) { return x == outputs[i].get(); });
+    if (is_input || std::any_of(outputs.begin(), outputs.begin() + i, is_it)) {
+      outputs[i] = renewed(*outputs[i]);
+    }
+  }
 }
 
 // Of what is to be saved those that are donated: while somebody has them, no result is written
@@ -263,7 +278,12 @@ Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& out
   for (size_t i = 0; i < inputs.size(); ++i) {
     input_nodes_.push_back(inputs[i] ? node_of(*inputs[i]) : 0);
     write_type(types[i]);
-    if (kept_inputs >> std::min<size_t>(i, 63) & 1) saved_.push_back(Tensor::share(inputs[i]));
+    if (kept_inputs >> std::min<size_t>(i, 63) & 1) {
+      Tensor x = Tensor::share(inputs[i]);
+      if (x && x->donation != Donation::kNone) [[unlikely]]
+        x = another(*scope_, x);  // The call uses up the one that was given.
+      saved_.push_back(std::move(x));
+    }
   }
   const auto index = static_cast<uint32_t>(records_.size() - 1);
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -107,6 +107,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
 
   Tensors apply_below(const Call& call);
   static Tensors donated(Inputs inputs, uint64_t saved);
+  static void tell_apart(Inputs inputs, Tensors& outputs);
   Tensors linearize(const Call& call);
   Node node_of(const TensorImpl& x) const;
   bool watches_any(Inputs inputs) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error_object.h"
+#include "core/base/search.h"
 #include "core/device/device.h"
 
 namespace tenon {
@@ -224,18 +225,20 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
   std::deque<Flight> finished;  // Ends outside of the lock.
   std::lock_guard guard(state_mutex_);
   if (error) {
-    // Where the plugin did not say which launch it was, it may have been any of them.
-    bool known = false;
-    for (const Flight& flight : flights_) {
-      known = known || (flight.ticket <= ticket && failed_.contains(flight.ticket));
-    }
     const Failure why = explain(error->info, sites_under_way(ticket));
     if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
+    // Where the plugin did not say which launch it was, it may have been any of them. Copies have
+    // no other way to fail.
+    const bool is_known =
+        why->code != Code::kDeviceLost && any_of(flights_, [&](const Flight& flight) {
+          return flight.ticket <= ticket && failed_.contains(flight.ticket);
+        });
     for (const Flight& flight : flights_) {
-      if (known || flight.ticket > ticket) break;
+      if (flight.ticket > ticket) break;
+      if (is_known && flight.site != kNoSite) continue;
       failed_.try_emplace(flight.ticket, Failed{why, flight.owner, false});
     }
-    if (!known) spread(ticket);
+    spread(0);
   }
   while (!flights_.empty() && flights_.front().ticket <= ticket) {
     held_bytes_ -= flights_.front().held.bytes;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/base/search.h"
 #include "core/dispatch/composites.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
@@ -80,12 +81,22 @@ class Programs final : public CompositePrograms {
   explicit Programs(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
 
   Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) override {
-    if (scope.innermost() || scope.recorder() || is_off(key.op)) return code(inputs);
+    // The call uses up what was donated, and none of its parts.
+    const auto in_parts = [&] {
+      const auto is_offered = [](const Tensor& x) {
+        return x && x->donation == Donation::kOffered;
+      };
+      if (!any_of(inputs, is_offered)) return code(inputs);
+      Tensors own;
+      for (const Tensor& x : inputs) own.push_back(is_offered(x) ? another(scope, x) : x);
+      return code(own);
+    };
+    if (scope.innermost() || scope.recorder() || is_off(key.op)) return in_parts();
     const Words words = words_of(scope, key, inputs);
     const uint64_t hash = hash_of(key, words);
     const Entry* const entry = find(hash, key, words);
-    if (!entry) return came_before(hash) ? record(scope, key, words, inputs, code) : code(inputs);
-    if (!entry->program) return code(inputs);
+    if (!entry) return came_before(hash) ? record(scope, key, words, inputs, code) : in_parts();
+    if (!entry->program) return in_parts();
     Tensors given;
     SmallVector<uint8_t, 16> spare;
     for (const Tensor& x : inputs) {
@@ -95,7 +106,7 @@ class Programs final : public CompositePrograms {
       spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
       given.push_back(not_donated(scope, x));
     }
-    if (!entry->program->serves(given)) return code(inputs);
+    if (!entry->program->serves(given)) return in_parts();
     return spread(entry->program->run(scope, given, spare.span()), entry->gives);
   }
 

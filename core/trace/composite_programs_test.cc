@@ -93,6 +93,21 @@ TEST_F(CompositePrograms, LeaveWhatIsDonatedToWhoeverKeepsIt) {
   }
 }
 
+// Where one record stands for a call, its parts are run again on the way back.
+TEST_F(CompositePrograms, AreDifferentiatedByWhatIsDonated) {
+  for (int n = 0; n < kCalls; ++n) {
+    const Ref<Tape> recording = tape({.persistent = true});
+    const Tensor x = f32({1, -2, 3});
+    recording->watch(x);
+    const Tensor want = recording->gradient(mish(x * 2.0), x);
+    const Tensor y = x * 2.0;
+    y->donation = Donation::kOffered;
+    const Tensor z = mish(y);
+    EXPECT_EQ(y->donation, Donation::kConsumed);
+    EXPECT_TENSOR(recording->gradient(z, x), want);
+  }
+}
+
 TEST_F(CompositePrograms, FailAtTheLineThatCallsThem) {
   const Tensor table = f32({2, 1}, {1, 2});
   const auto look_up = [&](int64_t i) {

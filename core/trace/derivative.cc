@@ -65,7 +65,8 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   }
   const uint32_t first_backward_slot = graph_->n_slots();
   for (const Tensor& y : targets) {
-    cotangents.push_back(tracer.input(y->type, InputRole::kArgument, "", *y->storage->device));
+    Device& device = y->storage ? *y->storage->device : scope.device();
+    cotangents.push_back(tracer.input(y->type, InputRole::kArgument, "", device));
     cotangents_.push_back(tracer.value_of(*cotangents.back()));
   }
   try {

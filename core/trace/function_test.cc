@@ -327,5 +327,22 @@ TEST_F(Functions, GiveTensorsOfTheirOwn) {
   }
 }
 
+// A scalar has no dtype of its own; it is passed through, or computed with.
+TEST_F(Functions, AreDifferentiatedByScalarsTheyGive) {
+  const auto f = function([](TensorSpan in) {
+    return Tensors{sum(in[0] * in[1]), in[1], in[1] * in[1]};
+  });
+  const Tensor x = f32({1, 2});
+  for (int n = 0; n < 3; ++n) {
+    const Tensor s = make_scalar(3.0);
+    const Ref<Tape> recording = tape({.persistent = true});
+    recording->watch(s);
+    const Tensors y = call(f, {x, s});
+    EXPECT_EQ(values_of(recording->gradient(y[0], s)), (Doubles{3}));
+    EXPECT_EQ(values_of(recording->gradient(y[1], s)), (Doubles{1}));
+    EXPECT_EQ(values_of(recording->gradient(y[2], s)), (Doubles{6}));
+  }
+}
+
 }  // namespace
 }  // namespace tenon

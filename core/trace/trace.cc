@@ -248,7 +248,7 @@ Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
   std::vector<bool> from;
   for (size_t i = 0; i < graph_->outputs().size(); ++i) {
     const TensorType& type = graph_->outputs()[i].type();
-    from.push_back(i >= states_.size() && is_floating(type.dtype) && !type.weak);
+    from.push_back(i >= states_.size() && is_floating(type.dtype));
   }
   const auto forward = derivative(scope, sizes, by, from);
   Tensors all;
@@ -285,7 +285,7 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
   Tensors cotangents;
   for (size_t i = 0; i < args.n_outputs(); ++i) {
     const TensorType& type = graph_->outputs()[states_.size() + i].type();
-    from.push_back(args.has_cotangent(i) && is_floating(type.dtype) && !type.weak);
+    from.push_back(args.has_cotangent(i) && is_floating(type.dtype));
     if (from.back()) cotangents.push_back(args.cotangent(i));
   }
   const auto way = derivative(scope, sizes, by, from, &forward);

@@ -27,7 +27,7 @@ struct Instance {
 struct Device {
   Instance& instance;
   tenon_device_p* device;
-  std::atomic<uint64_t> launches{0};
+  std::atomic<uint64_t> launches{0}, copies{0};
   std::atomic<uint64_t> allocations{0};
   std::atomic<uint64_t> allocated_bytes{0};
   std::atomic<uint64_t> calls{0};

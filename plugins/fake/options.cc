@@ -19,6 +19,7 @@ constexpr Option kOptions[] = {
     {"memory_bytes", &Options::memory_bytes},
     {"fail_launch", &Options::fail_launch},
     {"fail_enqueue", &Options::fail_enqueue},
+    {"fail_copy", &Options::fail_copy},
     {"fail_allocate", &Options::fail_allocate},
     {"lose_at", &Options::lose_at},
     {"silent", &Options::silent},

@@ -28,6 +28,7 @@ struct Options {
   // ---- what goes wrong; counted from 1 over the device's life, 0 for never ----
   uint64_t fail_launch = 0;    // This launch fails,
   uint64_t fail_enqueue = 0;   // or this one, at once.
+  uint64_t fail_copy = 0;      // This copy.
   uint64_t fail_allocate = 0;  // This allocation.
   uint64_t fail_call = 0;      // This call of those that may fail, whichever it is.
   uint64_t lose_at = 0;        // From this launch on the device is lost.

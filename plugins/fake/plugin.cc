@@ -156,7 +156,12 @@ tenon_error* copy(tenon_stream_p* self, const tenon_copy_region* given) {
   tenon_copy_region region = *given;
   if (region.from.buffer) region.from.buffer = from_c(region.from.buffer).buffer;
   if (region.to.buffer) region.to.buffer = from_c(region.to.buffer).buffer;
-  return stream.enqueue([&stream, region] { return inner().copy(stream.inner(), &region); });
+  Device& device = stream.device();
+  const uint64_t number = ++device.copies;
+  return stream.enqueue([&stream, &device, number, region] {
+    if (number != device.options().fail_copy) return inner().copy(stream.inner(), &region);
+    return device.error(TENON_INTERNAL, "copy " + std::to_string(number) + " failed");
+  });
 }
 
 tenon_error* fill(tenon_stream_p* self, const tenon_fill_region* given) {

@@ -4,6 +4,7 @@
 #include <condition_variable>
 
 #include "plugins/vulkan/driver/device.h"
+#include "plugins/vulkan/driver/stream.h"
 #include "plugins/vulkan/testing/vulkan_testing.h"
 
 namespace tenon_vulkan::testing {
@@ -17,6 +18,15 @@ VKAPI_ATTR VkResult VKAPI_CALL is_lost(VkQueue, uint32_t, const VkSubmitInfo*, V
 }
 VKAPI_ATTR VkResult VKAPI_CALL is_lost_for_all(VkDevice, const VkSemaphoreWaitInfo*, uint64_t) {
   return VK_ERROR_DEVICE_LOST;
+}
+
+// Of the next submissions one is not taken.
+PFN_vkQueueSubmit submit_really;
+int n_submissions;
+VKAPI_ATTR VkResult VKAPI_CALL has_no_memory_once(VkQueue queue, uint32_t n,
+                                                  const VkSubmitInfo* info, VkFence fence) {
+  if (n_submissions++ == 0) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  return submit_really(queue, n, info, fence);
 }
 
 class VulkanFailure : public OnDriver {};
@@ -79,6 +89,62 @@ TEST_P(VulkanFailure, OfASubmissionIsToldForEachOfItsLaunches) {
   functions().QueueSubmit = submit;
   // None of it ran, and the stream works on.
   EXPECT_EQ(stream.words(a, 100), Words(100, 1));
+}
+
+// Two dispatches, each of them a submission.
+class AddTwiceKernel final : public Kernel {
+ public:
+  explicit AddTwiceKernel(tenon_device_p* device) : add_(device, uint64_t{1} << 62) {}
+  tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
+    if (tenon_error* error = add_.enqueue(encoder, launch)) return error;
+    return add_.enqueue(encoder, launch);
+  }
+  tenon_kernel_p* handle() { return tenon_sdk::to_c(this); }
+
+ private:
+  AddKernel add_;
+};
+
+TEST_P(VulkanFailure, OfAPartOfALaunchLeavesOutTheRest) {
+  const Queue stream(bench());
+  AddTwiceKernel twice(bench().device());
+  const Memory a(bench(), 400);
+  stream.write(a, Words(100, 1));
+  stream.wait();
+  n_submissions = 0;
+  submit_really = std::exchange(functions().QueueSubmit, has_no_memory_once);
+  AddLaunch launch({&a, 0, 100}, {&a, 0, 100}, {&a, 0, 100});
+  launch.get().work = this;
+  launch.get().ticket = 1;
+  EXPECT_SUCCESS(Bench::calls().launch(twice.handle(), stream.get(), &launch.get()));
+  stream.wait();
+  {
+    std::lock_guard guard(heard().mutex);
+    EXPECT_EQ(heard().failed.size(), 1u);
+  }
+  EXPECT_EQ(stream.words(a, 100), Words(100, 1));
+  launch.get().ticket = 2;
+  EXPECT_SUCCESS(Bench::calls().launch(twice.handle(), stream.get(), &launch.get()));
+  EXPECT_EQ(stream.words(a, 100), Words(100, 4));
+  functions().QueueSubmit = submit_really;
+}
+
+TEST_P(VulkanFailure, OfACopyIsNotToldToWhoWaitsForWhatWasBefore) {
+  const Queue queue(bench());
+  Stream& stream = from_c(queue.get());
+  const Memory a(bench(), 400);
+  queue.write(a, Words(100, 1));
+  queue.wait();
+  uint64_t before = 0, after = 0;
+  EXPECT_SUCCESS(stream.record_event(before));
+  const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
+  queue.fill(a, 0, 400, 0, 4);
+  EXPECT_SUCCESS(stream.record_event(after));
+  functions().QueueSubmit = submit;
+  from_c(bench().device()).queue().wait(after);
+  EXPECT_SUCCESS(stream.take_failure(before));
+  EXPECT_EQ(take(stream.take_failure(after)).code, TENON_OUT_OF_MEMORY);
+  EXPECT_SUCCESS(stream.take_failure(after));
 }
 
 TEST_P(VulkanFailure, OfACopyIsToldToWhoeverWaitsFirst) {

@@ -77,6 +77,110 @@ TEST(VulkanLimits, AxesLongerThanAreCountedAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
+// Launches whose inputs are one element that is broadcast, along axes that no memory could have.
+class VulkanBroadcast : public ::testing::Test {
+ protected:
+  using Sizes = std::vector<int64_t>;
+  struct Given {
+    tenon_dtype dtype;
+    Sizes sizes;
+  };
+
+  void SetUp() override {
+    if (!bench_.is_open()) GTEST_SKIP() << bench_.failure().message;
+  }
+
+  // Input i is broadcast from word 2 * i; the result has at most one axis that is no 1.
+  Failure run(uint32_t op, const void* attrs, const std::vector<Given>& inputs, const Given& output,
+              const Memory& memory, const Memory& result) const {
+    static constexpr std::array<int64_t, TENON_MAX_RANK> kZeros = {};
+    static constexpr std::array<int64_t, TENON_MAX_RANK> kOnes = {1, 1, 1, 1, 1, 1, 1, 1};
+    const auto view_of = [](const Memory& in, const Given& given, const int64_t* strides) {
+      tenon_view view = {};
+      view.buffer = in.get();
+      view.dtype = given.dtype;
+      view.rank = static_cast<uint16_t>(given.sizes.size());
+      view.sizes = given.sizes.data();
+      view.strides = strides;
+      return view;
+    };
+    std::vector<tenon_view> views;
+    std::vector<tenon_operand> operands;
+    for (const Given& input : inputs) {
+      views.push_back(view_of(memory, input, kZeros.data()));
+      views.back().byte_offset = 8 * (views.size() - 1);
+      views.back().strides_class = TENON_STRIDES_STRIDED;
+      operands.push_back({input.dtype, views.back().rank, TENON_STRIDES_STRIDED, nullptr, 0});
+    }
+    tenon_view out = view_of(result, output, kOnes.data());
+    out.strides_class = TENON_STRIDES_DENSE;
+    const PreparedKernel kernel(bench_, op, attrs, operands,
+                                {output.dtype, out.rank, TENON_STRIDES_DENSE, nullptr, 0});
+    EXPECT_NE(kernel.handle(), nullptr);
+    if (kernel.handle() == nullptr) return {};
+    tenon_launch launch = {};
+    launch.struct_size = sizeof launch;
+    launch.n_inputs = static_cast<uint32_t>(views.size());
+    launch.n_outputs = 1;
+    launch.inputs = views.data();
+    launch.outputs = &out;
+    return take(Bench::calls().launch(kernel.handle(), queue_.get(), &launch));
+  }
+
+  const Bench bench_{Settings{{"cache", ""}, {"gpu_ways", "1"}}};
+  const Queue queue_{bench_};
+};
+
+TEST_F(VulkanBroadcast, IsSearchedBehind31Bits) {
+  constexpr int64_t kMany = 3'000'000'000;
+  const tenon_searchsorted_attrs attrs = TENON_SEARCHSORTED_ATTRS_DEFAULT;
+  const Memory memory(bench_, 16), result(bench_, 8);
+  const Words zero_and_one = {0, 0, 0x3f800000, 0};
+  queue_.write(memory, zero_and_one);
+  const Failure failure =
+      run(TENON_OP_searchsorted, &attrs, {{TENON_FLOAT32, {kMany}}, {TENON_FLOAT32, {1}}},
+          {TENON_INT64, {1}}, memory, result);
+  EXPECT_EQ(failure.code, TENON_OK) << failure.message;
+  EXPECT_EQ(queue_.words(result, 2), (Words{static_cast<uint32_t>(kMany), 0}));
+}
+
+// Where a window's taps lie is counted with a sign.
+TEST_F(VulkanBroadcast, PoolsOfAxesBeyond31BitsAreUnimplemented) {
+  const int64_t kernel = 1, stride = 1 << 28;
+  tenon_max_pool_attrs attrs = TENON_MAX_POOL_ATTRS_DEFAULT;
+  attrs.kernel_shape = &kernel;
+  attrs.strides = &stride;
+  attrs.n_kernel_shape = attrs.n_strides = 1;
+  const Memory memory(bench_, 16), result(bench_, 12);
+  const Failure failure = run(TENON_OP_max_pool, &attrs, {{TENON_INT8, {1, 1, 3'000'000'000}}},
+                              {TENON_INT8, {1, 1, 12}}, memory, result);
+  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
+  EXPECT_NE(failure.message.find("more places"), std::string::npos) << failure.message;
+}
+
+TEST_F(VulkanBroadcast, SumsThatAreNotCountedAreUnimplemented) {
+  const tenon_conv_attrs attrs = TENON_CONV_ATTRS_DEFAULT;
+  const Memory memory(bench_, 16), result(bench_, 4);
+  const Given factor = {TENON_FLOAT32, {1, 1 << 16, 1 << 16}};
+  const Failure failure =
+      run(TENON_OP_conv, &attrs, {factor, factor}, {TENON_FLOAT32, {1, 1, 1}}, memory, result);
+  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
+  EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
+}
+
+TEST_F(VulkanBroadcast, UpdatesThatAreNotCountedAreUnimplemented) {
+  tenon_scatter_nd_attrs attrs = TENON_SCATTER_ND_ATTRS_DEFAULT;
+  attrs.reduction = TENON_SCATTER_REDUCTION_ADD;
+  const Memory memory(bench_, 24), result(bench_, 4);
+  const Failure failure = run(TENON_OP_scatter_nd, &attrs,
+                              {{TENON_FLOAT32, {1}},
+                               {TENON_INT64, {1 << 16, 1 << 16, 1}},
+                               {TENON_FLOAT32, {1 << 16, 1 << 16}}},
+                              {TENON_FLOAT32, {1}}, memory, result);
+  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
+  EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
+}
+
 // ---- what Vulkan asks of every device
 
 // Binding 0 is the parameters, so that shaders have three more.

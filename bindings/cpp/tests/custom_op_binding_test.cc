@@ -53,6 +53,70 @@ TEST_F(CustomOps, HaveADerivativeOfTheirOwn) {
       gradients_function([&](const Tensor& x) { return pass({x})[0]; })(1.2f)[0].item<float>(), 5);
 }
 
+// Tapes tell what an op gives from its input, and its outputs from each other.
+TEST_F(CustomOps, MayGiveWhatTheyWereGiven) {
+  const Op reverse = register_op({
+      .name = "my.reverse",
+      .infer = like_first,
+      .decompose = [](std::span<const Tensor> in) { return std::vector{in[0]}; },
+      .backward = [](const Backward& call) { return std::vector{call.cotangents[0] * 5}; },
+  });
+  const auto of_sum = [&](const Tensor& x) { return reverse({x})[0] + x; };
+  EXPECT_EQ(gradients_function(of_sum)(1.2f)[0].item<float>(), 6);
+
+  const Op split = register_op({
+      .name = "my.split",
+      .n_outputs = 2,
+      .infer =
+          [](std::span<const Type> in) {
+            return std::vector{in[0], in[0]};
+          },
+      .decompose =
+          [](std::span<const Tensor> in) {
+            const Tensor y = in[0] * 1;
+            return std::vector{y, y};
+          },
+      .backward =
+          [](const Backward& call) {
+            return std::vector{call.cotangents[0] * 10 + call.cotangents[1]};
+          },
+  });
+  const auto of_both = [&](const Tensor& x) {
+    const std::vector<Tensor> both = split({x});
+    return both[0] * 2 + both[1] * 3;
+  };
+  EXPECT_EQ(gradients_function(of_both)(1.f)[0].item<float>(), 23);
+}
+
+// What a call was given is used up by it alone.
+TEST_F(CustomOps, HaveWhatIsDonatedToThem) {
+  const Op twice = register_op({
+      .name = "my.twice_its_own",
+      .infer = like_first,
+      .decompose =
+          [](std::span<const Tensor> in) {
+            const Tensor y = in[0] * 1;
+            const auto f = function([](const Tensor& x) { return x + x; });
+            return std::vector{f(in[0]) + (y - in[0])};
+          },
+      .backward =
+          [](const Backward& call) {
+            return std::vector{call.cotangents[0] * call.inputs[0] * 0 + call.cotangents[0] * 2};
+          },
+  });
+  Tensor x = vector<float>({1, 2});
+  x.donate();
+  EXPECT_EQ(twice({x})[0].to_vector<float>(), (std::vector<float>{2, 4}));
+  EXPECT_THROW(twice({x}), Error);
+
+  Tape tape;
+  const Tensor w = vector<float>({3, 4});
+  tape.watch(w);
+  Tensor own = w * 1;
+  own.donate();
+  EXPECT_EQ(tape.gradient(twice({own})[0], w).to_vector<float>(), (std::vector<float>{2, 2}));
+}
+
 TEST_F(CustomOps, GiveSeveralOutputs) {
   const Op both = register_op({
       .name = "my.sum_and_product",

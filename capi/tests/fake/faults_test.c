@@ -96,6 +96,22 @@ static void a_failure_that_is_not_named_poisons_what_was_under_way(void) {
   close_all(t, 3);
 }
 
+static void a_failed_copy_is_not_taken_for_a_launch_that_failed_too(void) {
+  tenon_tensor* t[4] = {0};
+  float read[2];
+  open_with("fail_launch=1,fail_copy=2,delay_us=2000");
+  t[0] = ones(there());
+  CHECK_OK(tenon_neg(there(), t[0], &t[1])); /* It fails, */
+  t[2] = ones(there());                      /* and so does what writes this. */
+  CHECK_OK(tenon_neg(there(), t[2], &t[3]));
+
+  CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL, "copy 2 failed");
+  CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL, "copy 2 failed");
+  CHECK_ERROR(tenon_tensor_read(there(), t[1], read, sizeof read), TENON_INTERNAL,
+              "neg: launch 1 failed");
+  close_all(t, 4);
+}
+
 static void a_launch_that_is_refused_fails_its_call(void) {
   tenon_tensor* t[2] = {0};
   tenon_tensor* refused = GARBAGE(tenon_tensor);
@@ -337,6 +353,7 @@ int main(void) {
   RUN(a_failed_launch_poisons_its_outputs_only);
   RUN(a_wait_tells_of_a_failure_once);
   RUN(a_failure_that_is_not_named_poisons_what_was_under_way);
+  RUN(a_failed_copy_is_not_taken_for_a_launch_that_failed_too);
   RUN(a_launch_that_is_refused_fails_its_call);
   RUN(a_synchronous_device_fails_its_call);
   RUN(a_lost_device_fails_every_call);

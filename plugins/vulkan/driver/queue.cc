@@ -186,7 +186,8 @@ void Queue::end(Batch& batch) {
                                  driver_.error(batch.result, "the device does not take its work"));
   }
   if (batch.has_transfers) {
-    batch.stream->add_failure(driver_.error(batch.result, "the device does not take a copy"));
+    batch.stream->add_failure(batch.number,
+                              driver_.error(batch.result, "the device does not take a copy"));
   }
 }
 
@@ -271,7 +272,7 @@ bool Queue::answer_notice(Lock& lock) {
   answered_ = notice->stream;
   lock.unlock();
   const tenon_done_callback& done = notice->done;
-  tenon_error* const failure = notice->stream->take_failure();
+  tenon_error* const failure = notice->stream->take_failure(notice->number);
   done.function(done.payload, failure);
   if (done.destroy) done.destroy(done.payload);
   driver_.host().release(failure);

@@ -52,7 +52,7 @@ Stream::~Stream() {
     last = last_number_;
   }
   queue_.remove(*this, last);
-  driver_.host().release(failure_);
+  for (const auto& [number, error] : failures_) driver_.host().release(error);
   for (const auto& batch : batches_) {
     batch->clear();
     if (batch->fence != VK_NULL_HANDLE) {
@@ -105,7 +105,10 @@ tenon_error* Stream::add_batch() {
         .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, .pNext = nullptr, .flags = 0};
     result = vk.CreateFence(driver_.device(), &fence, nullptr, &made->fence);
   }
-  if (result != VK_SUCCESS) return driver_.error(result, "cannot record commands");
+  if (result != VK_SUCCESS) {
+    vk.FreeCommandBuffers(driver_.device(), pool_, 1, &made->commands);
+    return driver_.error(result, "cannot record commands");
+  }
   if (driver_.has_names()) {
     driver_.set_name(
         VK_OBJECT_TYPE_COMMAND_BUFFER, made->commands,
@@ -123,6 +126,7 @@ void Stream::submit() noexcept {
   ++n_under_way_;
   last_number_ = queue_.submit(batch);
   if (batch.result == VK_SUCCESS) return;
+  if (!batch.launches.empty()) failed_ = batch.launches.back();
   for (const auto& kept : batch.kept) kept->mark_all_stale();
   if (batch.has_marks) marks_.lose();
 }
@@ -198,7 +202,7 @@ tenon_error* Stream::wait() {
     number = last_number_;
   }
   queue_.wait(number);
-  return take_failure();
+  return take_failure(number);
 }
 
 // ---- time
@@ -228,25 +232,28 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {
 
 // ---- failures
 
-void Stream::add_failure(tenon_error* error) {
+void Stream::add_failure(uint64_t number, tenon_error* error) {
   std::lock_guard guard(failure_mutex_);
-  if (failure_ == nullptr) {
-    failure_ = error;
-  } else {
-    driver_.host().release(error);
-  }
+  failures_.push_back({number, error});
 }
 
-tenon_error* Stream::take_failure() {
+tenon_error* Stream::take_failure(uint64_t upto) {
   std::lock_guard guard(failure_mutex_);
-  if (failure_ == nullptr && driver_.is_lost()) return driver_.lost_error();
-  return std::exchange(failure_, nullptr);
+  tenon_error* first = nullptr;
+  std::erase_if(failures_, [&](const std::pair<uint64_t, tenon_error*>& failure) {
+    if (failure.first > upto) return false;
+    if (first != nullptr) driver_.host().release(failure.second);
+    if (first == nullptr) first = failure.second;
+    return true;
+  });
+  if (first == nullptr && driver_.is_lost()) return driver_.lost_error();
+  return first;
 }
 
 // ---- launches
 
-// If a later dispatch of a launch fails, those before it stay: they write what the launch would
-// have written, and nothing else.
+// If a dispatch of a launch fails, those before it stay: they write what the launch would have
+// written, and nothing else. Those behind it are left out, which may read what it did not write.
 tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   const Lock lock(mutex_);
   launching_ = {{launch.work, launch.ticket}, &kernel.name()};
@@ -294,6 +301,7 @@ void Stream::encode_held(Which which) {
     if (error != nullptr) {
       const LaunchId& launch = held_.launch();
       driver_.host().launch_failed(launch.work, launch.ticket, error);
+      failed_ = launch;
       held_.pop_launch();
       continue;
     }
@@ -305,6 +313,8 @@ void Stream::encode_held(Which which) {
 
 tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch,
                                 const std::string& name) {
+  if (launch == failed_ && launch.work != nullptr) [[unlikely]]
+    return nullptr;
   if (driver_.has_names()) [[unlikely]]
     device_.pipelines().set_name(*dispatch.pipeline, name);
   if (tenon_error* error = open_batch()) return error;

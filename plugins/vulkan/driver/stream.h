@@ -52,9 +52,9 @@ class Stream final : public Encoder {
   void submit_if_old(std::chrono::steady_clock::time_point opened_before);
   // Goes on with what was held, as far as pipelines are made.
   void encode_made();
-  void add_failure(tenon_error* error);
-  // The first failure that was not told yet, or the loss of the device.
-  tenon_error* take_failure();
+  void add_failure(uint64_t number, tenon_error* error);
+  // The first failure up to this number that was not told yet, or the loss of the device.
+  tenon_error* take_failure(uint64_t upto);
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -158,7 +158,8 @@ class Stream final : public Encoder {
   Batch* open_ = nullptr;
   uint32_t n_under_way_ = 0;  // Batches.
   uint64_t last_number_ = 0;  // Of its last batch, or of an event that it waits for.
-  tenon_error* failure_ = nullptr;
+  LaunchId failed_;           // The last launch of which something failed.
+  std::vector<std::pair<uint64_t, tenon_error*>> failures_;  // By the numbers of their batches.
   std::mutex failure_mutex_;
 };
 

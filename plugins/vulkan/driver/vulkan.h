@@ -48,6 +48,7 @@ namespace tenon_vulkan {
   F(CreateCommandPool)                   \
   F(DestroyCommandPool)                  \
   F(AllocateCommandBuffers)              \
+  F(FreeCommandBuffers)                  \
   F(BeginCommandBuffer)                  \
   F(EndCommandBuffer)                    \
   F(QueueSubmit)                         \

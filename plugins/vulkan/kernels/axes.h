@@ -67,6 +67,8 @@ class Axes {
   }
 
   void push(spirv::Words& words) const;
+  // Of the loop that a shader needs for what it does not go over at once, with its end.
+  uint64_t iterations() const { return 1 + (rank_ > kAtOnce ? rank_ - kAtOnce : 0); }
   // How long the last axis is, with what merged.
   int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
   // Whether that is all there is: shaders may go over it as a line.

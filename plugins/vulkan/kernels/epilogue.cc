@@ -27,6 +27,10 @@ void Epilogue::push(const tenon_launch& launch, uint32_t first_input, spirv::Wor
   if (!strided_.empty()) axes(launch, first_input).push(words);
 }
 
+uint64_t Epilogue::iterations(const tenon_launch& launch, uint32_t first_input) const {
+  return strided_.empty() ? 0 : axes(launch, first_input).iterations();
+}
+
 bool Epilogue::goes_by_four(const tenon_launch& launch, uint32_t first_input) const {
   for (uint32_t i = 0; i < plan_.n_operands(n_inputs()); ++i) {
     const Operand operand = operand_of(launch, first_input + i);

@@ -21,6 +21,8 @@ class Epilogue {
 
   // What its shaders need to know of a launch, whose inputs from a number on are the loop's.
   void push(const tenon_launch& launch, uint32_t first_input, spirv::Words& words) const;
+  // How many iterations a shader takes at most to find an element's operands.
+  uint64_t iterations(const tenon_launch& launch, uint32_t first_input) const;
   // Whether four neighbours of a row of the result are so in every operand.
   bool goes_by_four(const tenon_launch& launch, uint32_t first_input) const;
 

@@ -211,10 +211,10 @@ uint32_t LoopPlan::vectors(uint32_t n_inputs) const {
   return bits;
 }
 
-uint64_t iterations_of(const LoopPlan& plan) {
+uint64_t iterations_of(const LoopPlan& plan, bool per_row) {
   uint64_t n = 0;
   for (const LoopPlan::Instruction& each : plan.instructions) {
-    if (!each.per_row) n += spirv::iterations_of(each.op, each.dtype);
+    if (each.per_row == per_row) n += spirv::iterations_of(each.op, each.dtype);
   }
   return n;
 }

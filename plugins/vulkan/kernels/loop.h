@@ -54,8 +54,8 @@ struct LoopPlan {
 // All values of one element, of those of its inputs.
 std::vector<spirv::Element> compute(const LoopPlan& plan, std::vector<spirv::Element> inputs);
 
-// How many iterations of its own an element takes at most.
-uint64_t iterations_of(const LoopPlan& plan);
+// How many iterations of its own an element takes at most, or what is computed once for its row.
+uint64_t iterations_of(const LoopPlan& plan, bool per_row = false);
 // The reason for which a shader cannot have it beside so many other operands, or none.
 tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others = 0);
 

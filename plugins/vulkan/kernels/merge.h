@@ -22,7 +22,7 @@ spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Hol
   const spirv::Var<spirv::U32> low = code.var(begin), high = code.var(end);
   code.while_([&] { return low.get() < high.get(); },
               [&] {
-                const spirv::U32 middle = (low.get() + high.get()) >> 1;
+                const spirv::U32 middle = low.get() + ((high.get() - low.get()) >> 1);
                 const spirv::Bool is_below = holds(middle);
                 low.set(select(is_below, middle + 1, low.get()));
                 high.set(select(is_below, high.get(), middle));

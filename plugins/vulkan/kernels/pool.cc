@@ -59,14 +59,18 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     y.store(i, spirv::cast(whole.value, dtype));
     if (tells_where) Elements(code, 2, TENON_INT64).store(i, reduction.result(whole));
   });
-  const auto fill = [window, taps](const tenon_launch& launch, Words& words) {
+  const auto fill = [window, taps, tells_where](const tenon_launch& launch, Words& words) {
     const int64_t n = tenon_sdk::count(launch.outputs[0]);
+    const Planes windows(launch.outputs[0]);
     push(words, n);
     Planes(launch.inputs[0]).push(words);
-    Planes(launch.outputs[0]).push(words);
+    windows.push(words);
     window.push(words);
     for (const int64_t size : taps) push(words, size);
-    return rounds_for(static_cast<uint64_t>(n), iterations_of_places(taps));
+    Rounds rounds = rounds_for(static_cast<uint64_t>(n), iterations_of_places(taps));
+    rounds.are_counted = window.is_counted(windows.sizes, taps) &&
+                         (!tells_where || tenon_sdk::count(launch.inputs[0]) <= kMostCounted);
+    return rounds;
   };
   return one_dispatch(request.device(), code, n_operands,
                       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);

@@ -148,6 +148,7 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
   const ProductSizes product = sizes(launch);
   if (product.matrices * product.rows * product.columns == 0) return nullptr;
   if (tenon_error* error = check_axes(device_, launch)) return error;
+  if (tenon_error* error = check_count(device_, product.deep)) return error;
   if (tenon_error* error = check(launch)) return error;
   std::vector<Operand> operands = operands_of(launch);
   Words words = {static_cast<uint32_t>(product.matrices), static_cast<uint32_t>(product.rows),
@@ -168,7 +169,10 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
   const AlongK along = along_k(launch);
   words[kLeftAlongK] = along.left ? 1 : 0;
   words[kRightAlongK] = along.right ? 1 : 0;
-  if (own.n == 1) return run_tiles(encoder, std::move(operands), nullptr, words, product);
+  if (own.n == 1) {
+    const uint64_t of_store = epilogue_ ? epilogue_->iterations(launch, first_of_loop) : 0;
+    return run_tiles(encoder, std::move(operands), nullptr, words, product, of_store);
+  }
   const Operand sums = workspace_of(launch);
   if (tenon_error* error = run_tiles(encoder, operands, &sums, words, product)) return error;
   return add_parts(encoder, std::move(operands), sums, words, product);
@@ -205,7 +209,7 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
 
 tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> operands,
                                       const Operand* sums, Words& words,
-                                      const ProductSizes& product) const {
+                                      const ProductSizes& product, uint64_t of_store) const {
   const TileSize size = tile_size_for(capabilities_, wide_, product);
   const int64_t lines = lines_of(size);
   const auto n_tiles =
@@ -216,11 +220,13 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
       std::max<uint64_t>(n_panels * static_cast<uint64_t>(lines * lines) * kPanelDepth, 1);
   const uint64_t tiles_at_once =
       std::clamp<uint64_t>(capabilities_.products_at_once / of_tile, 1, n_tiles);
-  // A panel takes an iteration for itself and those of its k, and each row of sums is one.
+  // A panel takes an iteration for itself and those of its k, a row of sums one and its stores.
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
       1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
-  const Rounds rounds = rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel + each_of(size));
+  const uint64_t of_row = 1 + each_of(size) * of_store;
+  const Rounds rounds =
+      rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel + each_of(size) * of_row);
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;

@@ -93,9 +93,9 @@ class ProductKernel : public Kernel, public ProductParameters {
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
-  // `sums`: NULL if these have no parts.
+  // `sums`: NULL if these have no parts. `of_store`: iterations of what is behind the product.
   tenon_error* run_tiles(Encoder& encoder, std::vector<Operand> operands, const Operand* sums,
-                         Words& words, const ProductSizes& product) const;
+                         Words& words, const ProductSizes& product, uint64_t of_store = 0) const;
   tenon_error* add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
                          const Words& words, const ProductSizes& product) const;
   tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,

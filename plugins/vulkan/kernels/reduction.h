@@ -75,10 +75,11 @@ std::vector<Reduction::Partial> over_runs(
     spirv::Code& code, std::span<const Reduction* const> reductions, spirv::U32 begin,
     spirv::U32 end, spirv::U32 step,
     const std::function<void(spirv::U32 i, std::span<const PartialVar> run)>& body);
-// How many iterations that is at most along so many elements, which an invocation has or a group.
-inline uint64_t iterations_of_runs(bool by_groups, int64_t n) {
+// How many iterations that is at most along so many elements, which an invocation has or a group,
+// and of which each takes so many.
+inline uint64_t iterations_of_runs(bool by_groups, int64_t n, uint64_t each = 1) {
   const auto own = static_cast<uint64_t>(by_groups ? n / kLocalSize + 1 : n);
-  return own + own / kRun + 1;
+  return own * each + own / kRun + 1;
 }
 
 // Partials that the invocations of a group share.

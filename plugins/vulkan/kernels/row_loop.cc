@@ -200,7 +200,14 @@ class RowLoopCode {
 class RowLoop final : public Kernel {
  public:
   RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
-    for (const LoopPlan::Instruction& each : plan_.instructions) n_passes_ += each.reduces ? 1 : 0;
+    // What needs a reduction is of a later pass than that.
+    std::vector<uint64_t> passes(plan_.inputs.size(), 1);
+    for (const LoopPlan::Instruction& each : plan_.instructions) {
+      uint64_t pass = 1;
+      for (const uint32_t input : each.inputs) pass = std::max(pass, passes[input]);
+      if (each.reduces || !each.per_row) n_passes_ = std::max(n_passes_, pass);
+      passes.push_back(pass + (each.reduces ? 1 : 0));
+    }
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
@@ -227,7 +234,8 @@ class RowLoop final : public Kernel {
     Words words;
     push(words, n_rows);
     push(words, length);
-    Axes(x.rank, x.sizes, ~plan_.row_axes, {beside, n_operands}).push(words);
+    const Axes others(x.rank, x.sizes, ~plan_.row_axes, {beside, n_operands});
+    others.push(words);
     const Axes rows(x.rank, x.sizes, plan_.row_axes, {along, n_operands});
     rows.push(words);
     const bool by_groups = length > longest_short_row(capabilities_of(device_)),
@@ -241,7 +249,9 @@ class RowLoop final : public Kernel {
         });
     if (error != nullptr) return error;
     const auto n = static_cast<uint64_t>(n_rows);
-    const uint64_t iterations = n_passes_ * iterations_of_runs(by_groups, length);
+    const uint64_t of_element = 1 + (by_lines ? 0 : rows.iterations());
+    const uint64_t iterations = others.iterations() + iterations_of(plan_, true) +
+                                n_passes_ * iterations_of_runs(by_groups, length, of_element);
     const Rounds rounds = by_groups ? rounds_of_groups(n, iterations) : rounds_for(n, iterations);
     if (error = check_iterations(device_, rounds.iterations); error != nullptr) return error;
     return encoder.dispatch({pipeline, {operands, n_operands}, words, rounds.groups});
@@ -250,7 +260,7 @@ class RowLoop final : public Kernel {
  private:
   tenon_device_p* const device_;
   const LoopPlan plan_;
-  uint64_t n_passes_ = 1;  // Over a row's elements, at most: for each reduction, and for the rest.
+  uint64_t n_passes_ = 1;  // Over a row's elements.
   const LazyPipeline pipelines_[4];
 };
 

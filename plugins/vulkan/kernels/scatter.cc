@@ -232,14 +232,15 @@ class Scatter final : public Kernel {
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
     const tenon_view &x = launch.inputs[0], &out = launch.outputs[0];
+    const Sizes sizes = sizes_of(launch);
     if (tenon_error* error = check_axes(device_, launch)) return error;
+    if (tenon_error* error = check_count(device_, sizes.length)) return error;
     Operand y = operand_of(launch, 3);
     if (tenon_error* error =
             strided_copy(encoder, copy_, operand_of(launch, 0), y, x, out.strides, 0)) {
       return error;
     }
     if (tenon_sdk::count(launch.inputs[2]) == 0) return nullptr;
-    const Sizes sizes = sizes_of(launch);
     Words words;
     for (const int64_t word : {sizes.n_lines, sizes.length, sizes.width, int64_t{0}, sizes.length,
                                int64_t{launch.site}}) {

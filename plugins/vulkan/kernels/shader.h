@@ -23,7 +23,8 @@ inline std::array<uint32_t, 3> so_many_groups(uint64_t n) {
 struct Rounds {
   std::array<uint32_t, 3> groups;
   uint64_t iterations = 0;
-  uint64_t n = 0;  // Numbers; 0: unknown.
+  uint64_t n = 0;           // Numbers; 0: unknown.
+  bool are_counted = true;  // Whether shaders count all places on the way.
 
   operator const std::array<uint32_t, 3>&() const { return groups; }
 };
@@ -95,6 +96,9 @@ class OneDispatch final : public Kernel {
     Words words;
     const Rounds rounds = {fill_(launch, words)};
     if (rounds.groups[0] == 0) return nullptr;
+    if (!rounds.are_counted) {
+      return make_error(device_, TENON_UNIMPLEMENTED, "more places than shaders count");
+    }
     if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
     return encoder.dispatch({.pipeline = pipeline_.get(),
                              .operands = {operands, n_operands},
