@@ -10,73 +10,6 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// They count with 32 bits. Memory that is broadcast may have more elements.
-TEST(VulkanLimits, MoreElementsThanAreCountedAreUnimplemented) {
-  const Bench bench(Settings{{"cache", ""}});
-  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
-  const Queue queue(bench);
-  const tenon_sum_attrs attrs = TENON_SUM_ATTRS_DEFAULT;
-  tenon_operand x = {}, y = {};
-  x.dtype = y.dtype = TENON_FLOAT32;
-  x.rank = 2;
-  x.strides = TENON_STRIDES_UNIFORM;
-  y.strides = TENON_STRIDES_DENSE;
-  const PreparedKernel kernel(bench, TENON_OP_sum, &attrs, {&x, 1}, y);
-  ASSERT_NE(kernel.handle(), nullptr);
-  const Memory memory(bench, 4), result(bench, 4);
-  const int64_t sizes[] = {1 << 16, 1 << 16}, strides[] = {0, 0};
-  tenon_view input = {}, output = {};
-  input.buffer = memory.get();
-  output.buffer = result.get();
-  input.dtype = output.dtype = TENON_FLOAT32;
-  input.sizes = sizes;
-  input.strides = strides;
-  input.rank = 2;
-  input.strides_class = TENON_STRIDES_UNIFORM;
-  output.strides_class = TENON_STRIDES_DENSE;
-  tenon_launch launch = {};
-  launch.struct_size = sizeof launch;
-  launch.n_inputs = launch.n_outputs = 1;
-  launch.inputs = &input;
-  launch.outputs = &output;
-  const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
-  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
-  EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
-}
-
-TEST(VulkanLimits, AxesLongerThanAreCountedAreUnimplemented) {
-  const Bench bench(Settings{{"cache", ""}});
-  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
-  const Queue queue(bench);
-  const tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
-  const tenon_operand operands[] = {{TENON_FLOAT32, 1, TENON_STRIDES_UNIFORM, nullptr, 0},
-                                    {TENON_INT64, 1, TENON_STRIDES_DENSE, nullptr, 0}};
-  const tenon_operand result = {TENON_FLOAT32, 1, TENON_STRIDES_DENSE, nullptr, 0};
-  const PreparedKernel kernel(bench, TENON_OP_gather, &attrs, operands, result);
-  ASSERT_NE(kernel.handle(), nullptr);
-  const Memory memory(bench, 24);
-  const int64_t many = int64_t{1} << 32, one = 1, zero = 0;
-  tenon_view views[3] = {};
-  for (tenon_view& view : views) {
-    view.buffer = memory.get();
-    view.byte_offset = static_cast<uint64_t>(&view - views) * 8;
-    view.dtype = &view == &views[1] ? TENON_INT64 : TENON_FLOAT32;
-    view.sizes = &view == &views[0] ? &many : &one;
-    view.strides = &view == &views[0] ? &zero : &one;
-    view.rank = 1;
-    view.strides_class = &view == &views[0] ? TENON_STRIDES_UNIFORM : TENON_STRIDES_DENSE;
-  }
-  tenon_launch launch = {};
-  launch.struct_size = sizeof launch;
-  launch.n_inputs = 2;
-  launch.n_outputs = 1;
-  launch.inputs = views;
-  launch.outputs = views + 2;
-  const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
-  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
-  EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
-}
-
 // Launches whose inputs are one element that is broadcast, along axes that no memory could have.
 class VulkanBroadcast : public ::testing::Test {
  protected:
@@ -130,6 +63,26 @@ class VulkanBroadcast : public ::testing::Test {
   const Bench bench_{Settings{{"cache", ""}, {"gpu_ways", "1"}}};
   const Queue queue_{bench_};
 };
+
+// Shaders count with 32 bits.
+TEST_F(VulkanBroadcast, MoreElementsThanAreCountedAreUnimplemented) {
+  const tenon_sum_attrs attrs = TENON_SUM_ATTRS_DEFAULT;
+  const Memory memory(bench_, 4), result(bench_, 4);
+  const Failure failure = run(TENON_OP_sum, &attrs, {{TENON_FLOAT32, {1 << 16, 1 << 16}}},
+                              {TENON_FLOAT32, {}}, memory, result);
+  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
+  EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
+}
+
+TEST_F(VulkanBroadcast, AxesLongerThanAreCountedAreUnimplemented) {
+  const tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
+  const Memory memory(bench_, 16), result(bench_, 4);
+  const Failure failure =
+      run(TENON_OP_gather, &attrs, {{TENON_FLOAT32, {int64_t{1} << 32}}, {TENON_INT64, {1}}},
+          {TENON_FLOAT32, {1}}, memory, result);
+  EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
+  EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
+}
 
 TEST_F(VulkanBroadcast, IsSearchedBehind31Bits) {
   constexpr int64_t kMany = 3'000'000'000;
