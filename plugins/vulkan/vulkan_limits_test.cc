@@ -10,6 +10,16 @@
 namespace tenon_vulkan::testing {
 namespace {
 
+tenon_launch launch_of(std::span<const tenon_view> inputs, const tenon_view& output) {
+  tenon_launch launch = {};
+  launch.struct_size = sizeof launch;
+  launch.n_inputs = static_cast<uint32_t>(inputs.size());
+  launch.n_outputs = 1;
+  launch.inputs = inputs.data();
+  launch.outputs = &output;
+  return launch;
+}
+
 // Launches whose inputs are one element that is broadcast, along axes that no memory could have.
 class VulkanBroadcast : public ::testing::Test {
  protected:
@@ -51,12 +61,7 @@ class VulkanBroadcast : public ::testing::Test {
                                 {output.dtype, out.rank, TENON_STRIDES_DENSE, nullptr, 0});
     EXPECT_NE(kernel.handle(), nullptr);
     if (kernel.handle() == nullptr) return {};
-    tenon_launch launch = {};
-    launch.struct_size = sizeof launch;
-    launch.n_inputs = static_cast<uint32_t>(views.size());
-    launch.n_outputs = 1;
-    launch.inputs = views.data();
-    launch.outputs = &out;
+    const tenon_launch launch = launch_of(views, out);
     return take(Bench::calls().launch(kernel.handle(), queue_.get(), &launch));
   }
 
@@ -241,12 +246,7 @@ class VulkanLargeLoops : public ::testing::Test {
     const PreparedKernel kernel(bench_, op, nullptr, operands, operand_of(output));
     EXPECT_NE(kernel.handle(), nullptr);
     if (kernel.handle() == nullptr) return result;
-    tenon_launch launch = {};
-    launch.struct_size = sizeof launch;
-    launch.n_inputs = static_cast<uint32_t>(views.size());
-    launch.n_outputs = 1;
-    launch.inputs = views.data();
-    launch.outputs = &output;
+    const tenon_launch launch = launch_of(views, output);
     EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue_.get(), &launch));
     return result;
   }
