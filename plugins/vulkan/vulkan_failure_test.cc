@@ -31,6 +31,11 @@ VKAPI_ATTR VkResult VKAPI_CALL has_no_memory_once(VkQueue queue, uint32_t n,
 
 class VulkanFailure : public OnDriver {};
 
+void write_ones(const Queue& stream, const Memory& a) {
+  stream.write(a, Words(100, 1));
+  stream.wait();
+}
+
 bool says(const Failure& failure, const std::string& words) {
   return failure.message.find(words) != std::string::npos;
 }
@@ -67,8 +72,7 @@ TEST_P(VulkanFailure, OfASubmissionIsToldForEachOfItsLaunches) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 400);
-  stream.write(a, Words(100, 1));
-  stream.wait();
+  write_ones(stream, a);
   const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
   AddLaunch launch({&a, 0, 100}, {&a, 0, 100}, {&a, 0, 100});
   launch.get().work = this;
@@ -109,8 +113,7 @@ TEST_P(VulkanFailure, OfAPartOfALaunchLeavesOutTheRest) {
   const Queue stream(bench());
   AddTwiceKernel twice(bench().device());
   const Memory a(bench(), 400);
-  stream.write(a, Words(100, 1));
-  stream.wait();
+  write_ones(stream, a);
   n_submissions = 0;
   submit_really = std::exchange(functions().QueueSubmit, has_no_memory_once);
   AddLaunch launch({&a, 0, 100}, {&a, 0, 100}, {&a, 0, 100});
@@ -133,8 +136,7 @@ TEST_P(VulkanFailure, OfACopyIsNotToldToWhoWaitsForWhatWasBefore) {
   const Queue queue(bench());
   Stream& stream = from_c(queue.get());
   const Memory a(bench(), 400);
-  queue.write(a, Words(100, 1));
-  queue.wait();
+  write_ones(queue, a);
   uint64_t before = 0, after = 0;
   EXPECT_SUCCESS(stream.record_event(before));
   const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
@@ -150,8 +152,7 @@ TEST_P(VulkanFailure, OfACopyIsNotToldToWhoWaitsForWhatWasBefore) {
 TEST_P(VulkanFailure, OfACopyIsToldToWhoeverWaitsFirst) {
   const Queue stream(bench());
   const Memory a(bench(), 400);
-  stream.write(a, Words(100, 1));
-  stream.wait();
+  write_ones(stream, a);
   const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
   stream.fill(a, 0, 400, 0, 4);
   const Failure waited = take(Bench::calls().wait(stream.get()));

@@ -17,6 +17,7 @@ class CustomOps : public testing::Test {
 };
 
 std::vector<Type> like_first(std::span<const Type> in) { return {in[0]}; }
+std::vector<Type> two_like_first(std::span<const Type> in) { return {in[0], in[0]}; }
 
 TEST_F(CustomOps, AreComputedByOps) {
   const Op twice = register_op({
@@ -55,22 +56,19 @@ TEST_F(CustomOps, HaveADerivativeOfTheirOwn) {
 
 // Tapes tell what an op gives from its input, and its outputs from each other.
 TEST_F(CustomOps, MayGiveWhatTheyWereGiven) {
-  const Op reverse = register_op({
-      .name = "my.reverse",
+  const Op same = register_op({
+      .name = "my.same",
       .infer = like_first,
       .decompose = [](std::span<const Tensor> in) { return std::vector{in[0]}; },
       .backward = [](const Backward& call) { return std::vector{call.cotangents[0] * 5}; },
   });
-  const auto of_sum = [&](const Tensor& x) { return reverse({x})[0] + x; };
+  const auto of_sum = [&](const Tensor& x) { return same({x})[0] + x; };
   EXPECT_EQ(gradients_function(of_sum)(1.2f)[0].item<float>(), 6);
 
   const Op split = register_op({
       .name = "my.split",
       .n_outputs = 2,
-      .infer =
-          [](std::span<const Type> in) {
-            return std::vector{in[0], in[0]};
-          },
+      .infer = two_like_first,
       .decompose =
           [](std::span<const Tensor> in) {
             const Tensor y = in[0] * 1;
@@ -122,10 +120,7 @@ TEST_F(CustomOps, GiveSeveralOutputs) {
       .name = "my.sum_and_product",
       .n_inputs = 2,
       .n_outputs = 2,
-      .infer =
-          [](std::span<const Type> in) {
-            return std::vector{in[0], in[1]};
-          },
+      .infer = two_like_first,
       .decompose =
           [](std::span<const Tensor> in) {
             return std::vector{in[0] + in[1], in[0] * in[1]};
