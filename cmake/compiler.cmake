@@ -85,8 +85,17 @@ function(tenon_precompile target)
   if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
     return()
   endif()
+  # Paths relative to the generated file keep it equal in every checkout, so that ccache shares its result.
+  set(headers "")
+  foreach(header ${ARGN})
+    if(IS_ABSOLUTE "${header}")
+      file(RELATIVE_PATH header ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir ${header})
+      set(header "\"${header}\"")
+    endif()
+    list(APPEND headers ${header})
+  endforeach()
   target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string>
-                            <unordered_map> <vector> ${ARGN})
+                            <unordered_map> <vector> ${headers})
   tenon_take_precompiled(${target})
 endfunction()
 

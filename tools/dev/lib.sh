@@ -2,8 +2,9 @@
 
 set -eu
 
-# With less, it takes no file that reads precompiled headers.
-export CCACHE_SLOPPINESS=pch_defines,time_macros
+# ccache, where it is installed, caches files that use precompiled headers only with these settings. Checkouts in
+# different folders share its results.
+export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=true
 
 # Where Debian keeps what Emscripten needs of Node; one that is not Debian's looks there only if told.
 export NODE_PATH="${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs"

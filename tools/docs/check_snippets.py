@@ -29,7 +29,7 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
 def documents():
-    yield ROOT / "README.md"
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))
     for path in sorted((ROOT / "docs").rglob("*.md")):
         if (ROOT / "docs" / "ops") not in path.parents:
             yield path
