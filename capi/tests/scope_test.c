@@ -48,6 +48,25 @@ static void keeps_its_context(void) {
   tenon_scope_release(own);
 }
 
+/* Softmax is a composite, whose launches a scope that calls it repeatedly keeps. */
+static void may_be_the_last_owner_of_what_its_calls_prepared(void) {
+  tenon_context* other = create_context();
+  tenon_scope* own = NULL;
+  tenon_tensor *x = NULL, *y = NULL;
+  const float values[] = {1, 2, 3};
+  const int64_t size = 3;
+  CHECK_OK(tenon_scope_create(other, tenon_str(device_name()), &own));
+  CHECK_OK(tenon_tensor_from_data(own, TENON_FLOAT32, &size, 1, values, sizeof values, &x));
+  for (int i = 0; i < 20; ++i) {
+    CHECK_OK(tenon_log_softmax(own, x, NULL, &y));
+    tenon_tensor_release(y);
+  }
+  tenon_tensor_release(x);
+
+  tenon_context_release(other);
+  tenon_scope_release(own);
+}
+
 static void waits(void) { CHECK_OK(tenon_scope_wait(scope())); }
 
 struct done {
@@ -137,6 +156,7 @@ int main(void) {
   RUN(places_new_tensors_on_its_device);
   RUN(keeps_its_device_when_the_new_one_is_not_there);
   RUN(keeps_its_context);
+  RUN(may_be_the_last_owner_of_what_its_calls_prepared);
   RUN(waits);
   RUN(calls_back_when_work_is_done);
   RUN(callbacks_may_call_their_scope);

@@ -41,6 +41,7 @@ Scope::~Scope() {
   pending_.clear();
   repeated_.reset();
   kernels_.reset();
+  composite_programs_.reset();  // Its kernels are of devices, which the context closes.
   for (const auto& [device, stream] : streams_) device->calls().close_stream(stream);
   if (!is_default_) context_.release();
 }

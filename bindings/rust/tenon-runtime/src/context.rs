@@ -1,0 +1,296 @@
+//! Contexts, which own devices and plugins.
+
+use std::os::raw::c_void;
+use std::ptr;
+use std::sync::Once;
+
+use tenon_sys as sys;
+
+use crate::context_options::{ContextOptions, Log, LogLevel};
+use crate::device::Device;
+use crate::error::{check, Code, Error, Result};
+use crate::panics::{drop_payload, ignore_panic};
+use crate::text::{c_text, view};
+
+shared_handle! {
+    /// The devices, plugins and defaults of a program. A program that makes none uses
+    /// [`Context::shared`]; tensors of two contexts do not mix.
+    ///
+    /// ```
+    /// use tenon::{Context, ContextOptions, Scope};
+    ///
+    /// let context = Context::new(&ContextOptions::new().threads(1))?;
+    /// let scope = Scope::new(&context)?;
+    /// let y = scope.run(|| tenon::tensor![1., 2.]?.sum()?.item::<f32>())?;
+    /// # assert_eq!(y, 3.);
+    /// # tenon::Result::Ok(())
+    /// ```
+    Context, tenon_context, tenon_context_retain, tenon_context_release
+}
+
+unsafe extern "C" fn receive_log(payload: *mut c_void, level: i32, message: sys::tenon_string) {
+    let receive = &*(payload as *const std::sync::Arc<Log>);
+    ignore_panic(|| receive(LogLevel::from_c(level), view(message)));
+}
+
+/// A plugin that was found.
+///
+/// ```
+/// for plugin in tenon::Context::shared()?.plugins()? {
+///     println!("{} {:?}", plugin.name, plugin.state);
+/// }
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Plugin {
+    /// What its devices are called.
+    pub name: String,
+    /// Its file; empty if it is linked in.
+    pub path: String,
+    /// Empty until it is loaded.
+    pub version: String,
+    /// Whether it was loaded.
+    pub state: PluginState,
+}
+
+/// Whether a plugin was loaded.
+///
+/// ```
+/// # use tenon::PluginState;
+/// let plugins = tenon::Context::shared()?.plugins()?;
+/// let refused = plugins.iter().filter(|p| matches!(p.state, PluginState::Refused { .. }));
+/// # drop(refused);
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PluginState {
+    /// No device of its name was requested.
+    NotTried,
+    /// It is in use.
+    Loaded,
+    /// It was not loaded.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Context {
+    /// Makes a context. No plugin is loaded before a device is needed.
+    ///
+    /// ```
+    /// let context = tenon::Context::new(&tenon::ContextOptions::new())?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn new(options: &ContextOptions) -> Result<Self> {
+        load_library()?;
+        let paths: Vec<_> = options
+            .plugin_paths
+            .iter()
+            .map(|path| c_text(path))
+            .collect();
+        let plugin_options: Vec<_> = options
+            .plugin_options
+            .iter()
+            .map(|(plugin, key, value)| sys::tenon_plugin_option {
+                plugin: c_text(plugin),
+                key: c_text(key),
+                value: c_text(value),
+            })
+            .collect();
+        let mut log = sys::tenon_log_callback {
+            function: None,
+            payload: ptr::null_mut(),
+            destroy: None,
+        };
+        if let Some(receive) = &options.log {
+            log.function = Some(receive_log);
+            log.payload = Box::into_raw(Box::new(receive.clone())).cast();
+            log.destroy = Some(drop_payload::<std::sync::Arc<Log>>);
+        }
+        let c = sys::tenon_context_options {
+            struct_size: std::mem::size_of::<sys::tenon_context_options>() as u32,
+            log_level: options.log_level,
+            log,
+            plugin_paths: paths.as_ptr(),
+            n_plugin_paths: paths.len(),
+            plugin_options: plugin_options.as_ptr(),
+            n_plugin_options: plugin_options.len(),
+            memory_limit_bytes: options.memory_limit,
+            threads: options.threads,
+            numeric_policy: options.numeric_policy as i32,
+            fallback_policy: options.fallback_policy as i32,
+            deterministic: options.deterministic,
+        };
+        let mut raw = ptr::null_mut();
+        // SAFETY: the options live until the call returns, which copies them.
+        unsafe {
+            check(sys::tenon_context_create(&c, &mut raw))?;
+            Ok(Self::adopt(raw))
+        }
+    }
+
+    /// The context of a program that makes no other. It lives until the process ends.
+    ///
+    /// ```
+    /// let cpu = tenon::Context::shared()?.device("cpu")?;
+    /// # assert_eq!(cpu.name(), "cpu:0");
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn shared() -> Result<&'static Self> {
+        static ONCE: Once = Once::new();
+        static mut SHARED: Option<Context> = None;
+        load_library()?;
+        // SAFETY: written once, by the one thread that `Once` admits, and only read afterwards.
+        unsafe {
+            ONCE.call_once(|| *ptr::addr_of_mut!(SHARED) = Self::new(&ContextOptions::new()).ok());
+            let shared: *const Option<Context> = ptr::addr_of!(SHARED);
+            (*shared)
+                .as_ref()
+                .ok_or_else(|| Error::new(Code::OutOfMemory, "the shared context was not made"))
+        }
+    }
+
+    /// The context of the current scope.
+    ///
+    /// ```
+    /// let devices = tenon::Context::current()?.devices()?;
+    /// # assert!(!devices.is_empty());
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn current() -> Result<Self> {
+        // SAFETY: a scope keeps its context alive.
+        unsafe {
+            Ok(Self::share(sys::tenon_scope_context(
+                crate::scope::current()?,
+            )))
+        }
+    }
+
+    /// A device by name: `"cpu:1"`; `"cpu"` for `cpu:0`; `"best"` for the first that is no CPU.
+    ///
+    /// ```
+    /// let device = tenon::Context::shared()?.device("cpu:0")?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn device(&self, name: &str) -> Result<Device> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the name is borrowed until the call returns.
+        unsafe {
+            check(sys::tenon_context_find_device(
+                self.raw(),
+                c_text(name),
+                &mut raw,
+            ))?;
+            Ok(Device::adopt(raw))
+        }
+    }
+
+    /// All devices, for which every plugin is loaded.
+    ///
+    /// ```
+    /// for device in tenon::Context::shared()?.devices()? {
+    ///     println!("{}", device.name());
+    /// }
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn devices(&self) -> Result<Vec<Device>> {
+        let mut count = 0;
+        // SAFETY: `count` outlives the call.
+        unsafe { check(sys::tenon_context_count_devices(self.raw(), &mut count))? };
+        (0..count)
+            .map(|index| {
+                let mut raw = ptr::null_mut();
+                // SAFETY: as above.
+                unsafe {
+                    check(sys::tenon_context_get_device(self.raw(), index, &mut raw))?;
+                    Ok(Device::adopt(raw))
+                }
+            })
+            .collect()
+    }
+
+    /// The plugins that were found, loaded or not.
+    ///
+    /// ```
+    /// let plugins = tenon::Context::shared()?.plugins()?;
+    /// # assert!(plugins.iter().any(|plugin| plugin.name == "cpu"));
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn plugins(&self) -> Result<Vec<Plugin>> {
+        // SAFETY: texts live as long as the context, and are copied.
+        unsafe {
+            (0..sys::tenon_context_count_candidates(self.raw()))
+                .map(|index| {
+                    let mut c: sys::tenon_plugin_candidate = std::mem::zeroed();
+                    c.struct_size = std::mem::size_of_val(&c) as u32;
+                    check(sys::tenon_context_get_candidate(self.raw(), index, &mut c))?;
+                    Ok(Plugin {
+                        name: view(c.name).to_owned(),
+                        path: view(c.path).to_owned(),
+                        version: view(c.version).to_owned(),
+                        state: match c.state {
+                            sys::TENON_PLUGIN_NOT_TRIED => PluginState::NotTried,
+                            sys::TENON_PLUGIN_LOADED => PluginState::Loaded,
+                            _ => PluginState::Refused {
+                                reason: view(c.reason).to_owned(),
+                            },
+                        },
+                    })
+                })
+                .collect()
+        }
+    }
+
+    /// Loads one more plugin and opens its devices.
+    ///
+    /// ```
+    /// # use tenon::{Code, Context};
+    /// let error = Context::shared()?.load_plugin("/no/such/plugin.so").unwrap_err();
+    /// assert_eq!(error.code(), Code::NotFound);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn load_plugin(&self, path: &str) -> Result<()> {
+        // SAFETY: the path is borrowed until the call returns.
+        unsafe { check(sys::tenon_context_load_plugin(self.raw(), c_text(path))) }
+    }
+
+    /// Cancels the calls under way in all scopes: they return [`Code::Cancelled`] at their next
+    /// check. Any thread may call it.
+    ///
+    /// ```
+    /// tenon::Context::shared()?.cancel();
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn cancel(&self) {
+        // SAFETY: any thread may cancel.
+        unsafe { sys::tenon_context_cancel(self.raw()) }
+    }
+}
+
+/// Loads libtenon where the feature `dynamic` asks for it.
+pub(crate) fn load_library() -> Result<()> {
+    sys::load(None).map_err(|reason| Error::new(Code::Unavailable, reason))
+}
+
+/// The version of the library that runs, such as `"0.1.0"`.
+///
+/// ```
+/// println!("libtenon {}", tenon::version());
+/// ```
+pub fn version() -> &'static str {
+    // SAFETY: the text is static.
+    unsafe { view(sys::tenon_version()) }
+}
+
+/// The version of the library that runs as one number: major * 1000000 + minor * 1000 + patch.
+///
+/// ```
+/// assert!(tenon::version_number() >= 1000);
+/// ```
+pub fn version_number() -> u32 {
+    // SAFETY: reads a constant.
+    unsafe { sys::tenon_version_number() }
+}

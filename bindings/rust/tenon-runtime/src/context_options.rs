@@ -1,0 +1,217 @@
+//! How contexts are made.
+
+use tenon_sys as sys;
+
+/// Whether the bits of results depend on the device.
+///
+/// ```
+/// # use tenon::{ContextOptions, NumericPolicy};
+/// let options = ContextOptions::new().numeric_policy(NumericPolicy::Fast);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NumericPolicy {
+    /// The bits depend on values, shapes, dtypes and attributes only.
+    Strict,
+    /// A device may use faster kernels.
+    Fast,
+}
+
+/// What happens with an op that a device cannot run.
+///
+/// ```
+/// # use tenon::{ContextOptions, FallbackPolicy};
+/// let options = ContextOptions::new().fallback_policy(FallbackPolicy::Strict);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FallbackPolicy {
+    /// The CPU runs it; a warning is logged once for each op.
+    Warn,
+    /// It is an error.
+    Strict,
+    /// The CPU runs it silently.
+    Auto,
+}
+
+/// The severity of a line of the log.
+///
+/// ```
+/// # use tenon::{ContextOptions, LogLevel};
+/// let options = ContextOptions::new().log(LogLevel::Info, |level, line| eprintln!("{level:?}: {line}"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum LogLevel {
+    /// Details for developers of Tenon.
+    Debug,
+    /// What happens.
+    Info,
+    /// What may be wrong.
+    Warning,
+    /// What failed.
+    Error,
+}
+
+impl LogLevel {
+    pub(crate) fn from_c(level: i32) -> Self {
+        match level {
+            sys::TENON_LOG_DEBUG => Self::Debug,
+            sys::TENON_LOG_INFO => Self::Info,
+            sys::TENON_LOG_WARNING => Self::Warning,
+            _ => Self::Error,
+        }
+    }
+}
+
+pub(crate) type Log = dyn Fn(LogLevel, &str) + Send + Sync;
+
+/// How a context is made.
+///
+/// ```
+/// let options = tenon::ContextOptions::new().threads(2).memory_limit(1 << 30);
+/// let context = tenon::Context::new(&options)?;
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone)]
+pub struct ContextOptions {
+    pub(crate) threads: u32,
+    pub(crate) memory_limit: u64,
+    pub(crate) plugin_paths: Vec<String>,
+    pub(crate) plugin_options: Vec<(String, String, String)>,
+    pub(crate) log_level: i32,
+    pub(crate) log: Option<std::sync::Arc<Log>>,
+    pub(crate) numeric_policy: NumericPolicy,
+    pub(crate) fallback_policy: FallbackPolicy,
+    pub(crate) deterministic: bool,
+}
+
+impl Default for ContextOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ContextOptions {
+    /// The defaults: all cores, no limit of memory, warnings to stderr.
+    ///
+    /// ```
+    /// let options = tenon::ContextOptions::new();
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            threads: 0,
+            memory_limit: 0,
+            plugin_paths: Vec::new(),
+            plugin_options: Vec::new(),
+            log_level: sys::TENON_LOG_WARNING,
+            log: None,
+            numeric_policy: NumericPolicy::Strict,
+            fallback_policy: FallbackPolicy::Warn,
+            deterministic: false,
+        }
+    }
+
+    /// Sets the threads of each device that computes on the host; 0 for all cores.
+    ///
+    /// ```
+    /// let options = tenon::ContextOptions::new().threads(1);
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, threads: u32) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Limits the bytes of each device; 0 for no limit.
+    ///
+    /// ```
+    /// let options = tenon::ContextOptions::new().memory_limit(64 << 20);
+    /// ```
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// Adds a plugin's file, or a folder of plugins, that is searched before all others.
+    ///
+    /// ```
+    /// let options = tenon::ContextOptions::new().plugin_path("/opt/vendor/plugins");
+    /// ```
+    #[must_use]
+    pub fn plugin_path(mut self, path: impl Into<String>) -> Self {
+        self.plugin_paths.push(path.into());
+        self
+    }
+
+    /// Adds an option of a plugin, as the plugin's documents name it.
+    ///
+    /// ```
+    /// let options = tenon::ContextOptions::new().plugin_option("vulkan", "device", "discrete");
+    /// ```
+    #[must_use]
+    pub fn plugin_option(
+        mut self,
+        plugin: impl Into<String>,
+        key: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        self.plugin_options
+            .push((plugin.into(), key.into(), value.into()));
+        self
+    }
+
+    /// Sends lines of the log from this level on to a function, which any thread may call.
+    ///
+    /// ```
+    /// use tenon::{ContextOptions, LogLevel};
+    ///
+    /// let options = ContextOptions::new().log(LogLevel::Warning, |_, line| eprintln!("{line}"));
+    /// ```
+    #[must_use]
+    pub fn log(
+        mut self,
+        level: LogLevel,
+        receive: impl Fn(LogLevel, &str) + Send + Sync + 'static,
+    ) -> Self {
+        self.log_level = level as i32;
+        self.log = Some(std::sync::Arc::new(receive));
+        self
+    }
+
+    /// Sets whether results have the same bits on every device.
+    ///
+    /// ```
+    /// # use tenon::{ContextOptions, NumericPolicy};
+    /// let options = ContextOptions::new().numeric_policy(NumericPolicy::Strict);
+    /// ```
+    #[must_use]
+    pub fn numeric_policy(mut self, policy: NumericPolicy) -> Self {
+        self.numeric_policy = policy;
+        self
+    }
+
+    /// Sets what happens with ops that a device cannot run.
+    ///
+    /// ```
+    /// # use tenon::{ContextOptions, FallbackPolicy};
+    /// let options = ContextOptions::new().fallback_policy(FallbackPolicy::Auto);
+    /// ```
+    #[must_use]
+    pub fn fallback_policy(mut self, policy: FallbackPolicy) -> Self {
+        self.fallback_policy = policy;
+        self
+    }
+
+    /// Makes two runs give the same bits, also where the policy is `Fast`.
+    ///
+    /// ```
+    /// let options = tenon::ContextOptions::new().deterministic(true);
+    /// ```
+    #[must_use]
+    pub fn deterministic(mut self, deterministic: bool) -> Self {
+        self.deterministic = deterministic;
+        self
+    }
+}

@@ -1,0 +1,399 @@
+//! Branches and loops that choose by values, eager and inside of functions.
+
+use std::os::raw::c_void;
+use std::ptr;
+
+use tenon_sys as sys;
+
+use crate::error::{invalid, Result};
+use crate::operand::Operand;
+use crate::panics::in_callback;
+use crate::scope::current;
+use crate::tensor::Tensor;
+use crate::tensors::{borrow_raw, hand_over, Inputs, Tensors, MAX_OUTPUTS};
+
+type Raw = *mut sys::tenon_tensor;
+
+unsafe extern "C" fn run_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>(
+    payload: *mut c_void,
+    scope: *mut sys::tenon_scope,
+    inputs: *const Raw,
+    n_inputs: usize,
+    out_outputs: *mut Raw,
+    max_outputs: usize,
+) -> *mut sys::tenon_error {
+    in_callback(scope, || {
+        let block = &mut *(payload as *mut F);
+        let outputs = block(I::share(borrow_raw(inputs, n_inputs))?)?;
+        hand_over(outputs, out_outputs, max_outputs).map(drop)
+    })
+}
+
+/// A closure as C takes it, which lives as long as the call.
+fn c_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>(block: &mut F) -> sys::tenon_block {
+    sys::tenon_block {
+        function: Some(run_block::<I, O, F>),
+        payload: (block as *mut F).cast(),
+    }
+}
+
+/// Runs one of two closures, which take nothing, by a bool of rank 0.
+///
+/// ```
+/// use tenon::{cond, tensor};
+///
+/// let x = tensor![3.]?;
+/// let y = cond(x.sum()?.greater(0)?, || &x * 2, || -&x)?;
+/// assert_eq!(y.item::<f32>()?, 6.);
+/// # tenon::Result::Ok(())
+/// ```
+pub fn cond<'a, O: Tensors>(
+    predicate: impl Operand<'a>,
+    mut then: impl FnMut() -> Result<O>,
+    mut otherwise: impl FnMut() -> Result<O>,
+) -> Result<O> {
+    let (scope, predicate) = (current()?, predicate.lend()?);
+    let mut then = |()| then();
+    let mut otherwise = |()| otherwise();
+    let (then, otherwise) = (c_block(&mut then), c_block(&mut otherwise));
+    // SAFETY: the closures outlive the call.
+    O::take(|out, room, count| unsafe {
+        sys::tenon_cond(scope, predicate.raw(), then, otherwise, out, room, count)
+    })
+}
+
+/// Runs the closure that an int64 of rank 0 chooses; where there is none, the last.
+///
+/// ```
+/// use tenon::{switch, tensor, Tensor};
+///
+/// let x = tensor![3.]?;
+/// let y: Tensor = switch(1, [&mut || &x * 10, &mut || &x * 100])?;
+/// assert_eq!(y.item::<f32>()?, 300.);
+/// # tenon::Result::Ok(())
+/// ```
+pub fn switch<'a, O: Tensors, const N: usize>(
+    index: impl Operand<'a>,
+    blocks: [&mut dyn FnMut() -> Result<O>; N],
+) -> Result<O> {
+    let (scope, index) = (current()?, index.lend()?);
+    let mut closures = blocks.map(|block| move |()| block());
+    let c_blocks: Vec<_> = closures.iter_mut().map(c_block).collect();
+    // SAFETY: the closures outlive the call.
+    O::take(|out, room, count| unsafe {
+        sys::tenon_case(
+            scope,
+            index.raw(),
+            c_blocks.as_ptr(),
+            c_blocks.len(),
+            out,
+            room,
+            count,
+        )
+    })
+}
+
+/// How the gradient of a loop inside of a function finds what it needs of each trip.
+///
+/// ```
+/// # use tenon::{LoopPolicy, WhileOptions};
+/// let options = WhileOptions::new().policy(LoopPolicy::Recompute);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LoopPolicy {
+    /// Each trip saves its residuals.
+    Stack,
+    /// Each trip saves its inputs, and the backward pass recomputes the rest.
+    Recompute,
+    /// As `Stack`, in memory for all trips that is allocated at the start.
+    Bounded,
+}
+
+impl LoopPolicy {
+    fn to_c(self) -> i32 {
+        match self {
+            Self::Stack => sys::TENON_LOOP_STACK,
+            Self::Recompute => sys::TENON_LOOP_RECOMPUTE,
+            Self::Bounded => sys::TENON_LOOP_BOUNDED,
+        }
+    }
+}
+
+/// How a while loop runs.
+///
+/// ```
+/// use tenon::{Tensor, WhileOptions};
+///
+/// let y: Tensor = WhileOptions::new().max_trips(10).run(1., |x: Tensor| x.less(100), |x| x * 3)?;
+/// assert_eq!(y.item::<f32>()?, 243.);
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct WhileOptions {
+    policy: LoopPolicy,
+    max_trips: i64,
+}
+
+impl Default for WhileOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WhileOptions {
+    /// The defaults: any number of trips, each of which saves its residuals.
+    ///
+    /// ```
+    /// let options = tenon::WhileOptions::new();
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            policy: LoopPolicy::Stack,
+            max_trips: 0,
+        }
+    }
+
+    /// Sets how gradients find residuals. `Bounded` needs `max_trips`.
+    ///
+    /// ```
+    /// # use tenon::{LoopPolicy, WhileOptions};
+    /// let options = WhileOptions::new().policy(LoopPolicy::Bounded).max_trips(8);
+    /// ```
+    #[must_use]
+    pub fn policy(mut self, policy: LoopPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets the maximum number of trips; more are an error.
+    ///
+    /// ```
+    /// let options = tenon::WhileOptions::new().max_trips(8);
+    /// ```
+    #[must_use]
+    pub fn max_trips(mut self, trips: i64) -> Self {
+        self.max_trips = trips;
+        self
+    }
+
+    /// Runs the loop; see [`while_loop`].
+    ///
+    /// ```
+    /// # use tenon::{Tensor, WhileOptions};
+    /// let y: Tensor = WhileOptions::new().run(1., |x: Tensor| x.less(10), |x| x * 2)?;
+    /// assert_eq!(y.item::<f32>()?, 16.);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn run<S: Tensors>(
+        &self,
+        initial: impl Inputs,
+        mut condition: impl FnMut(S) -> Result<Tensor>,
+        mut body: impl FnMut(S) -> Result<S>,
+    ) -> Result<S> {
+        let scope = current()?;
+        let options = sys::tenon_while_options {
+            struct_size: std::mem::size_of::<sys::tenon_while_options>() as u32,
+            policy: self.policy.to_c(),
+            max_trips: self.max_trips,
+        };
+        let (condition, body) = (c_block(&mut condition), c_block(&mut body));
+        initial.lend_inputs(|initial| {
+            if S::COUNT.map_or(initial.len() > MAX_OUTPUTS, |count| count != initial.len()) {
+                return Err(invalid(format!(
+                    "while_loop: its closures take {} tensors, and there are {} initial values",
+                    S::COUNT.unwrap_or(MAX_OUTPUTS),
+                    initial.len()
+                )));
+            }
+            // SAFETY: the closures and the initial values outlive the call, which gives as many
+            // values as there are initial ones.
+            S::take(|out, _, count| unsafe {
+                let error = sys::tenon_while_loop(
+                    scope,
+                    condition,
+                    body,
+                    initial.as_ptr(),
+                    initial.len(),
+                    &options,
+                    out,
+                );
+                if !count.is_null() {
+                    *count = initial.len();
+                }
+                error
+            })
+        })?
+    }
+}
+
+/// Runs a closure as long as a condition holds: a bool of rank 0. Both take what is carried, and the
+/// body gives what is carried on.
+///
+/// ```
+/// use tenon::{while_loop, Tensor};
+///
+/// let (steps, value): (Tensor, Tensor) = while_loop(
+///     (0i64, 27i64),
+///     |(_, n): (Tensor, Tensor)| n.not_equal(1),
+///     |(steps, n)| {
+///         let next = if (&n % 2)?.item::<i64>()? == 0 { n / 2 } else { (n * 3)? + 1 }?;
+///         Ok(((steps + 1)?, next))
+///     },
+/// )?;
+/// assert_eq!((steps.item::<i64>()?, value.item::<i64>()?), (111, 1));
+/// # tenon::Result::Ok(())
+/// ```
+pub fn while_loop<S: Tensors>(
+    initial: impl Inputs,
+    condition: impl FnMut(S) -> Result<Tensor>,
+    body: impl FnMut(S) -> Result<S>,
+) -> Result<S> {
+    WhileOptions::new().run(initial, condition, body)
+}
+
+/// How a scan runs.
+///
+/// ```
+/// use tenon::{tensor, ScanOptions, Tensor};
+///
+/// let (last, sums) = ScanOptions::new().reverse(true).run(
+///     0., &tensor![1., 2., 3.]?,
+///     |sum: Tensor, x: Tensor| { let sum = (sum + x)?; Ok((sum.clone(), sum)) },
+/// )?;
+/// assert_eq!(sums.to_vec::<f32>()?, [6., 5., 3.]);
+/// # drop(last);
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ScanOptions {
+    reverse: bool,
+    policy: LoopPolicy,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScanOptions {
+    /// The defaults: from the first element to the last.
+    ///
+    /// ```
+    /// let options = tenon::ScanOptions::new();
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            reverse: false,
+            policy: LoopPolicy::Stack,
+        }
+    }
+
+    /// Sets whether it runs from the last element to the first.
+    ///
+    /// ```
+    /// let options = tenon::ScanOptions::new().reverse(true);
+    /// ```
+    #[must_use]
+    pub fn reverse(mut self, reverse: bool) -> Self {
+        self.reverse = reverse;
+        self
+    }
+
+    /// Sets how gradients find residuals.
+    ///
+    /// ```
+    /// # use tenon::{LoopPolicy, ScanOptions};
+    /// let options = ScanOptions::new().policy(LoopPolicy::Recompute);
+    /// ```
+    #[must_use]
+    pub fn policy(mut self, policy: LoopPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Runs the scan; see [`scan`].
+    ///
+    /// ```
+    /// # use tenon::{tensor, ScanOptions, Tensor};
+    /// let (last, ()) = ScanOptions::new()
+    ///     .run(0., &tensor![1., 2.]?, |sum: Tensor, x: Tensor| Ok(((sum + x)?, ())))?;
+    /// assert_eq!(last.item::<f32>()?, 3.);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn run<C: Tensors, X: Tensors, Y: Tensors>(
+        &self,
+        initial: impl Inputs,
+        xs: impl Inputs,
+        mut body: impl FnMut(C, X) -> Result<(C, Y)>,
+    ) -> Result<(C, Y)> {
+        let scope = current()?;
+        let options = sys::tenon_scan_options {
+            struct_size: std::mem::size_of::<sys::tenon_scan_options>() as u32,
+            reverse: self.reverse,
+            policy: self.policy.to_c(),
+        };
+        initial.lend_inputs(|initial| {
+            let n = initial.len();
+            let mut block = |inputs: Vec<Tensor>| {
+                let raw: Vec<_> = inputs.iter().map(Tensor::raw).collect();
+                // SAFETY: the handles live as long as `inputs`; owners are added.
+                let (carried, x) = unsafe { (C::share(&raw[..n])?, X::share(&raw[n..])?) };
+                let (carried, y) = body(carried, x)?;
+                let mut all = Vec::new();
+                carried.give(&mut |tensor| all.push(tensor));
+                y.give(&mut |tensor| all.push(tensor));
+                Ok(all)
+            };
+            let block = c_block::<Vec<Tensor>, Vec<Tensor>, _>(&mut block);
+            xs.lend_inputs(|xs| {
+                let mut carried = vec![ptr::null_mut(); n];
+                // SAFETY: all of it outlives the call, which gives `n` carried values.
+                unsafe {
+                    let stacked = Y::take(|out, room, count| {
+                        sys::tenon_scan(
+                            scope,
+                            block,
+                            initial.as_ptr(),
+                            n,
+                            xs.as_ptr(),
+                            xs.len(),
+                            &options,
+                            carried.as_mut_ptr(),
+                            out,
+                            room,
+                            count,
+                        )
+                    })?;
+                    let owned: Vec<_> = carried.iter().map(|&raw| Tensor::adopt(raw)).collect();
+                    let carried = C::share(&carried)?;
+                    drop(owned);
+                    Ok((carried, stacked))
+                }
+            })?
+        })?
+    }
+}
+
+/// Runs a closure for each element of tensors along their first axis. It takes what is carried and
+/// an element of each, and gives what is carried on and what is stacked along a new first axis.
+///
+/// ```
+/// use tenon::{scan, tensor, Tensor};
+///
+/// let (total, sums) = scan(0., &tensor![1., 2., 3.]?, |sum: Tensor, x: Tensor| {
+///     let sum = (sum + x)?;
+///     Ok((sum.clone(), sum))
+/// })?;
+/// assert_eq!(total.item::<f32>()?, 6.);
+/// assert_eq!(sums.to_vec::<f32>()?, [1., 3., 6.]);
+/// # tenon::Result::Ok(())
+/// ```
+pub fn scan<C: Tensors, X: Tensors, Y: Tensors>(
+    initial: impl Inputs,
+    xs: impl Inputs,
+    body: impl FnMut(C, X) -> Result<(C, Y)>,
+) -> Result<(C, Y)> {
+    ScanOptions::new().run(initial, xs, body)
+}

@@ -1,0 +1,194 @@
+//! Devices: what they are, and what their memory holds.
+
+use std::fmt;
+
+use tenon_sys as sys;
+
+use crate::error::{check, Result};
+use crate::text::view;
+
+shared_handle! {
+    /// A device of a context.
+    ///
+    /// ```
+    /// let cpu = tenon::Context::shared()?.device("cpu")?;
+    /// println!("{}: {}", cpu.name(), cpu.info()?.description);
+    /// # tenon::Result::Ok(())
+    /// ```
+    Device, tenon_device, tenon_device_retain, tenon_device_release
+}
+
+/// What a device is.
+///
+/// ```
+/// let info = tenon::Context::shared()?.device("cpu")?.info()?;
+/// assert_eq!(info.kind, tenon::DeviceKind::Cpu);
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// The kind of device.
+    pub kind: DeviceKind,
+    /// The processor's or board's name.
+    pub description: String,
+    /// May be empty.
+    pub vendor: String,
+    /// The driver or library with its version; may be empty.
+    pub driver: String,
+    /// The plugin's version.
+    pub plugin: String,
+    /// The bits `TENON_FEATURE_*`.
+    pub features: u64,
+    /// The device's memory; 0 if it is unknown.
+    pub memory_bytes: u64,
+    /// The largest buffer; 0 if memory is the only limit.
+    pub max_buffer_bytes: u64,
+    /// Cores or multiprocessors; 0 if unknown.
+    pub compute_units: u32,
+    /// Bits of the SIMD unit in use; 0 if that does not apply.
+    pub vector_bits: u32,
+}
+
+/// The kind of a device.
+///
+/// ```
+/// let kind = tenon::Context::shared()?.device("cpu")?.info()?.kind;
+/// # assert_eq!(kind, tenon::DeviceKind::Cpu);
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceKind {
+    /// A processor of the host.
+    Cpu,
+    /// A graphics processor.
+    Gpu,
+    /// Another accelerator.
+    Accelerator,
+}
+
+/// What a device's memory holds for a context.
+///
+/// ```
+/// let cpu = tenon::Context::shared()?.device("cpu")?;
+/// let before = cpu.memory()?.live_bytes;
+/// let x = tenon::tensor![1., 2.]?;
+/// assert!(cpu.memory()?.live_bytes > before);
+/// # drop(x);
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryInfo {
+    /// Bytes that tensors hold.
+    pub live_bytes: u64,
+    /// The maximum of `live_bytes` so far.
+    pub peak_bytes: u64,
+    /// Bytes taken from the device: live, or cached for later tensors.
+    pub held_bytes: u64,
+    /// The number of live buffers.
+    pub live_buffers: u64,
+    /// How many times the device itself allocated memory.
+    pub allocations: u64,
+    /// What the context allows; 0 for no limit.
+    pub limit_bytes: u64,
+}
+
+impl Device {
+    /// The name by which it is found, such as `"cpu:0"`.
+    ///
+    /// ```
+    /// assert_eq!(tenon::Context::shared()?.device("cpu")?.name(), "cpu:0");
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn name(&self) -> &str {
+        // SAFETY: the name lives as long as the device.
+        unsafe { view(sys::tenon_device_name(self.raw())) }
+    }
+
+    /// What it is.
+    ///
+    /// ```
+    /// let units = tenon::Context::shared()?.device("cpu")?.info()?.compute_units;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn info(&self) -> Result<DeviceInfo> {
+        // SAFETY: the struct says its size; its texts live as long as the device and are copied.
+        unsafe {
+            let mut c: sys::tenon_device_info = std::mem::zeroed();
+            c.struct_size = std::mem::size_of_val(&c) as u32;
+            check(sys::tenon_device_describe(self.raw(), &mut c))?;
+            Ok(DeviceInfo {
+                kind: match c.kind {
+                    sys::TENON_DEVICE_CPU => DeviceKind::Cpu,
+                    sys::TENON_DEVICE_GPU => DeviceKind::Gpu,
+                    _ => DeviceKind::Accelerator,
+                },
+                description: view(c.description).to_owned(),
+                vendor: view(c.vendor).to_owned(),
+                driver: view(c.driver).to_owned(),
+                plugin: view(c.plugin).to_owned(),
+                features: c.features,
+                memory_bytes: c.memory_bytes,
+                max_buffer_bytes: c.max_buffer_bytes,
+                compute_units: c.compute_units,
+                vector_bits: c.vector_bits,
+            })
+        }
+    }
+
+    /// What its memory holds now.
+    ///
+    /// ```
+    /// let memory = tenon::Context::shared()?.device("cpu")?.memory()?;
+    /// assert!(memory.held_bytes >= memory.live_bytes);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn memory(&self) -> Result<MemoryInfo> {
+        // SAFETY: the struct says its size.
+        unsafe {
+            let mut c: sys::tenon_memory_info = std::mem::zeroed();
+            c.struct_size = std::mem::size_of_val(&c) as u32;
+            check(sys::tenon_device_describe_memory(self.raw(), &mut c))?;
+            Ok(MemoryInfo {
+                live_bytes: c.live_bytes,
+                peak_bytes: c.peak_bytes,
+                held_bytes: c.held_bytes,
+                live_buffers: c.live_buffers,
+                allocations: c.allocations,
+                limit_bytes: c.limit_bytes,
+            })
+        }
+    }
+
+    /// Returns cached memory to the device, and says how many bytes that is.
+    ///
+    /// ```
+    /// let freed = tenon::Context::shared()?.device("cpu")?.trim()?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn trim(&self) -> Result<u64> {
+        let mut freed = 0;
+        // SAFETY: `freed` outlives the call.
+        unsafe { check(sys::tenon_device_trim(self.raw(), &mut freed))? };
+        Ok(freed)
+    }
+
+    /// Restarts [`MemoryInfo::peak_bytes`] from what is live now.
+    ///
+    /// ```
+    /// tenon::Context::shared()?.device("cpu")?.reset_peak();
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn reset_peak(&self) {
+        // SAFETY: the device is live.
+        unsafe { sys::tenon_device_reset_peak(self.raw()) }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Device({})", self.name())
+    }
+}

@@ -1,0 +1,120 @@
+//! Tensors shared with other libraries, by the layout of DLPack 1.x.
+
+use std::mem;
+use std::os::raw::c_void;
+use std::ptr::{self, NonNull};
+
+use tenon_sys as sys;
+
+use crate::error::{check, Result};
+use crate::scope::current;
+use crate::tensor::Tensor;
+
+/// A tensor on loan: a `DLManagedTensorVersioned`, which ends the loan when it is dropped.
+///
+/// ```
+/// use tenon::{tensor, Tensor};
+///
+/// let lent = tensor![1., 2.]?.to_dlpack()?;
+/// let back = Tensor::from_dlpack(lent, false)?;
+/// assert_eq!(back.to_vec::<f32>()?, [1., 2.]);
+/// # tenon::Result::Ok(())
+/// ```
+pub struct DlpackTensor(NonNull<sys::tenon_dlpack>);
+
+// SAFETY: a loan's deleter may be called from any thread, and the memory is not written.
+unsafe impl Send for DlpackTensor {}
+
+impl DlpackTensor {
+    /// Takes over a loan of another library.
+    ///
+    /// # Safety
+    /// `raw` is a `DLManagedTensorVersioned` of version 1, which is the caller's, describes memory
+    /// that is not written until its deleter runs, and may be deleted from any thread.
+    ///
+    /// # Panics
+    /// If `raw` is NULL.
+    ///
+    /// ```
+    /// use tenon::{tensor, DlpackTensor};
+    ///
+    /// let raw = tensor![1.]?.to_dlpack()?.into_raw();
+    /// // SAFETY: this is the loan that `into_raw` gave away.
+    /// let lent = unsafe { DlpackTensor::from_raw(raw) };
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub unsafe fn from_raw(raw: *mut c_void) -> Self {
+        Self(NonNull::new(raw.cast()).expect("a loan is not NULL"))
+    }
+
+    /// Gives the loan away, for another library to delete.
+    ///
+    /// ```
+    /// # use tenon::{tensor, DlpackTensor};
+    /// let raw = tensor![1.]?.to_dlpack()?.into_raw();
+    /// # drop(unsafe { DlpackTensor::from_raw(raw) });
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn into_raw(self) -> *mut c_void {
+        let raw = self.0.as_ptr();
+        mem::forget(self);
+        raw.cast()
+    }
+}
+
+impl Drop for DlpackTensor {
+    fn drop(&mut self) {
+        // SAFETY: the loan is this handle's, and its deleter runs once.
+        unsafe {
+            if let Some(deleter) = self.0.as_ref().deleter {
+                deleter(self.0.as_ptr());
+            }
+        }
+    }
+}
+
+impl Tensor {
+    /// Lends the tensor to another library without a copy. See [`DlpackTensor`].
+    ///
+    /// ```
+    /// let lent = tenon::tensor![1., 2.]?.to_dlpack()?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn to_dlpack(&self) -> Result<DlpackTensor> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the loan keeps the memory alive; NULL is the stream of host memory.
+        unsafe {
+            check(sys::tenon_tensor_to_dlpack(
+                current()?,
+                self.raw(),
+                ptr::null_mut(),
+                &mut raw,
+            ))?;
+            Ok(DlpackTensor(NonNull::new_unchecked(raw)))
+        }
+    }
+
+    /// Makes a tensor of what another library lends, without a copy where the device can use it in
+    /// place. See [`DlpackTensor`].
+    ///
+    /// ```
+    /// # use tenon::{tensor, Tensor};
+    /// let copied = Tensor::from_dlpack(tensor![1., 2.]?.to_dlpack()?, true)?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn from_dlpack(lent: DlpackTensor, copy: bool) -> Result<Tensor> {
+        let scope = current()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: the call takes the loan over, also if it fails.
+        unsafe {
+            check(sys::tenon_tensor_from_dlpack(
+                scope,
+                lent.into_raw().cast(),
+                ptr::null_mut(),
+                copy,
+                &mut raw,
+            ))?;
+            Ok(Tensor::adopt(raw))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Element types, and the Rust types that stand for them.
+
+use std::fmt;
+
+use tenon_sys as sys;
+
+macro_rules! dtypes {
+    ($($(#[$meta:meta])* $name:ident = $raw:ident, $text:literal;)*) => {
+        /// An element type.
+        ///
+        /// ```
+        /// use tenon::{tensor, DType};
+        ///
+        /// assert_eq!(tensor![1., 2.]?.dtype(), DType::F32);
+        /// assert_eq!(DType::BF16.to_string(), "bf16");
+        /// # tenon::Result::Ok(())
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum DType {
+            $($(#[$meta])* $name,)*
+        }
+
+        impl DType {
+            #[inline]
+            pub(crate) fn to_c(self) -> sys::tenon_dtype {
+                match self { $(Self::$name => sys::$raw,)* }
+            }
+
+            pub(crate) fn from_c(raw: sys::tenon_dtype) -> Self {
+                match raw { $(sys::$raw => Self::$name,)* _ => Self::None }
+            }
+
+            /// The name in messages and documents.
+            ///
+            /// ```
+            /// assert_eq!(tenon::DType::F32.name(), "f32");
+            /// ```
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+dtypes! {
+    /// Not given: each use says what then holds.
+    None = TENON_DTYPE_NONE, "none";
+    /// Truth values.
+    Bool = TENON_BOOL, "bool";
+    /// 8-bit signed integers.
+    I8 = TENON_INT8, "i8";
+    /// 16-bit signed integers.
+    I16 = TENON_INT16, "i16";
+    /// 32-bit signed integers.
+    I32 = TENON_INT32, "i32";
+    /// 64-bit signed integers.
+    I64 = TENON_INT64, "i64";
+    /// 8-bit unsigned integers.
+    U8 = TENON_UINT8, "u8";
+    /// 16-bit unsigned integers.
+    U16 = TENON_UINT16, "u16";
+    /// 32-bit unsigned integers.
+    U32 = TENON_UINT32, "u32";
+    /// 64-bit unsigned integers.
+    U64 = TENON_UINT64, "u64";
+    /// IEEE binary16.
+    F16 = TENON_FLOAT16, "f16";
+    /// bfloat16: the upper half of an IEEE binary32.
+    BF16 = TENON_BFLOAT16, "bf16";
+    /// IEEE binary32.
+    F32 = TENON_FLOAT32, "f32";
+    /// IEEE binary64.
+    F64 = TENON_FLOAT64, "f64";
+    /// IEEE binary128, which is stored and converted.
+    F128 = TENON_FLOAT128, "f128";
+}
+
+impl DType {
+    /// The bytes of one element.
+    ///
+    /// ```
+    /// assert_eq!(tenon::DType::F16.size(), 2);
+    /// ```
+    pub fn size(self) -> usize {
+        (self.to_c() >> 8 & 0xff) as usize / 8
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A Rust type that stands for an element type.
+///
+/// ```
+/// use tenon::{DType, Element};
+///
+/// assert_eq!(u8::DTYPE, DType::U8);
+/// ```
+pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
+    /// The element type.
+    ///
+    /// ```
+    /// use tenon::{DType, Element};
+    ///
+    /// assert_eq!(f64::DTYPE, DType::F64);
+    /// ```
+    const DTYPE: DType;
+
+    /// Makes an element of a byte image that a tensor has.
+    #[doc(hidden)]
+    const ZERO: Self;
+}
+
+macro_rules! elements {
+    ($($kind:ty: $dtype:ident, $zero:expr;)*) => {
+        $(
+            impl sealed::Sealed for $kind {}
+            impl Element for $kind {
+                const DTYPE: DType = DType::$dtype;
+                const ZERO: Self = $zero;
+            }
+        )*
+    };
+}
+
+elements! {
+    bool: Bool, false;
+    i8: I8, 0;
+    i16: I16, 0;
+    i32: I32, 0;
+    i64: I64, 0;
+    u8: U8, 0;
+    u16: U16, 0;
+    u32: U32, 0;
+    u64: U64, 0;
+    F16: F16, F16(0);
+    BF16: BF16, BF16(0);
+    f32: F32, 0.0;
+    f64: F64, 0.0;
+}
+
+/// The bits of an IEEE binary16.
+///
+/// ```
+/// use tenon::F16;
+///
+/// assert_eq!(F16(0x3c00).to_f32(), 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(transparent)]
+pub struct F16(pub u16);
+
+impl F16 {
+    /// The value, which every f32 holds exactly.
+    ///
+    /// ```
+    /// assert_eq!(tenon::F16(0xc000).to_f32(), -2.0);
+    /// ```
+    pub fn to_f32(self) -> f32 {
+        let bits = u32::from(self.0);
+        let (sign, exponent, fraction) = ((bits & 0x8000) << 16, bits >> 10 & 0x1f, bits & 0x3ff);
+        match exponent {
+            0 => {
+                let magnitude = fraction as f32 / 16_777_216.0;
+                if sign == 0 {
+                    magnitude
+                } else {
+                    -magnitude
+                }
+            }
+            0x1f => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
+            _ => f32::from_bits(sign | (exponent + 112) << 23 | fraction << 13),
+        }
+    }
+}
+
+/// The bits of a bfloat16.
+///
+/// ```
+/// use tenon::BF16;
+///
+/// assert_eq!(BF16(0x3f80).to_f32(), 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(transparent)]
+pub struct BF16(pub u16);
+
+impl BF16 {
+    /// The value, which every f32 holds exactly.
+    ///
+    /// ```
+    /// assert_eq!(tenon::BF16(0xc000).to_f32(), -2.0);
+    /// ```
+    pub fn to_f32(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+}

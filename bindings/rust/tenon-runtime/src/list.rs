@@ -1,0 +1,243 @@
+//! Lists of tensors of one type, as values that loops carry.
+
+use std::ptr;
+
+use tenon_sys as sys;
+
+use crate::dtype::DType;
+use crate::error::{invalid, Result};
+use crate::operand::{Lent, Operand};
+use crate::scope::current;
+use crate::tensor::Tensor;
+use crate::tensors::{Inputs, Tensors};
+
+type Raw = *mut sys::tenon_tensor;
+
+/// A list of tensors of one type. It never changes: a list with another entry is another list, which
+/// shares the rest. Entries that were not set are zeros.
+///
+/// ```
+/// use tenon::{tensor, DType, List};
+///
+/// let list = List::new(DType::F32, &[2], 0)?.push(tensor![1., 2.])?.push(tensor![3., 4.])?;
+/// assert_eq!(list.stack()?.to_vec::<f32>()?, [1., 2., 3., 4.]);
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct List(Tensor);
+
+impl List {
+    /// Makes an empty list; for `capacity` entries there is memory from the start.
+    ///
+    /// ```
+    /// # use tenon::{DType, List};
+    /// let list = List::new(DType::F32, &[2], 8)?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn new(dtype: DType, shape: &[i64], capacity: i64) -> Result<Self> {
+        let scope = current()?;
+        // SAFETY: the shape outlives the call.
+        Self::make(|out| unsafe {
+            sys::tenon_list_create(
+                scope,
+                dtype.to_c(),
+                shape.as_ptr(),
+                shape.len(),
+                capacity,
+                out,
+            )
+        })
+    }
+
+    /// Makes an empty list for tensors of the type of one.
+    ///
+    /// ```
+    /// let list = tenon::List::like(tenon::tensor![1., 2.], 0)?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn like<'a>(entry: impl Operand<'a>, capacity: i64) -> Result<Self> {
+        let (scope, entry) = (current()?, entry.lend()?);
+        // SAFETY: the entry outlives the call.
+        Self::make(|out| unsafe { sys::tenon_list_create_like(scope, entry.raw(), capacity, out) })
+    }
+
+    /// The parts of a tensor along its first axis, without a copy.
+    ///
+    /// ```
+    /// let list = tenon::List::unstack(&tenon::tensor![[1., 2.], [3., 4.]]?)?;
+    /// assert_eq!(list.len()?.item::<i64>()?, 2);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn unstack(tensor: &Tensor) -> Result<Self> {
+        let scope = current()?;
+        // SAFETY: the tensor outlives the call.
+        Self::make(|out| unsafe { sys::tenon_list_unstack(scope, tensor.raw(), out) })
+    }
+
+    /// The list with another entry at an index.
+    ///
+    /// ```
+    /// # use tenon::{tensor, List};
+    /// let list = List::like(tensor![0.], 0)?.set(1, tensor![5.])?;
+    /// assert_eq!(list.stack()?.to_vec::<f32>()?, [0., 5.]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn set<'a>(&self, index: impl Operand<'a>, entry: impl Operand<'a>) -> Result<Self> {
+        let (scope, index, entry) = (current()?, index.lend()?, entry.lend()?);
+        // SAFETY: all of it outlives the call.
+        Self::make(|out| unsafe {
+            sys::tenon_list_set(scope, self.0.raw(), index.raw(), entry.raw(), out)
+        })
+    }
+
+    /// The list with another entry after its last.
+    ///
+    /// ```
+    /// # use tenon::{tensor, List};
+    /// let list = List::like(tensor![0.], 0)?.push(tensor![5.])?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn push<'a>(&self, entry: impl Operand<'a>) -> Result<Self> {
+        let (scope, entry) = (current()?, entry.lend()?);
+        // SAFETY: as above.
+        Self::make(|out| unsafe { sys::tenon_list_push(scope, self.0.raw(), entry.raw(), out) })
+    }
+
+    /// The entry at an index; zeros if it was not set.
+    ///
+    /// ```
+    /// # use tenon::{tensor, List};
+    /// let list = List::like(tensor![0.], 0)?.push(tensor![5.])?;
+    /// assert_eq!(list.get(0)?.item::<f32>()?, 5.);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn get<'a>(&self, index: impl Operand<'a>) -> Result<Tensor> {
+        let (scope, index) = (current()?, index.lend()?);
+        // SAFETY: as above.
+        tensor_of(|out| unsafe { sys::tenon_list_get(scope, self.0.raw(), index.raw(), out) })
+    }
+
+    /// The length, an int64 of rank 0: one more than the last index that was set.
+    ///
+    /// ```
+    /// # use tenon::{tensor, List};
+    /// assert_eq!(List::like(tensor![0.], 0)?.len()?.item::<i64>()?, 0);
+    /// # tenon::Result::Ok(())
+    /// ```
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> Result<Tensor> {
+        let scope = current()?;
+        // SAFETY: as above.
+        tensor_of(|out| unsafe { sys::tenon_list_length(scope, self.0.raw(), out) })
+    }
+
+    /// All entries as one tensor, along a new first axis.
+    ///
+    /// ```
+    /// # use tenon::{tensor, List};
+    /// let list = List::like(tensor![0.], 0)?.push(tensor![5.])?;
+    /// assert_eq!(list.stack()?.shape(), [1, 1]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn stack(&self) -> Result<Tensor> {
+        let scope = current()?;
+        // SAFETY: as above; NULL is all of them.
+        tensor_of(|out| unsafe { sys::tenon_list_stack(scope, self.0.raw(), ptr::null(), out) })
+    }
+
+    /// The first `length` entries as one tensor, along a new first axis.
+    ///
+    /// ```
+    /// # use tenon::{tensor, List};
+    /// let list = List::like(tensor![0.], 0)?.push(tensor![5.])?;
+    /// assert_eq!(list.stack_first(2)?.to_vec::<f32>()?, [5., 0.]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn stack_first<'a>(&self, length: impl Operand<'a>) -> Result<Tensor> {
+        let (scope, length) = (current()?, length.lend()?);
+        // SAFETY: as above.
+        tensor_of(|out| unsafe { sys::tenon_list_stack(scope, self.0.raw(), length.raw(), out) })
+    }
+
+    /// All entries as one tensor, one after the other along their first axis.
+    ///
+    /// ```
+    /// # use tenon::{tensor, List};
+    /// let list = List::like(tensor![0.], 0)?.push(tensor![5.])?.push(tensor![6.])?;
+    /// assert_eq!(list.concat()?.to_vec::<f32>()?, [5., 6.]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn concat(&self) -> Result<Tensor> {
+        let scope = current()?;
+        // SAFETY: as above; NULL is all of them.
+        tensor_of(|out| unsafe { sys::tenon_list_concat(scope, self.0.raw(), ptr::null(), out) })
+    }
+
+    fn make(call: impl FnOnce(*mut Raw) -> *mut sys::tenon_error) -> Result<Self> {
+        tensor_of(call).map(Self)
+    }
+}
+
+fn tensor_of(call: impl FnOnce(*mut Raw) -> *mut sys::tenon_error) -> Result<Tensor> {
+    Tensor::take(|out, _, _| call(out))
+}
+
+impl TryFrom<Tensor> for List {
+    type Error = crate::Error;
+
+    /// A tensor that a closure was given and that is a list.
+    fn try_from(tensor: Tensor) -> Result<Self> {
+        // SAFETY: the tensor is live.
+        if unsafe { sys::tenon_tensor_is_list(tensor.raw()) } {
+            return Ok(Self(tensor));
+        }
+        Err(invalid("a tensor is no list"))
+    }
+}
+
+impl<'a> Operand<'a> for &'a List {
+    fn lend(self) -> Result<Lent<'a>> {
+        Ok(Lent::borrow(&self.0))
+    }
+}
+
+impl<'a> Operand<'a> for List {
+    fn lend(self) -> Result<Lent<'a>> {
+        Ok(Lent::own(self.0))
+    }
+}
+
+impl Inputs for &List {
+    fn lend_inputs<R>(self, use_raw: impl FnOnce(&[Raw]) -> R) -> Result<R> {
+        self.0.with_raw(|raw| Ok(use_raw(raw)))
+    }
+}
+
+impl Tensors for List {
+    const COUNT: Option<usize> = Some(1);
+
+    unsafe fn share(raw: &[Raw]) -> Result<Self> {
+        <Tensor as Tensors>::share(raw)?.try_into()
+    }
+
+    fn take(
+        call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
+    ) -> Result<Self> {
+        Tensor::take(call)?.try_into()
+    }
+
+    fn give(self, give: &mut dyn FnMut(Tensor)) {
+        give(self.0);
+    }
+
+    fn with_raw<R>(&self, use_raw: impl FnOnce(&[Raw]) -> R) -> R {
+        self.0.with_raw(use_raw)
+    }
+}
+
+/// The list's tensor, for tuples that carry lists and tensors.
+impl From<List> for Tensor {
+    fn from(list: List) -> Self {
+        list.0
+    }
+}

@@ -1,0 +1,172 @@
+//! Arithmetic as Rust writes it, and parts of tensors. An operator gives a result, which the next one
+//! takes on its right: `(&w * (&x + 1))?`.
+
+use std::ops::{
+    Add, BitAnd, BitOr, BitXor, Bound, Div, Mul, Neg, Not, RangeBounds, Rem, Shl, Shr, Sub,
+};
+
+use crate::error::{Code, Error, Result};
+use crate::operand::Operand;
+use crate::ops;
+use crate::tensor::Tensor;
+use crate::variable::Variable;
+
+macro_rules! binary {
+    ($($operator:ident, $method:ident, $op:ident;)*) => {
+        $(
+            binary!(@left $operator, $method, $op, &'a Tensor, &'a Variable);
+            impl<'b, R: Operand<'b>> $operator<R> for Tensor {
+                type Output = Result<Tensor>;
+                #[inline]
+                fn $method(self, right: R) -> Result<Tensor> {
+                    ops::$op(&self, right.lend()?)
+                }
+            }
+            binary!(@number $operator, $method, $op, f64, i64);
+        )*
+    };
+    (@left $operator:ident, $method:ident, $op:ident, $($left:ty),*) => {
+        $(impl<'a, 'b, R: Operand<'b>> $operator<R> for $left {
+            type Output = Result<Tensor>;
+            #[inline]
+            fn $method(self, right: R) -> Result<Tensor> {
+                ops::$op(self.lend()?, right.lend()?)
+            }
+        })*
+    };
+    (@number $operator:ident, $method:ident, $op:ident, $($left:ty),*) => {
+        $(
+            impl $operator<Tensor> for $left {
+                type Output = Result<Tensor>;
+                fn $method(self, right: Tensor) -> Result<Tensor> {
+                    ops::$op(self, right)
+                }
+            }
+            impl $operator<&Tensor> for $left {
+                type Output = Result<Tensor>;
+                fn $method(self, right: &Tensor) -> Result<Tensor> {
+                    ops::$op(self, right)
+                }
+            }
+            impl $operator<&Variable> for $left {
+                type Output = Result<Tensor>;
+                fn $method(self, right: &Variable) -> Result<Tensor> {
+                    ops::$op(self, right)
+                }
+            }
+        )*
+    };
+}
+
+binary! {
+    Add, add, add;
+    Sub, sub, sub;
+    Mul, mul, mul;
+    Div, div, div;
+    Rem, rem, mod_;
+    BitAnd, bitand, bitwise_and;
+    BitOr, bitor, bitwise_or;
+    BitXor, bitxor, bitwise_xor;
+    Shl, shl, shift_left;
+    Shr, shr, shift_right;
+}
+
+macro_rules! unary {
+    ($($operator:ident, $method:ident, $op:ident;)*) => {
+        $(
+            impl $operator for Tensor {
+                type Output = Result<Tensor>;
+                fn $method(self) -> Result<Tensor> {
+                    ops::$op(&self)
+                }
+            }
+            impl $operator for &Tensor {
+                type Output = Result<Tensor>;
+                fn $method(self) -> Result<Tensor> {
+                    ops::$op(self)
+                }
+            }
+            impl $operator for &Variable {
+                type Output = Result<Tensor>;
+                fn $method(self) -> Result<Tensor> {
+                    ops::$op(self)
+                }
+            }
+        )*
+    };
+}
+
+unary! {
+    Neg, neg, neg;
+    Not, not, bitwise_not;
+}
+
+impl Tensor {
+    /// The part at an index of an axis, which it loses. Negative ones count from the end.
+    ///
+    /// ```
+    /// let x = tenon::tensor![[1., 2.], [3., 4.]]?;
+    /// assert_eq!(x.select(0, -1)?.to_vec::<f32>()?, [3., 4.]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn select(&self, axis: i64, index: i64) -> Result<Tensor> {
+        let size = self.size(axis)?;
+        if index < -size || index >= size {
+            return Err(Error::new(
+                Code::OutOfRange,
+                format!("select: index {index} is outside [-{size}, {size}) of axis {axis}"),
+            ));
+        }
+        let start = if index < 0 { index + size } else { index };
+        self.slice_with()
+            .starts(&[start])
+            .ends(&[start + 1])
+            .axes(&[axis])
+            .run()?
+            .squeeze(&[axis])
+    }
+
+    /// A range of an axis.
+    ///
+    /// ```
+    /// let x = tenon::tensor![1, 2, 3, 4]?;
+    /// assert_eq!(x.narrow(0, 1..3)?.to_vec::<i32>()?, [2, 3]);
+    /// assert_eq!(x.narrow(0, 2..)?.to_vec::<i32>()?, [3, 4]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn narrow(&self, axis: i64, range: impl RangeBounds<i64>) -> Result<Tensor> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&start) => start + 1,
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(-1) => i64::MAX,
+            Bound::Included(&end) => end + 1,
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => i64::MAX,
+        };
+        self.slice_with()
+            .starts(&[start])
+            .ends(&[end])
+            .axes(&[axis])
+            .run()
+    }
+
+    /// The size of an axis. Negative ones count from the end.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.size(-1)?, 2);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn size(&self, axis: i64) -> Result<i64> {
+        let rank = self.rank() as i64;
+        if axis < -rank || axis >= rank {
+            return Err(Error::new(
+                Code::OutOfRange,
+                format!("size: axis {axis} is outside [-{rank}, {rank})"),
+            ));
+        }
+        Ok(self.shape()[(if axis < 0 { axis + rank } else { axis }) as usize])
+    }
+}

@@ -1,0 +1,64 @@
+//! The border that no panic crosses: what callbacks of the C ABI run in.
+
+use std::any::Any;
+use std::os::raw::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use tenon_sys as sys;
+
+use crate::error::{Code, Error, Result};
+use crate::scope::Entered;
+
+/// Runs the body of a callback in the scope that C gave it. An error, and a panic, becomes the error
+/// that the callback returns.
+///
+/// # Safety
+/// `scope` is live while the body runs, and no other thread is inside of it.
+pub(crate) unsafe fn in_callback(
+    scope: *mut sys::tenon_scope,
+    body: impl FnOnce() -> Result<()>,
+) -> *mut sys::tenon_error {
+    let _entered = Entered::callback(scope);
+    no_panic(body)
+}
+
+/// Runs the body of a callback that has no scope.
+pub(crate) fn no_panic(body: impl FnOnce() -> Result<()>) -> *mut sys::tenon_error {
+    let error = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return std::ptr::null_mut(),
+        Ok(Err(error)) => error,
+        Err(payload) => {
+            let error = panic_error(&*payload);
+            ignore_panic(|| drop(payload));
+            error
+        }
+    };
+    error.into_raw()
+}
+
+fn panic_error(payload: &(dyn Any + Send)) -> Error {
+    let said = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    Error::new(
+        Code::Internal,
+        said.map_or_else(
+            || "a callback panicked".into(),
+            |said| format!("a callback panicked: {said}"),
+        ),
+    )
+}
+
+/// Runs what has nobody to report to.
+pub(crate) fn ignore_panic(body: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+        // A payload may panic when it is dropped.
+        std::mem::forget(payload);
+    }
+}
+
+/// The destructor of a payload that is a `Box<T>`.
+pub(crate) unsafe extern "C" fn drop_payload<T>(payload: *mut c_void) {
+    ignore_panic(|| drop(Box::from_raw(payload.cast::<T>())));
+}

@@ -1,0 +1,201 @@
+//! Programs in files: functions that are saved, opened, called and trained.
+
+use std::ptr;
+
+use tenon_sys as sys;
+
+use crate::error::{check, Result};
+use crate::function::Function;
+use crate::scope::current;
+use crate::spec::InputSpec;
+use crate::statics::{statics_from_c, Statics};
+use crate::tensors::Tensors;
+use crate::text::{c_text, view, OwnedText};
+use crate::trace::Trace;
+use crate::variable::Variable;
+
+shared_handle! {
+    /// A program: a folder that [`Program::save`] wrote, or an ONNX file.
+    ///
+    /// ```
+    /// use tenon::{tensor, Function, Program, Tensor};
+    ///
+    /// let folder = std::env::temp_dir().join(format!("tenon-program-{}", std::process::id()));
+    /// let path = folder.to_str().unwrap();
+    /// let double = Function::new(|x: Tensor| x * 2);
+    /// Program::save(path, [("double", &double.trace_for(&tensor![1., 2.]?)?)])?;
+    ///
+    /// let program = Program::open(path)?;
+    /// let double = program.function::<Tensor, Tensor>("double")?;
+    /// assert_eq!(double.call(&tensor![3., 4.]?)?.to_vec::<f32>()?, [6., 8.]);
+    /// # std::fs::remove_dir_all(folder).unwrap();
+    /// # tenon::Result::Ok(())
+    /// ```
+    Program, tenon_program, tenon_program_retain, tenon_program_release
+}
+
+/// A function of a program.
+///
+/// ```no_run
+/// for function in tenon::Program::open("net")?.functions() {
+///     println!("{} has {} signatures", function.name, function.signatures.len());
+/// }
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProgramFunction {
+    /// Its name.
+    pub name: String,
+    /// At least one.
+    pub signatures: Vec<ProgramSignature>,
+}
+
+/// What a function of a program takes and gives, as its file declares that.
+///
+/// ```no_run
+/// let program = tenon::Program::open("net")?;
+/// let shape = program.functions()[0].signatures[0].inputs[0].shape();
+/// # tenon::Result::Ok(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProgramSignature {
+    /// The inputs.
+    pub inputs: Vec<InputSpec>,
+    /// The outputs; of [`DType::None`](crate::DType::None) where the file says nothing.
+    pub outputs: Vec<InputSpec>,
+    /// The static arguments for which it was traced.
+    pub statics: Statics,
+}
+
+impl Program {
+    /// Reads a program, its weights onto the current device.
+    ///
+    /// ```
+    /// let error = tenon::Program::open("/no/such/program").err().unwrap();
+    /// assert_eq!(error.code(), tenon::Code::NotFound);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn open(path: &str) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the path is borrowed until the call returns.
+        unsafe {
+            check(sys::tenon_program_open(current()?, c_text(path), &mut raw))?;
+            Ok(Self::adopt(raw))
+        }
+    }
+
+    /// Writes traces as a program, each under a name, with their variables. Traces of one name are
+    /// signatures of one function. See [`Program`].
+    ///
+    /// ```no_run
+    /// # use tenon::{tensor, Function, Program, Tensor};
+    /// let double = Function::new(|x: Tensor| x * 2);
+    /// Program::save("net", [("double", &double.trace_for(&tensor![1.]?)?)])?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn save<'a>(
+        path: &str,
+        functions: impl IntoIterator<Item = (&'a str, &'a Trace)>,
+    ) -> Result<()> {
+        let (names, traces): (Vec<_>, Vec<_>) = functions
+            .into_iter()
+            .map(|(name, trace)| (c_text(name), trace.raw()))
+            .unzip();
+        // SAFETY: names and traces outlive the call.
+        unsafe {
+            check(sys::tenon_program_save(
+                current()?,
+                c_text(path),
+                names.as_ptr(),
+                traces.as_ptr(),
+                traces.len(),
+            ))
+        }
+    }
+
+    /// The functions.
+    ///
+    /// ```no_run
+    /// let functions = tenon::Program::open("net")?.functions();
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn functions(&self) -> Vec<ProgramFunction> {
+        let raw = self.raw();
+        // SAFETY: what the program declares lives as long as it does, and is copied.
+        unsafe {
+            (0..sys::tenon_program_count_functions(raw))
+                .map(|at| ProgramFunction {
+                    name: view(sys::tenon_program_function_name(raw, at)).to_owned(),
+                    signatures: (0..sys::tenon_program_count_signatures(raw, at))
+                        .map(|signature| ProgramSignature {
+                            inputs: InputSpec::from_c(
+                                sys::tenon_program_inputs(raw, at, signature),
+                                sys::tenon_program_count_inputs(raw, at, signature),
+                            ),
+                            outputs: InputSpec::from_c(
+                                sys::tenon_program_outputs(raw, at, signature),
+                                sys::tenon_program_count_outputs(raw, at, signature),
+                            ),
+                            statics: statics_from_c(
+                                sys::tenon_program_statics(raw, at, signature),
+                                sys::tenon_program_count_statics(raw, at, signature),
+                            ),
+                        })
+                        .collect(),
+                })
+                .collect()
+        }
+    }
+
+    /// A function by its name; empty for the only one. `I` is what it takes, `O` what it gives.
+    ///
+    /// ```no_run
+    /// # use tenon::{Program, Tensor};
+    /// let classify = Program::open("net")?.function::<Tensor, Tensor>("classify")?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn function<I: Tensors, O: Tensors>(&self, name: &str) -> Result<Function<I, O>> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the name is borrowed until the call returns.
+        unsafe {
+            check(sys::tenon_program_get_function(
+                self.raw(),
+                c_text(name),
+                &mut raw,
+            ))?;
+            Ok(Function::adopt(raw))
+        }
+    }
+
+    /// The variables, which the functions share and training changes.
+    ///
+    /// ```no_run
+    /// for variable in tenon::Program::open("net")?.variables() {
+    ///     println!("{variable:?}");
+    /// }
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn variables(&self) -> Vec<Variable> {
+        // SAFETY: the variables live as long as the program, and get an owner more.
+        unsafe {
+            (0..sys::tenon_program_count_variables(self.raw()))
+                .map(|index| Variable::share(sys::tenon_program_variable(self.raw(), index)))
+                .collect()
+        }
+    }
+
+    /// A description as JSON, for tools.
+    ///
+    /// ```no_run
+    /// println!("{}", tenon::Program::open("net")?.describe()?);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn describe(&self) -> Result<String> {
+        let mut text = OwnedText::empty();
+        // SAFETY: the text is the caller's.
+        unsafe { check(sys::tenon_program_describe(self.raw(), &mut text.0))? };
+        Ok(text.as_str().to_owned())
+    }
+}

@@ -1,0 +1,477 @@
+//! Tensors: made from host memory and numbers, inspected, read back, printed.
+
+use std::fmt;
+use std::os::raw::c_void;
+use std::ptr;
+use std::slice;
+
+use tenon_sys as sys;
+
+use crate::dtype::{DType, Element};
+use crate::error::{check, invalid, Result};
+use crate::panics::drop_payload;
+use crate::scope::current;
+use crate::text::{c_text, view, OwnedText};
+
+shared_handle! {
+    /// A tensor. Its value never changes; clones share it, and so may threads.
+    ///
+    /// ```
+    /// use tenon::tensor;
+    ///
+    /// let x = tensor![[1., 2.], [3., 4.]]?;
+    /// let y = ((&x * 2)? + tensor![10., 20.])?;
+    /// assert_eq!(y.shape(), [2, 2]);
+    /// assert_eq!(y.to_vec::<f32>()?, [12., 24., 16., 28.]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    ///
+    /// ```
+    /// fn share<T: Send + Sync>(_: T) {}
+    /// share(tenon::tensor![1.]?);
+    /// # tenon::Result::Ok(())
+    /// ```
+    Tensor, tenon_tensor, tenon_tensor_retain, tenon_tensor_release
+}
+
+macro_rules! scalars {
+    ($($kind:ty: $make:ident as $c:ty;)*) => {
+        $(
+            /// A number, which takes the dtype of the tensor that it meets.
+            impl From<$kind> for Tensor {
+                #[inline]
+                fn from(value: $kind) -> Self {
+                    // SAFETY: gives a tensor, or NULL if the host's memory is exhausted.
+                    let raw = unsafe { sys::$make(<$c>::from(value)) };
+                    assert!(!raw.is_null(), "no memory for a number");
+                    // SAFETY: the call gave it to the caller.
+                    unsafe { Self::adopt(raw) }
+                }
+            }
+        )*
+    };
+}
+
+scalars! {
+    f32: tenon_scalar_f64 as f64;
+    f64: tenon_scalar_f64 as f64;
+    i32: tenon_scalar_i64 as i64;
+    i64: tenon_scalar_i64 as i64;
+    bool: tenon_scalar_bool as bool;
+}
+
+impl Tensor {
+    /// Copies elements that lie row-major.
+    ///
+    /// ```
+    /// let x = tenon::Tensor::from_slice(&[1u8, 2, 3, 4], &[2, 2])?;
+    /// assert_eq!(x.shape(), [2, 2]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the elements are copied; Tenon holds their bytes to what dtype and shape say.
+        unsafe {
+            check(sys::tenon_tensor_from_data(
+                current()?,
+                T::DTYPE.to_c(),
+                shape.as_ptr(),
+                shape.len(),
+                elements.as_ptr().cast(),
+                std::mem::size_of_val(elements),
+                &mut raw,
+            ))?;
+            Ok(Self::adopt(raw))
+        }
+    }
+
+    /// Takes elements that lie row-major, without a copy where the device can use them in place.
+    ///
+    /// ```
+    /// let x = tenon::Tensor::from_vec(vec![1f32; 6], &[2, 3])?;
+    /// assert_eq!(x.sum()?.item::<f32>()?, 6.);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn from_vec<T: Element>(elements: Vec<T>, shape: &[i64]) -> Result<Self> {
+        let mut owner = Box::new(elements);
+        let (data, size) = (owner.as_mut_ptr(), std::mem::size_of_val(owner.as_slice()));
+        let deleter = sys::tenon_deleter {
+            function: Some(drop_payload::<Vec<T>>),
+            payload: Box::into_raw(owner).cast(),
+        };
+        let scope = match current() {
+            Ok(scope) => scope,
+            Err(error) => {
+                // SAFETY: nothing was lent yet.
+                unsafe { drop_payload::<Vec<T>>(deleter.payload) };
+                return Err(error);
+            }
+        };
+        let mut raw = ptr::null_mut();
+        // SAFETY: the vector lives until the deleter runs, also if the call fails, and nobody
+        // writes it.
+        unsafe {
+            check(sys::tenon_tensor_from_host(
+                scope,
+                T::DTYPE.to_c(),
+                shape.as_ptr(),
+                shape.len(),
+                ptr::null(),
+                data.cast::<c_void>(),
+                size,
+                deleter,
+                &mut raw,
+            ))?;
+            Ok(Self::adopt(raw))
+        }
+    }
+
+    /// A tensor with the same value everywhere.
+    ///
+    /// ```
+    /// let x = tenon::Tensor::full(0.5f32, &[2, 3])?;
+    /// assert_eq!(x.to_vec::<f32>()?, [0.5; 6]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn full<T: Element>(value: T, shape: &[i64]) -> Result<Self> {
+        Self::from_slice(&[value], &[])?.broadcast_to(shape)?.copy()
+    }
+
+    /// Zeros of a dtype.
+    ///
+    /// ```
+    /// use tenon::{DType, Tensor};
+    ///
+    /// let x = Tensor::zeros(DType::F32, &[2])?;
+    /// assert_eq!(x.to_vec::<f32>()?, [0., 0.]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn zeros(dtype: DType, shape: &[i64]) -> Result<Self> {
+        crate::ops::fill_with(0).shape(shape).dtype(dtype).run()
+    }
+
+    /// The element type.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![true]?.dtype(), tenon::DType::Bool);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn dtype(&self) -> DType {
+        // SAFETY: the tensor is live.
+        DType::from_c(unsafe { sys::tenon_tensor_dtype(self.raw()) })
+    }
+
+    /// The number of axes.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.rank(), 2);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn rank(&self) -> usize {
+        // SAFETY: the tensor is live.
+        unsafe { sys::tenon_tensor_rank(self.raw()) }
+    }
+
+    /// The sizes of the axes.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.shape(), [1, 2]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn shape(&self) -> &[i64] {
+        // SAFETY: the sizes live as long as the tensor.
+        unsafe { sizes(sys::tenon_tensor_shape(self.raw()), self.rank()) }
+    }
+
+    /// The strides in elements. They describe the memory layout only.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.], [3., 4.]]?.strides(), [2, 1]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn strides(&self) -> &[i64] {
+        // SAFETY: as above.
+        unsafe { sizes(sys::tenon_tensor_strides(self.raw()), self.rank()) }
+    }
+
+    /// The number of elements.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.count(), 2);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn count(&self) -> usize {
+        // SAFETY: the tensor is live. A count is not negative.
+        unsafe { sys::tenon_tensor_count(self.raw()) as usize }
+    }
+
+    /// The bytes of a dense copy.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.bytes(), 8);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn bytes(&self) -> usize {
+        // SAFETY: the tensor is live.
+        unsafe { sys::tenon_tensor_bytes(self.raw()) }
+    }
+
+    /// The name of the device; none for a number.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![1.]?.device(), Some("cpu:0"));
+    /// assert_eq!(tenon::Tensor::from(1.0).device(), None);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn device(&self) -> Option<&str> {
+        // SAFETY: the name lives as long as the tensor.
+        let name = unsafe { view(sys::tenon_tensor_device_name(self.raw())) };
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// The only element.
+    ///
+    /// ```
+    /// let y = tenon::tensor![1., 2.]?.sum()?;
+    /// assert_eq!(y.item::<f64>()?, 3.);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn item<T: Item>(&self) -> Result<T> {
+        T::item(self)
+    }
+
+    /// Copies all elements, row-major. `T` is the dtype's own type.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1, 2], [3, 4]]?.to_vec::<i32>()?, [1, 2, 3, 4]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.require::<T>("to_vec")?;
+        let mut elements = vec![T::ZERO; self.count()];
+        self.read_into(&mut elements)?;
+        Ok(elements)
+    }
+
+    /// Copies all elements, row-major, into memory of as many.
+    ///
+    /// ```
+    /// let mut row = [0f32; 2];
+    /// tenon::tensor![1., 2.]?.read_into(&mut row)?;
+    /// assert_eq!(row, [1., 2.]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn read_into<T: Element>(&self, elements: &mut [T]) -> Result<()> {
+        self.require::<T>("read_into")?;
+        // SAFETY: Tenon writes exactly the bytes of the slice, or fails; a bool is 0 or 1.
+        unsafe {
+            check(sys::tenon_tensor_read(
+                current()?,
+                self.raw(),
+                elements.as_mut_ptr().cast(),
+                std::mem::size_of_val(elements),
+            ))
+        }
+    }
+
+    /// The elements in place; none where the host does not see them, or they do not lie row-major
+    /// without gaps.
+    ///
+    /// ```
+    /// let x = tenon::tensor![1., 2.]?;
+    /// if let Some(elements) = x.as_slice::<f32>()? {
+    ///     assert_eq!(elements, [1., 2.]);
+    /// }
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn as_slice<T: Element>(&self) -> Result<Option<&[T]>> {
+        self.require::<T>("as_slice")?;
+        // SAFETY: as many elements as the tensor has, which live as long and are never written.
+        unsafe {
+            let data = sys::tenon_tensor_data(self.raw()).cast::<T>();
+            Ok((!data.is_null()).then(|| slice::from_raw_parts(data, self.count())))
+        }
+    }
+
+    /// The same value on another device.
+    ///
+    /// ```
+    /// let x = tenon::tensor![1., 2.]?.to_device("cpu:0")?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn to_device(&self, name: &str) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the name is borrowed until the call returns.
+        unsafe {
+            check(sys::tenon_tensor_copy_to(
+                current()?,
+                self.raw(),
+                c_text(name),
+                &mut raw,
+            ))?;
+            Ok(Self::adopt(raw))
+        }
+    }
+
+    /// Lets the next call that takes the tensor write an output into its memory. Afterwards every
+    /// use of a clone is an error.
+    ///
+    /// # Safety
+    /// No other thread uses a clone of this tensor until that call has returned, nor afterwards.
+    ///
+    /// ```
+    /// let x = tenon::tensor![1., 2.]?;
+    /// // SAFETY: there is no clone.
+    /// let y = unsafe { x.donate()? }.exp()?;
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub unsafe fn donate(self) -> Result<Self> {
+        check(sys::tenon_tensor_donate(self.raw()))?;
+        Ok(self)
+    }
+
+    /// The sizes as a tensor, to compute with: inside of a function, those of each call.
+    ///
+    /// ```
+    /// let x = tenon::tensor![[1., 2.]]?;
+    /// assert_eq!(x.shape_tensor()?.to_vec::<i64>()?, [1, 2]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn shape_tensor(&self) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the tensor is live.
+        unsafe {
+            check(sys::tenon_shape(current()?, self.raw(), &mut raw))?;
+            Ok(Self::adopt(raw))
+        }
+    }
+
+    fn require<T: Element>(&self, who: &str) -> Result<()> {
+        let dtype = self.dtype();
+        if dtype == T::DTYPE {
+            return Ok(());
+        }
+        Err(invalid(format!(
+            "{who}: the elements are {dtype}, not {}; use cast",
+            T::DTYPE
+        )))
+    }
+
+    /// The text of the tensor; `precision` is the maximum of digits after a floating point.
+    fn format(&self, precision: Option<usize>, long_form: bool) -> Result<OwnedText> {
+        let options = sys::tenon_format_options {
+            struct_size: std::mem::size_of::<sys::tenon_format_options>() as u32,
+            precision: precision.map_or(8, |digits| digits.min(100) as i32),
+            threshold: 1000,
+            edge_items: 3,
+            line_width: 75,
+            long_form,
+        };
+        let mut text = OwnedText::empty();
+        // SAFETY: the options outlive the call; the text is the caller's.
+        unsafe {
+            check(sys::tenon_tensor_format(
+                current()?,
+                self.raw(),
+                &options,
+                &mut text.0,
+            ))?
+        };
+        Ok(text)
+    }
+}
+
+/// # Safety
+/// `data` has `rank` sizes that live as long as `'a`.
+pub(crate) unsafe fn sizes<'a>(data: *const i64, rank: usize) -> &'a [i64] {
+    if data.is_null() {
+        return &[];
+    }
+    slice::from_raw_parts(data, rank)
+}
+
+/// A type in which [`Tensor::item`] gives an element.
+///
+/// ```
+/// fn read<T: tenon::Item>(x: &tenon::Tensor) -> tenon::Result<T> {
+///     x.item()
+/// }
+/// assert_eq!(read::<i64>(&tenon::tensor![7]?)?, 7);
+/// # tenon::Result::Ok(())
+/// ```
+pub trait Item: Sized {
+    /// The only element of a tensor.
+    #[doc(hidden)]
+    fn item(tensor: &Tensor) -> Result<Self>;
+}
+
+impl Item for f64 {
+    fn item(tensor: &Tensor) -> Result<Self> {
+        let mut value = 0.0;
+        // SAFETY: `value` outlives the call.
+        unsafe {
+            check(sys::tenon_tensor_item_f64(
+                current()?,
+                tensor.raw(),
+                &mut value,
+            ))?
+        };
+        Ok(value)
+    }
+}
+
+impl Item for f32 {
+    fn item(tensor: &Tensor) -> Result<Self> {
+        f64::item(tensor).map(|value| value as f32)
+    }
+}
+
+impl Item for i64 {
+    fn item(tensor: &Tensor) -> Result<Self> {
+        let mut value = 0;
+        // SAFETY: `value` outlives the call.
+        unsafe {
+            check(sys::tenon_tensor_item_i64(
+                current()?,
+                tensor.raw(),
+                &mut value,
+            ))?
+        };
+        Ok(value)
+    }
+}
+
+impl Item for i32 {
+    fn item(tensor: &Tensor) -> Result<Self> {
+        let value = i64::item(tensor)?;
+        value.try_into().map_err(|_| {
+            crate::Error::new(crate::Code::OutOfRange, format!("item: {value} is no i32"))
+        })
+    }
+}
+
+impl Item for bool {
+    fn item(tensor: &Tensor) -> Result<Self> {
+        f64::item(tensor).map(|value| value != 0.0)
+    }
+}
+
+/// Prints as NumPy does: `{:.3}` sets the maximum of digits, and `{:#}` adds dtype, shape and device.
+impl fmt::Display for Tensor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.format(out.precision(), out.alternate()) {
+            Ok(text) => out.write_str(text.as_str()),
+            Err(error) => write!(out, "<{error}>"),
+        }
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Tensor({}{:?}", self.dtype(), self.shape())?;
+        if let Some(device) = self.device() {
+            write!(out, " on {device}")?;
+        }
+        out.write_str(")")
+    }
+}

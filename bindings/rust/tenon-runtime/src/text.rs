@@ -1,0 +1,66 @@
+//! Texts that cross the C ABI.
+
+use std::slice;
+
+use tenon_sys as sys;
+
+/// A text as C takes it, which borrows it.
+#[inline]
+pub(crate) fn c_text(text: &str) -> sys::tenon_string {
+    sys::tenon_string {
+        data: text.as_ptr().cast(),
+        size: text.len(),
+    }
+}
+
+/// The bytes of a C text; none where it is NULL.
+///
+/// # Safety
+/// The text lives as long as `'a`.
+pub(crate) unsafe fn bytes<'a>(text: sys::tenon_string) -> &'a [u8] {
+    if text.data.is_null() {
+        return &[];
+    }
+    slice::from_raw_parts(text.data.cast(), text.size)
+}
+
+/// A C text, which is UTF-8; what would not be is cut off.
+///
+/// # Safety
+/// The text lives as long as `'a`.
+pub(crate) unsafe fn view<'a>(text: sys::tenon_string) -> &'a str {
+    let bytes = bytes(text);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8_unchecked(&bytes[..error.valid_up_to()]),
+    }
+}
+
+/// A C text that the caller owns. It is released when this is dropped.
+pub(crate) struct OwnedText(pub(crate) sys::tenon_string);
+
+impl OwnedText {
+    pub(crate) const fn empty() -> Self {
+        Self(sys::tenon_string {
+            data: std::ptr::null(),
+            size: 0,
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the text lives until `self` is dropped.
+        unsafe { bytes(self.0) }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        // SAFETY: the text lives until `self` is dropped.
+        unsafe { view(self.0) }
+    }
+}
+
+impl Drop for OwnedText {
+    fn drop(&mut self) {
+        // SAFETY: a call gave this text to the caller, or it is empty.
+        unsafe { sys::tenon_string_release(self.0) }
+    }
+}

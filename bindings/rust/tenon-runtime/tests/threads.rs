@@ -1,0 +1,158 @@
+//! Scopes, threads and futures.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::task::{Context as Task, Poll};
+use std::thread;
+
+use tenon::{
+    tensor, Context, Error, Function, Generator, Profiler, Result, Scope, Tape, Tensor, Variable,
+};
+
+/// Fits `y = w x` and gives the losses' bits.
+fn train() -> Result<Vec<u32>> {
+    let generator = Generator::new(3)?;
+    let w = Variable::new(generator.normal(&[8, 8], 0., 1.))?;
+    let (x, y) = (
+        generator.normal(&[32, 8], 0., 1.)?,
+        generator.normal(&[32, 8], 0., 1.)?,
+    );
+    let step = {
+        let w = w.clone();
+        move |x: &Tensor, y: &Tensor| {
+            let tape = Tape::new()?;
+            let loss = (x.matmul(&w)? - y)?.square()?.mean()?;
+            w.assign(tenon::ops::sgd(&w, tape.gradient(&loss, &w)?, 0.1)?)?;
+            Ok(loss)
+        }
+    };
+    let traced = {
+        let step = step.clone();
+        Function::new(move |(x, y): (Tensor, Tensor)| step(&x, &y))
+    };
+    let mut bits = Vec::new();
+    for index in 0..40 {
+        let loss = if index < 20 {
+            step(&x, &y)
+        } else {
+            traced.call((&x, &y))
+        }?;
+        bits.push(loss.item::<f32>()?.to_bits());
+    }
+    Ok(bits)
+}
+
+#[test]
+fn sixteen_threads_train_as_one_does() -> Result<()> {
+    let alone = train()?;
+    let threads: Vec<_> = (0..16).map(|_| thread::spawn(train)).collect();
+    for thread in threads {
+        assert_eq!(thread.join().unwrap()?, alone);
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_share_tensors_variables_and_functions() -> Result<()> {
+    let double = Function::new(|x: Tensor| x * 2);
+    let x = tensor![1., 2.]?;
+    thread::scope(|all| {
+        for _ in 0..8 {
+            all.spawn(|| {
+                for _ in 0..100 {
+                    assert_eq!(double.call(&x).unwrap().to_vec::<f32>().unwrap(), [2., 4.]);
+                }
+            });
+        }
+    });
+    Ok(())
+}
+
+#[test]
+fn a_scope_with_a_tape_is_not_entered_elsewhere() -> Result<()> {
+    let scope = Scope::new(Context::shared()?)?;
+    let tape = scope.run(Tape::new)?;
+    let entered = thread::spawn(move || {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scope.run(|| ()))).is_ok()
+    });
+    assert!(!entered.join().unwrap());
+    drop(tape);
+    Ok(())
+}
+
+/// Pending once, so that the task is polled again elsewhere.
+struct Yield(bool);
+impl Future for Yield {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) {
+            return Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+fn assert_send<T: Send>(value: T) -> T {
+    value
+}
+
+struct Nothing;
+impl std::task::Wake for Nothing {
+    fn wake(self: std::sync::Arc<Self>) {}
+}
+
+#[test]
+fn scopes_survive_tasks_that_move_between_threads() -> Result<()> {
+    let scope = Scope::on(Context::shared()?, "cpu")?;
+    scope.set_location("task.rs:7")?;
+    let task = assert_send(scope.attach(async {
+        let mut x = tensor![1., 2.]?;
+        for _ in 0..4 {
+            x = (x * 2)?;
+            Yield(false).await;
+        }
+        // The location is the scope's: every poll was inside of it.
+        let error = tensor![1]?.sqrt().unwrap_err();
+        assert_eq!(error.location(), Some("task.rs:7"));
+        let read = x.read_async::<f32>()?.await?;
+        Ok::<_, Error>(read)
+    }));
+    let mut task = Box::pin(task);
+    let outside = Scope::with_current(|scope| scope.device())?
+        .name()
+        .to_owned();
+    for _ in 0..10_000 {
+        let (back, received) = mpsc::channel();
+        thread::spawn(move || {
+            let waker = std::sync::Arc::new(Nothing).into();
+            let polled = task.as_mut().poll(&mut Task::from_waker(&waker));
+            back.send((task, polled)).unwrap();
+        });
+        let (returned, polled) = received.recv().unwrap();
+        task = returned;
+        if let Poll::Ready(elements) = polled {
+            assert_eq!(elements?, [16., 32.]);
+            assert_eq!(Scope::with_current(|scope| scope.device())?.name(), outside);
+            return Ok(());
+        }
+    }
+    panic!("the task does not end");
+}
+
+#[test]
+fn profilers_see_all_threads() -> Result<()> {
+    let context = Context::new(&tenon::ContextOptions::new())?;
+    let profiler = Profiler::start_in(&context, 1000)?;
+    let scope = Scope::new(&context)?;
+    thread::spawn(move || scope.run(|| tensor![1.]?.exp().map(drop)))
+        .join()
+        .unwrap()?;
+    profiler.stop()?;
+    assert!(profiler
+        .rows()?
+        .iter()
+        .any(|row| row.name == "exp" && row.count == 1));
+    Ok(())
+}

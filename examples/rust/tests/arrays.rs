@@ -1,0 +1,13 @@
+//! Arrays of ndarray, which this program depends on and the binding does not.
+
+#[test]
+fn arrays_go_in_and_out() -> tenon::Result<()> {
+    let array = ndarray::array![[1f32, 2., 3.], [4., 5., 6.]];
+    let x = tenon::from_ndarray!(array.t())?;
+    assert_eq!(x.shape(), [3, 2]);
+    assert_eq!(x.to_vec::<f32>()?, [1., 4., 2., 5., 3., 6.]);
+    let back = tenon::to_ndarray!(x, f32)?;
+    assert_eq!(back, array.t().into_dyn());
+    assert!(tenon::to_ndarray!(x, i32).is_err());
+    Ok(())
+}
