@@ -1,5 +1,5 @@
-"""The C++ binding is written by hand, so each function of the C ABI is called by one of its headers, or
-is listed with a reason in bindings/cpp/not_wrapped.toml."""
+"""Each function of the C ABI is called by the part of a binding that is written by hand or from the
+registry, or is listed with a reason in the binding's not_wrapped.toml."""
 
 import json
 import re
@@ -7,35 +7,45 @@ import tomllib
 
 import repository
 
-HEADERS = "bindings/cpp/include/tenon"
-LIST = "bindings/cpp/not_wrapped.toml"
+# Each binding, and the files of it that users call. The raw declarations are not among them.
+BINDINGS = {
+    "bindings/cpp": "include/tenon/*.hpp",
+    "bindings/java": "tenon/src/main/java/dev/tenon/*.java",
+}
 
 
 def called_in(texts):
     """The names of C that occur in `texts`, outside of comments."""
-    return {name for text in texts
-            for name in re.findall(r"\btenon_\w+", re.sub(r"//.*", "", text))}
+    return {name for text in texts for name in re.findall(r"\btenon_\w+", without_comments(text))}
 
 
-def faults_in(functions, called, reasons):
+def without_comments(text):
+    return re.sub(r"//.*", "", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
+
+
+def faults_in(functions, called, reasons, binding="bindings/cpp"):
     """What is neither called nor excused, and what is excused for nothing."""
-    faults = [f"{name}: no header of {HEADERS} calls it, and {LIST} does not say why"
+    listed = f"{binding}/not_wrapped.toml"
+    faults = [f"{name}: nothing in {binding} calls it, and {listed} does not say why"
               for name in functions if name not in called and name not in reasons]
     for name, reason in reasons.items():
         if name not in functions:
-            faults.append(f"{LIST}: there is no {name}")
+            faults.append(f"{listed}: there is no {name}")
         elif name in called:
-            faults.append(f"{LIST}: {name} is called")
+            faults.append(f"{listed}: {name} is called")
         elif not reason.strip():
-            faults.append(f"{LIST}: {name} has no reason")
+            faults.append(f"{listed}: {name} has no reason")
     return faults
 
 
 def run():
     api = json.loads((repository.ROOT / "capi/abi/api.json").read_text())
     functions = [function["name"] for function in api["functions"]]
-    paths = sorted((repository.ROOT / HEADERS).glob("*.hpp"))
-    reasons = tomllib.loads((repository.ROOT / LIST).read_text())
-    called = called_in(path.read_text() for path in paths)
-    details = f"{len(functions)} functions of C, {len(reasons)} of them not wrapped"
-    return details, faults_in(functions, called, reasons)
+    faults, details = [], []
+    for binding, pattern in BINDINGS.items():
+        folder = repository.ROOT / binding
+        reasons = tomllib.loads((folder / "not_wrapped.toml").read_text())
+        called = called_in(path.read_text() for path in sorted(folder.glob(pattern)))
+        faults += faults_in(functions, called, reasons, binding)
+        details.append(f"{len(reasons)} not in {binding}")
+    return f"{len(functions)} functions of C, {', '.join(details)}", faults
