@@ -50,7 +50,7 @@ final class Tracker {
   private static final int STRIPES = 16;
   private static final int CHECK_EVERY = 64;
   private static final long CHECK_BYTES = 16L << 20;
-  private static final long LEAST_COUNT = 500_000;
+  private static final long LEAST_COUNT = 200_000;
   private static final long LEAST_BYTES = 256L << 20;
   private static final int WAIT_MILLIS = 50;
 
