@@ -130,13 +130,21 @@ def function(types, declared):
     call = f"Handle_{name}.HANDLE.invokeExact({given})"
     if result != "void":
         call = f"return ({result}) {call}"
+    tags = [f"@param {label} as in C" for _, _, label in parameters]
+    if by_value:
+        tags.insert(0, "@param allocator where the result is put")
+    if result != "void":
+        tags.append("@return as in C")
+    manual = f"Calls {{@code {name}}} of {{@code {declared['header']}}}."
+    manual = "  /**\n   * " + manual + "\n" + ("   *\n" if tags else "") + "".join(
+        f"   * {tag}\n" for tag in tags) + "   */"
     return f"""
   private static final class Handle_{name} {{
     static final MethodHandle HANDLE =
         link("{name}", {trivial}, {result_layout or 'null'}{layouts});
   }}
 
-  /** Calls {{@code {name}}} of {{@code {declared['header']}}}. */
+{manual}
   public static {result} {name}({listed}) {{
     try {{
       {call};

@@ -45,7 +45,7 @@ public final class Control {
    * @return the branch's output
    */
   public static Tensor cond(Tensor predicate, Supplier<Tensor> then, Supplier<Tensor> otherwise) {
-    return cond(predicate, in -> List.of(then.get()), in -> List.of(otherwise.get())).get(0);
+    return cond(predicate, _ -> List.of(then.get()), _ -> List.of(otherwise.get())).get(0);
   }
 
   /**

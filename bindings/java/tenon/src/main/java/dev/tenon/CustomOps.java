@@ -37,9 +37,9 @@ final class CustomOps {
       local.putString(c + Structs.tenon_custom_op.name, op.name());
       Memory.putLong(c + Structs.tenon_custom_op.infer, INFER);
       switch (op) {
-        case CustomOp.Computed computed ->
+        case CustomOp.Computed _ ->
             Memory.putLong(c + Structs.tenon_custom_op.compute, COMPUTE);
-        case CustomOp.Composite composite ->
+        case CustomOp.Composite _ ->
             Memory.putLong(c + Structs.tenon_custom_op.decompose, DECOMPOSE);
       }
       if (op.hasBackward()) {

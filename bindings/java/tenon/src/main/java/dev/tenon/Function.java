@@ -187,7 +187,7 @@ public final class Function extends NativeHandle {
    * @return the function
    */
   public static Function ofBlock(Block code) {
-    return of((in, statics) -> code.apply(in), new Options());
+    return of((in, _) -> code.apply(in), new Options());
   }
 
   /**

@@ -4,7 +4,6 @@ package dev.tenon;
 
 import dev.tenon.internal.C;
 import dev.tenon.internal.Memory;
-import dev.tenon.internal.Structs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;

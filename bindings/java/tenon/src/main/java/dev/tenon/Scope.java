@@ -29,20 +29,18 @@ public final class Scope implements AutoCloseable {
   private final long handleBefore;
   private final boolean tracingBefore;
   private final boolean owned;
-  private final Context context;
   private boolean closed;
 
   private Tensor[] tensors = new Tensor[FIRST_CAPACITY];
   private int count;
 
-  private Scope(Local local, Context context, long handle, boolean owned, boolean tracing) {
+  private Scope(Local local, long handle, boolean owned, boolean tracing) {
     this.local = local;
     this.parent = local.scope;
     this.handle = handle;
     this.handleBefore = local.handle;
     this.tracingBefore = local.tracing;
     this.owned = owned;
-    this.context = context;
     local.scope = this;
     local.handle = handle;
     local.tracing = tracing;
@@ -57,7 +55,7 @@ public final class Scope implements AutoCloseable {
   public static Scope open() {
     Local local = Local.get();
     long handle = local.scope();
-    return new Scope(local, null, handle, false, local.tracing);
+    return new Scope(local, handle, false, local.tracing);
   }
 
   /**
@@ -69,7 +67,7 @@ public final class Scope implements AutoCloseable {
    */
   public static Scope open(Context context, String device) {
     Local local = Local.get();
-    return new Scope(local, context, Local.create(context, device), true, false);
+    return new Scope(local, Local.create(context, device), true, false);
   }
 
   /**
@@ -84,7 +82,7 @@ public final class Scope implements AutoCloseable {
 
   /** Enters the scope that a callback received. */
   static Scope enter(long handle) {
-    return new Scope(Local.get(), null, handle, false, C.tenon_scope_is_tracing(handle));
+    return new Scope(Local.get(), handle, false, C.tenon_scope_is_tracing(handle));
   }
 
   /**

@@ -266,7 +266,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
     C.tenon_tensor_retain(tensor);
     MemorySegment segment =
         MemorySegment.ofAddress(data)
-            .reinterpret(bytes(), Arena.ofAuto(), ended -> C.tenon_tensor_release(tensor))
+            .reinterpret(bytes(), Arena.ofAuto(), _ -> C.tenon_tensor_release(tensor))
             .asReadOnly();
     Reference.reachabilityFence(this);
     return segment;

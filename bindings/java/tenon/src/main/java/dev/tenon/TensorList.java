@@ -68,7 +68,7 @@ public record TensorList(Tensor tensor) {
   public static TensorList like(Tensor entry, long capacity) {
     return new TensorList(
         made(
-            (local, scope, out) ->
+            (_, scope, out) ->
                 C.tenon_list_create_like(scope, entry.handle(), capacity, out),
             entry));
   }
@@ -81,7 +81,7 @@ public record TensorList(Tensor tensor) {
    */
   public static TensorList unstack(Tensor x) {
     return new TensorList(
-        made((local, scope, out) -> C.tenon_list_unstack(scope, x.handle(), out), x));
+        made((_, scope, out) -> C.tenon_list_unstack(scope, x.handle(), out), x));
   }
 
   /**
@@ -94,7 +94,7 @@ public record TensorList(Tensor tensor) {
   public TensorList set(Tensor index, Tensor x) {
     return new TensorList(
         made(
-            (local, scope, out) ->
+            (_, scope, out) ->
                 C.tenon_list_set(scope, tensor.handle(), index.handle(), x.handle(), out),
             tensor,
             index,
@@ -110,7 +110,7 @@ public record TensorList(Tensor tensor) {
   public TensorList push(Tensor x) {
     return new TensorList(
         made(
-            (local, scope, out) -> C.tenon_list_push(scope, tensor.handle(), x.handle(), out),
+            (_, scope, out) -> C.tenon_list_push(scope, tensor.handle(), x.handle(), out),
             tensor,
             x));
   }
@@ -123,7 +123,7 @@ public record TensorList(Tensor tensor) {
    */
   public Tensor get(Tensor index) {
     return made(
-        (local, scope, out) -> C.tenon_list_get(scope, tensor.handle(), index.handle(), out),
+        (_, scope, out) -> C.tenon_list_get(scope, tensor.handle(), index.handle(), out),
         tensor,
         index);
   }
@@ -134,7 +134,7 @@ public record TensorList(Tensor tensor) {
    * @return an int64
    */
   public Tensor length() {
-    return made((local, scope, out) -> C.tenon_list_length(scope, tensor.handle(), out), tensor);
+    return made((_, scope, out) -> C.tenon_list_length(scope, tensor.handle(), out), tensor);
   }
 
   /**
@@ -154,7 +154,7 @@ public record TensorList(Tensor tensor) {
    */
   public Tensor stack(Tensor length) {
     return made(
-        (local, scope, out) ->
+        (_, scope, out) ->
             C.tenon_list_stack(scope, tensor.handle(), Tensor.handleOf(length), out),
         tensor,
         length);
@@ -168,7 +168,7 @@ public record TensorList(Tensor tensor) {
    */
   public Tensor concat(Tensor length) {
     return made(
-        (local, scope, out) ->
+        (_, scope, out) ->
             C.tenon_list_concat(scope, tensor.handle(), Tensor.handleOf(length), out),
         tensor,
         length);

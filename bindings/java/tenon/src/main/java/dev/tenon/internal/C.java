@@ -31,7 +31,18 @@ public final class C {
         link("tenon_call", false, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_call} of {@code tenon/call.h}. */
+  /**
+   * Calls {@code tenon_call} of {@code tenon/call.h}.
+   *
+   * @param scope as in C
+   * @param op as in C
+   * @param attrs as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @return as in C
+   */
   public static long tenon_call(long scope, int op, long attrs, long inputs, long n_inputs, long out_outputs, long n_outputs) {
     try {
       return (long) Handle_tenon_call.HANDLE.invokeExact(scope, op, attrs, inputs, n_inputs, out_outputs, n_outputs);
@@ -45,7 +56,14 @@ public final class C {
         link("tenon_op_find", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_op_find} of {@code tenon/call.h}. */
+  /**
+   * Calls {@code tenon_op_find} of {@code tenon/call.h}.
+   *
+   * @param context as in C
+   * @param name as in C
+   * @param out_op as in C
+   * @return as in C
+   */
   public static long tenon_op_find(long context, MemorySegment name, long out_op) {
     try {
       return (long) Handle_tenon_op_find.HANDLE.invokeExact(context, name, out_op);
@@ -59,7 +77,14 @@ public final class C {
         link("tenon_op_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_INT);
   }
 
-  /** Calls {@code tenon_op_name} of {@code tenon/call.h}. */
+  /**
+   * Calls {@code tenon_op_name} of {@code tenon/call.h}.
+   *
+   * @param allocator where the result is put
+   * @param context as in C
+   * @param op as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_op_name(SegmentAllocator allocator, long context, int op) {
     try {
       return (MemorySegment) Handle_tenon_op_name.HANDLE.invokeExact(allocator, context, op);
@@ -73,7 +98,12 @@ public final class C {
         link("tenon_version", false, Structs.tenon_string.LAYOUT);
   }
 
-  /** Calls {@code tenon_version} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_version} of {@code tenon/context.h}.
+   *
+   * @param allocator where the result is put
+   * @return as in C
+   */
   public static MemorySegment tenon_version(SegmentAllocator allocator) {
     try {
       return (MemorySegment) Handle_tenon_version.HANDLE.invokeExact(allocator);
@@ -87,7 +117,11 @@ public final class C {
         link("tenon_version_number", false, JAVA_INT);
   }
 
-  /** Calls {@code tenon_version_number} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_version_number} of {@code tenon/context.h}.
+   *
+   * @return as in C
+   */
   public static int tenon_version_number() {
     try {
       return (int) Handle_tenon_version_number.HANDLE.invokeExact();
@@ -101,7 +135,13 @@ public final class C {
         link("tenon_context_create", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_create} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_create} of {@code tenon/context.h}.
+   *
+   * @param options as in C
+   * @param out_context as in C
+   * @return as in C
+   */
   public static long tenon_context_create(long options, long out_context) {
     try {
       return (long) Handle_tenon_context_create.HANDLE.invokeExact(options, out_context);
@@ -115,7 +155,11 @@ public final class C {
         link("tenon_context_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_retain} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_retain} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   */
   public static void tenon_context_retain(long context) {
     try {
       Handle_tenon_context_retain.HANDLE.invokeExact(context);
@@ -129,7 +173,11 @@ public final class C {
         link("tenon_context_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_release} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_release} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   */
   public static void tenon_context_release(long context) {
     try {
       Handle_tenon_context_release.HANDLE.invokeExact(context);
@@ -143,7 +191,12 @@ public final class C {
         link("tenon_context_default_scope", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_default_scope} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_default_scope} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   * @return as in C
+   */
   public static long tenon_context_default_scope(long context) {
     try {
       return (long) Handle_tenon_context_default_scope.HANDLE.invokeExact(context);
@@ -157,7 +210,11 @@ public final class C {
         link("tenon_context_cancel", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_cancel} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_cancel} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   */
   public static void tenon_context_cancel(long context) {
     try {
       Handle_tenon_context_cancel.HANDLE.invokeExact(context);
@@ -171,7 +228,13 @@ public final class C {
         link("tenon_context_count_devices", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_count_devices} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_count_devices} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   * @param out_count as in C
+   * @return as in C
+   */
   public static long tenon_context_count_devices(long context, long out_count) {
     try {
       return (long) Handle_tenon_context_count_devices.HANDLE.invokeExact(context, out_count);
@@ -185,7 +248,14 @@ public final class C {
         link("tenon_context_get_device", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_get_device} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_get_device} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   * @param index as in C
+   * @param out_device as in C
+   * @return as in C
+   */
   public static long tenon_context_get_device(long context, long index, long out_device) {
     try {
       return (long) Handle_tenon_context_get_device.HANDLE.invokeExact(context, index, out_device);
@@ -199,7 +269,14 @@ public final class C {
         link("tenon_context_find_device", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_find_device} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_find_device} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   * @param name as in C
+   * @param out_device as in C
+   * @return as in C
+   */
   public static long tenon_context_find_device(long context, MemorySegment name, long out_device) {
     try {
       return (long) Handle_tenon_context_find_device.HANDLE.invokeExact(context, name, out_device);
@@ -213,7 +290,13 @@ public final class C {
         link("tenon_context_load_plugin", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT);
   }
 
-  /** Calls {@code tenon_context_load_plugin} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_load_plugin} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   * @param path as in C
+   * @return as in C
+   */
   public static long tenon_context_load_plugin(long context, MemorySegment path) {
     try {
       return (long) Handle_tenon_context_load_plugin.HANDLE.invokeExact(context, path);
@@ -227,7 +310,12 @@ public final class C {
         link("tenon_context_count_candidates", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_count_candidates} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_count_candidates} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   * @return as in C
+   */
   public static long tenon_context_count_candidates(long context) {
     try {
       return (long) Handle_tenon_context_count_candidates.HANDLE.invokeExact(context);
@@ -241,7 +329,14 @@ public final class C {
         link("tenon_context_get_candidate", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_context_get_candidate} of {@code tenon/context.h}. */
+  /**
+   * Calls {@code tenon_context_get_candidate} of {@code tenon/context.h}.
+   *
+   * @param context as in C
+   * @param index as in C
+   * @param out_candidate as in C
+   * @return as in C
+   */
   public static long tenon_context_get_candidate(long context, long index, long out_candidate) {
     try {
       return (long) Handle_tenon_context_get_candidate.HANDLE.invokeExact(context, index, out_candidate);
@@ -255,7 +350,18 @@ public final class C {
         link("tenon_cond", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, Structs.tenon_block.LAYOUT, Structs.tenon_block.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_cond} of {@code tenon/control.h}. */
+  /**
+   * Calls {@code tenon_cond} of {@code tenon/control.h}.
+   *
+   * @param scope as in C
+   * @param predicate as in C
+   * @param then_block as in C
+   * @param else_block as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @param out_count as in C
+   * @return as in C
+   */
   public static long tenon_cond(long scope, long predicate, MemorySegment then_block, MemorySegment else_block, long out_outputs, long n_outputs, long out_count) {
     try {
       return (long) Handle_tenon_cond.HANDLE.invokeExact(scope, predicate, then_block, else_block, out_outputs, n_outputs, out_count);
@@ -269,7 +375,18 @@ public final class C {
         link("tenon_case", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_case} of {@code tenon/control.h}. */
+  /**
+   * Calls {@code tenon_case} of {@code tenon/control.h}.
+   *
+   * @param scope as in C
+   * @param index as in C
+   * @param blocks as in C
+   * @param n_blocks as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @param out_count as in C
+   * @return as in C
+   */
   public static long tenon_case(long scope, long index, long blocks, long n_blocks, long out_outputs, long n_outputs, long out_count) {
     try {
       return (long) Handle_tenon_case.HANDLE.invokeExact(scope, index, blocks, n_blocks, out_outputs, n_outputs, out_count);
@@ -283,7 +400,18 @@ public final class C {
         link("tenon_while_loop", false, JAVA_LONG, JAVA_LONG, Structs.tenon_block.LAYOUT, Structs.tenon_block.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_while_loop} of {@code tenon/control.h}. */
+  /**
+   * Calls {@code tenon_while_loop} of {@code tenon/control.h}.
+   *
+   * @param scope as in C
+   * @param condition as in C
+   * @param body as in C
+   * @param initial as in C
+   * @param n_values as in C
+   * @param options as in C
+   * @param out_values as in C
+   * @return as in C
+   */
   public static long tenon_while_loop(long scope, MemorySegment condition, MemorySegment body, long initial, long n_values, long options, long out_values) {
     try {
       return (long) Handle_tenon_while_loop.HANDLE.invokeExact(scope, condition, body, initial, n_values, options, out_values);
@@ -297,7 +425,22 @@ public final class C {
         link("tenon_scan", false, JAVA_LONG, JAVA_LONG, Structs.tenon_block.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scan} of {@code tenon/control.h}. */
+  /**
+   * Calls {@code tenon_scan} of {@code tenon/control.h}.
+   *
+   * @param scope as in C
+   * @param body as in C
+   * @param initial as in C
+   * @param n_carried as in C
+   * @param xs as in C
+   * @param n_xs as in C
+   * @param options as in C
+   * @param out_carried as in C
+   * @param out_stacked as in C
+   * @param n_stacked as in C
+   * @param out_count as in C
+   * @return as in C
+   */
   public static long tenon_scan(long scope, MemorySegment body, long initial, long n_carried, long xs, long n_xs, long options, long out_carried, long out_stacked, long n_stacked, long out_count) {
     try {
       return (long) Handle_tenon_scan.HANDLE.invokeExact(scope, body, initial, n_carried, xs, n_xs, options, out_carried, out_stacked, n_stacked, out_count);
@@ -311,7 +454,14 @@ public final class C {
         link("tenon_shape", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_shape} of {@code tenon/control.h}. */
+  /**
+   * Calls {@code tenon_shape} of {@code tenon/control.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param out_shape as in C
+   * @return as in C
+   */
   public static long tenon_shape(long scope, long tensor, long out_shape) {
     try {
       return (long) Handle_tenon_shape.HANDLE.invokeExact(scope, tensor, out_shape);
@@ -325,7 +475,14 @@ public final class C {
         link("tenon_tape_create", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_create} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_create} of {@code tenon/tape.h}.
+   *
+   * @param scope as in C
+   * @param options as in C
+   * @param out_tape as in C
+   * @return as in C
+   */
   public static long tenon_tape_create(long scope, long options, long out_tape) {
     try {
       return (long) Handle_tenon_tape_create.HANDLE.invokeExact(scope, options, out_tape);
@@ -339,7 +496,11 @@ public final class C {
         link("tenon_tape_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_retain} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_retain} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   */
   public static void tenon_tape_retain(long tape) {
     try {
       Handle_tenon_tape_retain.HANDLE.invokeExact(tape);
@@ -353,7 +514,11 @@ public final class C {
         link("tenon_tape_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_release} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_release} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   */
   public static void tenon_tape_release(long tape) {
     try {
       Handle_tenon_tape_release.HANDLE.invokeExact(tape);
@@ -367,7 +532,13 @@ public final class C {
         link("tenon_tape_watch", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_watch} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_watch} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   * @param value as in C
+   * @return as in C
+   */
   public static long tenon_tape_watch(long tape, long value) {
     try {
       return (long) Handle_tenon_tape_watch.HANDLE.invokeExact(tape, value);
@@ -381,7 +552,12 @@ public final class C {
         link("tenon_tape_pause", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_pause} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_pause} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   * @return as in C
+   */
   public static long tenon_tape_pause(long tape) {
     try {
       return (long) Handle_tenon_tape_pause.HANDLE.invokeExact(tape);
@@ -395,7 +571,12 @@ public final class C {
         link("tenon_tape_resume", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_resume} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_resume} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   * @return as in C
+   */
   public static long tenon_tape_resume(long tape) {
     try {
       return (long) Handle_tenon_tape_resume.HANDLE.invokeExact(tape);
@@ -409,7 +590,12 @@ public final class C {
         link("tenon_tape_reset", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_reset} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_reset} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   * @return as in C
+   */
   public static long tenon_tape_reset(long tape) {
     try {
       return (long) Handle_tenon_tape_reset.HANDLE.invokeExact(tape);
@@ -423,7 +609,12 @@ public final class C {
         link("tenon_tape_is_recording", false, JAVA_BOOLEAN, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_is_recording} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_is_recording} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   * @return as in C
+   */
   public static boolean tenon_tape_is_recording(long tape) {
     try {
       return (boolean) Handle_tenon_tape_is_recording.HANDLE.invokeExact(tape);
@@ -437,7 +628,12 @@ public final class C {
         link("tenon_tape_count_watched", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_count_watched} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_count_watched} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   * @return as in C
+   */
   public static long tenon_tape_count_watched(long tape) {
     try {
       return (long) Handle_tenon_tape_count_watched.HANDLE.invokeExact(tape);
@@ -451,7 +647,14 @@ public final class C {
         link("tenon_tape_get_watched", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_get_watched} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_get_watched} of {@code tenon/tape.h}.
+   *
+   * @param tape as in C
+   * @param index as in C
+   * @param out_value as in C
+   * @return as in C
+   */
   public static long tenon_tape_get_watched(long tape, long index, long out_value) {
     try {
       return (long) Handle_tenon_tape_get_watched.HANDLE.invokeExact(tape, index, out_value);
@@ -465,7 +668,20 @@ public final class C {
         link("tenon_tape_gradient", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_gradient} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_gradient} of {@code tenon/tape.h}.
+   *
+   * @param scope as in C
+   * @param tape as in C
+   * @param targets as in C
+   * @param n_targets as in C
+   * @param cotangents as in C
+   * @param sources as in C
+   * @param n_sources as in C
+   * @param options as in C
+   * @param out_grads as in C
+   * @return as in C
+   */
   public static long tenon_tape_gradient(long scope, long tape, long targets, long n_targets, long cotangents, long sources, long n_sources, long options, long out_grads) {
     try {
       return (long) Handle_tenon_tape_gradient.HANDLE.invokeExact(scope, tape, targets, n_targets, cotangents, sources, n_sources, options, out_grads);
@@ -479,7 +695,18 @@ public final class C {
         link("tenon_tape_jacobian", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tape_jacobian} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_tape_jacobian} of {@code tenon/tape.h}.
+   *
+   * @param scope as in C
+   * @param tape as in C
+   * @param target as in C
+   * @param sources as in C
+   * @param n_sources as in C
+   * @param options as in C
+   * @param out_jacobians as in C
+   * @return as in C
+   */
   public static long tenon_tape_jacobian(long scope, long tape, long target, long sources, long n_sources, long options, long out_jacobians) {
     try {
       return (long) Handle_tenon_tape_jacobian.HANDLE.invokeExact(scope, tape, target, sources, n_sources, options, out_jacobians);
@@ -493,7 +720,20 @@ public final class C {
         link("tenon_gradients", false, JAVA_LONG, JAVA_LONG, Structs.tenon_tensor_function.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_gradients} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_gradients} of {@code tenon/tape.h}.
+   *
+   * @param scope as in C
+   * @param function as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param options as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @param out_grads as in C
+   * @param out_variables as in C
+   * @return as in C
+   */
   public static long tenon_gradients(long scope, MemorySegment function, long inputs, long n_inputs, long options, long out_outputs, long n_outputs, long out_grads, long out_variables) {
     try {
       return (long) Handle_tenon_gradients.HANDLE.invokeExact(scope, function, inputs, n_inputs, options, out_outputs, n_outputs, out_grads, out_variables);
@@ -507,7 +747,12 @@ public final class C {
         link("tenon_variable_gradients_count", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_gradients_count} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_variable_gradients_count} of {@code tenon/tape.h}.
+   *
+   * @param list as in C
+   * @return as in C
+   */
   public static long tenon_variable_gradients_count(long list) {
     try {
       return (long) Handle_tenon_variable_gradients_count.HANDLE.invokeExact(list);
@@ -521,7 +766,13 @@ public final class C {
         link("tenon_variable_gradients_variable", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_gradients_variable} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_variable_gradients_variable} of {@code tenon/tape.h}.
+   *
+   * @param list as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static long tenon_variable_gradients_variable(long list, long index) {
     try {
       return (long) Handle_tenon_variable_gradients_variable.HANDLE.invokeExact(list, index);
@@ -535,7 +786,13 @@ public final class C {
         link("tenon_variable_gradients_gradient", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_gradients_gradient} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_variable_gradients_gradient} of {@code tenon/tape.h}.
+   *
+   * @param list as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static long tenon_variable_gradients_gradient(long list, long index) {
     try {
       return (long) Handle_tenon_variable_gradients_gradient.HANDLE.invokeExact(list, index);
@@ -549,7 +806,11 @@ public final class C {
         link("tenon_variable_gradients_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_gradients_retain} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_variable_gradients_retain} of {@code tenon/tape.h}.
+   *
+   * @param list as in C
+   */
   public static void tenon_variable_gradients_retain(long list) {
     try {
       Handle_tenon_variable_gradients_retain.HANDLE.invokeExact(list);
@@ -563,7 +824,11 @@ public final class C {
         link("tenon_variable_gradients_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_gradients_release} of {@code tenon/tape.h}. */
+  /**
+   * Calls {@code tenon_variable_gradients_release} of {@code tenon/tape.h}.
+   *
+   * @param list as in C
+   */
   public static void tenon_variable_gradients_release(long list) {
     try {
       Handle_tenon_variable_gradients_release.HANDLE.invokeExact(list);
@@ -577,7 +842,18 @@ public final class C {
         link("tenon_custom_gradient", false, JAVA_LONG, JAVA_LONG, Structs.tenon_tensor_function.LAYOUT, JAVA_LONG, JAVA_LONG, Structs.tenon_backward_function.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_custom_gradient} of {@code tenon/custom.h}. */
+  /**
+   * Calls {@code tenon_custom_gradient} of {@code tenon/custom.h}.
+   *
+   * @param scope as in C
+   * @param forward as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param backward as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @return as in C
+   */
   public static long tenon_custom_gradient(long scope, MemorySegment forward, long inputs, long n_inputs, MemorySegment backward, long out_outputs, long n_outputs) {
     try {
       return (long) Handle_tenon_custom_gradient.HANDLE.invokeExact(scope, forward, inputs, n_inputs, backward, out_outputs, n_outputs);
@@ -591,7 +867,14 @@ public final class C {
         link("tenon_op_register", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_op_register} of {@code tenon/custom.h}. */
+  /**
+   * Calls {@code tenon_op_register} of {@code tenon/custom.h}.
+   *
+   * @param context as in C
+   * @param op as in C
+   * @param out_op as in C
+   * @return as in C
+   */
   public static long tenon_op_register(long context, long op, long out_op) {
     try {
       return (long) Handle_tenon_op_register.HANDLE.invokeExact(context, op, out_op);
@@ -605,7 +888,11 @@ public final class C {
         link("tenon_device_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_device_retain} of {@code tenon/device.h}. */
+  /**
+   * Calls {@code tenon_device_retain} of {@code tenon/device.h}.
+   *
+   * @param device as in C
+   */
   public static void tenon_device_retain(long device) {
     try {
       Handle_tenon_device_retain.HANDLE.invokeExact(device);
@@ -619,7 +906,11 @@ public final class C {
         link("tenon_device_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_device_release} of {@code tenon/device.h}. */
+  /**
+   * Calls {@code tenon_device_release} of {@code tenon/device.h}.
+   *
+   * @param device as in C
+   */
   public static void tenon_device_release(long device) {
     try {
       Handle_tenon_device_release.HANDLE.invokeExact(device);
@@ -633,7 +924,13 @@ public final class C {
         link("tenon_device_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_device_name} of {@code tenon/device.h}. */
+  /**
+   * Calls {@code tenon_device_name} of {@code tenon/device.h}.
+   *
+   * @param allocator where the result is put
+   * @param device as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_device_name(SegmentAllocator allocator, long device) {
     try {
       return (MemorySegment) Handle_tenon_device_name.HANDLE.invokeExact(allocator, device);
@@ -647,7 +944,13 @@ public final class C {
         link("tenon_device_describe", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_device_describe} of {@code tenon/device.h}. */
+  /**
+   * Calls {@code tenon_device_describe} of {@code tenon/device.h}.
+   *
+   * @param device as in C
+   * @param out_info as in C
+   * @return as in C
+   */
   public static long tenon_device_describe(long device, long out_info) {
     try {
       return (long) Handle_tenon_device_describe.HANDLE.invokeExact(device, out_info);
@@ -661,7 +964,13 @@ public final class C {
         link("tenon_device_describe_memory", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_device_describe_memory} of {@code tenon/device.h}. */
+  /**
+   * Calls {@code tenon_device_describe_memory} of {@code tenon/device.h}.
+   *
+   * @param device as in C
+   * @param out_info as in C
+   * @return as in C
+   */
   public static long tenon_device_describe_memory(long device, long out_info) {
     try {
       return (long) Handle_tenon_device_describe_memory.HANDLE.invokeExact(device, out_info);
@@ -675,7 +984,11 @@ public final class C {
         link("tenon_device_reset_peak", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_device_reset_peak} of {@code tenon/device.h}. */
+  /**
+   * Calls {@code tenon_device_reset_peak} of {@code tenon/device.h}.
+   *
+   * @param device as in C
+   */
   public static void tenon_device_reset_peak(long device) {
     try {
       Handle_tenon_device_reset_peak.HANDLE.invokeExact(device);
@@ -689,7 +1002,13 @@ public final class C {
         link("tenon_device_trim", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_device_trim} of {@code tenon/device.h}. */
+  /**
+   * Calls {@code tenon_device_trim} of {@code tenon/device.h}.
+   *
+   * @param device as in C
+   * @param out_freed_bytes as in C
+   * @return as in C
+   */
   public static long tenon_device_trim(long device, long out_freed_bytes) {
     try {
       return (long) Handle_tenon_device_trim.HANDLE.invokeExact(device, out_freed_bytes);
@@ -703,7 +1022,15 @@ public final class C {
         link("tenon_tensor_to_dlpack", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_to_dlpack} of {@code tenon/dlpack.h}. */
+  /**
+   * Calls {@code tenon_tensor_to_dlpack} of {@code tenon/dlpack.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param stream as in C
+   * @param out_dlpack as in C
+   * @return as in C
+   */
   public static long tenon_tensor_to_dlpack(long scope, long tensor, long stream, long out_dlpack) {
     try {
       return (long) Handle_tenon_tensor_to_dlpack.HANDLE.invokeExact(scope, tensor, stream, out_dlpack);
@@ -717,7 +1044,16 @@ public final class C {
         link("tenon_tensor_from_dlpack", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_BOOLEAN, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_from_dlpack} of {@code tenon/dlpack.h}. */
+  /**
+   * Calls {@code tenon_tensor_from_dlpack} of {@code tenon/dlpack.h}.
+   *
+   * @param scope as in C
+   * @param dlpack as in C
+   * @param stream as in C
+   * @param copy as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_from_dlpack(long scope, long dlpack, long stream, boolean copy, long out_tensor) {
     try {
       return (long) Handle_tenon_tensor_from_dlpack.HANDLE.invokeExact(scope, dlpack, stream, copy, out_tensor);
@@ -731,7 +1067,11 @@ public final class C {
         link("tenon_tensor_retain", true, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_retain} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_retain} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   */
   public static void tenon_tensor_retain(long tensor) {
     try {
       Handle_tenon_tensor_retain.HANDLE.invokeExact(tensor);
@@ -745,7 +1085,11 @@ public final class C {
         link("tenon_tensor_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_release} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_release} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   */
   public static void tenon_tensor_release(long tensor) {
     try {
       Handle_tenon_tensor_release.HANDLE.invokeExact(tensor);
@@ -759,7 +1103,12 @@ public final class C {
         link("tenon_tensor_donate", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_donate} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_donate} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_donate(long tensor) {
     try {
       return (long) Handle_tenon_tensor_donate.HANDLE.invokeExact(tensor);
@@ -773,7 +1122,18 @@ public final class C {
         link("tenon_tensor_from_data", false, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_from_data} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_from_data} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param dtype as in C
+   * @param shape as in C
+   * @param rank as in C
+   * @param data as in C
+   * @param size as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_from_data(long scope, int dtype, long shape, long rank, long data, long size, long out_tensor) {
     try {
       return (long) Handle_tenon_tensor_from_data.HANDLE.invokeExact(scope, dtype, shape, rank, data, size, out_tensor);
@@ -787,7 +1147,20 @@ public final class C {
         link("tenon_tensor_from_host", false, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, Structs.tenon_deleter.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_from_host} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_from_host} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param dtype as in C
+   * @param shape as in C
+   * @param rank as in C
+   * @param strides as in C
+   * @param data as in C
+   * @param size as in C
+   * @param deleter as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_from_host(long scope, int dtype, long shape, long rank, long strides, long data, long size, MemorySegment deleter, long out_tensor) {
     try {
       return (long) Handle_tenon_tensor_from_host.HANDLE.invokeExact(scope, dtype, shape, rank, strides, data, size, deleter, out_tensor);
@@ -801,7 +1174,12 @@ public final class C {
         link("tenon_scalar_f64", true, JAVA_LONG, JAVA_DOUBLE);
   }
 
-  /** Calls {@code tenon_scalar_f64} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_scalar_f64} of {@code tenon/tensor.h}.
+   *
+   * @param value as in C
+   * @return as in C
+   */
   public static long tenon_scalar_f64(double value) {
     try {
       return (long) Handle_tenon_scalar_f64.HANDLE.invokeExact(value);
@@ -815,7 +1193,12 @@ public final class C {
         link("tenon_scalar_i64", true, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scalar_i64} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_scalar_i64} of {@code tenon/tensor.h}.
+   *
+   * @param value as in C
+   * @return as in C
+   */
   public static long tenon_scalar_i64(long value) {
     try {
       return (long) Handle_tenon_scalar_i64.HANDLE.invokeExact(value);
@@ -829,7 +1212,12 @@ public final class C {
         link("tenon_scalar_bool", true, JAVA_LONG, JAVA_BOOLEAN);
   }
 
-  /** Calls {@code tenon_scalar_bool} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_scalar_bool} of {@code tenon/tensor.h}.
+   *
+   * @param value as in C
+   * @return as in C
+   */
   public static long tenon_scalar_bool(boolean value) {
     try {
       return (long) Handle_tenon_scalar_bool.HANDLE.invokeExact(value);
@@ -843,7 +1231,12 @@ public final class C {
         link("tenon_tensor_dtype", true, JAVA_INT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_dtype} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_dtype} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static int tenon_tensor_dtype(long tensor) {
     try {
       return (int) Handle_tenon_tensor_dtype.HANDLE.invokeExact(tensor);
@@ -857,7 +1250,12 @@ public final class C {
         link("tenon_tensor_rank", true, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_rank} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_rank} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_rank(long tensor) {
     try {
       return (long) Handle_tenon_tensor_rank.HANDLE.invokeExact(tensor);
@@ -871,7 +1269,12 @@ public final class C {
         link("tenon_tensor_shape", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_shape} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_shape} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_shape(long tensor) {
     try {
       return (long) Handle_tenon_tensor_shape.HANDLE.invokeExact(tensor);
@@ -885,7 +1288,12 @@ public final class C {
         link("tenon_tensor_strides", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_strides} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_strides} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_strides(long tensor) {
     try {
       return (long) Handle_tenon_tensor_strides.HANDLE.invokeExact(tensor);
@@ -899,7 +1307,12 @@ public final class C {
         link("tenon_tensor_count", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_count} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_count} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_count(long tensor) {
     try {
       return (long) Handle_tenon_tensor_count.HANDLE.invokeExact(tensor);
@@ -913,7 +1326,12 @@ public final class C {
         link("tenon_tensor_bytes", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_bytes} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_bytes} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_bytes(long tensor) {
     try {
       return (long) Handle_tenon_tensor_bytes.HANDLE.invokeExact(tensor);
@@ -927,7 +1345,13 @@ public final class C {
         link("tenon_tensor_device_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_device_name} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_device_name} of {@code tenon/tensor.h}.
+   *
+   * @param allocator where the result is put
+   * @param tensor as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_tensor_device_name(SegmentAllocator allocator, long tensor) {
     try {
       return (MemorySegment) Handle_tenon_tensor_device_name.HANDLE.invokeExact(allocator, tensor);
@@ -941,7 +1365,12 @@ public final class C {
         link("tenon_tensor_device", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_device} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_device} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_device(long tensor) {
     try {
       return (long) Handle_tenon_tensor_device.HANDLE.invokeExact(tensor);
@@ -955,7 +1384,12 @@ public final class C {
         link("tenon_tensor_as_value", true, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_as_value} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_as_value} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_as_value(long tensor) {
     try {
       return (long) Handle_tenon_tensor_as_value.HANDLE.invokeExact(tensor);
@@ -969,7 +1403,12 @@ public final class C {
         link("tenon_tensor_data", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_data} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_data} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_data(long tensor) {
     try {
       return (long) Handle_tenon_tensor_data.HANDLE.invokeExact(tensor);
@@ -983,7 +1422,15 @@ public final class C {
         link("tenon_tensor_read", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_read} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_read} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param out_data as in C
+   * @param size as in C
+   * @return as in C
+   */
   public static long tenon_tensor_read(long scope, long tensor, long out_data, long size) {
     try {
       return (long) Handle_tenon_tensor_read.HANDLE.invokeExact(scope, tensor, out_data, size);
@@ -997,7 +1444,16 @@ public final class C {
         link("tenon_tensor_read_async", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, Structs.tenon_done_callback.LAYOUT);
   }
 
-  /** Calls {@code tenon_tensor_read_async} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_read_async} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param out_data as in C
+   * @param size as in C
+   * @param done as in C
+   * @return as in C
+   */
   public static long tenon_tensor_read_async(long scope, long tensor, long out_data, long size, MemorySegment done) {
     try {
       return (long) Handle_tenon_tensor_read_async.HANDLE.invokeExact(scope, tensor, out_data, size, done);
@@ -1011,7 +1467,14 @@ public final class C {
         link("tenon_tensor_item_f64", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_item_f64} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_item_f64} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param out_value as in C
+   * @return as in C
+   */
   public static long tenon_tensor_item_f64(long scope, long tensor, long out_value) {
     try {
       return (long) Handle_tenon_tensor_item_f64.HANDLE.invokeExact(scope, tensor, out_value);
@@ -1025,7 +1488,14 @@ public final class C {
         link("tenon_tensor_item_i64", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_item_i64} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_item_i64} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param out_value as in C
+   * @return as in C
+   */
   public static long tenon_tensor_item_i64(long scope, long tensor, long out_value) {
     try {
       return (long) Handle_tenon_tensor_item_i64.HANDLE.invokeExact(scope, tensor, out_value);
@@ -1039,7 +1509,15 @@ public final class C {
         link("tenon_tensor_copy_to", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_copy_to} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_copy_to} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param device as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_tensor_copy_to(long scope, long tensor, MemorySegment device, long out_tensor) {
     try {
       return (long) Handle_tenon_tensor_copy_to.HANDLE.invokeExact(scope, tensor, device, out_tensor);
@@ -1053,7 +1531,15 @@ public final class C {
         link("tenon_tensor_format", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_format} of {@code tenon/tensor.h}. */
+  /**
+   * Calls {@code tenon_tensor_format} of {@code tenon/tensor.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param options as in C
+   * @param out_text as in C
+   * @return as in C
+   */
   public static long tenon_tensor_format(long scope, long tensor, long options, long out_text) {
     try {
       return (long) Handle_tenon_tensor_format.HANDLE.invokeExact(scope, tensor, options, out_text);
@@ -1067,7 +1553,13 @@ public final class C {
         link("tenon_context_set_print", false, JAVA_LONG, JAVA_LONG, Structs.tenon_print_callback.LAYOUT);
   }
 
-  /** Calls {@code tenon_context_set_print} of {@code tenon/effects.h}. */
+  /**
+   * Calls {@code tenon_context_set_print} of {@code tenon/effects.h}.
+   *
+   * @param context as in C
+   * @param callback as in C
+   * @return as in C
+   */
   public static long tenon_context_set_print(long context, MemorySegment callback) {
     try {
       return (long) Handle_tenon_context_set_print.HANDLE.invokeExact(context, callback);
@@ -1081,7 +1573,16 @@ public final class C {
         link("tenon_print", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_print} of {@code tenon/effects.h}. */
+  /**
+   * Calls {@code tenon_print} of {@code tenon/effects.h}.
+   *
+   * @param scope as in C
+   * @param format as in C
+   * @param values as in C
+   * @param n_values as in C
+   * @param options as in C
+   * @return as in C
+   */
   public static long tenon_print(long scope, MemorySegment format, long values, long n_values, long options) {
     try {
       return (long) Handle_tenon_print.HANDLE.invokeExact(scope, format, values, n_values, options);
@@ -1095,7 +1596,16 @@ public final class C {
         link("tenon_assert", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_assert} of {@code tenon/effects.h}. */
+  /**
+   * Calls {@code tenon_assert} of {@code tenon/effects.h}.
+   *
+   * @param scope as in C
+   * @param condition as in C
+   * @param message as in C
+   * @param values as in C
+   * @param n_values as in C
+   * @return as in C
+   */
   public static long tenon_assert(long scope, long condition, MemorySegment message, long values, long n_values) {
     try {
       return (long) Handle_tenon_assert.HANDLE.invokeExact(scope, condition, message, values, n_values);
@@ -1109,7 +1619,18 @@ public final class C {
         link("tenon_host_call", false, JAVA_LONG, JAVA_LONG, Structs.tenon_tensor_function.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_host_call} of {@code tenon/effects.h}. */
+  /**
+   * Calls {@code tenon_host_call} of {@code tenon/effects.h}.
+   *
+   * @param scope as in C
+   * @param function as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param like as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @return as in C
+   */
   public static long tenon_host_call(long scope, MemorySegment function, long inputs, long n_inputs, long like, long out_outputs, long n_outputs) {
     try {
       return (long) Handle_tenon_host_call.HANDLE.invokeExact(scope, function, inputs, n_inputs, like, out_outputs, n_outputs);
@@ -1123,7 +1644,13 @@ public final class C {
         link("tenon_error_create", false, JAVA_LONG, JAVA_INT, Structs.tenon_string.LAYOUT);
   }
 
-  /** Calls {@code tenon_error_create} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_create} of {@code tenon/error.h}.
+   *
+   * @param code as in C
+   * @param message as in C
+   * @return as in C
+   */
   public static long tenon_error_create(int code, MemorySegment message) {
     try {
       return (long) Handle_tenon_error_create.HANDLE.invokeExact(code, message);
@@ -1137,7 +1664,11 @@ public final class C {
         link("tenon_error_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_retain} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_retain} of {@code tenon/error.h}.
+   *
+   * @param error as in C
+   */
   public static void tenon_error_retain(long error) {
     try {
       Handle_tenon_error_retain.HANDLE.invokeExact(error);
@@ -1151,7 +1682,11 @@ public final class C {
         link("tenon_error_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_release} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_release} of {@code tenon/error.h}.
+   *
+   * @param error as in C
+   */
   public static void tenon_error_release(long error) {
     try {
       Handle_tenon_error_release.HANDLE.invokeExact(error);
@@ -1165,7 +1700,12 @@ public final class C {
         link("tenon_error_code", true, JAVA_INT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_code} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_code} of {@code tenon/error.h}.
+   *
+   * @param error as in C
+   * @return as in C
+   */
   public static int tenon_error_code(long error) {
     try {
       return (int) Handle_tenon_error_code.HANDLE.invokeExact(error);
@@ -1179,7 +1719,13 @@ public final class C {
         link("tenon_error_message", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_message} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_message} of {@code tenon/error.h}.
+   *
+   * @param allocator where the result is put
+   * @param error as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_error_message(SegmentAllocator allocator, long error) {
     try {
       return (MemorySegment) Handle_tenon_error_message.HANDLE.invokeExact(allocator, error);
@@ -1193,7 +1739,13 @@ public final class C {
         link("tenon_error_op", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_op} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_op} of {@code tenon/error.h}.
+   *
+   * @param allocator where the result is put
+   * @param error as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_error_op(SegmentAllocator allocator, long error) {
     try {
       return (MemorySegment) Handle_tenon_error_op.HANDLE.invokeExact(allocator, error);
@@ -1207,7 +1759,13 @@ public final class C {
         link("tenon_error_argument", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_argument} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_argument} of {@code tenon/error.h}.
+   *
+   * @param allocator where the result is put
+   * @param error as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_error_argument(SegmentAllocator allocator, long error) {
     try {
       return (MemorySegment) Handle_tenon_error_argument.HANDLE.invokeExact(allocator, error);
@@ -1221,7 +1779,13 @@ public final class C {
         link("tenon_error_device", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_device} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_device} of {@code tenon/error.h}.
+   *
+   * @param allocator where the result is put
+   * @param error as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_error_device(SegmentAllocator allocator, long error) {
     try {
       return (MemorySegment) Handle_tenon_error_device.HANDLE.invokeExact(allocator, error);
@@ -1235,7 +1799,13 @@ public final class C {
         link("tenon_error_location", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_location} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_location} of {@code tenon/error.h}.
+   *
+   * @param allocator where the result is put
+   * @param error as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_error_location(SegmentAllocator allocator, long error) {
     try {
       return (MemorySegment) Handle_tenon_error_location.HANDLE.invokeExact(allocator, error);
@@ -1249,7 +1819,12 @@ public final class C {
         link("tenon_error_cause", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_error_cause} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_error_cause} of {@code tenon/error.h}.
+   *
+   * @param error as in C
+   * @return as in C
+   */
   public static long tenon_error_cause(long error) {
     try {
       return (long) Handle_tenon_error_cause.HANDLE.invokeExact(error);
@@ -1263,7 +1838,13 @@ public final class C {
         link("tenon_code_name", false, Structs.tenon_string.LAYOUT, JAVA_INT);
   }
 
-  /** Calls {@code tenon_code_name} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_code_name} of {@code tenon/error.h}.
+   *
+   * @param allocator where the result is put
+   * @param code as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_code_name(SegmentAllocator allocator, int code) {
     try {
       return (MemorySegment) Handle_tenon_code_name.HANDLE.invokeExact(allocator, code);
@@ -1277,7 +1858,11 @@ public final class C {
         link("tenon_string_release", false, null, Structs.tenon_string.LAYOUT);
   }
 
-  /** Calls {@code tenon_string_release} of {@code tenon/error.h}. */
+  /**
+   * Calls {@code tenon_string_release} of {@code tenon/error.h}.
+   *
+   * @param text as in C
+   */
   public static void tenon_string_release(MemorySegment text) {
     try {
       Handle_tenon_string_release.HANDLE.invokeExact(text);
@@ -1291,7 +1876,16 @@ public final class C {
         link("tenon_function_create", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, Structs.tenon_function_body.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_create} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_create} of {@code tenon/function.h}.
+   *
+   * @param context as in C
+   * @param name as in C
+   * @param body as in C
+   * @param options as in C
+   * @param out_function as in C
+   * @return as in C
+   */
   public static long tenon_function_create(long context, MemorySegment name, MemorySegment body, long options, long out_function) {
     try {
       return (long) Handle_tenon_function_create.HANDLE.invokeExact(context, name, body, options, out_function);
@@ -1305,7 +1899,11 @@ public final class C {
         link("tenon_function_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_retain} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_retain} of {@code tenon/function.h}.
+   *
+   * @param function as in C
+   */
   public static void tenon_function_retain(long function) {
     try {
       Handle_tenon_function_retain.HANDLE.invokeExact(function);
@@ -1319,7 +1917,11 @@ public final class C {
         link("tenon_function_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_release} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_release} of {@code tenon/function.h}.
+   *
+   * @param function as in C
+   */
   public static void tenon_function_release(long function) {
     try {
       Handle_tenon_function_release.HANDLE.invokeExact(function);
@@ -1333,7 +1935,20 @@ public final class C {
         link("tenon_function_call", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_call} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_call} of {@code tenon/function.h}.
+   *
+   * @param scope as in C
+   * @param function as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param statics as in C
+   * @param n_statics as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @param out_count as in C
+   * @return as in C
+   */
   public static long tenon_function_call(long scope, long function, long inputs, long n_inputs, long statics, long n_statics, long out_outputs, long n_outputs, long out_count) {
     try {
       return (long) Handle_tenon_function_call.HANDLE.invokeExact(scope, function, inputs, n_inputs, statics, n_statics, out_outputs, n_outputs, out_count);
@@ -1347,7 +1962,18 @@ public final class C {
         link("tenon_function_find_trace", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_find_trace} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_find_trace} of {@code tenon/function.h}.
+   *
+   * @param scope as in C
+   * @param function as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param statics as in C
+   * @param n_statics as in C
+   * @param out_trace as in C
+   * @return as in C
+   */
   public static long tenon_function_find_trace(long scope, long function, long inputs, long n_inputs, long statics, long n_statics, long out_trace) {
     try {
       return (long) Handle_tenon_function_find_trace.HANDLE.invokeExact(scope, function, inputs, n_inputs, statics, n_statics, out_trace);
@@ -1361,7 +1987,18 @@ public final class C {
         link("tenon_function_trace", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_trace} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_trace} of {@code tenon/function.h}.
+   *
+   * @param scope as in C
+   * @param function as in C
+   * @param specs as in C
+   * @param n_specs as in C
+   * @param statics as in C
+   * @param n_statics as in C
+   * @param out_trace as in C
+   * @return as in C
+   */
   public static long tenon_function_trace(long scope, long function, long specs, long n_specs, long statics, long n_statics, long out_trace) {
     try {
       return (long) Handle_tenon_function_trace.HANDLE.invokeExact(scope, function, specs, n_specs, statics, n_statics, out_trace);
@@ -1375,7 +2012,12 @@ public final class C {
         link("tenon_scope_is_tracing", false, JAVA_BOOLEAN, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_is_tracing} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_scope_is_tracing} of {@code tenon/function.h}.
+   *
+   * @param scope as in C
+   * @return as in C
+   */
   public static boolean tenon_scope_is_tracing(long scope) {
     try {
       return (boolean) Handle_tenon_scope_is_tracing.HANDLE.invokeExact(scope);
@@ -1389,7 +2031,12 @@ public final class C {
         link("tenon_context_run_functions_eagerly", false, null, JAVA_LONG, JAVA_BOOLEAN);
   }
 
-  /** Calls {@code tenon_context_run_functions_eagerly} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_context_run_functions_eagerly} of {@code tenon/function.h}.
+   *
+   * @param context as in C
+   * @param eagerly as in C
+   */
   public static void tenon_context_run_functions_eagerly(long context, boolean eagerly) {
     try {
       Handle_tenon_context_run_functions_eagerly.HANDLE.invokeExact(context, eagerly);
@@ -1403,7 +2050,13 @@ public final class C {
         link("tenon_function_gradient", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_gradient} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_gradient} of {@code tenon/function.h}.
+   *
+   * @param function as in C
+   * @param out_gradient as in C
+   * @return as in C
+   */
   public static long tenon_function_gradient(long function, long out_gradient) {
     try {
       return (long) Handle_tenon_function_gradient.HANDLE.invokeExact(function, out_gradient);
@@ -1417,7 +2070,12 @@ public final class C {
         link("tenon_function_count_traces", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_count_traces} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_count_traces} of {@code tenon/function.h}.
+   *
+   * @param function as in C
+   * @return as in C
+   */
   public static long tenon_function_count_traces(long function) {
     try {
       return (long) Handle_tenon_function_count_traces.HANDLE.invokeExact(function);
@@ -1431,7 +2089,14 @@ public final class C {
         link("tenon_function_get_trace", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_get_trace} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_get_trace} of {@code tenon/function.h}.
+   *
+   * @param function as in C
+   * @param index as in C
+   * @param out_trace as in C
+   * @return as in C
+   */
   public static long tenon_function_get_trace(long function, long index, long out_trace) {
     try {
       return (long) Handle_tenon_function_get_trace.HANDLE.invokeExact(function, index, out_trace);
@@ -1445,7 +2110,13 @@ public final class C {
         link("tenon_function_explain", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_function_explain} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_function_explain} of {@code tenon/function.h}.
+   *
+   * @param function as in C
+   * @param out_text as in C
+   * @return as in C
+   */
   public static long tenon_function_explain(long function, long out_text) {
     try {
       return (long) Handle_tenon_function_explain.HANDLE.invokeExact(function, out_text);
@@ -1459,7 +2130,11 @@ public final class C {
         link("tenon_trace_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_retain} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_retain} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   */
   public static void tenon_trace_retain(long trace) {
     try {
       Handle_tenon_trace_retain.HANDLE.invokeExact(trace);
@@ -1473,7 +2148,11 @@ public final class C {
         link("tenon_trace_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_release} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_release} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   */
   public static void tenon_trace_release(long trace) {
     try {
       Handle_tenon_trace_release.HANDLE.invokeExact(trace);
@@ -1487,7 +2166,17 @@ public final class C {
         link("tenon_trace_call", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_call} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_call} of {@code tenon/function.h}.
+   *
+   * @param scope as in C
+   * @param trace as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @return as in C
+   */
   public static long tenon_trace_call(long scope, long trace, long inputs, long n_inputs, long out_outputs, long n_outputs) {
     try {
       return (long) Handle_tenon_trace_call.HANDLE.invokeExact(scope, trace, inputs, n_inputs, out_outputs, n_outputs);
@@ -1501,7 +2190,12 @@ public final class C {
         link("tenon_trace_count_inputs", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_count_inputs} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_count_inputs} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   * @return as in C
+   */
   public static long tenon_trace_count_inputs(long trace) {
     try {
       return (long) Handle_tenon_trace_count_inputs.HANDLE.invokeExact(trace);
@@ -1515,7 +2209,12 @@ public final class C {
         link("tenon_trace_count_outputs", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_count_outputs} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_count_outputs} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   * @return as in C
+   */
   public static long tenon_trace_count_outputs(long trace) {
     try {
       return (long) Handle_tenon_trace_count_outputs.HANDLE.invokeExact(trace);
@@ -1529,7 +2228,13 @@ public final class C {
         link("tenon_trace_text", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_text} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_text} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   * @param out_text as in C
+   * @return as in C
+   */
   public static long tenon_trace_text(long trace, long out_text) {
     try {
       return (long) Handle_tenon_trace_text.HANDLE.invokeExact(trace, out_text);
@@ -1543,7 +2248,12 @@ public final class C {
         link("tenon_trace_count_variables", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_count_variables} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_count_variables} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   * @return as in C
+   */
   public static long tenon_trace_count_variables(long trace) {
     try {
       return (long) Handle_tenon_trace_count_variables.HANDLE.invokeExact(trace);
@@ -1557,7 +2267,13 @@ public final class C {
         link("tenon_trace_variable", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_variable} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_variable} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static long tenon_trace_variable(long trace, long index) {
     try {
       return (long) Handle_tenon_trace_variable.HANDLE.invokeExact(trace, index);
@@ -1571,7 +2287,12 @@ public final class C {
         link("tenon_trace_count_effects", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_count_effects} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_count_effects} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   * @return as in C
+   */
   public static long tenon_trace_count_effects(long trace) {
     try {
       return (long) Handle_tenon_trace_count_effects.HANDLE.invokeExact(trace);
@@ -1585,7 +2306,14 @@ public final class C {
         link("tenon_trace_effect", false, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_trace_effect} of {@code tenon/function.h}. */
+  /**
+   * Calls {@code tenon_trace_effect} of {@code tenon/function.h}.
+   *
+   * @param allocator where the result is put
+   * @param trace as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_trace_effect(SegmentAllocator allocator, long trace, long index) {
     try {
       return (MemorySegment) Handle_tenon_trace_effect.HANDLE.invokeExact(allocator, trace, index);
@@ -1599,7 +2327,14 @@ public final class C {
         link("tenon_generator_create", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_create} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_create} of {@code tenon/generator.h}.
+   *
+   * @param scope as in C
+   * @param seed as in C
+   * @param out_generator as in C
+   * @return as in C
+   */
   public static long tenon_generator_create(long scope, long seed, long out_generator) {
     try {
       return (long) Handle_tenon_generator_create.HANDLE.invokeExact(scope, seed, out_generator);
@@ -1613,7 +2348,11 @@ public final class C {
         link("tenon_generator_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_retain} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_retain} of {@code tenon/generator.h}.
+   *
+   * @param generator as in C
+   */
   public static void tenon_generator_retain(long generator) {
     try {
       Handle_tenon_generator_retain.HANDLE.invokeExact(generator);
@@ -1627,7 +2366,11 @@ public final class C {
         link("tenon_generator_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_release} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_release} of {@code tenon/generator.h}.
+   *
+   * @param generator as in C
+   */
   public static void tenon_generator_release(long generator) {
     try {
       Handle_tenon_generator_release.HANDLE.invokeExact(generator);
@@ -1641,7 +2384,14 @@ public final class C {
         link("tenon_generator_seed", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_seed} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_seed} of {@code tenon/generator.h}.
+   *
+   * @param scope as in C
+   * @param generator as in C
+   * @param seed as in C
+   * @return as in C
+   */
   public static long tenon_generator_seed(long scope, long generator, long seed) {
     try {
       return (long) Handle_tenon_generator_seed.HANDLE.invokeExact(scope, generator, seed);
@@ -1655,7 +2405,14 @@ public final class C {
         link("tenon_generator_read", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_read} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_read} of {@code tenon/generator.h}.
+   *
+   * @param scope as in C
+   * @param generator as in C
+   * @param out_state as in C
+   * @return as in C
+   */
   public static long tenon_generator_read(long scope, long generator, long out_state) {
     try {
       return (long) Handle_tenon_generator_read.HANDLE.invokeExact(scope, generator, out_state);
@@ -1669,7 +2426,14 @@ public final class C {
         link("tenon_generator_assign", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_assign} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_assign} of {@code tenon/generator.h}.
+   *
+   * @param scope as in C
+   * @param generator as in C
+   * @param state as in C
+   * @return as in C
+   */
   public static long tenon_generator_assign(long scope, long generator, long state) {
     try {
       return (long) Handle_tenon_generator_assign.HANDLE.invokeExact(scope, generator, state);
@@ -1683,7 +2447,19 @@ public final class C {
         link("tenon_generator_call", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_call} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_call} of {@code tenon/generator.h}.
+   *
+   * @param scope as in C
+   * @param generator as in C
+   * @param op as in C
+   * @param attrs as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @return as in C
+   */
   public static long tenon_generator_call(long scope, long generator, int op, long attrs, long inputs, long n_inputs, long out_outputs, long n_outputs) {
     try {
       return (long) Handle_tenon_generator_call.HANDLE.invokeExact(scope, generator, op, attrs, inputs, n_inputs, out_outputs, n_outputs);
@@ -1697,7 +2473,19 @@ public final class C {
         link("tenon_generator_uniform", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_DOUBLE, JAVA_DOUBLE, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_uniform} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_uniform} of {@code tenon/generator.h}.
+   *
+   * @param scope as in C
+   * @param generator as in C
+   * @param dtype as in C
+   * @param shape as in C
+   * @param rank as in C
+   * @param low as in C
+   * @param high as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_generator_uniform(long scope, long generator, int dtype, long shape, long rank, double low, double high, long out_tensor) {
     try {
       return (long) Handle_tenon_generator_uniform.HANDLE.invokeExact(scope, generator, dtype, shape, rank, low, high, out_tensor);
@@ -1711,7 +2499,19 @@ public final class C {
         link("tenon_generator_normal", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_DOUBLE, JAVA_DOUBLE, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_generator_normal} of {@code tenon/generator.h}. */
+  /**
+   * Calls {@code tenon_generator_normal} of {@code tenon/generator.h}.
+   *
+   * @param scope as in C
+   * @param generator as in C
+   * @param dtype as in C
+   * @param shape as in C
+   * @param rank as in C
+   * @param mean as in C
+   * @param scale as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_generator_normal(long scope, long generator, int dtype, long shape, long rank, double mean, double scale, long out_tensor) {
     try {
       return (long) Handle_tenon_generator_normal.HANDLE.invokeExact(scope, generator, dtype, shape, rank, mean, scale, out_tensor);
@@ -1725,7 +2525,18 @@ public final class C {
         link("tenon_safetensors_save", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_save} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_save} of {@code tenon/io.h}.
+   *
+   * @param scope as in C
+   * @param path as in C
+   * @param names as in C
+   * @param tensors as in C
+   * @param n_tensors as in C
+   * @param metadata as in C
+   * @param n_metadata as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_save(long scope, MemorySegment path, long names, long tensors, long n_tensors, long metadata, long n_metadata) {
     try {
       return (long) Handle_tenon_safetensors_save.HANDLE.invokeExact(scope, path, names, tensors, n_tensors, metadata, n_metadata);
@@ -1739,7 +2550,18 @@ public final class C {
         link("tenon_safetensors_write", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_write} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_write} of {@code tenon/io.h}.
+   *
+   * @param scope as in C
+   * @param names as in C
+   * @param tensors as in C
+   * @param n_tensors as in C
+   * @param metadata as in C
+   * @param n_metadata as in C
+   * @param out_bytes as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_write(long scope, long names, long tensors, long n_tensors, long metadata, long n_metadata, long out_bytes) {
     try {
       return (long) Handle_tenon_safetensors_write.HANDLE.invokeExact(scope, names, tensors, n_tensors, metadata, n_metadata, out_bytes);
@@ -1753,7 +2575,13 @@ public final class C {
         link("tenon_safetensors_open", false, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_open} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_open} of {@code tenon/io.h}.
+   *
+   * @param path as in C
+   * @param out_file as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_open(MemorySegment path, long out_file) {
     try {
       return (long) Handle_tenon_safetensors_open.HANDLE.invokeExact(path, out_file);
@@ -1767,7 +2595,14 @@ public final class C {
         link("tenon_safetensors_open_memory", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_open_memory} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_open_memory} of {@code tenon/io.h}.
+   *
+   * @param data as in C
+   * @param size as in C
+   * @param out_file as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_open_memory(long data, long size, long out_file) {
     try {
       return (long) Handle_tenon_safetensors_open_memory.HANDLE.invokeExact(data, size, out_file);
@@ -1781,7 +2616,11 @@ public final class C {
         link("tenon_safetensors_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_retain} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_retain} of {@code tenon/io.h}.
+   *
+   * @param file as in C
+   */
   public static void tenon_safetensors_retain(long file) {
     try {
       Handle_tenon_safetensors_retain.HANDLE.invokeExact(file);
@@ -1795,7 +2634,11 @@ public final class C {
         link("tenon_safetensors_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_release} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_release} of {@code tenon/io.h}.
+   *
+   * @param file as in C
+   */
   public static void tenon_safetensors_release(long file) {
     try {
       Handle_tenon_safetensors_release.HANDLE.invokeExact(file);
@@ -1809,7 +2652,12 @@ public final class C {
         link("tenon_safetensors_count", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_count} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_count} of {@code tenon/io.h}.
+   *
+   * @param file as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_count(long file) {
     try {
       return (long) Handle_tenon_safetensors_count.HANDLE.invokeExact(file);
@@ -1823,7 +2671,14 @@ public final class C {
         link("tenon_safetensors_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_name} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_name} of {@code tenon/io.h}.
+   *
+   * @param allocator where the result is put
+   * @param file as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_safetensors_name(SegmentAllocator allocator, long file, long index) {
     try {
       return (MemorySegment) Handle_tenon_safetensors_name.HANDLE.invokeExact(allocator, file, index);
@@ -1837,7 +2692,13 @@ public final class C {
         link("tenon_safetensors_dtype", false, JAVA_INT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_dtype} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_dtype} of {@code tenon/io.h}.
+   *
+   * @param file as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static int tenon_safetensors_dtype(long file, long index) {
     try {
       return (int) Handle_tenon_safetensors_dtype.HANDLE.invokeExact(file, index);
@@ -1851,7 +2712,13 @@ public final class C {
         link("tenon_safetensors_rank", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_rank} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_rank} of {@code tenon/io.h}.
+   *
+   * @param file as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_rank(long file, long index) {
     try {
       return (long) Handle_tenon_safetensors_rank.HANDLE.invokeExact(file, index);
@@ -1865,7 +2732,13 @@ public final class C {
         link("tenon_safetensors_shape", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_shape} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_shape} of {@code tenon/io.h}.
+   *
+   * @param file as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_shape(long file, long index) {
     try {
       return (long) Handle_tenon_safetensors_shape.HANDLE.invokeExact(file, index);
@@ -1879,7 +2752,15 @@ public final class C {
         link("tenon_safetensors_read", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_read} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_read} of {@code tenon/io.h}.
+   *
+   * @param scope as in C
+   * @param file as in C
+   * @param index as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_read(long scope, long file, long index, long out_tensor) {
     try {
       return (long) Handle_tenon_safetensors_read.HANDLE.invokeExact(scope, file, index, out_tensor);
@@ -1893,7 +2774,15 @@ public final class C {
         link("tenon_safetensors_load", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_load} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_load} of {@code tenon/io.h}.
+   *
+   * @param scope as in C
+   * @param file as in C
+   * @param name as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_load(long scope, long file, MemorySegment name, long out_tensor) {
     try {
       return (long) Handle_tenon_safetensors_load.HANDLE.invokeExact(scope, file, name, out_tensor);
@@ -1907,7 +2796,12 @@ public final class C {
         link("tenon_safetensors_count_metadata", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_count_metadata} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_count_metadata} of {@code tenon/io.h}.
+   *
+   * @param file as in C
+   * @return as in C
+   */
   public static long tenon_safetensors_count_metadata(long file) {
     try {
       return (long) Handle_tenon_safetensors_count_metadata.HANDLE.invokeExact(file);
@@ -1921,7 +2815,14 @@ public final class C {
         link("tenon_safetensors_metadata", false, Structs.tenon_metadata.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_safetensors_metadata} of {@code tenon/io.h}. */
+  /**
+   * Calls {@code tenon_safetensors_metadata} of {@code tenon/io.h}.
+   *
+   * @param allocator where the result is put
+   * @param file as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_safetensors_metadata(SegmentAllocator allocator, long file, long index) {
     try {
       return (MemorySegment) Handle_tenon_safetensors_metadata.HANDLE.invokeExact(allocator, file, index);
@@ -1935,7 +2836,12 @@ public final class C {
         link("tenon_tensor_is_list", true, JAVA_BOOLEAN, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_tensor_is_list} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_tensor_is_list} of {@code tenon/list.h}.
+   *
+   * @param tensor as in C
+   * @return as in C
+   */
   public static boolean tenon_tensor_is_list(long tensor) {
     try {
       return (boolean) Handle_tenon_tensor_is_list.HANDLE.invokeExact(tensor);
@@ -1949,7 +2855,17 @@ public final class C {
         link("tenon_list_create", false, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_create} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_create} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param dtype as in C
+   * @param shape as in C
+   * @param rank as in C
+   * @param capacity as in C
+   * @param out_list as in C
+   * @return as in C
+   */
   public static long tenon_list_create(long scope, int dtype, long shape, long rank, long capacity, long out_list) {
     try {
       return (long) Handle_tenon_list_create.HANDLE.invokeExact(scope, dtype, shape, rank, capacity, out_list);
@@ -1963,7 +2879,15 @@ public final class C {
         link("tenon_list_create_like", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_create_like} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_create_like} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param entry as in C
+   * @param capacity as in C
+   * @param out_list as in C
+   * @return as in C
+   */
   public static long tenon_list_create_like(long scope, long entry, long capacity, long out_list) {
     try {
       return (long) Handle_tenon_list_create_like.HANDLE.invokeExact(scope, entry, capacity, out_list);
@@ -1977,7 +2901,16 @@ public final class C {
         link("tenon_list_set", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_set} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_set} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param list as in C
+   * @param index as in C
+   * @param tensor as in C
+   * @param out_list as in C
+   * @return as in C
+   */
   public static long tenon_list_set(long scope, long list, long index, long tensor, long out_list) {
     try {
       return (long) Handle_tenon_list_set.HANDLE.invokeExact(scope, list, index, tensor, out_list);
@@ -1991,7 +2924,15 @@ public final class C {
         link("tenon_list_push", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_push} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_push} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param list as in C
+   * @param tensor as in C
+   * @param out_list as in C
+   * @return as in C
+   */
   public static long tenon_list_push(long scope, long list, long tensor, long out_list) {
     try {
       return (long) Handle_tenon_list_push.HANDLE.invokeExact(scope, list, tensor, out_list);
@@ -2005,7 +2946,15 @@ public final class C {
         link("tenon_list_get", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_get} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_get} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param list as in C
+   * @param index as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_list_get(long scope, long list, long index, long out_tensor) {
     try {
       return (long) Handle_tenon_list_get.HANDLE.invokeExact(scope, list, index, out_tensor);
@@ -2019,7 +2968,14 @@ public final class C {
         link("tenon_list_length", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_length} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_length} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param list as in C
+   * @param out_length as in C
+   * @return as in C
+   */
   public static long tenon_list_length(long scope, long list, long out_length) {
     try {
       return (long) Handle_tenon_list_length.HANDLE.invokeExact(scope, list, out_length);
@@ -2033,7 +2989,15 @@ public final class C {
         link("tenon_list_stack", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_stack} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_stack} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param list as in C
+   * @param length as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_list_stack(long scope, long list, long length, long out_tensor) {
     try {
       return (long) Handle_tenon_list_stack.HANDLE.invokeExact(scope, list, length, out_tensor);
@@ -2047,7 +3011,15 @@ public final class C {
         link("tenon_list_concat", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_concat} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_concat} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param list as in C
+   * @param length as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_list_concat(long scope, long list, long length, long out_tensor) {
     try {
       return (long) Handle_tenon_list_concat.HANDLE.invokeExact(scope, list, length, out_tensor);
@@ -2061,7 +3033,14 @@ public final class C {
         link("tenon_list_unstack", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_list_unstack} of {@code tenon/list.h}. */
+  /**
+   * Calls {@code tenon_list_unstack} of {@code tenon/list.h}.
+   *
+   * @param scope as in C
+   * @param tensor as in C
+   * @param out_list as in C
+   * @return as in C
+   */
   public static long tenon_list_unstack(long scope, long tensor, long out_list) {
     try {
       return (long) Handle_tenon_list_unstack.HANDLE.invokeExact(scope, tensor, out_list);
@@ -2075,7 +3054,11 @@ public final class C {
         link("tenon_count_passes", false, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_count_passes} of {@code tenon/passes.h}. */
+  /**
+   * Calls {@code tenon_count_passes} of {@code tenon/passes.h}.
+   *
+   * @return as in C
+   */
   public static long tenon_count_passes() {
     try {
       return (long) Handle_tenon_count_passes.HANDLE.invokeExact();
@@ -2089,7 +3072,13 @@ public final class C {
         link("tenon_pass_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_pass_name} of {@code tenon/passes.h}. */
+  /**
+   * Calls {@code tenon_pass_name} of {@code tenon/passes.h}.
+   *
+   * @param allocator where the result is put
+   * @param index as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_pass_name(SegmentAllocator allocator, long index) {
     try {
       return (MemorySegment) Handle_tenon_pass_name.HANDLE.invokeExact(allocator, index);
@@ -2103,7 +3092,13 @@ public final class C {
         link("tenon_pass_summary", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_pass_summary} of {@code tenon/passes.h}. */
+  /**
+   * Calls {@code tenon_pass_summary} of {@code tenon/passes.h}.
+   *
+   * @param allocator where the result is put
+   * @param index as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_pass_summary(SegmentAllocator allocator, long index) {
     try {
       return (MemorySegment) Handle_tenon_pass_summary.HANDLE.invokeExact(allocator, index);
@@ -2117,7 +3112,14 @@ public final class C {
         link("tenon_context_set_pass", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_BOOLEAN);
   }
 
-  /** Calls {@code tenon_context_set_pass} of {@code tenon/passes.h}. */
+  /**
+   * Calls {@code tenon_context_set_pass} of {@code tenon/passes.h}.
+   *
+   * @param context as in C
+   * @param name as in C
+   * @param enabled as in C
+   * @return as in C
+   */
   public static long tenon_context_set_pass(long context, MemorySegment name, boolean enabled) {
     try {
       return (long) Handle_tenon_context_set_pass.HANDLE.invokeExact(context, name, enabled);
@@ -2131,7 +3133,14 @@ public final class C {
         link("tenon_profiler_start", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_start} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_start} of {@code tenon/profiler.h}.
+   *
+   * @param context as in C
+   * @param options as in C
+   * @param out_profiler as in C
+   * @return as in C
+   */
   public static long tenon_profiler_start(long context, long options, long out_profiler) {
     try {
       return (long) Handle_tenon_profiler_start.HANDLE.invokeExact(context, options, out_profiler);
@@ -2145,7 +3154,12 @@ public final class C {
         link("tenon_profiler_stop", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_stop} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_stop} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   * @return as in C
+   */
   public static long tenon_profiler_stop(long profiler) {
     try {
       return (long) Handle_tenon_profiler_stop.HANDLE.invokeExact(profiler);
@@ -2159,7 +3173,11 @@ public final class C {
         link("tenon_profiler_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_retain} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_retain} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   */
   public static void tenon_profiler_retain(long profiler) {
     try {
       Handle_tenon_profiler_retain.HANDLE.invokeExact(profiler);
@@ -2173,7 +3191,11 @@ public final class C {
         link("tenon_profiler_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_release} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_release} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   */
   public static void tenon_profiler_release(long profiler) {
     try {
       Handle_tenon_profiler_release.HANDLE.invokeExact(profiler);
@@ -2187,7 +3209,13 @@ public final class C {
         link("tenon_profiler_table", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_table} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_table} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   * @param out_text as in C
+   * @return as in C
+   */
   public static long tenon_profiler_table(long profiler, long out_text) {
     try {
       return (long) Handle_tenon_profiler_table.HANDLE.invokeExact(profiler, out_text);
@@ -2201,7 +3229,13 @@ public final class C {
         link("tenon_profiler_write_trace", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT);
   }
 
-  /** Calls {@code tenon_profiler_write_trace} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_write_trace} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   * @param path as in C
+   * @return as in C
+   */
   public static long tenon_profiler_write_trace(long profiler, MemorySegment path) {
     try {
       return (long) Handle_tenon_profiler_write_trace.HANDLE.invokeExact(profiler, path);
@@ -2215,7 +3249,12 @@ public final class C {
         link("tenon_profiler_count_rows", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_count_rows} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_count_rows} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   * @return as in C
+   */
   public static long tenon_profiler_count_rows(long profiler) {
     try {
       return (long) Handle_tenon_profiler_count_rows.HANDLE.invokeExact(profiler);
@@ -2229,7 +3268,14 @@ public final class C {
         link("tenon_profiler_describe_row", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_describe_row} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_describe_row} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   * @param index as in C
+   * @param out_row as in C
+   * @return as in C
+   */
   public static long tenon_profiler_describe_row(long profiler, long index, long out_row) {
     try {
       return (long) Handle_tenon_profiler_describe_row.HANDLE.invokeExact(profiler, index, out_row);
@@ -2243,7 +3289,12 @@ public final class C {
         link("tenon_profiler_count_dropped_events", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_profiler_count_dropped_events} of {@code tenon/profiler.h}. */
+  /**
+   * Calls {@code tenon_profiler_count_dropped_events} of {@code tenon/profiler.h}.
+   *
+   * @param profiler as in C
+   * @return as in C
+   */
   public static long tenon_profiler_count_dropped_events(long profiler) {
     try {
       return (long) Handle_tenon_profiler_count_dropped_events.HANDLE.invokeExact(profiler);
@@ -2257,7 +3308,14 @@ public final class C {
         link("tenon_program_open", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_open} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_open} of {@code tenon/program.h}.
+   *
+   * @param scope as in C
+   * @param path as in C
+   * @param out_program as in C
+   * @return as in C
+   */
   public static long tenon_program_open(long scope, MemorySegment path, long out_program) {
     try {
       return (long) Handle_tenon_program_open.HANDLE.invokeExact(scope, path, out_program);
@@ -2271,7 +3329,16 @@ public final class C {
         link("tenon_program_save", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_save} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_save} of {@code tenon/program.h}.
+   *
+   * @param scope as in C
+   * @param path as in C
+   * @param names as in C
+   * @param traces as in C
+   * @param n_traces as in C
+   * @return as in C
+   */
   public static long tenon_program_save(long scope, MemorySegment path, long names, long traces, long n_traces) {
     try {
       return (long) Handle_tenon_program_save.HANDLE.invokeExact(scope, path, names, traces, n_traces);
@@ -2285,7 +3352,11 @@ public final class C {
         link("tenon_program_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_retain} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_retain} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   */
   public static void tenon_program_retain(long program) {
     try {
       Handle_tenon_program_retain.HANDLE.invokeExact(program);
@@ -2299,7 +3370,11 @@ public final class C {
         link("tenon_program_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_release} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_release} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   */
   public static void tenon_program_release(long program) {
     try {
       Handle_tenon_program_release.HANDLE.invokeExact(program);
@@ -2313,7 +3388,12 @@ public final class C {
         link("tenon_program_count_functions", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_count_functions} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_count_functions} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @return as in C
+   */
   public static long tenon_program_count_functions(long program) {
     try {
       return (long) Handle_tenon_program_count_functions.HANDLE.invokeExact(program);
@@ -2327,7 +3407,14 @@ public final class C {
         link("tenon_program_function_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_function_name} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_function_name} of {@code tenon/program.h}.
+   *
+   * @param allocator where the result is put
+   * @param program as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_program_function_name(SegmentAllocator allocator, long program, long index) {
     try {
       return (MemorySegment) Handle_tenon_program_function_name.HANDLE.invokeExact(allocator, program, index);
@@ -2341,7 +3428,14 @@ public final class C {
         link("tenon_program_get_function", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_get_function} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_get_function} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param name as in C
+   * @param out_function as in C
+   * @return as in C
+   */
   public static long tenon_program_get_function(long program, MemorySegment name, long out_function) {
     try {
       return (long) Handle_tenon_program_get_function.HANDLE.invokeExact(program, name, out_function);
@@ -2355,7 +3449,13 @@ public final class C {
         link("tenon_program_count_signatures", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_count_signatures} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_count_signatures} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param function as in C
+   * @return as in C
+   */
   public static long tenon_program_count_signatures(long program, long function) {
     try {
       return (long) Handle_tenon_program_count_signatures.HANDLE.invokeExact(program, function);
@@ -2369,7 +3469,14 @@ public final class C {
         link("tenon_program_count_inputs", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_count_inputs} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_count_inputs} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param function as in C
+   * @param signature as in C
+   * @return as in C
+   */
   public static long tenon_program_count_inputs(long program, long function, long signature) {
     try {
       return (long) Handle_tenon_program_count_inputs.HANDLE.invokeExact(program, function, signature);
@@ -2383,7 +3490,14 @@ public final class C {
         link("tenon_program_inputs", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_inputs} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_inputs} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param function as in C
+   * @param signature as in C
+   * @return as in C
+   */
   public static long tenon_program_inputs(long program, long function, long signature) {
     try {
       return (long) Handle_tenon_program_inputs.HANDLE.invokeExact(program, function, signature);
@@ -2397,7 +3511,14 @@ public final class C {
         link("tenon_program_count_outputs", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_count_outputs} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_count_outputs} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param function as in C
+   * @param signature as in C
+   * @return as in C
+   */
   public static long tenon_program_count_outputs(long program, long function, long signature) {
     try {
       return (long) Handle_tenon_program_count_outputs.HANDLE.invokeExact(program, function, signature);
@@ -2411,7 +3532,14 @@ public final class C {
         link("tenon_program_outputs", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_outputs} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_outputs} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param function as in C
+   * @param signature as in C
+   * @return as in C
+   */
   public static long tenon_program_outputs(long program, long function, long signature) {
     try {
       return (long) Handle_tenon_program_outputs.HANDLE.invokeExact(program, function, signature);
@@ -2425,7 +3553,14 @@ public final class C {
         link("tenon_program_count_statics", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_count_statics} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_count_statics} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param function as in C
+   * @param signature as in C
+   * @return as in C
+   */
   public static long tenon_program_count_statics(long program, long function, long signature) {
     try {
       return (long) Handle_tenon_program_count_statics.HANDLE.invokeExact(program, function, signature);
@@ -2439,7 +3574,14 @@ public final class C {
         link("tenon_program_statics", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_statics} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_statics} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param function as in C
+   * @param signature as in C
+   * @return as in C
+   */
   public static long tenon_program_statics(long program, long function, long signature) {
     try {
       return (long) Handle_tenon_program_statics.HANDLE.invokeExact(program, function, signature);
@@ -2453,7 +3595,12 @@ public final class C {
         link("tenon_program_count_variables", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_count_variables} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_count_variables} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @return as in C
+   */
   public static long tenon_program_count_variables(long program) {
     try {
       return (long) Handle_tenon_program_count_variables.HANDLE.invokeExact(program);
@@ -2467,7 +3614,13 @@ public final class C {
         link("tenon_program_variable", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_variable} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_variable} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param index as in C
+   * @return as in C
+   */
   public static long tenon_program_variable(long program, long index) {
     try {
       return (long) Handle_tenon_program_variable.HANDLE.invokeExact(program, index);
@@ -2481,7 +3634,13 @@ public final class C {
         link("tenon_program_describe", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_program_describe} of {@code tenon/program.h}. */
+  /**
+   * Calls {@code tenon_program_describe} of {@code tenon/program.h}.
+   *
+   * @param program as in C
+   * @param out_text as in C
+   * @return as in C
+   */
   public static long tenon_program_describe(long program, long out_text) {
     try {
       return (long) Handle_tenon_program_describe.HANDLE.invokeExact(program, out_text);
@@ -2495,7 +3654,14 @@ public final class C {
         link("tenon_scope_create", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_create} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_create} of {@code tenon/scope.h}.
+   *
+   * @param context as in C
+   * @param device as in C
+   * @param out_scope as in C
+   * @return as in C
+   */
   public static long tenon_scope_create(long context, MemorySegment device, long out_scope) {
     try {
       return (long) Handle_tenon_scope_create.HANDLE.invokeExact(context, device, out_scope);
@@ -2509,7 +3675,11 @@ public final class C {
         link("tenon_scope_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_retain} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_retain} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   */
   public static void tenon_scope_retain(long scope) {
     try {
       Handle_tenon_scope_retain.HANDLE.invokeExact(scope);
@@ -2523,7 +3693,11 @@ public final class C {
         link("tenon_scope_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_release} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_release} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   */
   public static void tenon_scope_release(long scope) {
     try {
       Handle_tenon_scope_release.HANDLE.invokeExact(scope);
@@ -2537,7 +3711,12 @@ public final class C {
         link("tenon_scope_context", true, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_context} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_context} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @return as in C
+   */
   public static long tenon_scope_context(long scope) {
     try {
       return (long) Handle_tenon_scope_context.HANDLE.invokeExact(scope);
@@ -2551,7 +3730,13 @@ public final class C {
         link("tenon_scope_set_device", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT);
   }
 
-  /** Calls {@code tenon_scope_set_device} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_set_device} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @param name as in C
+   * @return as in C
+   */
   public static long tenon_scope_set_device(long scope, MemorySegment name) {
     try {
       return (long) Handle_tenon_scope_set_device.HANDLE.invokeExact(scope, name);
@@ -2565,7 +3750,13 @@ public final class C {
         link("tenon_scope_get_device", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_get_device} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_get_device} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @param out_device as in C
+   * @return as in C
+   */
   public static long tenon_scope_get_device(long scope, long out_device) {
     try {
       return (long) Handle_tenon_scope_get_device.HANDLE.invokeExact(scope, out_device);
@@ -2579,7 +3770,12 @@ public final class C {
         link("tenon_scope_wait", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_wait} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_wait} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @return as in C
+   */
   public static long tenon_scope_wait(long scope) {
     try {
       return (long) Handle_tenon_scope_wait.HANDLE.invokeExact(scope);
@@ -2593,7 +3789,13 @@ public final class C {
         link("tenon_scope_wait_async", false, JAVA_LONG, JAVA_LONG, Structs.tenon_done_callback.LAYOUT);
   }
 
-  /** Calls {@code tenon_scope_wait_async} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_wait_async} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @param done as in C
+   * @return as in C
+   */
   public static long tenon_scope_wait_async(long scope, MemorySegment done) {
     try {
       return (long) Handle_tenon_scope_wait_async.HANDLE.invokeExact(scope, done);
@@ -2607,7 +3809,11 @@ public final class C {
         link("tenon_scope_cancel", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_scope_cancel} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_cancel} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   */
   public static void tenon_scope_cancel(long scope) {
     try {
       Handle_tenon_scope_cancel.HANDLE.invokeExact(scope);
@@ -2621,7 +3827,13 @@ public final class C {
         link("tenon_scope_set_location", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT);
   }
 
-  /** Calls {@code tenon_scope_set_location} of {@code tenon/scope.h}. */
+  /**
+   * Calls {@code tenon_scope_set_location} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @param location as in C
+   * @return as in C
+   */
   public static long tenon_scope_set_location(long scope, MemorySegment location) {
     try {
       return (long) Handle_tenon_scope_set_location.HANDLE.invokeExact(scope, location);
@@ -2635,7 +3847,15 @@ public final class C {
         link("tenon_variable_create", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_create} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_create} of {@code tenon/variable.h}.
+   *
+   * @param scope as in C
+   * @param initial as in C
+   * @param options as in C
+   * @param out_variable as in C
+   * @return as in C
+   */
   public static long tenon_variable_create(long scope, long initial, long options, long out_variable) {
     try {
       return (long) Handle_tenon_variable_create.HANDLE.invokeExact(scope, initial, options, out_variable);
@@ -2649,7 +3869,11 @@ public final class C {
         link("tenon_variable_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_retain} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_retain} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   */
   public static void tenon_variable_retain(long variable) {
     try {
       Handle_tenon_variable_retain.HANDLE.invokeExact(variable);
@@ -2663,7 +3887,11 @@ public final class C {
         link("tenon_variable_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_release} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_release} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   */
   public static void tenon_variable_release(long variable) {
     try {
       Handle_tenon_variable_release.HANDLE.invokeExact(variable);
@@ -2677,7 +3905,14 @@ public final class C {
         link("tenon_variable_read", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_read} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_read} of {@code tenon/variable.h}.
+   *
+   * @param scope as in C
+   * @param variable as in C
+   * @param out_tensor as in C
+   * @return as in C
+   */
   public static long tenon_variable_read(long scope, long variable, long out_tensor) {
     try {
       return (long) Handle_tenon_variable_read.HANDLE.invokeExact(scope, variable, out_tensor);
@@ -2691,7 +3926,14 @@ public final class C {
         link("tenon_variable_assign", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_assign} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_assign} of {@code tenon/variable.h}.
+   *
+   * @param scope as in C
+   * @param variable as in C
+   * @param value as in C
+   * @return as in C
+   */
   public static long tenon_variable_assign(long scope, long variable, long value) {
     try {
       return (long) Handle_tenon_variable_assign.HANDLE.invokeExact(scope, variable, value);
@@ -2705,7 +3947,12 @@ public final class C {
         link("tenon_variable_dtype", false, JAVA_INT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_dtype} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_dtype} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   * @return as in C
+   */
   public static int tenon_variable_dtype(long variable) {
     try {
       return (int) Handle_tenon_variable_dtype.HANDLE.invokeExact(variable);
@@ -2719,7 +3966,12 @@ public final class C {
         link("tenon_variable_rank", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_rank} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_rank} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   * @return as in C
+   */
   public static long tenon_variable_rank(long variable) {
     try {
       return (long) Handle_tenon_variable_rank.HANDLE.invokeExact(variable);
@@ -2733,7 +3985,12 @@ public final class C {
         link("tenon_variable_shape", false, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_shape} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_shape} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   * @return as in C
+   */
   public static long tenon_variable_shape(long variable) {
     try {
       return (long) Handle_tenon_variable_shape.HANDLE.invokeExact(variable);
@@ -2747,7 +4004,13 @@ public final class C {
         link("tenon_variable_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_name} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_name} of {@code tenon/variable.h}.
+   *
+   * @param allocator where the result is put
+   * @param variable as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_variable_name(SegmentAllocator allocator, long variable) {
     try {
       return (MemorySegment) Handle_tenon_variable_name.HANDLE.invokeExact(allocator, variable);
@@ -2761,7 +4024,13 @@ public final class C {
         link("tenon_variable_device_name", false, Structs.tenon_string.LAYOUT, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_device_name} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_device_name} of {@code tenon/variable.h}.
+   *
+   * @param allocator where the result is put
+   * @param variable as in C
+   * @return as in C
+   */
   public static MemorySegment tenon_variable_device_name(SegmentAllocator allocator, long variable) {
     try {
       return (MemorySegment) Handle_tenon_variable_device_name.HANDLE.invokeExact(allocator, variable);
@@ -2775,7 +4044,12 @@ public final class C {
         link("tenon_variable_is_trainable", false, JAVA_BOOLEAN, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_is_trainable} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_is_trainable} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   * @return as in C
+   */
   public static boolean tenon_variable_is_trainable(long variable) {
     try {
       return (boolean) Handle_tenon_variable_is_trainable.HANDLE.invokeExact(variable);
@@ -2789,7 +4063,12 @@ public final class C {
         link("tenon_variable_set_trainable", false, null, JAVA_LONG, JAVA_BOOLEAN);
   }
 
-  /** Calls {@code tenon_variable_set_trainable} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_set_trainable} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   * @param trainable as in C
+   */
   public static void tenon_variable_set_trainable(long variable, boolean trainable) {
     try {
       Handle_tenon_variable_set_trainable.HANDLE.invokeExact(variable, trainable);
@@ -2803,7 +4082,12 @@ public final class C {
         link("tenon_variable_as_value", true, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_variable_as_value} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_variable_as_value} of {@code tenon/variable.h}.
+   *
+   * @param variable as in C
+   * @return as in C
+   */
   public static long tenon_variable_as_value(long variable) {
     try {
       return (long) Handle_tenon_variable_as_value.HANDLE.invokeExact(variable);
@@ -2817,7 +4101,12 @@ public final class C {
         link("tenon_value_as_tensor", true, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_value_as_tensor} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_value_as_tensor} of {@code tenon/variable.h}.
+   *
+   * @param value as in C
+   * @return as in C
+   */
   public static long tenon_value_as_tensor(long value) {
     try {
       return (long) Handle_tenon_value_as_tensor.HANDLE.invokeExact(value);
@@ -2831,7 +4120,12 @@ public final class C {
         link("tenon_value_as_variable", true, JAVA_LONG, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_value_as_variable} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_value_as_variable} of {@code tenon/variable.h}.
+   *
+   * @param value as in C
+   * @return as in C
+   */
   public static long tenon_value_as_variable(long value) {
     try {
       return (long) Handle_tenon_value_as_variable.HANDLE.invokeExact(value);
@@ -2845,7 +4139,11 @@ public final class C {
         link("tenon_value_retain", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_value_retain} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_value_retain} of {@code tenon/variable.h}.
+   *
+   * @param value as in C
+   */
   public static void tenon_value_retain(long value) {
     try {
       Handle_tenon_value_retain.HANDLE.invokeExact(value);
@@ -2859,7 +4157,11 @@ public final class C {
         link("tenon_value_release", false, null, JAVA_LONG);
   }
 
-  /** Calls {@code tenon_value_release} of {@code tenon/variable.h}. */
+  /**
+   * Calls {@code tenon_value_release} of {@code tenon/variable.h}.
+   *
+   * @param value as in C
+   */
   public static void tenon_value_release(long value) {
     try {
       Handle_tenon_value_release.HANDLE.invokeExact(value);
