@@ -55,6 +55,9 @@ public final class C {
   }
 
   private static AssertionError unreachable(Throwable thrown) {
+    if (thrown instanceof Error error) { // The library is not found, or of another version.
+      throw error;
+    }
     return new AssertionError("a downcall threw", thrown);
   }
 """

@@ -108,9 +108,14 @@ public final class NativeLibrary {
       }
       tried.add(file.toString());
     }
-    Path unpacked = unpack(tried);
+    List<Path> needed = new ArrayList<>();
+    Path unpacked = unpack(tried, needed);
     if (unpacked != null) {
-      return load(unpacked);
+      // First libtenon, which takes thread-local storage that others would leave too little of; then
+      // what its plugins need, which the loader finds by name once it is loaded.
+      SymbolLookup library = load(unpacked);
+      needed.forEach(NativeLibrary::load);
+      return library;
     }
     try {
       return SymbolLookup.libraryLookup(FILE, Arena.global());
@@ -146,7 +151,7 @@ public final class NativeLibrary {
 
   // Copies what a platform jar holds into a folder that goes when the process ends. The jar lists
   // its files, since a class loader cannot.
-  private static Path unpack(List<String> tried) {
+  private static Path unpack(List<String> tried, List<Path> needed) {
     String base = "dev/tenon/native/" + platform() + "/";
     ClassLoader loader = NativeLibrary.class.getClassLoader();
     try (InputStream index = loader.getResourceAsStream(base + "files.txt")) {
@@ -162,9 +167,14 @@ public final class NativeLibrary {
         if (!file.startsWith(folder)) {
           throw new IOException("the platform jar lists " + name);
         }
-        for (Path made = file.getParent(); !made.equals(folder); made = made.getParent()) {
-          Files.createDirectories(made);
-          made.toFile().deleteOnExit();
+        // From the top down: what is deleted last is registered first.
+        Path made = folder;
+        for (Path part : folder.relativize(file.getParent())) {
+          made = made.resolve(part);
+          if (!Files.exists(made)) {
+            Files.createDirectory(made);
+            made.toFile().deleteOnExit();
+          }
         }
         try (InputStream content = loader.getResourceAsStream(base + name)) {
           if (content == null) {
@@ -173,6 +183,9 @@ public final class NativeLibrary {
           Files.copy(content, file);
         }
         file.toFile().deleteOnExit();
+        if (!name.equals(FILE) && !name.contains("/")) {
+          needed.add(file);
+        }
       }
       return folder.resolve(FILE);
     } catch (IOException failed) {
