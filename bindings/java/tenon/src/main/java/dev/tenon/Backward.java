@@ -1,0 +1,28 @@
+package dev.tenon;
+
+import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What a derivative may use; valid while it runs.
+ *
+ * @param inputs those of the forward call; an optional one may be null
+ * @param outputs those of the forward call
+ * @param cotangents one for each output; zeros where nothing reached it
+ */
+public record Backward(List<Tensor> inputs, List<Tensor> outputs, List<Tensor> cotangents) {
+  static Backward read(Scope in, long args) {
+    long nInputs = Memory.getLong(args + Structs.tenon_backward_args.n_inputs);
+    long nOutputs = Memory.getLong(args + Structs.tenon_backward_args.n_outputs);
+    return new Backward(
+        share(in, args + Structs.tenon_backward_args.inputs, nInputs),
+        share(in, args + Structs.tenon_backward_args.outputs, nOutputs),
+        share(in, args + Structs.tenon_backward_args.cotangents, nOutputs));
+  }
+
+  private static List<Tensor> share(Scope in, long at, long count) {
+    return Arrays.asList(Callbacks.share(in, Memory.getLong(at), count));
+  }
+}

@@ -1,0 +1,359 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/** Owns devices and plugins. A program that makes none uses {@link #shared}. */
+public final class Context extends NativeHandle {
+  /** How important a log message is. */
+  public enum LogLevel {
+    /** Details of use to those who develop Tenon. */
+    DEBUG,
+    /** What happens. */
+    INFO,
+    /** What may be wrong. */
+    WARNING,
+    /** What is wrong. */
+    ERROR
+  }
+
+  /** How strictly results follow IEEE arithmetic. */
+  public enum NumericPolicy {
+    /** Every rounding as the ops define it. */
+    STRICT,
+    /** Devices may use faster, less exact arithmetic. */
+    FAST
+  }
+
+  /** What happens where a device lacks a kernel. */
+  public enum FallbackPolicy {
+    /** The CPU runs it, and the log says so once for each op. */
+    WARN,
+    /** The call fails. */
+    STRICT,
+    /** The CPU runs it. */
+    AUTO
+  }
+
+  /** How a context works. */
+  public static final class Options {
+    private int threads;
+    private long memoryLimit;
+    private final List<String> pluginPaths = new ArrayList<>();
+    private final List<String[]> pluginOptions = new ArrayList<>();
+    private LogLevel logLevel = LogLevel.WARNING;
+    private BiConsumer<LogLevel, String> log;
+    private int numericPolicy;
+    private int fallbackPolicy = FallbackPolicy.WARN.ordinal();
+    private boolean deterministic;
+
+    /** All defaults. */
+    public Options() {}
+
+    /**
+     * Sets the threads of each device that computes on the host. Default: all cores.
+     *
+     * @param threads the number; 0 for all cores
+     * @return this
+     */
+    public Options threads(int threads) {
+      this.threads = threads;
+      return this;
+    }
+
+    /**
+     * Sets the bytes that each device may hold. Default: no limit.
+     *
+     * @param bytes the number; 0 for none
+     * @return this
+     */
+    public Options memoryLimit(long bytes) {
+      this.memoryLimit = bytes;
+      return this;
+    }
+
+    /**
+     * Adds a plugin file, or a folder of them, which goes before all others.
+     *
+     * @param path the path
+     * @return this
+     */
+    public Options pluginPath(String path) {
+      pluginPaths.add(path);
+      return this;
+    }
+
+    /**
+     * Sets an option of a plugin.
+     *
+     * @param plugin the plugin's name
+     * @param key the option's name
+     * @param value its value
+     * @return this
+     */
+    public Options pluginOption(String plugin, String key, String value) {
+      pluginOptions.add(new String[] {plugin, key, value});
+      return this;
+    }
+
+    /**
+     * Sets who receives log messages, from any thread. Default: standard error.
+     *
+     * @param level the least level that is passed on
+     * @param log receives them
+     * @return this
+     */
+    public Options log(LogLevel level, BiConsumer<LogLevel, String> log) {
+      this.logLevel = level;
+      this.log = log;
+      return this;
+    }
+
+    /**
+     * Sets how strictly results follow IEEE arithmetic. Default: STRICT.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Options numericPolicy(NumericPolicy policy) {
+      this.numericPolicy = policy.ordinal();
+      return this;
+    }
+
+    /**
+     * Sets what happens where a device lacks a kernel. Default: WARN.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Options fallbackPolicy(FallbackPolicy policy) {
+      this.fallbackPolicy = policy.ordinal();
+      return this;
+    }
+
+    /**
+     * Sets whether two runs give the same bits, also where the policy is FAST. Default: false.
+     *
+     * @param deterministic whether they do
+     * @return this
+     */
+    public Options deterministic(boolean deterministic) {
+      this.deterministic = deterministic;
+      return this;
+    }
+
+    private long create() {
+      Local local = Local.get();
+      long at = local.top;
+      try {
+        long out = local.reserve(8);
+        long c = local.reserveZeros(Structs.tenon_context_options.SIZE);
+        Memory.putInt(c, (int) Structs.tenon_context_options.SIZE);
+        Memory.putInt(c + Structs.tenon_context_options.log_level, logLevel.ordinal());
+        Memory.putLong(c + Structs.tenon_context_options.memory_limit_bytes, memoryLimit);
+        Memory.putInt(c + Structs.tenon_context_options.threads, threads);
+        Memory.putInt(c + Structs.tenon_context_options.numeric_policy, numericPolicy);
+        Memory.putInt(c + Structs.tenon_context_options.fallback_policy, fallbackPolicy);
+        Memory.putBoolean(c + Structs.tenon_context_options.deterministic, deterministic);
+        long paths = local.reserve(Math.max(8, 16L * pluginPaths.size()));
+        for (int i = 0; i < pluginPaths.size(); ++i) {
+          local.putString(paths + 16L * i, pluginPaths.get(i));
+        }
+        Memory.putLong(c + Structs.tenon_context_options.plugin_paths, paths);
+        Memory.putLong(c + Structs.tenon_context_options.n_plugin_paths, pluginPaths.size());
+        long options = local.reserve(Math.max(8, 48L * pluginOptions.size()));
+        for (int i = 0; i < pluginOptions.size(); ++i) {
+          for (int part = 0; part < 3; ++part) {
+            local.putString(options + 48L * i + 16L * part, pluginOptions.get(i)[part]);
+          }
+        }
+        Memory.putLong(c + Structs.tenon_context_options.plugin_options, options);
+        Memory.putLong(c + Structs.tenon_context_options.n_plugin_options, pluginOptions.size());
+        if (log != null) {
+          BiConsumer<LogLevel, String> receiver = log;
+          Callbacks.putLog(
+              local,
+              c + Structs.tenon_context_options.log,
+              (level, message) ->
+                  receiver.accept(LogLevel.values()[Math.clamp(level, 0, 3)], message));
+        }
+        Calls.check(C.tenon_context_create(c, out));
+        return Memory.getLong(out);
+      } finally {
+        local.release(at);
+      }
+    }
+  }
+
+  private static final class Shared {
+    static final Context CONTEXT = new Context();
+  }
+
+  /** Makes a context with the defaults. */
+  public Context() {
+    this(new Options());
+  }
+
+  /**
+   * Makes a context. No plugin is loaded and no device is opened before one is needed.
+   *
+   * @param options how it works
+   */
+  public Context(Options options) {
+    super(Tracker.Kind.CONTEXT, options.create(), false);
+  }
+
+  /**
+   * The context of a program that makes no other, which is never closed.
+   *
+   * @return the context
+   */
+  public static Context shared() {
+    return Shared.CONTEXT;
+  }
+
+  /**
+   * A device by its name.
+   *
+   * @param name "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU
+   * @return the device
+   */
+  public Device device(String name) {
+    Local local = Local.get();
+    long at = local.reserve(8);
+    long error = C.tenon_context_find_device(handle(), local.string(name), at);
+    long device = Memory.getLong(at);
+    local.release(at);
+    Reference.reachabilityFence(this);
+    Calls.check(error);
+    return new Device(device);
+  }
+
+  /**
+   * All devices, for which every plugin is loaded.
+   *
+   * @return the devices
+   */
+  public List<Device> devices() {
+    Local local = Local.get();
+    List<Device> all = new ArrayList<>();
+    long at = local.reserve(8);
+    try {
+      Calls.check(C.tenon_context_count_devices(handle(), at));
+      long count = Memory.getLong(at);
+      for (long i = 0; i < count; ++i) {
+        Calls.check(C.tenon_context_get_device(handle(), i, at));
+        all.add(new Device(Memory.getLong(at)));
+      }
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(this);
+    }
+    return all;
+  }
+
+  /** What became of a plugin. */
+  public enum PluginState {
+    /** No device of its name was needed. */
+    NOT_TRIED,
+    /** It is loaded. */
+    LOADED,
+    /** It is not loaded, for a reason. */
+    REFUSED
+  }
+
+  /**
+   * A plugin that was found.
+   *
+   * @param path its file
+   * @param name its name
+   * @param version its version; empty if it was not loaded
+   * @param state what became of it
+   * @param reason why it was refused; empty otherwise
+   */
+  public record PluginCandidate(
+      String path, String name, String version, PluginState state, String reason) {}
+
+  /**
+   * The plugins that were found, tried or not.
+   *
+   * @return in the order in which they are tried
+   */
+  public List<PluginCandidate> candidates() {
+    Local local = Local.get();
+    List<PluginCandidate> all = new ArrayList<>();
+    long count = C.tenon_context_count_candidates(handle());
+    for (long i = 0; i < count; ++i) {
+      long at = local.reserveZeros(Structs.tenon_plugin_candidate.SIZE);
+      try {
+        Memory.putInt(at, (int) Structs.tenon_plugin_candidate.SIZE);
+        Calls.check(C.tenon_context_get_candidate(handle(), i, at));
+        all.add(
+            new PluginCandidate(
+                Memory.text(at + Structs.tenon_plugin_candidate.path),
+                Memory.text(at + Structs.tenon_plugin_candidate.name),
+                Memory.text(at + Structs.tenon_plugin_candidate.version),
+                PluginState.values()[Memory.getInt(at + Structs.tenon_plugin_candidate.state)],
+                Memory.text(at + Structs.tenon_plugin_candidate.reason)));
+      } finally {
+        local.release(at);
+      }
+    }
+    Reference.reachabilityFence(this);
+    return all;
+  }
+
+  /**
+   * Loads a plugin.
+   *
+   * @param path its file
+   */
+  public void loadPlugin(String path) {
+    Local local = Local.get();
+    long at = local.top;
+    long error = C.tenon_context_load_plugin(handle(), local.string(path));
+    local.release(at);
+    Calls.check(error);
+  }
+
+  /** Cancels the calls that are under way in its scopes; they throw at their next check. */
+  public void cancel() {
+    C.tenon_context_cancel(handle());
+  }
+
+  /**
+   * Makes functions run as they are written, for debugging.
+   *
+   * @param eagerly true: nothing is traced from now on
+   */
+  public void runFunctionsEagerly(boolean eagerly) {
+    C.tenon_context_run_functions_eagerly(handle(), eagerly);
+  }
+
+  /**
+   * Turns a pass of the optimiser off or on, for code that has not run yet.
+   *
+   * @param name the pass
+   * @param enabled whether it runs
+   */
+  public void setPass(String name, boolean enabled) {
+    Local local = Local.get();
+    long at = local.top;
+    long error = C.tenon_context_set_pass(handle(), local.string(name), enabled);
+    local.release(at);
+    Calls.check(error);
+  }
+
+  /** Frees it, once nothing uses it. The shared context stays. */
+  @Override
+  public void close() {
+    if (this != shared()) {
+      super.close();
+    }
+  }
+}

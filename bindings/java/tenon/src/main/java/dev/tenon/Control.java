@@ -1,0 +1,244 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Branches and loops that choose by values, eager and inside of functions.
+ *
+ * <pre>{@code
+ * Tensor y = Control.cond(x.greater(0), () -> x.square(), () -> x.neg());
+ * List<Tensor> end = Control.whileLoop(
+ *     in -> List.of(in.get(0).less(10)),
+ *     in -> List.of(in.get(0).add(1), in.get(1).mul(2)),
+ *     Tensor.scalar(0), x);
+ * }</pre>
+ */
+public final class Control {
+  private Control() {}
+
+  private static final int MOST_OUTPUTS = 64;
+
+  /** How the gradient of a loop inside of a function finds what it needs of each trip. */
+  public enum LoopPolicy {
+    /** Each trip leaves it. */
+    STACK,
+    /** Each trip leaves what it began with, and the backward pass runs it once more. */
+    RECOMPUTE,
+    /** As STACK, in memory for all trips that is there from the start. */
+    BOUNDED
+  }
+
+  /**
+   * What one of two branches gives.
+   *
+   * @param predicate a bool without axes
+   * @param then runs if it is true
+   * @param otherwise runs if it is false
+   * @return the branch's output
+   */
+  public static Tensor cond(Tensor predicate, Supplier<Tensor> then, Supplier<Tensor> otherwise) {
+    return cond(predicate, _ -> List.of(then.get()), _ -> List.of(otherwise.get())).get(0);
+  }
+
+  /**
+   * What one of two branches gives, which take nothing.
+   *
+   * @param predicate a bool without axes
+   * @param then runs if it is true
+   * @param otherwise runs if it is false
+   * @return the branch's outputs
+   */
+  public static List<Tensor> cond(Tensor predicate, Block then, Block otherwise) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    MemorySegment yes = null;
+    MemorySegment no = null;
+    try {
+      long chosen = predicate.handle();
+      long out = local.reserve(8L * MOST_OUTPUTS);
+      long count = local.reserve(8);
+      yes = Callbacks.block(local, in -> Gradients.run(then, in));
+      no = Callbacks.block(local, in -> Gradients.run(otherwise, in));
+      Calls.check(C.tenon_cond(scope, chosen, yes, no, out, MOST_OUTPUTS, count));
+      return Arrays.asList(local.adoptAll(out, (int) Memory.getLong(count)));
+    } finally {
+      Callbacks.removeBlock(yes);
+      Callbacks.removeBlock(no);
+      local.release(at);
+      Reference.reachabilityFence(predicate);
+    }
+  }
+
+  /**
+   * What the block gives that an index chooses; where there is none, the last.
+   *
+   * @param index an int64 without axes
+   * @param blocks take nothing and give outputs of the same types
+   * @return the block's outputs
+   */
+  public static List<Tensor> switchCase(Tensor index, List<Block> blocks) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    List<MemorySegment> made = new ArrayList<>();
+    try {
+      long chosen = index.handle();
+      long out = local.reserve(8L * MOST_OUTPUTS);
+      long count = local.reserve(8);
+      long size = Structs.tenon_block.SIZE;
+      long all = local.reserve(Math.max(8, size * blocks.size()));
+      for (int i = 0; i < blocks.size(); ++i) {
+        Block code = blocks.get(i);
+        made.add(Callbacks.block(local, in -> Gradients.run(code, in)));
+        Memory.at(all + size * i, size).copyFrom(made.get(i));
+      }
+      Calls.check(C.tenon_case(scope, chosen, all, blocks.size(), out, MOST_OUTPUTS, count));
+      return Arrays.asList(local.adoptAll(out, (int) Memory.getLong(count)));
+    } finally {
+      made.forEach(Callbacks::removeBlock);
+      local.release(at);
+      Reference.reachabilityFence(index);
+    }
+  }
+
+  /**
+   * Runs a block as long as a condition holds.
+   *
+   * @param condition takes what is carried; gives one bool without axes
+   * @param body takes what is carried; gives what is carried on
+   * @param initial what is carried at first
+   * @return what is carried when the condition fails
+   */
+  public static List<Tensor> whileLoop(Block condition, Block body, Tensor... initial) {
+    return whileLoop(LoopPolicy.STACK, 0, condition, body, initial);
+  }
+
+  /**
+   * Runs a block as long as a condition holds.
+   *
+   * @param policy how a gradient finds what it needs
+   * @param maxTrips more are an error; 0 for any number, which BOUNDED does not allow
+   * @param condition takes what is carried; gives one bool without axes
+   * @param body takes what is carried; gives what is carried on
+   * @param initial what is carried at first
+   * @return what is carried when the condition fails
+   */
+  public static List<Tensor> whileLoop(
+      LoopPolicy policy, long maxTrips, Block condition, Block body, Tensor... initial) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    MemorySegment holds = null;
+    MemorySegment runs = null;
+    try {
+      long out = local.reserve(Math.max(8, 8L * initial.length));
+      long given = local.handles(initial);
+      long options = local.reserveZeros(Structs.tenon_while_options.SIZE);
+      Memory.putInt(options, (int) Structs.tenon_while_options.SIZE);
+      Memory.putInt(options + Structs.tenon_while_options.policy, policy.ordinal());
+      Memory.putLong(options + Structs.tenon_while_options.max_trips, maxTrips);
+      holds = Callbacks.block(local, in -> Gradients.run(condition, in));
+      runs = Callbacks.block(local, in -> Gradients.run(body, in));
+      Calls.check(
+          C.tenon_while_loop(scope, holds, runs, given, initial.length, options, out));
+      return Arrays.asList(local.adoptAll(out, initial.length));
+    } finally {
+      Callbacks.removeBlock(holds);
+      Callbacks.removeBlock(runs);
+      local.release(at);
+      Reference.reachabilityFence(initial);
+    }
+  }
+
+  /**
+   * What a scan gives.
+   *
+   * @param carried what is carried at the end
+   * @param stacked what the body gave beside, along a new first axis
+   */
+  public record Scanned(List<Tensor> carried, List<Tensor> stacked) {}
+
+  /**
+   * Runs a block for each element of tensors along their first axis, from the first to the last.
+   *
+   * @param body takes what is carried and an element of each of {@code xs}; gives what is carried on
+   *     and then what is stacked
+   * @param initial what is carried at first
+   * @param xs tensors of one length
+   * @return what is carried at the end, and what was stacked
+   */
+  public static Scanned scan(Block body, List<Tensor> initial, List<Tensor> xs) {
+    return scan(LoopPolicy.STACK, false, body, initial, xs);
+  }
+
+  /**
+   * Runs a block for each element of tensors along their first axis.
+   *
+   * @param policy how a gradient finds what it needs
+   * @param reverse from the last element to the first
+   * @param body takes what is carried and an element of each of {@code xs}; gives what is carried on
+   *     and then what is stacked
+   * @param initial what is carried at first
+   * @param xs tensors of one length
+   * @return what is carried at the end, and what was stacked
+   */
+  public static Scanned scan(
+      LoopPolicy policy, boolean reverse, Block body, List<Tensor> initial, List<Tensor> xs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    MemorySegment runs = null;
+    try {
+      long carried = local.reserve(Math.max(8, 8L * initial.size()));
+      long stacked = local.reserve(8L * MOST_OUTPUTS);
+      long count = local.reserve(8);
+      long first = local.handles(Calls.array(initial));
+      long elements = local.handles(Calls.array(xs));
+      long options = local.reserveZeros(Structs.tenon_scan_options.SIZE);
+      Memory.putInt(options, (int) Structs.tenon_scan_options.SIZE);
+      Memory.putBoolean(options + Structs.tenon_scan_options.reverse, reverse);
+      Memory.putInt(options + Structs.tenon_scan_options.policy, policy.ordinal());
+      runs = Callbacks.block(local, in -> Gradients.run(body, in));
+      Calls.check(
+          C.tenon_scan(
+              scope, runs, first, initial.size(), elements, xs.size(), options, carried, stacked,
+              MOST_OUTPUTS, count));
+      return new Scanned(
+          Arrays.asList(local.adoptAll(carried, initial.size())),
+          Arrays.asList(local.adoptAll(stacked, (int) Memory.getLong(count))));
+    } finally {
+      Callbacks.removeBlock(runs);
+      local.release(at);
+      Reference.reachabilityFence(initial);
+      Reference.reachabilityFence(xs);
+    }
+  }
+
+  /**
+   * The sizes of a tensor, to compute with: inside of a function, those of each call.
+   *
+   * @param x any tensor
+   * @return an int64 of one axis
+   */
+  public static Tensor shape(Tensor x) {
+    long tensor = x.handle();
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.reserve(8);
+    long error = C.tenon_shape(scope, tensor, at);
+    long sizes = Memory.getLong(at);
+    local.release(at);
+    Reference.reachabilityFence(x);
+    Calls.check(error);
+    return local.adopt(sizes);
+  }
+}

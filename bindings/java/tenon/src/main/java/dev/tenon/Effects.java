@@ -1,0 +1,118 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import java.lang.ref.Reference;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/**
+ * What code does beside giving values, at once or as part of a trace: it prints, checks, and calls
+ * the host.
+ */
+public final class Effects {
+  private Effects() {}
+
+  /**
+   * Prints a line when it runs, not when it is traced.
+   *
+   * @param format the line, in which {@code {}} stands for the next value; empty for the values alone
+   * @param values the values
+   */
+  public static void print(String format, Tensor... values) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long given = local.handles(values);
+      long options = Tensor.formatOptions(local, false);
+      Calls.check(
+          C.tenon_print(scope, local.string(format), given, values.length, options));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(values);
+    }
+  }
+
+  /**
+   * Sets where {@link #print} goes, in the context of the current scope.
+   *
+   * @param receive takes whole lines, from any thread; null for standard output
+   */
+  public static void onPrint(Consumer<String> receive) {
+    Local local = Local.get();
+    long context = C.tenon_scope_context(local.scope());
+    long at = local.top;
+    var callback = Callbacks.printCallback(local, receive == null ? null : receive::accept);
+    long error = C.tenon_context_set_print(context, callback);
+    local.release(at);
+    Calls.check(error);
+  }
+
+  /**
+   * Throws FAILED_PRECONDITION unless all elements of a bool are true.
+   *
+   * @param condition a bool of any shape
+   * @param message what the error says, in which {@code {}} stands for the next value
+   * @param values the values
+   */
+  public static void assertThat(Tensor condition, String message, Tensor... values) {
+    Local local = Local.get();
+    long scope = local.scope();
+    if (local.tracing) {
+      local.tellLocation();
+    }
+    long at = local.top;
+    try {
+      long given = local.handles(values);
+      Calls.check(
+          C.tenon_assert(
+              scope, condition.handle(), local.string(message), given, values.length));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(condition);
+      Reference.reachabilityFence(values);
+    }
+  }
+
+  /**
+   * Calls code that runs eagerly, inside of functions too.
+   *
+   * @param code takes the inputs; gives tensors of the types of {@code like}
+   * @param inputs what it takes
+   * @param like tensors of the outputs' dtypes and shapes
+   * @return the outputs
+   */
+  public static List<Tensor> hostCall(Block code, List<Tensor> inputs, List<Tensor> like) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      int count = like.size();
+      long out = local.reserve(Math.max(8, 8L * count));
+      long given = local.handles(Calls.array(inputs));
+      long types = local.handles(Calls.array(like));
+      var function = Callbacks.tensorFunction(local, in -> Gradients.run(code, in));
+      Calls.check(
+          C.tenon_host_call(scope, function, given, inputs.size(), types, out, count));
+      return Arrays.asList(local.adoptAll(out, count));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+      Reference.reachabilityFence(like);
+    }
+  }
+
+  /**
+   * Calls code of one tensor that gives one of the same type.
+   *
+   * @param code what runs eagerly
+   * @param input what it takes
+   * @return the output
+   */
+  public static Tensor hostCall(UnaryOperator<Tensor> code, Tensor input) {
+    return hostCall(
+            in -> List.of(code.apply(in.get(0))), List.of(input), List.of(input))
+        .get(0);
+  }}

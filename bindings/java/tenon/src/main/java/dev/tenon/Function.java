@@ -1,0 +1,411 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BinaryOperator;
+import java.util.function.UnaryOperator;
+
+/**
+ * Code that is traced once and runs as its traces.
+ *
+ * <pre>{@code
+ * Function step = Function.of((x, w) -> x.matmul(w).relu());
+ * Tensor y = step.apply(x, w);   // Traced at the first call that has tensors like these.
+ * }</pre>
+ *
+ * <p>What the code does beside calls of ops happens when it is traced.
+ */
+public final class Function extends NativeHandle {
+  /** The code of a function. */
+  @FunctionalInterface
+  public interface Body {
+    /**
+     * Runs when the function is traced.
+     *
+     * @param inputs what the call gives
+     * @param statics the static arguments: Boolean, Long, Double, String, List and Map
+     * @return the outputs
+     */
+    List<Tensor> apply(List<Tensor> inputs, Map<String, Object> statics);
+  }
+
+  /** How a function is traced. */
+  public static final class Options {
+    private String name = "function";
+    private int maxOutputs = 16;
+    private int maxTraces = 64;
+    private boolean relax = true;
+    private long memoryBudget = -1;
+    private List<InputSpec> signature;
+    private Map<String, ?> defaults = Map.of();
+
+    /** All defaults. */
+    public Options() {}
+
+    /**
+     * Sets the name that messages show. Default: "function".
+     *
+     * @param name the name
+     * @return this
+     */
+    public Options name(String name) {
+      this.name = name;
+      return this;
+    }
+
+    /**
+     * Sets the most outputs that the code gives. Default: 16.
+     *
+     * @param maxOutputs the number
+     * @return this
+     */
+    public Options maxOutputs(int maxOutputs) {
+      this.maxOutputs = maxOutputs;
+      return this;
+    }
+
+    /**
+     * Sets how many traces are kept. Default: 64; the least recently used is evicted.
+     *
+     * @param maxTraces the number
+     * @return this
+     */
+    public Options maxTraces(int maxTraces) {
+      this.maxTraces = maxTraces;
+      return this;
+    }
+
+    /**
+     * Sets whether a size that differs for the third time becomes unknown. Default: true.
+     *
+     * @param relax whether it does
+     * @return this
+     */
+    public Options relax(boolean relax) {
+      this.relax = relax;
+      return this;
+    }
+
+    /**
+     * Sets the bytes of residuals that a call under a tape keeps for its backward pass; the rest is
+     * recomputed. Default: no limit.
+     *
+     * @param bytes the number
+     * @return this
+     */
+    public Options memoryBudget(long bytes) {
+      this.memoryBudget = bytes;
+      return this;
+    }
+
+    /**
+     * Sets what calls may give. Default: any inputs.
+     *
+     * @param signature the type of each input
+     * @return this
+     */
+    public Options signature(InputSpec... signature) {
+      this.signature = List.of(signature);
+      return this;
+    }
+
+    /**
+     * Sets the static arguments of a call that leaves them out.
+     *
+     * @param defaults by their names
+     * @return this
+     */
+    public Options defaults(Map<String, ?> defaults) {
+      this.defaults = defaults;
+      return this;
+    }
+
+    private long write(Local local) {
+      long at = local.reserveZeros(Structs.tenon_function_options.SIZE);
+      Memory.putInt(at, (int) Structs.tenon_function_options.SIZE);
+      Memory.putInt(at + Structs.tenon_function_options.max_outputs, maxOutputs);
+      Memory.putInt(at + Structs.tenon_function_options.max_traces, maxTraces);
+      Memory.putBoolean(at + Structs.tenon_function_options.relax, relax);
+      Memory.putLong(at + Structs.tenon_function_options.memory_budget_bytes, memoryBudget);
+      Memory.putLong(
+          at + Structs.tenon_function_options.defaults, Statics.writeAll(local, defaults));
+      Memory.putLong(at + Structs.tenon_function_options.n_defaults, defaults.size());
+      if (signature != null) {
+        Memory.putLong(
+            at + Structs.tenon_function_options.signature, InputSpec.writeAll(local, signature));
+        Memory.putLong(at + Structs.tenon_function_options.n_signature, signature.size());
+      }
+      return at;
+    }
+  }
+
+  private static final int LEAST_ROOM = 64;
+
+  private final int maxOutputs;
+
+  /** Takes over a function that gives at most so many outputs. */
+  Function(long handle, int maxOutputs) {
+    super(Tracker.Kind.FUNCTION, handle, false);
+    this.maxOutputs = maxOutputs;
+  }
+
+  /**
+   * Makes a function in the context of the current scope.
+   *
+   * @param body the code
+   * @param options how it is traced
+   * @return the function
+   */
+  public static Function of(Body body, Options options) {
+    Local local = Local.get();
+    long context = C.tenon_scope_context(local.scope());
+    long at = local.top;
+    try {
+      long out = local.reserve(8);
+      long written = options.write(local);
+      var name = local.string(options.name);
+      var code =
+          Callbacks.functionBody(
+              local, (in, statics) -> Calls.array(body.apply(Arrays.asList(in), statics)));
+      Calls.check(C.tenon_function_create(context, name, code, written, out));
+      return new Function(Memory.getLong(out), options.maxOutputs);
+    } finally {
+      local.release(at);
+    }
+  }
+
+  /**
+   * A function of any number of tensors.
+   *
+   * @param code takes tensors and gives tensors
+   * @return the function
+   */
+  public static Function ofBlock(Block code) {
+    return of((in, _) -> code.apply(in), new Options());
+  }
+
+  /**
+   * A function of one tensor.
+   *
+   * @param code takes a tensor and gives one
+   * @return the function
+   */
+  public static Function of(UnaryOperator<Tensor> code) {
+    return ofBlock(in -> List.of(code.apply(input(in, 0, 1))));
+  }
+
+  /**
+   * A function of two tensors.
+   *
+   * @param code takes two tensors and gives one
+   * @return the function
+   */
+  public static Function of(BinaryOperator<Tensor> code) {
+    return ofBlock(in -> List.of(code.apply(input(in, 0, 2), input(in, 1, 2))));
+  }
+
+  /**
+   * A function of three tensors.
+   *
+   * @param code takes three tensors and gives one
+   * @return the function
+   */
+  public static Function of(Function3 code) {
+    return ofBlock(
+        in -> List.of(code.apply(input(in, 0, 3), input(in, 1, 3), input(in, 2, 3))));
+  }
+
+  private static Tensor input(List<Tensor> inputs, int index, int count) {
+    if (inputs.size() != count) {
+      throw new TenonException(
+          Code.INVALID_ARGUMENT,
+          "function: it takes " + count + " tensors, and " + inputs.size() + " are given");
+    }
+    return inputs.get(index);
+  }
+
+  /**
+   * Calls a function that gives one output.
+   *
+   * @param inputs what it takes
+   * @return the output
+   */
+  public Tensor apply(Tensor... inputs) {
+    Local local = Local.get();
+    long function = handle();
+    long scope = local.scope();
+    long at = local.top;
+    long error;
+    long result;
+    try {
+      long out = local.reserve(8);
+      long given = local.handles(inputs);
+      error = C.tenon_function_call(scope, function, given, inputs.length, 0, 0, out, 1, 0);
+      result = Memory.getLong(out);
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+      Reference.reachabilityFence(this);
+    }
+    Calls.check(error);
+    return local.adopt(result);
+  }
+
+  /**
+   * Calls it.
+   *
+   * @param inputs what it takes
+   * @return all outputs
+   */
+  public List<Tensor> call(Tensor... inputs) {
+    return call(Map.of(), inputs);
+  }
+
+  /**
+   * Calls it with static arguments.
+   *
+   * @param statics by their names: null, Boolean, Integer, Long, Double, String, an enum, a tensor,
+   *     variable, generator or function, and Lists and Maps of these
+   * @param inputs what it takes
+   * @return all outputs
+   */
+  public List<Tensor> call(Map<String, ?> statics, Tensor... inputs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long out = local.reserve(Math.max(8, 8L * maxOutputs));
+      long count = local.reserve(8);
+      long given = local.handles(inputs);
+      long values = Statics.writeAll(local, statics);
+      Calls.check(
+          C.tenon_function_call(
+              scope, handle(), given, inputs.length, values, statics.size(), out, maxOutputs,
+              count));
+      return Arrays.asList(local.adoptAll(out, (int) Memory.getLong(count)));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+      Reference.reachabilityFence(statics);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * The trace that serves a call, which does not run.
+   *
+   * @param statics the static arguments
+   * @param inputs the inputs
+   * @return the trace
+   */
+  public Trace traceFor(Map<String, ?> statics, Tensor... inputs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long out = local.reserve(8);
+      long given = local.handles(inputs);
+      long values = Statics.writeAll(local, statics);
+      Calls.check(
+          C.tenon_function_find_trace(
+              scope, handle(), given, inputs.length, values, statics.size(), out));
+      return new Trace(Memory.getLong(out));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * The trace for inputs that are described.
+   *
+   * @param specs the type of each input
+   * @return the trace
+   */
+  public Trace trace(InputSpec... specs) {
+    return trace(Map.of(), specs);
+  }
+
+  /**
+   * The trace for inputs that are described, and static arguments.
+   *
+   * @param statics the static arguments
+   * @param specs the type of each input
+   * @return the trace
+   */
+  public Trace trace(Map<String, ?> statics, InputSpec... specs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long out = local.reserve(8);
+      long types = InputSpec.writeAll(local, List.of(specs));
+      long values = Statics.writeAll(local, statics);
+      Calls.check(
+          C.tenon_function_trace(
+              scope, handle(), types, specs.length, values, statics.size(), out));
+      return new Trace(Memory.getLong(out));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * The function of the same inputs that gives the gradients of the sum of the floating outputs.
+   *
+   * @return gives a gradient by each floating input
+   */
+  public Function gradient() {
+    Local local = Local.get();
+    long at = local.reserve(8);
+    long error = C.tenon_function_gradient(handle(), at);
+    long made = Memory.getLong(at);
+    local.release(at);
+    Calls.check(error);
+    return new Function(made, Math.max(maxOutputs, LEAST_ROOM));
+  }
+
+  /**
+   * Its traces.
+   *
+   * @return in the order in which they were made
+   */
+  public List<Trace> traces() {
+    Local local = Local.get();
+    List<Trace> all = new ArrayList<>();
+    long count = C.tenon_function_count_traces(handle());
+    for (long i = 0; i < count; ++i) {
+      long at = local.reserve(8);
+      long error = C.tenon_function_get_trace(handle(), i, at);
+      long trace = Memory.getLong(at);
+      local.release(at);
+      Calls.check(error);
+      all.add(new Trace(trace));
+    }
+    return all;
+  }
+
+  /**
+   * Its traces, and why each had to be made.
+   *
+   * @return the text
+   */
+  public String explain() {
+    Local local = Local.get();
+    long at = local.reserve(16);
+    try {
+      Calls.check(C.tenon_function_explain(handle(), at));
+      return Local.takeText(at);
+    } finally {
+      local.release(at);
+    }
+  }
+}

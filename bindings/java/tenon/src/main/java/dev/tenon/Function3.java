@@ -1,0 +1,15 @@
+package dev.tenon;
+
+/** Code that takes three tensors and gives one. */
+@FunctionalInterface
+public interface Function3 {
+  /**
+   * Runs the code.
+   *
+   * @param a the first input
+   * @param b the second input
+   * @param c the third input
+   * @return the output
+   */
+  Tensor apply(Tensor a, Tensor b, Tensor c);
+}

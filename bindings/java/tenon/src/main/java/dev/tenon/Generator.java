@@ -1,0 +1,179 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Constants;
+import dev.tenon.internal.Memory;
+import java.lang.ref.Reference;
+
+/** Random numbers: the same seed gives the same bits on every device. */
+public final class Generator extends NativeHandle {
+  /**
+   * Makes a generator on the current device.
+   *
+   * @param seed the key
+   */
+  public Generator(long seed) {
+    super(Tracker.Kind.GENERATOR, create(seed), false);
+  }
+
+  private static long create(long seed) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.reserve(8);
+    long error = C.tenon_generator_create(scope, seed, at);
+    long made = Memory.getLong(at);
+    local.release(at);
+    Calls.check(error);
+    return made;
+  }
+
+  /**
+   * Starts anew.
+   *
+   * @param seed the key
+   */
+  public void seed(long seed) {
+    Calls.check(C.tenon_generator_seed(Local.get().scope(), handle(), seed));
+  }
+
+  /**
+   * Six uint32 that say what is drawn next, to be saved.
+   *
+   * @return the state
+   */
+  public Tensor state() {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.reserve(8);
+    long error = C.tenon_generator_read(scope, handle(), at);
+    long state = Memory.getLong(at);
+    local.release(at);
+    Calls.check(error);
+    return local.adopt(state);
+  }
+
+  /**
+   * Sets what is drawn next.
+   *
+   * @param state what {@link #state} gave
+   */
+  public void setState(Tensor state) {
+    Calls.check(C.tenon_generator_assign(Local.get().scope(), handle(), state.handle()));
+    Reference.reachabilityFence(state);
+  }
+
+  /**
+   * Numbers of float32 that are equally likely everywhere in [0, 1).
+   *
+   * @param shape the sizes
+   * @return the numbers
+   */
+  public Tensor uniform(long... shape) {
+    return uniform(DType.FLOAT32, 0, 1, shape);
+  }
+
+  /**
+   * Numbers that are equally likely everywhere in [low, high).
+   *
+   * @param dtype a floating dtype
+   * @param low the least
+   * @param high the bound above
+   * @param shape the sizes
+   * @return the numbers
+   */
+  public Tensor uniform(DType dtype, double low, double high, long... shape) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    long out = local.reserve(8);
+    long sizes = local.longs(shape);
+    long error =
+        C.tenon_generator_uniform(
+            scope, handle(), dtype.bits(), sizes, shape.length, low, high, out);
+    long drawn = Memory.getLong(out);
+    local.release(at);
+    Calls.check(error);
+    return local.adopt(drawn);
+  }
+
+  /**
+   * Numbers of float32 of the standard normal distribution.
+   *
+   * @param shape the sizes
+   * @return the numbers
+   */
+  public Tensor normal(long... shape) {
+    return normal(DType.FLOAT32, 0, 1, shape);
+  }
+
+  /**
+   * Numbers of a normal distribution.
+   *
+   * @param dtype a floating dtype
+   * @param mean its mean
+   * @param scale its standard deviation
+   * @param shape the sizes
+   * @return the numbers
+   */
+  public Tensor normal(DType dtype, double mean, double scale, long... shape) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    long out = local.reserve(8);
+    long sizes = local.longs(shape);
+    long error =
+        C.tenon_generator_normal(
+            scope, handle(), dtype.bits(), sizes, shape.length, mean, scale, out);
+    long drawn = Memory.getLong(out);
+    local.release(at);
+    Calls.check(error);
+    return local.adopt(drawn);
+  }
+
+  /**
+   * True with a probability.
+   *
+   * @param p the probability
+   * @param shape the sizes
+   * @return a bool
+   */
+  public Tensor bernoulli(double p, long... shape) {
+    try (Tensor probability = Tensor.scalar(p)) {
+      return call(
+          Constants.TENON_OP_random_bernoulli,
+          new Ops.RandomBernoulliAttrs().shape(shape),
+          null,
+          probability);
+    }
+  }
+
+  /**
+   * Sets a share of the elements to zero and scales the others up by as much.
+   *
+   * @param x a floating tensor
+   * @param ratio the share
+   * @return of the type of x
+   */
+  public Tensor dropout(Tensor x, double ratio) {
+    return call(Constants.TENON_OP_dropout, new Ops.DropoutAttrs().ratio(ratio), x, null);
+  }
+
+  /** The first output of an op that takes a state where an input is null. */
+  private Tensor call(int op, OpAttrs attrs, Tensor... inputs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long out = local.reserve(8);
+      long given = local.handles(inputs);
+      long written = attrs.write(local);
+      Calls.check(
+          C.tenon_generator_call(
+              scope, handle(), op, written, given, inputs.length, out, 1));
+      return local.adopt(Memory.getLong(out));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Memory;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * Gradients of lambdas, and derivatives that a program brings along.
+ *
+ * <pre>{@code
+ * UnaryOperator<Tensor> cube = x -> x.mul(x).mul(x);
+ * UnaryOperator<Tensor> slope = Gradients.grad(cube);
+ * UnaryOperator<Tensor> curvature = Gradients.grad(slope);
+ * }</pre>
+ *
+ * <p>What a lambda throws arrives unchanged where the outer call was made.
+ */
+public final class Gradients {
+  private Gradients() {}
+
+  /**
+   * A variable that code read, and the gradient by it.
+   *
+   * @param variable the variable
+   * @param gradient of the variable's type
+   */
+  public record VariableGradient(Variable variable, Tensor gradient) {}
+
+  /**
+   * What code gave, and the gradients of its first output.
+   *
+   * @param outputs what it gave
+   * @param gradients by each argument; null for one that is not floating
+   * @param variables by each trainable variable that it read
+   */
+  public record Result(
+      List<Tensor> outputs, List<Tensor> gradients, List<VariableGradient> variables) {
+    /**
+     * The first output.
+     *
+     * @return what was differentiated
+     */
+    public Tensor value() {
+      return outputs.get(0);
+    }
+  }
+
+  /**
+   * The function that gives the gradient of another's sum.
+   *
+   * @param f takes a tensor and gives one
+   * @return takes the same tensor and gives the gradient by it
+   */
+  public static UnaryOperator<Tensor> grad(UnaryOperator<Tensor> f) {
+    return x -> valueAndGradients(in -> List.of(f.apply(in.get(0))), x).gradients().get(0);
+  }
+
+  /**
+   * Calls code, and differentiates its only output.
+   *
+   * @param code what runs
+   * @param inputs what it takes
+   * @return its output and the gradients
+   */
+  public static Result valueAndGradients(Block code, Tensor... inputs) {
+    return valueAndGradients(1, code, inputs);
+  }
+
+  /**
+   * Calls code, and differentiates its first output.
+   *
+   * @param nOutputs how many outputs it gives; those after the first are passed through
+   * @param code what runs
+   * @param inputs what it takes
+   * @return its outputs and the gradients
+   */
+  public static Result valueAndGradients(int nOutputs, Block code, Tensor... inputs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long outputs = local.reserve(8L * nOutputs);
+      long grads = local.reserve(Math.max(8, 8L * inputs.length));
+      long variables = local.reserve(8);
+      long given = local.handles(inputs);
+      var function = Callbacks.tensorFunction(local, in -> run(code, in));
+      Calls.check(
+          C.tenon_gradients(
+              scope, function, given, inputs.length, 0, outputs, nOutputs, grads, variables));
+      return new Result(
+          Arrays.asList(local.adoptAll(outputs, nOutputs)),
+          Arrays.asList(local.adoptAll(grads, inputs.length)),
+          readVariables(local, Memory.getLong(variables)));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+    }
+  }
+
+  static Tensor[] run(Block code, Tensor[] inputs) {
+    return Calls.array(code.apply(Arrays.asList(inputs)));
+  }
+
+  private static List<VariableGradient> readVariables(Local local, long list) {
+    List<VariableGradient> all = new ArrayList<>();
+    long count = C.tenon_variable_gradients_count(list);
+    for (long i = 0; i < count; ++i) {
+      long gradient = C.tenon_variable_gradients_gradient(list, i);
+      C.tenon_tensor_retain(gradient);
+      all.add(
+          new VariableGradient(
+              Variable.share(C.tenon_variable_gradients_variable(list, i)),
+              local.adopt(gradient)));
+    }
+    C.tenon_variable_gradients_release(list);
+    return all;
+  }
+
+  /** A derivative: the gradients by the inputs, null where there is none. */
+  @FunctionalInterface
+  public interface BackwardFunction {
+    /**
+     * Computes the gradients.
+     *
+     * @param call the forward call, and the cotangents of its outputs
+     * @return a tensor for each input, or null
+     */
+    List<Tensor> apply(Backward call);
+  }
+
+  /**
+   * Computes a tensor by code whose derivative is other code, not that of its ops.
+   *
+   * @param forward computes the output; tapes do not see what it calls
+   * @param backward the derivative
+   * @param inputs what both take
+   * @return the output
+   */
+  public static Tensor customGradient(Block forward, BackwardFunction backward, Tensor... inputs) {
+    return customGradient(1, forward, backward, inputs).get(0);
+  }
+
+  /**
+   * Computes tensors by code whose derivative is other code.
+   *
+   * @param nOutputs how many tensors
+   * @param forward computes the outputs; tapes do not see what it calls
+   * @param backward the derivative
+   * @param inputs what both take
+   * @return the outputs
+   */
+  public static List<Tensor> customGradient(
+      int nOutputs, Block forward, BackwardFunction backward, Tensor... inputs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long out = local.reserve(8L * nOutputs);
+      long given = local.handles(inputs);
+      var run = Callbacks.tensorFunction(local, in -> run(forward, in));
+      var differentiate =
+          Callbacks.backwardFunction(local, call -> Calls.array(backward.apply(call)));
+      Calls.check(
+          C.tenon_custom_gradient(
+              scope, run, given, inputs.length, differentiate, out, nOutputs));
+      return Arrays.asList(local.adoptAll(out, nOutputs));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+    }
+  }
+}

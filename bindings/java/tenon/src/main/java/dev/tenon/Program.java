@@ -1,0 +1,175 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Memory;
+import java.lang.ref.Reference;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Functions in files: saved, opened, called and trained on. A program is a folder of ONNX models that
+ * share their weights; a single ONNX file is read as one too.
+ */
+public final class Program extends NativeHandle {
+  /**
+   * What enters and leaves a function.
+   *
+   * @param inputs the types of the inputs
+   * @param outputs the types of the outputs, of {@link DType#NONE} where the file says nothing
+   * @param statics the static arguments for which it was traced
+   */
+  public record Signature(
+      List<InputSpec> inputs, List<InputSpec> outputs, Map<String, Object> statics) {}
+
+  /**
+   * A function of a program.
+   *
+   * @param name its name
+   * @param signatures at least one
+   */
+  public record Entry(String name, List<Signature> signatures) {}
+
+  /**
+   * A trace to be saved under the name of its function.
+   *
+   * @param name the name; several traces of one name are signatures of one function
+   * @param trace the trace
+   */
+  public record Saved(String name, Trace trace) {}
+
+  /**
+   * Reads a program onto the current device.
+   *
+   * @param path a folder that {@link #save} wrote, or an ONNX file
+   */
+  public Program(Path path) {
+    super(Tracker.Kind.PROGRAM, open(path), false);
+  }
+
+  private static long open(Path path) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.reserve(8);
+    long error = C.tenon_program_open(scope, local.string(path.toString()), at);
+    long made = Memory.getLong(at);
+    local.release(at);
+    Calls.check(error);
+    return made;
+  }
+
+  /**
+   * Writes traces with their variables.
+   *
+   * @param path the folder
+   * @param functions the traces
+   */
+  public static void save(Path path, Saved... functions) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      long names = local.reserve(Math.max(8, 16L * functions.length));
+      long traces = local.reserve(Math.max(8, 8L * functions.length));
+      for (int i = 0; i < functions.length; ++i) {
+        local.putString(names + 16L * i, functions[i].name());
+        Memory.putLong(traces + 8L * i, functions[i].trace().handle());
+      }
+      Calls.check(
+          C.tenon_program_save(
+              scope, local.string(path.toString()), names, traces, functions.length));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(functions);
+    }
+  }
+
+  /**
+   * What is in it.
+   *
+   * @return the functions with their signatures
+   */
+  public List<Entry> functions() {
+    Local local = Local.get();
+    List<Entry> all = new ArrayList<>();
+    long program = handle();
+    long count = C.tenon_program_count_functions(program);
+    for (long i = 0; i < count; ++i) {
+      List<Signature> signatures = new ArrayList<>();
+      long n = C.tenon_program_count_signatures(program, i);
+      for (long k = 0; k < n; ++k) {
+        signatures.add(
+            new Signature(
+                InputSpec.readAll(
+                    C.tenon_program_inputs(program, i, k),
+                    C.tenon_program_count_inputs(program, i, k)),
+                InputSpec.readAll(
+                    C.tenon_program_outputs(program, i, k),
+                    C.tenon_program_count_outputs(program, i, k)),
+                Statics.readAll(
+                    C.tenon_program_statics(program, i, k),
+                    C.tenon_program_count_statics(program, i, k))));
+      }
+      String name = Memory.text(C.tenon_program_function_name(local.result, program, i));
+      all.add(new Entry(name, signatures));
+    }
+    Reference.reachabilityFence(this);
+    return all;
+  }
+
+  /**
+   * A function.
+   *
+   * @param name its name; empty for the only one
+   * @return the function
+   */
+  public Function function(String name) {
+    Local local = Local.get();
+    long program = handle();
+    long most = 1;
+    long count = C.tenon_program_count_functions(program);
+    for (long i = 0; i < count; ++i) {
+      for (long k = 0; k < C.tenon_program_count_signatures(program, i); ++k) {
+        most = Math.max(most, C.tenon_program_count_outputs(program, i, k));
+      }
+    }
+    long at = local.reserve(8);
+    long error = C.tenon_program_get_function(program, local.string(name), at);
+    long function = Memory.getLong(at);
+    local.release(at);
+    Reference.reachabilityFence(this);
+    Calls.check(error);
+    return new Function(function, (int) most);
+  }
+
+  /**
+   * What the files hold, which its functions share and training changes.
+   *
+   * @return the variables
+   */
+  public List<Variable> variables() {
+    List<Variable> all = new ArrayList<>();
+    long count = C.tenon_program_count_variables(handle());
+    for (long i = 0; i < count; ++i) {
+      all.add(Variable.share(C.tenon_program_variable(handle(), i)));
+    }
+    return all;
+  }
+
+  /**
+   * What is in it, for tools.
+   *
+   * @return JSON
+   */
+  public String describe() {
+    Local local = Local.get();
+    long at = local.reserve(16);
+    try {
+      Calls.check(C.tenon_program_describe(handle(), at));
+      return Local.takeText(at);
+    } finally {
+      local.release(at);
+    }
+  }
+}

@@ -1,0 +1,223 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Constants;
+import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Records the calls of its scope from its making on, and gives gradients.
+ *
+ * <pre>{@code
+ * try (var tape = new Tape()) {
+ *   Tensor loss = w.read().mul(x).sub(y).square().mean();
+ *   Tensor dw = tape.gradient(loss, w);
+ * }
+ * }</pre>
+ *
+ * <p>It is used and closed on the thread that made it.
+ */
+public final class Tape extends NativeHandle {
+  /** What a source gets that the targets do not reach. */
+  public enum Unreached {
+    /** Zeros. */
+    ZEROS,
+    /** Null. */
+    NULL
+  }
+
+  private final long scope;
+  private final Scope within;
+
+  /** Makes a tape that its first gradient consumes, and that watches trainable variables. */
+  public Tape() {
+    this(false, true);
+  }
+
+  /**
+   * Makes a tape.
+   *
+   * @param persistent whether it may give gradients more than once
+   * @param watchTrainable whether it watches trainable variables when they are read
+   */
+  public Tape(boolean persistent, boolean watchTrainable) {
+    super(Tracker.Kind.TAPE, create(persistent, watchTrainable), true);
+    Local local = Local.get();
+    scope = local.scope();
+    within = local.scope;
+  }
+
+  private static long create(boolean persistent, boolean watchTrainable) {
+    Local local = Local.get();
+    local.releaseAbandonedTapes();
+    long scope = local.scope();
+    long at = local.reserve(8);
+    long options = local.reserveZeros(Structs.tenon_tape_options.SIZE);
+    Memory.putInt(options, (int) Structs.tenon_tape_options.SIZE);
+    Memory.putBoolean(options + Structs.tenon_tape_options.persistent, persistent);
+    Memory.putBoolean(options + Structs.tenon_tape_options.watch_trainable, watchTrainable);
+    long error = C.tenon_tape_create(scope, options, at);
+    long tape = Memory.getLong(at);
+    local.release(at);
+    Calls.check(error);
+    return tape;
+  }
+
+  /**
+   * Records what depends on a value from now on.
+   *
+   * @param value a floating tensor or variable
+   */
+  public void watch(Value value) {
+    Calls.check(C.tenon_tape_watch(handle(), Values.handle(value)));
+    Reference.reachabilityFence(value);
+  }
+
+  /** Stops recording. What was recorded stays. */
+  public void pause() {
+    Calls.check(C.tenon_tape_pause(handle()));
+  }
+
+  /** Records again. */
+  public void resume() {
+    Calls.check(C.tenon_tape_resume(handle()));
+  }
+
+  /** Forgets all, and records anew. */
+  public void reset() {
+    Calls.check(C.tenon_tape_reset(handle()));
+  }
+
+  /**
+   * Whether it records now.
+   *
+   * @return false if it is paused or consumed
+   */
+  public boolean isRecording() {
+    return C.tenon_tape_is_recording(handle());
+  }
+
+  /**
+   * What it watches: the tensors that it was told to, then the variables.
+   *
+   * @return the values
+   */
+  public List<Value> watched() {
+    Local local = Local.get();
+    List<Value> all = new ArrayList<>();
+    long count = C.tenon_tape_count_watched(handle());
+    for (long i = 0; i < count; ++i) {
+      long at = local.reserve(8);
+      long error = C.tenon_tape_get_watched(handle(), i, at);
+      long value = Memory.getLong(at);
+      local.release(at);
+      Calls.check(error);
+      all.add(Values.adopt(local, value));
+    }
+    return all;
+  }
+
+  /**
+   * The gradient of a tensor's sum.
+   *
+   * @param target a floating tensor
+   * @param source a tensor or variable
+   * @return a tensor of the source's type; zeros if the target does not reach it
+   */
+  public Tensor gradient(Tensor target, Value source) {
+    return gradients(target, List.of(source)).get(0);
+  }
+
+  /**
+   * The gradients of a tensor's sum.
+   *
+   * @param target a floating tensor
+   * @param sources tensors or variables
+   * @return a tensor for each source
+   */
+  public List<Tensor> gradients(Tensor target, List<? extends Value> sources) {
+    return gradients(List.of(target), null, sources, Unreached.ZEROS);
+  }
+
+  /**
+   * The gradients of the sum of targets, weighted by cotangents.
+   *
+   * @param targets floating tensors
+   * @param cotangents one for each target; null for ones
+   * @param sources tensors or variables
+   * @param unreached what a source gets that the targets do not reach
+   * @return a tensor for each source
+   */
+  public List<Tensor> gradients(
+      List<Tensor> targets,
+      List<Tensor> cotangents,
+      List<? extends Value> sources,
+      Unreached unreached) {
+    if (cotangents != null && cotangents.size() != targets.size()) {
+      throw new TenonException(
+          Code.INVALID_ARGUMENT,
+          "gradients: " + cotangents.size() + " cotangents for " + targets.size() + " targets");
+    }
+    Local local = Local.get();
+    long at = local.top;
+    try {
+      int count = sources.size();
+      long out = local.reserve(Math.max(8, 8L * count));
+      long given = local.handles(Calls.array(targets));
+      long weights = cotangents == null ? 0 : local.handles(Calls.array(cotangents));
+      long by = Values.handles(local, sources);
+      long options = options(local, unreached);
+      Calls.check(
+          C.tenon_tape_gradient(
+              scope, handle(), given, targets.size(), weights, by, count, options, out));
+      return Arrays.asList(local.adoptAll(out, count));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(targets);
+      Reference.reachabilityFence(cotangents);
+      Reference.reachabilityFence(sources);
+    }
+  }
+
+  /**
+   * The derivative of every element of a target by every element of a source.
+   *
+   * @param target a floating tensor
+   * @param source a tensor or variable
+   * @return of the target's sizes followed by the source's
+   */
+  public Tensor jacobian(Tensor target, Value source) {
+    Local local = Local.get();
+    long at = local.top;
+    try {
+      long out = local.reserve(8);
+      long by = Values.handles(local, List.of(source));
+      Calls.check(C.tenon_tape_jacobian(scope, handle(), target.handle(), by, 1, 0, out));
+      return local.adopt(Memory.getLong(out));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(target);
+      Reference.reachabilityFence(source);
+    }
+  }
+
+  static long options(Local local, Unreached unreached) {
+    long options = local.reserveZeros(Structs.tenon_gradient_options.SIZE);
+    Memory.putInt(options, (int) Structs.tenon_gradient_options.SIZE);
+    Memory.putInt(
+        options + Structs.tenon_gradient_options.unreached,
+        unreached == Unreached.ZEROS
+            ? Constants.TENON_UNREACHED_ZEROS
+            : Constants.TENON_UNREACHED_NULL);
+    return options;
+  }
+
+  @Override
+  public String toString() {
+    return "tape in " + within;
+  }
+}

@@ -1,0 +1,401 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+
+/**
+ * A tensor, whose value never changes. Ops are its methods ({@link TensorOps}) and static functions
+ * ({@link Ops}).
+ *
+ * <p>A tensor belongs to the {@link Scope} that was current when it was made, and is freed with it.
+ * All threads may read one; it is closed on the thread of its scope, when no other thread uses it.
+ */
+public final class Tensor extends TensorData implements Value, AutoCloseable {
+  private long handle;
+  private Tracker.Ref ref;
+  /** The scope that frees it; null if the cleaner does. */
+  Scope owner;
+  /** Where it stands in its scope. */
+  int slot;
+
+  Tensor(long handle) {
+    this.handle = handle;
+  }
+
+  /** A tensor that no scope owns. */
+  static Tensor tracked(long handle) {
+    Tensor tensor = new Tensor(handle);
+    tensor.track();
+    return tensor;
+  }
+
+  void track() {
+    ref = Tracker.track(this, Tracker.Kind.TENSOR, handle, C.tenon_tensor_bytes(handle), null);
+  }
+
+  // ---- from host memory
+
+  /**
+   * Copies floats into a tensor of one axis.
+   *
+   * @param values the elements
+   * @return a tensor of float32
+   */
+  public static Tensor of(float... values) {
+    return of(values, new long[] {values.length});
+  }
+
+  /**
+   * Copies floats.
+   *
+   * @param values the elements, row-major
+   * @param shape the sizes
+   * @return a tensor of float32
+   */
+  public static Tensor of(float[] values, long... shape) {
+    return HostMemory.copy(MemorySegment.ofArray(values), DType.FLOAT32, shape);
+  }
+
+  /**
+   * Copies doubles into a tensor of one axis.
+   *
+   * @param values the elements
+   * @return a tensor of float64
+   */
+  public static Tensor of(double... values) {
+    return of(values, new long[] {values.length});
+  }
+
+  /**
+   * Copies doubles.
+   *
+   * @param values the elements, row-major
+   * @param shape the sizes
+   * @return a tensor of float64
+   */
+  public static Tensor of(double[] values, long... shape) {
+    return HostMemory.copy(MemorySegment.ofArray(values), DType.FLOAT64, shape);
+  }
+
+  /**
+   * Copies ints into a tensor of one axis.
+   *
+   * @param values the elements
+   * @return a tensor of int32
+   */
+  public static Tensor of(int... values) {
+    return of(values, new long[] {values.length});
+  }
+
+  /**
+   * Copies ints.
+   *
+   * @param values the elements, row-major
+   * @param shape the sizes
+   * @return a tensor of int32
+   */
+  public static Tensor of(int[] values, long... shape) {
+    return HostMemory.copy(MemorySegment.ofArray(values), DType.INT32, shape);
+  }
+
+  /**
+   * Copies longs.
+   *
+   * @param values the elements, row-major
+   * @param shape the sizes
+   * @return a tensor of int64
+   */
+  public static Tensor of(long[] values, long... shape) {
+    return HostMemory.copy(MemorySegment.ofArray(values), DType.INT64, shape);
+  }
+
+  /**
+   * Copies bytes.
+   *
+   * @param values the elements, row-major
+   * @param dtype how they are read, such as {@link DType#UINT8}
+   * @param shape the sizes
+   * @return a tensor of the dtype
+   */
+  public static Tensor of(byte[] values, DType dtype, long... shape) {
+    return HostMemory.copy(MemorySegment.ofArray(values), dtype, shape);
+  }
+
+  /**
+   * Copies truth values.
+   *
+   * @param values the elements, row-major
+   * @param shape the sizes
+   * @return a tensor of bool
+   */
+  public static Tensor of(boolean[] values, long... shape) {
+    byte[] bytes = new byte[values.length];
+    for (int i = 0; i < bytes.length; ++i) {
+      bytes[i] = (byte) (values[i] ? 1 : 0);
+    }
+    return of(bytes, DType.BOOL, shape);
+  }
+
+  /**
+   * Copies rows of floats.
+   *
+   * @param rows the rows, all of one length
+   * @return a tensor of float32 with two axes
+   */
+  public static Tensor of(float[][] rows) {
+    int width = rows.length == 0 ? 0 : rows[0].length;
+    float[] all = new float[rows.length * width];
+    for (int i = 0; i < rows.length; ++i) {
+      if (rows[i].length != width) {
+        throw new TenonException(
+            Code.INVALID_ARGUMENT,
+            "of: row " + i + " has " + rows[i].length + " elements, and row 0 has " + width);
+      }
+      System.arraycopy(rows[i], 0, all, i * width, width);
+    }
+    return of(all, rows.length, width);
+  }
+
+  /**
+   * Copies a segment of heap or native memory.
+   *
+   * @param data the elements, row-major
+   * @param dtype their type
+   * @param shape the sizes
+   * @return the tensor
+   */
+  public static Tensor of(MemorySegment data, DType dtype, long... shape) {
+    return HostMemory.copy(data, dtype, shape);
+  }
+
+  /**
+   * Lends native memory, without a copy where the device can use it in place. The segment is
+   * reachable, and must not be written, until the tensor's memory is no longer needed.
+   *
+   * @param data the elements, row-major, in native memory that stays open as long
+   * @param dtype their type
+   * @param shape the sizes
+   * @return the tensor
+   */
+  public static Tensor lend(MemorySegment data, DType dtype, long... shape) {
+    return HostMemory.lend(data, dtype, shape, null, null);
+  }
+
+  /**
+   * Lends native memory with strides, and learns when it is free again.
+   *
+   * @param data the elements in native memory; the first is the tensor's first
+   * @param dtype their type
+   * @param shape the sizes
+   * @param strides in elements, one for each axis; null for row-major without gaps
+   * @param done runs once, on any thread, when the memory is no longer needed; may be null
+   * @return the tensor
+   */
+  public static Tensor lend(
+      MemorySegment data, DType dtype, long[] shape, long[] strides, Runnable done) {
+    return HostMemory.lend(data, dtype, shape, strides, done);
+  }
+
+  /**
+   * Lends a direct buffer, or copies one on the heap.
+   *
+   * @param data the elements between position and limit, in the machine's byte order
+   * @param shape the sizes
+   * @return a tensor of float32
+   */
+  public static Tensor of(FloatBuffer data, long... shape) {
+    if (data.order() != ByteOrder.nativeOrder()) {
+      throw new TenonException(
+          Code.INVALID_ARGUMENT, "of: the buffer is not in the machine's byte order");
+    }
+    MemorySegment segment = MemorySegment.ofBuffer(data);
+    return segment.isNative()
+        ? lend(segment, DType.FLOAT32, shape)
+        : of(segment, DType.FLOAT32, shape);
+  }
+
+  /**
+   * A number, which takes the dtype of the tensor that it meets.
+   *
+   * @param value the number
+   * @return a tensor without axes
+   */
+  public static Tensor scalar(double value) {
+    return Local.get().adopt(C.tenon_scalar_f64(value));
+  }
+
+  /**
+   * An integer, which takes the dtype of the tensor that it meets.
+   *
+   * @param value the number
+   * @return a tensor without axes
+   */
+  public static Tensor scalar(long value) {
+    return Local.get().adopt(C.tenon_scalar_i64(value));
+  }
+
+  /**
+   * A truth value.
+   *
+   * @param value the value
+   * @return a tensor without axes
+   */
+  public static Tensor scalar(boolean value) {
+    return Local.get().adopt(C.tenon_scalar_bool(value));
+  }
+
+  /**
+   * The same value on another device.
+   *
+   * @param device the device's name
+   * @return a copy, unless it lies there
+   */
+  public Tensor to(String device) {
+    long tensor = handle();
+    Local local = Local.get();
+    long at = local.reserve(8);
+    long error = C.tenon_tensor_copy_to(local.scope(), tensor, local.string(device), at);
+    long copy = Memory.getLong(at);
+    local.release(at);
+    Reference.reachabilityFence(this);
+    Calls.check(error);
+    return local.adopt(copy);
+  }
+
+  /** Gives its memory to the next call that takes it. It cannot be used again. */
+  public void donate() {
+    long error = C.tenon_tensor_donate(handle());
+    Reference.reachabilityFence(this);
+    Calls.check(error);
+  }
+
+  /**
+   * The element of the first axis at an index.
+   *
+   * @param index negative ones count from the end
+   * @return a view without that axis
+   */
+  public Tensor get(long index) {
+    if (rank() == 0 || index < -size(0) || index >= size(0)) {
+      throw new TenonException(
+          Code.OUT_OF_RANGE,
+          rank() == 0
+              ? "get: the tensor has no axes"
+              : "get: index " + index + " is outside [-" + size(0) + ", " + size(0) + ")");
+    }
+    long at = index < 0 ? index + size(0) : index;
+    try (Tensor part =
+        slice(new Ops.SliceAttrs().starts(at).ends(at + 1).axes(0).steps(1))) {
+      return part.squeeze(0);
+    }
+  }
+
+  /**
+   * The value as NumPy prints it.
+   *
+   * @return the text
+   */
+  @Override
+  public String toString() {
+    return handle == 0 ? "closed tensor" : text(false);
+  }
+
+  /**
+   * The value with dtype, shape and device.
+   *
+   * @return such as "[1. 2.] : f32[2] on cpu:0"
+   */
+  public String describe() {
+    return text(true);
+  }
+
+  private String text(boolean longForm) {
+    long tensor = handle();
+    Local local = Local.get();
+    long at = local.top;
+    try {
+      long out = local.reserve(16);
+      long error =
+          C.tenon_tensor_format(local.scope(), tensor, formatOptions(local, longForm), out);
+      Calls.check(error);
+      return Local.takeText(out);
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /** NumPy's options. */
+  static long formatOptions(Local local, boolean longForm) {
+    long options = local.reserveZeros(Structs.tenon_format_options.SIZE);
+    Memory.putInt(options, (int) Structs.tenon_format_options.SIZE);
+    Memory.putInt(options + Structs.tenon_format_options.precision, 8);
+    Memory.putLong(options + Structs.tenon_format_options.threshold, 1000);
+    Memory.putInt(options + Structs.tenon_format_options.edge_items, 3);
+    Memory.putInt(options + Structs.tenon_format_options.line_width, 75);
+    Memory.putBoolean(options + Structs.tenon_format_options.long_form, longForm);
+    return options;
+  }
+
+  // ---- life
+
+  @Override
+  long handle() {
+    long tensor = handle;
+    if (tensor == 0) {
+      throw new IllegalStateException("the tensor is closed, or the scope that owned it is");
+    }
+    return tensor;
+  }
+
+  long handleOrZero() {
+    return handle;
+  }
+
+  static long handleOf(Tensor tensor) {
+    return tensor == null ? 0 : tensor.handle();
+  }
+
+  /** Frees it at once. A second call does nothing. */
+  @Override
+  public void close() {
+    long tensor = handle;
+    if (tensor == 0) {
+      return;
+    }
+    Scope scope = owner;
+    if (scope != null) {
+      if (!scope.isOnItsThread()) {
+        throw new IllegalStateException("a tensor is closed on the thread of its scope");
+      }
+      scope.remove(this);
+      handle = 0;
+      C.tenon_tensor_release(tensor);
+    } else {
+      handle = 0;
+      Tracker.close(ref);
+    }
+  }
+
+  /**
+   * Whether it was closed, by itself or with its scope.
+   *
+   * @return true if it cannot be used
+   */
+  public boolean isClosed() {
+    return handle == 0;
+  }
+
+  /** Its scope closes. */
+  void releaseOwned() {
+    long tensor = handle;
+    handle = 0;
+    owner = null;
+    C.tenon_tensor_release(tensor);
+  }
+}

@@ -1,0 +1,38 @@
+package dev.tenon;
+
+import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A dtype and a shape.
+ *
+ * @param dtype the element type; {@link DType#NONE} for an input that is absent
+ * @param shape the sizes
+ */
+public record TensorType(DType dtype, List<Long> shape) {
+  private static final int MOST_AXES = 16;
+
+  static TensorType read(long at) {
+    int rank = Memory.getInt(at + Structs.tenon_type.rank);
+    List<Long> shape = new ArrayList<>();
+    for (int axis = 0; axis < rank; ++axis) {
+      shape.add(Memory.getLong(at + Structs.tenon_type.shape + 8L * axis));
+    }
+    return new TensorType(new DType(Memory.getInt(at + Structs.tenon_type.dtype)), shape);
+  }
+
+  void write(long at) {
+    if (shape.size() > MOST_AXES) {
+      throw new TenonException(
+          Code.INVALID_ARGUMENT,
+          "a type has " + shape.size() + " axes, and there may be " + MOST_AXES);
+    }
+    Memory.putInt(at + Structs.tenon_type.dtype, dtype.bits());
+    Memory.putInt(at + Structs.tenon_type.rank, shape.size());
+    for (int axis = 0; axis < shape.size(); ++axis) {
+      Memory.putLong(at + Structs.tenon_type.shape + 8L * axis, shape.get(axis));
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package dev.tenon;
+
+import dev.tenon.internal.C;
+import dev.tenon.internal.Memory;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** One traced form of a function. */
+public final class Trace extends NativeHandle {
+  Trace(long handle) {
+    super(Tracker.Kind.TRACE, handle, false);
+  }
+
+  /**
+   * Runs it; it never traces anew.
+   *
+   * @param inputs tensors that it serves
+   * @return its outputs
+   */
+  public List<Tensor> call(Tensor... inputs) {
+    Local local = Local.get();
+    long scope = local.scope();
+    long at = local.top;
+    try {
+      int count = countOutputs();
+      long out = local.reserve(Math.max(8, 8L * count));
+      long given = local.handles(inputs);
+      Calls.check(C.tenon_trace_call(scope, handle(), given, inputs.length, out, count));
+      return Arrays.asList(local.adoptAll(out, count));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(inputs);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * How many inputs it has.
+   *
+   * @return the number
+   */
+  public int countInputs() {
+    return (int) C.tenon_trace_count_inputs(handle());
+  }
+
+  /**
+   * How many outputs it has.
+   *
+   * @return the number
+   */
+  public int countOutputs() {
+    return (int) C.tenon_trace_count_outputs(handle());
+  }
+
+  /**
+   * The variables that it reads or assigns.
+   *
+   * @return in the order of their first use
+   */
+  public List<Variable> variables() {
+    List<Variable> all = new ArrayList<>();
+    long count = C.tenon_trace_count_variables(handle());
+    for (long i = 0; i < count; ++i) {
+      all.add(Variable.share(C.tenon_trace_variable(handle(), i)));
+    }
+    return all;
+  }
+
+  /**
+   * The ops whose calls have effects.
+   *
+   * @return their names, in their order
+   */
+  public List<String> effects() {
+    List<String> all = new ArrayList<>();
+    Local local = Local.get();
+    long count = C.tenon_trace_count_effects(handle());
+    for (long i = 0; i < count; ++i) {
+      all.add(Memory.text(C.tenon_trace_effect(local.result, handle(), i)));
+    }
+    return all;
+  }
+
+  /**
+   * Its inputs, calls and outputs.
+   *
+   * @return the text
+   */
+  @Override
+  public String toString() {
+    Local local = Local.get();
+    long at = local.reserve(16);
+    long error = C.tenon_trace_text(handle(), at);
+    try {
+      Calls.check(error);
+      return Local.takeText(at);
+    } finally {
+      local.release(at);
+    }
+  }
+}

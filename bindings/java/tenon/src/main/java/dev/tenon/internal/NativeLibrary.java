@@ -1,0 +1,195 @@
+// Finds libtenon, and links its functions.
+
+package dev.tenon.internal;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The native library: the file that the property {@code dev.tenon.library} or the environment
+ * variable {@code TENON_LIBRARY} names; else {@code libtenon.so} in a folder of
+ * {@code java.library.path}; else the one in a platform jar, such as {@code tenon-linux-x86_64};
+ * else one that the system's loader finds.
+ */
+public final class NativeLibrary {
+  private NativeLibrary() {}
+
+  /** The system property that names the file. */
+  public static final String PROPERTY = "dev.tenon.library";
+
+  private static final String FILE = System.mapLibraryName("tenon");
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final SymbolLookup SYMBOLS = open();
+
+  static MethodHandle link(
+      String name, boolean trivial, MemoryLayout result, MemoryLayout... parameters) {
+    MemorySegment symbol =
+        SYMBOLS
+            .find(name)
+            .orElseThrow(
+                () ->
+                    new UnsatisfiedLinkError(
+                        "libtenon does not export " + name + ": it is of another version"));
+    FunctionDescriptor type =
+        result == null
+            ? FunctionDescriptor.ofVoid(parameters)
+            : FunctionDescriptor.of(result, parameters);
+    return trivial
+        ? LINKER.downcallHandle(symbol, type, Linker.Option.critical(false))
+        : LINKER.downcallHandle(symbol, type);
+  }
+
+  /**
+   * Makes a function of C of a static Java method. It is never freed.
+   *
+   * @param lookup sees the method
+   * @param where the class that has it
+   * @param name its name
+   * @param type what C passes and takes
+   * @return the address
+   */
+  public static long upcall(
+      MethodHandles.Lookup lookup, Class<?> where, String name, FunctionDescriptor type) {
+    try {
+      MethodType carriers = type.toMethodType();
+      MethodHandle target = lookup.findStatic(where, name, carriers);
+      return LINKER.upcallStub(target, type, Arena.global()).address();
+    } catch (ReflectiveOperationException missing) {
+      throw new AssertionError(name, missing);
+    }
+  }
+
+  /**
+   * The address of a function of the C library.
+   *
+   * @param name its name
+   * @return the address
+   */
+  public static MemorySegment standard(String name) {
+    return LINKER.defaultLookup().find(name).orElseThrow();
+  }
+
+  /**
+   * A call of a function by its address, which is the first argument.
+   *
+   * @param type what it takes and returns
+   * @return the handle
+   */
+  public static MethodHandle caller(FunctionDescriptor type) {
+    return LINKER.downcallHandle(type);
+  }
+
+  private static SymbolLookup open() {
+    List<String> tried = new ArrayList<>();
+    String named = System.getProperty(PROPERTY, System.getenv("TENON_LIBRARY"));
+    if (named != null) {
+      return load(Path.of(named).toAbsolutePath());
+    }
+    for (String folder : System.getProperty("java.library.path", "").split(":")) {
+      Path file = Path.of(folder.isEmpty() ? "." : folder, FILE).toAbsolutePath();
+      if (Files.exists(file)) {
+        return load(file);
+      }
+      tried.add(file.toString());
+    }
+    List<Path> needed = new ArrayList<>();
+    Path unpacked = unpack(tried, needed);
+    if (unpacked != null) {
+      // First libtenon, which takes thread-local storage that others would leave too little of; then
+      // what its plugins need, which the loader finds by name once it is loaded.
+      SymbolLookup library = load(unpacked);
+      needed.forEach(NativeLibrary::load);
+      return library;
+    }
+    try {
+      return SymbolLookup.libraryLookup(FILE, Arena.global());
+    } catch (IllegalArgumentException missing) {
+      tried.add(FILE + " of the system's loader");
+    }
+    throw new UnsatisfiedLinkError(
+        "libtenon is not found: set -D"
+            + PROPERTY
+            + "=/path/to/"
+            + FILE
+            + ", or add the platform jar dev.tenon:tenon-"
+            + platform()
+            + "; looked for "
+            + String.join(", ", tried));
+  }
+
+  private static SymbolLookup load(Path file) {
+    try {
+      return SymbolLookup.libraryLookup(file, Arena.global());
+    } catch (IllegalArgumentException failed) {
+      UnsatisfiedLinkError error =
+          new UnsatisfiedLinkError("libtenon cannot be loaded from " + file);
+      error.initCause(failed);
+      throw error;
+    }
+  }
+
+  private static String platform() {
+    String machine = System.getProperty("os.arch").replace("amd64", "x86_64");
+    return System.getProperty("os.name").toLowerCase(Locale.ROOT) + "-" + machine;
+  }
+
+  // Copies what a platform jar holds into a folder that goes when the process ends. The jar lists
+  // its files, since a class loader cannot.
+  private static Path unpack(List<String> tried, List<Path> needed) {
+    String base = "dev/tenon/native/" + platform() + "/";
+    ClassLoader loader = NativeLibrary.class.getClassLoader();
+    try (InputStream index = loader.getResourceAsStream(base + "files.txt")) {
+      if (index == null) {
+        tried.add("the resource " + base + "files.txt");
+        return null;
+      }
+      Path folder = Files.createTempDirectory("tenon-");
+      folder.toFile().deleteOnExit();
+      String names = new String(index.readAllBytes(), StandardCharsets.UTF_8);
+      for (String name : names.lines().filter(line -> !line.isBlank()).toList()) {
+        Path file = folder.resolve(name).normalize();
+        if (!file.startsWith(folder)) {
+          throw new IOException("the platform jar lists " + name);
+        }
+        // From the top down: what is deleted last is registered first.
+        Path made = folder;
+        for (Path part : folder.relativize(file.getParent())) {
+          made = made.resolve(part);
+          if (!Files.exists(made)) {
+            Files.createDirectory(made);
+            made.toFile().deleteOnExit();
+          }
+        }
+        try (InputStream content = loader.getResourceAsStream(base + name)) {
+          if (content == null) {
+            throw new IOException("the platform jar lacks " + name);
+          }
+          Files.copy(content, file);
+        }
+        file.toFile().deleteOnExit();
+        if (!name.equals(FILE) && !name.contains("/")) {
+          needed.add(file);
+        }
+      }
+      return folder.resolve(FILE);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("the platform jar cannot be unpacked", failed);
+    }
+  }
+}

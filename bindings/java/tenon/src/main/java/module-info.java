@@ -1,0 +1,4 @@
+/** Tenon for Java. Run with {@code --enable-native-access=dev.tenon}. */
+module dev.tenon {
+  exports dev.tenon;
+}

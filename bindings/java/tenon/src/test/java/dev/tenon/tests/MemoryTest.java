@@ -1,0 +1,190 @@
+package dev.tenon.tests;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.Context;
+import dev.tenon.Device;
+import dev.tenon.Effects;
+import dev.tenon.Function;
+import dev.tenon.Gradients;
+import dev.tenon.Leaks;
+import dev.tenon.Scope;
+import dev.tenon.Tape;
+import dev.tenon.Tensor;
+import dev.tenon.Variable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Memory stays flat, and what throws leaks nothing. */
+class MemoryTest {
+  private static final long MARGIN = 48L << 20;
+
+  static long residentBytes() {
+    try {
+      String[] pages = Files.readString(Path.of("/proc/self/statm")).split(" ");
+      return Long.parseLong(pages[1]) * 4096;
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private static void staysFlat(Runnable tenth) {
+    tenth.run();
+    tenth.run();
+    System.gc();
+    long before = residentBytes();
+    for (int i = 0; i < 8; ++i) {
+      tenth.run();
+    }
+    System.gc();
+    long after = residentBytes();
+    assertTrue(after < before + MARGIN, "resident bytes grew from " + before + " to " + after);
+  }
+
+  @Test
+  void millionAddsInScopesLeaveMemoryFlat() {
+    staysFlat(
+        () -> {
+          for (int i = 0; i < 1000; ++i) {
+            try (Scope scope = Scope.open()) {
+              Tensor x = Tensor.of(1f, 2f);
+              for (int k = 0; k < 100; ++k) {
+                x = x.add(1);
+              }
+            }
+          }
+        });
+  }
+
+  @Test
+  void millionAddsWithoutScopesLeaveMemoryFlat() {
+    Runnable adds =
+        () -> {
+          Tensor x = Tensor.of(1f, 2f);
+          for (int k = 0; k < 100_000; ++k) {
+            x = x.add(1);
+          }
+        };
+    // Until the heap of Java has the size that it keeps.
+    for (int i = 0; i < 10; ++i) {
+      adds.run();
+    }
+    staysFlat(adds);
+  }
+
+  @Test
+  void tenThousandStepsLeaveMemoryFlat() {
+    try (Scope all = Scope.open();
+        Variable w = new Variable(Tensor.of(new float[64], 8, 8))) {
+      Tensor x = Tensor.of(new float[64], 8, 8);
+      staysFlat(
+          () -> {
+            for (int i = 0; i < 1000; ++i) {
+              try (Scope scope = Scope.open();
+                  Tape tape = new Tape()) {
+                Tensor loss = w.read().matmul(x).sub(1).square().mean();
+                w.assign(w.read().sub(tape.gradient(loss, w).mul(0.1)));
+              }
+            }
+          });
+    }
+  }
+
+  /** Counts the calls of a step, and throws at one of them. */
+  private static final class Fault {
+    final RuntimeException thrown = new IllegalStateException("ordered");
+    final int at;
+    int calls;
+
+    Fault(int at) {
+      this.at = at;
+    }
+
+    Tensor pass(Tensor x) {
+      if (calls++ == at) {
+        throw thrown;
+      }
+      return x;
+    }
+  }
+
+  /** A step whose every op is followed by a callback that may throw. */
+  private static void step(Fault fault, Variable w, boolean traced) {
+    try (Scope scope = Scope.open();
+        Tape tape = new Tape()) {
+      Tensor x = Tensor.of(1f, 2f);
+      Function code =
+          Function.of(
+              in -> {
+                Tensor a = fault.pass(in.mul(w.read()));
+                Tensor b = fault.pass(Effects.hostCall(y -> fault.pass(y.square()), a));
+                return fault.pass(b.sum());
+              });
+      try (code) {
+        Tensor loss =
+            traced
+                ? code.apply(x)
+                : Effects.hostCall(
+                    y -> fault.pass(y.sum().broadcast_to(2)), fault.pass(x.mul(w.read())));
+        Tensor same =
+            Gradients.customGradient(
+                in -> List.of(fault.pass(in.get(0).identity())),
+                call -> List.of(fault.pass(call.cotangents().get(0).mul(2))),
+                loss);
+        w.assign(w.read().sub(fault.pass(tape.gradient(same, w)).mul(0.01)));
+      }
+    }
+  }
+
+  @Test
+  void callbacksThatThrowAtEachOpLeakNothing() {
+    try (Context context = new Context();
+        Scope all = Scope.open(context);
+        Variable w = new Variable(Tensor.of(3f, 4f));
+        Device cpu = all.device()) {
+      for (boolean traced : new boolean[] {false, true}) {
+        Fault none = new Fault(-1);
+        step(none, w, traced);
+        assertTrue(none.calls >= 5, none.calls + " calls");
+        Leaks.collect();
+        long bytes = cpu.memory().liveBytes();
+        long tracked = Leaks.tracked();
+        for (int at = 0; at < none.calls; ++at) {
+          Fault fault = new Fault(at);
+          assertSame(
+              fault.thrown,
+              assertThrows(IllegalStateException.class, () -> step(fault, w, traced)));
+        }
+        assertEquals(bytes, cpu.memory().liveBytes());
+        assertTrue(Leaks.tracked() <= tracked, Leaks.tracked() + " objects, were " + tracked);
+      }
+    }
+  }
+
+  @Test
+  void abandonedObjectsAreFreed() throws Exception {
+    Thread thread =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  for (int i = 0; i < 1000; ++i) {
+                    Tensor x = Tensor.of(1f);
+                    new Variable(x);
+                    Function.of(y -> y.add(1)).apply(x);
+                    new Tape();
+                  }
+                });
+    thread.join();
+    for (int i = 0; i < 20 && Leaks.tracked() > 400; ++i) {
+      Leaks.collect();
+    }
+    assertTrue(Leaks.tracked() < 400, Leaks.tracked() + " objects");
+  }
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Lays out what the platform jar carries, of a build, and builds the jars
+#
+#   java_platform.sh [PRESET]
+#
+# The jar tenon-linux-x86_64 holds libtenon, the plugins cpu and vulkan, and the oneTBB that cpu needs.
+# glibc.txt in it names the oldest glibc that all of them run with.
+set -eu
+
+build=build/${1:-release}
+base=build/java/natives/dev/tenon/native/linux-x86_64
+rm -rf build/java/natives
+mkdir -p "$base/tenon/plugins"
+cp -L "$build/libtenon.so" "$base/"
+for plugin in cpu vulkan; do
+  cp -L "$build/tenon/plugins/libtenon_$plugin.so" "$base/tenon/plugins/"
+done
+for library in $(ldd "$base/tenon/plugins/libtenon_cpu.so" | sed -n 's/.*=> \(.*libtbb[^ ]*\) .*/\1/p'); do
+  cp -L "$library" "$base/"
+done
+(cd "$base" && find . -name '*.so*' | sed 's|^\./||' | LC_ALL=C sort >files.txt)
+(cd "$base" && xargs -n 1 objdump -T <files.txt) | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' |
+  sort -V | tail -n 1 >"$base/glibc.txt"
+echo "-- needs glibc $(cat "$base/glibc.txt") or later" >&2
+exec sh tools/dev/mvn.sh -q package -DskipTests

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs Maven on the Java binding, offline, with the Java that tools/dev/java.sh found
+#
+#   mvn.sh [--online] ARGUMENTS OF mvn...
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$root/build/java/env"
+export JAVA_HOME
+online=-o
+if [ "${1:-}" = --online ]; then
+  online=
+  shift
+fi
+# Maven's own libraries use what later versions of Java warn of.
+export MAVEN_OPTS="${MAVEN_OPTS:-} -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow
+  --enable-native-access=ALL-UNNAMED"
+# A runtime from PyPI does not know the certificates that this machine trusts.
+certificates=/etc/ssl/certs/java/cacerts
+if [ -n "$TENON_MAVEN_FLAGS" ] && [ -e "$certificates" ]; then
+  MAVEN_OPTS="$MAVEN_OPTS -Djavax.net.ssl.trustStore=$certificates"
+fi
+exec mvn -B $online $TENON_MAVEN_FLAGS -f "$root/bindings/java/pom.xml" "$@"
