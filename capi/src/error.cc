@@ -32,9 +32,7 @@ tenon_code tenon_error_code(const tenon_error* error) {
 }
 
 tenon_string tenon_error_message(const tenon_error* error) {
-  if (!error) return TENON_STR("");
-  const std::string_view message = tenon::message_of(*error);
-  return {message.data(), message.size()};
+  return field(error, &tenon::ErrorInfo::message);
 }
 
 tenon_string tenon_error_op(const tenon_error* error) {

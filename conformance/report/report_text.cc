@@ -1,9 +1,8 @@
 #include "conformance/report/report_text.h"
 
-#include <cstring>
+#include <cstdio>
+#include <fstream>
 #include <stdexcept>
-
-#include "files/atomic_file.h"
 
 namespace tenon_kit {
 
@@ -31,10 +30,12 @@ std::string escaped(const std::string& text) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  tenon_files::AtomicFile file(path);
-  file.write(text);
-  if (!file.finish()) {
-    throw std::runtime_error("cannot write " + path + ": " + std::strerror(file.error()));
+  const std::string beside = path + ".part";
+  std::ofstream file(beside, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
+    throw std::runtime_error("cannot write " + path);
   }
 }
 

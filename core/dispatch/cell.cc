@@ -1,7 +1,5 @@
 #include "core/dispatch/cell.h"
 
-#include "core/base/error.h"
-
 namespace tenon {
 
 Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
@@ -30,12 +28,7 @@ void Cell::hold(const Tensor& value) {
 }
 
 Tensor Cell::load(Scope& scope) const {
-  if (scope.traced_cells()) return scope.traced_cells()->load(*this);
-  Tensor value = held();
-  require_code(!value->storage->traced, Code::kFailedPrecondition,
-               "the {} was made by code under trace that failed before it had a value",
-               kind() == Kind::kVariable ? "variable" : "generator");
-  return value;
+  return scope.traced_cells() ? scope.traced_cells()->load(*this) : held();
 }
 
 void Cell::store(Scope& scope, const Tensor& value) {

@@ -4,8 +4,6 @@
 
 #include <tenon/plugin.h>
 
-#include <string_view>
-
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/scope.h"
 
@@ -53,10 +51,8 @@ class Launcher {
   const PreparedKernel* kernel_;
 };
 
-// Reports what a kernel that ran wrote into the scope's error record, if it wrote something.
+// Throws what a kernel that ran wrote into the scope's error record.
 void check_record(Scope& scope, Device& device, const OpDef& op);
-// Reports it, and clears the record. `location` is the user's source line.
-void report_record(Scope& scope, Device& device, const OpDef& op, std::string_view location);
 
 // On a synchronous device whose memory the host does not see: the scope's error record goes there
 // before a launch, and back behind it.

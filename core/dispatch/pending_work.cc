@@ -21,20 +21,15 @@ struct PendingWork::Check {
   uint64_t read_ticket = 0;  // Of the copy of a value; 0: all work is waited for.
   tenon_error_record record = {};
 
-  std::shared_ptr<const ErrorInfo> failure() {
-    return read_ticket ? queue.take_failure_of(read_ticket) : queue.take_failure(owner);
-  }
-  std::shared_ptr<const ErrorInfo> value_error() {
-    if (record.state == 0) return nullptr;
+  std::shared_ptr<const ErrorInfo> outcome() {
+    WorkQueue::Failure failure =
+        read_ticket ? queue.take_failure_of(read_ticket) : queue.take_failure(owner);
+    if (failure || record.state == 0) return failure;
     const WorkQueue::Site site = queue.site(record.site);
-    Error error = tenon::value_error(device, record, site.rule);
+    Error error = value_error(device, record, site.rule);
     error.set_op(site.op);
     error.set_location(site.location);
     return std::make_shared<ErrorInfo>(error.info());
-  }
-  std::shared_ptr<const ErrorInfo> outcome() {
-    std::shared_ptr<const ErrorInfo> found = failure();
-    return found ? found : value_error();
   }
 };
 
@@ -150,10 +145,9 @@ void PendingWork::clear_record() {
   may_have_written_record_ = false;
 }
 
-std::shared_ptr<const ErrorInfo> PendingWork::block(const std::shared_ptr<Check>& check) {
+void PendingWork::block(const std::shared_ptr<Check>& check) {
   queue_.wait();
-  if (const auto failure = check->failure()) throw Error(*failure);
-  return check->value_error();
+  if (const auto outcome = check->outcome()) throw Error(*outcome);
 }
 
 void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
@@ -162,9 +156,8 @@ void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
       [check = std::move(check), done = std::move(done)] { done(check->outcome().get()); });
 }
 
-std::shared_ptr<const ErrorInfo> PendingWork::read(const Storage& from, uint64_t offset, void* data,
-                                                   uint64_t bytes) {
-  return block(enqueue_check(&from, offset, data, bytes));
+void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes) {
+  block(enqueue_check(&from, offset, data, bytes));
 }
 
 void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes,
@@ -172,9 +165,7 @@ void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_
   call_back(enqueue_check(&from, offset, data, bytes), std::move(done));
 }
 
-void PendingWork::wait() {
-  if (const auto wrong = block(enqueue_check(nullptr, 0, nullptr, 0))) throw Error(*wrong);
-}
+void PendingWork::wait() { block(enqueue_check(nullptr, 0, nullptr, 0)); }
 
 void PendingWork::wait(Done done) {
   call_back(enqueue_check(nullptr, 0, nullptr, 0), std::move(done));

@@ -29,11 +29,11 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Tensor y = in[0];
   const auto axis = static_cast<size_t>(from_front(attrs.axis, y->rank()));
-  const auto part = [&](Size start, Size end) {
+  const auto part = [&](int64_t start, int64_t end) {
     return slice(y, {.starts = {start}, .ends = {end}, .axes = {attrs.axis}});
   };
   for (int64_t i = 0; i < attrs.n && y->shape()[axis] > 0; ++i) {
-    const Size size = y->shape()[axis];
+    const int64_t size = y->shape()[axis];
     y = sub(part(1, size), part(0, size - 1));
   }
   return {y};

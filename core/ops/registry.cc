@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/base/immortal.h"
-
 namespace tenon {
 
 namespace ops {
@@ -48,7 +46,7 @@ struct Registry {
 };
 
 const Registry& registry() {
-  static const Immortal<Registry> instance{Registry()};
+  static const Registry instance;
   return instance;
 }
 

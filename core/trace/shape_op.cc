@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -113,7 +112,7 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x) {
 }  // namespace
 
 const OpDef& control::shape() {
-  static const Immortal<OpDef> op = [] {
+  static const OpDef op = [] {
     OpDef made = ops::define<Attrs>({.name = "shape", .infer = infer});
     made.run = run;
     return made;

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 
-#include "files/atomic_file.h"
 #include "tools/tenon/failure.h"
 
 namespace tenon::command {
@@ -236,13 +235,15 @@ void write_npy(const std::string& path, DType dtype, std::span<const int64_t> sh
   const char start[] = {1, 0, static_cast<char>(header.size() & 0xff),
                         static_cast<char>(header.size() >> 8)};
 
-  tenon_files::AtomicFile file(path);
+  FILE* const file = open(path, "wb").release();
+  bool ok = true;
   for (const std::string_view part :
        {kMagic, std::string_view(start, sizeof start), std::string_view(header), bytes}) {
-    file.write(part);
+    ok = ok && std::fwrite(part.data(), 1, part.size(), file) == part.size();
   }
-  if (!file.finish()) {
-    fail(path, fmt::format("cannot be written: {}", std::strerror(file.error())));
+  const int error = errno;
+  if (std::fclose(file) != 0 || !ok) {
+    fail(path, fmt::format("cannot be written: {}", std::strerror(ok ? errno : error)));
   }
 }
 
