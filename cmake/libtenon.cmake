@@ -72,6 +72,8 @@ else()
                                          SOVERSION ${PROJECT_VERSION_MAJOR})
   set(map ${CMAKE_CURRENT_LIST_DIR}/libtenon.map)
   target_link_options(tenon PRIVATE LINKER:--version-script=${map})
+  # Threads that end call back into it (core/base/pool.cc), so dlclose() leaves it in place.
+  target_link_options(tenon PRIVATE LINKER:-z,nodelete)
   set_target_properties(tenon PROPERTIES LINK_DEPENDS ${map})
   if(NOT TENON_SANITIZE)
     target_link_options(tenon PRIVATE LINKER:-z,defs)

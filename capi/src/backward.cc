@@ -1,16 +1,24 @@
 #include "capi/src/backward.h"
 
+#include "core/dispatch/dispatch.h"
+#include "core/trace/control.h"
+
 namespace tenon::capi {
 
 BackwardArgs::BackwardArgs(const VjpArgs& args) : args_(args) {
+  Scope& scope = current_scope();
+  // Handles of its own, which the callback can tell from tensors that it captured.
+  const auto own = [&](const Tensor& x) {
+    kept_.push_back(another(scope, x));
+    return to_handle(kept_.back().get());
+  };
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     const bool is_absent = args.input_type(i).dtype == DType::kNone;
-    inputs_.push_back(is_absent ? nullptr : to_handle(args.input(i).get()));
+    inputs_.push_back(is_absent ? nullptr : own(args.input(i)));
   }
   for (size_t i = 0; i < args.n_outputs(); ++i) {
-    outputs_.push_back(to_handle(args.output(i).get()));
-    kept_.push_back(args.cotangent(i));
-    cotangents_.push_back(to_handle(kept_.back().get()));
+    outputs_.push_back(own(args.output(i)));
+    cotangents_.push_back(own(args.cotangent(i)));
   }
   c_ = {.struct_size = sizeof c_,
         .reserved = 0,
@@ -25,12 +33,14 @@ Tensors BackwardArgs::take(Filled& filled, tenon_error* error) const {
   const std::vector<Tensor> given = filled.take(error, "the derivative", Entries::kNullable);
   Tensors gradients;
   for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i]) {
+    Tensor g = given[i];
+    if (g) {
       const TensorType& type = args_.input_type(i);
-      require(given[i]->type.dtype == type.dtype && given[i]->type.shape == type.shape,
-              "the derivative gives {} for input {}, which is {}", given[i]->type, i, type);
+      g = as_tensor(g, type.dtype);
+      require(g->type.dtype == type.dtype && g->type.shape == type.shape,
+              "the derivative gives {} for input {}, which is {}", g->type, i, type);
     }
-    gradients.push_back(given[i]);
+    gradients.push_back(std::move(g));
   }
   return gradients;
 }

@@ -23,7 +23,7 @@ class BackwardArgs {
   const VjpArgs& args_;
   std::vector<tenon_tensor*> inputs_;
   std::vector<tenon_tensor*> outputs_;
-  std::vector<Tensor> kept_;  // Cotangents, which may be made for this call.
+  std::vector<Tensor> kept_;
   std::vector<tenon_tensor*> cotangents_;
   tenon_backward_args c_ = {};
 };

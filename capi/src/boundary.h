@@ -42,4 +42,14 @@ tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
   });
 }
 
+// The same for calls that run callbacks of the user, which may release the last handle of the scope
+// or of its context: the call keeps them.
+template <class Body>
+tenon_error* boundary_with_callbacks(tenon_scope* handle, Body&& body) noexcept {
+  return boundary([&] {
+    const auto kept = Ref<Scope>::share(&get(handle, "scope"));
+    if (tenon_error* error = boundary_in(handle, std::forward<Body>(body))) throw take_error(error);
+  });
+}
+
 }  // namespace tenon::capi

@@ -68,9 +68,16 @@ void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImp
 Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tensor* const* inputs,
              size_t n_inputs) {
   tenon::SmallVector<TensorImpl*, 6> borrowed;
+  Tensors kept;
   try {
     const CallAttrs given(op, attrs);
     borrow(inputs, n_inputs, borrowed);
+    if (is_custom(op)) [[unlikely]] {
+      // Its callbacks may release them. What is donated may have no other owner.
+      for (TensorImpl* x : borrowed) {
+        if (x && x->donation == tenon::Donation::kNone) kept.push_back(tenon::Tensor::share(x));
+      }
+    }
     return tenon::apply(scope, op, given.view(), borrowed);
   } catch (tenon::Error& error) {
     error.set_op(op.name);
@@ -78,8 +85,15 @@ Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tens
   }
 }
 
+// Whether the attributes or the inputs say how many outputs there are: then none may be left out.
+bool counts_outputs(const OpDef& op) {
+  return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
+}
+
 void require_outputs(const OpDef& op, size_t wanted, size_t given) {
-  if (wanted > given) [[unlikely]] {
+  if (wanted == given) [[likely]]
+    return;
+  if (wanted > given || counts_outputs(op)) {
     tenon::Error error(tenon::Code::kInvalidArgument,
                        tenon::format("{} outputs are asked for, but it gives {}", {wanted, given}));
     error.set_op(op.name);
@@ -93,13 +107,16 @@ tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
                         tenon_tensor* const* inputs, size_t n_inputs, tenon_tensor** out_outputs,
                         size_t n_outputs) {
   clear_outputs(out_outputs, n_outputs);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  const auto body = [&](tenon::Scope& self) {
     const OpDef& found = find_op(self.context(), op);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     Tensors outputs = call(self, found, attrs, inputs, n_inputs);
     require_outputs(found, n_outputs, outputs.size());
     give_all(outputs, out_outputs, n_outputs);
-  });
+  };
+  if (op >> 31 != 0) [[unlikely]]
+    return boundary_with_callbacks(scope, body);
+  return boundary_in(scope, body);
 }
 
 tenon_error* tenon_op_find(tenon_context* context, tenon_string name, uint32_t* out_op) {

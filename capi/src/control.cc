@@ -6,6 +6,7 @@
 
 #include "capi/src/boundary.h"
 #include "capi/src/structs.h"
+#include "core/dispatch/nesting.h"
 
 using namespace tenon::capi;
 using tenon::Block;
@@ -15,20 +16,40 @@ using tenon::TensorSpan;
 
 namespace {
 
+// A call of control flow, which its errors name. What a block returned is the user's and stays.
+struct Named {
+  const char* name;
+  bool has_block_failed = false;
+};
+
+template <class Body>
+tenon_error* control(tenon_scope* scope, const char* name, Body&& body) noexcept {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
+    Named call = {name};
+    try {
+      body(self, call);
+    } catch (tenon::Error& error) {
+      if (!call.has_block_failed) error.set_op(name);
+      throw;
+    }
+  });
+}
+
 // The block as the core calls it, which gives so many outputs.
 struct Wanted {
   size_t least, most;
 };
-Block get_block(tenon::Scope& scope, const tenon_block& given, const char* name, Wanted wanted) {
+Block get_block(tenon::Scope& scope, Named& call, const tenon_block& given, const char* name,
+                Wanted wanted) {
   if (!given.function) fail_argument(name, "has no function");
-  return [&scope, given, name, wanted](TensorSpan inputs) {
-    std::vector<tenon_tensor*> handles;
-    for (const Tensor& x : inputs) handles.push_back(to_handle(x.get()));
+  return [&scope, &call, given, name, wanted](TensorSpan inputs) {
+    const tenon::Nesting nesting(call.name);
+    const Given own(scope, inputs);
     Filled filled(wanted.most);
-    Tensors outputs =
-        filled.take_first(given.function(given.payload, to_handle(&scope), handles.data(),
-                                         handles.size(), filled.out(), wanted.most),
-                          name);
+    tenon_error* error = given.function(given.payload, to_handle(&scope), own.data(), own.size(),
+                                        filled.out(), wanted.most);
+    call.has_block_failed = error != nullptr;
+    Tensors outputs = filled.take_first(error, name);
     tenon::require(outputs.size() >= wanted.least, "{} gives {} outputs instead of {}", name,
                    outputs.size(), wanted.least);
     return outputs;
@@ -57,10 +78,12 @@ tenon_error* tenon_cond(tenon_scope* scope, const tenon_tensor* predicate, tenon
                         size_t* out_count) {
   clear_outputs(out_outputs, n_outputs);
   clear_output(out_count);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return control(scope, "cond", [&](tenon::Scope& self, Named& call) {
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    const Block then = get_block(self, then_block, "then_block", wanted(n_outputs, out_count));
-    const Block otherwise = get_block(self, else_block, "else_block", wanted(n_outputs, out_count));
+    const Block then =
+        get_block(self, call, then_block, "then_block", wanted(n_outputs, out_count));
+    const Block otherwise =
+        get_block(self, call, else_block, "else_block", wanted(n_outputs, out_count));
     const Tensor choice = get_tensor(self, predicate, "predicate");
     give_counted(tenon::cond(self, choice, then, otherwise), out_outputs, out_count);
   });
@@ -71,13 +94,13 @@ tenon_error* tenon_case(tenon_scope* scope, const tenon_tensor* index, const ten
                         size_t* out_count) {
   clear_outputs(out_outputs, n_outputs);
   clear_output(out_count);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return control(scope, "case", [&](tenon::Scope& self, Named& call) {
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     if (n_blocks == 0) fail_argument("n_blocks", "is 0");
     require_pointer(blocks, "blocks");
     std::vector<Block> branches;
     for (size_t i = 0; i < n_blocks; ++i) {
-      branches.push_back(get_block(self, blocks[i], "a block", wanted(n_outputs, out_count)));
+      branches.push_back(get_block(self, call, blocks[i], "a block", wanted(n_outputs, out_count)));
     }
     const Tensor choice = get_tensor(self, index, "index");
     give_counted(tenon::switch_case(self, choice, branches), out_outputs, out_count);
@@ -88,11 +111,11 @@ tenon_error* tenon_while_loop(tenon_scope* scope, tenon_block condition, tenon_b
                               tenon_tensor* const* initial, size_t n_values,
                               const tenon_while_options* options, tenon_tensor** out_values) {
   clear_outputs(out_values, n_values);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return control(scope, "while_loop", [&](tenon::Scope& self, Named& call) {
     constexpr tenon_while_options kDefault = TENON_WHILE_OPTIONS_DEFAULT;
     if (n_values > 0) require_pointer(out_values, "out_values");
-    const Block holds = get_block(self, condition, "condition", {1, 1});
-    const Block next = get_block(self, body, "body", {n_values, n_values});
+    const Block holds = get_block(self, call, condition, "condition", {1, 1});
+    const Block next = get_block(self, call, body, "body", {n_values, n_values});
     const tenon_while_options how = read_struct(options, kDefault, "options");
     const std::vector<Tensor> given = get_tensors(self, initial, n_values, "initial");
     give_all(tenon::while_loop(self, holds, next, given,
@@ -108,14 +131,14 @@ tenon_error* tenon_scan(tenon_scope* scope, tenon_block body, tenon_tensor* cons
   clear_outputs(out_carried, n_carried);
   clear_outputs(out_stacked, n_stacked);
   clear_output(out_count);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return control(scope, "scan", [&](tenon::Scope& self, Named& call) {
     constexpr tenon_scan_options kDefault = TENON_SCAN_OPTIONS_DEFAULT;
     if (n_carried > 0) require_pointer(out_carried, "out_carried");
     if (n_stacked > 0) require_pointer(out_stacked, "out_stacked");
     if (n_xs == 0) fail_argument("n_xs", "is 0");
     const tenon_scan_options how = read_struct(options, kDefault, "options");
     const Wanted most = {n_carried + (out_count ? 0 : n_stacked), n_carried + n_stacked};
-    const Block step = get_block(self, body, "body", most);
+    const Block step = get_block(self, call, body, "body", most);
     const std::vector<Tensor> carried = get_tensors(self, initial, n_carried, "initial");
     const std::vector<Tensor> over = get_tensors(self, xs, n_xs, "xs");
     Tensors found = tenon::scan(self, step, carried, over,

@@ -4,6 +4,7 @@
 #include "capi/src/boundary.h"
 #include "capi/src/custom_op.h"
 #include "capi/src/structs.h"
+#include "core/dispatch/nesting.h"
 #include "core/trace/control.h"
 
 using namespace tenon::capi;
@@ -15,6 +16,7 @@ namespace {
 tenon::CustomVjp vjp_of(const tenon_backward_function& backward, Payload payload) {
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = backward.function, shared](const tenon::VjpArgs& args) {
+    const tenon::Nesting nesting("a derivative");
     const BackwardArgs given(args);
     Filled filled(given.n_inputs());
     tenon_error* error = function(shared->get(), to_handle(&tenon::current_scope()), given.get(),
@@ -32,17 +34,17 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
   clear_outputs(out_outputs, n_outputs);
   const Payload forward_payload(forward.payload, forward.destroy);
   Payload backward_payload(backward.payload, backward.destroy);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     if (!forward.function) fail_argument("forward.function", "is NULL");
     if (!backward.function) fail_argument("backward.function", "is NULL");
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
     const tenon::Block code = [&](tenon::TensorSpan in) {
-      std::vector<tenon_tensor*> handles;
-      for (const Tensor& x : in) handles.push_back(to_handle(x.get()));
+      const tenon::Nesting nesting("forward");
+      const Given own(self, in);
       Filled filled(n_outputs);
-      tenon_error* error = forward.function(forward_payload.get(), scope, handles.data(),
-                                            handles.size(), filled.out(), n_outputs);
+      tenon_error* error = forward.function(forward_payload.get(), scope, own.data(), own.size(),
+                                            filled.out(), n_outputs);
       return Tensors(filled.take(error, "forward", Entries::kRequired));
     };
     const auto vjp =

@@ -6,6 +6,8 @@
 #include "capi/src/backward.h"
 #include "core/base/error_object.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/nesting.h"
+#include "core/trace/control.h"
 #include "core/trace/order.h"
 
 namespace tenon::capi {
@@ -87,6 +89,7 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
   std::vector<tenon_type> inputs;
   for (size_t i = 0; i < in.size(); ++i) inputs.push_back(to_c_type(in[i]));
   std::vector<tenon_type> outputs(self.op.n_outputs);
+  const Nesting nesting(op.name);
   if (tenon_error* error = self.op.infer(self.payload.get(), bytes_of(op, attrs), inputs.data(),
                                          inputs.size(), outputs.data(), outputs.size())) {
     throw take_error(error);
@@ -96,18 +99,38 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
   return types;
 }
 
+// What decompose gave as output `i`, once it is known to be what infer said: what follows in a
+// trace counts on that.
+Tensor checked(Tensor y, const TensorType& type, const Device& device, size_t i) {
+  y = as_tensor(y, type.dtype);
+  require(alike(y->type, type), "decompose gives {} as output {}, but infer said {}", y->type, i,
+          type);
+  require(y->storage->device == &device, "decompose gives output {} on {} instead of {}", i,
+          y->storage->device->name(), device.name());
+  return y;
+}
+
 // The user's ops, called in the scope of the call under way.
 Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
   const CustomOp& self = custom_of(op);
-  std::vector<tenon_tensor*> inputs;
-  for (const Tensor& x : in) inputs.push_back(to_handle(x.get()));
+  Scope& scope = current_scope();
+  std::vector<const TensorType*> types;
+  std::vector<TensorImpl*> borrowed;
+  for (const Tensor& x : in) {
+    types.push_back(&x->type);
+    borrowed.push_back(x.get());
+  }
+  const TensorTypes output_types = infer(op, attrs, {types.data(), types.size()});
+  const Nesting nesting(op.name);
+  const Given own(scope, in);
   Filled filled(self.op.n_outputs);
-  tenon_error* error =
-      self.op.decompose(self.payload.get(), to_handle(&current_scope()), bytes_of(op, attrs),
-                        inputs.data(), inputs.size(), filled.out(), self.op.n_outputs);
+  tenon_error* error = self.op.decompose(self.payload.get(), to_handle(&scope), bytes_of(op, attrs),
+                                         own.data(), own.size(), filled.out(), self.op.n_outputs);
+  Device& device = common_device(scope, borrowed);
   Tensors outputs;
   for (Tensor& y : filled.take(error, "decompose", Entries::kRequired)) {
-    outputs.push_back(std::move(y));
+    const size_t i = outputs.size();
+    outputs.push_back(checked(std::move(y), output_types[i], device, i));
   }
   return outputs;
 }
@@ -137,6 +160,7 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
   for (const TensorType& type : output_types) {
     outputs.push_back(host_array_of(type, memory.emplace_back()));
   }
+  const Nesting nesting(op.name);
   if (tenon_error* error = self.op.compute(self.payload.get(), bytes_of(op, attrs), inputs.data(),
                                            inputs.size(), outputs.data(), outputs.size())) {
     throw take_error(error);
@@ -151,6 +175,7 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
 
 Tensors backward(const OpDef& op, const void* attrs, const VjpArgs& args) {
   const CustomOp& self = custom_of(op);
+  const Nesting nesting(op.name);
   const BackwardArgs given(args);
   Filled filled(given.n_inputs());
   tenon_error* error =

@@ -4,6 +4,7 @@
 
 #include "capi/src/boundary.h"
 #include "capi/src/structs.h"
+#include "core/dispatch/nesting.h"
 
 using namespace tenon::capi;
 using tenon::Tensor;
@@ -16,6 +17,7 @@ tenon_error* tenon_context_set_print(tenon_context* context, tenon_print_callbac
     tenon::Context& self = get(context, "context");
     if (!callback.function) return self.set_print({});
     self.set_print([function = callback.function, payload](std::string_view text) {
+      const tenon::Nesting nesting("the print callback");
       function(payload->get(), {text.data(), text.size()});
     });
   });
@@ -23,7 +25,7 @@ tenon_error* tenon_context_set_print(tenon_context* context, tenon_print_callbac
 
 tenon_error* tenon_print(tenon_scope* scope, tenon_string format, tenon_tensor* const* values,
                          size_t n_values, const tenon_format_options* options) {
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     constexpr tenon_format_options kDefault = TENON_FORMAT_OPTIONS_DEFAULT;
     const tenon_format_options how = read_struct(options, kDefault, "options");
     const std::vector<Tensor> shown = get_tensors(self, values, n_values, "values");
@@ -33,7 +35,7 @@ tenon_error* tenon_print(tenon_scope* scope, tenon_string format, tenon_tensor* 
 
 tenon_error* tenon_assert(tenon_scope* scope, const tenon_tensor* condition, tenon_string message,
                           tenon_tensor* const* values, size_t n_values) {
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     const Tensor holds = get_tensor(self, condition, "condition");
     const std::vector<Tensor> shown = get_tensors(self, values, n_values, "values");
     tenon::assert_all(self, holds, get_text(message, "message"), shown);
@@ -46,12 +48,13 @@ tenon_error* tenon_host_call(tenon_scope* scope, tenon_tensor_function function,
                              size_t n_outputs) {
   clear_outputs(out_outputs, n_outputs);
   auto payload = std::make_shared<Payload>(function.payload, function.destroy);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     if (!function.function) fail_argument("function.function", "is NULL");
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const std::vector<Tensor> given = get_tensors(self, inputs, n_inputs, "inputs");
     const std::vector<Tensor> types = get_tensors(self, like, n_outputs, "like");
     const auto run = [run = function.function, payload, n_outputs](tenon::Scope& in, TensorSpan x) {
+      const tenon::Nesting nesting("the callback of host_call");
       std::vector<tenon_tensor*> handles;
       for (const Tensor& each : x) handles.push_back(to_handle(each.get()));
       Filled filled(n_outputs);

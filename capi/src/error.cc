@@ -32,7 +32,9 @@ tenon_code tenon_error_code(const tenon_error* error) {
 }
 
 tenon_string tenon_error_message(const tenon_error* error) {
-  return field(error, &tenon::ErrorInfo::message);
+  if (!error) return TENON_STR("");
+  const std::string_view message = tenon::message_of(*error);
+  return {message.data(), message.size()};
 }
 
 tenon_string tenon_error_op(const tenon_error* error) {

@@ -67,8 +67,14 @@ std::vector<InputSpec> read_specs(const tenon_input_spec* given, size_t n) {
 
 // What a function's body owns.
 struct Code {
-  Code(const tenon_function_body& body, Payload payload, const tenon_function_options& options)
-      : function(body.function), payload(std::move(payload)), max_outputs(options.max_outputs) {}
+  Code(std::string_view name, const tenon_function_body& body, Payload payload,
+       const tenon_function_options& options)
+      : name("function " + std::string(name)),
+        function(body.function),
+        payload(std::move(payload)),
+        max_outputs(options.max_outputs) {}
+
+  std::string name;  // As messages call it.
 
   decltype(tenon_function_body::function) function;
   Payload payload;
@@ -92,7 +98,7 @@ Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Stat
   tenon_error* error =
       code.function(code.payload.get(), to_handle(&scope), handles.data(), handles.size(),
                     given.data(), given.size(), filled.out(), code.max_outputs);
-  return filled.take_first(error, "the function");
+  return filled.take_first(error, code.name.c_str());
 }
 
 Function& get_function(const tenon::Scope& scope, const tenon_function* handle) {
@@ -124,9 +130,10 @@ tenon_error* tenon_function_create(tenon_context* context, tenon_string name,
     how.memory_budget = given.memory_budget_bytes;
     how.max_traces = given.max_traces;
     how.defaults = kept_defaults(given);
-    const auto code = std::make_shared<const Code>(body, std::move(payload), given);
+    const std::string_view text = get_text(name, "name");
+    const auto code = std::make_shared<const Code>(text, body, std::move(payload), given);
     give(Ref<Function>::adopt(new Function(
-             self, std::string(get_text(name, "name")),
+             self, std::string(text),
              [code](tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
                return run(*code, scope, inputs, statics);
              },
@@ -145,7 +152,7 @@ tenon_error* tenon_function_call(tenon_scope* scope, tenon_function* function,
                                  tenon_tensor** out_outputs, size_t n_outputs, size_t* out_count) {
   clear_outputs(out_outputs, n_outputs);
   clear_output(out_count);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Function& callee = get_function(self, function);
     const auto keep = Ref<Function>::share(&callee);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
@@ -163,8 +170,9 @@ tenon_error* tenon_function_find_trace(tenon_scope* scope, tenon_function* funct
                                        const tenon_static* statics, size_t n_statics,
                                        tenon_trace** out_trace) {
   clear_output(out_trace);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Function& callee = get_function(self, function);
+    const auto keep = Ref<Function>::share(&callee);
     require_pointer(out_trace, "out_trace");
     const StaticArguments given(statics, n_statics, callee.defaults());
     give(callee.bind(self, get_tensors(self, inputs, n_inputs, "inputs"), given.view()).trace,
@@ -177,8 +185,9 @@ tenon_error* tenon_function_trace(tenon_scope* scope, tenon_function* function,
                                   const tenon_static* statics, size_t n_statics,
                                   tenon_trace** out_trace) {
   clear_output(out_trace);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Function& callee = get_function(self, function);
+    const auto keep = Ref<Function>::share(&callee);
     require_pointer(out_trace, "out_trace");
     const StaticArguments given(statics, n_statics, callee.defaults());
     give(callee.trace(self, read_specs(specs, n_specs), given.view()), out_trace);
@@ -234,7 +243,7 @@ void tenon_trace_release(tenon_trace* trace) { release_handle(trace); }
 tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tensor* const* inputs,
                               size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   clear_outputs(out_outputs, n_outputs);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Trace& callee = get(trace, "trace");
     const auto keep = Ref<Trace>::share(&callee);
     if (&callee.context() != &self.context()) {

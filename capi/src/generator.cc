@@ -24,6 +24,7 @@ Generator& get_generator(const tenon::Scope& scope, tenon_generator* generator) 
 Tensors draw(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const void* attrs,
              const std::vector<Tensor>& inputs) {
   Generator& self = get_generator(scope, generator);
+  const auto keep = tenon::Ref<Generator>::share(&self);  // An op of the user's may release it.
   size_t place = 0;
   while (place < inputs.size() && inputs[place]) ++place;
   if (place == inputs.size()) fail_argument("inputs", "has no NULL where the state goes");
@@ -92,7 +93,7 @@ tenon_error* tenon_generator_call(tenon_scope* scope, tenon_generator* generator
                                   const void* attrs, tenon_tensor* const* inputs, size_t n_inputs,
                                   tenon_tensor** out_outputs, size_t n_outputs) {
   clear_outputs(out_outputs, n_outputs);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     require_pointer(inputs, "inputs");
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     Tensors outputs = draw(self, generator, op, attrs,

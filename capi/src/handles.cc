@@ -34,7 +34,19 @@ TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation m
   if (tensor.storage && &tensor.storage->device->context() != &scope.context()) {
     fail_argument(name, "belongs to another context than the scope");
   }
+  require_reach(scope, tensor);
   return tensor;
+}
+
+// The same for what a callback filled in.
+void check_filled(const TensorImpl& y, const char* who, size_t i) {
+  require(y.donation != Donation::kConsumed, "{} gives as output {} a tensor that was donated", who,
+          i);
+  const Scope* scope = find_current_scope();
+  if (!scope) return;
+  require(!y.storage || &y.storage->device->context() == &scope->context(),
+          "{} gives as output {} a tensor of another context", who, i);
+  require_reach(*scope, y);
 }
 
 }  // namespace
@@ -89,11 +101,13 @@ void end_donations(tenon_tensor* const* handles, size_t n) {
   }
 }
 
-std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name) {
+std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles, size_t n,
+                                const char* name) {
   std::vector<Source> sources;
   if (n > 0) require_pointer(handles, name);
   for (size_t i = 0; i < n; ++i) {
     sources.push_back(get_source(handles[i], {name, i}));
+    if (const auto* x = std::get_if<Tensor>(&sources.back())) require_reach(scope, **x);
   }
   return sources;
 }
@@ -136,6 +150,13 @@ tenon_string give_text(std::string_view text) {
   return {data, text.size()};
 }
 
+Given::Given(Scope& scope, TensorSpan tensors) {
+  for (const Tensor& x : tensors) {
+    tensors_.push_back(x ? another(scope, x) : x);
+    handles_.push_back(to_handle(tensors_.back().get()));
+  }
+}
+
 Filled::~Filled() {
   for (tenon_tensor* handle : handles_) release_handle(handle);
 }
@@ -149,6 +170,7 @@ std::vector<Tensor> Filled::take(tenon_error* error, const char* who, Entries en
       continue;
     }
     require(peek(handles_[i]) != nullptr, "{} left its output {} without a tensor", who, i);
+    check_filled(*peek(handles_[i]), who, i);
     tensors.push_back(Tensor::adopt(peek(std::exchange(handles_[i], nullptr))));
   }
   return tensors;

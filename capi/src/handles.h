@@ -141,7 +141,8 @@ std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles
 std::vector<Tensor> get_arguments(Scope& scope, tenon_tensor* const* handles, size_t n);
 // Behind such a call, and when nothing else holds them.
 void end_donations(tenon_tensor* const* handles, size_t n);
-std::vector<Source> get_sources(tenon_value* const* handles, size_t n, const char* name);
+std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles, size_t n,
+                                const char* name);
 
 std::string_view get_text(tenon_string text, const char* name);
 TextOptions get_text_options(const tenon_format_options& options);
@@ -179,6 +180,20 @@ void give_all(Results&& results, tenon_tensor** out, size_t n) {
 // Text that the caller frees with tenon_string_release(), and text that an object keeps alive.
 tenon_string give_text(std::string_view text);
 inline tenon_string lend_text(const std::string& text) { return {text.data(), text.size()}; }
+
+// What a callback is given: handles of its own for tensors, so that it can tell them from those
+// that it captured.
+class Given {
+ public:
+  Given(Scope& scope, TensorSpan tensors);
+
+  tenon_tensor* const* data() const { return handles_.data(); }
+  size_t size() const { return handles_.size(); }
+
+ private:
+  Tensors tensors_;
+  std::vector<tenon_tensor*> handles_;
+};
 
 // Tensors that a callback of the user filled in. They are owned from here on, also when it fails.
 class Filled {

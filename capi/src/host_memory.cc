@@ -72,20 +72,22 @@ double floating(DType dtype, const void* bits) {
 
 HostArray host_array(const TensorType& type, const int64_t* strides, void* data) {
   HostArray array{.type = type, .strides = dense_strides(type.shape), .data = data};
-  if (strides) array.strides = Dims(std::span<const int64_t>(strides, type.rank()));
   if (count(type.shape) == 0) return array;
-  int64_t last = 0;
+  int64_t before = 0, after = 0;  // Elements on either side of the first.
   const auto element = static_cast<int64_t>(size_of(type.dtype));
   for (size_t axis = 0; axis < type.rank(); ++axis) {
     const int64_t steps = type.shape[axis] - 1;
-    const int64_t stride = array.strides[axis];
-    const int64_t room = std::numeric_limits<int64_t>::max() / element - 1 - last;
-    require(stride >= 0, "stride {} of axis {} is negative", stride, axis);
-    require(steps == 0 || stride <= room / steps, "stride {} of axis {} leads out of memory",
-            stride, axis);
-    last += steps * stride;
+    // The stride of an axis of one element addresses nothing: lenders put anything there.
+    if (steps == 0) continue;
+    const int64_t stride = strides ? strides[axis] : int64_t{array.strides[axis]};
+    const int64_t room = std::numeric_limits<int64_t>::max() / element - 1 - before - after;
+    require(stride <= room / steps && stride >= -(room / steps),
+            "stride {} of axis {} leads out of memory", stride, axis);
+    array.strides[axis] = stride;
+    (stride < 0 ? before : after) += steps * (stride < 0 ? -stride : stride);
   }
-  array.bytes = static_cast<uint64_t>((last + 1) * element);
+  array.bytes_before = static_cast<uint64_t>(before * element);
+  array.bytes = static_cast<uint64_t>((before + after + 1) * element);
   return array;
 }
 
@@ -108,13 +110,15 @@ Tensor lend(Scope& scope, const HostArray& array, Payload loan) {
   auto kept = std::make_unique<Payload>(std::move(loan));
   const tenon_deleter deleter = {[](void* payload) { delete static_cast<Payload*>(payload); },
                                  kept.get()};
-  const Ref<Storage> storage = scope.device().allocator().import(array.data, array.bytes, deleter);
+  void* const begin = static_cast<char*>(array.data) - array.bytes_before;
+  const Ref<Storage> storage = scope.device().allocator().import(begin, array.bytes, deleter);
   if (!storage) return copy_in(scope, array);
   kept.release();
   auto* tensor = new TensorImpl;
   Tensor owner = Tensor::adopt(tensor);
   tensor->type = array.type;
   tensor->strides = array.strides;
+  tensor->offset = static_cast<int64_t>(array.bytes_before / size_of(array.type.dtype));
   tensor->storage = storage;
   tensor->dense = is_dense(array.type.shape, array.strides);
   return owner;

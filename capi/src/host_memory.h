@@ -8,12 +8,13 @@
 
 namespace tenon::capi {
 
-// Elements that somebody lends. Strides are not negative.
+// Elements that somebody lends. Strides may be negative or 0; that of an axis of size 1 is dense.
 struct HostArray {
   TensorType type;
   Dims strides;
-  void* data = nullptr;
-  uint64_t bytes = 0;  // Up to the end of the last element.
+  void* data = nullptr;       // The element whose indices are all 0.
+  uint64_t bytes = 0;         // From the lowest element to the end of the highest.
+  uint64_t bytes_before = 0;  // Of these, those before `data`, where strides are negative.
 };
 
 // `strides` NULL stands for row-major without gaps.

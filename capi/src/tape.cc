@@ -4,6 +4,8 @@
 
 #include "capi/src/boundary.h"
 #include "capi/src/structs.h"
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/nesting.h"
 
 using namespace tenon::capi;
 using tenon::Ref;
@@ -120,13 +122,14 @@ tenon_error* tenon_tape_gradient(tenon_scope* scope, tenon_tape* tape, tenon_ten
                                  tenon_value* const* sources, size_t n_sources,
                                  const tenon_gradient_options* options, tenon_tensor** out_grads) {
   clear_outputs(out_grads, n_sources);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Tape& from = get_tape(self, tape);
+    const auto keep = Ref<Tape>::share(&from);  // A derivative may release it.
     if (n_sources > 0) require_pointer(out_grads, "out_grads");
     give_all(
         from.gradient(get_tensors(self, targets, n_targets, "targets"),
                       get_tensors(self, cotangents, n_targets, "cotangents", Entries::kNullable),
-                      get_sources(sources, n_sources, "sources"), gradient_options(options)),
+                      get_sources(self, sources, n_sources, "sources"), gradient_options(options)),
         out_grads, n_sources);
   });
 }
@@ -136,12 +139,14 @@ tenon_error* tenon_tape_jacobian(tenon_scope* scope, tenon_tape* tape, tenon_ten
                                  const tenon_gradient_options* options,
                                  tenon_tensor** out_jacobians) {
   clear_outputs(out_jacobians, n_sources);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Tape& from = get_tape(self, tape);
+    const auto keep = Ref<Tape>::share(&from);  // A derivative may release it.
     if (n_sources > 0) require_pointer(out_jacobians, "out_jacobians");
-    give_all(from.jacobian(get_tensor(self, target, "target"),
-                           get_sources(sources, n_sources, "sources"), gradient_options(options)),
-             out_jacobians, n_sources);
+    give_all(
+        from.jacobian(get_tensor(self, target, "target"),
+                      get_sources(self, sources, n_sources, "sources"), gradient_options(options)),
+        out_jacobians, n_sources);
   });
 }
 
@@ -154,13 +159,15 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
   clear_outputs(out_grads, n_inputs);
   clear_output(out_variables);
   const Payload payload(function.payload, function.destroy);
-  return boundary_in(scope, [&](tenon::Scope& self) {
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     if (!function.function) fail_argument("function.function", "is NULL");
     if (n_outputs == 0) fail_argument("n_outputs", "is 0, and the first output is differentiated");
     require_pointer(out_outputs, "out_outputs");
     const tenon::GradientOptions how = gradient_options(options);
+    // The function may have captured an argument, or have it twice: only what it receives is
+    // differentiated by.
     std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
-    tenon::make_distinct(arguments);
+    for (Tensor& x : arguments) x = tenon::another(self, x);
     std::vector<tenon_tensor*> handles;
     for (const Tensor& x : arguments) handles.push_back(to_handle(x.get()));
 
@@ -172,6 +179,7 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
       tape->watch(x);
       sources.emplace_back(x);
     }
+    const tenon::Nesting nesting("the function");
     Filled filled(n_outputs);
     tenon_error* error =
         function.function(payload.get(), scope, handles.data(), n_inputs, filled.out(), n_outputs);

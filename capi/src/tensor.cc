@@ -8,6 +8,7 @@
 #include "capi/src/host_memory.h"
 #include "capi/src/structs.h"
 #include "core/dispatch/dispatch.h"
+#include "core/ops/formulas.h"
 #include "core/tensor/text.h"
 #include "core/trace/tracer.h"
 
@@ -22,9 +23,13 @@ size_t bytes_of(const TensorType& type) {
   return static_cast<size_t>(tenon::count(type.shape)) * tenon::size_of(type.dtype);
 }
 
-// What is known of a tensor of a trace; NULL for one that has a value.
-const tenon::TracedInfo* traced(const TensorImpl* x) {
-  return x && x->storage && x->storage->traced ? &tenon::traced_info(*x) : nullptr;
+bool is_traced(const TensorImpl& x) { return x.storage && x.storage->traced; }
+
+int64_t read_count(const TensorImpl& x) {
+  if (!is_traced(x)) return tenon::count(x.type.shape);
+  int64_t n = 1;
+  for (size_t axis = 0; axis < x.rank(); ++axis) n *= tenon::read_size_of(x, axis);
+  return n;
 }
 
 const tenon::Device* device_of(const tenon_tensor* tensor) {
@@ -94,10 +99,11 @@ tenon_error* tenon_tensor_from_host(tenon_scope* scope, tenon_dtype dtype, const
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_tensor, "out_tensor");
     const TensorType type = get_type(dtype, shape, rank);
-    const HostArray array = host_array(type, strides, data);
+    HostArray array = host_array(type, strides, data);
     tenon::require(array.bytes <= size, "the elements reach to byte {}, but size is {}",
                    array.bytes, size);
     if (array.bytes > 0) require_pointer(data, "data");
+    if (data) array.data = static_cast<char*>(data) + array.bytes_before;
     give(lend(self, array, std::move(loan)), out_tensor);
   });
 }
@@ -124,30 +130,55 @@ size_t tenon_tensor_rank(const tenon_tensor* tensor) {
   return self ? self->rank() : 0;
 }
 
-const int64_t* tenon_tensor_shape(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
-  if (const tenon::TracedInfo* info = traced(self)) return info->shape.data();
-  return self ? self->type.shape.data() : nullptr;
+tenon_error* tenon_tensor_size(const tenon_tensor* tensor, int64_t axis, int64_t* out_size) {
+  clear_output(out_size);
+  return boundary([&] {
+    require_pointer(out_size, "out_size");
+    const TensorImpl& self = get(tensor, "tensor");
+    *out_size = tenon::read_size_of(
+        self, static_cast<size_t>(tenon::require_axis(axis, self.rank(), "axis")));
+  });
 }
 
-const int64_t* tenon_tensor_strides(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
-  if (const tenon::TracedInfo* info = traced(self)) return info->strides.data();
-  return self ? self->strides.data() : nullptr;
+tenon_error* tenon_tensor_shape(const tenon_tensor* tensor, const int64_t** out_shape,
+                                size_t* out_rank) {
+  clear_output(out_shape);
+  clear_output(out_rank);
+  return boundary([&] {
+    require_pointer(out_shape, "out_shape");
+    const TensorImpl& self = get(tensor, "tensor");
+    *out_shape = tenon::read_shape(self);
+    if (out_rank) *out_rank = self.rank();
+  });
 }
 
-int64_t tenon_tensor_count(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
-  if (const tenon::TracedInfo* info = traced(self)) return info->count;
-  return self ? int64_t{tenon::count(self->type.shape)} : 0;
+tenon_error* tenon_tensor_strides(const tenon_tensor* tensor, const int64_t** out_strides,
+                                  size_t* out_rank) {
+  clear_output(out_strides);
+  clear_output(out_rank);
+  return boundary([&] {
+    require_pointer(out_strides, "out_strides");
+    const TensorImpl& self = get(tensor, "tensor");
+    *out_strides = tenon::read_strides(self);
+    if (out_rank) *out_rank = self.rank();
+  });
 }
 
-size_t tenon_tensor_bytes(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
-  if (const tenon::TracedInfo* info = traced(self)) {
-    return static_cast<size_t>(std::max<int64_t>(info->count, 0)) * size_of(self->type.dtype);
-  }
-  return self ? bytes_of(self->type) : 0;
+tenon_error* tenon_tensor_count(const tenon_tensor* tensor, int64_t* out_count) {
+  clear_output(out_count);
+  return boundary([&] {
+    require_pointer(out_count, "out_count");
+    *out_count = read_count(get(tensor, "tensor"));
+  });
+}
+
+tenon_error* tenon_tensor_bytes(const tenon_tensor* tensor, size_t* out_bytes) {
+  clear_output(out_bytes);
+  return boundary([&] {
+    require_pointer(out_bytes, "out_bytes");
+    const TensorImpl& self = get(tensor, "tensor");
+    *out_bytes = static_cast<size_t>(read_count(self)) * tenon::size_of(self.type.dtype);
+  });
 }
 
 tenon_string tenon_tensor_device_name(const tenon_tensor* tensor) {
@@ -232,11 +263,13 @@ tenon_error* tenon_tensor_format(tenon_scope* scope, tenon_tensor* tensor,
     require_pointer(out_text, "out_text");
     const tenon_format_options given = read_struct(options, kDefault, "options");
     const tenon::TextOptions text = get_text_options(given);
-    const Tensor x = get_tensor(self, tensor, "tensor");
-    if (const tenon::TracedInfo* info = traced(x.get())) {
-      *out_text = give_text(info->text(x->type.dtype));
+    // Also of a trace that has ended.
+    const TensorImpl& shown = get(tensor, "tensor");
+    if (is_traced(shown)) {
+      *out_text = give_text(tenon::traced_text(shown));
       return;
     }
+    const Tensor x = get_tensor(self, tensor, "tensor");
     std::vector<char> data(bytes_of(x->type));
     tenon::to_host(self, x, data.data(), data.size());
     std::string words = tenon::to_text(x->type, data.data(), text);

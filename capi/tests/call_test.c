@@ -51,6 +51,32 @@ static void outputs_at_the_end_may_be_left_out(void) {
   tenon_tensor_release(y);
 }
 
+/* Of an op whose call says how many outputs it has, fewer are a mistake. */
+static void all_parts_are_asked_for(void) {
+  tenon_split_attrs halves = TENON_SPLIT_ATTRS_DEFAULT;
+  tenon_tensor* x = F32(1, 2, 3, 4);
+  tenon_tensor* parts[3] = {NULL, NULL, NULL};
+  tenon_tensor* pair[2];
+  halves.num_outputs = 2;
+  pair[0] = x;
+  pair[1] = x;
+
+  CHECK_ERROR(tenon_split(scope(), x, &halves, parts, 1), TENON_INVALID_ARGUMENT,
+              "split: 1 outputs are asked for, but it gives 2");
+  CHECK_ERROR(tenon_split(scope(), x, &halves, parts, 3), TENON_INVALID_ARGUMENT,
+              "split: 3 outputs are asked for, but it gives 2");
+  CHECK_ERROR(tenon_unstack(scope(), x, NULL, parts, 3), TENON_INVALID_ARGUMENT,
+              "unstack: 3 outputs are asked for, but it gives 4");
+  CHECK_ERROR(tenon_call(scope(), TENON_OP_meshgrid, NULL, pair, 2, parts, 1),
+              TENON_INVALID_ARGUMENT, "meshgrid: 1 outputs are asked for, but it gives 2");
+  CHECK(parts[0] == NULL);
+  CHECK_OK(tenon_split(scope(), x, &halves, parts, 2));
+  CHECK_VALUES(parts[1], 3, 4);
+  tenon_tensor_release(parts[0]);
+  tenon_tensor_release(parts[1]);
+  tenon_tensor_release(x);
+}
+
 static void unknown_ops_and_wrong_inputs_are_errors(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* long_one = F32(1, 2, 3);
@@ -256,6 +282,7 @@ int main(void) {
   RUN(an_op_is_found_by_name);
   RUN(calls_by_number);
   RUN(outputs_at_the_end_may_be_left_out);
+  RUN(all_parts_are_asked_for);
   RUN(unknown_ops_and_wrong_inputs_are_errors);
   RUN(wrong_attributes_are_errors);
   RUN(text_is_an_attribute_like_any_other);

@@ -156,16 +156,28 @@ void check_text(tenon_string text, const char* part, int whole, const char* file
           text.data ? text.data : "(null)");
 }
 
+int64_t count_of(const tenon_tensor* tensor) {
+  int64_t n = -1;
+  CHECK_OK(tenon_tensor_count(tensor, &n));
+  return n;
+}
+
+int64_t size_of(const tenon_tensor* tensor, int64_t axis) {
+  int64_t n = -1;
+  CHECK_OK(tenon_tensor_size(tensor, axis, &n));
+  return n;
+}
+
 void check_values(tenon_tensor* tensor, const double* values, size_t n, double tolerance,
                   const char* file, int line) {
   tenon_cast_attrs attrs = TENON_CAST_ATTRS_DEFAULT;
   tenon_tensor* wide = NULL;
   double* got = calloc(n ? n : 1, sizeof *got);
   size_t i;
-  if (!tensor || tenon_tensor_count(tensor) != (int64_t)n) {
+  if (!tensor || count_of(tensor) != (int64_t)n) {
     fail_at(file, line);
     fprintf(stderr, "expected %lu elements, but there are %ld\n", (unsigned long)n,
-            tensor ? (long)tenon_tensor_count(tensor) : -1L);
+            tensor ? (long)count_of(tensor) : -1L);
     free(got);
     return;
   }

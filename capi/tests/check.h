@@ -74,6 +74,10 @@ tenon_tensor* make_f32_matrix(int64_t rows, int64_t columns, const float* values
 /* i32[rows,columns] of zeros. */
 tenon_tensor* make_i32(int64_t rows, int64_t columns);
 
+/* What the host reads of a tensor; the test fails if it cannot. */
+int64_t count_of(const tenon_tensor* tensor);
+int64_t size_of(const tenon_tensor* tensor, int64_t axis);
+
 /* ---- custom ops --------------------------------------------------------- */
 
 /* Of an op that multiplies its input by a factor. */

@@ -99,13 +99,14 @@ static void cond_says_what_is_wrong(void) {
   const tenon_block ok = block_of(negative, x), none = block_of(NULL, NULL);
   size_t n = 7;
 
+  CHECK_ERROR(tenon_cond(scope(), x, ok, ok, out, 1, NULL), TENON_INVALID_ARGUMENT, "cond: ");
   CHECK_ERROR(tenon_cond(scope(), x, ok, ok, out, 1, NULL), TENON_INVALID_ARGUMENT, "bool[]");
   CHECK_ERROR(tenon_cond(scope(), yes, none, ok, out, 1, NULL), TENON_INVALID_ARGUMENT,
-              "then_block has no function");
+              "cond: then_block has no function");
   CHECK_ERROR(tenon_cond(scope(), yes, ok, none, out, 1, NULL), TENON_INVALID_ARGUMENT,
               "else_block has no function");
   CHECK_ERROR(tenon_cond(scope(), yes, ok, ok, out, 2, NULL), TENON_INVALID_ARGUMENT,
-              "then_block gives 1 outputs instead of 2");
+              "cond: then_block gives 1 outputs instead of 2");
   CHECK_ERROR(tenon_cond(scope(), yes, ok, ok, NULL, 1, NULL), TENON_INVALID_ARGUMENT,
               "out_outputs");
   CHECK_ERROR(tenon_cond(scope(), NULL, ok, ok, out, 1, NULL), TENON_INVALID_ARGUMENT, "predicate");
@@ -163,7 +164,7 @@ static void case_chooses_by_an_index(void) {
   CHECK_ERROR(tenon_case(scope(), x, NULL, 1, &code.escaped, 1, NULL), TENON_INVALID_ARGUMENT,
               "blocks");
   CHECK_ERROR(tenon_case(scope(), x, blocks, 2, &code.escaped, 1, NULL), TENON_INVALID_ARGUMENT,
-              "a block has no function");
+              "case: a block has no function");
   tenon_tensor_release(x);
   x = f32_scalar(1);
   CHECK_ERROR(tenon_case(scope(), x, blocks, 1, &code.escaped, 1, NULL), TENON_INVALID_ARGUMENT,
@@ -236,7 +237,7 @@ static void while_loop_says_what_is_wrong(void) {
   tenon_while_options options = TENON_WHILE_OPTIONS_DEFAULT;
 
   CHECK_ERROR(tenon_while_loop(scope(), none, body, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
-              "condition has no function");
+              "while_loop: condition has no function");
   CHECK_ERROR(tenon_while_loop(scope(), holds, none, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "body has no function");
   CHECK_ERROR(tenon_while_loop(scope(), body, body, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
@@ -315,7 +316,7 @@ static void scan_says_what_is_wrong(void) {
   size_t n = 0;
 
   CHECK_ERROR(tenon_scan(scope(), block_of(NULL, NULL), &zero, 1, &x, 1, NULL, &total, all, 1, &n),
-              TENON_INVALID_ARGUMENT, "body has no function");
+              TENON_INVALID_ARGUMENT, "scan: body has no function");
   CHECK_ERROR(tenon_scan(scope(), body, &zero, 1, &x, 0, NULL, &total, all, 1, &n),
               TENON_INVALID_ARGUMENT, "n_xs");
   CHECK_ERROR(tenon_scan(scope(), body, &zero, 1, &zero, 1, NULL, &total, all, 1, &n),

@@ -5,7 +5,7 @@
 static void check_shape(tenon_tensor* tensor, size_t rank, const int64_t* shape) {
   size_t i;
   CHECK(tenon_tensor_rank(tensor) == rank);
-  for (i = 0; i < rank; ++i) CHECK(tenon_tensor_shape(tensor)[i] == shape[i]);
+  for (i = 0; i < rank; ++i) CHECK(size_of(tensor, (int64_t)i) == shape[i]);
 }
 
 static void as_many_as_are_found(void) {

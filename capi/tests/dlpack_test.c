@@ -102,6 +102,49 @@ static void ends_a_loan_once(void) {
   CHECK(deleted == 2);
 }
 
+static void reads_loans_whatever_their_strides(void) {
+  float data[3] = {1, 2, 3};
+  int64_t shape[1] = {3}, one[1] = {1}, back[1] = {-1}, far[1] = {INT64_MAX};
+  int copy;
+  deleted = 0;
+  for (copy = 0; copy < 2; ++copy) {
+    tenon_dlpack loan = a_loan(data + 2, shape);
+    tenon_tensor* x = NULL;
+    loan.tensor.strides = back;
+    CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, copy != 0, &x));
+    CHECK_VALUES(x, 3, 2, 1);
+    tenon_tensor_release(x);
+    settle();
+    loan = a_loan(data, one);
+    loan.tensor.strides = copy ? back : far;
+    CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, copy != 0, &x));
+    CHECK_VALUES(x, 1);
+    tenon_tensor_release(x);
+    settle();
+  }
+  CHECK(deleted == 4);
+}
+
+static void reads_back_its_own_reversed_view(void) {
+  const float values[3] = {1, 2, 3};
+  const int64_t shape[1] = {3}, axis = 0;
+  tenon_flip_attrs attrs = TENON_FLIP_ATTRS_DEFAULT;
+  tenon_dlpack* loan = NULL;
+  tenon_tensor *x, *flipped, *back;
+  attrs.axes = &axis;
+  attrs.n_axes = 1;
+
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT32, shape, 1, values, sizeof values, &x));
+  CHECK_OK(tenon_flip(scope(), x, &attrs, &flipped));
+  CHECK_OK(tenon_tensor_to_dlpack(scope(), flipped, NULL, &loan));
+  CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &back));
+
+  CHECK_VALUES(back, 3, 2, 1);
+  tenon_tensor_release(x);
+  tenon_tensor_release(flipped);
+  tenon_tensor_release(back);
+}
+
 static void refuses_what_it_cannot_read(void) {
   float data[2] = {1, 2};
   int64_t shape[1] = {2};
@@ -146,6 +189,8 @@ int main(void) {
   RUN(lends_without_a_copy);
   RUN(comes_back_as_the_same_memory);
   RUN(ends_a_loan_once);
+  RUN(reads_loans_whatever_their_strides);
+  RUN(reads_back_its_own_reversed_view);
   RUN(refuses_what_it_cannot_read);
   return report();
 }

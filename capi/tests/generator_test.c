@@ -56,7 +56,7 @@ static void a_draw_advances_by_blocks_of_four(void) {
   CHECK_OK(tenon_generator_uniform(scope(), generator, TENON_FLOAT32, five, 1, 0, 1, &x));
   CHECK_OK(tenon_generator_read(scope(), generator, &state));
 
-  CHECK(tenon_tensor_count(x) == 5);
+  CHECK(count_of(x) == 5);
   CHECK_VALUES(state, 7, 0, 2, 0, 0, 0);
   tenon_tensor_release(x);
   tenon_tensor_release(state);

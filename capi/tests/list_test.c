@@ -77,12 +77,12 @@ static void entries_are_stacked(void) {
   for (capacity = 0; capacity < 4; capacity += 2) {
     tenon_tensor *list = pairs(capacity), *n = number(2), *all = NULL;
     CHECK_OK(tenon_list_stack(scope(), list, NULL, &all));
-    CHECK(tenon_tensor_rank(all) == 2 && tenon_tensor_count(all) == 0);
+    CHECK(tenon_tensor_rank(all) == 2 && count_of(all) == 0);
     tenon_tensor_release(all);
 
     list = set(set(list, 0, F32(1, 2)), 2, F32(5, 6));
     CHECK_OK(tenon_list_stack(scope(), list, NULL, &all));
-    CHECK(tenon_tensor_shape(all)[0] == 3 && tenon_tensor_shape(all)[1] == 2);
+    CHECK(size_of(all, 0) == 3 && size_of(all, 1) == 2);
     CHECK_RESULT(all, 1, 2, 0, 0, 5, 6);
     CHECK_OK(tenon_list_stack(scope(), list, n, &all));
     CHECK_RESULT(all, 1, 2, 0, 0);
@@ -157,7 +157,7 @@ static void tell_of_themselves(void) {
   float read[2];
   CHECK(tenon_tensor_is_list(list) && !tenon_tensor_is_list(x) && !tenon_tensor_is_list(NULL));
   CHECK(tenon_tensor_dtype(list) == TENON_FLOAT32 && tenon_tensor_rank(list) == 1);
-  CHECK(tenon_tensor_shape(list)[0] == 2 && tenon_tensor_count(list) == 2);
+  CHECK(size_of(list, 0) == 2 && count_of(list) == 2);
   CHECK(tenon_tensor_device(list) == tenon_tensor_device(x));
   CHECK(tenon_tensor_data(list) == NULL);
   CHECK_ERROR(tenon_tensor_read(scope(), list, read, sizeof read), TENON_INVALID_ARGUMENT,

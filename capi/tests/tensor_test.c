@@ -4,6 +4,9 @@ static void comes_back_as_it_went(void) {
   const int32_t values[6] = {1, -2, 3, -4, 5, -6};
   const int64_t shape[2] = {2, 3};
   int32_t read[6] = {0};
+  const int64_t* strides = NULL;
+  int64_t size = 0;
+  size_t bytes = 0;
   tenon_tensor* x = NULL;
 
   CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT32, shape, 2, values, sizeof values, &x));
@@ -12,10 +15,14 @@ static void comes_back_as_it_went(void) {
   CHECK(memcmp(values, read, sizeof values) == 0);
   CHECK(tenon_tensor_dtype(x) == TENON_INT32);
   CHECK(tenon_tensor_rank(x) == 2);
-  CHECK(tenon_tensor_shape(x)[0] == 2 && tenon_tensor_shape(x)[1] == 3);
-  CHECK(tenon_tensor_strides(x)[0] == 3 && tenon_tensor_strides(x)[1] == 1);
-  CHECK(tenon_tensor_count(x) == 6);
-  CHECK(tenon_tensor_bytes(x) == 24);
+  CHECK(size_of(x, 0) == 2 && size_of(x, 1) == 3);
+  CHECK(size_of(x, -1) == 3);
+  CHECK_ERROR(tenon_tensor_size(x, 2, &size), TENON_INVALID_ARGUMENT, "axis 2 is outside [-2, 2)");
+  CHECK_OK(tenon_tensor_strides(x, &strides, NULL));
+  CHECK(strides[0] == 3 && strides[1] == 1);
+  CHECK(count_of(x) == 6);
+  CHECK_OK(tenon_tensor_bytes(x, &bytes));
+  CHECK(bytes == 24);
   CHECK_TEXT(tenon_tensor_device_name(x), device_name());
   CHECK_TEXT(tenon_device_name(tenon_tensor_device(x)), device_name());
   if (device_has(TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_SYNCHRONOUS)) {
@@ -33,7 +40,7 @@ static void may_be_empty(void) {
   CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT64, shape, 2, NULL, 0, &x));
   CHECK_OK(tenon_tensor_read(scope(), x, NULL, 0));
 
-  CHECK(tenon_tensor_count(x) == 0);
+  CHECK(count_of(x) == 0);
   tenon_tensor_release(x);
 }
 
@@ -106,7 +113,7 @@ static void ends_a_loan_that_fails(void) {
   float values[2] = {1, 2};
   const int64_t shape[1] = {2};
   const int64_t far[1] = {2};
-  const int64_t back[1] = {-1};
+  const int64_t back[1] = {-2};
   int ended = 0;
   tenon_deleter deleter;
   tenon_tensor* x = GARBAGE(tenon_tensor);
@@ -119,10 +126,40 @@ static void ends_a_loan_that_fails(void) {
   CHECK(ended == 1 && x == NULL);
   CHECK_ERROR(tenon_tensor_from_host(scope(), TENON_FLOAT32, shape, 1, back, values, sizeof values,
                                      deleter, &x),
-              TENON_INVALID_ARGUMENT, "stride -1 of axis 0 is negative");
+              TENON_INVALID_ARGUMENT, "the elements reach to byte 12, but size is 8");
   CHECK_ERROR(tenon_tensor_from_host(NULL, TENON_FLOAT32, shape, 1, NULL, values, sizeof values,
                                      deleter, &x),
               TENON_INVALID_ARGUMENT, "scope is NULL");
+  CHECK(ended == 3);
+}
+
+static void lends_memory_that_is_read_backward(void) {
+  float values[6] = {1, 2, 3, 4, 5, 6};
+  const int64_t shape[2] = {2, 3};
+  const int64_t rows_back[2] = {-3, 1}, columns_back[2] = {3, -1};
+  const int64_t one[2] = {1, 3};
+  const int64_t any[2] = {INT64_MIN, -1}; /* The stride of one element says nothing. */
+  int ended = 0;
+  tenon_deleter deleter;
+  tenon_tensor *x, *y;
+  deleter.function = count_call;
+  deleter.payload = &ended;
+
+  CHECK_OK(tenon_tensor_from_host(scope(), TENON_FLOAT32, shape, 2, rows_back, values,
+                                  sizeof values, deleter, &x));
+  CHECK_VALUES(x, 4, 5, 6, 1, 2, 3);
+  CHECK_OK(tenon_neg(scope(), x, &y));
+  CHECK_VALUES(y, -4, -5, -6, -1, -2, -3);
+  tenon_tensor_release(x);
+  tenon_tensor_release(y);
+  CHECK_OK(tenon_tensor_from_host(scope(), TENON_FLOAT32, shape, 2, columns_back, values,
+                                  sizeof values, deleter, &x));
+  CHECK_VALUES(x, 3, 2, 1, 6, 5, 4);
+  tenon_tensor_release(x);
+  CHECK_OK(tenon_tensor_from_host(scope(), TENON_FLOAT32, one, 2, any, values, 12, deleter, &x));
+  CHECK_VALUES(x, 3, 2, 1);
+  tenon_tensor_release(x);
+  settle();
   CHECK(ended == 3);
 }
 
@@ -357,6 +394,7 @@ int main(void) {
   RUN(refuses_to_read_into_another_size);
   RUN(lends_memory_until_it_is_released);
   RUN(ends_a_loan_that_fails);
+  RUN(lends_memory_that_is_read_backward);
   RUN(copies_memory_that_is_not_aligned);
   RUN(scalars_adopt_their_partners_dtype);
   RUN(a_float_scalar_with_integers_is_an_error_that_names_cast);

@@ -162,14 +162,22 @@ static tenon_error* curious(struct code* code, tenon_scope* inner, tenon_tensor*
   (void)code;
   (void)out_outputs;
   tenon_string text = TENON_STR("");
+  const int64_t* sizes = NULL;
+  int64_t n = 1;
+  size_t bytes = 1;
   double value;
   (void)out_outputs;
   CHECK(tenon_tensor_rank(inputs[0]) == 2);
-  CHECK(tenon_tensor_shape(inputs[0])[0] == TENON_SIZE_UNKNOWN);
-  CHECK(tenon_tensor_shape(inputs[0])[1] == 2);
-  CHECK(tenon_tensor_strides(inputs[0])[0] == 2);
-  CHECK(tenon_tensor_count(inputs[0]) == TENON_SIZE_UNKNOWN);
-  CHECK(tenon_tensor_bytes(inputs[0]) == 0);
+  CHECK_ERROR(tenon_tensor_size(inputs[0], 0, &n), TENON_FAILED_PRECONDITION,
+              "axis 0 of rows has size rows_0");
+  CHECK_ERROR(tenon_tensor_shape(inputs[0], &sizes, NULL), TENON_FAILED_PRECONDITION,
+              "tenon_shape");
+  CHECK_ERROR(tenon_tensor_count(inputs[0], &n), TENON_FAILED_PRECONDITION, "tenon_shape");
+  CHECK_ERROR(tenon_tensor_bytes(inputs[0], &bytes), TENON_FAILED_PRECONDITION, "tenon_shape");
+  CHECK(sizes == NULL && n == 0 && bytes == 0);
+  CHECK(size_of(inputs[0], 1) == 2);
+  CHECK_OK(tenon_tensor_strides(inputs[0], &sizes, NULL));
+  CHECK(sizes[0] == 2 && sizes[1] == 1);
   CHECK(tenon_tensor_data(inputs[0]) == NULL);
   CHECK_OK(tenon_tensor_format(inner, inputs[0], NULL, &text));
   CHECK_TEXT(text, "rows : f32[?,2]");
@@ -198,7 +206,7 @@ static void nest(void) {
   CHECK_TEXT(text, "x0 : f32[1]");
   tenon_string_release(text);
   CHECK_ERROR(tenon_exp(scope(), outside.escaped, &y), TENON_FAILED_PRECONDITION,
-              "belongs to a trace and has no value");
+              "belongs to a trace of function f and has no value");
   tenon_tensor_release(outside.escaped);
   tenon_function_release(f);
   tenon_function_release(inner);
@@ -232,7 +240,7 @@ static void have_no_values_while_they_are_traced(void) {
   f = function_of(&code, &options);
 
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL),
-              TENON_FAILED_PRECONDITION, "belongs to a trace and has no value");
+              TENON_FAILED_PRECONDITION, "belongs to a trace of function f and has no value");
   tenon_tensor_release(x);
   tenon_function_release(f);
 }

@@ -127,7 +127,62 @@ static void a_value_is_a_tensor_or_a_variable(void) {
   tenon_value_release(NULL);
 }
 
+/* Assigns before and after an index that is out of range. */
+static tenon_error* assign_around(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                                  size_t n_inputs, const tenon_static* statics, size_t n_statics,
+                                  tenon_tensor** out_outputs, size_t max_outputs) {
+  tenon_variable** variables = payload;
+  tenon_tensor *old = NULL, *twice = NULL;
+  int i;
+  (void)n_inputs;
+  (void)statics;
+  (void)n_statics;
+  (void)max_outputs;
+  for (i = 0; i < 2; ++i) {
+    CHECK_OK(tenon_variable_read(inner, variables[i], &old));
+    CHECK_OK(tenon_add(inner, old, old, &twice));
+    CHECK_OK(tenon_variable_assign(inner, variables[i], twice));
+    if (i == 0) CHECK_OK(tenon_gather(inner, twice, inputs[0], NULL, &out_outputs[0]));
+    tenon_tensor_release(old);
+    tenon_tensor_release(twice);
+  }
+  return NULL;
+}
+
+static void keeps_what_a_function_assigned_around_a_value_error(void) {
+  const int64_t five = 5, size = 1;
+  tenon_variable* variables[2] = {NULL, NULL};
+  tenon_function_body body = {assign_around, NULL, NULL};
+  tenon_function* f = NULL;
+  tenon_tensor *one = F32(1), *index = NULL, *y = NULL;
+  int call, i;
+  body.payload = variables;
+  for (i = 0; i < 2; ++i) CHECK_OK(tenon_variable_create(scope(), one, NULL, &variables[i]));
+  CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT64, &size, 1, &five, 8, &index));
+  CHECK_OK(tenon_function_create(context(), tenon_str("f"), body, NULL, &f));
+  for (call = 1; call <= 4; ++call) {
+    tenon_error* error = tenon_function_call(scope(), f, &index, 1, NULL, 0, &y, 1, NULL);
+    tenon_tensor_release(y);
+    y = NULL;
+    if (!error && device_has(TENON_FEATURE_HOST_BLOCKING)) error = tenon_scope_wait(scope());
+    if (device_has(TENON_FEATURE_HOST_BLOCKING)) {
+      CHECK_ERROR(error, TENON_OUT_OF_RANGE, "index 5 is outside [0, 1)");
+      for (i = 0; i < 2; ++i) {
+        CHECK_OK(tenon_variable_read(scope(), variables[i], &y));
+        CHECK_VALUES(y, (double)(1 << call));
+        tenon_tensor_release(y);
+        y = NULL;
+      }
+    }
+  }
+  tenon_function_release(f);
+  for (i = 0; i < 2; ++i) tenon_variable_release(variables[i]);
+  tenon_tensor_release(index);
+  tenon_tensor_release(one);
+}
+
 int main(void) {
+  RUN(keeps_what_a_function_assigned_around_a_value_error);
   RUN(tells_what_it_is);
   RUN(a_value_that_was_read_does_not_change);
   RUN(reading_copies_nothing);

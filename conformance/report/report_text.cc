@@ -1,8 +1,9 @@
 #include "conformance/report/report_text.h"
 
-#include <cstdio>
-#include <fstream>
+#include <cstring>
 #include <stdexcept>
+
+#include "files/atomic_file.h"
 
 namespace tenon_kit {
 
@@ -30,12 +31,10 @@ std::string escaped(const std::string& text) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".part";
-  std::ofstream file(beside, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
-    throw std::runtime_error("cannot write " + path);
+  tenon_files::AtomicFile file(path);
+  file.write(text);
+  if (!file.finish()) {
+    throw std::runtime_error("cannot write " + path + ": " + std::strerror(file.error()));
   }
 }
 

@@ -23,7 +23,7 @@ Tape::~Tape() = default;
 
 void Tape::destroy(const Interpreter& self) {
   auto& tape = const_cast<Tape&>(static_cast<const Tape&>(self));
-  if (std::exchange(tape.on_scope_, false)) {
+  if (tape.is_on_scope()) {
     tape.recording_ = false;
     if (tape.scope_->remove_last(tape)) return;
   }
@@ -31,14 +31,14 @@ void Tape::destroy(const Interpreter& self) {
 }
 
 void Tape::stop() {
-  if (!on_scope_) return;
-  on_scope_ = false;
+  if (!is_on_scope()) return;
   recording_ = false;
   scope_->remove(*this);
 }
 
 void Tape::resume() {
-  require_code(on_scope_, Code::kFailedPrecondition, "the tape has been stopped or used up");
+  check_usable();
+  check_on_scope();
   recording_ = true;
 }
 
@@ -49,25 +49,25 @@ void Tape::use_up() {
 }
 
 void Tape::forget() {
-  records_.clear();
   node_record_.clear();
   input_nodes_.clear();
   type_words_.clear();
-  saved_.clear();
   by_identity_.clear();
-  watched_tensors_.clear();
-  watched_variables_.clear();
   variable_index_.clear();
+  // What these held goes when the tape is whole again: it may end with code of the user's.
+  const auto records = std::exchange(records_, {});
+  const auto saved = std::exchange(saved_, {});
+  const auto tensors = std::exchange(watched_tensors_, {});
+  const auto variables = std::exchange(watched_variables_, {});
 }
 
 void Tape::reset() {
+  require_code(playing_ == 0, Code::kFailedPrecondition,
+               "the tape is giving gradients: reset it when that call has returned");
   forget();
   serial_ = scope_->context().next_serial();  // What was recorded before is unknown from now on.
   used_up_ = false;
-  if (!on_scope_) {
-    scope_->push(*this);
-    on_scope_ = true;
-  }
+  if (!is_on_scope()) scope_->push(*this);
   recording_ = true;
 }
 
@@ -109,10 +109,19 @@ Tape::Node Tape::new_leaf() {
 void Tape::check_usable() const {
   require_code(!used_up_, Code::kFailedPrecondition,
                "the tape was used up by an earlier gradient: make it persistent to ask twice");
+  require_code(options_.persistent || playing_ == 0, Code::kFailedPrecondition,
+               "the tape is giving gradients, which uses it up: make it persistent to use it "
+               "meanwhile");
+}
+
+void Tape::check_on_scope() const {
+  require_code(is_on_scope(), Code::kFailedPrecondition,
+               "the tape was made in a callback that has ended, and records no more: reset it");
 }
 
 void Tape::watch(const Source& source) {
   check_usable();
+  check_on_scope();
   if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
     const TensorType& type = (*variable)->type();
     require(is_floating(type.dtype), "only floating values can be watched, but this is {}", type);

@@ -45,11 +45,12 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   // Every tensor that was asked for and every variable that was read or asked for, in that order.
   std::vector<Source> watched() const;
 
-  bool is_recording() const { return recording_; }
+  bool is_recording() const { return recording_ && is_on_scope(); }
   bool is_used_up() const { return used_up_; }
   void pause() { recording_ = false; }
   void resume();
-  // Forgets all records and what was watched. A used-up tape can be used again after it.
+  // Forgets all records and what was watched. A used-up tape can be used again after it. Fails
+  // while the tape gives gradients.
   void reset();
   // Takes the tape off its scope. What it recorded stays.
   void stop();
@@ -136,6 +137,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   // `before`: what has reached each input.
   Tensors through_parts(const Record& record, const Args& args, TensorSpan before);
   void check_usable() const;
+  void check_on_scope() const;
   void use_up();
   void forget();
 
@@ -144,7 +146,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   uint64_t serial_;
   bool recording_ = true;
   bool used_up_ = false;
-  bool on_scope_ = true;
+  int playing_ = 0;  // Calls under way that play it back.
 
   std::vector<Record> records_;
   std::vector<uint32_t> node_record_;  // Of node i + 1.
@@ -160,10 +162,6 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   std::vector<WatchedVariable> watched_variables_;
   std::unordered_map<const Variable*, size_t> variable_index_;
 };
-
-// Gives a tensor that occurs again a handle of its own, which tapes tell from the first: what is
-// differentiated by two arguments may be given one tensor for both.
-void make_distinct(std::span<Tensor> tensors);
 
 // Walks the tapes of a scope that see what happens now, innermost first.
 template <class Visit>

@@ -33,17 +33,6 @@ void check_sources(std::span<const Source> sources) {
 
 }  // namespace
 
-void make_distinct(std::span<Tensor> tensors) {
-  for (size_t i = 1; i < tensors.size(); ++i) {
-    const auto before = tensors.first(i);
-    const Tensor& x = tensors[i];
-    if (x && std::any_of(before.begin(), before.end(),
-                         [&](const Tensor& other) { return other.get() == x.get(); })) {
-      tensors[i] = identity(x);
-    }
-  }
-}
-
 // What a derivative sees of its record. Everything is copied out of the tape, which may grow while
 // the derivative runs.
 class Tape::Args final : public VjpArgs {
@@ -191,9 +180,9 @@ Tensors Tape::through_parts(const Record& record, const Args& args, TensorSpan b
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     Tensor x = args.inputs()[i];
     if (x && x->type.weak) x = fill(x, Dims{}, args.input_type(i).dtype);
-    inputs.push_back(std::move(x));
+    // The parts may have a tensor twice, or find it outside.
+    inputs.push_back(x ? another(*scope_, x) : x);
   }
-  make_distinct({inputs.data(), inputs.size()});
   auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
   std::vector<Source> sources;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
@@ -298,14 +287,18 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
 
 template <class Ask>
 Tensors Tape::ask(const Ask& ask) {
-  if (options_.persistent) return ask();
-  stop();  // So that nothing of the way back passes through this tape.
+  ++playing_;
+  if (!options_.persistent) stop();  // So that nothing of the way back passes through this tape.
+  const auto end = [&] {
+    --playing_;
+    if (!options_.persistent) use_up();
+  };
   try {
     Tensors results = ask();
-    use_up();
+    end();
     return results;
   } catch (...) {
-    use_up();
+    end();
     throw;
   }
 }

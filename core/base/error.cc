@@ -41,7 +41,9 @@ std::string_view name_of(Code code) {
 void Error::set_op(std::string_view name) {
   if (!info_.op.empty()) return;
   info_.op = name;
-  info_.message = std::string(name) + ": " + info_.message;
+  const std::string_view message = info_.message;
+  const bool is_named = message.starts_with(name) && message.substr(name.size()).starts_with(' ');
+  if (!is_named) info_.message = std::string(name) + ": " + info_.message;
 }
 
 void Error::set_argument(std::string_view name) {

@@ -4,10 +4,29 @@
 
 namespace tenon {
 
+namespace {
+
+// Made without an allocation, and never destroyed: the first error of a process may be that its
+// memory is used up, and the last may come from the destructor of a static object.
+union StaticError {
+  constexpr StaticError() : none() {}
+  ~StaticError() {}
+
+  char none;
+  tenon_error error;
+};
+
+}  // namespace
+
 tenon_error* out_of_memory_error() noexcept {
-  static tenon_error error = {
-      {.code = Code::kOutOfMemory, .message = "the host's memory is used up"}, true, nullptr};
-  return &error;
+  static StaticError made;
+  static tenon_error* const error =
+      new (&made.error) tenon_error{{.code = Code::kOutOfMemory}, true, nullptr};
+  return error;
+}
+
+std::string_view message_of(const tenon_error& error) noexcept {
+  return error.is_static ? std::string_view(kOutOfMemoryMessage) : error.info.message;
 }
 
 tenon_error* make_error(const ErrorInfo& info) noexcept {
@@ -36,8 +55,12 @@ void release_error(tenon_error* error) noexcept {
 }
 
 Error take_error(tenon_error* error) {
+  struct Release {
+    ~Release() { release_error(error); }
+    tenon_error* error;
+  } const release{error};
   Error taken(error->info);
-  release_error(error);
+  if (error->is_static) taken = Error(Code::kOutOfMemory, std::string(message_of(*error)));
   return taken;
 }
 

@@ -10,7 +10,9 @@
 
 struct tenon_error {
   tenon::ErrorInfo info;
-  bool is_static = false;        // Never freed: reporting that memory ran out must not allocate.
+  // Never freed, and without a message of its own (see message_of): reporting that memory ran out
+  // must not allocate.
+  bool is_static = false;
   tenon_error* cause = nullptr;  // The handle of info.cause.
   std::atomic<uint32_t> owners{1};
 };
@@ -21,6 +23,9 @@ namespace tenon {
 tenon_error* make_error(const ErrorInfo& info) noexcept;
 tenon_error* make_error(Code code, std::string_view message) noexcept;
 tenon_error* out_of_memory_error() noexcept;
+inline constexpr const char* kOutOfMemoryMessage = "the host's memory is used up";
+// Lives as long as the error.
+std::string_view message_of(const tenon_error& error) noexcept;
 void release_error(tenon_error* error) noexcept;
 
 // The exception that stands for `error`, which it releases.

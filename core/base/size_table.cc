@@ -64,6 +64,8 @@ SizeTable& SizeTable::current() {
   return *current_table;
 }
 
+bool SizeTable::is_current(const SizeTable& table) { return current_table == &table; }
+
 std::string to_string(Size size) {
   return size.known()                                               ? std::to_string(size.word())
          : current_table && size.id() < current_table->n_formulas() ? current_table->text(size)
@@ -435,6 +437,20 @@ int64_t SizeTable::pin(Size size) {
                text(size));
   record({Test::kEqual, size.word(), *number});
   return *number;
+}
+
+int64_t SizeTable::read_on_host(Size size, std::string_view tensor, size_t axis) {
+  size = resolved(size);
+  if (size.known()) return size.word();
+  const auto number = example(size, false);
+  if (host_may_read_ && number) return pin(size);
+  const std::string_view why = !number          ? "is known only when the function runs"
+                               : host_may_read_ ? ""
+                                                : "is unknown by the signature of the function";
+  fail(Code::kFailedPrecondition,
+       "axis {} of {} has size {}, which {}: the host cannot read it while it traces. Compute with "
+       "tenon_shape, which gives the sizes as a tensor",
+       {axis, tensor, text(size), why});
 }
 
 }  // namespace tenon

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/polynomial.h"
@@ -37,6 +38,7 @@ class SizeTable {
   };
   // That table; an error if there is none.
   static SizeTable& current();
+  static bool is_current(const SizeTable& table);
 
   // A size that a call gives. `example` is what it is in the call that is traced, if one is. The
   // same name gives the same symbol.
@@ -67,6 +69,11 @@ class SizeTable {
   bool hold(const SizeTest& test);
   // The number that a size is from now on, by a guard; an error if nothing says which.
   int64_t pin(Size size);
+  // The number of a size that the host reads while it traces: a guard makes the trace serve that
+  // number alone. Fails if a signature declares the size unknown, or if nothing says the number.
+  int64_t read_on_host(Size size, std::string_view tensor, size_t axis);
+  // The sizes that calls give are unknown by a declared signature: the host may not read them.
+  void forbid_host_reads() { host_may_read_ = false; }
   // The size in terms of what is still open: decisions may have made it a number.
   Size resolved(Size size);
 
@@ -158,6 +165,7 @@ class SizeTable {
   std::vector<LateGuard> late_guards_;
   bool has_births_ = false;
   bool asks_guards_ = false;
+  bool host_may_read_ = true;
 };
 
 // Whether some of a size is known only once code has run.

@@ -102,6 +102,7 @@ SizeTest SizeTable::evaluate(const SizeTest& test, std::span<const Size> values)
 
 Sizes SizeTable::take_over(const SizeTable& other,
                            std::span<const std::optional<int64_t>> examples) {
+  host_may_read_ = other.host_may_read_;
   Sizes symbols;
   for (size_t i = 0; i < examples.size(); ++i) {
     symbols.push_back(other.is_born(i) ? born() : symbol(other.symbol_name(i), examples[i]));

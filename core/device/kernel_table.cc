@@ -14,6 +14,15 @@ constexpr size_t kMostShaped = 1024;
 // The signature of a line, whose place in the plugin's list tells its vendor which one is wrong.
 Signature signature_of(const tenon_kernel& line, size_t place) {
   require(line.prepare != nullptr, "its kernels[{}] has no `prepare`", place);
+  require(line.signature.data != nullptr, "its kernels[{}] has a signature that is NULL", place);
+  require(line.name.data != nullptr || line.name.size == 0,
+          "its kernels[{}] has a name that is NULL", place);
+  require(line.op != 0 || line.name.size != 0, "its kernels[{}] has neither an op nor a name",
+          place);
+  constexpr size_t kMaxText = 65536;
+  require(line.signature.size <= kMaxText && line.name.size <= kMaxText,
+          "its kernels[{}] has a signature of {} bytes and a name of {}, more than the {} allowed",
+          place, line.signature.size, line.name.size, kMaxText);
   try {
     return Signature::parse({line.signature.data, line.signature.size});
   } catch (const Error& error) {
@@ -38,6 +47,14 @@ void KernelTable::load(const tenon_plugin& plugin) {
       custom_lines_[name].push_back(std::move(parsed));
       continue;
     }
+    // Ops that a newer version of Tenon has are never asked for here. Ids of custom ops are given
+    // out by each context, so that no plugin knows one.
+    if (is_custom(line->op)) {
+      fail(Code::kInvalidArgument, "its kernels[{}] is for op {}: custom ops go by name, with op 0",
+           {i, line->op});
+    }
+    constexpr uint32_t kMaxOp = 1u << 16;
+    if (line->op > kMaxOp) continue;
     if (parsed.signature.shaped()) {
       if (shaped_.size() <= line->op) shaped_.resize(line->op + 1, false);
       shaped_[line->op] = true;
@@ -131,10 +148,18 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     if (handle) {
       const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
       const tenon_kernel* head_line = line.signature.head() ? line.line : nullptr;
-      return Ref<const PreparedKernel>::adopt(
-          new PreparedKernel(device_, handle, traits.flags, loop_line, head_line));
+      try {
+        return Ref<const PreparedKernel>::adopt(
+            new PreparedKernel(device_, handle, traits.flags, loop_line, head_line));
+      } catch (const std::bad_alloc&) {
+        device_.retire(device_.calls().release_kernel, handle);
+        throw;
+      }
     }
-    if (why.size) reason = std::string(why.data, why.size);
+    const std::string_view given(why.data ? why.data : "", why.size);
+    // Not a refusal to remember: a later call may find memory.
+    if (given == "out of memory") throw std::bad_alloc();
+    if (why.size) reason = given;
   }
   return none(std::move(reason));
 }

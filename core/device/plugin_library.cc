@@ -75,6 +75,14 @@ void check_plugin(const tenon_plugin& plugin) {
               plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
           "its kernels have {} bytes each, which is too few", plugin.kernel_size);
 
+  // A table of a process has far fewer; a larger count is a field that was not set.
+  constexpr size_t kMaxKernels = size_t{1} << 20, kMaxKernelSize = 4096;
+  require(plugin.n_kernels <= kMaxKernels, "its list has {} kernels, more than the {} allowed",
+          plugin.n_kernels, kMaxKernels);
+  require(plugin.kernel_size <= kMaxKernelSize || plugin.n_kernels == 0,
+          "its kernels have {} bytes each, more than the {} allowed", plugin.kernel_size,
+          kMaxKernelSize);
+
   match_features(host_table(), plugin);
   check_claims(plugin);
 }
@@ -112,10 +120,14 @@ std::vector<PluginCandidate> discover_plugins(std::span<const std::string> paths
     PluginCandidate candidate;
     candidate.name = row->name;
     candidate.query = row->query;
+    candidate.is_discovered = true;
     candidates.push_back(std::move(candidate));
   }
 #endif
-  for (const std::string& file : find_plugin_files(paths)) candidates.push_back(plugin_file(file));
+  for (const std::string& file : find_plugin_files(paths)) {
+    candidates.push_back(plugin_file(file));
+    candidates.back().is_discovered = !candidates.back().name.empty();
+  }
   return candidates;
 }
 
@@ -129,6 +141,10 @@ void load_plugin(PluginCandidate& candidate) {
     require_code(plugin != nullptr, Code::kInternal,
                  "its query function gave neither a plugin nor an error");
     check_plugin(*plugin);
+    require(!candidate.is_discovered || candidate.name == view_of(plugin->name),
+            "its file is named for the plugin {}, but holds the plugin {}: name the file after its "
+            "plugin, or load it by its path",
+            candidate.name, view_of(plugin->name));
     candidate.plugin = plugin;
     candidate.name = view_of(plugin->name);
     candidate.version = view_of(plugin->version);

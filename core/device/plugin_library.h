@@ -24,6 +24,7 @@ struct PluginCandidate {
 
   std::string path;  // Empty for a plugin that is linked in.
   std::string name;  // What its devices are called: by the file's name, then by the plugin's word.
+  bool is_discovered = false;  // Found by its name, which the plugin's own must then be.
   State state = State::kNotTried;
   ErrorInfo refusal = {.code = Code::kOk};  // Why it was refused, in words without the path.
   std::string version;

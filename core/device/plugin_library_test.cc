@@ -128,6 +128,33 @@ TEST_F(PluginLibrary, RefusesDescriptionsThatAreTooShort) {
                                                 {offsetof(tenon_kernel, prepare)}));
 }
 
+TEST_F(PluginLibrary, RefusesADiscoveredFileThatHoldsAnotherPlugin) {
+  PluginCandidate candidate;
+  candidate.query = query;
+  candidate.name = "other";
+  candidate.is_discovered = true;
+
+  load_plugin(candidate);
+
+  EXPECT_EQ(candidate.state, PluginCandidate::State::kRefused);
+  EXPECT_EQ(candidate.name, "other");
+  EXPECT_EQ(candidate.refusal.message,
+            "its file is named for the plugin other, but holds the plugin sample: name the file "
+            "after its plugin, or load it by its path");
+}
+
+TEST_F(PluginLibrary, RefusesMoreKernelsThanAnyPluginHas) {
+  const tenon_kernel line = {};
+  plugin.kernels = &line;
+  plugin.n_kernels = size_t{1} << 40;
+  expect_refused(Code::kInvalidArgument,
+                 "its list has 1099511627776 kernels, more than the 1048576 allowed");
+  plugin.n_kernels = 1;
+  plugin.kernel_size = size_t{1} << 40;
+  expect_refused(Code::kInvalidArgument,
+                 "its kernels have 1099511627776 bytes each, more than the 4096 allowed");
+}
+
 TEST_F(PluginLibrary, RefusesDescriptionsWithNullsInThem) {
   plugin.version = {nullptr, 3};
   expect_refused(Code::kInvalidArgument, "its version is NULL");

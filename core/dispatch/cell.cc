@@ -1,5 +1,7 @@
 #include "core/dispatch/cell.h"
 
+#include "core/base/error.h"
+
 namespace tenon {
 
 Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
@@ -28,7 +30,12 @@ void Cell::hold(const Tensor& value) {
 }
 
 Tensor Cell::load(Scope& scope) const {
-  return scope.traced_cells() ? scope.traced_cells()->load(*this) : held();
+  if (scope.traced_cells()) return scope.traced_cells()->load(*this);
+  Tensor value = held();
+  require_code(!value->storage->traced, Code::kFailedPrecondition,
+               "the {} was made by code under trace that failed before it had a value",
+               kind() == Kind::kVariable ? "variable" : "generator");
+  return value;
 }
 
 void Cell::store(Scope& scope, const Tensor& value) {

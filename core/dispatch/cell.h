@@ -52,6 +52,9 @@ class Cell : public Object {
   Tensor value_;
 };
 
+// Throws that a tensor of a trace has no value. Defined by those who trace.
+[[noreturn]] void fail_traced(const TensorImpl& x);
+
 // What cells hold for the code under trace.
 class TracedCells {
  public:
@@ -59,6 +62,11 @@ class TracedCells {
   virtual void store(Cell& cell, const Tensor& value) = 0;
   // A cell that the code makes.
   virtual void add(Cell& cell) = 0;
+  // A tensor that the code found outside, or has itself, as a tensor of the trace under a new
+  // identity.
+  virtual Tensor inside(const Tensor& x) = 0;
+  // Fails for a tensor of a trace that the code is no part of.
+  virtual void require_reach(const TensorImpl& x) const = 0;
 
  protected:
   ~TracedCells() = default;

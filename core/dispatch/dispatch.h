@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <string>
+
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/scope.h"
 #include "core/ops/op.h"
@@ -42,12 +44,18 @@ Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype);
 // Throws FAILED_PRECONDITION for a tensor of a trace, which has no value to compute with or to
 // read.
 void require_value(const TensorImpl& x);
+// Throws it for a tensor of a trace that the code of the scope is no part of.
+void require_reach(const Scope& scope, const TensorImpl& x);
+// What messages call a tensor of a trace: y : f32[?,4]. Defined by those who trace.
+std::string traced_text(const TensorImpl& x);
 
 // Ends a donated handle: its storage is the callee's.
 void consume(TensorImpl& x);
 // A size of the code under trace that a value will say, i64[]. Defined by those who trace.
 Size read_traced_size(Scope& scope, const Tensor& x);
-// The same value under another identity, which tapes take for the same.
+// The same value under another identity, which the tapes of the scope take for the same and those
+// that come later do not. What a callback is given is one: a tape of its own that watches it does
+// not watch the same tensor where the callback captured that.
 Tensor another(Scope& scope, const Tensor& x);
 // A donated tensor under another identity: for what is more than one op, of which the first would
 // end it.

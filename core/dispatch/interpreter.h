@@ -28,6 +28,8 @@ class Interpreter : public Object {
     if (drop()) destroy_(*this);
   }
   Interpreter* outer() const { return outer_; }
+  // Whether it is on its scope's stack. A callback that ends takes off what it left there.
+  bool is_on_scope() const { return is_on_scope_; }
 
  protected:
   // Pointers in place of virtual functions: handles are checked by what lies at their start.
@@ -40,6 +42,7 @@ class Interpreter : public Object {
   Apply apply_;
   Destroy destroy_;
   Interpreter* outer_ = nullptr;  // The next one out, in the scope's stack.
+  bool is_on_scope_ = false;
 };
 
 }  // namespace tenon

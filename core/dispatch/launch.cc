@@ -264,11 +264,16 @@ void Launcher::enqueue(tenon_launch& launch, const Tensors& results) {
 }
 
 void check_record(Scope& scope, Device& device, const OpDef& op) {
-  tenon_error_record& record = scope.error_record();
-  if (record.state == 0) [[likely]]
-    return;
-  const tenon_error_record found = std::exchange(record, {});
-  throw value_error(device, found, op.index_rule);
+  if (scope.error_record().state != 0) [[unlikely]]
+    report_record(scope, device, op, scope.location());
+}
+
+void report_record(Scope& scope, Device& device, const OpDef& op, std::string_view location) {
+  const tenon_error_record found = std::exchange(scope.error_record(), {});
+  Error error = value_error(device, found, op.index_rule);
+  error.set_op(op.name);
+  error.set_location(location);
+  scope.report_value_error(std::move(error));
 }
 
 RecordOnDevice::RecordOnDevice(Scope& scope, Device& device, tenon_launch& launch)

@@ -4,6 +4,8 @@
 
 #include <tenon/plugin.h>
 
+#include <string_view>
+
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/scope.h"
 
@@ -51,8 +53,10 @@ class Launcher {
   const PreparedKernel* kernel_;
 };
 
-// Throws what a kernel that ran wrote into the scope's error record.
+// Reports what a kernel that ran wrote into the scope's error record, if it wrote something.
 void check_record(Scope& scope, Device& device, const OpDef& op);
+// Reports it, and clears the record. `location` is the user's source line.
+void report_record(Scope& scope, Device& device, const OpDef& op, std::string_view location);
 
 // On a synchronous device whose memory the host does not see: the scope's error record goes there
 // before a launch, and back behind it.

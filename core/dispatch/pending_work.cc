@@ -21,15 +21,20 @@ struct PendingWork::Check {
   uint64_t read_ticket = 0;  // Of the copy of a value; 0: all work is waited for.
   tenon_error_record record = {};
 
-  std::shared_ptr<const ErrorInfo> outcome() {
-    WorkQueue::Failure failure =
-        read_ticket ? queue.take_failure_of(read_ticket) : queue.take_failure(owner);
-    if (failure || record.state == 0) return failure;
+  std::shared_ptr<const ErrorInfo> failure() {
+    return read_ticket ? queue.take_failure_of(read_ticket) : queue.take_failure(owner);
+  }
+  std::shared_ptr<const ErrorInfo> value_error() {
+    if (record.state == 0) return nullptr;
     const WorkQueue::Site site = queue.site(record.site);
-    Error error = value_error(device, record, site.rule);
+    Error error = tenon::value_error(device, record, site.rule);
     error.set_op(site.op);
     error.set_location(site.location);
     return std::make_shared<ErrorInfo>(error.info());
+  }
+  std::shared_ptr<const ErrorInfo> outcome() {
+    std::shared_ptr<const ErrorInfo> found = failure();
+    return found ? found : value_error();
   }
 };
 
@@ -145,9 +150,10 @@ void PendingWork::clear_record() {
   may_have_written_record_ = false;
 }
 
-void PendingWork::block(const std::shared_ptr<Check>& check) {
+std::shared_ptr<const ErrorInfo> PendingWork::block(const std::shared_ptr<Check>& check) {
   queue_.wait();
-  if (const auto outcome = check->outcome()) throw Error(*outcome);
+  if (const auto failure = check->failure()) throw Error(*failure);
+  return check->value_error();
 }
 
 void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
@@ -156,8 +162,9 @@ void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
       [check = std::move(check), done = std::move(done)] { done(check->outcome().get()); });
 }
 
-void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes) {
-  block(enqueue_check(&from, offset, data, bytes));
+std::shared_ptr<const ErrorInfo> PendingWork::read(const Storage& from, uint64_t offset, void* data,
+                                                   uint64_t bytes) {
+  return block(enqueue_check(&from, offset, data, bytes));
 }
 
 void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes,
@@ -165,7 +172,9 @@ void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_
   call_back(enqueue_check(&from, offset, data, bytes), std::move(done));
 }
 
-void PendingWork::wait() { block(enqueue_check(nullptr, 0, nullptr, 0)); }
+void PendingWork::wait() {
+  if (const auto wrong = block(enqueue_check(nullptr, 0, nullptr, 0))) throw Error(*wrong);
+}
 
 void PendingWork::wait(Done done) {
   call_back(enqueue_check(nullptr, 0, nullptr, 0), std::move(done));

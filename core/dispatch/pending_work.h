@@ -64,9 +64,10 @@ class PendingWork {
   // Writes host memory, which is free when this returns.
   void write(Storage& to, const void* data, uint64_t bytes, std::function<void()> finished);
 
-  // Reads into host memory and waits. Throws why the value was never computed, or once what the
-  // scope's launches found wrong with a value.
-  void read(const Storage& from, uint64_t offset, void* data, uint64_t bytes);
+  // Reads into host memory and waits. Throws why the value was never computed. Gives, once, what
+  // the scope's launches found wrong with a value; NULL if nothing is.
+  std::shared_ptr<const ErrorInfo> read(const Storage& from, uint64_t offset, void* data,
+                                        uint64_t bytes);
   // The same without waiting: `data` stays valid until `done` was called, on any thread.
   void read(const Storage& from, uint64_t offset, void* data, uint64_t bytes, Done done);
 
@@ -85,7 +86,7 @@ class PendingWork {
   std::shared_ptr<Check> try_enqueue_check(const Storage* from, uint64_t offset, void* data,
                                            uint64_t bytes);
   void clear_record();
-  void block(const std::shared_ptr<Check>& check);
+  std::shared_ptr<const ErrorInfo> block(const std::shared_ptr<Check>& check);
   void call_back(std::shared_ptr<Check> check, Done done);
 
   Device& device_;

@@ -6,11 +6,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/dispatch/profiler.h"
+#include "files/atomic_file.h"
 
 namespace tenon {
 namespace {
@@ -166,34 +166,41 @@ std::string Profile::table() const {
 }
 
 void Profile::write_trace(const std::string& path) const {
-  const auto give_up = [&] {
-    const int error = errno;
+  constexpr size_t kChunk = 1 << 16;
+  std::string text;
+  tenon_files::AtomicFile out(path);
+  const auto check = [&] {
+    const int error = out.error();
+    if (error == 0) return;
     fail(error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kUnavailable,
          "{}: cannot be written: {}", {path, std::strerror(error)});
   };
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) give_up();
-  file << fmt::format(
+  check();
+  text += fmt::format(
       R"({{"displayTimeUnit":"ns","otherData":{{"profiled_us":{},"events_not_kept":{}}},)"
       R"("traceEvents":[)",
       micros(length), n_dropped);
-  file << '\n' << name_event("process_name", kHost, 0, "host");
-  if (!lanes.empty()) file << ",\n" << name_event("process_name", kDevices, 0, "devices");
+  text += '\n' + name_event("process_name", kHost, 0, "host");
+  if (!lanes.empty()) text += ",\n" + name_event("process_name", kDevices, 0, "devices");
   for (uint32_t i = 0; i < lanes.size(); ++i) {
-    file << ",\n" << name_event("thread_name", kDevices, i, lanes[i]);
+    text += ",\n" + name_event("thread_name", kDevices, i, lanes[i]);
   }
   uint32_t thread = 0;
   for (const Event& event : events) {
     if (event.thread != thread && !(event.thread & kLane)) {
       thread = event.thread;
-      file << ",\n" << name_event("thread_name", kHost, thread, fmt::format("thread {}", thread));
+      text += ",\n" + name_event("thread_name", kHost, thread, fmt::format("thread {}", thread));
     }
-    file << ",\n" << span_event(*this, event);
+    text += ",\n" + span_event(*this, event);
+    if (text.size() > kChunk) {
+      out.write(text);
+      text.clear();
+    }
   }
-  file << "\n]}\n";
-  file.close();
-  if (!file) give_up();
+  text += "\n]}\n";
+  out.write(text);
+  out.finish();
+  check();
 }
 
 }  // namespace tenon

@@ -53,12 +53,19 @@ Device& Scope::device() {
 }
 
 void Scope::push(Interpreter& interpreter) {
-  interpreter.outer_ = top_;
-  top_ = &interpreter;
-  if (below_ == 0) innermost_ = top_;
+  interpreter.is_on_scope_ = true;
+  interpreter.outer_ = innermost_;
+  innermost_ = &interpreter;
+  // Below some interpreter it is there for the calls under way alone.
+  if (below_ == 0) top_ = innermost_;
+}
+
+void Scope::leave_behind(const Interpreter* until) {
+  for (Interpreter* i = innermost_; i != until; i = i->outer_) i->is_on_scope_ = false;
 }
 
 bool Scope::remove(Interpreter& interpreter) {
+  interpreter.is_on_scope_ = false;
   Interpreter** at = &top_;
   while (*at && *at != &interpreter) at = &(*at)->outer_;
   // While a call runs below some interpreter the chain must hold; it is mended when that ends. So
@@ -80,15 +87,18 @@ Scope::Apart::Apart(Scope& scope)
       innermost_(std::exchange(scope.innermost_, nullptr)),
       tracer_(std::exchange(scope.tracer_, nullptr)),
       cells_(std::exchange(scope.traced_cells_, nullptr)),
+      value_errors_(std::exchange(scope.value_errors_, nullptr)),
       below_(std::exchange(scope.below_, 0)) {
   ++scope.traces_;
 }
 
 Scope::Apart::~Apart() {
+  scope_.leave_behind(nullptr);
   scope_.top_ = top_;
   scope_.innermost_ = innermost_;
   scope_.tracer_ = tracer_;
   scope_.traced_cells_ = cells_;
+  scope_.value_errors_ = value_errors_;
   scope_.below_ = below_;
   --scope_.traces_;
   if (below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
@@ -152,6 +162,17 @@ void Scope::unlink_removed() {
     remove(*interpreter);
     interpreter->release();
   }
+}
+
+void Scope::report_value_error(Error error) {
+  if (!value_errors_) throw error;
+  if (!value_errors_->first_) value_errors_->first_ = std::move(error);
+}
+
+void Scope::ValueErrors::raise() {
+  if (!first_) return;
+  if (!outer_) throw *first_;
+  if (!outer_->first_) outer_->first_ = std::move(first_);
 }
 
 void Scope::fail_cancelled() { fail(Code::kCancelled, "cancelled"); }

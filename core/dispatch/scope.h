@@ -8,9 +8,11 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/device/device.h"
 #include "core/dispatch/context.h"
 #include "core/dispatch/interpreter.h"
@@ -89,41 +91,60 @@ class Scope final : public Object, public Pooled<Scope> {
   // destroyed when they are done.
   bool remove_last(Interpreter& interpreter);
 
-  // While it lives, calls go to the interpreters outside of `interpreter`.
+  // While it lives, calls go to the interpreters outside of `interpreter`, and to what is pushed
+  // meanwhile.
   class Below {
    public:
-    Below(Scope& scope, const Interpreter& interpreter) : scope_(scope), saved_(scope.innermost_) {
-      scope.innermost_ = interpreter.outer_;
-      ++scope.below_;
-    }
+    Below(Scope& scope, const Interpreter& interpreter) : Below(scope, interpreter.outer_) {}
     ~Below() {
+      if (scope_.innermost_ != from_) [[unlikely]]
+        scope_.leave_behind(from_);
       scope_.innermost_ = saved_;
       if (--scope_.below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
     }
     Below(const Below&) = delete;
 
-   private:
-    Scope& scope_;
-    Interpreter* saved_;
-  };
-
-  // While it lives, no tape records.
-  class Unrecorded {
-   public:
-    explicit Unrecorded(Scope& scope) : scope_(scope), saved_(scope.innermost_) {
-      scope.innermost_ = scope.tracer_;
+   protected:
+    Below(Scope& scope, Interpreter* from) : scope_(scope), saved_(scope.innermost_), from_(from) {
+      scope.innermost_ = from;
       ++scope.below_;
     }
-    ~Unrecorded() {
-      scope_.innermost_ = saved_;
-      if (--scope_.below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
-    }
-    Unrecorded(const Unrecorded&) = delete;
 
    private:
     Scope& scope_;
-    Interpreter* saved_;
+    Interpreter *saved_, *from_;
   };
+
+  // While it lives, no tape records but those that are pushed meanwhile.
+  class Unrecorded : private Below {
+   public:
+    explicit Unrecorded(Scope& scope) : Below(scope, scope.tracer_) {}
+  };
+
+  // Keeps what launches find wrong with values, such as an index out of range: while it lives, that
+  // does not stop the calls of the scope. A function runs to its end and stores its states first.
+  class ValueErrors {
+   public:
+    explicit ValueErrors(Scope& scope)
+        : scope_(scope), outer_(std::exchange(scope.value_errors_, this)) {}
+    ~ValueErrors() { scope_.value_errors_ = outer_; }
+    ValueErrors(const ValueErrors&) = delete;
+
+    bool any() const { return first_.has_value(); }
+    // Throws the first error, if there is one; hands it on to a function further out.
+    void raise();
+
+   private:
+    friend class Scope;
+    Scope& scope_;
+    ValueErrors* outer_;
+    std::optional<Error> first_;
+  };
+  // Throws what a launch found wrong with a value, or keeps it for the function under way.
+  void report_value_error(Error error);
+  // Whether value errors are kept; whether there is one.
+  bool keeps_value_errors() const { return value_errors_ != nullptr; }
+  bool has_value_error() const { return value_errors_ && value_errors_->any(); }
 
   // While it lives, calls reach what is pushed meanwhile, and nothing further out: code of the host
   // runs as it would by itself.
@@ -137,6 +158,7 @@ class Scope final : public Object, public Pooled<Scope> {
     Scope& scope_;
     Interpreter *top_, *innermost_, *tracer_;
     TracedCells* cells_;
+    ValueErrors* value_errors_;
     int below_;
   };
 
@@ -230,6 +252,8 @@ class Scope final : public Object, public Pooled<Scope> {
 
   [[noreturn]] static void fail_cancelled();
   void unlink_removed();
+  // Takes off what was pushed further in than `until` and not removed.
+  void leave_behind(const Interpreter* until);
 
   friend class Context;
   struct Default {};
@@ -243,6 +267,7 @@ class Scope final : public Object, public Pooled<Scope> {
   Interpreter* innermost_ = nullptr;  // Where calls go now: top_, or further out below one.
   Interpreter* tracer_ = nullptr;     // The outermost that calls reach, if code is under trace.
   TracedCells* traced_cells_ = nullptr;
+  ValueErrors* value_errors_ = nullptr;
   LaunchRecorder* recorder_ = nullptr;
   std::shared_ptr<ProfileTrack> profile_track_;
   int below_ = 0;

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/size_table.h"
+#include "core/dispatch/cell.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
@@ -58,12 +59,17 @@ Tensor allocate(Device& device, DType dtype, const Dims& shape) {
 }
 
 void require_value(const TensorImpl& x) {
-  require_code(!x.storage || !x.storage->traced, Code::kFailedPrecondition,
-               "{} belongs to a trace and has no value: compute with it inside of the function, "
-               "choose by it with where or cond, or return it from there",
-               x.type);
+  if (x.storage && x.storage->traced) [[unlikely]]
+    fail_traced(x);
   require(!x.type.is_token(), "a token is no tensor");
   require(!x.storage || !x.storage->list, "{} is no tensor but a list of them", x.type);
+}
+
+void require_reach(const Scope& scope, const TensorImpl& x) {
+  if (!x.storage || !x.storage->traced) [[likely]]
+    return;
+  if (!scope.traced_cells()) require_value(x);
+  scope.traced_cells()->require_reach(x);
 }
 
 void host_looks() {
@@ -118,14 +124,18 @@ bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tenso
   return true;
 }
 
+void read_and_wait(Scope& scope, const Storage& from, uint64_t offset, void* data, size_t bytes) {
+  const auto wrong = scope.pending(*from.device).read(from, offset, data, bytes);
+  if (wrong) scope.report_value_error(Error(*wrong));
+}
+
 }  // namespace
 
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes) {
   ProfileSpan span(scope, *x);
   Tensor source;
   if (!read_at_once(scope, x, data, bytes, source)) {
-    const Storage& storage = *source->storage;
-    scope.pending(*storage.device).read(storage, byte_offset(*source), data, bytes);
+    read_and_wait(scope, *source->storage, byte_offset(*source), data, bytes);
   }
   span.end();
 }
@@ -145,12 +155,14 @@ void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes, PendingWor
 
 void wait_for(Scope& scope, const TensorImpl& x) {
   if (!x.storage || x.storage->device->synchronous()) return;
-  scope.pending(*x.storage->device).read(*x.storage, 0, nullptr, 0);
+  read_and_wait(scope, *x.storage, 0, nullptr, 0);
 }
 
 int64_t read_integer(const Tensor& x) {
   Scope& scope = current_scope();
   require_value(*x);
+  // Under trace, too: no op is called.
+  if (x->is_scalar_value() && !is_floating(x->type.dtype)) return x->int_value;
   if (x->storage && !x->storage->device->can_wait()) {
     fail(Code::kUnimplemented,
          "{} cannot block here, and the size of an output depends on data: give its `size`",
@@ -204,7 +216,7 @@ void consume(TensorImpl& x) {
 }
 
 Tensor another(Scope& scope, const Tensor& x) {
-  Tensor own = renewed(*x);
+  Tensor own = scope.traced_cells() && x->storage ? scope.traced_cells()->inside(x) : renewed(*x);
   if (scope.innermost()) tapes_follow(scope, *x, *own);
   return own;
 }

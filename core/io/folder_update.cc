@@ -2,18 +2,19 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/search.h"
+#include "core/io/folder_lock.h"
+#include "files/atomic_file.h"
 
 namespace tenon {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kNew = ".tenon-new", *kOld = ".tenon-old";
+constexpr const char* kOld = ".tenon-old";
 
 void move(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -36,23 +37,22 @@ FolderUpdate::FolderUpdate(const std::string& folder) : folder_(folder) {
 FolderUpdate::~FolderUpdate() {
   if (is_done_) return;
   std::error_code ignored;
-  for (const std::string& name : names_) fs::remove(beside(name, kNew), ignored);
+  for (const std::string& path : new_paths_) fs::remove(path, ignored);
   if (made_folder_) fs::remove(folder_, ignored);
 }
 
 std::string FolderUpdate::add(const std::string& name) {
   names_.push_back(name);
-  return beside(name, kNew).string();
+  new_paths_.push_back(tenon_files::unique_path(folder_.string()));
+  return new_paths_.back();
 }
 
 void FolderUpdate::write(const std::string& name, const std::string& bytes) {
-  const std::string path = beside(name, kNew).string();
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (file) add(name);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  require_code(bool(file), Code::kUnavailable, "{}: cannot be written: {}", path,
-               std::strerror(errno));
+  const std::string path = add(name);
+  tenon_files::AtomicFile file(path);
+  file.write(bytes);
+  require_code(file.finish(), Code::kUnavailable, "{}: cannot be written: {}",
+               (folder_ / name).string(), std::strerror(file.error()));
 }
 
 void FolderUpdate::remove(const std::string& name) { removed_.push_back(name); }
@@ -66,20 +66,22 @@ void FolderUpdate::step_aside(const std::string& name) {
 }
 
 void FolderUpdate::finish() {
+  FolderLock::restore(folder_.string(), names_.empty() ? "" : names_.back());
   try {
     for (size_t i = names_.size(); i > 0; --i) step_aside(names_[i - 1]);
     for (const std::string& name : removed_) {
       if (!contains(names_, name)) step_aside(name);
     }
-    for (const std::string& name : names_) {
-      move(beside(name, kNew), folder_ / name);
-      in_place_.push_back(name);
+    for (size_t i = 0; i < names_.size(); ++i) {
+      move(new_paths_[i], folder_ / names_[i]);
+      ++n_in_place_;
     }
   } catch (...) {
     undo();
     throw;
   }
   is_done_ = true;
+  tenon_files::synchronise_folder(folder_.string());
   std::error_code ignored;
   for (const auto* names : {&names_, &removed_}) {
     for (const std::string& name : *names) fs::remove(beside(name, kOld), ignored);
@@ -88,8 +90,8 @@ void FolderUpdate::finish() {
 
 void FolderUpdate::undo() {
   std::error_code ignored;
-  for (; !in_place_.empty(); in_place_.pop_back()) {
-    fs::rename(folder_ / in_place_.back(), beside(in_place_.back(), kNew), ignored);
+  for (; n_in_place_ > 0; --n_in_place_) {
+    fs::rename(folder_ / names_[n_in_place_ - 1], new_paths_[n_in_place_ - 1], ignored);
   }
   for (; !aside_.empty(); aside_.pop_back()) {
     fs::rename(beside(aside_.back(), kOld), folder_ / aside_.back(), ignored);

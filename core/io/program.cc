@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/generator.h"
+#include "core/io/folder_lock.h"
 #include "core/io/onnx/external_data.h"
 #include "core/io/onnx/model_program.h"
 #include "core/io/program_json.h"
@@ -179,7 +180,14 @@ Ref<SavedProgram> read_program(Scope& scope, const std::string& path) {
   const std::filesystem::path file(path);
   std::error_code ignored;
   try {
-    if (std::filesystem::is_directory(file, ignored)) return Folder(scope, path).read();
+    if (std::filesystem::is_directory(file, ignored)) {
+      if (FolderLock::is_half_done(path, kProgramJson)) {
+        const FolderLock alone(path, FolderLock::Kind::kExclusive);
+        FolderLock::restore(path, kProgramJson);
+      }
+      const FolderLock shared(path, FolderLock::Kind::kShared);
+      return Folder(scope, path).read();
+    }
     const std::string folder = file.parent_path().string();
     onnx::ModelSource source = {.bytes = onnx::read_whole_file(path, kMostBytes),
                                 .stem = file.stem().string(),

@@ -1,5 +1,6 @@
 #include "core/io/safetensors.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -47,10 +48,15 @@ Ref<Safetensors> Safetensors::open_memory(std::string bytes) {
 }
 
 const StoredTensor& Safetensors::find(std::string_view name) const {
+  const auto at = header_.by_name.find(name);
+  if (at != header_.by_name.end()) return header_.tensors[at->second];
+  constexpr size_t kMaxNames = 50;  // A message is for reading.
   std::string names;
-  for (const StoredTensor& tensor : header_.tensors) {
-    if (tensor.name == name) return tensor;
-    names += (names.empty() ? "" : ", ") + tensor.name;
+  for (size_t i = 0; i < std::min(kMaxNames, header_.tensors.size()); ++i) {
+    names += (names.empty() ? "" : ", ") + header_.tensors[i].name;
+  }
+  if (header_.tensors.size() > kMaxNames) {
+    names += format(" and {} more", {header_.tensors.size() - kMaxNames});
   }
   fail(Code::kNotFound, "{}there is no tensor \"{}\"; there are: {}",
        {path_.empty() ? path_ : path_ + ": ", name, names});

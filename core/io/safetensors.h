@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/pool.h"
@@ -37,6 +38,11 @@ using ReadBytes = std::function<void(uint64_t offset, void* to, uint64_t size)>;
 struct SafetensorsHeader {
   std::vector<StoredTensor> tensors;  // In the order of their elements.
   Metadata metadata;
+  std::unordered_map<std::string_view, size_t> by_name;  // Indices into `tensors`.
+
+  SafetensorsHeader() = default;
+  SafetensorsHeader(SafetensorsHeader&&) = default;  // Names stay where they are.
+  SafetensorsHeader& operator=(SafetensorsHeader&&) = default;
 
   static SafetensorsHeader parse(uint64_t size, const ReadBytes& read);
 };

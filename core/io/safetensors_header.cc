@@ -136,6 +136,10 @@ SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read)
             });
   check_places(header.tensors, data_size);
   for (StoredTensor& tensor : header.tensors) tensor.begin += kPrefix + header_size;
+  header.by_name.reserve(header.tensors.size());
+  for (size_t i = 0; i < header.tensors.size(); ++i) {
+    header.by_name.emplace(header.tensors[i].name, i);
+  }
   return header;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "core/base/error.h"
 
 namespace tenon {
@@ -74,6 +76,45 @@ TEST(Safetensors, NamesTheTensorsThereAre) {
       try { file->find("y"); } catch (const Error& error) {
         EXPECT_EQ(error.code(), Code::kNotFound);
         EXPECT_STREQ(error.what(), "there is no tensor \"y\"; there are: x");
+        throw;
+      },
+      Error);
+}
+
+// Time per tensor at ten times the size is that at one time, but for caches and the logarithm:
+// quadratic code takes a hundred times as long in all, linear code ten times.
+TEST(Safetensors, OpensAndFindsInTimeLinearInTheNumberOfTensors) {
+  const auto seconds = [](size_t n) {
+    std::string header = "{";
+    for (size_t i = 0; i < n; ++i) {
+      header += i ? "," : "";
+      header += "\"t" + std::to_string(i) +
+                "\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[" + std::to_string(i) + "," +
+                std::to_string(i + 1) + "]}";
+    }
+    const std::string bytes = file_with(header + "}", std::string(n, 'x'));
+    const std::clock_t begin = std::clock();
+    const auto file = Safetensors::open_memory(bytes);
+    for (size_t i = 0; i < n; ++i) EXPECT_EQ(file->find("t" + std::to_string(i)).size, 1u);
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  seconds(5000);
+
+  const double small = seconds(5000), large = seconds(50000);
+
+  EXPECT_LT(large, 50 * small);
+}
+
+TEST(Safetensors, NamesAtMostFiftyOfItsTensors) {
+  std::vector<TensorToStore> tensors;
+  for (int i = 0; i < 60; ++i) {
+    tensors.push_back(to_store("t" + std::to_string(i), DType::kU8, {1}, "a"));
+  }
+  const auto file = Safetensors::open_memory(written(tensors));
+
+  EXPECT_THROW(
+      try { file->find("y"); } catch (const Error& error) {
+        EXPECT_TRUE(std::string(error.what()).ends_with(" and 10 more")) << error.what();
         throw;
       },
       Error);

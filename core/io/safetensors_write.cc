@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/io/safetensors.h"
 #include "core/io/safetensors_dtypes.h"
+#include "files/atomic_file.h"
 
 namespace tenon {
 namespace {
@@ -84,28 +84,20 @@ void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metad
 
 void save_safetensors(const std::string& path, std::vector<TensorToStore> tensors,
                       const Metadata& metadata) {
-  const std::string partial = path + ".partial";
-  const auto give_up = [&](const char* what) {
-    const int error = errno;
-    std::remove(partial.c_str());
+  tenon_files::AtomicFile file(path);
+  const auto check = [&] {
+    const int error = file.error();
+    if (error == 0) return;
     fail(error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kUnavailable,
-         "{}: cannot be {}: {}", {path, what, std::strerror(error)});
+         "{}: cannot be written: {}", {path, std::strerror(error)});
   };
-  errno = 0;
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-  if (!file) give_up("written");
-  try {
-    write_safetensors(std::move(tensors), metadata, [&](const void* data, uint64_t size) {
-      file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    });
-  } catch (...) {
-    file.close();
-    std::remove(partial.c_str());
-    throw;
-  }
-  file.close();
-  if (!file) give_up("written");
-  if (std::rename(partial.c_str(), path.c_str()) != 0) give_up("replaced");
+  check();
+  write_safetensors(std::move(tensors), metadata, [&](const void* data, uint64_t size) {
+    file.write(data, size);
+    check();
+  });
+  file.finish();
+  check();
 }
 
 }  // namespace tenon

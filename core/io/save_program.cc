@@ -6,9 +6,11 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
+#include "core/io/folder_lock.h"
 #include "core/io/folder_update.h"
 #include "core/io/onnx/export_graph.h"
 #include "core/io/program_json.h"
@@ -38,8 +40,8 @@ void check_name(const std::string& name) {
 // ---- signatures
 
 const KeptStatics& or_none(const std::shared_ptr<const KeptStatics>& statics) {
-  static const KeptStatics none;
-  return statics ? *statics : none;
+  static const Immortal<KeptStatics> none{std::in_place};
+  return statics ? *statics : none.get();
 }
 const KeptStatics& statics_of(const Trace& trace) { return or_none(trace.statics().all); }
 const KeptStatics& defaults_of(const Trace& trace) { return or_none(trace.statics().defaults); }
@@ -214,7 +216,6 @@ void save_program(Scope& scope, const std::string& path,
   const std::vector<std::string> names = file_names(functions);
   const std::string text = description(models, names, stored, functions);
   FolderUpdate files(path);
-  for (const std::string& name : listed_files(path)) files.remove(name);
   const std::string weights = files.add(kWeights);
   save_safetensors(weights, weights_of(scope, functions, stored), {{"format", "tenon program"}});
   const Ref<Safetensors> written = Safetensors::open(weights);
@@ -225,6 +226,9 @@ void save_program(Scope& scope, const std::string& path,
                 }));
   }
   files.write(kProgramJson, text);
+  const FolderLock lock(path, FolderLock::Kind::kExclusive);
+  FolderLock::restore(path, kProgramJson);
+  for (const std::string& name : listed_files(path)) files.remove(name);
   files.finish();
 }
 

@@ -26,9 +26,11 @@ struct FunctionToSave {
 
 // Writes into the folder `path`, which is made if it is not there, and removes what a program that
 // lies there lists and this one lacks. Files take their names when all are whole
-// (folder_update.h). Throws UNIMPLEMENTED with the list of all that ONNX cannot say,
-// INVALID_ARGUMENT for names and for signatures that are alike, NOT_FOUND or UNAVAILABLE where the
-// folder cannot be written; then it is as it was.
+// (folder_update.h), under a lock that read_program() shares: it reads the files of one save, never
+// of two. Other readers may see files of two saves for as long as the renames take. Throws
+// UNIMPLEMENTED with the list of all that ONNX cannot say, INVALID_ARGUMENT for names and for
+// signatures that are alike, NOT_FOUND or UNAVAILABLE where the folder cannot be written; then it
+// is as it was.
 void save_program(Scope& scope, const std::string& path, std::span<const FunctionToSave> functions);
 
 }  // namespace tenon

@@ -1,34 +1,88 @@
 #include "core/io/strict_json.h"
 
-#include <set>
 #include <vector>
 
 #include "core/base/error.h"
 
 namespace tenon {
+namespace {
+
+using Json = nlohmann::json;
+
+// Builds a document from the parser's events. Each event costs the same however many values its
+// object or array already has; nlohmann's parse() with a callback visits all of them at each end.
+class StrictBuilder final : public nlohmann::json_sax<Json> {
+ public:
+  StrictBuilder(size_t deepest, std::string_view what) : deepest_(deepest), what_(what) {}
+
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // Text has none.
+
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    const auto [member, is_new] = open_.back()->get_ref<Json::object_t&>().try_emplace(name);
+    require_code(is_new, Code::kDataLoss, "{} has the key \"{}\" twice", what_, name);
+    member_ = &member->second;
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    fail(Code::kDataLoss, "{} is no JSON: {}", {what_, error.what()});
+  }
+
+ private:
+  Json& place(Json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    if (open_.back()->is_object()) return *member_ = std::move(value);
+    auto& elements = open_.back()->get_ref<Json::array_t&>();
+    return elements.emplace_back(std::move(value));
+  }
+
+  bool add(Json value) {
+    place(std::move(value));
+    return true;
+  }
+
+  // An array that holds an open value does not grow until that is closed, so the pointer lasts.
+  bool open(Json value) {
+    require_code(open_.size() < deepest_, Code::kDataLoss, "{} is nested too deep", what_);
+    open_.push_back(&place(std::move(value)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  const size_t deepest_;
+  const std::string_view what_;
+  Json root_;
+  std::vector<Json*> open_;  // The objects and arrays around the next value, outermost first.
+  Json* member_ = nullptr;   // The value of the last key.
+};
+
+}  // namespace
 
 nlohmann::json parse_strict_json(std::string_view text, int deepest, std::string_view what) {
-  using Json = nlohmann::json;
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (event == Event::object_start || event == Event::array_start) {
-      require_code(depth < deepest, Code::kDataLoss, "{} is nested too deep", what);
-    }
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      require_code(keys.back().insert(key).second, Code::kDataLoss, "{} has the key \"{}\" twice",
-                   what, key);
-    }
-    return true;
-  };
+  StrictBuilder builder(static_cast<size_t>(deepest), what);
   try {
-    return Json::parse(text, watch);
+    Json::sax_parse(text, &builder);
   } catch (const Json::exception& error) {  // Of numbers beyond all bounds, too.
     fail(Code::kDataLoss, "{} is no JSON: {}", {what, error.what()});
   }
+  return builder.take();
 }
 
 }  // namespace tenon

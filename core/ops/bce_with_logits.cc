@@ -1,5 +1,7 @@
 // bce_with_logits: the cross entropy of yes-or-no questions, from logits.
 
+#include <limits>
+
 #include "core/ops/loss.h"
 
 namespace tenon::ops {
@@ -10,10 +12,15 @@ namespace {
 //   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
 constexpr auto infer = infer_elementwise_loss;
 
-// softplus(x) - x * target, added up so that the large terms cancel before the small one comes.
+// softplus(x) - x * target: the magnitude of x as often as the answer that it speaks against is
+// expected, and a small rest. An answer that is not expected adds 0, even against an infinite
+// logit.
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
   const Tensor &x = in[0], &target = in[1];
-  const Tensor losses = (maximum(x, number(0)) - x * target) + log1p(exp(-abs(x)));
+  const Tensor against = where(greater(x, number(0)), number(1) - target, target);
+  const Tensor size = abs(x);
+  const Tensor wrong = where(equal(against, number(0)), number(0), size * against);
+  const Tensor losses = wrong + log1p(exp(-size));
   return {reduce_losses(losses, attrs.reduction)};
 }
 
@@ -27,6 +34,7 @@ Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
 }
 
 Cases<LossAttrs> cases() {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
   const CaseTensor x = f32({0, 1, -2}), target = f32({1, 0, 0.5});
   return {
       {.name = "example", .inputs = {x, target}, .expect = {f32({}, {1.0444456263737134})}},
@@ -42,6 +50,11 @@ Cases<LossAttrs> cases() {
        .attrs = {.reduction = Reduction::kNone},
        .inputs = {f32({1000, -1000, 1000, 20}), f32({1, 0, 0, 1})},
        .expect = {f32({0, 0, 1000, 2.0611536181902037e-9})}},
+      {.name = "infinite_logits",
+       .attrs = {.reduction = Reduction::kNone},
+       .inputs = {f32({kInf, -kInf, kInf, -kInf}), f32({1, 0, 0, 1})},
+       .expect = {f32({0, 0, kInf, kInf})},
+       .check_gradient = false},
       {.name = "two_axes", .inputs = {uniform({2, 3}, -4, 4), uniform({2, 3}, 0, 1)}},
       {.name = "integers", .inputs = {i32({1}), i32({1})}, .error = "C1"},
       {.name = "target_would_broadcast", .inputs = {uniform({3, 1}), uniform({3})}, .error = "C2"},

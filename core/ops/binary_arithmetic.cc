@@ -20,6 +20,7 @@ using None = NoAttrs;
 
 constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // g where the condition holds, else 0. A select, so that what is not taken leaves no NaN behind.
 Tensor only_where(const Tensor& condition, const Tensor& g) {
@@ -217,7 +218,10 @@ OpDef floor_div_def() {
       .name = "floor_div",
       .summary = "The largest whole number that is not above the quotient.",
       .formula = "y = floor(a / b)",
-      .details = "Integers by zero give 0. The derivative is 0 everywhere.",
+      .details = "The quotient is the exact one: a number over an infinity of the other sign gives "
+                 "-1. A float by zero gives a / b, an infinity by anything else NaN, as in NumPy. "
+                 "A zero has the sign of a / b. Integers by zero give 0. The derivative is 0 "
+                 "everywhere.",
       .infer = infer_numeric,
       .vjp = no_slope,
       .cases =
@@ -230,6 +234,20 @@ OpDef floor_div_def() {
                 {.name = "integers_floor",
                  .inputs = {i32({7, -7, 7, -7, 5}), i32({2, 2, -2, -2, 0})},
                  .expect = {i32({3, -4, -4, 3, 0})}},
+                {.name = "infinite_dividends_give_nan",
+                 .inputs = {f32({kInf, -kInf, kInf, kInf, kInf, -kInf}),
+                            f32({2, 2, -2, kInf, 0, 0})},
+                 .expect = {f32({kNaN, kNaN, kNaN, kNaN, kInf, -kInf})},
+                 .check_gradient = false},
+                {.name = "infinite_divisors_floor",
+                 .inputs = {f32({1, -1, 1, -1, 0, -0.0}),
+                            f32({kInf, kInf, -kInf, -kInf, kInf, kInf})},
+                 .expect = {f32({0, -1, -1, 0, 0, -0.0})},
+                 .check_gradient = false},
+                {.name = "zeros_have_the_sign_of_the_quotient",
+                 .inputs = {f32({0, -0.0, 0, -0.0, 1, 0}), f32({3, 3, -3, -3, 3, 0})},
+                 .expect = {f32({0, -0.0, -0.0, 0, 0, kNaN})},
+                 .check_gradient = false},
             });
           },
       .numeric = Numeric::kDivision,
@@ -242,7 +260,9 @@ OpDef mod_def() {
       .name = "mod",
       .summary = "The remainder of floor_div; it has b's sign.",
       .formula = "y = a - b * floor(a / b)",
-      .details = "Integers by zero give 0, floats NaN.",
+      .details = "Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b "
+                 "gives a where their signs agree and b where they differ, as in NumPy. A zero has "
+                 "b's sign.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& g = v.cotangent(0);
@@ -258,6 +278,15 @@ OpDef mod_def() {
                 {.name = "integers",
                  .inputs = {i32({7, -7, 7, -7, 5}), i32({4, 4, -4, -4, 0})},
                  .expect = {i32({3, 1, -1, -3, 0})}},
+                {.name = "infinities",
+                 .inputs = {f32({kInf, -kInf, 1, -1, 1, -1, 1}),
+                            f32({2, 2, kInf, kInf, -kInf, -kInf, 0})},
+                 .expect = {f32({kNaN, kNaN, 1, kInf, -kInf, -1, kNaN})},
+                 .check_gradient = false},
+                {.name = "zeros_have_the_sign_of_b",
+                 .inputs = {f32({0, -0.0, 0, -0.0, 6, -6}), f32({3, 3, -3, kInf, -3, 3})},
+                 .expect = {f32({0, 0, -0.0, 0, -0.0, 0})},
+                 .check_gradient = false},
             });
           },
       .saves = Saves::kInputs,

@@ -29,11 +29,11 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Tensor y = in[0];
   const auto axis = static_cast<size_t>(from_front(attrs.axis, y->rank()));
-  const auto part = [&](int64_t start, int64_t end) {
+  const auto part = [&](Size start, Size end) {
     return slice(y, {.starts = {start}, .ends = {end}, .axes = {attrs.axis}});
   };
   for (int64_t i = 0; i < attrs.n && y->shape()[axis] > 0; ++i) {
-    const int64_t size = y->shape()[axis];
+    const Size size = y->shape()[axis];
     y = sub(part(1, size), part(0, size - 1));
   }
   return {y};

@@ -57,7 +57,7 @@ void take_diagonals(Labelled& x) {
       ++i;
       continue;
     }
-    const int64_t n = x.value->shape()[i];
+    const Size n = x.value->shape()[i];
     Ints perm;
     Dims flat;
     Labels labels;
@@ -85,11 +85,11 @@ void drop_axes(Labelled& x, const Labels& kept) {
   Dims shape;
   Labels labels;
   for (size_t axis = 0; axis < x.labels.size(); ++axis) {
-    const int64_t size = x.value->shape()[axis];
+    const Size size = x.value->shape()[axis];
     if (contains(kept, x.labels[axis])) {
       shape.push_back(size);
       labels.push_back(x.labels[axis]);
-    } else if (size != 1) {
+    } else if (!identical(size, 1)) {
       summed.push_back(static_cast<int64_t>(axis));
     }
   }
@@ -110,7 +110,7 @@ Labelled multiply(const Labelled& a, const Labelled& b, const Labels& result,
     if (!contains(a.labels, c)) columns.push_back(c);
   }
   const auto size = [&](const Labels& labels) { return count(plan.shape_of(labels)); };
-  const int64_t n = size(batch), m = size(rows), k = size(inner), p = size(columns);
+  const Size n = size(batch), m = size(rows), k = size(inner), p = size(columns);
   const Tensor left = a.in_order(batch + rows + inner).value;
   const Labels order = batch + rows + columns;
   if (inner.empty()) {

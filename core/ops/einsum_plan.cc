@@ -111,6 +111,13 @@ Labels others_want(const std::vector<Labels>& terms, const Labels& output, size_
   return wanted;
 }
 
+// A size to weigh products by. One that a trace does not know counts as a usual one, so that the
+// order of products does not depend on the call that is traced.
+double estimate(Size size) {
+  constexpr double kUsual = 64;
+  return size.known() ? static_cast<double>(size.word()) : kUsual;
+}
+
 }  // namespace
 
 Dims EinsumPlan::shape_of(const Labels& labels) const {
@@ -123,7 +130,7 @@ Dims EinsumPlan::shape_of(const Labels& labels) const {
 void EinsumPlan::choose_products(const std::string& equation) {
   const auto volume = [&](const Labels& labels) {
     double n = 1;
-    for (const char c : labels) n *= static_cast<double>(sizes[static_cast<size_t>(c)]);
+    for (const char c : labels) n *= estimate(sizes[static_cast<size_t>(c)]);
     return n;
   };
   std::vector<Labels> left = kept;
@@ -182,7 +189,9 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
     Labels& labels = kept.emplace_back();
     for (size_t axis = 0; axis < terms[i].size(); ++axis) {
       const char c = terms[i][axis];
-      const bool repeats = shapes[i][axis] != sizes[static_cast<size_t>(c)];
+      // Under "...", an axis of 1 meets others; letters have one size.
+      const bool repeats = !is_letter(c) && identical(shapes[i][axis], 1) &&
+                           !identical(sizes[static_cast<size_t>(c)], 1);
       if (contains(wanted, c) && !repeats && !contains(labels, c)) labels.push_back(c);
     }
   }

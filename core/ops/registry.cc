@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/immortal.h"
+
 namespace tenon {
 
 namespace ops {
@@ -46,7 +48,7 @@ struct Registry {
 };
 
 const Registry& registry() {
-  static const Registry instance;
+  static const Immortal<Registry> instance{Registry()};
   return instance;
 }
 

@@ -42,7 +42,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensor each(const Tensor& x, size_t axis, int64_t times) {
   if (times == 1) return x;
   Dims shape = x->shape();
-  int64_t outer = 1, inner = 1;
+  Size outer = 1, inner = 1;
   for (size_t i = 0; i < shape.rank(); ++i) (i <= axis ? outer : inner) *= shape[i];
   shape[axis] *= times;
   return reshape(broadcast_to(reshape(x, {outer, 1, inner}), {outer, times, inner}), shape);

@@ -23,10 +23,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
-  const int64_t n = x->shape()[static_cast<size_t>(axis)];
-  const int64_t back = n == 0 ? 0 : shift % n;
-  const int64_t places = back < 0 ? back + n : back;
-  if (places == 0) return x;
+  const Size n = x->shape()[static_cast<size_t>(axis)];
+  if (shift == 0 || identical(n, 0)) return x;
+  // 0 <= places < n; where n is 0, any number will do.
+  const Size divisor = n.known() ? n : greatest(n, 1);
+  const Size places = (Size(shift) % divisor + divisor) % divisor;
+  if (identical(places, 0)) return x;
   const Tensor parts[] = {
       slice(x, {.starts = {n - places}, .ends = {n}, .axes = {axis}}),
       slice(x, {.starts = {0}, .ends = {n - places}, .axes = {axis}}),

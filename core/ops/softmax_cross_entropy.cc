@@ -1,5 +1,7 @@
 // softmax_cross_entropy: how far the softmax of logits is from given probabilities.
 
+#include <limits>
+
 #include "core/ops/loss.h"
 
 namespace tenon::ops {
@@ -25,7 +27,9 @@ TensorTypes infer(const LossAttrs& attrs, TypeSpan in) {
 
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
   const Tensor log_probs = log_softmax(in[0], 1);
-  const Tensor losses = -sum(in[1] * log_probs, {.axes = {1}});
+  // A class that was not expected adds 0, however unlikely it is.
+  const Tensor terms = where(equal(in[1], number(0)), number(0), in[1] * log_probs);
+  const Tensor losses = -sum(terms, {.axes = {1}});
   return {reduce_losses(losses, attrs.reduction), log_probs};
 }
 
@@ -49,6 +53,7 @@ Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
 }
 
 Cases<LossAttrs> cases() {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
   const CaseTensor logits = f32({2, 3}, {1, 2, 3, 0, 0, 0});
   const CaseTensor labels = f32({2, 3}, {0, 0, 1, 0.5, 0.25, 0.25});
   const CaseTensor log_probs =
@@ -73,6 +78,11 @@ Cases<LossAttrs> cases() {
       {.name = "large_logits",
        .inputs = {f32({1, 2}, {1e4, 0}), f32({1, 2}, {0, 1})},
        .expect = {f32({}, {1e4})}},
+      {.name = "impossible_classes_that_were_not_expected",
+       .attrs = {.reduction = Reduction::kNone},
+       .inputs = {f32({2, 2}, {-kInf, 0, 3, -kInf}), f32({2, 2}, {0, 1, 1, 0})},
+       .expect = {f32({0, 0})},
+       .check_gradient = false},
       {.name = "no_examples",
        .attrs = {.reduction = Reduction::kSum},
        .inputs = {f32({0, 3}, {}), f32({0, 3}, {})},

@@ -15,7 +15,7 @@ struct Attrs {
 struct Parts {
   Ints kept, summed;
   Dims kept_shape;
-  int64_t n_kept = 1, n_summed = 1;
+  Size n_kept = 1, n_summed = 1;
 
   Parts(const Ints& axes, const Dims& shape) {
     const uint32_t mask = axes.empty() ? 0 : axes_mask(axes, shape.rank());
@@ -60,7 +60,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(left.kept.size() + right.kept.size() <= kMaxRank,
           "C5: the product of {} and {} over {} axes has more than {} axes", a, b, n, kMaxRank);
   TensorType y(a.dtype, left.kept_shape);
-  for (const int64_t size : right.kept_shape) y.shape.push_back(size);
+  for (const Size size : right.kept_shape) y.shape.push_back(size);
   check_size(y);
   return {y};
 }
@@ -70,7 +70,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor left = reshape(transpose(in[0], a.kept + a.summed), {a.n_kept, a.n_summed});
   const Tensor right = reshape(transpose(in[1], b.summed + b.kept), {b.n_summed, b.n_kept});
   Dims shape = a.kept_shape;
-  for (const int64_t size : b.kept_shape) shape.push_back(size);
+  for (const Size size : b.kept_shape) shape.push_back(size);
   return {reshape(matmul(left, right), shape)};
 }
 

@@ -22,8 +22,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   for (size_t i = 0; i < x.rank(); ++i) {
     const int64_t times = attrs.repeats[i];
     require(times >= 0, "C1: repeats of axis {} is {}", i, times);
-    require(y.shape[i] == 0 || times <= kLimit / y.shape[i], "C2: axis {} of {} repeated {} times",
-            i, x, times);
+    const bool fits =
+        y.shape[i].known() ? y.shape[i] == 0 || times <= kLimit / y.shape[i] : times < kLimit >> 48;
+    require(fits, "C2: axis {} of {} repeated {} times", i, x, times);
     y.shape[i] *= times;
   }
   check_size(y);
@@ -38,7 +39,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
     const int64_t times = attrs.repeats[i];
     if (times == 1) continue;
     Dims shape = y->shape();
-    int64_t outer = 1, rest = 1;
+    Size outer = 1, rest = 1;
     for (size_t k = 0; k < shape.rank(); ++k) (k < i ? outer : rest) *= shape[k];
     y = broadcast_to(reshape(y, {outer, 1, rest}), {outer, times, rest});
     shape[i] *= times;

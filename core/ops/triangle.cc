@@ -16,10 +16,11 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// A diagonal beyond any matrix is clamped to the first one outside, so that the sum cannot wrap.
+// A diagonal beyond any matrix is clamped to one outside of all, so that the sum cannot wrap.
 Tensor keep(const Attrs& attrs, const Tensor& x, Tensor (*kept)(const Tensor&, const Tensor&)) {
-  const int64_t rows = x->shape()[x->rank() - 2], columns = x->shape()[x->rank() - 1];
-  const int64_t k = std::clamp(attrs.k, -rows - 1, columns + 1);
+  constexpr int64_t kBeyond = int64_t{1} << 61;
+  const Size rows = x->shape()[x->rank() - 2], columns = x->shape()[x->rank() - 1];
+  const int64_t k = std::clamp(attrs.k, -kBeyond, kBeyond);
   const Tensor row = iota({rows, 1}, DType::kI64, 0);
   const Tensor column = iota({1, columns}, DType::kI64, 1);
   return where(kept(column, add(row, integer(k))), x, number_of(x->type.dtype, 0));

@@ -62,6 +62,11 @@ OpDef where_def() {
       .name = "where",
       .summary = "The element of x where a condition holds, else that of y.",
       .formula = "result = condition ? x : y",
+      .details =
+          "The branch that is not taken receives the cotangent 0. If its derivative is infinite or "
+          "NaN there, its gradient is NaN, since 0 times infinity is NaN. To avoid this, replace "
+          "its input too where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of "
+          "`where(c, exp(a), b)`.",
       .inputs = {{"condition", "what to choose by"},
                  {"x", "taken where the condition holds"},
                  {"y", "taken elsewhere"}},

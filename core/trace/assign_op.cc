@@ -1,6 +1,7 @@
 // assign: what a variable holds from now on. It is the value alone, whose history ends here; who
 // reads it reads the variable, so gradients go to what that held before.
 
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -21,11 +22,11 @@ bool view(const NoAttrs&, size_t, const TensorType&, const TensorType&, const St
 }  // namespace
 
 const OpDef& control::assign() {
-  static const OpDef op = ops::define<NoAttrs>({.name = "assign",
-                                                .inputs = {{"x", ""}, {"variable", ""}},
-                                                .infer = infer,
-                                                .vjp = vjp,
-                                                .view = view});
+  static const Immortal<OpDef> op = ops::define<NoAttrs>({.name = "assign",
+                                                          .inputs = {{"x", ""}, {"variable", ""}},
+                                                          .infer = infer,
+                                                          .vjp = vjp,
+                                                          .view = view});
   return op;
 }
 

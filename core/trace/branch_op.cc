@@ -1,6 +1,7 @@
 // branch: the op, its derivative, and how it is traced.
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -164,7 +165,7 @@ void check_alike(const std::vector<TracedBlock>& blocks) {
 }  // namespace
 
 const OpDef& control::branch() {
-  static const OpDef op =
+  static const Immortal<OpDef> op =
       region_op({.name = "branch",
                  .inputs = {{"which", ""}, {"operands", "", InputKind::kVariadic}},
                  .infer = region_types},

@@ -1,6 +1,7 @@
 // call: code with a derivative that the user gave.
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -49,7 +50,7 @@ class OwnArgs final : public VjpArgs {
 }  // namespace
 
 const OpDef& control::call() {
-  static const OpDef op = region_op(
+  static const Immortal<OpDef> op = region_op(
       {.name = "call", .inputs = {{"operands", "", InputKind::kVariadic}}, .infer = region_types},
       run, linearize);
   return op;

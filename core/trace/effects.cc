@@ -1,6 +1,7 @@
 #include "core/trace/effects.h"
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control.h"
@@ -148,7 +149,7 @@ Tensors run_assert(Scope& scope, const Call& call) {
 }  // namespace
 
 const OpDef& control::print() {
-  static const OpDef op = effect_op(
+  static const Immortal<OpDef> op = effect_op(
       ops::define<PrintAttrs>({.name = "print",
                                .inputs = {{"order", ""}, {"values", "", InputKind::kVariadic}},
                                .infer = infer_print}),
@@ -157,7 +158,7 @@ const OpDef& control::print() {
 }
 
 const OpDef& control::assert_all() {
-  static const OpDef op = effect_op(
+  static const Immortal<OpDef> op = effect_op(
       ops::define<AssertAttrs>(
           {.name = "assert",
            .inputs = {{"order", ""}, {"condition", ""}, {"values", "", InputKind::kVariadic}},

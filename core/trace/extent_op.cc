@@ -3,6 +3,7 @@
 // its shape what the size is.
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -29,7 +30,7 @@ Tensors run(Scope&, const Call& call) {
 }  // namespace
 
 const OpDef& control::extent() {
-  static const OpDef op = [] {
+  static const Immortal<OpDef> op = [] {
     OpDef made = ops::define<Attrs>({.name = "extent", .inputs = {{"n", ""}}, .infer = infer});
     made.run = run;
     return made;

@@ -4,8 +4,10 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/nesting.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
@@ -16,21 +18,6 @@
 
 namespace tenon {
 namespace {
-
-constexpr size_t kDeepest = 200;
-constinit thread_local size_t depth = 0;
-
-class Deeper {
- public:
-  explicit Deeper(const std::string& name) {
-    require_code(depth < kDeepest, Code::kFailedPrecondition,
-                 "functions call each other {} deep: does {} call itself without end?", kDeepest,
-                 name);
-    ++depth;
-  }
-  ~Deeper() { --depth; }
-  Deeper(const Deeper&) = delete;
-};
 
 InputSpec spec_of(const TensorImpl& x) {
   InputSpec spec;
@@ -64,8 +51,8 @@ Function::Function(Context& context, std::string name, Body body, FunctionOption
       options_(std::move(options)) {}
 
 const std::vector<tenon_static>& Function::defaults() const {
-  static const std::vector<tenon_static> none;
-  return options_.defaults ? options_.defaults->all() : none;
+  static const Immortal<std::vector<tenon_static>> none{std::in_place};
+  return options_.defaults ? options_.defaults->all() : none.get();
 }
 
 // ---- calls
@@ -97,10 +84,10 @@ void Function::check_outputs(size_t n, Wanted wanted) const {
 }
 
 Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
-  const Deeper deeper(name_);
+  const Nesting nesting(name_);
   ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
-  for (const Tensor& x : inputs) given.push_back(not_donated(scope, x));
+  for (const Tensor& x : inputs) given.push_back(another(scope, x));
   const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kKeepAll;
   const auto code = [&](TensorSpan) { return body_(scope, given, statics); };
   Tensors outputs = keeps_all ? code({}) : trace_recompute(scope, code, options_.memory_budget);
@@ -126,7 +113,8 @@ void Function::run_eagerly_from_now_on(Scope& scope, const Error& why) {
 
 void Function::check(TensorSpan inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    require(inputs[i]->donation != Donation::kConsumed, "input {} was donated before", i);
+    require(inputs[i]->donation != Donation::kConsumed, "function {}: input {} was donated before",
+            name_, i);
   }
   if (!options_.has_signature) return;
   const std::vector<InputSpec>& signature = options_.signature;
@@ -256,14 +244,14 @@ Trace::Arguments kept(const Statics& statics, std::shared_ptr<const KeptStatics>
 
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                           const Statics& statics) {
-  const Deeper deeper(name_);
+  const Nesting nesting(name_);
   ProfileSpan span(scope, SpanKind::kTracing, name_, examples);
   const bool is_relaxed = !options_.has_signature && !examples.empty();
-  Written written = write(scope, specs, examples, body_, statics, is_relaxed);
+  Written written = write(scope, name_, specs, examples, body_, statics, is_relaxed);
   if (!written.made.empty()) {
     // What makes variables once is traced again, now that they are there.
     initialise(scope, written, examples);
-    Written again = write(scope, specs, examples, body_, statics, is_relaxed);
+    Written again = write(scope, name_, specs, examples, body_, statics, is_relaxed);
     require_code(again.made.empty(), Code::kFailedPrecondition,
                  "function {} makes {} at every call: make it before the function, or at its first "
                  "call alone",

@@ -5,6 +5,7 @@
 #include "core/dispatch/generator.h"
 #include "core/testing/functions.h"
 #include "core/testing/graph_text.h"
+#include "core/trace/control.h"
 
 namespace tenon {
 namespace {
@@ -156,6 +157,59 @@ TEST_F(FunctionStates, TakeTheirStatesForThemselvesWhileTheyRun) {
   thread.join();
 
   EXPECT_EQ(values_of(w->read(scope())), Doubles{2 * kCalls + 1});
+}
+
+// An index that is out of range stops nothing; the call fails once the states are stored.
+TEST_F(FunctionStates, HoldWhatWasAssignedBeforeAndAfterAValueError) {
+  const auto before = variable(f32({1})), after = variable(f32({1}));
+  const auto f = function([&](TensorSpan in) {
+    before->assign(scope(), before->read(scope()) + 1.0);
+    const Tensor found = gather(before->read(scope()), in[0], 0);
+    after->assign(scope(), after->read(scope()) + 1.0);
+    return Tensors{found};
+  });
+  for (int i = 1; i <= 5; ++i) {
+    EXPECT_ERROR(call(f, {testing::i64({5})});
+                 scope().wait(), Code::kOutOfRange, "gather: C2: index 5 is outside [0, 1)");
+    EXPECT_EQ(values_of(before->read(scope())), (Doubles{1.0 + i}));
+    EXPECT_EQ(values_of(after->read(scope())), (Doubles{1.0 + i}));
+  }
+  EXPECT_EQ(values_of(call_one(f, {testing::i64({0})})), (Doubles{7}));
+}
+
+TEST_F(FunctionStates, AreStoredAfterAValueErrorInABranchOrALoop) {
+  const auto v = variable(f32({1}));
+  const auto f = function([&](TensorSpan in) {
+    const auto find = [&](TensorSpan) { return Tensors{sum(gather(v->read(scope()), in[0], 0))}; };
+    const Tensor found = cond(scope(), less(sum(v->read(scope())), number(100)), find, find)[0];
+    const Tensors looped = while_loop(
+        scope(), [&](TensorSpan x) { return Tensors{less(x[0], number(3))}; },
+        [&](TensorSpan x) { return Tensors{x[0] + found * 0.0 + 1.0}; }, {&found, 1});
+    v->assign(scope(), v->read(scope()) + looped[0]);
+    return Tensors{looped[0]};
+  });
+  for (int i = 1; i <= 4; ++i) {
+    EXPECT_ERROR(call(f, {testing::i64({5})});
+                 scope().wait(), Code::kOutOfRange, "index 5 is outside [0, 1)");
+    EXPECT_EQ(values_of(v->read(scope())), (Doubles{1.0 + 3 * i}));
+  }
+}
+
+// Nothing of a call that fails is differentiated.
+TEST_F(FunctionStates, AreStoredAfterAValueErrorUnderATape) {
+  const auto v = variable(f32({1}));
+  const auto f = function([&](TensorSpan in) {
+    v->assign(scope(), v->read(scope()) + 1.0);
+    return Tensors{gather(in[0], in[1], 0)};
+  });
+  const Tensor x = f32({1, 2});
+  for (int i = 1; i <= 4; ++i) {
+    const auto t = tape();
+    t->watch(x);
+    EXPECT_ERROR(call(f, {x, testing::i64({7})});
+                 scope().wait(), Code::kOutOfRange, "index 7 is outside [0, 2)");
+    EXPECT_EQ(values_of(v->read(scope())), (Doubles{1.0 + i}));
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control.h"
@@ -252,7 +253,7 @@ Linearized linearize_gradient(Scope& scope, const Call& call, const std::vector<
 }  // namespace
 
 const OpDef& control::host_call() {
-  static const OpDef op = [] {
+  static const Immortal<OpDef> op = [] {
     OpDef made =
         ops::define<HostAttrs>({.name = "host_call",
                                 .inputs = {{"order", ""}, {"inputs", "", InputKind::kVariadic}},
@@ -266,7 +267,7 @@ const OpDef& control::host_call() {
 }
 
 const OpDef& control::host_gradient() {
-  static const OpDef op = [] {
+  static const Immortal<OpDef> op = [] {
     OpDef made = ops::define<GradientAttrs>(
         {.name = "host_gradient",
          .inputs = {{"record", ""}, {"values", "", InputKind::kVariadic}},

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
@@ -318,12 +319,12 @@ OpDef list_op(ops::Definition<A> definition, Tensors (*run)(Scope&, const Call&)
 }
 
 const OpDef& create_op() {
-  static const OpDef op =
+  static const Immortal<OpDef> op =
       list_op<CreateAttrs>({.name = "list_create", .infer = infer_create}, run_create);
   return op;
 }
 const OpDef& set_op() {
-  static const OpDef op =
+  static const Immortal<OpDef> op =
       list_op<NoAttrs>({.name = "list_set",
                         .inputs = {{"list", ""}, {"index", ""}, {"x", "", InputKind::kOptional}},
                         .infer = infer_set,
@@ -333,36 +334,36 @@ const OpDef& set_op() {
   return op;
 }
 const OpDef& get_op() {
-  static const OpDef op = list_op<NoAttrs>({.name = "list_get",
-                                            .inputs = {{"list", ""}, {"index", ""}},
-                                            .infer = infer_get,
-                                            .vjp = vjp_get,
-                                            .saves = Saves::kSecondInput},
-                                           run_get);
+  static const Immortal<OpDef> op = list_op<NoAttrs>({.name = "list_get",
+                                                      .inputs = {{"list", ""}, {"index", ""}},
+                                                      .infer = infer_get,
+                                                      .vjp = vjp_get,
+                                                      .saves = Saves::kSecondInput},
+                                                     run_get);
   return op;
 }
 const OpDef& length_op() {
-  static const OpDef op = list_op<NoAttrs>({.name = "list_length",
-                                            .inputs = {{"list", ""}},
-                                            .infer = infer_length,
-                                            .no_gradient = "its result is an integer"},
-                                           run_length);
+  static const Immortal<OpDef> op = list_op<NoAttrs>({.name = "list_length",
+                                                      .inputs = {{"list", ""}},
+                                                      .infer = infer_length,
+                                                      .no_gradient = "its result is an integer"},
+                                                     run_length);
   return op;
 }
 const OpDef& add_op() {
-  static const OpDef op = list_op<NoAttrs>(
+  static const Immortal<OpDef> op = list_op<NoAttrs>(
       {.name = "list_add", .inputs = {{"a", ""}, {"b", ""}}, .infer = infer_add, .vjp = vjp_add},
       run_add);
   return op;
 }
 const OpDef& stack_op() {
-  static const OpDef op = list_op<StackAttrs>(
+  static const Immortal<OpDef> op = list_op<StackAttrs>(
       {.name = "list_stack", .inputs = {{"list", ""}}, .infer = infer_stack, .vjp = vjp_stack},
       run_stack);
   return op;
 }
 const OpDef& unstack_op() {
-  static const OpDef op = list_op<NoAttrs>(
+  static const Immortal<OpDef> op = list_op<NoAttrs>(
       {.name = "list_unstack", .inputs = {{"x", ""}}, .infer = infer_unstack, .vjp = vjp_unstack},
       run_unstack);
   return op;

@@ -1,5 +1,6 @@
 // while_loop: the op, its derivative, and how it is traced.
 
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -205,10 +206,11 @@ class LoopDerivative {
 }  // namespace
 
 const OpDef& control::while_loop() {
-  static const OpDef op = region_op({.name = "while_loop",
-                                     .inputs = {{"go", ""}, {"operands", "", InputKind::kVariadic}},
-                                     .infer = infer},
-                                    run, linearize_by<LoopDerivative>);
+  static const Immortal<OpDef> op =
+      region_op({.name = "while_loop",
+                 .inputs = {{"go", ""}, {"operands", "", InputKind::kVariadic}},
+                 .infer = infer},
+                run, linearize_by<LoopDerivative>);
   return op;
 }
 

@@ -113,6 +113,31 @@ TEST_P(OpsInFunctions, GiveTheBitsOfEagerCode) {
   }
 }
 
+// Also errors in values, such as an index that is out of range, which the call or the wait reports.
+TEST_P(OpsInFunctions, RefuseWhatEagerCodeRefuses) {
+  for (const AnyCase& c : op().cases(op())) {
+    if (c.error.empty()) continue;
+    SCOPED_TRACE("case " + c.name);
+    const OpProblem problem(op(), c);
+    const Tensors inputs = problem.inputs();
+    Tensors given;
+    for (const Tensor& x : inputs) {
+      if (x) given.push_back(x);
+    }
+    const Ref<Function> f = function_of(problem, inputs, false);
+    for (int n = 0; n < 3; ++n) {
+      SCOPED_TRACE("call " + std::to_string(n));
+      try {
+        f->call(scope(), given, {});
+        scope().wait();
+        ADD_FAILURE() << "did not fail with " << c.error;
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find(c.error), std::string::npos) << error.what();
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ref, OpsInFunctions, ::testing::ValuesIn(testing::ops_with_cases()),
                          [](const auto& info) { return info.param.op->name; });
 

@@ -1,6 +1,7 @@
 #include "core/trace/order.h"
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/ops/registry.h"
@@ -191,7 +192,7 @@ CellAttrs cell_attrs(Cell& cell) {
 }
 
 const OpDef& control::commit() {
-  static const OpDef op = [] {
+  static const Immortal<OpDef> op = [] {
     OpDef made = ops::define<CellAttrs>(
         {.name = "commit", .inputs = {{"order", ""}, {"x", ""}}, .infer = infer_commit});
     made.run = run_commit;
@@ -201,7 +202,7 @@ const OpDef& control::commit() {
 }
 
 const OpDef& control::reload() {
-  static const OpDef op = [] {
+  static const Immortal<OpDef> op = [] {
     OpDef made = ops::define<CellAttrs>({.name = "reload",
                                          .inputs = {{"order", ""}, {"x", ""}},
                                          .infer = infer_reload,

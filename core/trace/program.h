@@ -220,7 +220,8 @@ class Program {
   void launch_now(Scope& scope, Frame& frame, size_t commits) const;
   void launch_in_turn(Scope& scope, Frame& frame, size_t commits) const;
   // Throws what a launch failed with, or wrote into the scope's error record.
-  [[noreturn]] void fail(Scope& scope, const Launch& launch, tenon_error* error) const;
+  // Throws `error`, or, without one, reports what the launch found wrong with a value.
+  void fail(Scope& scope, const Launch& launch, tenon_error* error) const;
   void enqueue(Scope& scope, Frame& frame, size_t commits) const;
   LaunchSpan span_of(const Launch& launch) const;
   // Collects the tickets of what wrote the memory that a call finds.

@@ -248,10 +248,11 @@ class Program::Chains::Call {
 
   void run() {
     run(chains_.chains_.back(), 0);
-    if (failed_ != kNone) {
+    if (wrong_ != kNone && wrong_ <= failed_) {
       scope_.error_record() = record_;
-      program_.fail(scope_, program_.launches_[failed_], error_);
+      program_.fail(scope_, program_.launches_[wrong_], nullptr);
     }
+    if (failed_ != kNone) program_.fail(scope_, program_.launches_[failed_], error_);
     if (is_cancelled_) scope_.check_cancelled();
   }
 
@@ -260,7 +261,8 @@ class Program::Chains::Call {
   void run(const Chain& chain, uint32_t last);
   void run_chains(const Step& step, uint32_t last);
   void launch(uint32_t i, tenon_error_record& record);
-  void fail(uint32_t i, tenon_error* error, const tenon_error_record& record);
+  void fail(uint32_t i, tenon_error* error);
+  void find_wrong(uint32_t i, const tenon_error_record& record);
 
   const Chains& chains_;
   const Program& program_;
@@ -269,10 +271,12 @@ class Program::Chains::Call {
   const size_t commits_;
   tenon_stream_p* const stream_;
   std::atomic<bool> is_cancelled_{false};
-  // The first launch that failed, in the order of the program: those before it all run.
+  // The first launch that failed, in the order of the program: those before it all run. Value
+  // errors count as failures where the scope does not keep them.
   std::atomic<uint32_t> failed_{kNone};
   std::mutex mutex_;
   tenon_error* error_ = nullptr;
+  uint32_t wrong_ = kNone;  // The first launch with a value error.
   tenon_error_record record_ = {};
 };
 
@@ -315,18 +319,32 @@ void Program::Chains::Call::launch(uint32_t i, tenon_error_record& record) {
   if (each.workspace_bytes) arguments.workspace = frame_.views[each.end_outputs()];
   tenon_error* const error =
       program_.device_.calls().launch(each.kernel->handle(), stream_, &arguments);
-  if (error || record.state != 0) [[unlikely]]
-    fail(i, error, record);
+  if (error) [[unlikely]] {
+    record = {};
+    fail(i, error);
+  } else if (record.state != 0) [[unlikely]] {
+    find_wrong(i, std::exchange(record, {}));
+  }
 }
 
-void Program::Chains::Call::fail(uint32_t i, tenon_error* error, const tenon_error_record& record) {
+void Program::Chains::Call::fail(uint32_t i, tenon_error* error) {
   const std::lock_guard lock(mutex_);
   if (i < failed_) {
     std::swap(error, error_);
-    record_ = record;
     failed_ = i;
   }
   if (error) release_error(error);
+}
+
+void Program::Chains::Call::find_wrong(uint32_t i, const tenon_error_record& record) {
+  const std::lock_guard lock(mutex_);
+  if (i >= wrong_) return;
+  wrong_ = i;
+  record_ = record;
+  if (!scope_.keeps_value_errors() && i < failed_) {
+    failed_ = i;
+    if (error_) release_error(std::exchange(error_, nullptr));
+  }
 }
 
 bool Program::Chains::run(const Program& program, Scope& scope, Frame& frame,

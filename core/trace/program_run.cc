@@ -193,13 +193,13 @@ void Program::launch_now(Scope& scope, Frame& frame, size_t commits) const {
 void Program::fail(Scope& scope, const Launch& launch, tenon_error* error) const {
   try {
     device_.check(error);
-    check_record(scope, device_, *launch.op);
   } catch (Error& thrown) {
+    scope.error_record() = {};
     thrown.set_op(launch.op->name);
     thrown.set_location(launch.location);
     throw;
   }
-  tenon::fail(tenon::Code::kInternal, "a launch that failed did not say how");
+  report_record(scope, device_, *launch.op, launch.location);
 }
 
 void Program::launch_in_turn(Scope& scope, Frame& frame, size_t commits) const {

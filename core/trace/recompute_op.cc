@@ -1,5 +1,6 @@
 // recompute: code that keeps little for its way back, and computes the rest again there.
 
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -86,10 +87,10 @@ class RecomputeDerivative {
 }  // namespace
 
 const OpDef& control::recompute() {
-  static const OpDef op = region_op({.name = "recompute",
-                                     .inputs = {{"operands", "", InputKind::kVariadic}},
-                                     .infer = region_types},
-                                    run, linearize_by<RecomputeDerivative>);
+  static const Immortal<OpDef> op = region_op({.name = "recompute",
+                                               .inputs = {{"operands", "", InputKind::kVariadic}},
+                                               .infer = region_types},
+                                              run, linearize_by<RecomputeDerivative>);
   return op;
 }
 

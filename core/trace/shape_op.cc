@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
@@ -112,7 +113,7 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x) {
 }  // namespace
 
 const OpDef& control::shape() {
-  static const OpDef op = [] {
+  static const Immortal<OpDef> op = [] {
     OpDef made = ops::define<Attrs>({.name = "shape", .infer = infer});
     made.run = run;
     return made;

@@ -172,6 +172,8 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     }
     locks = locked(states_);
   }
+  // Value errors stop nothing: the states are stored before the call fails.
+  Scope::ValueErrors wrong(scope);
   Tracer* const tracer = static_cast<Tracer*>(scope.traced_cells());
   if (tracer && has_effects_) tracer->commit();
   const bool is_donated =
@@ -197,7 +199,10 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
       if (y->owners() > 1) y = renewed(*y);
     }
   }
-  if (states_.empty()) return outputs;
+  if (states_.empty()) {
+    wrong.raise();
+    return outputs;
+  }
   if (tracer && has_effects_) tracer->reload();
   Tensors results;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -207,6 +212,7 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
       states_[i]->store(scope, outputs[i]);
     }
   }
+  wrong.raise();
   return results;
 }
 
@@ -266,6 +272,7 @@ Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
     outputs.push_back(from[i] ? renewed(*all[i]) : std::move(all[i]));
     if (i >= states_.size()) recorded.push_back(outputs.back());
   }
+  if (scope.has_value_error()) return outputs;  // The call fails: there is nothing to record.
   const bool again = is_differentiated_again(scope);
   const auto vjp = std::make_shared<const CustomVjp>(
       [self = Ref<Trace>::share(this), sizes, by, forward, saved = std::move(saved),

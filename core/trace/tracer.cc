@@ -13,15 +13,39 @@ namespace {
 
 // What stands in for the memory of a tensor of a trace.
 struct TracedStorage final : OtherStorage<TracedStorage> {
-  TracedStorage(Device& lies_on, uint64_t trace, Value value) : trace(trace), value(value) {
+  TracedStorage(Device& lies_on, uint64_t trace, Value value,
+                const std::shared_ptr<SizeTable>& table)
+      : trace(trace), value(value), name(value.name()), table(table) {
     device = &lies_on;
     traced = true;
   }
 
   uint64_t trace;
   Value value;
-  TracedInfo info;
+  std::string name;                             // In the graph, which may be gone.
+  std::shared_ptr<SizeTable> table;             // Of the sizes that are formulas.
+  mutable Ints shape, strides;                  // What the host has read.
+  std::shared_ptr<const std::string> function;  // The name of the traced function, or NULL.
 };
+
+const TracedStorage* traced_storage(const TensorImpl& x) {
+  return x.storage && x.storage->traced ? static_cast<const TracedStorage*>(x.storage.get())
+                                        : nullptr;
+}
+
+int64_t read_on_host(const TracedStorage& traced, Size size, size_t axis) {
+  if (size.known()) return size.word();
+  require_code(SizeTable::is_current(*traced.table), Code::kFailedPrecondition,
+               "axis {} of {} has an unknown size, and its trace is not under way here", axis,
+               traced.name);
+  return traced.table->read_on_host(size, traced.name, axis);
+}
+
+// " of function f", or nothing where nobody named the code.
+std::string of_function(const TensorImpl& x) {
+  const auto& name = traced_storage(x)->function;
+  return name && !name->empty() ? " of function " + *name : "";
+}
 
 // Ops whose outputs are as large as the data say take the size as an attribute; -1 leaves it to
 // them.
@@ -34,21 +58,51 @@ bool asks_data_for_a_size(AnyAttrs attrs) {
   });
 }
 
-int64_t number_of(Size size) { return size.known() ? size.word() : -1; }
-
 }  // namespace
 
-std::string TracedInfo::text(DType dtype) const {
-  std::string out = name + " : " + std::string(name_of(dtype)) + "[";
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
+std::string traced_text(const TensorImpl& x) {
+  std::string out = traced_storage(x)->name + " : " + std::string(name_of(x.type.dtype)) + "[";
+  for (size_t axis = 0; axis < x.rank(); ++axis) {
     if (axis > 0) out += ",";
-    out += shape[axis] < 0 ? "?" : std::to_string(shape[axis]);
+    const Size size = x.shape()[axis];
+    out += size.known() ? std::to_string(size.word()) : "?";
   }
   return out + "]";
 }
 
-const TracedInfo& traced_info(const TensorImpl& x) {
-  return static_cast<const TracedStorage&>(*x.storage).info;
+int64_t read_size_of(const TensorImpl& x, size_t axis) {
+  const TracedStorage* traced = traced_storage(x);
+  return traced ? read_on_host(*traced, x.shape()[axis], axis) : x.shape()[axis].word();
+}
+
+const int64_t* read_shape(const TensorImpl& x) {
+  const TracedStorage* traced = traced_storage(x);
+  if (!traced || known(x.shape())) return x.shape().data();
+  // What was read before stays where it is.
+  Ints all;
+  for (size_t axis = 0; axis < x.rank(); ++axis) all.push_back(read_size_of(x, axis));
+  if (traced->shape.empty()) traced->shape = std::move(all);
+  return traced->shape.data();
+}
+
+const int64_t* read_strides(const TensorImpl& x) {
+  const TracedStorage* traced = traced_storage(x);
+  if (!traced || known(x.strides)) return x.strides.data();
+  // Those of the shape, which says which axis is unknown.
+  const std::span<const int64_t> shape(read_shape(x), x.rank());
+  if (traced->strides.empty()) {
+    const Dims strides = dense_strides(Dims(shape));
+    for (const Size stride : strides) traced->strides.push_back(stride);
+  }
+  return traced->strides.data();
+}
+
+void fail_traced(const TensorImpl& x) {
+  fail(Code::kFailedPrecondition,
+       "{} belongs to a trace{} and has no value: compute with it inside of the function, choose "
+       "by it with where or cond, show it with print, give it to code of the host with host_call, "
+       "or return it from the function",
+       {traced_text(x), of_function(x)});
 }
 
 Tensor read_state(Scope& scope, Cell& cell) {
@@ -56,13 +110,19 @@ Tensor read_state(Scope& scope, Cell& cell) {
                                         : cell.load(scope);
 }
 
-Tracer::Tracer(Scope& scope, Graph& graph)
+Tracer::Tracer(Scope& scope, Graph& graph, std::string_view function)
     : Interpreter(Kind::kTracer, apply_on, [](const Interpreter&) {}),
       graph_(graph),
       outer_trace_(static_cast<Tracer*>(scope.traced_cells())),
       traced_(scope, *this, *this),
       use_(graph.sizes()),
-      serial_(scope.context().next_serial()) {}
+      serial_(scope.context().next_serial()) {
+  if (!function.empty()) {
+    function_ = std::make_shared<const std::string>(function);
+  } else if (outer_trace_) {
+    function_ = outer_trace_->function_;
+  }
+}
 
 Tensor Tracer::input(const TensorType& type, InputRole role, std::string name, Device& device) {
   return tensor_of(graph_.add_input(type, role, std::move(name), device), device);
@@ -73,17 +133,9 @@ Tensor Tracer::tensor_of(Value value, Device& device) {
   x->type = value.type();
   x->strides = dense_strides(x->type.shape);
   x->dense = false;  // No call of its like has run before.
-  auto* storage = new TracedStorage(device, serial_, value);
+  auto* storage = new TracedStorage(device, serial_, value, graph_.shared_sizes());
   x->storage = Ref<Storage>::adopt(storage);
-  TracedInfo& info = storage->info;
-  info.name = value.name();
-  Size n = 1;
-  for (size_t axis = 0; axis < x->rank(); ++axis) {
-    info.shape.push_back(number_of(x->shape()[axis]));
-    info.strides.push_back(number_of(x->strides[axis]));
-    n *= x->shape()[axis];
-  }
-  info.count = number_of(n);
+  storage->function = function_;
   return x;
 }
 
@@ -92,11 +144,7 @@ Value Tracer::value_of(TensorImpl& x) {
   if (x.storage->traced) {
     const auto& traced = static_cast<const TracedStorage&>(*x.storage);
     if (traced.trace == serial_) return traced.value;
-    require_code(
-        is_inside(traced.trace), Code::kFailedPrecondition,
-        "{} belongs to another trace: give it to the function as an argument, or return it from "
-        "the one that made it",
-        traced.info.text(x.type.dtype));
+    require_reach(x);
   }
   const auto [at, is_new] = captured_.try_emplace(x.give_identity());
   if (is_new) {
@@ -110,6 +158,24 @@ Value Tracer::place_of(const TensorImpl& x) const {
   if (!x.storage || !x.storage->traced) return Value();
   const auto& traced = static_cast<const TracedStorage&>(*x.storage);
   return traced.trace == serial_ ? traced.value : Value();
+}
+
+void Tracer::require_reach(const TensorImpl& x) const {
+  if (!x.storage || !x.storage->traced) return;
+  const auto& traced = static_cast<const TracedStorage&>(*x.storage);
+  if (traced.trace == serial_ || is_inside(traced.trace)) return;
+  fail(Code::kFailedPrecondition,
+       "{} belongs to another trace{}: give it to the function as an argument, or return it from "
+       "the one that made it",
+       {traced_text(x), of_function(x)});
+}
+
+// Capturing the tensor itself, and not its new identity, keeps it known to the tapes around the
+// trace.
+Tensor Tracer::inside(const Tensor& x) {
+  if (!x->storage || place_of(*x)) return renewed(*x);
+  const Tensor captured = x->donation == Donation::kNone ? x : renewed(*x);
+  return tensor_of(value_of(*captured), *x->storage->device);
 }
 
 bool Tracer::is_inside(uint64_t trace) const {
@@ -236,20 +302,25 @@ void Tracer::count_call(Scope& scope, const OpDef& op) {
 
 Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tracer& tracer = static_cast<Tracer&>(self);
+  // The sizes of another trace's tensor mean nothing here, so nothing may look at its type.
+  for (const TensorImpl* x : call.inputs) {
+    if (x) tracer.require_reach(*x);
+  }
   if (const OpDef* ordered = in_order(call.op)) {
     Tensors inputs;
     for (TensorImpl* x : call.inputs) inputs.push_back(Tensor::share(x));
     return tracer.apply_in_order(scope, *ordered, call.attrs, inputs);
   }
-  // Its parts say how large it comes out.
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    require(!call.types[i].lists || call.op.run, "input {} is a list of tensors", i);
+  }
   if (asks_data_for_a_size(call.attrs)) {
+    // Its parts say how large it comes out; what is wrong with the call, its own rules.
+    call.op.infer(call.op, call.attrs.data, call.types);
     require_code(call.op.decompose, Code::kUnimplemented,
                  "how large its output is depends on data, which code under trace does not have: "
                  "give the size as an attribute");
     return composites(scope).call(call);
-  }
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    require(!call.types[i].lists || call.op.run, "input {} is a list of tensors", i);
   }
   AnyAttrs attrs = call.attrs;
   RegionAttrs regions;

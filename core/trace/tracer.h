@@ -20,15 +20,15 @@
 
 namespace tenon {
 
-// What is known of a tensor of a trace without asking anything of its sizes; -1 for what is not.
-struct TracedInfo {
-  std::string name;  // In the graph.
-  Ints shape, strides;
-  int64_t count = 1;
+// A tensor of a trace as text, which decides nothing about its sizes: x : f32[?,4].
+std::string traced_text(const TensorImpl& x);
 
-  std::string text(DType dtype) const;  // x : f32[?,4]
-};
-const TracedInfo& traced_info(const TensorImpl& x);
+// Sizes of a tensor that the host reads. Of a tensor of a trace, a size that is a formula becomes
+// a number by a guard, or the read fails (SizeTable::read_on_host). What is read whole lives as
+// long as the tensor.
+int64_t read_size_of(const TensorImpl& x, size_t axis);
+const int64_t* read_shape(const TensorImpl& x);
+const int64_t* read_strides(const TensorImpl& x);
 
 // What a cell holds, for a graph whose state it is: tapes see a variable read.
 Tensor read_state(Scope& scope, Cell& cell);
@@ -37,7 +37,8 @@ class Tracer final : public Interpreter, public TracedCells {
  public:
   // Starts to write into `graph`: what the scope computes until the end of the tracer's life, and
   // sizes of this thread are the graph's. In a scope under trace, its code is inside of that one's.
-  Tracer(Scope& scope, Graph& graph);
+  // Messages name the function; without one, that of the trace around this one.
+  Tracer(Scope& scope, Graph& graph, std::string_view function = {});
   // Says nothing of loops that are written out: the code has been traced before.
   void be_silent() { is_silent_ = true; }
 
@@ -90,6 +91,8 @@ class Tracer final : public Interpreter, public TracedCells {
   Tensor load(const Cell& cell) override;
   void store(Cell& cell, const Tensor& value) override;
   void add(Cell& cell) override;
+  Tensor inside(const Tensor& x) override;
+  void require_reach(const TensorImpl& x) const override;
 
  private:
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
@@ -110,6 +113,7 @@ class Tracer final : public Interpreter, public TracedCells {
   Scope::Traced traced_;
   SizeTable::Use use_;
   uint64_t serial_;
+  std::shared_ptr<const std::string> function_;  // NULL: nobody named the code.
   bool is_silent_ = false;
   std::vector<Tensor> captures_;
   std::unordered_map<uint64_t, Value> captured_;  // By identity.

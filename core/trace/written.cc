@@ -12,15 +12,17 @@ std::string name_of_input(std::span<const InputSpec> specs, size_t i) {
   return i < specs.size() && !specs[i].name.empty() ? specs[i].name : "x" + std::to_string(i);
 }
 
-Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
-              const Function::Body& body, const Statics& statics, bool is_relaxed) {
+Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
+              TensorSpan examples, const Function::Body& body, const Statics& statics,
+              bool is_relaxed) {
   Written out;
   Graph& graph = *out.graph;
-  Tracer tracer(scope, graph);
+  Tracer tracer(scope, graph, name);
+  if (!is_relaxed) graph.sizes().forbid_host_reads();
   Tensors inputs;
   for (size_t i = 0; i < specs.size(); ++i) {
     const InputSpec& spec = specs[i];
-    const std::string name = name_of_input(specs, i);
+    const std::string input = name_of_input(specs, i);
     TensorType type(spec.dtype, Dims{});
     type.weak = spec.weak;
     type.lists = spec.lists;
@@ -33,14 +35,14 @@ Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan exam
       std::optional<int64_t> example;
       if (!examples.empty()) example = examples[i]->shape()[axis];
       const Size size = graph.sizes().symbol(
-          named ? spec.dim_names[axis] : name + "_" + std::to_string(axis), example);
+          named ? spec.dim_names[axis] : input + "_" + std::to_string(axis), example);
       // Nobody said that this size is unknown: what may be repeated is another trace's.
       if (is_relaxed) (size >= 2).hold();
       type.shape.push_back(size);
     }
     Device* device = &scope.device();
     if (!examples.empty() && examples[i]->storage) device = examples[i]->storage->device;
-    inputs.push_back(tracer.input(type, InputRole::kArgument, name, *device));
+    inputs.push_back(tracer.input(type, InputRole::kArgument, input, *device));
   }
   const Tensors outputs = body(scope, inputs, statics);
   tracer.finish(outputs);

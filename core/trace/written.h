@@ -36,9 +36,11 @@ struct Written {
   }
 };
 
-// Traces the body. `examples` are the inputs of the call that it is for, if there is one.
-Written write(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
-              const Function::Body& body, const Statics& statics, bool is_relaxed);
+// Traces the body of the function `name`. `examples` are the inputs of the call that it is for, if
+// there is one.
+Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
+              TensorSpan examples, const Function::Body& body, const Statics& statics,
+              bool is_relaxed);
 
 // Gives the variables that tracing made their first values.
 void initialise(Scope& scope, const Written& written, TensorSpan examples);

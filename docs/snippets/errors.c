@@ -28,8 +28,8 @@ int main(void) {
     tenon_error_release(error);
   }
 
-  /* A getter cannot fail: what is not a tensor has no dtype, no axes and no elements. */
-  printf("elements of NULL: %d\n", (int)tenon_tensor_count(NULL));
+  /* A getter cannot fail: what is not a tensor has no dtype and no axes. */
+  printf("axes of NULL: %d\n", (int)tenon_tensor_rank(NULL));
 
   tenon_tensor_release(x);
   tenon_context_release(context);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "plugins/ref/elementwise.h"
 
@@ -122,10 +123,11 @@ W floor_mod(W a, W b) {
 }
 
 // The floor of the exact quotient. The integer next to a / b is at most one off, and what it leaves
-// of a, whose sign is exact, says which way.
+// of a, whose sign is exact, says which way. An infinity has no remainder, so its quotient is NaN.
 template <class W>
 W floor_divide(W a, W b) {
   const W quotient = a / b;
+  if (b != 0 && std::isinf(a)) return std::numeric_limits<double>::quiet_NaN();
   if (b == 0 || std::isnan(quotient) || std::isinf(quotient)) return quotient;
   W whole = std::nearbyint(quotient);
   const W rest = std::isinf(b) ? a : std::fma(-whole, b, a);

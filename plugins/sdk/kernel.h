@@ -129,7 +129,7 @@ tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_
     *out_kernel = to_c(prepared.kernel.release());
     return nullptr;
   } catch (...) {  // Only std::bad_alloc: all else comes back as an error.
-    *out_reason = TENON_STR("has no memory to prepare the kernel");
+    *out_reason = TENON_STR("out of memory");  // The host makes an error of it, and asks again.
     return nullptr;
   }
 }

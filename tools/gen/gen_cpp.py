@@ -98,7 +98,7 @@ def attrs(op):
                 text += f"  // {line}\n"
         kind = pascal(attr["enum"]) if attr["type"] == "enum" else TYPES[attr["type"]]
         value = initialiser(attr)
-        text += f"  {kind} {attr['name']}" + ("" if value == "{}" else f" = {value}") + ";\n"
+        text += f"  {kind} {attr['name']} = {value};\n"
     c_type = f"tenon_{op['name']}_attrs"
     text += f"\n  {c_type} c() const {{\n    {c_type} attrs = {{}};\n"
     text += "    attrs.struct_size = sizeof attrs;\n"
@@ -199,9 +199,15 @@ def manual(op):
 
 
 def function(op):
-    signature = fill(f"inline {outputs_type(op)} {op['name']}(", parameters(op) or [""], ") {")
+    name = WRAPPED.get(op["name"], op["name"])
+    signature = fill(f"inline {outputs_type(op)} {name}(", parameters(op) or [""], ") {")
     statements = "\n".join(wrap(line) for line in body(op))
-    return f"\n{manual(op)}\n{signature}\n{statements}\n}}\n"
+    text = f"\n{manual(op)}\n{signature}\n{statements}\n}}\n"
+    return f"\nnamespace detail {{\n{text}\n}}  // namespace detail\n" if name != op["name"] else text
+
+
+# Functions that operators.hpp wraps, so that a caller states the number of outputs once.
+WRAPPED = {"split": "split_into"}
 
 
 def generate(ops):

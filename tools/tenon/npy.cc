@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "files/atomic_file.h"
 #include "tools/tenon/failure.h"
 
 namespace tenon::command {
@@ -235,15 +236,13 @@ void write_npy(const std::string& path, DType dtype, std::span<const int64_t> sh
   const char start[] = {1, 0, static_cast<char>(header.size() & 0xff),
                         static_cast<char>(header.size() >> 8)};
 
-  FILE* const file = open(path, "wb").release();
-  bool ok = true;
+  tenon_files::AtomicFile file(path);
   for (const std::string_view part :
        {kMagic, std::string_view(start, sizeof start), std::string_view(header), bytes}) {
-    ok = ok && std::fwrite(part.data(), 1, part.size(), file) == part.size();
+    file.write(part);
   }
-  const int error = errno;
-  if (std::fclose(file) != 0 || !ok) {
-    fail(path, fmt::format("cannot be written: {}", std::strerror(ok ? errno : error)));
+  if (!file.finish()) {
+    fail(path, fmt::format("cannot be written: {}", std::strerror(file.error())));
   }
 }
 

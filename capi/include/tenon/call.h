@@ -29,13 +29,15 @@ TENON_BEGIN_DECLS
  * @param inputs       `n_inputs` tensors; NULL for an optional one that is not given.
  * @param n_inputs     How many. Optional ones at the end may be left out.
  * @param out_outputs  Receives `n_outputs` tensors. All NULL if the call fails.
- * @param n_outputs    How many: as many as the op gives, or fewer, and the rest is dropped.
+ * @param n_outputs    How many: as many as the op gives, or fewer, and the rest is dropped. Of
+ *                     split, unstack and meshgrid: as many as they give.
  *
  * @return NULL, or an error for the caller to free, whose message begins with the op's name:
  *   - TENON_NOT_FOUND if there is no such op.
  *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated to an earlier
  *     call or is of another context, the inputs lie on more than one device, their number, dtypes
- *     or shapes break one of the op's rules, an attribute does, or the op has fewer outputs.
+ *     or shapes break one of the op's rules, an attribute does, or the op has another number of
+ *     outputs.
  *   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may, or if
  *     an output's size depends on data and the device cannot be waited for.
  *   - TENON_OUT_OF_RANGE if an index is outside of its axis; on a device that works on after a call

@@ -114,7 +114,8 @@ typedef struct tenon_custom_op {
                           size_t n_inputs,
                           const tenon_host_array* outputs TENON_BORROWED TENON_COUNT(n_outputs),
                           size_t n_outputs) TENON_NULLABLE;
-  /* Computes the outputs by calling ops; NULL if there is `compute`. */
+  /* Computes the outputs by calling ops, of the types that `infer` gives; NULL if there is
+   * `compute`. */
   tenon_error* (*decompose)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
                             const void* attrs TENON_BORROWED TENON_NULLABLE,
                             tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs),

@@ -91,7 +91,9 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_to_dlpack(
  *
  * @param scope       Where.
  * @param dlpack      The loan, which is taken over: its deleter runs exactly once, with the
- *                    tensor's last owner, after the copy, or when this call fails.
+ *                    tensor's last owner, after the copy, or when this call fails. Strides may be
+ *                    negative: elements then lie before `data`. The stride of an axis of size 1 is
+ *                    ignored.
  * @param stream      The stream on which the producer wrote it; NULL for host memory.
  * @param copy        Whether to copy in any case.
  * @param out_tensor  Receives the tensor.

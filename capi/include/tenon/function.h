@@ -177,6 +177,11 @@ TENON_API void tenon_function_release(tenon_function* function TENON_NULLABLE TE
  *   - TENON_FAILED_PRECONDITION if a traced tensor's value was asked for or a tensor came from
  *     another trace, the callback makes a variable at every call, or functions call each other
  *     without end.
+ *   - TENON_OUT_OF_RANGE if an op finds an index out of range. That does not stop the function: it
+ *     runs to its end and stores the variables that it assigns, before and after the op; then the
+ *     call fails, or, on an asynchronous device, the scope's next wait or read. Only an assertion,
+ *     tenon_check_numerics() and a host call stop a function; variables then hold what was assigned
+ *     before. Called eagerly (tenon_context_run_functions_eagerly()), the callback stops at the op.
  *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_call() gives for
  *     the ops in it.
  *   - What the callback returned. What was traced before stays as it was.

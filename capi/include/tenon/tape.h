@@ -118,6 +118,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_resume(tenon_tape* tape TENON_THRE
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `tape` is not a tape.
+ *   - TENON_FAILED_PRECONDITION if the tape is giving gradients: a derivative cannot reset it.
  *
  * @since 0.1, unstable
  */
@@ -277,9 +278,9 @@ typedef struct tenon_variable_gradients tenon_variable_gradients;
  *
  * @param scope          Where it runs; the callback receives it.
  * @param function       The function. Its destructor runs before this call returns.
- * @param inputs         `n_inputs` arguments. They are differentiated by where they are floating. A
- *                       tensor that occurs twice reaches the function as two tensors, with a
- *                       gradient for each, so it may see other handles than those given.
+ * @param inputs         `n_inputs` arguments. They are differentiated by where they are floating.
+ *                       The function receives handles of its own: a tensor that occurs twice has
+ *                       a gradient for each, and one that the function captured has none.
  * @param n_inputs       How many.
  * @param options        NULL for the defaults: an argument that the output does not reach gets
  *                       zeros.

@@ -92,9 +92,11 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_from_data(
  * @param shape       `rank` sizes, none negative; may be NULL for rank 0.
  * @param rank        At most TENON_MAX_RANK.
  * @param strides     `rank` strides in elements, which keep every element inside of `data`; NULL
- *                    for row-major without gaps.
- * @param data        The memory, whose first element is the tensor's first. It is copied if it is
- *                    not aligned for its dtype.
+ *                    for row-major without gaps. A stride may be negative; that of an axis of size
+ *                    1 is ignored.
+ * @param data        The memory. Its first element is the tensor's first along axes whose stride is
+ *                    positive, and the last along those whose stride is negative. It is copied if
+ *                    it is not aligned for its dtype.
  * @param size        Its bytes, at least those that shape and strides reach.
  * @param deleter     Runs exactly once, when the memory is needed no more: with the tensor's last
  *                    owner, after the copy, or when this call fails.
@@ -102,7 +104,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_from_data(
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
- *     size or stride negative, an element outside of `data`, or a pointer NULL.
+ *     size negative, an element outside of `data`, or a pointer NULL.
  *   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or its limit is used up.
  *
  * @since 0.1, unstable
@@ -176,48 +178,100 @@ TENON_API tenon_dtype tenon_tensor_dtype(const tenon_tensor* tensor);
 TENON_API size_t tenon_tensor_rank(const tenon_tensor* tensor);
 
 /**
- * Gives the sizes.
+ * Gives the size of one axis.
  *
- * @param tensor  The tensor.
+ * Inside of a function that has no signature, reading a size that differs from call to call makes
+ * the trace serve that size alone. tenon_shape() gives sizes as a tensor, for which one trace
+ * serves all.
  *
- * @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
+ * @param tensor    The tensor.
+ * @param axis      The axis; a negative one counts from the end.
+ * @param out_size  Receives the size; 0 if the call fails.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, it has no such axis, or `out_size` is
+ * NULL.
+ *   - TENON_FAILED_PRECONDITION inside of a function, if the size is unknown by the function's
+ *     signature or depends on data, or if the tensor's trace is not under way on this thread.
  *
  * @since 0.1, unstable
  */
-TENON_API TENON_BORROWED const int64_t* tenon_tensor_shape(const tenon_tensor* tensor);
+TENON_API TENON_OWNED tenon_error* tenon_tensor_size(const tenon_tensor* tensor, int64_t axis,
+                                                     int64_t* out_size);
 
 /**
- * Gives the strides, in elements. They say how the value happens to lie, and nothing about it.
+ * Gives the sizes of all axes. Inside of a function it reads each of them, as tenon_tensor_size()
+ * does.
  *
- * @param tensor  The tensor.
+ * @param tensor     The tensor.
+ * @param out_shape  Receives as many sizes as the rank, alive as long as the tensor; NULL if the
+ *                   call fails.
+ * @param out_rank   Receives the rank; 0 if the call fails. NULL if it is not needed.
  *
- * @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_shape` is NULL.
+ *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
+ *     signature or depends on data, or if the tensor's trace is not under way on this thread.
  *
  * @since 0.1, unstable
  */
-TENON_API TENON_BORROWED const int64_t* tenon_tensor_strides(const tenon_tensor* tensor);
+TENON_API TENON_OWNED tenon_error* tenon_tensor_shape(
+    const tenon_tensor* tensor, const int64_t** out_shape TENON_BORROWED TENON_COUNT(out_rank),
+    size_t* out_rank TENON_NULLABLE);
 
 /**
- * Gives the number of elements.
+ * Gives the strides, in elements. Strides describe the memory layout only. Inside of a function it
+ * reads the sizes that they are made of, as tenon_tensor_size() does.
  *
- * @param tensor  The tensor.
+ * @param tensor       The tensor.
+ * @param out_strides  Receives as many strides as the rank, alive as long as the tensor; NULL if
+ *                     the call fails.
+ * @param out_rank     Receives the rank; 0 if the call fails. NULL if it is not needed.
  *
- * @return The product of the sizes; 0 if `tensor` is not a tensor.
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_strides` is NULL.
+ *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
+ *     signature or depends on data, or if the tensor's trace is not under way on this thread.
  *
  * @since 0.1, unstable
  */
-TENON_API int64_t tenon_tensor_count(const tenon_tensor* tensor);
+TENON_API TENON_OWNED tenon_error* tenon_tensor_strides(
+    const tenon_tensor* tensor, const int64_t** out_strides TENON_BORROWED TENON_COUNT(out_rank),
+    size_t* out_rank TENON_NULLABLE);
 
 /**
- * Gives the bytes that a dense copy of the value takes.
+ * Gives the number of elements. Inside of a function it reads each size, as tenon_tensor_size()
+ * does.
  *
- * @param tensor  The tensor.
+ * @param tensor     The tensor.
+ * @param out_count  Receives the product of the sizes; 0 if the call fails.
  *
- * @return The number of elements times the size of one; 0 if `tensor` is not a tensor.
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_count` is NULL.
+ *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
+ *     signature or depends on data, or if the tensor's trace is not under way on this thread.
  *
  * @since 0.1, unstable
  */
-TENON_API size_t tenon_tensor_bytes(const tenon_tensor* tensor);
+TENON_API TENON_OWNED tenon_error* tenon_tensor_count(const tenon_tensor* tensor,
+                                                      int64_t* out_count);
+
+/**
+ * Gives the bytes that a dense copy of the value takes. Inside of a function it reads each size, as
+ * tenon_tensor_size() does.
+ *
+ * @param tensor     The tensor.
+ * @param out_bytes  Receives the number of elements times the size of one; 0 if the call fails.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_bytes` is NULL.
+ *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
+ *     signature or depends on data, or if the tensor's trace is not under way on this thread.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_tensor_bytes(const tenon_tensor* tensor,
+                                                      size_t* out_bytes);
 
 /**
  * Gives the name of the device on which a tensor lies.

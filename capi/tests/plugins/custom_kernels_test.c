@@ -76,7 +76,7 @@ static void check_elements(tenon_tensor* x, const double* expected, size_t n) {
   float values[4] = {0};
   double wide[4] = {0};
   size_t i;
-  CHECK(n <= 4 && tenon_tensor_count(x) == (int64_t)n);
+  CHECK(n <= 4 && count_of(x) == (int64_t)n);
   if (tenon_tensor_dtype(x) == TENON_FLOAT64) {
     CHECK_OK(tenon_tensor_read(scope(), x, wide, n * sizeof *wide));
   } else {

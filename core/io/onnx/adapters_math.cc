@@ -1,6 +1,7 @@
 // Arithmetic, reductions, casts.
 
 #include <cmath>
+#include <limits>
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
@@ -24,6 +25,27 @@ Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
     return {n.in(0)};
   }
   return call_named(op, {{"axes", axes}, {"keepdims", int64_t{keepdims}}}, {n.in(0)});
+}
+
+// The largest number of a dtype, or the least one.
+Tensor extreme_of(DType dtype, const Dims& shape, bool largest) {
+  if (is_floating(dtype)) return fill(number(largest ? INFINITY : -INFINITY), shape, dtype);
+  const int64_t least = is_unsigned_integer(dtype)
+                            ? 0
+                            : std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype));
+  const Tensor y = fill(integer(least), shape, dtype);
+  return largest ? sub(y, integer(1)) : y;  // It wraps around.
+}
+
+// max and min of nothing are the number that changes no max or min.
+Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_is_largest) {
+  const TensorType& x = n.in(0)->type;
+  if (!is_numeric(x.dtype) || !(count(x.shape) == 0)) return reduce(n, op, 18);
+  const Ints axes = n.ints_since(18, "axes", 1).value_or(Ints());
+  const bool keepdims = n.flag("keepdims", true);
+  if (n.flag("noop_with_empty_axes", false) && axes.empty()) return {n.in(0)};
+  const Dims shape = reduced_shape(x.shape, require_axes(axes, x, "axes"), keepdims);
+  return {extreme_of(x.dtype, shape, of_nothing_is_largest)};
 }
 
 // The place of the first of equals, or of the last one: the first of the axis turned around.
@@ -71,8 +93,8 @@ Tensors along_axis(const NodeCall& n, std::string_view op) {
 
 Tensors reduce_sum(const NodeCall& n) { return reduce(n, "sum", 13); }
 Tensors reduce_prod(const NodeCall& n) { return reduce(n, "prod", 18); }
-Tensors reduce_max(const NodeCall& n) { return reduce(n, "max", 18); }
-Tensors reduce_min(const NodeCall& n) { return reduce(n, "min", 18); }
+Tensors reduce_max(const NodeCall& n) { return reduce_extreme(n, "max", false); }
+Tensors reduce_min(const NodeCall& n) { return reduce_extreme(n, "min", true); }
 Tensors reduce_mean(const NodeCall& n) { return reduce(n, "mean", 18); }
 Tensors reduce_l1(const NodeCall& n) { return reduce(n, "l1_norm", 18, OfNone::kUnknown); }
 Tensors reduce_l2(const NodeCall& n) { return reduce(n, "l2_norm", 18, OfNone::kUnknown); }

@@ -260,7 +260,9 @@ Tensors lp_normalization(const NodeCall& n) {
   const int64_t axis = n.attr("axis", -1), p = n.attr("p", 2);
   require(p == 1 || p == 2, "attribute p is {}, not 1 or 2", p);
   if (p == 2) return call_named("l2_normalize", {{"axis", axis}}, {x});
-  return {x / sum(abs(x), {.axes = {axis}, .keepdims = true})};
+  // Zeros stay zeros.
+  const Tensor norm = sum(abs(x), {.axes = {axis}, .keepdims = true});
+  return {x / where(equal(norm, number(0)), number(1), norm)};
 }
 
 // Nothing is dropped outside of training. In training numbers are drawn, and a model names no

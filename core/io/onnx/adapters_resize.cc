@@ -32,6 +32,7 @@ Request without_kept_axes(const Request& request) {
   Request less = request;
   if (request.scales.empty()) return less;
   less.axes = less.scales = less.scale_divisors = {};
+  less.sizes = {};
   for (size_t i = 0; i < request.axes.size(); ++i) {
     const bool is_kept = request.scales[i] == request.scale_divisors[i];
     const bool is_last_chance = i + 1 == request.axes.size() && less.axes.empty();
@@ -39,6 +40,7 @@ Request without_kept_axes(const Request& request) {
     less.axes.push_back(request.axes[i]);
     less.scales.push_back(request.scales[i]);
     less.scale_divisors.push_back(request.scale_divisors[i]);
+    if (!request.sizes.empty()) less.sizes.push_back(request.sizes[i]);
   }
   return less;
 }
@@ -58,7 +60,8 @@ bool set_sizes_by_scales(Request& request, const Dims& x, const Known* scales) {
   return true;
 }
 
-// Sizes that keep the proportions, as far as they fit or as far as they must.
+// Sizes that keep the proportions, as far as they fit or as far as they must. All axes then have
+// one scale, that of the axis which decides; the sizes are rounded, the scale is not.
 void keep_proportions(Request& request, const Dims& x, const std::string& policy) {
   if (policy == "stretch") return;
   require(policy == "not_larger" || policy == "not_smaller",
@@ -67,11 +70,18 @@ void keep_proportions(Request& request, const Dims& x, const std::string& policy
     return static_cast<double>(int64_t{request.sizes[i]}) /
            static_cast<double>(int64_t{x[static_cast<size_t>(request.axes[i])]});
   };
-  double scale = scale_of(0);
+  size_t decides = 0;
   for (size_t i = 1; i < request.sizes.size(); ++i) {
-    scale = policy == "not_larger" ? std::min(scale, scale_of(i)) : std::max(scale, scale_of(i));
+    const double best = scale_of(decides), other = scale_of(i);
+    if (policy == "not_larger" ? other < best : best < other) decides = i;
   }
+  const double scale = scale_of(decides);
   require(std::isfinite(scale), "{} has no proportions to keep", x);
+  if (scale > 0) {
+    const Size from = x[static_cast<size_t>(request.axes[decides])];
+    request.scales = Ints(request.axes.size(), int64_t{request.sizes[decides]});
+    request.scale_divisors = Ints(request.axes.size(), int64_t{from});
+  }
   for (size_t i = 0; i < request.sizes.size(); ++i) {
     const auto size = static_cast<double>(int64_t{x[static_cast<size_t>(request.axes[i])]});
     request.sizes[i] = static_cast<int64_t>(std::floor(scale * size + 0.5));
@@ -125,7 +135,7 @@ Places places_in(int64_t from, int64_t to, double begin, double end) {
 }
 
 int64_t size_of_axis(const Request& request, size_t i, int64_t from) {
-  const double scaled = request.scales.empty()
+  const double scaled = !request.sizes.empty()
                             ? static_cast<double>(int64_t{request.sizes[i]})
                             : static_cast<double>(from) * static_cast<double>(request.scales[i]) /
                                   static_cast<double>(request.scale_divisors[i]);

@@ -144,6 +144,15 @@ TEST_F(OnnxAdapters, LpNormalizationDividesByTheNorm) {
                      f32({3.0 / 7, -4.0 / 7}), 1e-6, 0);
 }
 
+TEST_F(OnnxAdapters, LpNormalizationKeepsZeroRows) {
+  const Tensor x = f32({2, 2}, {0, -0.0, 1, 3});
+
+  for (const int64_t p : {1, 2}) {
+    const Tensor y = run_node(node("LpNormalization", {"x"}, {"y"}, {int_attribute("p", p)}), {x});
+    EXPECT_TENSOR(slice(y, {.starts = {0}, .ends = {1}}), f32({1, 2}, {0, -0.0}));
+  }
+}
+
 TEST_F(OnnxAdapters, GroupNormalizationHadAScaleForEachGroupBeforeVersion21) {
   const Tensor x = f32({1, 2, 2}, {1, 3, 10, 30});
   const WireWriter normalize =
@@ -173,6 +182,58 @@ TEST_F(OnnxAdapters, ResizeKeepsProportionsWhereItIsTold) {
   EXPECT_EQ(resized("stretch"), (Dims{1, 1, 4, 6}));
   EXPECT_EQ(resized("not_larger"), (Dims{1, 1, 4, 4}));
   EXPECT_EQ(resized("not_smaller"), (Dims{1, 1, 6, 6}));
+}
+
+TEST_F(OnnxAdapters, ResizeThatKeepsProportionsHasOneScale) {
+  const Tensor x = f32({1, 1, 1, 3}, {0, 7, 14});
+  const auto resized = [&](const std::string& mode) {
+    return run_node(node("Resize", {"x", "", "", "sizes"}, {"y"},
+                         {ints_attribute("axes", {2, 3}), text_attribute("mode", mode),
+                          text_attribute("coordinate_transformation_mode", "asymmetric"),
+                          text_attribute("keep_aspect_ratio_policy", "not_larger")}),
+                    {x}, 18, {int_tensor("sizes", {9, 7})});
+  };
+
+  // The scale is 7 / 3 along both axes, so that 1 row becomes 2.
+  EXPECT_TENSOR_NEAR(resized("linear"),
+                     f32({1, 1, 2, 7}, {0, 3, 6, 9, 12, 14, 14, 0, 3, 6, 9, 12, 14, 14}), 1e-6,
+                     1e-6);
+  // With 5 / 3, 2 elements become 3, at 0, 0.6 and 1.2; not at 0, 2 / 3 and 4 / 3.
+  const Tensor y = run_node(node("Resize", {"x", "", "", "sizes"}, {"y"},
+                                 {text_attribute("mode", "linear"),
+                                  text_attribute("coordinate_transformation_mode", "asymmetric"),
+                                  text_attribute("keep_aspect_ratio_policy", "not_larger")}),
+                            {f32({3, 2}, {0, 1, 0, 1, 0, 1})}, 18, {int_tensor("sizes", {5, 9})});
+  EXPECT_TENSOR_NEAR(slice(y, {.starts = {0}, .ends = {1}}), f32({1, 3}, {0, 0.6, 1}), 1e-6, 1e-6);
+}
+
+TEST_F(OnnxAdapters, ExtremesOfNothingAreTheNumbersThatChangeNone) {
+  const auto reduced = [&](const char* op, const Tensor& x) {
+    return run_node(node(op, {"x", "axes"}, {"y"}, {int_attribute("keepdims", 0)}), {x}, 20,
+                    {int_tensor("axes", {1})});
+  };
+  const Tensor x = fill(number(0), Dims{2, 0, 1}, DType::kF32);
+
+  EXPECT_TENSOR(reduced("ReduceMax", x), f32({2, 1}, {-INFINITY, -INFINITY}));
+  EXPECT_TENSOR(reduced("ReduceMin", x), f32({2, 1}, {INFINITY, INFINITY}));
+  const auto extremes = [&](DType dtype) {
+    const Tensor none = cast(x, dtype);
+    const Tensor both[] = {reduced("ReduceMax", none), reduced("ReduceMin", none)};
+    return values_of(concat(both, 1));
+  };
+  EXPECT_EQ(extremes(DType::kI8), (std::vector<double>{-128, 127, -128, 127}));
+  EXPECT_EQ(extremes(DType::kI64), (std::vector<double>{-0x1p63, 0x1p63, -0x1p63, 0x1p63}));
+  EXPECT_EQ(extremes(DType::kU64), (std::vector<double>{0, 0x1p64, 0, 0x1p64}));
+}
+
+TEST_F(OnnxAdapters, UnsqueezeRefusesAnAxisTwiceOfConstantsToo) {
+  const WireWriter axes = int_tensor("axes", {0, -3});
+
+  EXPECT_ERROR(run_node(node("Unsqueeze", {"x", "axes"}, {"y"}), {f32({1})}, 13, {axes}),
+               Code::kInvalidArgument, "twice");
+  EXPECT_ERROR(
+      run_node(node("Unsqueeze", {"c", "axes"}, {"y"}), {}, 13, {int_tensor("c", {1}), axes}),
+      Code::kInvalidArgument, "twice");
 }
 
 TEST_F(OnnxAdapters, UpsampleRepeatsElements) {

@@ -73,10 +73,21 @@ inline Maybe mul(const Element& a, const Element& b) {
   return value && divisor ? Maybe({*value, *divisor}) : std::nullopt;
 }
 
+// Computed in 128 bits: int64 does not hold INT64_MIN / -1, and the processor traps on it.
+inline std::optional<Size> quotient(Size a, Size b) {
+  return computed(a, b, [](auto x, auto y) { return x / y; });
+}
+inline std::optional<Size> remainder(Size a, Size b) {
+  return computed(a, b, [](auto x, auto y) { return x % y; });
+}
+
+inline Maybe whole(const std::optional<Size>& value) {
+  return value ? Maybe({*value, 1}) : std::nullopt;
+}
+
 // Integers toward zero.
 inline Maybe div_integers(const Element& a, const Element& b) {
-  if (b.value == 0) return std::nullopt;
-  return Element{a.value / b.value, 1};
+  return b.value == 0 ? std::nullopt : whole(quotient(a.value, b.value));
 }
 inline Maybe div_fractions(const Element& a, const Element& b) {
   if (!(b.value > 0)) return std::nullopt;
@@ -84,7 +95,7 @@ inline Maybe div_fractions(const Element& a, const Element& b) {
 }
 inline Maybe mod_integers(const Element& a, const Element& b) {
   if (!(b.value > 0) || !(a.value >= 0)) return std::nullopt;
-  return Element{a.value % b.value, 1};
+  return whole(remainder(a.value, b.value));
 }
 
 // Which is less is asked of the sizes of the call that is traced, where nothing else tells.
@@ -110,8 +121,11 @@ inline Maybe max(const Element& a, const Element& b) {
 
 inline Maybe floor_of(const Element& a) {
   if (identical(a.divisor, Size(1))) return a;
-  if (a.value >= 0) return Element{a.value / a.divisor, 1};
-  return Element{-((a.divisor - 1 - a.value) / a.divisor), 1};
+  if (a.value >= 0) return whole(quotient(a.value, a.divisor));
+  // floor(a / d) is -ceil(-a / d).
+  const auto up = computed(a.divisor, a.value, [](auto d, auto x) { return d - 1 - x; });
+  const auto minus = up ? quotient(*up, a.divisor) : std::nullopt;
+  return minus ? sub({0, 1}, {*minus, 1}) : std::nullopt;
 }
 inline Maybe neg(const Element& a) { return sub({0, 1}, a); }
 inline Maybe ceil_of(const Element& a) {

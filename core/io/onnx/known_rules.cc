@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/base/immortal.h"
 #include "core/io/onnx/known_element.h"
 #include "core/io/onnx/node_call.h"
 
@@ -262,7 +263,11 @@ Result unsqueeze(const NodeCall& n) {
   if (!x || !axes) return std::nullopt;
   const size_t rank = x->shape.rank() + axes->size();
   std::vector<bool> is_new(rank, false);
-  for (const int64_t axis : *axes) is_new[static_cast<size_t>(require_axis(axis, rank, ""))] = true;
+  for (const int64_t axis : *axes) {
+    const auto at = static_cast<size_t>(require_axis(axis, rank, ""));
+    if (is_new[at]) return std::nullopt;  // The op says what is wrong.
+    is_new[at] = true;
+  }
   Dims shape;
   size_t next = 0;
   for (size_t i = 0; i < rank; ++i) shape.push_back(is_new[i] ? Size(1) : x->shape[next++]);
@@ -413,48 +418,49 @@ Result transpose(const NodeCall& n) {
 }
 
 const std::unordered_map<std::string_view, Rule>& rules() {
-  static const std::unordered_map<std::string_view, Rule> table = {
-      {"Identity", identity},
-      {"Shape", shape_of},
-      {"Size", size_of_all},
-      {"Cast", cast_to},
-      {"Add", of_two<add>},
-      {"Sub", of_two<sub>},
-      {"Mul", of_two<mul>},
-      {"Div", of_two<div_integers, div_fractions>},
-      {"Mod", mod},
-      {"Min", of_two<min>},
-      {"Max", of_two<max>},
-      {"Equal", compared<Order::kEqual>},
-      {"Less", compared<Order::kLess>},
-      {"LessOrEqual", compared<Order::kLessEqual>},
-      {"Greater", compared<Order::kLess, true>},
-      {"GreaterOrEqual", compared<Order::kLessEqual, true>},
-      {"And", of_two<both>},
-      {"Or", of_two<either>},
-      {"Not", of_one<negated>},
-      {"Neg", of_one<neg>},
-      {"Abs", of_one<absolute>},
-      {"Floor", of_one<floor_of>},
-      {"Ceil", of_one<ceil_of>},
-      {"Where", where},
-      {"Gather", gather},
-      {"Slice", slice},
-      {"Concat", concat},
-      {"Unsqueeze", unsqueeze},
-      {"Squeeze", squeeze},
-      {"Reshape", reshape},
-      {"Transpose", transpose},
-      {"Range", range},
-      {"ConstantOfShape", constant_of_shape},
-      {"Constant", constant},
-      {"Expand", expand},
-      {"ReduceSum", reduced<add>},
-      {"ReduceProd", reduced<mul>},
-      {"ReduceMin", reduced<min>},
-      {"ReduceMax", reduced<max>},
-      {"NonZero", nonzero},
-  };
+  static const Immortal<std::unordered_map<std::string_view, Rule>> table =
+      std::unordered_map<std::string_view, Rule>{
+          {"Identity", identity},
+          {"Shape", shape_of},
+          {"Size", size_of_all},
+          {"Cast", cast_to},
+          {"Add", of_two<add>},
+          {"Sub", of_two<sub>},
+          {"Mul", of_two<mul>},
+          {"Div", of_two<div_integers, div_fractions>},
+          {"Mod", mod},
+          {"Min", of_two<min>},
+          {"Max", of_two<max>},
+          {"Equal", compared<Order::kEqual>},
+          {"Less", compared<Order::kLess>},
+          {"LessOrEqual", compared<Order::kLessEqual>},
+          {"Greater", compared<Order::kLess, true>},
+          {"GreaterOrEqual", compared<Order::kLessEqual, true>},
+          {"And", of_two<both>},
+          {"Or", of_two<either>},
+          {"Not", of_one<negated>},
+          {"Neg", of_one<neg>},
+          {"Abs", of_one<absolute>},
+          {"Floor", of_one<floor_of>},
+          {"Ceil", of_one<ceil_of>},
+          {"Where", where},
+          {"Gather", gather},
+          {"Slice", slice},
+          {"Concat", concat},
+          {"Unsqueeze", unsqueeze},
+          {"Squeeze", squeeze},
+          {"Reshape", reshape},
+          {"Transpose", transpose},
+          {"Range", range},
+          {"ConstantOfShape", constant_of_shape},
+          {"Constant", constant},
+          {"Expand", expand},
+          {"ReduceSum", reduced<add>},
+          {"ReduceProd", reduced<mul>},
+          {"ReduceMin", reduced<min>},
+          {"ReduceMax", reduced<max>},
+          {"NonZero", nonzero},
+      };
   return table;
 }
 

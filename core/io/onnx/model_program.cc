@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/describe.h"
 #include "core/io/onnx/external_data.h"
@@ -58,19 +59,18 @@ class Purposes {
 
  private:
   void visit(const Graph& graph) {
-    static const std::unordered_set<std::string_view> kArithmetic = {"Add", "Sub", "Mul", "Div"};
-    static const std::unordered_set<std::string_view> kOthers = {
-        "Cast",    "Gather",  "Slice", "Concat", "Unsqueeze",
-        "Squeeze", "Reshape", "Floor", "Ceil",   "Identity"};
+    constexpr std::string_view kArithmetic[] = {"Add", "Sub", "Mul", "Div"};
+    constexpr std::string_view kOthers[] = {"Cast",    "Gather",  "Slice", "Concat", "Unsqueeze",
+                                            "Squeeze", "Reshape", "Floor", "Ceil",   "Identity"};
     for (const Node& node : graph.nodes) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (const auto purpose = purpose_of_input(node, i)) purposes_[node.inputs[i]] = *purpose;
       }
       each_inner_graph(node, [&](const Graph& inner) { visit(inner); });
-      const bool is_arithmetic = kArithmetic.contains(node.op);
+      const bool is_arithmetic = contains(std::span(kArithmetic), node.op);
       bool of_sizes = node.op == "Shape" || node.op == "Size";
       for (size_t i = 0; i < node.inputs.size() && !of_sizes; ++i) {
-        const bool counts = is_arithmetic || (i == 0 && kOthers.contains(node.op));
+        const bool counts = is_arithmetic || (i == 0 && contains(std::span(kOthers), node.op));
         of_sizes = counts && sizes_.contains(node.inputs[i]);
       }
       if (!of_sizes) continue;

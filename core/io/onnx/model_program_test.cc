@@ -72,6 +72,25 @@ TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
+// Arithmetic that int64 does not hold is left to the ops, which wrap.
+TEST_F(ModelProgram, FoldingLeavesOverflowsOfIntegersToTheOps) {
+  const auto of = [&](const char* op, int64_t a, int64_t b) {
+    return call_one(
+        function(model(graph({.nodes = {node(op, {"a", "b"}, {"y"})},
+                              .initializers = {int_tensor("a", {a}), int_tensor("b", {b})},
+                              .outputs = {value_info("y", kOnnxInt64)}}))),
+        {});
+  };
+
+  EXPECT_TENSOR(of("Div", INT64_MIN, -1), i64({INT64_MIN}));
+  EXPECT_TENSOR(of("Mod", INT64_MIN, -1), i64({0}));
+  EXPECT_TENSOR(of("Mul", INT64_MIN, -1), i64({INT64_MIN}));
+  EXPECT_TENSOR(of("Sub", INT64_MIN, INT64_MAX), i64({1}));
+  EXPECT_TENSOR(of("Add", INT64_MAX, 1), i64({INT64_MIN}));
+  EXPECT_TENSOR(of("Div", INT64_MIN, 0), i64({0}));
+  EXPECT_TENSOR(of("Div", 7, -2), i64({-3}));
+}
+
 TEST_F(ModelProgram, DeclaredSizesAreASignature) {
   const auto program = read(model(graph({.nodes = {node("Add", {"x", "z"}, {"y"})},
                                          .inputs = {value("x", {"N", "2"}), value("z", {"N", "?"})},

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "core/base/immortal.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
@@ -23,13 +24,15 @@ std::string call_it(const Node& node, size_t place) {
 
 // The ops that are the same in ONNX, by their name there.
 const OpDef* find_same(const Node& node) {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, const OpDef*> ops;
+  using Table = std::unordered_map<std::string_view, const OpDef*>;
+  static const Immortal<Table> made = [] {
+    Table ops;
     for (const OpDef& op : all_ops()) {
       if (*op.onnx) ops.emplace(op.onnx, &op);
     }
     return ops;
   }();
+  const Table& table = made;
   const auto at = table.find(node.op);
   return node.domain.empty() && at != table.end() ? at->second : nullptr;
 }

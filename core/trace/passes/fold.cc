@@ -2,6 +2,7 @@
 // kept. Large results are not: to make them again costs less than to have them all the time.
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
@@ -45,7 +46,17 @@ class Folder {
         return false;
       }
     }
-    return !has_regions(*node.op) && !has_formulas(node.attrs.view());
+    return !has_regions(*node.op) && !has_formulas(node.attrs.view()) && !may_report_late(node);
+  }
+
+  // Whether a kernel may find an index wrong, and the device says so only later: the function would
+  // fail once instead of at every call.
+  static bool may_report_late(const Node& node) {
+    if (node.device->synchronous()) return false;
+    const bool takes_integers = any_of(node.inputs, [](const Value& x) {
+      return x && !is_floating(x.type().dtype) && x.type().dtype != DType::kBool;
+    });
+    return may_report(*node.op) || (node.op->decompose && takes_integers);
   }
 
   void fold(const Node& node) {
@@ -54,7 +65,7 @@ class Folder {
     Tensors found;
     try {
       const Scope::OnDevice on(scope_, *node.device);
-      const Scope::Unrecorded unrecorded(scope_);
+      const Scope::Apart apart(scope_);
       found = apply(scope_, *node.op, node.attrs.view(), inputs);
     } catch (const Error&) {
       return;  // It fails where it stands, if it is needed.

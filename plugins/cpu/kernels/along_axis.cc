@@ -99,6 +99,66 @@ LoopAxes lines_of(const tenon_view& out, size_t axis) {
   return lines;
 }
 
+// The sums of the blocks that came before an element, as digits: level 0 adds up to kScanBlock
+// blocks, level 1 as many of those, and so on. So no sum has more than a few hundred terms.
+constexpr int64_t kScanBlock = 64;
+template <class Wide>
+class SumsBefore {
+ public:
+  Wide operator[](int64_t line) const { return total_[line]; }
+
+  // After block number `block`, whose sums become 0.
+  void add(int64_t block, Wide* sums, int64_t lines) {
+    size_t last = 0;
+    for (int64_t n = block + 1; n % kScanBlock == 0 && last + 1 < kLevels; n /= kScanBlock) ++last;
+    depth_ = std::max(depth_, last + 1);
+    for (int64_t j = 0; j < lines; ++j) {
+      levels_[0][j] += sums[j];
+      sums[j] = 0;
+      for (size_t level = 0; level < last; ++level) {
+        levels_[level + 1][j] += levels_[level][j];
+        levels_[level][j] = 0;
+      }
+      Wide total = levels_[depth_ - 1][j];
+      for (size_t level = depth_ - 1; level-- > 0;) total += levels_[level][j];
+      total_[j] = total;
+    }
+  }
+
+ private:
+  static constexpr size_t kLevels = 8;
+  Wide levels_[kLevels][kTogether] = {};
+  Wide total_[kTogether] = {};
+  size_t depth_ = 1;
+};
+
+// cumsum of floats: the sum of the blocks before an element plus that of its own block.
+template <class T, class Wide>
+void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
+              bool is_reverse) {
+  const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
+  const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
+  if (count(out) == 0) return;
+  const LoopAxes out_lines = lines_of(out, axis);
+  const T* const x = data<const T>(in);
+  T* const y = data<T>(out);
+  for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
+    SumsBefore<Wide> before;
+    Wide total[kTogether] = {};
+    int64_t to[kTogether];
+    for (int64_t j = 0; j < lines; ++j) to[j] = out_lines.offset(first + j);
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t i = is_reverse ? n - 1 - k : k;
+      for (int64_t j = 0; j < lines; ++j) {
+        const Wide so_far = total[j];
+        total[j] = so_far + static_cast<Wide>(x[from + i * stride + j * step]);
+        y[to[j] + i * out_stride] = static_cast<T>(before[j] + (is_exclusive ? so_far : total[j]));
+      }
+      if ((k + 1) % kScanBlock == 0) before.add(k / kScanBlock, total, lines);
+    }
+  });
+}
+
 template <class T, class Wide, class Join>
 void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
           bool is_reverse, Wide identity, const Join& join) {
@@ -181,6 +241,11 @@ Prepared prepare_scan(const Request& request) {
       const auto run = [&](Wide identity, const auto& join) {
         scan<T>(*pool, launch, axis, attrs.exclusive, attrs.reverse, identity, join);
       };
+      if constexpr (tenon_sdk::kIsFloat<T>) {
+        if (is_sum) {
+          return sum_scan<T, Wide>(*pool, launch, axis, attrs.exclusive, attrs.reverse);
+        }
+      }
       if (is_sum) {
         run(0, [](Wide a, Wide b) { return static_cast<Wide>(a + b); });
       } else {

@@ -1,10 +1,12 @@
 #include "plugins/cpu/kernels/blas.h"
 
+#include "plugins/cpu/kernels/blas_buffer.h"
 #include "plugins/cpu/simd/dispatch.h"
 
 #if defined(TENON_CPU_OPENBLAS)
 
-#include <mutex>
+#include <atomic>
+#include <new>
 
 // As in cblas.h, of which distributions have several in several places.
 extern "C" {
@@ -15,25 +17,6 @@ void cblas_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int 
                  const double* a, int a_row, const double* b, int b_row, double beta, double* c,
                  int c_row);
 char* openblas_get_corename();
-
-// The serial build finds a free buffer in its table without a lock, so that two threads may get the
-// same one. The linker hands its calls to these.
-void* __real_blas_memory_alloc(int position);
-void __real_blas_memory_free(void* buffer);
-void* __wrap_blas_memory_alloc(int position);
-void __wrap_blas_memory_free(void* buffer);
-}
-
-static std::mutex blas_buffers;
-
-void* __wrap_blas_memory_alloc(int position) {
-  std::lock_guard guard(blas_buffers);
-  return __real_blas_memory_alloc(position);
-}
-
-void __wrap_blas_memory_free(void* buffer) {
-  std::lock_guard guard(blas_buffers);
-  __real_blas_memory_free(buffer);
 }
 
 namespace tenon_cpu {
@@ -91,16 +74,36 @@ void multiply_large(const Pool& pool, int64_t m, int64_t n, int64_t k, const Mat
   // The longer side is cut into parts whose size does not depend on the number of threads.
   constexpr int64_t kPart = 512;
   const bool cuts_rows = m >= n;
+  std::atomic<bool> is_out_of_memory{false};
   const int64_t side = cuts_rows ? m : n;
   pool.parallel_for((side + kPart - 1) / kPart, [&](int64_t part) {
+    const BlasBuffer buffer;
+    if (!buffer) {
+      is_out_of_memory = true;
+      return;
+    }
     const int64_t begin = part * kPart, size = std::min(kPart, side - begin);
     const T* from_a = cuts_rows ? a.data + begin * a.row : a.data;
     const T* from_b = cuts_rows ? b.data : b.data + begin;
     T* to = cuts_rows ? c + begin * n : c + begin;
-    product(static_cast<int>(cuts_rows ? size : m), static_cast<int>(cuts_rows ? n : size),
-            static_cast<int>(k), from_a, static_cast<int>(a.row), from_b, static_cast<int>(b.row),
-            to, static_cast<int>(n));
+    const int64_t rows = cuts_rows ? size : m, columns = cuts_rows ? n : size;
+    // OpenBLAS adds its blocks of k to c one after another, so it gets a chain of them at a time.
+    const auto chain = [&](int64_t i, T* sums, int64_t sums_row) {
+      const int64_t first = i * kLongestChain;
+      product(static_cast<int>(rows), static_cast<int>(columns),
+              static_cast<int>(std::min(kLongestChain, k - first)), from_a + first,
+              static_cast<int>(a.row), from_b + first * b.row, static_cast<int>(b.row), sums,
+              static_cast<int>(sums_row));
+    };
+    if (k <= kLongestChain) return chain(0, to, n);
+    std::vector<T> sums(static_cast<size_t>(rows * columns));
+    sum_parts(int64_t{0}, (k + kLongestChain - 1) / kLongestChain, rows * columns, sums.data(),
+              [&](int64_t i, T* partial) { chain(i, partial, columns); });
+    for (int64_t i = 0; i < rows; ++i) {
+      std::copy_n(sums.data() + i * columns, columns, to + i * n);
+    }
   });
+  if (is_out_of_memory) throw std::bad_alloc();
 }
 
 }  // namespace

@@ -193,15 +193,40 @@ class Convolution {
         std::fill(y + m * area + begin * width, y + m * area + end * width, from);
       }
     }
+    if (k_ <= kLongestChain) {
+      return multiply_chain(group, planes, begin, end, 0, k_, y + begin * width, area, has_bias);
+    }
+    // One row at a time, so that the tree's partial sums stay few.
+    std::vector<T> sums(static_cast<size_t>(filter_.out_channels * width));
+    for (int64_t row = begin; row < end; ++row) {
+      const auto chain = [&](int64_t i, T* to) {
+        const int64_t first = i * kLongestChain, last = std::min(first + kLongestChain, k_);
+        multiply_chain(group, planes, row, row + 1, first, last, to, width, false);
+      };
+      sum_parts(int64_t{0}, (k_ + kLongestChain - 1) / kLongestChain, filter_.out_channels * width,
+                sums.data(), chain);
+      for (int64_t m = 0; m < filter_.out_channels; ++m) {
+        const T* const from = sums.data() + m * width;
+        T* const to = y + m * area + row * width;
+        for (int64_t j = 0; j < width; ++j) to[j] = has_bias ? to[j] + from[j] : from[j];
+      }
+    }
+  }
+
+  // Terms [k0, k1) of output rows [begin, end). Row `begin` of the first channel lies at `to`, that
+  // of the next one `to_channel` further.
+  void multiply_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
+                      int64_t k1, T* to, int64_t to_channel, bool add) const {
+    const int64_t width = out_[2];
     const T* const packed = packed_.data() + group * m_padded_ * k_;
-    for (int64_t kb = 0; kb < k_; kb += kBlockK) {
-      const int64_t kn = std::min(kBlockK, k_ - kb);
+    for (int64_t kb = k0; kb < k1; kb += kBlockK) {
+      const int64_t kn = std::min(kBlockK, k1 - kb);
       TileArgs<T> args{.k = kn,
                        .a_row = 1,
                        .a_k = mr_,
                        .b_offsets = offsets_.data() + kb,
-                       .c_row = area,
-                       .add = has_bias || kb > 0};
+                       .c_row = to_channel,
+                       .add = add || kb > k0};
       // A row that fills no more than one vector shares a tile with the row below it.
       const bool pairs = 2 * width <= tiles_.columns;
       args.b_pair = window_.steps[1] * layout_.row;
@@ -215,7 +240,7 @@ class Convolution {
           args.n = std::min(tiles_.columns, width - w);
           for (int64_t m = 0; m < filter_.out_channels; m += mr_) {
             args.a = packed + kb * m_padded_ + m * kn;
-            args.c = y + m * area + row * width + w;
+            args.c = to + m * to_channel + (row - begin) * width + w;
             args.m = std::min(mr_, filter_.out_channels - m);
             paired ? tiles_.paired(args) : tiles_.gathered(args);
           }

@@ -4,7 +4,7 @@
 // The images are copied into padded planes with the channels innermost, so that what one row of the
 // filter lies on is side by side, and the product over places reads it from there without patches.
 // Images are summed in chunks that depend on the shape alone, so the order of the sum does not
-// depend on the threads.
+// depend on the threads. In a chunk, runs of at most kLongestChain places are summed as a tree.
 
 #include "plugins/cpu/kernels/multiply.h"
 #include "plugins/cpu/kernels/through_float.h"
@@ -58,10 +58,15 @@ class FilterGradient {
     pool_.parallel_for(chunks * groups_, [&](int64_t task) {
       const int64_t chunk = task / groups_, group = task % groups_;
       T* to = partial.data() + chunk * size + group * out_channels_ * row_;
-      const int64_t end = std::min(images, (chunk + 1) * per_chunk);
-      for (int64_t n = chunk * per_chunk; n < end; ++n) {
-        add_image(n, group, to, n > chunk * per_chunk);
-      }
+      const int64_t begin = chunk * per_chunk, end = std::min(images, begin + per_chunk);
+      const int64_t in_run = std::max<int64_t>(1, kLongestChain / area_);
+      sum_parts(int64_t{0}, (end - begin + in_run - 1) / in_run, out_channels_ * row_, to,
+                [&](int64_t run, T* sums) {
+                  const int64_t first = begin + run * in_run;
+                  for (int64_t n = first; n < std::min(first + in_run, end); ++n) {
+                    add_image(n, group, sums, n > first);
+                  }
+                });
     });
     for (int64_t chunk = 1; chunk < chunks; ++chunk) {
       const T* from = partial.data() + chunk * size;
@@ -84,13 +89,25 @@ class FilterGradient {
     pad_image(n, group, planes, planes_size);
     T* const packed = scratch_of<T>(kScratchA, m_padded * area_);
     pack_dy(n, group, packed, m_padded);
+    if (area_ <= kLongestChain) return add_places(planes, packed, m_padded, 0, area_, to, add);
+    sum_parts(int64_t{0}, (area_ + kLongestChain - 1) / kLongestChain, out_channels_ * row_, to,
+              [&](int64_t chain, T* sums) {
+                const int64_t begin = chain * kLongestChain;
+                add_places(planes, packed, m_padded, begin, std::min(begin + kLongestChain, area_),
+                           sums, false);
+              });
+  }
 
+  // Places [begin, end) of an image.
+  void add_places(const T* planes, const T* packed, int64_t m_padded, int64_t begin, int64_t end,
+                  T* to, bool add) const {
+    const int64_t mr = tiles_.panel_rows(out_channels_), nr = tiles_.columns;
     const int64_t width = joined_ * channels_;
     TileArgs<T> args{.a_row = 1, .a_k = mr, .c_row = row_};
-    for (int64_t kb = 0; kb < area_; kb += kBlockK) {
-      args.k = std::min(kBlockK, area_ - kb);
+    for (int64_t kb = begin; kb < end; kb += kBlockK) {
+      args.k = std::min(kBlockK, end - kb);
       args.b_offsets = offsets_.data() + kb;
-      args.add = add || kb > 0;
+      args.add = add || kb > begin;
       T* c = to;
       for_each_place({dw_.sizes[0], dw_.sizes[1], dw_.sizes[2] / joined_}, [&](const Spatial& tap) {
         const T* from = planes + place(tap[0] * window_.dilations[0], tap[1] * window_.dilations[1],

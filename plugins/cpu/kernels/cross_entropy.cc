@@ -37,12 +37,7 @@ void cross_entropy(const Pool& pool, const tenon_launch& launch, int32_t reducti
     return;
   }
   const Reducer& sum = *find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>);
-  T total{0};
-  for (int64_t i = 0; i < n; i += kReduceBlock) {
-    T block;
-    sum.block(losses.data() + i, static_cast<size_t>(std::min(kReduceBlock, n - i)), &block);
-    total = i == 0 ? block : total + block;
-  }
+  const T total = n == 0 ? T{0} : reduce_run(sum, losses.data(), n);
   *out = reduction == TENON_REDUCTION_MEAN ? total / static_cast<T>(n) : total;
 }
 
@@ -75,10 +70,25 @@ Prepared prepare_softmax_cross_entropy(const Request& request) {
       request, [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
         const DenseInput<T> labels(launch.inputs[1]);
         const int64_t classes = launch.inputs[0].sizes[1];
+        const Reducer& sum = *find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>);
         cross_entropy<T>(*pool, launch, reduction, [&](int64_t i, const T* log_probs) {
-          T sum{0};
-          for (int64_t j = 0; j < classes; ++j) sum += labels[i * classes + j] * log_probs[j];
-          return -sum;
+          const T* const label = labels.data() + i * classes;
+          T terms[kReduceBlock];
+          const auto block = [&](int64_t begin) {
+            const int64_t n = std::min(kReduceBlock, classes - begin);
+            // A class that was not expected adds 0, however unlikely it is.
+            for (int64_t j = 0; j < n; ++j) {
+              const T weight = label[begin + j];
+              terms[j] = weight == 0 ? T{0} : weight * log_probs[begin + j];
+            }
+            T total;
+            sum.block(terms, static_cast<size_t>(n), &total);
+            return total;
+          };
+          if (classes <= kReduceBlock) return -block(0);
+          BlockTree<T> tree(sum);
+          for (int64_t begin = 0; begin < classes; begin += kReduceBlock) tree.add(block(begin));
+          return -tree.result();
         });
       });
 }

@@ -35,15 +35,17 @@ struct Elements {
   template <class Function>
   T mean(const Reducer& reducer, const Function& f) const {
     alignas(64) T tile[kReduceBlock];
-    T total{0};
-    for (int64_t begin = 0; begin < n; begin += kReduceBlock) {
+    const auto block = [&](int64_t begin) {
       const int64_t end = std::min(begin + kReduceBlock, n);
       map(begin, end, tile, [&](T element, int64_t) { return f(element); });
-      T block;
-      reducer.block(tile, static_cast<size_t>(end - begin), &block);
-      total = begin == 0 ? block : total + block;
-    }
-    return total / static_cast<T>(n);
+      T sum;
+      reducer.block(tile, static_cast<size_t>(end - begin), &sum);
+      return sum;
+    };
+    if (n <= kReduceBlock) return block(0) / static_cast<T>(n);
+    BlockTree<T> tree(reducer);
+    for (int64_t begin = 0; begin < n; begin += kReduceBlock) tree.add(block(begin));
+    return tree.result() / static_cast<T>(n);
   }
 
   T mean(const Reducer& reducer) const {

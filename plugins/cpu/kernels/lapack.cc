@@ -2,6 +2,8 @@
 
 #if defined(TENON_CPU_OPENBLAS)
 
+#include "plugins/cpu/kernels/blas_buffer.h"
+
 // As in cblas.h and lapack.h, of which distributions have several in several places. Behind its
 // arguments a Fortran function takes the lengths of its texts.
 #define TENON_LAPACK(T, prefix)                                                                    \
@@ -88,6 +90,8 @@ std::vector<T> numbers(int64_t n) {
 
 template <class T>
 bool Lapack<T>::cholesky(Matrix& a) {
+  const BlasBuffer buffer;
+  buffer.require();
   const int n = as_int(a.rows()), row = row_of(n);
   int info = 0;
   Functions<T>::potrf("U", &n, a.data(), &row, &info, 1);
@@ -99,6 +103,8 @@ bool Lapack<T>::cholesky(Matrix& a) {
 
 template <class T>
 void Lapack<T>::substitute(const Matrix& a, bool lower, bool unit_diagonal, Matrix& b) {
+  const BlasBuffer buffer;
+  buffer.require();
   if (b.rows() == 0 || b.columns() == 0) return;
   Functions<T>::trsm(kRowMajor, kLeft, lower ? kLower : kUpper, kNoTranspose,
                      unit_diagonal ? kUnit : kNonUnit, as_int(b.rows()), as_int(b.columns()), 1,
@@ -107,6 +113,8 @@ void Lapack<T>::substitute(const Matrix& a, bool lower, bool unit_diagonal, Matr
 
 template <class T>
 bool Lapack<T>::eliminate(Matrix& a) {
+  const BlasBuffer buffer;
+  buffer.require();
   const int n = as_int(a.rows()), row = row_of(n);
   std::vector<int> swaps = numbers<int>(n);
   int info = 0;
@@ -119,6 +127,8 @@ bool Lapack<T>::eliminate(Matrix& a) {
 
 template <class T>
 bool Lapack<T>::solve(Matrix& a, Matrix& b) {
+  const BlasBuffer buffer;
+  buffer.require();
   const int n = as_int(a.rows()), n_sides = as_int(b.columns()), row = row_of(n);
   std::vector<int> swaps = numbers<int>(n);
   int info = 0;
@@ -130,6 +140,8 @@ bool Lapack<T>::solve(Matrix& a, Matrix& b) {
 
 template <class T>
 void Lapack<T>::qr(Matrix& a, Matrix& q, Matrix& r) {
+  const BlasBuffer buffer;
+  buffer.require();
   const int m = as_int(a.rows()), n = as_int(a.columns()), k = as_int(r.rows()), row = row_of(m);
   Matrix columns = a.transposed();
   std::vector<T> tau = numbers<T>(k);
@@ -151,6 +163,8 @@ void Lapack<T>::qr(Matrix& a, Matrix& q, Matrix& r) {
 // what it has on the left is v, on the right u^T.
 template <class T>
 bool Lapack<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) {
+  const BlasBuffer buffer;
+  buffer.require();
   const int m = as_int(x.columns()), n = as_int(x.rows()), k = std::min(m, n);
   // The iteration below may leave 90 ulp; rotations leave fewer, and take long on large matrices.
   constexpr int kFew = 32;
@@ -177,6 +191,8 @@ bool Lapack<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) {
 
 template <class T>
 bool Lapack<T>::eigh(Matrix& x, std::vector<T>& w, Matrix& v) {
+  const BlasBuffer buffer;
+  buffer.require();
   const int n = as_int(x.rows()), row = row_of(n);
   w.resize(static_cast<size_t>(n));
   if (n == 0) return true;

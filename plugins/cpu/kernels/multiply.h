@@ -1,8 +1,9 @@
 // The matrix product that matmul, convolutions and LSTM cells share.
 //
-// c[i, j] starts from 0 (or from what is there) and takes a[i, k] b[k, j] for ascending k, each by
-// one fused multiply-add. Blocks, packing, threads and vector widths change nothing about that, so
-// every layout of the operands gives the same bits.
+// A block of kBlockK terms a[i, k] b[k, j] is summed from 0 for ascending k, each by one fused
+// multiply-add. The sums of up to kLongestChain terms are added to c[i, j] block by block; those of
+// more are added as a tree (pairwise.h). Packing, threads and vector widths change nothing about
+// that, so every layout of the operands gives the same bits.
 //
 // Around the register tile of simd/multiply.cc: b is packed in blocks of kBlockK rows that stay in
 // the second-level cache, as panels as wide as the tile; a in panels as high as the tile.
@@ -13,6 +14,7 @@
 #include <new>
 
 #include "plugins/cpu/kernels.h"
+#include "plugins/cpu/kernels/pairwise.h"
 
 namespace tenon_cpu {
 
@@ -30,7 +32,7 @@ struct TileArgs {
   T* c;
   int64_t c_row;
   int64_t m, n;
-  bool add;  // To what is in c.
+  bool add;  // The sums to what is in c.
 };
 
 template <class T>
@@ -112,13 +114,13 @@ constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
 
-// Columns [n0, n1) of one row, from a b that tiles can read where it is: nothing is used twice, so
-// nothing is packed.
+// Columns [n0, n1) of one row and terms [k0, k1), from a b that tiles can read where it is: nothing
+// is used twice, so nothing is packed.
 template <class T, class B>
-void multiply_row(int64_t n0, int64_t n1, int64_t k, const T* a, int64_t a_k, const B& b, T* c,
-                  bool add) {
-  for (int64_t kb = 0; kb < k; kb += kBlockK) {
-    const TileArgs<T> args{.k = std::min(kBlockK, k - kb),
+void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, int64_t a_k,
+                  const B& b, T* c, bool add) {
+  for (int64_t kb = k0; kb < k1; kb += kBlockK) {
+    const TileArgs<T> args{.k = std::min(kBlockK, k1 - kb),
                            .a = a + kb * a_k,
                            .a_k = a_k,
                            .b = b.at(kb, n0),
@@ -126,31 +128,32 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k, const T* a, int64_t a_k, co
                            .c = c + n0,
                            .m = 1,
                            .n = n1 - n0,
-                           .add = add || kb > 0};
+                           .add = add || kb > k0};
     multiply_tiles<T>().row(args);
   }
 }
 
-// Rows [m0, m1) of columns [n0, n1). `B` is a Matrix or packs itself in some other way.
+// Terms [k0, k1), kLongestChain at most, of rows [m0, m1) and columns [n0, n1). `B` is a Matrix or
+// packs itself in some other way.
 template <class T, class B>
-void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
-                   const B& b, T* c, int64_t c_row, bool add) {
+void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
+                    const Matrix<T>& a, const B& b, T* c, int64_t c_row, bool add) {
   if (m1 - m0 == 1 && b.is_ready()) {
-    return multiply_row(n0, n1, k, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
+    return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
   const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
   // Packing pays when what is packed is used often enough.
   const bool packs_a = n1 - n0 > 4 * nr;
   const bool packs_b = !b.is_ready() || m1 - m0 > 4 * mr;
-  T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k, kBlockK));
+  T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k1 - k0, kBlockK));
   const int64_t block_n = std::min(kBlockN, (n1 - n0 + nr - 1) / nr * nr);
-  T* const packed_b = scratch_of<T>(kScratchB, block_n * std::min(k, kBlockK));
+  T* const packed_b = scratch_of<T>(kScratchB, block_n * std::min(k1 - k0, kBlockK));
 
   for (int64_t nb = n0; nb < n1; nb += kBlockN) {
     const int64_t ne = std::min(nb + kBlockN, n1);
-    for (int64_t kb = 0; kb < k; kb += kBlockK) {
-      const int64_t ke = std::min(kb + kBlockK, k);
+    for (int64_t kb = k0; kb < k1; kb += kBlockK) {
+      const int64_t ke = std::min(kb + kBlockK, k1);
       const int64_t kn = ke - kb;
       // Tiles read whole panels, so one that is cut off is packed in any case.
       const int64_t ready_end = packs_b ? nb : nb + (ne - nb) / nr * nr;
@@ -175,7 +178,7 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
         }
         for (int64_t n = nb; n < ne; n += nr) {
           TileArgs<T> args{
-              .k = kn, .c_row = c_row, .n = std::min(nr, ne - n), .add = add || kb > 0};
+              .k = kn, .c_row = c_row, .n = std::min(nr, ne - n), .add = add || kb > k0};
           const bool is_ready = n < ready_end;
           if (is_ready) {
             args.b = b.at(kb, n);
@@ -200,6 +203,36 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
             }
           }
         }
+      }
+    }
+  }
+}
+
+// Rows [m0, m1) of columns [n0, n1), all terms.
+template <class T, class B>
+void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
+                   const B& b, T* c, int64_t c_row, bool add) {
+  if (k <= kLongestChain) {
+    return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, c, c_row, add);
+  }
+  // The tree's partial sums take as much memory for each of its levels as this many elements do.
+  constexpr int64_t kRows = 4 * kBlockM, kColumns = kBlockN;
+  const int64_t chains = (k + kLongestChain - 1) / kLongestChain;
+  std::vector<T> sums(static_cast<size_t>(std::min(kRows, m1 - m0) * std::min(kColumns, n1 - n0)));
+  for (int64_t n = n0; n < n1; n += kColumns) {
+    const int64_t width = std::min(kColumns, n1 - n);
+    for (int64_t m = m0; m < m1; m += kRows) {
+      const int64_t height = std::min(kRows, m1 - m);
+      const auto chain = [&](int64_t i, T* to) {
+        const int64_t begin = i * kLongestChain, end = std::min(begin + kLongestChain, k);
+        multiply_chain(m, m + height, n, n + width, begin, end, a, b, to - m * width - n, width,
+                       false);
+      };
+      sum_parts(int64_t{0}, chains, height * width, sums.data(), chain);
+      for (int64_t i = 0; i < height; ++i) {
+        const T* const from = sums.data() + i * width;
+        T* const to = c + (m + i) * c_row + n;
+        for (int64_t j = 0; j < width; ++j) to[j] = add ? to[j] + from[j] : from[j];
       }
     }
   }

@@ -97,6 +97,8 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
   });
 }
 
+constexpr int64_t kRowBlock = 1024;  // Elements that are summed one after another.
+
 // Padding counts as zeros; `divide` turns a sum into the result.
 template <class T, class Divide>
 void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& window,
@@ -110,19 +112,29 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
       const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
       const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);
+      // Rows are summed in blocks, planes by rows and the window by planes, so that no sum has as
+      // many terms as the window.
       T sum{0};
       for (int64_t i = d.begin; i < d.end; ++i) {
+        T of_plane{0};
         for (int64_t j = h.begin; j < h.end; ++j) {
           const T* row =
               from +
               (p[0] * window.steps[0] - window.pads[0] + i * window.dilations[0]) * x.strides[0] +
               (p[1] * window.steps[1] - window.pads[1] + j * window.dilations[1]) * x.strides[1];
-          for (int64_t k = w.begin; k < w.end; ++k) {
-            sum = static_cast<T>(
-                sum + row[(p[2] * window.steps[2] - window.pads[2] + k * window.dilations[2]) *
-                          x.strides[2]]);
+          T of_row{0};
+          for (int64_t first = w.begin; first < w.end; first += kRowBlock) {
+            T block{0};
+            for (int64_t k = first; k < std::min(first + kRowBlock, w.end); ++k) {
+              block = static_cast<T>(
+                  block + row[(p[2] * window.steps[2] - window.pads[2] + k * window.dilations[2]) *
+                              x.strides[2]]);
+            }
+            of_row = static_cast<T>(of_row + block);
           }
+          of_plane = static_cast<T>(of_plane + of_row);
         }
+        sum = static_cast<T>(sum + of_plane);
       }
       *to++ = divide(sum, p);
     });

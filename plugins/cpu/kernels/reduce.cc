@@ -27,15 +27,17 @@ class Reduce final : public RowKernel {
     for (int64_t row = 0; row < n_rows; ++row) {
       const T* const from = static_cast<const T*>(x) + row * n;
       Accumulator result;
-      if (n == 0) reducer_.fill_identity(&result, 1);
-      for (int64_t first = 0; first < n; first += kReduceBlock) {
-        Accumulator of_block;
-        block(from + first, std::min(n - first, kReduceBlock), wide, &of_block);
-        if (first == 0) {
-          result = of_block;
-        } else {
-          reducer_.combine(&result, &of_block, 1);
+      if (n == 0) {
+        reducer_.fill_identity(&result, 1);
+      } else if (n <= kReduceBlock) {
+        block(from, n, wide, &result);
+      } else {
+        BlockTree<Accumulator> tree(reducer_);
+        for (int64_t first = 0; first < n; first += kReduceBlock) {
+          block(from + first, std::min(n - first, kReduceBlock), wide, &result);
+          tree.add(result);
         }
+        result = tree.result();
       }
       divide(&result, 1, n);
       T* const to = static_cast<T*>(out) + row;
@@ -105,8 +107,10 @@ class Reduce final : public RowKernel {
             }
           }
         });
-    for (int64_t block = 1; block < n_blocks; ++block) {
-      reducer_.combine(out, result(block, 0), static_cast<size_t>(n_out));
+    for (int64_t step = 1; step < n_blocks; step *= 2) {
+      for (int64_t block = 0; block + step < n_blocks; block += 2 * step) {
+        reducer_.combine(result(block, 0), result(block + step, 0), static_cast<size_t>(n_out));
+      }
     }
   }
 

@@ -4,10 +4,12 @@
 // The elements that one result is made of are numbered in row-major order over the reduced axes. A
 // block is kReduceBlock of them in a row. In a block, element i joins partial result i mod
 // kReduceLanes<T>; the partial results start from the identity and are combined as a tree, j with
-// j + lanes / 2, then j with j + lanes / 4, and so on; the blocks' results are combined one after
-// another.
+// j + lanes / 2, then j with j + lanes / 4, and so on. The blocks' results are combined as a tree
+// too: block 0 with block 1, 2 with 3 and so on, then those pairs in pairs.
 
 #pragma once
+
+#include <algorithm>
 
 #include "plugins/cpu/kernels.h"
 
@@ -39,6 +41,55 @@ ReducerTable float_reducers();  // simd/reduce.cc
 ReducerTable int_reducers();    // kernels/int_reduce.cc
 
 const Reducer* find_reducer(uint32_t op, tenon_dtype dtype);
+
+// Combines the results of blocks as they come, in the order of the tree.
+template <class T>
+class BlockTree {
+ public:
+  explicit BlockTree(const Reducer& reducer) : reducer_(reducer) {}
+
+  void add(T block) {
+    // Each trailing one of their number stands for a subtree that this block completes.
+    for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
+      T left = subtrees_[--depth_];
+      reducer_.combine(&left, &block, 1);
+      block = left;
+    }
+    subtrees_[depth_++] = block;
+  }
+  // Of one block or more.
+  T result() const {
+    T total = subtrees_[depth_ - 1];
+    for (size_t i = depth_ - 1; i-- > 0;) {
+      T left = subtrees_[i];
+      reducer_.combine(&left, &total, 1);
+      total = left;
+    }
+    return total;
+  }
+
+ private:
+  const Reducer& reducer_;
+  T subtrees_[64] = {};
+  size_t depth_ = 0;
+  uint64_t n_ = 0;
+};
+
+// Reduces `n` > 0 elements side by side.
+template <class T>
+T reduce_run(const Reducer& reducer, const T* x, int64_t n) {
+  T block;
+  if (n <= kReduceBlock) {
+    reducer.block(x, static_cast<size_t>(n), &block);
+    return block;
+  }
+  BlockTree<T> tree(reducer);
+  for (int64_t first = 0; first < n; first += kReduceBlock) {
+    reducer.block(x + first, static_cast<size_t>(std::min(kReduceBlock, n - first)), &block);
+    tree.add(block);
+  }
+  return tree.result();
+}
 
 // A kernel that reduces: row_loop.cc takes rows to it that lie in a cache.
 class RowKernel : public tenon_sdk::Kernel {

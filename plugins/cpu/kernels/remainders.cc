@@ -1,6 +1,7 @@
 // floor_div, mod and fmod on floats, and fma on halves.
 
 #include <cmath>
+#include <limits>
 
 #include "plugins/cpu/kernels/loops.h"
 
@@ -29,10 +30,11 @@ T floor_mod(T a, T b) {
 }
 
 // The floor of the exact quotient. The integer next to a / b is at most one off, and what it leaves
-// of a, whose sign is exact, says which way.
+// of a, whose sign is exact, says which way. An infinity has no remainder, so its quotient is NaN.
 template <class T>
 T floor_divide(T a, T b) {
   const T quotient = a / b;
+  if (b != 0 && std::isinf(a)) return std::numeric_limits<T>::quiet_NaN();
   if (b == 0 || !std::isfinite(quotient)) return quotient;
   T whole = std::nearbyint(quotient);
   const T rest = std::isinf(b) ? a : std::fma(-whole, b, a);

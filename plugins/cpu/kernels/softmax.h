@@ -36,17 +36,14 @@ class SoftmaxRow {
 
  private:
   void shift(const T* x, T* y, int64_t n) const {
-    T most;
-    max_.block(x, static_cast<size_t>(n), &most);
+    const T most = reduce_run(max_, x, n);
     for (int64_t i = 0; i < n; ++i) y[i] = x[i] - most;
   }
   T exponentials(const T* x, T* y, int64_t n) const {
     const void* in[] = {x};
     const size_t step[] = {1};
     exp_(in, step, y, static_cast<size_t>(n), {});
-    T sum;
-    sum_.block(y, static_cast<size_t>(n), &sum);
-    return sum;
+    return reduce_run(sum_, y, n);
   }
 
   const Reducer &max_, &sum_;

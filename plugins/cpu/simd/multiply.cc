@@ -3,6 +3,8 @@
 
 #include "plugins/cpu/kernels/multiply.h"
 
+#include <pthread.h>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/cpu/simd/multiply.cc"
 #include <hwy/foreach_target.h>  // Must come before highway.h.
@@ -54,13 +56,6 @@ void tile(const TileArgs<T>& args) {
   for (size_t i = 0; i < kRows; ++i) {
     HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
-    if (args.add && static_cast<int64_t>(i) < args.m) {
-      const T* from = args.c + static_cast<int64_t>(i) * args.c_row;
-      HWY_UNROLL(16)
-      for (size_t v = 0; v < kVectors; ++v) {
-        sum[i][v] = is_whole(v) ? hn::LoadU(d, from + c_at(v)) : load_some(d, from + c_at(v), last);
-      }
-    }
   }
 
   const T* b = args.b;
@@ -93,6 +88,14 @@ void tile(const TileArgs<T>& args) {
   for (size_t i = 0; i < kRows; ++i) {
     if (static_cast<int64_t>(i) >= args.m) return;
     T* to = args.c + static_cast<int64_t>(i) * args.c_row;
+    if (args.add) {
+      HWY_UNROLL(16)
+      for (size_t v = 0; v < kVectors; ++v) {
+        const V before =
+            is_whole(v) ? hn::LoadU(d, to + c_at(v)) : load_some(d, to + c_at(v), last);
+        sum[i][v] = hn::Add(before, sum[i][v]);
+      }
+    }
     HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) {
       if (is_whole(v)) {
@@ -149,7 +152,7 @@ HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
   T* const c = args.c + j;
   hn::Vec<decltype(d)> sum[kVectors];
   HWY_UNROLL(16)
-  for (size_t v = 0; v < kVectors; ++v) sum[v] = args.add ? load(c, v) : hn::Zero(d);
+  for (size_t v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
   const T *a = args.a, *b = args.b + j;
   for (int64_t k = 0; k < args.k; ++k, a += args.a_k, b += args.b_k) {
     const auto left = hn::Set(d, *a);
@@ -158,6 +161,7 @@ HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
   }
   HWY_UNROLL(16)
   for (size_t v = 0; v < kVectors; ++v) {
+    if (args.add) sum[v] = hn::Add(load(c, v), sum[v]);
     if (kIsWhole) {
       hn::StoreU(sum[v], d, c + v * kStep);
     } else {
@@ -275,20 +279,44 @@ const MultiplyTiles<double>& multiply_tiles<double>() {
   return TENON_CPU_CHOOSE(tiles<double>());
 }
 
+namespace {
+
+// Trivially destructible: destructors of other thread-local objects may compute after one of ours
+// would have run.
+struct ScratchBlock {
+  std::byte* data;
+  size_t size;
+
+  void reset() {
+    ::operator delete (data, std::align_val_t{64});
+    data = nullptr;
+    size = 0;
+  }
+};
+constinit thread_local ScratchBlock scratch_blocks[kScratchSlots] = {};
+
+void free_scratch(void* blocks) {
+  for (int i = 0; i < kScratchSlots; ++i) static_cast<ScratchBlock*>(blocks)[i].reset();
+}
+
+// Frees a thread's blocks at its end, after the destructors of its thread_local objects.
+struct ScratchKey {
+  pthread_key_t key = 0;
+  bool is_made = false;
+
+  ScratchKey() { is_made = pthread_key_create(&key, free_scratch) == 0; }
+};
+
+}  // namespace
+
 std::byte* thread_scratch(int slot, size_t size) {
-  struct Block {
-    std::byte* data = nullptr;
-    size_t size = 0;
-    ~Block() { ::operator delete (data, std::align_val_t{64}); }
-  };
-  static thread_local Block blocks[kScratchSlots];
-  Block& block = blocks[slot];
+  ScratchBlock& block = scratch_blocks[slot];
   if (block.size < size) {
-    ::operator delete (block.data, std::align_val_t{64});
-    block.data = nullptr;
-    block.size = 0;
+    static const ScratchKey scratch_key;
+    block.reset();
     block.data = static_cast<std::byte*>(::operator new (size, std::align_val_t{64}));
     block.size = size;
+    if (scratch_key.is_made) pthread_setspecific(scratch_key.key, scratch_blocks);
   }
   return block.data;
 }

@@ -1,11 +1,10 @@
 #include "plugins/vulkan/driver/cache_file.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+
+#include "files/atomic_file.h"
 
 namespace tenon_vulkan {
 namespace {
@@ -90,24 +89,11 @@ std::vector<std::byte> read_cache(const std::string& path, const CacheKey& key) 
 
 bool write_whole(const std::filesystem::path& path,
                  std::initializer_list<std::span<const std::byte>> parts) {
-  static std::atomic<uint32_t> count{0};  // Several devices of a process may write at once.
   std::error_code failure;
   std::filesystem::create_directories(path.parent_path(), failure);
-  const std::string temporary =
-      path.string() + "." + std::to_string(getpid()) + "." + std::to_string(++count);
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    for (const std::span<const std::byte> part : parts) {
-      file.write(reinterpret_cast<const char*>(part.data()),
-                 static_cast<std::streamsize>(part.size()));
-    }
-    file.close();
-    if (!file) failure = std::make_error_code(std::errc::io_error);
-  }
-  if (!failure) std::filesystem::rename(temporary, path, failure);
-  if (!failure) return true;
-  std::filesystem::remove(temporary, failure);
-  return false;
+  tenon_files::AtomicFile file(path.string());
+  for (const std::span<const std::byte> part : parts) file.write(part.data(), part.size());
+  return file.finish();
 }
 
 void write_cache(const std::string& path, const CacheKey& key, std::span<const std::byte> data) {

@@ -156,7 +156,10 @@ Float exact_floor_divide(Float a, Float b) {
   const U32 exponent = min(digits.dropped, most);
   const Float scaled =
       near * power_of_two(exponent) * power_of_two(min(digits.dropped - exponent, most));
-  return select(is_quotient, a / b, float_of(format.magnitude(scaled) | sign));
+  // An infinity has no remainder, so its quotient is NaN.
+  const auto nan = format.infinity | shift_right(format.first, code.u32(1), false);
+  const Float quotient = select((x == format.infinity) & !is_zero(y), float_of(nan), a / b);
+  return select(is_quotient, quotient, float_of(format.magnitude(scaled) | sign));
 }
 
 // Both times a power of two that brings the divisor to where Vulkan says how exact a quotient is.

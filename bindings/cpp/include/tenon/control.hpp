@@ -54,14 +54,17 @@ inline std::vector<Tensor> cond(const Tensor& predicate, const Block& then,
   return detail::adopt_all(outputs);
 }
 
-// The same of lambdas that give one tensor.
+// The same of lambdas without parameters, which return a tensor, a vector, array or tuple of
+// tensors, or nothing. cond() returns what `then` returns.
 template <class Then, class Else>
-requires std::is_invocable_r_v<Tensor, Then> && std::is_invocable_r_v<Tensor, Else> Tensor
-cond(const Tensor& predicate, const Then& then, const Else& otherwise) {
-  const auto one = [](const auto& code) {
-    return Block([&code](std::span<const Tensor>) { return std::vector<Tensor>{Tensor(code())}; });
+requires std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>
+auto cond(const Tensor& predicate, const Then& then, const Else& otherwise) {
+  const auto block = [](const auto& code) {
+    return Block([&code](std::span<const Tensor>) { return detail::call_by_count(code, {}); });
   };
-  return cond(predicate, one(then), one(otherwise))[0];
+  using Result = std::invoke_result_t<const Then&>;
+  std::vector<Tensor> outputs = cond(predicate, block(then), block(otherwise));
+  if constexpr (!std::is_void_v<Result>) return detail::as_result<Result>(std::move(outputs));
 }
 
 // What the block gives that an index chooses; where there is none, the last.

@@ -40,14 +40,14 @@ struct CustomOp {
   uint32_t n_inputs = 1;
   uint32_t n_outputs = 1;
   // The types of the outputs; throws what is wrong with the inputs.
-  std::function<std::vector<Type>(std::span<const Type> inputs)> infer;
+  std::function<std::vector<Type>(std::span<const Type> inputs)> infer = {};
   // Fills the outputs in host memory, on every device.
   std::function<void(std::span<const HostArray> inputs, std::span<const HostArray> outputs)>
-      compute;
+      compute = {};
   // Computes the outputs by calling ops.
-  std::function<std::vector<Tensor>(std::span<const Tensor> inputs)> decompose;
+  std::function<std::vector<Tensor>(std::span<const Tensor> inputs)> decompose = {};
   // The gradients by the inputs; without it that of the decomposition, or none.
-  std::function<std::vector<Tensor>(const Backward& call)> backward;
+  std::function<std::vector<Tensor>(const Backward& call)> backward = {};
 };
 
 // An op by its number.

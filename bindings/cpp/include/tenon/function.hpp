@@ -9,77 +9,18 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
 #include <tenon/gradients.hpp>
+#include <tenon/statics.hpp>
+#include <tuple>
 
 namespace tenon {
-
-// ---- static arguments: values that are no tensors. 1, 1.0 and true are three.
-
-class Static {
- public:
-  Static() = default;
-  Static(bool value) : kind_(TENON_STATIC_BOOL), int_(value) {}
-  Static(int value) : kind_(TENON_STATIC_INT), int_(value) {}
-  Static(int64_t value) : kind_(TENON_STATIC_INT), int_(value) {}
-  Static(double value) : kind_(TENON_STATIC_FLOAT), float_(value) {}
-  Static(const char* value) : kind_(TENON_STATIC_STRING), text_(value) {}
-  Static(std::string value) : kind_(TENON_STATIC_STRING), text_(std::move(value)) {}
-  Static(std::vector<Static> items) : kind_(TENON_STATIC_LIST) {
-    for (Static& item : items) items_.emplace_back("", std::move(item));
-  }
-  Static(std::map<std::string, Static> items) : kind_(TENON_STATIC_MAP) {
-    for (auto& [name, item] : items) items_.emplace_back(name, std::move(item));
-  }
-  explicit Static(const tenon_static& c)
-      : kind_(c.kind),
-        int_(c.int_value),
-        float_(c.float_value),
-        text_(detail::view(c.string_value)) {
-    for (uint32_t i = 0; i < c.n_items; ++i) {
-      items_.emplace_back(detail::view(c.items[i].name), Static(c.items[i]));
-    }
-  }
-
-  bool as_bool() const { return int_ != 0; }
-  int64_t as_int() const { return int_; }
-  double as_double() const { return kind_ == TENON_STATIC_FLOAT ? float_ : double(int_); }
-  const std::string& as_string() const { return text_; }
-  // The items of a list or of a map, with their names.
-  const std::vector<std::pair<std::string, Static>>& items() const { return items_; }
-
-  // As C takes it; `kept` holds the items that it points to.
-  tenon_static c(std::string_view name, std::vector<std::vector<tenon_static>>& kept) const {
-    tenon_static value = {};
-    value.kind = kind_;
-    value.name = detail::c_text(name);
-    value.int_value = int_;
-    value.float_value = float_;
-    value.string_value = detail::c_text(text_);
-    std::vector<tenon_static> items;
-    for (const auto& [item_name, item] : items_) items.push_back(item.c(item_name, kept));
-    value.n_items = static_cast<uint32_t>(items.size());
-    kept.push_back(std::move(items));
-    value.items = kept.back().data();
-    return value;
-  }
-
- private:
-  int32_t kind_ = TENON_STATIC_NONE;
-  int64_t int_ = 0;
-  double float_ = 0;
-  std::string text_;
-  std::vector<std::pair<std::string, Static>> items_;
-};
-
-using Statics = std::map<std::string, Static>;
 
 // ---- signatures
 
 // The type of an input.
 struct InputSpec {
-  std::string name;
+  std::string name = {};
   DType dtype = kFloat32;
   std::vector<int64_t> shape = {};           // TENON_SIZE_UNKNOWN where calls differ.
   std::vector<std::string> size_names = {};  // Of unknown sizes; those with one name are equal.
@@ -323,20 +264,41 @@ constexpr bool takes(std::index_sequence<I...>) {
   return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...>;
 }
 
+// The results of a lambda as a vector: a tensor, a range of tensors, a tuple of tensors, or
+// nothing.
+template <class T>
+concept TensorTuple = requires {
+  std::tuple_size<T>::value;
+};
+
+template <class Result>
+std::vector<Tensor> as_tensors(Result&& result) {
+  using R = std::remove_cvref_t<Result>;
+  if constexpr (std::is_convertible_v<Result, Tensor>) {
+    return {Tensor(std::forward<Result>(result))};
+  } else if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
+    return std::forward<Result>(result);
+  } else {
+    static_assert(TensorTuple<R>,
+                  "the code must return a tensor, a std::vector, std::array, std::pair or "
+                  "std::tuple of tensors, or nothing");
+    return std::apply([](const auto&... each) { return std::vector<Tensor>{Tensor(each)...}; },
+                      std::forward<Result>(result));
+  }
+}
+
 // Calls f with as many tensors as there are, if it takes so many.
 template <size_t N = 0, class F>
 std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in) {
-  constexpr size_t kMost = 8;
+  constexpr size_t kMost = 16;
   if constexpr (takes<F>(std::make_index_sequence<N>())) {
     if (in.size() == N) {
       using Result = decltype(call_with_span(f, in, std::make_index_sequence<N>()));
       if constexpr (std::is_void_v<Result>) {
         call_with_span(f, in, std::make_index_sequence<N>());
         return {};
-      } else if constexpr (std::is_convertible_v<Result, Tensor>) {
-        return {Tensor(call_with_span(f, in, std::make_index_sequence<N>()))};
       } else {
-        return call_with_span(f, in, std::make_index_sequence<N>());
+        return as_tensors(call_with_span(f, in, std::make_index_sequence<N>()));
       }
     }
   }
@@ -348,24 +310,51 @@ std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in) {
   }
 }
 
+// The outputs of a function in the shape in which its lambda returns them.
+template <class Result>
+auto as_result(std::vector<Tensor> outputs) {
+  if constexpr (std::is_void_v<Result>) {
+    return outputs;
+  } else if constexpr (std::is_convertible_v<Result, Tensor>) {
+    return std::move(outputs.at(0));
+  } else if constexpr (TensorTuple<std::remove_cvref_t<Result>>) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::remove_cvref_t<Result>{std::move(outputs.at(I))...};
+    }
+    (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Result>>>());
+  } else {
+    return outputs;
+  }
+}
+
 }  // namespace detail
 
-// A lambda of up to 8 tensors as a function: one that gives a tensor gives one, one that gives a
-// vector of tensors gives that.
+// A Function that is called with tensors one by one, and returns what its lambda returns.
 template <class F>
-auto function(F f, const FunctionOptions& options = {}) {
-  const Function made(
-      [f](std::span<const Tensor> in, const Statics&) { return detail::call_by_count(f, in); },
-      options);
-  return [made](const auto&... args) {
+class TypedFunction : public Function {
+ public:
+  TypedFunction(F f, const FunctionOptions& options)
+      : Function([f](std::span<const Tensor> in,
+                     const Statics&) { return detail::call_by_count(f, in); },
+                 options) {}
+
+  using Function::operator();
+  template <class... Args>
+  requires(std::is_convertible_v<Args, Tensor>&&...) auto operator()(const Args&... args) const {
+    static_assert(std::is_invocable_v<const F&, decltype((void)args, std::declval<Tensor>())...>,
+                  "the lambda of this function takes another number of tensors");
     using Result = std::invoke_result_t<const F&, decltype((void)args, std::declval<Tensor>())...>;
     const std::vector<Tensor> in = {Tensor(args)...};
-    if constexpr (std::is_convertible_v<Result, Tensor>) {
-      return made(in).at(0);
-    } else {
-      return made(in);
-    }
-  };
+    return detail::as_result<Result>(Function::operator()(in));
+  }
+};
+
+// A lambda of up to 16 tensors as a function. It may return a tensor, a vector, array, pair or
+// tuple of tensors, or nothing, and so does the function; nothing becomes an empty vector. The
+// result is a Function too: explain(), traces(), trace(), gradient().
+template <class F>
+TypedFunction<F> function(F f, const FunctionOptions& options = {}) {
+  return TypedFunction<F>(std::move(f), options);
 }
 
 // Whether calls are written down: inside of a function's code.

@@ -6,6 +6,10 @@
 
 namespace tenon {
 
+// Each draw moves the generator on, so the order of draws decides their values. C++ leaves the
+// order of a function's arguments and of most operands open: in f(g.normal(s), g.normal(s)) and
+// g.normal(s) + g.uniform(s) compilers differ. Draw into named tensors, one statement each. Braced
+// lists are evaluated from left to right.
 class Generator {
  public:
   explicit Generator(uint64_t seed)

@@ -1312,7 +1312,7 @@ inline Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y) {
 // Attributes of fill.
 struct FillAttrs {
   // The sizes of the result.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // The dtype of the result; none takes that of value.
   DType dtype = TENON_DTYPE_NONE;
 
@@ -1346,7 +1346,7 @@ inline Tensor fill(const Tensor& value, const FillAttrs& attrs = {}) {
 // Attributes of iota.
 struct IotaAttrs {
   // The sizes of the result.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // The dtype of the result.
   DType dtype = TENON_INT64;
   // The axis along which the numbers count; negative from the end.
@@ -1382,7 +1382,7 @@ inline Tensor iota(const IotaAttrs& attrs = {}) {
 // Attributes of rng_bits.
 struct RngBitsAttrs {
   // The sizes of the draw.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // U32, or u64 for two lanes to an element.
   DType dtype = TENON_UINT32;
 
@@ -1536,7 +1536,7 @@ inline Tensor one_hot(const Tensor& indices, const OneHotAttrs& attrs = {}) {
 // Attributes of random_uniform.
 struct RandomUniformAttrs {
   // The sizes of the draw.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // The dtype of the numbers; floating point.
   DType dtype = TENON_FLOAT32;
   // The lower bound.
@@ -1583,7 +1583,7 @@ inline RandomUniformOutputs random_uniform(const Tensor& state,
 // Attributes of random_normal.
 struct RandomNormalAttrs {
   // The sizes of the draw.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // The dtype of the numbers; floating point.
   DType dtype = TENON_FLOAT32;
   // The middle of the curve.
@@ -1630,7 +1630,7 @@ inline RandomNormalOutputs random_normal(const Tensor& state, const RandomNormal
 // Attributes of random_bernoulli.
 struct RandomBernoulliAttrs {
   // The sizes of the draw.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
 
   tenon_random_bernoulli_attrs c() const {
     tenon_random_bernoulli_attrs attrs = {};
@@ -1666,7 +1666,7 @@ inline RandomBernoulliOutputs random_bernoulli(const Tensor& state, const Tensor
 // Attributes of truncated_normal.
 struct TruncatedNormalAttrs {
   // The sizes of the draw.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // The dtype of the numbers; floating point.
   DType dtype = TENON_FLOAT32;
   // The middle of the curve.
@@ -1930,7 +1930,7 @@ inline std::vector<Tensor> meshgrid(std::span<const Tensor> x, size_t n_outputs,
 // Attributes of reshape.
 struct ReshapeAttrs {
   // The new sizes; one of them may be -1, which is inferred.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
 
   tenon_reshape_attrs c() const {
     tenon_reshape_attrs attrs = {};
@@ -1963,7 +1963,7 @@ inline Tensor reshape(const Tensor& x, const ReshapeAttrs& attrs = {}) {
 // Attributes of transpose.
 struct TransposeAttrs {
   // Output axis i is input axis perm[i]; empty reverses the axes.
-  std::vector<int64_t> perm;
+  std::vector<int64_t> perm = {};
 
   tenon_transpose_attrs c() const {
     tenon_transpose_attrs attrs = {};
@@ -1994,7 +1994,7 @@ inline Tensor transpose(const Tensor& x, const TransposeAttrs& attrs = {}) {
 // Attributes of broadcast_to.
 struct BroadcastToAttrs {
   // The sizes of the result.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
 
   tenon_broadcast_to_attrs c() const {
     tenon_broadcast_to_attrs attrs = {};
@@ -2025,7 +2025,7 @@ inline Tensor broadcast_to(const Tensor& x, const BroadcastToAttrs& attrs = {}) 
 // Attributes of squeeze.
 struct SqueezeAttrs {
   // The axes to take out; empty for all of size one.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
 
   tenon_squeeze_attrs c() const {
     tenon_squeeze_attrs attrs = {};
@@ -2056,7 +2056,7 @@ inline Tensor squeeze(const Tensor& x, const SqueezeAttrs& attrs = {}) {
 // Attributes of expand_dims.
 struct ExpandDimsAttrs {
   // Where the new axes are in the result; negative from its end.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
 
   tenon_expand_dims_attrs c() const {
     tenon_expand_dims_attrs attrs = {};
@@ -2087,13 +2087,13 @@ inline Tensor expand_dims(const Tensor& x, const ExpandDimsAttrs& attrs = {}) {
 // Attributes of slice.
 struct SliceAttrs {
   // The first index along each of the axes.
-  std::vector<int64_t> starts;
+  std::vector<int64_t> starts = {};
   // One past the last index, seen in the direction of the step.
-  std::vector<int64_t> ends;
+  std::vector<int64_t> ends = {};
   // The axes; empty for the first ones.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // The steps; empty for ones; negative ones walk backwards.
-  std::vector<int64_t> steps;
+  std::vector<int64_t> steps = {};
 
   tenon_slice_attrs c() const {
     tenon_slice_attrs attrs = {};
@@ -2133,7 +2133,7 @@ inline Tensor slice(const Tensor& x, const SliceAttrs& attrs = {}) {
 // Attributes of flip.
 struct FlipAttrs {
   // The axes to reverse; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
 
   tenon_flip_attrs c() const {
     tenon_flip_attrs attrs = {};
@@ -2168,7 +2168,7 @@ struct SplitAttrs {
   // How many equal parts, the last one smaller; 0 takes split.
   int64_t num_outputs = 0;
   // The size of each part.
-  std::vector<int64_t> split;
+  std::vector<int64_t> split = {};
 
   tenon_split_attrs c() const {
     tenon_split_attrs attrs = {};
@@ -2181,6 +2181,8 @@ struct SplitAttrs {
   }
 };
 
+namespace detail {
+
 /**
  * One axis cut into parts.
  *
@@ -2190,7 +2192,8 @@ struct SplitAttrs {
  *
  * @return Views of x, one for each part.
  */
-inline std::vector<Tensor> split(const Tensor& x, size_t n_outputs, const SplitAttrs& attrs = {}) {
+inline std::vector<Tensor> split_into(const Tensor& x, size_t n_outputs,
+                                      const SplitAttrs& attrs = {}) {
   tenon_tensor* const given[] = {x.get()};
   const tenon_split_attrs c_attrs = attrs.c();
   std::vector<tenon_tensor*> taken(n_outputs);
@@ -2201,12 +2204,14 @@ inline std::vector<Tensor> split(const Tensor& x, size_t n_outputs, const SplitA
   return outputs;
 }
 
+}  // namespace detail
+
 // Attributes of moveaxis.
 struct MoveaxisAttrs {
   // The axes to move; negative ones count from the end.
-  std::vector<int64_t> source;
+  std::vector<int64_t> source = {};
   // Where each of them goes.
-  std::vector<int64_t> destination;
+  std::vector<int64_t> destination = {};
 
   tenon_moveaxis_attrs c() const {
     tenon_moveaxis_attrs attrs = {};
@@ -2522,11 +2527,11 @@ inline Tensor concat(std::span<const Tensor> inputs, const ConcatAttrs& attrs = 
 // Attributes of pad.
 struct PadAttrs {
   // Elements added before each of the axes, then after each.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // What the added elements are: constant, reflect, edge or wrap.
   PadMode mode = PadMode::kConstant;
   // The axes that pads is about; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
 
   tenon_pad_attrs c() const {
     tenon_pad_attrs attrs = {};
@@ -2597,7 +2602,7 @@ inline Tensor stack(std::span<const Tensor> inputs, const StackAttrs& attrs = {}
 // Attributes of tile.
 struct TileAttrs {
   // How often x is repeated along each axis.
-  std::vector<int64_t> repeats;
+  std::vector<int64_t> repeats = {};
 
   tenon_tile_attrs c() const {
     tenon_tile_attrs attrs = {};
@@ -2688,7 +2693,7 @@ inline Tensor triu(const Tensor& x, const TriuAttrs& attrs = {}) {
 // Attributes of dynamic_slice.
 struct DynamicSliceAttrs {
   // Of the slice, one for each axis of x.
-  std::vector<int64_t> sizes;
+  std::vector<int64_t> sizes = {};
 
   tenon_dynamic_slice_attrs c() const {
     tenon_dynamic_slice_attrs attrs = {};
@@ -2745,7 +2750,7 @@ inline Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const 
 // Attributes of repeat.
 struct RepeatAttrs {
   // How often: one number for all elements along axis, or one each.
-  std::vector<int64_t> repeats;
+  std::vector<int64_t> repeats = {};
   // The axis; a negative one counts from the end.
   int64_t axis = 0;
 
@@ -2781,9 +2786,9 @@ inline Tensor repeat(const Tensor& x, const RepeatAttrs& attrs = {}) {
 // Attributes of roll.
 struct RollAttrs {
   // By how many places, towards the end: one for each axis, or for all.
-  std::vector<int64_t> shifts;
+  std::vector<int64_t> shifts = {};
   // The axes; empty takes all elements in row-major order as one axis.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
 
   tenon_roll_attrs c() const {
     tenon_roll_attrs attrs = {};
@@ -2928,9 +2933,9 @@ inline Tensor reverse_sequence(const Tensor& x, const Tensor& sequence_lens,
 // Attributes of space_to_batch.
 struct SpaceToBatchAttrs {
   // The block's size along each axis behind the batch.
-  std::vector<int64_t> block_shape;
+  std::vector<int64_t> block_shape = {};
   // Zeros before each of these axes, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
 
   tenon_space_to_batch_attrs c() const {
     tenon_space_to_batch_attrs attrs = {};
@@ -2966,9 +2971,9 @@ inline Tensor space_to_batch(const Tensor& x, const SpaceToBatchAttrs& attrs = {
 // Attributes of batch_to_space.
 struct BatchToSpaceAttrs {
   // The block's size along each axis behind the batch.
-  std::vector<int64_t> block_shape;
+  std::vector<int64_t> block_shape = {};
   // What is cropped before each of these axes, then after each; empty for nothing.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
 
   tenon_batch_to_space_attrs c() const {
     tenon_batch_to_space_attrs attrs = {};
@@ -3004,13 +3009,13 @@ inline Tensor batch_to_space(const Tensor& x, const BatchToSpaceAttrs& attrs = {
 // Attributes of im2col.
 struct Im2colAttrs {
   // The window's size along each spatial axis.
-  std::vector<int64_t> kernel_shape;
+  std::vector<int64_t> kernel_shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The step inside the window along each axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
 
   tenon_im2col_attrs c() const {
     tenon_im2col_attrs attrs = {};
@@ -3050,15 +3055,15 @@ inline Tensor im2col(const Tensor& x, const Im2colAttrs& attrs = {}) {
 // Attributes of col2im.
 struct Col2imAttrs {
   // The spatial sizes of the result.
-  std::vector<int64_t> image_shape;
+  std::vector<int64_t> image_shape = {};
   // The window's size along each spatial axis.
-  std::vector<int64_t> kernel_shape;
+  std::vector<int64_t> kernel_shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The step inside the window along each axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
 
   tenon_col2im_attrs c() const {
     tenon_col2im_attrs attrs = {};
@@ -4196,7 +4201,7 @@ inline Tensor glu(const Tensor& x, const GluAttrs& attrs = {}) {
 // Attributes of sum.
 struct SumAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4232,7 +4237,7 @@ inline Tensor sum(const Tensor& x, const SumAttrs& attrs = {}) {
 // Attributes of prod.
 struct ProdAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4268,7 +4273,7 @@ inline Tensor prod(const Tensor& x, const ProdAttrs& attrs = {}) {
 // Attributes of max.
 struct MaxAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4304,7 +4309,7 @@ inline Tensor max(const Tensor& x, const MaxAttrs& attrs = {}) {
 // Attributes of min.
 struct MinAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4448,7 +4453,7 @@ inline Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs = {}) {
 // Attributes of mean.
 struct MeanAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4485,7 +4490,7 @@ inline Tensor mean(const Tensor& x, const MeanAttrs& attrs = {}) {
 // Attributes of any.
 struct AnyAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4521,7 +4526,7 @@ inline Tensor any(const Tensor& x, const AnyAttrs& attrs = {}) {
 // Attributes of all.
 struct AllAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4557,7 +4562,7 @@ inline Tensor all(const Tensor& x, const AllAttrs& attrs = {}) {
 // Attributes of var.
 struct VarAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
   // Taken from the number of elements that the sum is divided by.
@@ -4596,7 +4601,7 @@ inline Tensor var(const Tensor& x, const VarAttrs& attrs = {}) {
 // Attributes of logsumexp.
 struct LogsumexpAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4632,7 +4637,7 @@ inline Tensor logsumexp(const Tensor& x, const LogsumexpAttrs& attrs = {}) {
 // Attributes of l2_norm.
 struct L2NormAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4706,7 +4711,7 @@ inline Tensor cumprod(const Tensor& x, const CumprodAttrs& attrs = {}) {
 // Attributes of count_nonzero.
 struct CountNonzeroAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4820,7 +4825,7 @@ inline CumminOutputs cummin(const Tensor& x, const CumminAttrs& attrs = {}) {
 // Attributes of l1_norm.
 struct L1NormAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4856,7 +4861,7 @@ inline Tensor l1_norm(const Tensor& x, const L1NormAttrs& attrs = {}) {
 // Attributes of sum_square.
 struct SumSquareAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -4892,7 +4897,7 @@ inline Tensor sum_square(const Tensor& x, const SumSquareAttrs& attrs = {}) {
 // Attributes of log_sum.
 struct LogSumAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -5042,15 +5047,15 @@ inline Tensor gemm(const Tensor& a, const Tensor& b, const Tensor& c = {},
 // Attributes of conv.
 struct ConvAttrs {
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The filter's step along each spatial axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Channels are cut into this many independent groups.
   int64_t group = 1;
   // The input's step along each spatial axis; empty for ones.
-  std::vector<int64_t> lhs_dilation;
+  std::vector<int64_t> lhs_dilation = {};
 
   tenon_conv_attrs c() const {
     tenon_conv_attrs attrs = {};
@@ -5095,17 +5100,17 @@ inline Tensor conv(const Tensor& x, const Tensor& w, const Tensor& b = {},
 // Attributes of conv_backward_input.
 struct ConvBackwardInputAttrs {
   // The sizes of the input of conv.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The filter's step along each spatial axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Channels are cut into this many independent groups.
   int64_t group = 1;
   // The input's step along each spatial axis; empty for ones.
-  std::vector<int64_t> lhs_dilation;
+  std::vector<int64_t> lhs_dilation = {};
 
   tenon_conv_backward_input_attrs c() const {
     tenon_conv_backward_input_attrs attrs = {};
@@ -5149,17 +5154,17 @@ inline Tensor conv_backward_input(const Tensor& dy, const Tensor& w,
 // Attributes of conv_backward_filter.
 struct ConvBackwardFilterAttrs {
   // The sizes of the filter of conv.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The filter's step along each spatial axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Channels are cut into this many independent groups.
   int64_t group = 1;
   // The input's step along each spatial axis; empty for ones.
-  std::vector<int64_t> lhs_dilation;
+  std::vector<int64_t> lhs_dilation = {};
 
   tenon_conv_backward_filter_attrs c() const {
     tenon_conv_backward_filter_attrs attrs = {};
@@ -5203,13 +5208,13 @@ inline Tensor conv_backward_filter(const Tensor& x, const Tensor& dy,
 // Attributes of max_pool.
 struct MaxPoolAttrs {
   // The window's size along each spatial axis.
-  std::vector<int64_t> kernel_shape;
+  std::vector<int64_t> kernel_shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Padding before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The step inside the window along each axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Whether windows that hang over the end count.
   bool ceil_mode = false;
 
@@ -5255,7 +5260,7 @@ inline MaxPoolOutputs max_pool(const Tensor& x, const MaxPoolAttrs& attrs = {}) 
 // Attributes of max_pool_backward.
 struct MaxPoolBackwardAttrs {
   // The sizes of the x of max_pool.
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
 
   tenon_max_pool_backward_attrs c() const {
     tenon_max_pool_backward_attrs attrs = {};
@@ -5288,13 +5293,13 @@ inline Tensor max_pool_backward(const Tensor& dy, const Tensor& indices,
 // Attributes of window_sum.
 struct WindowSumAttrs {
   // The window's size along each spatial axis.
-  std::vector<int64_t> kernel_shape;
+  std::vector<int64_t> kernel_shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The step inside the window along each axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Whether windows that hang over the end count.
   bool ceil_mode = false;
 
@@ -5336,13 +5341,13 @@ inline Tensor window_sum(const Tensor& x, const WindowSumAttrs& attrs = {}) {
 // Attributes of avg_pool.
 struct AvgPoolAttrs {
   // The window's size along each spatial axis.
-  std::vector<int64_t> kernel_shape;
+  std::vector<int64_t> kernel_shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The step inside the window along each axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Whether windows that hang over the end count.
   bool ceil_mode = false;
   // Whether padding counts as elements.
@@ -5403,17 +5408,17 @@ inline Tensor global_avg_pool(const Tensor& x) {
 // Attributes of conv_transpose.
 struct ConvTransposeAttrs {
   // How far apart the filters lie along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // What is cut off before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The filter's step along each spatial axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Channels are cut into this many independent groups.
   int64_t group = 1;
   // By how much the result is longer at the end of each spatial axis; empty for none.
-  std::vector<int64_t> output_padding;
+  std::vector<int64_t> output_padding = {};
   // The spatial sizes of the result, instead of pads; empty for none.
-  std::vector<int64_t> output_shape;
+  std::vector<int64_t> output_shape = {};
 
   tenon_conv_transpose_attrs c() const {
     tenon_conv_transpose_attrs attrs = {};
@@ -5460,11 +5465,11 @@ inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const Tensor& b =
 // Attributes of depthwise.
 struct DepthwiseAttrs {
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The filter's step along each spatial axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
 
   tenon_depthwise_attrs c() const {
     tenon_depthwise_attrs attrs = {};
@@ -5523,13 +5528,13 @@ inline Tensor global_max_pool(const Tensor& x) {
 // Attributes of resize_nearest.
 struct ResizeNearestAttrs {
   // Of the result, for each of axes; empty for what the scales make of x, rounded down.
-  std::vector<int64_t> sizes;
+  std::vector<int64_t> sizes = {};
   // How many times as large the result is, for each of axes; empty for what sizes say.
-  std::vector<int64_t> scales;
+  std::vector<int64_t> scales = {};
   // What each of scales is divided by; empty for ones.
-  std::vector<int64_t> scale_divisors;
+  std::vector<int64_t> scale_divisors = {};
   // The axes to resize, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
   // align_corners, asymmetric or tf_half_pixel_for_nn.
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
@@ -5580,13 +5585,13 @@ inline Tensor resize_nearest(const Tensor& x, const ResizeNearestAttrs& attrs = 
 // Attributes of resize_linear.
 struct ResizeLinearAttrs {
   // Of the result, for each of axes; empty for what the scales make of x, rounded down.
-  std::vector<int64_t> sizes;
+  std::vector<int64_t> sizes = {};
   // How many times as large the result is, for each of axes; empty for what sizes say.
-  std::vector<int64_t> scales;
+  std::vector<int64_t> scales = {};
   // What each of scales is divided by; empty for ones.
-  std::vector<int64_t> scale_divisors;
+  std::vector<int64_t> scale_divisors = {};
   // The axes to resize, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
   // align_corners, asymmetric or tf_half_pixel_for_nn.
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
@@ -5640,13 +5645,13 @@ inline Tensor resize_linear(const Tensor& x, const ResizeLinearAttrs& attrs = {}
 // Attributes of resize_cubic.
 struct ResizeCubicAttrs {
   // Of the result, for each of axes; empty for what the scales make of x, rounded down.
-  std::vector<int64_t> sizes;
+  std::vector<int64_t> sizes = {};
   // How many times as large the result is, for each of axes; empty for what sizes say.
-  std::vector<int64_t> scales;
+  std::vector<int64_t> scales = {};
   // What each of scales is divided by; empty for ones.
-  std::vector<int64_t> scale_divisors;
+  std::vector<int64_t> scale_divisors = {};
   // The axes to resize, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
   // align_corners, asymmetric or tf_half_pixel_for_nn.
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
@@ -5704,13 +5709,13 @@ inline Tensor resize_cubic(const Tensor& x, const ResizeCubicAttrs& attrs = {}) 
 // Attributes of lp_pool.
 struct LpPoolAttrs {
   // The window's size along each spatial axis.
-  std::vector<int64_t> kernel_shape;
+  std::vector<int64_t> kernel_shape = {};
   // The window's step along each spatial axis; empty for ones.
-  std::vector<int64_t> strides;
+  std::vector<int64_t> strides = {};
   // Zeros before each spatial axis, then after each; empty for none.
-  std::vector<int64_t> pads;
+  std::vector<int64_t> pads = {};
   // The step inside the window along each axis; empty for ones.
-  std::vector<int64_t> dilations;
+  std::vector<int64_t> dilations = {};
   // Whether windows that hang over the end count.
   bool ceil_mode = false;
   // Of the norm.
@@ -6166,7 +6171,7 @@ inline Tensor l2_normalize(const Tensor& x, const L2NormalizeAttrs& attrs = {}) 
 // Attributes of moments.
 struct MomentsAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   // Whether reduced axes stay, with size 1.
   bool keepdims = false;
 
@@ -7828,9 +7833,9 @@ inline Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b,
 // Attributes of tensordot.
 struct TensordotAttrs {
   // The axes of a to sum over, negative ones from the end.
-  std::vector<int64_t> axes_a;
+  std::vector<int64_t> axes_a = {};
   // The axes of b that meet them, in the same order.
-  std::vector<int64_t> axes_b;
+  std::vector<int64_t> axes_b = {};
 
   tenon_tensordot_attrs c() const {
     tenon_tensordot_attrs attrs = {};
@@ -7866,7 +7871,7 @@ inline Tensor tensordot(const Tensor& a, const Tensor& b, const TensordotAttrs& 
 // Attributes of einsum.
 struct EinsumAttrs {
   // Terms with commas between, and the result: a letter for each axis, "..." for any others.
-  std::string equation;
+  std::string equation = {};
 
   tenon_einsum_attrs c() const {
     tenon_einsum_attrs attrs = {};

@@ -86,15 +86,37 @@ class Tensor {
   bool is_none() const { return !handle_; }
   DType dtype() const { return tenon_tensor_dtype(get()); }
   size_t rank() const { return tenon_tensor_rank(get()); }
-  // Alive as long as the tensor.
-  std::span<const int64_t> shape() const { return {tenon_tensor_shape(get()), rank()}; }
-  std::span<const int64_t> strides() const { return {tenon_tensor_strides(get()), rank()}; }
+  // Inside of a function, a size that differs from call to call becomes a constant of the trace
+  // when it is read. If the signature declares it unknown, the read fails; shape(x) gives it as a
+  // tensor. shape(), strides(), count() and bytes() read every size.
+  std::span<const int64_t> shape() const {  // Alive as long as the tensor.
+    const int64_t* sizes = nullptr;
+    size_t n = 0;
+    check(tenon_tensor_shape(get(), &sizes, &n));
+    return {sizes, n};
+  }
+  std::span<const int64_t> strides() const {  // Alive as long as the tensor.
+    const int64_t* strides = nullptr;
+    size_t n = 0;
+    check(tenon_tensor_strides(get(), &strides, &n));
+    return {strides, n};
+  }
   // The size of an axis; negative ones count from the end.
   int64_t size(int64_t axis) const {
-    return shape()[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank()) : axis)];
+    int64_t size = 0;
+    check(tenon_tensor_size(get(), axis, &size));
+    return size;
   }
-  int64_t count() const { return tenon_tensor_count(get()); }
-  size_t bytes() const { return tenon_tensor_bytes(get()); }
+  int64_t count() const {
+    int64_t n = 0;
+    check(tenon_tensor_count(get(), &n));
+    return n;
+  }
+  size_t bytes() const {
+    size_t n = 0;
+    check(tenon_tensor_bytes(get(), &n));
+    return n;
+  }
   // Empty for a number.
   std::string_view device() const { return detail::view(tenon_tensor_device_name(get())); }
 
@@ -156,6 +178,8 @@ class Tensor {
 
   // The part at one place of the first axis; negative ones count from the end.
   Tensor operator[](int64_t index) const;
+  // The parts that a tensor of integers chooses of the first axis: gather along axis 0.
+  Tensor operator[](const Tensor& index) const;
 
   tenon_tensor* get() const { return handle_.get(); }
 

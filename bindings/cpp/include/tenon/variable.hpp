@@ -39,6 +39,14 @@ class Variable {
     check(tenon_variable_assign(current_scope(), get(), value.get()));
   }
 
+  // Adds to what it holds, or subtracts from it; w += x and w -= x do the same.
+  void assign_add(const Tensor& value) const;
+  void assign_sub(const Tensor& value) const;
+
+  // Of its value, as Tensor::operator[].
+  Tensor operator[](int64_t index) const;
+  Tensor operator[](const Tensor& index) const;
+
   DType dtype() const { return tenon_variable_dtype(get()); }
   std::span<const int64_t> shape() const {
     return {tenon_variable_shape(get()), tenon_variable_rank(get())};

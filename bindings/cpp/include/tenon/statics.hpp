@@ -1,0 +1,144 @@
+// Static arguments of functions: values that are no tensors. 1, 1.0 and true are three.
+
+#pragma once
+
+#include <tenon/function.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tenon/error.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+enum class StaticKind : int32_t {
+  kNone = TENON_STATIC_NONE,
+  kBool = TENON_STATIC_BOOL,
+  kInt = TENON_STATIC_INT,
+  kFloat = TENON_STATIC_FLOAT,
+  kString = TENON_STATIC_STRING,
+  kEnum = TENON_STATIC_ENUM,
+  kHandle = TENON_STATIC_HANDLE,
+  kList = TENON_STATIC_LIST,
+  kMap = TENON_STATIC_MAP
+};
+
+class Static {
+ public:
+  Static() = default;
+  Static(bool value) : kind_(TENON_STATIC_BOOL), int_(value) {}
+  // Any integer type; one above INT64_MAX is an error.
+  template <class T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Static(T value)
+      : kind_(TENON_STATIC_INT), int_(static_cast<int64_t>(value)) {
+    if (std::is_unsigned_v<T> && int_ < 0) {
+      throw Error(Code::kInvalidArgument, "Static: " + std::to_string(value) +
+                                              " is above INT64_MAX, the largest static integer");
+    }
+  }
+  template <class T>
+  requires std::is_floating_point_v<T> Static(T value)
+      : kind_(TENON_STATIC_FLOAT), float_(static_cast<double>(value)) {}
+  Static(const char* value) : kind_(TENON_STATIC_STRING), text_(value) {}
+  Static(std::string_view value) : kind_(TENON_STATIC_STRING), text_(value) {}
+  Static(std::string value) : kind_(TENON_STATIC_STRING), text_(std::move(value)) {}
+  Static(std::vector<Static> items) : kind_(TENON_STATIC_LIST) {
+    for (Static& item : items) items_.emplace_back("", std::move(item));
+  }
+  Static(std::map<std::string, Static> items) : kind_(TENON_STATIC_MAP) {
+    for (auto& [name, item] : items) items_.emplace_back(name, std::move(item));
+  }
+  explicit Static(const tenon_static& c)
+      : kind_(c.kind),
+        int_(c.int_value),
+        float_(c.float_value),
+        text_(detail::view(c.string_value)) {
+    for (uint32_t i = 0; i < c.n_items; ++i) {
+      items_.emplace_back(detail::view(c.items[i].name), Static(c.items[i]));
+    }
+  }
+
+  StaticKind kind() const { return static_cast<StaticKind>(kind_); }
+
+  // The value. Each throws INVALID_ARGUMENT if the static is of another kind.
+  bool as_bool() const { return require(StaticKind::kBool, "as_bool").int_ != 0; }
+  int64_t as_int() const { return require(StaticKind::kInt, "as_int").int_; }
+  // Of a float, or of an integer.
+  double as_double() const {
+    if (kind() == StaticKind::kInt) return static_cast<double>(int_);
+    return require(StaticKind::kFloat, "as_double").float_;
+  }
+  const std::string& as_string() const { return require(StaticKind::kString, "as_string").text_; }
+  // The items of a list or of a map, with their names; those of a list have empty names.
+  const std::vector<std::pair<std::string, Static>>& items() const {
+    if (kind() == StaticKind::kList) return items_;
+    return require(StaticKind::kMap, "items").items_;
+  }
+
+  // The item of a map by its name, or of a list by its index.
+  const Static& at(std::string_view name) const {
+    for (const auto& [item_name, item] : require(StaticKind::kMap, "at").items_) {
+      if (item_name == name) return item;
+    }
+    throw Error(Code::kNotFound, "Static: the map has no item \"" + std::string(name) + "\"");
+  }
+  const Static& at(size_t index) const {
+    const auto& items = require(StaticKind::kList, "at").items_;
+    if (index < items.size()) return items[index].second;
+    throw Error(Code::kOutOfRange, "Static: index " + std::to_string(index) +
+                                       " is outside a list of " + std::to_string(items.size()));
+  }
+
+  // As C takes it; `kept` holds the items that it points to.
+  tenon_static c(std::string_view name, std::vector<std::vector<tenon_static>>& kept) const {
+    tenon_static value = {};
+    value.kind = kind_;
+    value.name = detail::c_text(name);
+    value.int_value = int_;
+    value.float_value = float_;
+    value.string_value = detail::c_text(text_);
+    std::vector<tenon_static> items;
+    for (const auto& [item_name, item] : items_) items.push_back(item.c(item_name, kept));
+    value.n_items = static_cast<uint32_t>(items.size());
+    kept.push_back(std::move(items));
+    value.items = kept.back().data();
+    return value;
+  }
+
+ private:
+  const Static& require(StaticKind wanted, const char* who) const {
+    if (kind() == wanted) return *this;
+    static const char* const kNames[] = {"none",    "a bool",   "an integer", "a float", "a string",
+                                         "an enum", "a handle", "a list",     "a map"};
+    throw Error(Code::kInvalidArgument, std::string("Static::") + who + ": the static is " +
+                                            kNames[kind_] + ", but must be " +
+                                            kNames[static_cast<int32_t>(wanted)]);
+  }
+
+  int32_t kind_ = TENON_STATIC_NONE;
+  int64_t int_ = 0;
+  double float_ = 0;
+  std::string text_;
+  std::vector<std::pair<std::string, Static>> items_;
+};
+
+// Static arguments by name.
+class Statics : public std::map<std::string, Static> {
+ public:
+  using std::map<std::string, Static>::map;
+
+  // Throws NOT_FOUND, with the names that there are, if none has this name.
+  const Static& at(const std::string& name) const {
+    if (const auto found = find(name); found != end()) return found->second;
+    std::string names;
+    for (const auto& entry : *this) names += (names.empty() ? "" : ", ") + entry.first;
+    throw Error(Code::kNotFound,
+                "statics: there is no static argument \"" + name + "\"" +
+                    (names.empty() ? "; the call has none" : "; there are " + names));
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,163 @@
+// What code of a function reads of sizes that differ from call to call.
+
+#include <gtest/gtest.h>
+
+#include <tenon/tenon.hpp>
+
+namespace tenon {
+namespace {
+
+using Floats = std::vector<float>;
+
+Tensor counted(int64_t n) { return iota({.shape = {n}, .dtype = kFloat32}); }
+
+Function open_function(std::function<Tensor(const Tensor&)> body, Shape shape) {
+  return Function(
+      [body = std::move(body)](std::span<const Tensor> in, const Statics&) {
+        return std::vector<Tensor>{body(in[0])};
+      },
+      {.signature = std::vector<InputSpec>{{.name = "x", .shape = std::move(shape)}}});
+}
+
+// Checks f against its own body at more lengths than the first, which have traces of their own.
+void expect_same_at_each_length(const std::function<Tensor(const Tensor&)>& body) {
+  const auto f = function(body);
+  for (const int64_t n : {4, 5, 6, 7, 3, 6}) {
+    EXPECT_EQ(f(counted(n)).to_vector<float>(), body(counted(n)).to_vector<float>()) << n;
+  }
+}
+
+TEST(DynamicSizes, ReadByTheHostAreThoseOfEachCall) {
+  expect_same_at_each_length([](const Tensor& x) { return sum(x) / float(x.size(0)); });
+  expect_same_at_each_length([](const Tensor& x) { return sum(x) / float(x.count()); });
+  expect_same_at_each_length([](const Tensor& x) { return sum(x) / float(x.shape()[0]); });
+  expect_same_at_each_length([](const Tensor& x) { return sum(x) / float(x.bytes()); });
+  expect_same_at_each_length([](const Tensor& x) { return x.size(0) > 3 ? x * 10.f : x; });
+  expect_same_at_each_length([](const Tensor& x) { return gather(x, x.size(0) - 1); });
+  expect_same_at_each_length(
+      [](const Tensor& x) { return slice(x, {.starts = {0}, .ends = {x.size(0) - 1}}); });
+  expect_same_at_each_length(
+      [](const Tensor& x) { return slice(x, {.starts = {0}, .ends = {x.size(-1) / 2}}); });
+}
+
+TEST(DynamicSizes, ReadInsideABranchAreThoseOfEachCall) {
+  expect_same_at_each_length([](const Tensor& x) {
+    return cond(
+        greater(sum(x), 0.f), [&] { return sum(x) / float(x.size(0)); }, [&] { return sum(x); });
+  });
+}
+
+TEST(DynamicSizes, OfASignatureAreNotReadByTheHost) {
+  const std::function<void(const Tensor&)> reads[] = {
+      [](const Tensor& x) { x.size(0); }, [](const Tensor& x) { x.shape(); },
+      [](const Tensor& x) { x.count(); }, [](const Tensor& x) { x.bytes(); },
+      [](const Tensor& x) { x.to_vector<float>(); }};
+  for (const auto& read : reads) {
+    const Function f = open_function(
+        [&](const Tensor& x) {
+          EXPECT_EQ(x.size(1), 2);  // This one is known.
+          read(x);
+          return x;
+        },
+        {TENON_SIZE_UNKNOWN, 2});
+    const Tensor x[] = {matrix<float>({{1, 2}, {3, 4}})};
+    try {
+      f(x);
+      FAIL() << "the read did not fail";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kFailedPrecondition);
+      EXPECT_NE(std::string(error.what()).find("tenon_shape"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(DynamicSizes, OfATensorThatOutlivesItsTraceAreNotRead) {
+  Tensor escaped;
+  const auto f = open_function(
+      [&](const Tensor& x) {
+        escaped = x;
+        return x;
+      },
+      {TENON_SIZE_UNKNOWN, 2});
+  const Tensor x[] = {matrix<float>({{1, 2}})};
+  f(x);
+  EXPECT_EQ(escaped.size(1), 2);
+  EXPECT_THROW(escaped.size(0), Error);
+}
+
+TEST(DynamicSizes, NeedNotBeReadToTakeAnElement) {
+  const Shape open = {TENON_SIZE_UNKNOWN, 2};
+  const Function first = open_function([](const Tensor& x) { return x[0]; }, open);
+  const Function last = open_function([](const Tensor& x) { return x[-1]; }, open);
+  for (const int64_t n : {2, 3, 5, 9, 1}) {
+    const Tensor x[] = {iota({.shape = {n, 2}, .dtype = kFloat32})};
+    EXPECT_EQ(first(x)[0].to_vector<float>(), (Floats{0, 0}));
+    EXPECT_EQ(last(x)[0].to_vector<float>(), (Floats{float(n - 1), float(n - 1)}));
+  }
+  EXPECT_EQ(first.traces().size(), 1u);
+  EXPECT_EQ(last.traces().size(), 1u);
+}
+
+TEST(DynamicSizes, FailWhereAnElementIsOutside) {
+  const auto f = function([](const Tensor& x) { return x[4]; });
+  for (const int64_t n : {5, 6, 7, 8}) EXPECT_EQ(f(counted(n)).item<float>(), 4);
+  EXPECT_THROW(f(counted(3)), Error);
+  EXPECT_THROW(f(counted(4)), Error);
+}
+
+// What a body and its gradient give at ten sizes is what eager code gives, from one trace each.
+void expect_one_trace(const char* name, Shape open,
+                      const std::function<Tensor(const Tensor&)>& body) {
+  const auto slope = [&](const Tensor& x) {
+    const Tape t;
+    t.watch(x);
+    return t.gradient(sum(square(body(x))), x);
+  };
+  const Function f = open_function(body, open), df = open_function(slope, open);
+  for (int64_t n = 4; n < 24; n += 2) {
+    Shape shape = open;
+    for (int64_t& size : shape) size = size < 0 ? n : size;
+    const Tensor x[] = {sin(iota({.shape = shape, .dtype = kFloat32, .axis = 0}) * 1.7f +
+                            iota({.shape = shape, .dtype = kFloat32, .axis = -1}))};
+    EXPECT_EQ(f(x)[0].str(), body(x[0]).str()) << name << n;
+    EXPECT_EQ(df(x)[0].str(), slope(x[0]).str()) << name << n;
+  }
+  EXPECT_EQ(f.traces().size(), 1u) << name;
+  EXPECT_EQ(df.traces().size(), 1u) << name;
+}
+
+TEST(DynamicSizes, OfASignatureHaveOneTrace) {
+  constexpr int64_t kOpen = TENON_SIZE_UNKNOWN;
+  const Tensor w = matrix<float>({{1, 2, 3}, {4, 5, 6}});
+  expect_one_trace("einsum", {kOpen, 2}, [&](const Tensor& x) {
+    return einsum({x, w}, {.equation = "ij,jk->ik"});
+  });
+  expect_one_trace("einsum, both", {kOpen, 2}, [](const Tensor& x) {
+    return einsum({x, x}, {.equation = "ij,kj->ik"});
+  });
+  expect_one_trace("einsum, ellipsis", {kOpen, 2}, [&](const Tensor& x) {
+    return einsum({x, vector<float>({2, 3})}, {.equation = "...j,j->..."});
+  });
+  expect_one_trace("tensordot", {kOpen, 2}, [&](const Tensor& x) {
+    return tensordot(x, w, {.axes_a = {1}, .axes_b = {0}});
+  });
+  expect_one_trace("tril", {kOpen, kOpen}, [](const Tensor& x) { return tril(x, {.k = -1}); });
+  expect_one_trace("triu", {kOpen, 3}, [](const Tensor& x) { return triu(x, {.k = 1}); });
+  for (const int64_t shift : {1, -1}) {
+    expect_one_trace("roll", {kOpen, 2}, [=](const Tensor& x) {
+      return roll(x, {.shifts = {shift}, .axes = {0}}) * x;
+    });
+  }
+  expect_one_trace("roll, flat", {kOpen, 2},
+                   [](const Tensor& x) { return roll(x, {.shifts = {3}, .axes = {}}) * x; });
+  expect_one_trace("diff", {kOpen, 2},
+                   [](const Tensor& x) { return diff(x, {.n = 2, .axis = 0}); });
+  expect_one_trace("tile", {kOpen, 2}, [](const Tensor& x) {
+    return tile(x, {.repeats = {2, 3}});
+  });
+  expect_one_trace("repeat", {kOpen, 2},
+                   [](const Tensor& x) { return repeat(x, {.repeats = {2}, .axis = 1}); });
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,22 @@
+#include "core/dispatch/nesting.h"
+
+#include "core/base/error.h"
+
+namespace tenon {
+namespace {
+
+constinit thread_local size_t depth = 0;
+
+}  // namespace
+
+Nesting::Nesting(std::string_view what) {
+  require_code(depth < kMax, Code::kFailedPrecondition,
+               "callbacks are nested {} deep, which is the maximum: does {} call itself without "
+               "end?",
+               kMax, what);
+  ++depth;
+}
+
+Nesting::~Nesting() { --depth; }
+
+}  // namespace tenon

@@ -1,0 +1,131 @@
+// Programs that several processes save into one folder, and savers that are killed.
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/dispatch/dispatch.h"
+#include "core/io/program.h"
+#include "core/io/save_program.h"
+#include "core/testing/folder.h"
+#include "core/testing/functions.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::f32;
+
+const InputSpec kX = {.name = "x", .dtype = DType::kF32, .sizes = {2}};
+
+class SaveTogether : public testing::FunctionTest {
+ protected:
+  std::string path() const { return folder_.file("program"); }
+  std::string file(const char* name) const { return path() + "/" + name; }
+
+  // x * factor + a captured tensor that holds `factor`: of a mixture of two saves the parts differ.
+  Ref<Trace> program_of(double factor) {
+    const auto f = static_cast<float>(factor);
+    const Tensor held = f32({f, f});
+    return function([=](TensorSpan in) { return Tensors{in[0] * number(factor) + held}; })
+        ->trace(scope(), std::vector<InputSpec>{kX}, {});
+  }
+  void save(const Ref<Trace>& trace) {
+    const FunctionToSave one = {"f", trace};
+    save_program(scope(), path(), {&one, 1});
+  }
+  // The factor of the program that the folder holds; -1 if its parts are not of one save.
+  float factor_saved() {
+    const Ref<SavedProgram> program = read_program(scope(), path());
+    const Tensors y = program->find("f").function->call(scope(), Tensors{f32({1, 1})}, {});
+    float values[2];
+    to_host(scope(), y[0], values, sizeof values);
+    const float value = values[0];
+    return value == 2.0f * 3 || value == 2.0f * 5 || value == 2.0f * 7 ? value / 2 : -1;
+  }
+  // A process that saves the program again and again.
+  pid_t saver(const Ref<Trace>& trace) {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    try {
+      for (;;) save(trace);
+    } catch (...) {
+    }
+    _exit(1);
+  }
+
+ private:
+  testing::Folder folder_;
+};
+
+TEST_F(SaveTogether, ReadersSeeTheFilesOfOneSave) {
+  const auto a = program_of(3), b = program_of(5), c = program_of(7);
+  save(a);
+  const pid_t children[] = {saver(b), saver(c)};
+  for (int i = 0; i < 100; ++i) EXPECT_GT(factor_saved(), 0);
+  for (const pid_t child : children) {
+    EXPECT_EQ(kill(child, SIGKILL), 0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status));  // It was still saving.
+  }
+}
+
+TEST_F(SaveTogether, KilledSaversLeaveAWholeProgram) {
+  const auto a = program_of(3), b = program_of(5);
+  save(a);
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = saver(b);
+    usleep(static_cast<useconds_t>(1000 + round * 337));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_GT(factor_saved(), 0);
+  }
+  save(a);
+  EXPECT_EQ(factor_saved(), 3);
+}
+
+// As of a process that was killed while files took their names.
+TEST_F(SaveTogether, ReadersBringBackTheProgramOfBeforeAHalfDoneSave) {
+  save(program_of(3));
+  fs::rename(file("tenon.json"), file("tenon.json.tenon-old"));
+  fs::rename(file("weights.safetensors"), file("weights.safetensors.tenon-old"));
+  fs::rename(file("f.onnx"), file("f.onnx.tenon-old"));
+  std::ofstream(file("f.onnx")) << "of the save that was killed";
+
+  EXPECT_EQ(factor_saved(), 3);
+  EXPECT_FALSE(fs::exists(file("tenon.json.tenon-old")));
+}
+
+TEST_F(SaveTogether, AFullDiskLeavesTheProgramAsItWas) {
+  const auto a = program_of(3), b = program_of(5);
+  save(a);
+  for (const rlim_t most : {0, 64, 200, 400, 800}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit = {most, most};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      try {
+        save(b);
+      } catch (const Error& error) {
+        _exit(error.code() == Code::kUnavailable ? 0 : 2);
+      }
+      _exit(3);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << most << ": " << status;
+    EXPECT_EQ(factor_saved(), 3);
+  }
+  size_t n = 0;
+  for (const auto& entry : fs::directory_iterator(path())) n += entry.exists() ? 1 : 0;
+  EXPECT_EQ(n, 3u);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,114 @@
+#include "plugins/cpu/kernels/blas_buffer.h"
+
+#if defined(TENON_CPU_OPENBLAS)
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+// The linker hands the calls of OpenBLAS to these (CMakeLists.txt). Besides, the serial build finds
+// a free buffer in its table without a lock, so that two threads could get the same one.
+extern "C" {
+void* __real_blas_memory_alloc(int position);
+void __real_blas_memory_free(void* buffer);
+void* __wrap_blas_memory_alloc(int position);
+void __wrap_blas_memory_free(void* buffer);
+void* __real_mmap(void* address, size_t size, int protection, int flags, int file, off_t offset);
+void* __wrap_mmap(void* address, size_t size, int protection, int flags, int file, off_t offset);
+}
+
+namespace {
+
+// Guards all below, and the table of OpenBLAS.
+constinit std::mutex buffers_mutex;
+
+// OpenBLAS has 128 buffers and, once, 512 more.
+constexpr size_t kMaxBuffers = 640;
+constinit void* spare[kMaxBuffers] = {};
+constinit size_t n_spare = 0;
+
+// Memory that was mapped for the next buffer. Its size is at least what any build of OpenBLAS maps,
+// and exactly that once it has mapped one.
+constinit size_t buffer_size = size_t{256} << 20;
+constinit char* reserved = nullptr;
+
+// What calls on this thread work in, and whether none of them does right now.
+constinit thread_local void* own = nullptr;
+constinit thread_local bool is_own_free = false;
+
+char* map(size_t size) {
+  void* const memory =
+      __real_mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
+}
+
+// A buffer of OpenBLAS; NULL if there is no memory for one.
+void* acquire() {
+  const std::lock_guard guard(buffers_mutex);
+  if (n_spare > 0) return spare[--n_spare];
+  const size_t size = buffer_size;
+  reserved = map(size);
+  if (reserved == nullptr) return nullptr;
+  void* const buffer = __real_blas_memory_alloc(0);
+  if (char* const rest = std::exchange(reserved, nullptr)) munmap(rest, size);
+  return buffer;
+}
+
+void release(void* buffer) {
+  const std::lock_guard guard(buffers_mutex);
+  if (n_spare < kMaxBuffers) {
+    spare[n_spare++] = buffer;
+  } else {
+    __real_blas_memory_free(buffer);
+  }
+}
+
+}  // namespace
+
+// Called with the mutex held, by OpenBLAS alone: nothing else of the plugin maps memory.
+void* __wrap_mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) {
+  if (reserved == nullptr || size > buffer_size) {
+    return __real_mmap(address, size, protection, flags, file, offset);
+  }
+  char* const memory = std::exchange(reserved, nullptr);
+  if (size < buffer_size) munmap(memory + size, buffer_size - size);
+  buffer_size = size;
+  return memory;
+}
+
+void* __wrap_blas_memory_alloc(int position) {
+  if (std::exchange(is_own_free, false)) return own;
+  const std::lock_guard guard(buffers_mutex);
+  return __real_blas_memory_alloc(position);
+}
+
+void __wrap_blas_memory_free(void* buffer) {
+  if (buffer == own) {
+    is_own_free = true;
+    return;
+  }
+  const std::lock_guard guard(buffers_mutex);
+  __real_blas_memory_free(buffer);
+}
+
+namespace tenon_cpu {
+
+BlasBuffer::BlasBuffer() noexcept {
+  if (own == nullptr) {
+    own = acquire();
+    is_outer_ = is_own_free = own != nullptr;
+  }
+  is_there_ = own != nullptr;
+}
+
+BlasBuffer::~BlasBuffer() {
+  if (!is_outer_) return;
+  is_own_free = false;
+  release(std::exchange(own, nullptr));
+}
+
+}  // namespace tenon_cpu
+
+#endif
