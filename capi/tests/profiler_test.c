@@ -139,7 +139,7 @@ static void leaves_failed_calls_out(void) {
   tenon_tensor_release(y);
 }
 
-static size_t count_of(const char* text, const char* part) {
+static size_t occurrences(const char* text, const char* part) {
   size_t n = 0;
   while ((text = strstr(text, part)) != NULL) ++n, ++text;
   return n;
@@ -170,9 +170,9 @@ static void writes_as_many_events_as_there_is_room_for(void) {
   size = file ? fread(text, 1, sizeof text - 1, file) : 0;
   if (file) fclose(file);
   text[size] = '\0';
-  CHECK(count_of(text, "\"ph\":\"X\"") == 3);
-  CHECK(count_of(text, "\"name\":\"add\"") == 3);
-  CHECK(count_of(text, "\"location\":\"train.c:12\"") > 0);
+  CHECK(occurrences(text, "\"ph\":\"X\"") == 3);
+  CHECK(occurrences(text, "\"name\":\"add\"") == 3);
+  CHECK(occurrences(text, "\"location\":\"train.c:12\"") > 0);
   remove(path);
   tenon_profiler_release(profiler);
   tenon_tensor_release(x);
