@@ -90,6 +90,10 @@ if [ -z "$built" ]; then
     cmake --build --preset release --target help | grep -q '^bench_vulkan:' && build release --target bench_vulkan
   fi
 fi
+# NVRTC that ./dev setup --cuda installed; a toolkit is found without this.
+for nvrtc in build/nvrtc/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*; do
+  [ ! -e "$nvrtc" ] || [ "${TENON_CUDA_NVRTC:-}" ] || export TENON_CUDA_NVRTC="$PWD/$nvrtc"
+done
 if [ ! -x build/dev/bin/tenon ]; then
   echo "gpu: there is no build/dev/bin/tenon; ./dev gpu without --no-build builds it" >&2
   exit 2

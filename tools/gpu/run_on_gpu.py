@@ -76,8 +76,19 @@ def vulkan_steps(minutes, jobs, resume):
                    ["--level", "smoke", "--option", "validate=1"])
 
 
+def cuda_steps(minutes, jobs, resume):
+    # Determinants are no kernels of its. Its own tests need the emulated driver, and run elsewhere.
+    yield Step("node tests of ONNX but determinants",
+               [DEV / "tenon-conformance", "onnx", "--device", "cuda", "--filter", "^test_(?!det_)"],
+               gpu_report.read_onnx, needs=[ONNX])
+    start = time.monotonic()
+    yield kit_step("smoke level", "cuda", minutes / 3, jobs, resume, ["--level", "smoke"])
+    minutes -= (time.monotonic() - start) / 60
+    yield kit_step("conformance, all levels", "cuda", minutes, jobs, resume)
+
+
 # The steps of each plugin for GPUs, by its name, and what it is called.
-PLUGINS = {"vulkan": ("Vulkan", vulkan_steps)}
+PLUGINS = {"vulkan": ("Vulkan", vulkan_steps), "cuda": ("CUDA", cuda_steps)}
 
 
 # ---- running it

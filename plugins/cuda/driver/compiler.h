@@ -1,0 +1,65 @@
+// From CUDA C++ source to a function of the device: NVRTC, the cache on disk, the loaded modules.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/cuda/driver/cache.h"
+#include "plugins/cuda/driver/driver.h"
+
+namespace tenon_cuda {
+
+// A loaded module with its functions. It is kept as long as the device is open.
+class Module {
+ public:
+  Module(const Driver& driver, CUcontext context, CUmodule module)
+      : driver_(driver), context_(context), module_(module) {}
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module();
+
+  tenon_error* find(const std::string& name, CUfunction& function) const;
+
+ private:
+  const Driver& driver_;
+  const CUcontext context_;
+  const CUmodule module_;
+};
+
+class Compiler {
+ public:
+  Compiler(const Driver& driver, const NvrtcFunctions& nvrtc, CUcontext context, int chip,
+           std::string cache_folder)
+      : driver_(driver),
+        nvrtc_(nvrtc),
+        context_(context),
+        chip_(chip),
+        cache_(std::move(cache_folder)) {}
+
+  // Chooses the architecture to compile for; an error where NVRTC knows none that the chip runs.
+  tenon_error* open();
+
+  // The module of a source, compiled or from a cache. `name` is what messages call it.
+  tenon_error* get(const std::string& name, const std::string& source, const Module** module);
+
+ private:
+  tenon_error* compile(const std::string& name, const std::string& source,
+                       const std::vector<std::string>& options, std::string& code) const;
+  tenon_error* nvrtc_error(nvrtcResult result, std::string_view what) const;
+
+  const Driver& driver_;
+  const NvrtcFunctions& nvrtc_;
+  const CUcontext context_;
+  const int chip_;  // Compute capability, 10 * major + minor.
+  const Cache cache_;
+  std::string architecture_, version_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Module>, std::less<>> modules_;  // By source.
+};
+
+}  // namespace tenon_cuda

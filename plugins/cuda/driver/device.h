@@ -1,0 +1,70 @@
+// A device: its primary context, which other libraries in the process share, its memory, its
+// compiled kernels, its events and its clock.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugins/cuda/driver/compiler.h"
+#include "plugins/cuda/driver/instance.h"
+#include "plugins/cuda/driver/memory.h"
+
+namespace tenon_cuda {
+
+// An event of the driver's, which goes back to the device's pool.
+using EventRef = std::shared_ptr<CUevent_st>;
+
+class Device {
+ public:
+  static tenon_error* open(Instance& instance, CUdevice number, std::unique_ptr<Device>& made);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device();
+
+  const Driver& driver() const { return driver_; }
+  const tenon_sdk::Host& host() const { return driver_.host(); }
+  CUcontext context() const { return context_; }
+  Memory& memory() { return *memory_; }
+  Compiler& compiler() { return *compiler_; }
+  uint32_t multiprocessors() const { return multiprocessors_; }
+  tenon_device_properties describe(tenon_features features) const;
+
+  // An event without a time. The context is entered.
+  tenon_error* make_event(EventRef& event);
+
+  // Nanoseconds since the device was opened, of an event that has a time.
+  tenon_error* read_clock(CUevent event, uint64_t& ns);
+
+ private:
+  Device(Instance& instance, CUdevice number)
+      : number_(number), driver_(instance.driver(), instance.host()) {}
+  tenon_error* enter_primary_context(Instance& instance);
+  tenon_error* start_clock();
+  tenon_error* move_clock();
+
+  const CUdevice number_;
+  const Driver driver_;
+  CUcontext context_ = nullptr;
+  std::string name_, version_;
+  tenon_device_properties properties_ = {};
+  uint32_t multiprocessors_ = 1;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Compiler> compiler_;
+
+  std::mutex events_mutex_;
+  std::vector<CUevent> events_;  // Not in use.
+  size_t n_events_ = 0;          // That were made.
+
+  // Elapsed times are floats of milliseconds, so the event that they count from moves along.
+  std::mutex clock_mutex_;
+  CUevent clock_from_ = nullptr;
+  double clock_ms_ = 1;  // At that event. 0 stands for no time.
+};
+
+inline Device& from_c(tenon_device_p* device) { return *reinterpret_cast<Device*>(device); }
+
+}  // namespace tenon_cuda

@@ -1,0 +1,61 @@
+// The opened libraries, and what their results become: errors of the host.
+
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "plugins/cuda/driver/loader.h"
+#include "plugins/sdk/host.h"
+
+namespace tenon_cuda {
+
+// One device's driver: functions, and whether the device is lost.
+class Driver {
+ public:
+  Driver(const DriverFunctions& functions, const tenon_sdk::Host& host)
+      : cu(functions), host_(host) {}
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  const DriverFunctions& cu;
+  const tenon_sdk::Host& host() const { return host_; }
+  tenon_error* error(tenon_code code, std::string_view message) const {
+    return host_.error(code, message);
+  }
+
+  // NULL for success. After an error that leaves the context useless, such as an illegal access,
+  // the device is lost: this and every later call says so.
+  tenon_error* check(CUresult result, std::string_view what) const;
+  // NULL: the device is not lost.
+  tenon_error* check_lost() const;
+  // The result's name and text: "CUDA_ERROR_INVALID_VALUE (invalid argument)".
+  std::string describe(CUresult result) const;
+
+ private:
+  const tenon_sdk::Host host_;
+  mutable std::atomic<bool> is_lost_{false};
+  mutable std::mutex mutex_;
+  mutable std::string loss_;
+};
+
+// Makes a device's context the thread's own while it lives.
+class Entered {
+ public:
+  Entered(const Driver& driver, CUcontext context)
+      : driver_(driver), result_(driver.cu.CtxPushCurrent(context)) {}
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  ~Entered() {
+    if (result_ == kCudaSuccess) driver_.cu.CtxPopCurrent(&left_);
+  }
+  tenon_error* error() const { return driver_.check(result_, "entering the context"); }
+
+ private:
+  const Driver& driver_;
+  const CUresult result_;
+  CUcontext left_ = nullptr;
+};
+
+}  // namespace tenon_cuda

@@ -1,0 +1,142 @@
+#include "plugins/cuda/driver/loader.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace tenon_cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+// NVRTC 13 compiles for chips from 7.5 on, NVRTC 12 for older ones too.
+constexpr const char* kNvrtcNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+// Where the wheels nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12 install it, under site-packages.
+constexpr const char* kWheelFolders[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
+
+std::string dl_reason(const std::string& name) {
+  const char* const reason = dlerror();
+  return reason != nullptr ? reason : name + " cannot be opened";
+}
+
+void add_files(const fs::path& folder, std::vector<std::string>& files) {
+  std::error_code failure;
+  for (const char* const name : kNvrtcNames) {
+    const fs::path file = folder / name;
+    if (fs::exists(file, failure)) files.push_back(file.string());
+  }
+}
+
+void add_site_packages(const fs::path& site_packages, std::vector<std::string>& files) {
+  for (const char* const folder : kWheelFolders) add_files(site_packages / folder, files);
+}
+
+// The environment whose bin/python is under `prefix`.
+void add_environment(const fs::path& prefix, std::vector<std::string>& files) {
+  std::error_code failure;
+  for (const char* const lib : {"lib", "lib64"}) {
+    for (const auto& entry : fs::directory_iterator(prefix / lib, failure)) {
+      if (entry.path().filename().string().rfind("python3", 0) != 0) continue;
+      add_site_packages(entry.path() / "site-packages", files);
+      add_site_packages(entry.path() / "dist-packages", files);
+    }
+  }
+}
+
+// This library itself may be a part of a Python package.
+void add_own_site_packages(std::vector<std::string>& files) {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&trusted_variable), &info) == 0) return;
+  std::error_code failure;
+  fs::path at = fs::absolute(info.dli_fname, failure);
+  while (!failure && at.has_relative_path()) {
+    at = at.parent_path();
+    if (at.filename() == "site-packages" || at.filename() == "dist-packages") {
+      add_site_packages(at, files);
+    }
+  }
+}
+
+bool find_symbol(void* library, const char* symbol, void** function, const std::string& name,
+                 std::string& why) {
+  *function = dlsym(library, symbol);
+  if (*function != nullptr) return true;
+  if (why.empty()) why = name + " lacks the function " + symbol + ": it is too old";
+  return false;
+}
+
+#define TENON_CUDA_FIND(field, symbol, parameters) \
+  all &= find_symbol(library, #symbol, reinterpret_cast<void**>(&functions.field), name, why);
+
+}  // namespace
+
+const char* trusted_variable(const char* name) {
+#if defined(__GLIBC__)
+  return secure_getenv(name);
+#else
+  return std::getenv(name);
+#endif
+}
+
+bool open_driver(DriverFunctions& functions, std::string& why) {
+  const char* const forced = trusted_variable("TENON_CUDA_DRIVER");
+  const std::string name = forced != nullptr ? forced : "libcuda.so.1";
+  void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    why = "there is no CUDA driver: " + dl_reason(name);
+    return false;
+  }
+  bool all = true;
+  TENON_CUDA_DRIVER_FUNCTIONS(TENON_CUDA_FIND)
+  return all;
+}
+
+std::vector<std::string> candidates_for_nvrtc() {
+  std::vector<std::string> files(std::begin(kNvrtcNames), std::end(kNvrtcNames));
+  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* const toolkit = trusted_variable(variable)) {
+      add_files(fs::path(toolkit) / "lib64", files);
+    }
+  }
+  add_files("/usr/local/cuda/lib64", files);
+  add_own_site_packages(files);
+  for (const char* const variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const char* const prefix = trusted_variable(variable)) add_environment(prefix, files);
+  }
+  std::error_code failure;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  if (!failure && program.filename().string().rfind("python", 0) == 0) {
+    add_environment(program.parent_path().parent_path(), files);
+  }
+  for (const char* const prefix : {"/usr/local", "/usr"}) add_environment(prefix, files);
+  return files;
+}
+
+bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
+  const char* const forced = trusted_variable("TENON_CUDA_NVRTC");
+  const std::vector<std::string> names =
+      forced != nullptr ? std::vector<std::string>{forced} : candidates_for_nvrtc();
+  void* library = nullptr;
+  std::string name, first_reason;
+  for (const std::string& candidate : names) {
+    library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    name = candidate;
+    if (library != nullptr) break;
+    if (first_reason.empty()) first_reason = dl_reason(candidate);
+  }
+  if (library == nullptr) {
+    why = "there is no NVRTC, which compiles kernels: " + first_reason +
+          "; install the wheel nvidia-cuda-nvrtc or a CUDA toolkit, or set TENON_CUDA_NVRTC";
+    return false;
+  }
+  bool all = true;
+  TENON_CUDA_NVRTC_FUNCTIONS(TENON_CUDA_FIND)
+  TENON_CUDA_FIND(GetErrorString, nvrtcGetErrorString, )
+  return all;
+}
+
+}  // namespace tenon_cuda

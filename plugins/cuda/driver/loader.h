@@ -1,0 +1,39 @@
+// Finds and opens libcuda and libnvrtc. Neither is linked: a machine without a GPU opens the plugin
+// and hears what is missing. docs/cuda.md lists where they are searched.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plugins/cuda/driver/cuda_abi.h"
+
+namespace tenon_cuda {
+
+struct DriverFunctions {
+#define TENON_CUDA_POINTER(name, symbol, parameters) CUresult(*name) parameters = nullptr;
+  TENON_CUDA_DRIVER_FUNCTIONS(TENON_CUDA_POINTER)
+#undef TENON_CUDA_POINTER
+};
+
+struct NvrtcFunctions {
+#define TENON_CUDA_POINTER(name, symbol, parameters) nvrtcResult(*name) parameters = nullptr;
+  TENON_CUDA_NVRTC_FUNCTIONS(TENON_CUDA_POINTER)
+#undef TENON_CUDA_POINTER
+  const char* (*GetErrorString)(nvrtcResult result) = nullptr;
+};
+
+// A variable of the environment; NULL also in a process with more rights than its user.
+const char* trusted_variable(const char* name);
+
+// Opens TENON_CUDA_DRIVER, or the system's libcuda. False, with the reason: there is none.
+bool open_driver(DriverFunctions& functions, std::string& why);
+
+// Opens TENON_CUDA_NVRTC, or the first NVRTC that candidates_for_nvrtc() names.
+bool open_nvrtc(NvrtcFunctions& functions, std::string& why);
+
+// File names for dlopen, in the order in which they are tried: the system's, a toolkit's, those of
+// wheels in Python environments. Of files only those that exist.
+std::vector<std::string> candidates_for_nvrtc();
+
+}  // namespace tenon_cuda

@@ -1,0 +1,43 @@
+// The host's buffers: allocations of the driver's, one each. The host caches them.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "plugins/cuda/driver/driver.h"
+
+namespace tenon_cuda {
+
+class Memory;
+
+struct Buffer {
+  Memory& memory;
+  CUdeviceptr data;
+  uint64_t size;
+};
+
+class Memory {
+ public:
+  Memory(const Driver& driver, CUcontext context) : driver_(driver), context_(context) {}
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  tenon_error* allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
+  void release(std::unique_ptr<Buffer> buffer) noexcept;
+  tenon_memory_statistics statistics() const;
+
+ private:
+  tenon_error* out_of_memory(uint64_t size) const;
+
+  const Driver& driver_;
+  const CUcontext context_;
+  mutable std::mutex mutex_;
+  std::map<uint64_t, uint64_t> counts_;  // Of allocations, by their size.
+  uint64_t allocated_ = 0, peak_ = 0, allocations_ = 0;
+};
+
+inline Buffer& from_c(tenon_buffer_p* buffer) { return *reinterpret_cast<Buffer*>(buffer); }
+
+}  // namespace tenon_cuda

@@ -1,0 +1,106 @@
+// A stream of the driver's, with what happens on the host when it has come somewhere: copies out of
+// pinned memory, callbacks. Such things wait at marks, each an event of the stream. Whoever waits
+// for a mark does what waits there; for callbacks a thread does.
+//
+// One thread at a time enqueues; others may wait meanwhile.
+
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "plugins/cuda/driver/device.h"
+#include "plugins/cuda/driver/staging.h"
+#include "plugins/cuda/encoder.h"
+
+namespace tenon_cuda {
+
+class Stream final : public Encoder {
+ public:
+  explicit Stream(Device& device);
+  ~Stream() override;
+
+  tenon_error* open();
+  Device& device() const { return device_; }
+
+  tenon_error* launch(const Kernel& kernel, const tenon_launch& launch);
+  tenon_error* copy(const tenon_copy_region& region);
+  tenon_error* fill(const tenon_fill_region& region);
+
+  tenon_error* record_event(EventRef& event);
+  tenon_error* wait_event(const EventRef& event);
+  tenon_error* notify(const tenon_done_callback& done);
+  tenon_error* wait();
+  tenon_error* mark_time(uint64_t& mark);
+  tenon_error* read_time(uint64_t mark, uint64_t& ns);
+
+  // Called by a kernel from within `launch`.
+  tenon_error* dispatch(const Dispatch& dispatch) override;
+  tenon_error* copy(uint64_t from, uint64_t to, uint64_t size) override;
+
+ private:
+  // From memory that is pinned, or from any other once all before has ended.
+  struct HostCopy {
+    const std::byte* from;
+    std::byte* to;
+    uint64_t size;
+  };
+  struct Mark {
+    uint64_t number = 0;
+    EventRef event;  // NULL: the stream could not record one; nothing more will come of it.
+    std::vector<HostCopy> copies;
+    uint64_t staging_end = 0;
+    std::optional<tenon_done_callback> done;
+  };
+
+  tenon_error* upload(const std::byte* from, CUdeviceptr to, uint64_t size);
+  tenon_error* download(CUdeviceptr from, std::byte* to, uint64_t size);
+  tenon_error* copy_on_host(const std::byte* from, std::byte* to, uint64_t size);
+  // Room in pinned memory, after waiting for it if need be.
+  tenon_error* stage(uint64_t size, std::byte*& staged);
+  // Lets copies to the host that are under way end before this memory is read or written.
+  tenon_error* settle(const std::byte* begin, uint64_t size);
+  tenon_error* fill_pattern(CUdeviceptr data, const tenon_fill_region& region);
+
+  // Marks where the stream is; `done` is called there.
+  tenon_error* mark(std::optional<tenon_done_callback> done, uint64_t& number);
+  tenon_error* wait_for(uint64_t number);
+  // Does what waits at marks up to this number, which the stream has passed.
+  void pass(uint64_t number);
+  void finish(Mark& mark);
+  void run();
+  void add_failure(tenon_error* error);
+  tenon_error* take_failure();
+
+  Device& device_;
+  const Driver& driver_;
+  CUstream stream_ = nullptr;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Mark next_;  // What the next mark has.
+  std::deque<Mark> marks_;
+  Staging staging_;
+  tenon_error* failure_ = nullptr;  // The first that was not reported yet.
+  bool is_closing_ = false;
+
+  std::mutex passing_;  // Held while marks are passed, so that their order is kept.
+  std::thread thread_;
+
+  std::mutex times_mutex_;
+  uint64_t last_time_ = 0;
+  std::map<uint64_t, CUevent> times_;
+
+  // Of the launch at hand.
+  const std::string* launching_ = nullptr;
+  uint32_t n_dispatched_ = 0;
+};
+
+inline Stream& from_c(tenon_stream_p* stream) { return *reinterpret_cast<Stream*>(stream); }
+
+}  // namespace tenon_cuda

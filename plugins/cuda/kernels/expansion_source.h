@@ -1,0 +1,17 @@
+// Transcendental functions as CUDA C++ source, from the expansions of plugins/sdk.
+
+#pragma once
+
+#include <string>
+
+#include "plugins/sdk/dtype.h"
+
+namespace tenon_cuda {
+
+// Whether the op of floats is computed by its expansion.
+bool has_expansion(uint32_t op);
+
+// A function op_NAME(T) or op_NAME(T, T) for elements of a floating dtype.
+std::string expansion_source(uint32_t op, const std::string& name, tenon_dtype dtype);
+
+}  // namespace tenon_cuda

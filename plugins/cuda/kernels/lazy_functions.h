@@ -1,0 +1,43 @@
+// Device functions that are compiled when they are first launched: the host prepares kernels that
+// it may never launch.
+
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "plugins/cuda/encoder.h"
+
+namespace tenon_cuda {
+
+template <size_t n>
+class LazyFunctions {
+ public:
+  explicit LazyFunctions(const std::array<const char*, n>& names) : names_(names) {}
+
+  // The functions, compiled from what `source()` writes. An error if that fails; the next launch
+  // tries again.
+  template <class Source>
+  tenon_error* get(tenon_device_p* device, const std::string& name, const Source& source,
+                   const Function** functions) const {
+    *functions = functions_;
+    if (are_ready_.load(std::memory_order_acquire)) return nullptr;
+    std::lock_guard guard(mutex_);
+    if (are_ready_) return nullptr;
+    if (tenon_error* error = make_functions(device, name, source(), names_, functions_)) {
+      return error;
+    }
+    are_ready_.store(true, std::memory_order_release);
+    return nullptr;
+  }
+
+ private:
+  const std::array<const char*, n> names_;
+  mutable std::mutex mutex_;
+  mutable std::atomic<bool> are_ready_{false};
+  mutable Function functions_[n] = {};
+};
+
+}  // namespace tenon_cuda

@@ -1,0 +1,104 @@
+// Parameters of device functions: the one struct that each takes, word by word.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "plugins/cuda/encoder.h"
+#include "plugins/sdk/view.h"
+
+namespace tenon_cuda {
+
+inline constexpr size_t kMaxRank = TENON_MAX_RANK;
+// Of the struct: older chips and drivers take no more.
+inline constexpr size_t kMaxParameterWords = 4096 / 8;
+
+using Words = std::vector<uint64_t>;
+
+class Parameters {
+ public:
+  void push(int64_t value) { words_.push_back(static_cast<uint64_t>(value)); }
+  void push_address(uint64_t address) { words_.push_back(address); }
+  // As `list` of kMaxRank words.
+  void push_list(std::span<const int64_t> values) {
+    for (size_t i = 0; i < kMaxRank; ++i) push(i < values.size() ? values[i] : 0);
+  }
+  // Where an operand is, or its value: three words.
+  void push_operand(const tenon_view& view) {
+    uint64_t value[2] = {};
+    const uint64_t address = address_of(view);
+    if (address == 0 && view.data != nullptr) {
+      std::memcpy(value, view.data, tenon_sdk::size_of(view.dtype));
+    }
+    words_.push_back(address);
+    words_.push_back(value[0]);
+    words_.push_back(value[1]);
+  }
+  // As `View` of device/types.cuh.
+  void push_view(const tenon_view& view) {
+    push_operand(view);
+    push(view.rank);
+    push_list({view.sizes, view.rank});
+    if (view.strides_class == TENON_STRIDES_UNIFORM) {
+      push_list({});
+    } else {
+      push_list({view.strides, view.rank});
+    }
+  }
+
+  const Words& words() const { return words_; }
+
+ private:
+  Words words_;
+};
+
+// Axes of several operands of one shape, those merged that all operands cross without a gap.
+class Axes {
+ public:
+  // The axes of `mask`, with the operands' strides; NULL stands for zeros.
+  Axes(size_t rank, const int64_t* sizes, uint32_t mask, std::span<const int64_t* const> strides) {
+    for (size_t k = 0; k < strides.size(); ++k) strides_.emplace_back();
+    std::vector<size_t> kept;  // The last one first.
+    for (size_t axis = rank; axis-- > 0;) {
+      if ((mask >> axis & 1) == 0 || sizes[axis] == 1) continue;
+      bool merges = !sizes_.empty();
+      for (size_t k = 0; merges && k < strides.size(); ++k) {
+        if (strides[k] == nullptr) continue;
+        merges = strides[k][axis] == strides_[k].back() * sizes_.back();
+      }
+      if (merges) {
+        sizes_.back() *= sizes[axis];
+        continue;
+      }
+      sizes_.push_back(sizes[axis]);
+      for (size_t k = 0; k < strides.size(); ++k) {
+        strides_[k].push_back(strides[k] == nullptr ? 0 : strides[k][axis]);
+      }
+    }
+    std::reverse(sizes_.begin(), sizes_.end());
+    for (auto& each : strides_) std::reverse(each.begin(), each.end());
+  }
+
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+  const std::vector<int64_t>& strides(size_t operand) const { return strides_[operand]; }
+
+ private:
+  std::vector<int64_t> sizes_;
+  std::vector<std::vector<int64_t>> strides_;
+};
+
+inline constexpr uint32_t kBlockSize = 256;
+
+// How many blocks go over n elements or rows: enough to fill the device, each thread then taking
+// several.
+inline uint32_t blocks_for(tenon_device_p* device, int64_t n, int64_t per_block = kBlockSize) {
+  constexpr int64_t kBlocksEach = 32;
+  const int64_t wanted = (n + per_block - 1) / per_block;
+  return static_cast<uint32_t>(std::min<int64_t>(wanted, multiprocessors(device) * kBlocksEach));
+}
+
+}  // namespace tenon_cuda

@@ -1,0 +1,257 @@
+// NVIDIA GPUs. driver/ is all that calls libcuda and NVRTC: memory, streams, compiled kernels.
+// kernels/ say what runs, as CUDA C++ source that they write or that is in device/; encoder.h is
+// between the two. testing/ has libraries that stand for the driver where there is no GPU.
+
+#include <tenon/plugin.h>
+
+#include <iterator>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "plugins/cuda/driver/device.h"
+#include "plugins/cuda/driver/stream.h"
+#include "plugins/cuda/kernels/kernels.h"
+#include "plugins/sdk/kernel.h"
+
+namespace tenon_cuda {
+namespace {
+
+// Arithmetic is IEEE's: sources are compiled without contraction, fast division or flushing.
+constexpr tenon_features kProvides = TENON_FEATURE_HOST_BLOCKING | TENON_FEATURE_IEEE_DIV |
+                                     TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64;
+
+template <class Handle, class Object>
+void hand_out(Handle** out, std::unique_ptr<Object> made) {
+  *out = reinterpret_cast<Handle*>(made.release());
+}
+
+tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
+                    tenon_instance_p** out_instance) try {
+  *out_instance = nullptr;
+  std::unique_ptr<Instance> made;
+  if (tenon_error* error = Instance::create(host, *options, made)) return error;
+  hand_out(out_instance, std::move(made));
+  return nullptr;
+} catch (const std::exception& failure) {
+  return tenon_sdk::Host(host).error(TENON_OUT_OF_MEMORY, failure.what());
+}
+
+}  // namespace
+
+namespace calls {
+
+void destroy(tenon_instance_p* self) { delete &from_c(self); }
+
+tenon_error* count_devices(tenon_instance_p* self, size_t* out_count) {
+  *out_count = from_c(self).devices().size();
+  return nullptr;
+}
+
+tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
+  *out_device = nullptr;
+  Instance& instance = from_c(self);
+  const size_t n = instance.devices().size();
+  if (index >= n) {
+    return instance.host().error(TENON_NOT_FOUND,
+                                 "cuda: there are " + std::to_string(n) + " devices");
+  }
+  std::unique_ptr<Device> made;
+  if (tenon_error* error = Device::open(instance, instance.devices()[index], made)) return error;
+  hand_out(out_device, std::move(made));
+  return nullptr;
+}
+
+void close_device(tenon_device_p* device) { delete &from_c(device); }
+
+tenon_error* describe_device(tenon_device_p* self, tenon_device_properties* out_properties) {
+  tenon_sdk::fill_struct(out_properties, from_c(self).describe(kProvides));
+  return nullptr;
+}
+
+tenon_error* allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** out_buffer) {
+  *out_buffer = nullptr;
+  std::unique_ptr<Buffer> made;
+  if (tenon_error* error = from_c(device).memory().allocate(size, made)) return error;
+  hand_out(out_buffer, std::move(made));
+  return nullptr;
+}
+
+void release(tenon_buffer_p* self) {
+  Buffer* const buffer = &from_c(self);
+  buffer->memory.release(std::unique_ptr<Buffer>(buffer));
+}
+
+constexpr std::nullptr_t map = nullptr;
+constexpr std::nullptr_t import_host = nullptr;
+
+tenon_error* copy(tenon_stream_p* stream, const tenon_copy_region* region) {
+  return from_c(stream).copy(*region);
+}
+
+tenon_error* fill(tenon_stream_p* stream, const tenon_fill_region* region) {
+  return from_c(stream).fill(*region);
+}
+
+tenon_error* memory_statistics(tenon_device_p* device, tenon_memory_statistics* out_statistics) {
+  tenon_sdk::fill_struct(out_statistics, from_c(device).memory().statistics());
+  return nullptr;
+}
+
+tenon_error* open_stream(tenon_device_p* device, tenon_stream_p** out_stream) {
+  *out_stream = nullptr;
+  auto made = std::make_unique<Stream>(from_c(device));
+  if (tenon_error* error = made->open()) return error;
+  hand_out(out_stream, std::move(made));
+  return nullptr;
+}
+
+void close_stream(tenon_stream_p* stream) { delete &from_c(stream); }
+
+tenon_error* record_event(tenon_stream_p* stream, tenon_event_p** out_event) {
+  *out_event = nullptr;
+  auto event = std::make_unique<EventRef>();
+  if (tenon_error* error = from_c(stream).record_event(*event)) return error;
+  hand_out(out_event, std::move(event));
+  return nullptr;
+}
+
+EventRef& event_of(tenon_event_p* event) { return *reinterpret_cast<EventRef*>(event); }
+
+tenon_error* wait_event(tenon_stream_p* stream, tenon_event_p* event) {
+  return from_c(stream).wait_event(event_of(event));
+}
+
+void release_event(tenon_event_p* event) { delete &event_of(event); }
+
+tenon_error* notify(tenon_stream_p* stream, tenon_done_callback done) {
+  return from_c(stream).notify(done);
+}
+
+tenon_error* wait(tenon_stream_p* stream) { return from_c(stream).wait(); }
+
+uint64_t workspace(tenon_kernel_p* kernel, const tenon_launch* launch) {
+  return tenon_sdk::from_c(kernel)->workspace(*launch);
+}
+
+tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
+  return tenon_sdk::from_c(kernel)->launch(stream, *launch);
+}
+
+void release_kernel(tenon_kernel_p* kernel) { delete tenon_sdk::from_c(kernel); }
+
+tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
+                          tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
+                          tenon_string* out_reason) {
+  return tenon_sdk::prepare_loop<tenon_cuda::prepare_loop>(device, request, out_kernel, out_traits,
+                                                           out_reason);
+}
+
+constexpr std::nullptr_t record = nullptr;
+constexpr std::nullptr_t replay = nullptr;
+constexpr std::nullptr_t release_recording = nullptr;
+constexpr std::nullptr_t run_tasks = nullptr;
+
+tenon_error* mark_time(tenon_stream_p* stream, uint64_t* out_mark) {
+  *out_mark = 0;
+  return from_c(stream).mark_time(*out_mark);
+}
+
+tenon_error* read_time(tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
+  *out_ns = 0;
+  return from_c(stream).read_time(mark, *out_ns);
+}
+
+}  // namespace calls
+
+namespace {
+
+// ---- the table: each call behind what may stop it
+
+const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host(); }
+const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
+const tenon_sdk::Host& host_of(tenon_stream_p* stream) { return from_c(stream).device().host(); }
+// Of a call whose first handle does not know its device the second does.
+template <class First, class... Rest>
+const tenon_sdk::Host& host_among(First first, Rest... rest) {
+  if constexpr (requires { host_of(first); }) {
+    return host_of(first);
+  } else {
+    return host_among(rest...);
+  }
+}
+
+// A callback is destroyed, also when the call that was given it fails.
+template <class Argument>
+void end(const Argument&) {}
+void end(const tenon_done_callback& done) {
+  if (done.destroy) done.destroy(done.payload);
+}
+
+template <auto slot>
+struct Guarded {
+  static constexpr auto call = slot;
+};
+template <class... Parameters, tenon_error* (*slot)(Parameters...)>
+struct Guarded<slot> {
+  static tenon_error* call(Parameters... parameters) {
+    tenon_error* error;
+    try {
+      return slot(parameters...);
+    } catch (const std::bad_alloc&) {
+      error = host_among(parameters...).error(TENON_OUT_OF_MEMORY, "cuda: no host memory");
+    } catch (const std::exception& failure) {
+      error = host_among(parameters...).error(TENON_INTERNAL, failure.what());
+    }
+    (end(parameters), ...);
+    return error;
+  }
+};
+
+template <auto slot>
+constexpr auto guarded() {
+  if constexpr (std::is_same_v<decltype(slot), std::nullptr_t>) {
+    return nullptr;
+  } else {
+    return Guarded<slot>::call;
+  }
+}
+
+constexpr tenon_plugin_calls kCalls = {
+    .struct_size = sizeof(tenon_plugin_calls),
+#define TENON_SLOT(result, name, parameters) .name = guarded<calls::name>(),
+#include <tenon/plugin_slots.def>
+};
+
+constexpr tenon_kernel kKernels[] = {
+#define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),
+#include "plugins/cuda/kernels.def"
+#undef TENON_KERNEL
+};
+
+constexpr tenon_plugin kPlugin = {
+    .struct_size = sizeof(tenon_plugin),
+    .name = TENON_STR("cuda"),
+    .version = TENON_STR("0.1.0"),
+    .provides = kProvides,
+    .requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS,
+    .create = create,
+    .calls = &kCalls,
+    .kernels = kKernels,
+    .n_kernels = std::size(kKernels),
+    .kernel_size = sizeof(tenon_kernel),
+};
+
+}  // namespace
+}  // namespace tenon_cuda
+
+TENON_PLUGIN_ENTRY(cuda)(const tenon_host* host, const tenon_plugin** out_plugin) {
+  tenon_cuda::DriverFunctions driver;
+  tenon_cuda::NvrtcFunctions nvrtc;
+  std::string why;
+  if (!tenon_cuda::open_driver(driver, why) || !tenon_cuda::open_nvrtc(nvrtc, why)) {
+    return tenon_sdk::Host(host).error(TENON_UNAVAILABLE, "cuda: " + why);
+  }
+  *out_plugin = &tenon_cuda::kPlugin;
+  return nullptr;
+}

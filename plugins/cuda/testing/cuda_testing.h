@@ -1,0 +1,115 @@
+// What the plugin's tests share: a device on the emulated driver, which computes tensors that a
+// test writes down as literals, and faults to order.
+
+#pragma once
+
+#include <gtest/gtest.h>
+#include <tenon/plugin.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugins/sdk/testing.h"
+
+TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_cuda(const tenon_host* host,
+                                                       const tenon_plugin** out_plugin);
+
+namespace tenon_cuda::testing {
+
+using tenon_sdk::List;
+using tenon_sdk::testing::Tensor;
+using Settings = std::map<std::string, std::string>;
+
+struct Failure {
+  tenon_code code = TENON_OK;
+  std::string message;
+};
+// What an error says; it is released.
+Failure take(tenon_error* error);
+#define EXPECT_SUCCESS(call)                                              \
+  do {                                                                    \
+    const Failure failure_of_call = take(call);                           \
+    EXPECT_EQ(failure_of_call.code, TENON_OK) << failure_of_call.message; \
+  } while (false)
+
+// The launches that the host was told of as failed, by ticket.
+struct Heard {
+  std::mutex mutex;
+  std::map<uint64_t, Failure> failed;
+};
+Heard& heard();
+size_t count_errors();  // That live.
+
+const tenon_host& host();
+// The answer of the plugin's entry.
+Failure query(const tenon_plugin** out_plugin);
+
+// While one lives, a call of the emulated libraries fails: "cuMemAlloc_v2:3" (emulated_faults.h).
+class Fault {
+ public:
+  explicit Fault(const std::string& what);
+  Fault(const Fault&) = delete;
+  Fault& operator=(const Fault&) = delete;
+  ~Fault();
+};
+
+// While one lives, a variable of the environment has another value; NULL: none.
+class Variable {
+ public:
+  Variable(const char* name, const char* value);
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable();
+
+ private:
+  const std::string name_;
+  std::string old_;
+  bool was_set_;
+};
+
+struct Result {
+  Failure failure;
+  std::string refusal;
+  std::vector<Tensor> outputs;
+  tenon_error_record record = {};
+  bool overran = false;  // Bytes beside an output were written.
+
+  const Tensor& operator[](size_t i) const { return outputs.at(i); }
+};
+
+// An instance with its first device and a stream.
+class Bench {
+ public:
+  explicit Bench(const Settings& settings = {{"cache", ""}});
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  ~Bench();
+
+  const tenon_plugin_calls& calls() const { return *plugin_->calls; }
+  const tenon_plugin& plugin() const { return *plugin_; }
+  bool is_open() const { return stream_ != nullptr; }
+  const Failure& failure() const { return failure_; }
+  tenon_device_p* device() const { return device_; }
+  tenon_stream_p* stream() const { return stream_; }
+
+  // Launches the first of the op's kernels that does not refuse. Sizes and dtypes of outputs are
+  // those of `outputs`.
+  Result run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
+             const std::vector<Tensor>& outputs, uint32_t site = 7) const;
+
+ private:
+  tenon_error* open(const Settings& settings);
+  tenon_error* launch(tenon_kernel_p* kernel, uint32_t traits, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& outputs, uint32_t site, Result& result) const;
+
+  Failure failure_;
+  const tenon_plugin* plugin_ = nullptr;
+  tenon_instance_p* instance_ = nullptr;
+  tenon_device_p* device_ = nullptr;
+  tenon_stream_p* stream_ = nullptr;
+};
+
+}  // namespace tenon_cuda::testing

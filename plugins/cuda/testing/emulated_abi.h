@@ -1,0 +1,23 @@
+// What the emulated driver and the code that the emulated NVRTC makes share; cuda_builtins.h has
+// the same declarations for device code.
+
+#pragma once
+
+#include <cstdint>
+
+struct TenonIndex {
+  unsigned x, y, z;
+};
+struct TenonEmulatedThread {
+  TenonIndex thread, block, block_size, grid_size;
+  void (*barrier)(void* place);
+  const unsigned long long* (*exchange)(unsigned mask, unsigned long long value);
+  void (*fault)(const char* text);
+};
+
+// What the emulated NVRTC gives as a cubin: this header, then a shared library.
+struct TenonEmulatedCode {
+  char magic[8];
+  uint64_t size;  // Of the library.
+};
+inline constexpr char kTenonEmulatedMagic[8] = {'t', 'e', 'n', 'o', 'n', 'e', 'm', '1'};

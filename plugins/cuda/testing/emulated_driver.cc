@@ -1,0 +1,461 @@
+// libcuda for tests without a GPU: the entry points that the plugin uses, over host memory. It has
+// one device. Environment variables order what a real driver does rarely: TENON_EMULATED_CUDA_FAIL
+// (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY (emulated_memory.h), _DEVICES (how many
+// there are), _CHIP (their compute capability times ten, 90).
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugins/cuda/driver/cuda_abi.h"
+#include "plugins/cuda/testing/emulated_block.h"
+#include "plugins/cuda/testing/emulated_faults.h"
+#include "plugins/cuda/testing/emulated_memory.h"
+#include "plugins/cuda/testing/emulated_stream.h"
+
+using namespace tenon_cuda;
+using namespace tenon_emulated;
+
+namespace {
+
+constexpr CUresult kInvalidValue = 1, kNotInitialized = 3, kInvalidContext = 201;
+constexpr CUresult kInvalidImage = 200, kNotFound = 500, kLaunchFailed = 719;
+
+std::atomic<bool> is_initialized{false};
+std::atomic<int> n_retained{0};
+thread_local std::vector<CUcontext> contexts;
+int the_context;
+std::mutex execution;  // One launch runs at a time: device code has one state.
+
+Stream& default_stream() {
+  static Stream stream;
+  return stream;
+}
+Stream& from_c(CUstream stream) {
+  return stream != nullptr ? *reinterpret_cast<Stream*>(stream) : default_stream();
+}
+Event& from_c(CUevent event) { return *reinterpret_cast<Event*>(event); }
+
+struct Module {
+  void* library = nullptr;
+  char *shared_begin = nullptr, *shared_end = nullptr;
+  std::vector<std::unique_ptr<struct Function>> functions;
+};
+struct Function {
+  Module* module;
+  std::string name;
+  Call call;
+  size_t parameter_bytes;
+};
+
+CUresult invalid(const std::string& text) {
+  std::fprintf(stderr, "emulated CUDA: %s\n", text.c_str());
+  return kInvalidValue;
+}
+
+// Of a call that needs a context.
+CUresult check_context() {
+  if (!is_initialized) return kNotInitialized;
+  if (contexts.empty() || n_retained == 0) return kInvalidContext;
+  return context_has_failed() ? kLaunchFailed : 0;
+}
+
+// The compute capability times ten.
+int chip() {
+  const char* const text = std::getenv("TENON_EMULATED_CUDA_CHIP");
+  return text != nullptr ? std::atoi(text) : 90;
+}
+
+void* pointer(CUdeviceptr memory) { return reinterpret_cast<void*>(memory); }
+
+CUresult check_memory(CUdeviceptr data, size_t size, const char* what) {
+  if (memory().contains(pointer(data), size)) return 0;
+  return invalid(std::string(what) + " of " + std::to_string(size) +
+                 " bytes that are not in one allocation");
+}
+
+struct Launch {
+  Function* function;
+  TenonIndex grid, block;
+  std::vector<uint64_t> parameters;
+};
+
+void run_launch(const Launch& launch) {
+  if (context_has_failed()) return;
+  std::lock_guard guard(execution);
+  TenonEmulatedThread& state = device_state();
+  state.grid_size = launch.grid;
+  state.block_size = launch.block;
+  const Module& module = *launch.function->module;
+  std::string fault;
+  for (unsigned z = 0; z < launch.grid.z && fault.empty(); ++z) {
+    for (unsigned y = 0; y < launch.grid.y && fault.empty(); ++y) {
+      for (unsigned x = 0; x < launch.grid.x && fault.empty(); ++x) {
+        if (module.shared_begin != module.shared_end) {
+          std::memset(module.shared_begin, 0x7f,
+                      static_cast<size_t>(module.shared_end - module.shared_begin));
+        }
+        state.block = {x, y, z};
+        fault = run_block(launch.function->call, launch.parameters.data());
+      }
+    }
+  }
+  if (fault.empty()) fault = memory().check();
+  if (!fault.empty()) fail_context(launch.function->name + ": " + fault);
+}
+
+}  // namespace
+
+#define ENTRY(name) extern "C" __attribute__((visibility("default"))) CUresult name
+#define MAY_FAIL(name) \
+  if (const CUresult result = injected(name)) return result;
+#define NEEDS_CONTEXT(name) \
+  MAY_FAIL(name)            \
+  if (const CUresult result = check_context()) return result;
+
+ENTRY(cuInit)(unsigned flags) {
+  MAY_FAIL("cuInit")
+  if (flags != 0) return kInvalidValue;
+  is_initialized = true;
+  return 0;
+}
+
+ENTRY(cuDriverGetVersion)(int* version) {
+  MAY_FAIL("cuDriverGetVersion")
+  *version = 13000;
+  return 0;
+}
+
+ENTRY(cuGetErrorName)(CUresult result, const char** name) {
+  MAY_FAIL("cuGetErrorName")
+  *name = result == kCudaOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : result == kLaunchFailed  ? "CUDA_ERROR_LAUNCH_FAILED"
+          : result == kInvalidValue  ? "CUDA_ERROR_INVALID_VALUE"
+                                     : "CUDA_ERROR_UNKNOWN";
+  return 0;
+}
+
+ENTRY(cuGetErrorString)(CUresult result, const char** text) {
+  MAY_FAIL("cuGetErrorString")
+  *text = result == kCudaOutOfMemory ? "out of memory"
+          : result == kLaunchFailed  ? "unspecified launch failure"
+          : result == kInvalidValue  ? "invalid argument"
+                                     : "unknown error";
+  return 0;
+}
+
+ENTRY(cuDeviceGetCount)(int* count) {
+  MAY_FAIL("cuDeviceGetCount")
+  if (!is_initialized) return kNotInitialized;
+  const char* const text = std::getenv("TENON_EMULATED_CUDA_DEVICES");
+  *count = text != nullptr ? std::atoi(text) : 1;
+  return 0;
+}
+
+ENTRY(cuDeviceGet)(CUdevice* device, int index) {
+  MAY_FAIL("cuDeviceGet")
+  *device = index;
+  return 0;
+}
+
+ENTRY(cuDeviceGetName)(char* name, int size, CUdevice) {
+  MAY_FAIL("cuDeviceGetName")
+  std::snprintf(name, static_cast<size_t>(size), "Emulated GPU");
+  return 0;
+}
+
+ENTRY(cuDeviceGetUuid_v2)(CUuuid* uuid, CUdevice device) {
+  MAY_FAIL("cuDeviceGetUuid_v2")
+  std::memset(uuid, 0, sizeof *uuid);
+  uuid->bytes[15] = static_cast<char>(1 + device);
+  return 0;
+}
+
+ENTRY(cuDeviceGetAttribute)(int* value, int attribute, CUdevice) {
+  MAY_FAIL("cuDeviceGetAttribute")
+  switch (attribute) {
+    case kAttributeMultiprocessors:
+      *value = 2;
+      return 0;
+    case kAttributeMajor:
+      *value = chip() / 10;
+      return 0;
+    case kAttributeMinor:
+      *value = chip() % 10;
+      return 0;
+    default:
+      return kInvalidValue;
+  }
+}
+
+ENTRY(cuDeviceTotalMem_v2)(size_t* bytes, CUdevice) {
+  MAY_FAIL("cuDeviceTotalMem_v2")
+  *bytes = memory().total();
+  return 0;
+}
+
+ENTRY(cuDevicePrimaryCtxRetain)(CUcontext* context, CUdevice) {
+  MAY_FAIL("cuDevicePrimaryCtxRetain")
+  if (!is_initialized) return kNotInitialized;
+  ++n_retained;
+  *context = reinterpret_cast<CUcontext>(&the_context);
+  return 0;
+}
+
+ENTRY(cuDevicePrimaryCtxRelease_v2)(CUdevice) {
+  if (--n_retained == 0) reset_context();
+  MAY_FAIL("cuDevicePrimaryCtxRelease_v2")
+  return 0;
+}
+
+ENTRY(cuCtxPushCurrent_v2)(CUcontext context) {
+  MAY_FAIL("cuCtxPushCurrent_v2")
+  contexts.push_back(context);
+  return 0;
+}
+
+ENTRY(cuCtxPopCurrent_v2)(CUcontext* context) {
+  MAY_FAIL("cuCtxPopCurrent_v2")
+  if (contexts.empty()) return kInvalidContext;
+  if (context != nullptr) *context = contexts.back();
+  contexts.pop_back();
+  return 0;
+}
+
+ENTRY(cuMemGetInfo_v2)(size_t* free, size_t* total) {
+  NEEDS_CONTEXT("cuMemGetInfo_v2")
+  *total = memory().total();
+  *free = *total - memory().used();
+  return 0;
+}
+
+ENTRY(cuMemAlloc_v2)(CUdeviceptr* data, size_t size) {
+  NEEDS_CONTEXT("cuMemAlloc_v2")
+  if (size == 0) return kInvalidValue;
+  void* const made = memory().allocate(size);
+  *data = reinterpret_cast<CUdeviceptr>(made);
+  return made != nullptr ? 0 : kCudaOutOfMemory;
+}
+
+ENTRY(cuMemFree_v2)(CUdeviceptr data) {
+  std::string fault;
+  const bool is_known = memory().free(pointer(data), fault);
+  if (!fault.empty()) fail_context(fault);
+  NEEDS_CONTEXT("cuMemFree_v2")
+  return is_known ? 0 : invalid("cuMemFree of what is no allocation");
+}
+
+ENTRY(cuMemHostAlloc)(void** data, size_t size, unsigned) {
+  NEEDS_CONTEXT("cuMemHostAlloc")
+  *data = std::malloc(size);
+  return *data != nullptr ? 0 : kCudaOutOfMemory;
+}
+
+ENTRY(cuMemFreeHost)(void* data) {
+  std::free(data);
+  MAY_FAIL("cuMemFreeHost")
+  return 0;
+}
+
+ENTRY(cuMemcpyHtoDAsync_v2)(CUdeviceptr to, const void* from, size_t size, CUstream stream) {
+  NEEDS_CONTEXT("cuMemcpyHtoDAsync_v2")
+  if (const CUresult result = check_memory(to, size, "a copy to")) return result;
+  from_c(stream).enqueue([=] { std::memcpy(pointer(to), from, size); });
+  return 0;
+}
+
+ENTRY(cuMemcpyDtoHAsync_v2)(void* to, CUdeviceptr from, size_t size, CUstream stream) {
+  NEEDS_CONTEXT("cuMemcpyDtoHAsync_v2")
+  if (const CUresult result = check_memory(from, size, "a copy from")) return result;
+  from_c(stream).enqueue([=] { std::memcpy(to, pointer(from), size); });
+  return 0;
+}
+
+ENTRY(cuMemcpyDtoDAsync_v2)(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
+  NEEDS_CONTEXT("cuMemcpyDtoDAsync_v2")
+  if (const CUresult result = check_memory(to, size, "a copy to")) return result;
+  if (const CUresult result = check_memory(from, size, "a copy from")) return result;
+  if (to < from + size && from < to + size) return invalid("a copy between memory that overlaps");
+  from_c(stream).enqueue([=] { std::memcpy(pointer(to), pointer(from), size); });
+  return 0;
+}
+
+template <class Value>
+CUresult set_memory(CUdeviceptr data, Value value, size_t n, CUstream stream) {
+  if (const CUresult result = check_memory(data, n * sizeof value, "a fill")) return result;
+  if (data % sizeof value != 0) return invalid("a fill that is not aligned");
+  from_c(stream).enqueue([=] { std::fill_n(static_cast<Value*>(pointer(data)), n, value); });
+  return 0;
+}
+
+ENTRY(cuMemsetD8Async)(CUdeviceptr data, unsigned char value, size_t n, CUstream stream) {
+  NEEDS_CONTEXT("cuMemsetD8Async")
+  return set_memory(data, value, n, stream);
+}
+
+ENTRY(cuMemsetD16Async)(CUdeviceptr data, unsigned short value, size_t n, CUstream stream) {
+  NEEDS_CONTEXT("cuMemsetD16Async")
+  return set_memory(data, value, n, stream);
+}
+
+ENTRY(cuMemsetD32Async)(CUdeviceptr data, unsigned value, size_t n, CUstream stream) {
+  NEEDS_CONTEXT("cuMemsetD32Async")
+  return set_memory(data, value, n, stream);
+}
+
+ENTRY(cuStreamCreate)(CUstream* stream, unsigned) {
+  NEEDS_CONTEXT("cuStreamCreate")
+  *stream = reinterpret_cast<CUstream>(new Stream);
+  return 0;
+}
+
+ENTRY(cuStreamDestroy_v2)(CUstream stream) {
+  delete &from_c(stream);
+  MAY_FAIL("cuStreamDestroy_v2")
+  return 0;
+}
+
+ENTRY(cuStreamSynchronize)(CUstream stream) {
+  NEEDS_CONTEXT("cuStreamSynchronize")
+  from_c(stream).synchronize();
+  return check_context();
+}
+
+ENTRY(cuStreamWaitEvent)(CUstream stream, CUevent event, unsigned) {
+  NEEDS_CONTEXT("cuStreamWaitEvent")
+  from_c(event).wait_in(from_c(stream));
+  return 0;
+}
+
+ENTRY(cuEventCreate)(CUevent* event, unsigned) {
+  NEEDS_CONTEXT("cuEventCreate")
+  *event = reinterpret_cast<CUevent>(new Event);
+  return 0;
+}
+
+ENTRY(cuEventDestroy_v2)(CUevent event) {
+  delete &from_c(event);
+  MAY_FAIL("cuEventDestroy_v2")
+  return 0;
+}
+
+ENTRY(cuEventRecord)(CUevent event, CUstream stream) {
+  NEEDS_CONTEXT("cuEventRecord")
+  from_c(event).record(from_c(stream));
+  return 0;
+}
+
+ENTRY(cuEventSynchronize)(CUevent event) {
+  NEEDS_CONTEXT("cuEventSynchronize")
+  from_c(event).synchronize();
+  return check_context();
+}
+
+ENTRY(cuEventElapsedTime)(float* ms, CUevent from, CUevent to) {
+  NEEDS_CONTEXT("cuEventElapsedTime")
+  const auto read = [](CUevent event, double& at) {
+    Event::State& state = *from_c(event).state;
+    std::lock_guard guard(state.mutex);
+    at = state.ms;
+    return state.n_recorded > 0 && state.n_passed == state.n_recorded;
+  };
+  double begin = 0, end = 0;
+  if (!read(from, begin) || !read(to, end)) return kCudaNotReady;
+  *ms = static_cast<float>(end - begin);
+  return 0;
+}
+
+ENTRY(cuModuleLoadData)(CUmodule* module, const void* image) {
+  NEEDS_CONTEXT("cuModuleLoadData")
+  const auto& header = *static_cast<const TenonEmulatedCode*>(image);
+  if (std::memcmp(header.magic, kTenonEmulatedMagic, sizeof header.magic) != 0) {
+    return kInvalidImage;
+  }
+  // dlopen knows libraries by their names, so each has one of its own.
+  const char* const base = std::getenv("TMPDIR");
+  std::string path = std::string(base != nullptr ? base : "/tmp") + "/tenon_kernel_XXXXXX";
+  const int file = mkstemp(path.data());
+  const char* at = static_cast<const char*>(image) + sizeof header;
+  for (uint64_t left = header.size; file >= 0 && left > 0;) {
+    const ssize_t n = write(file, at, left);
+    if (n <= 0) break;
+    at += n;
+    left -= static_cast<uint64_t>(n);
+  }
+  auto made = std::make_unique<Module>();
+  made->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(file);
+  unlink(path.c_str());
+  if (made->library == nullptr) {
+    std::fprintf(stderr, "emulated CUDA: %s\n", dlerror());
+    return kInvalidImage;
+  }
+  auto** const state = static_cast<TenonEmulatedThread**>(dlsym(made->library, "tenon_emulated"));
+  *state = &device_state();
+  const auto shared =
+      reinterpret_cast<void (*)(char**, char**)>(dlsym(made->library, "tenon_emulated_shared"));
+  if (shared != nullptr) shared(&made->shared_begin, &made->shared_end);
+  *module = reinterpret_cast<CUmodule>(made.release());
+  return 0;
+}
+
+ENTRY(cuModuleUnload)(CUmodule module) {
+  auto* const unloaded = reinterpret_cast<Module*>(module);
+  {
+    std::lock_guard guard(execution);
+    dlclose(unloaded->library);
+  }
+  delete unloaded;
+  MAY_FAIL("cuModuleUnload")
+  return 0;
+}
+
+ENTRY(cuModuleGetFunction)(CUfunction* function, CUmodule module, const char* name) {
+  NEEDS_CONTEXT("cuModuleGetFunction")
+  Module& in = *reinterpret_cast<Module*>(module);
+  const std::string suffix = name;
+  const auto call = reinterpret_cast<Call>(dlsym(in.library, ("tenon_call_" + suffix).c_str()));
+  const auto* const size =
+      static_cast<const unsigned long long*>(dlsym(in.library, ("tenon_size_" + suffix).c_str()));
+  if (call == nullptr || size == nullptr) return kNotFound;
+  in.functions.push_back(std::make_unique<Function>(Function{&in, suffix, call, *size}));
+  *function = reinterpret_cast<CUfunction>(in.functions.back().get());
+  return 0;
+}
+
+ENTRY(cuLaunchKernel)
+(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+ unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
+ void** extra) {
+  NEEDS_CONTEXT("cuLaunchKernel")
+  auto& called = *reinterpret_cast<Function*>(function);
+  if (grid_x == 0 || grid_y == 0 || grid_z == 0 || grid_x > 0x7fffffffu || grid_y > 65535 ||
+      grid_z > 65535) {
+    return invalid(called.name + ": a grid that no device has");
+  }
+  const uint64_t n_threads = uint64_t{block_x} * block_y * block_z;
+  if (n_threads == 0 || n_threads > 1024) return invalid(called.name + ": a block of no size");
+  if (parameters != nullptr || extra == nullptr || extra[0] != kParameterPointer ||
+      extra[2] != kParameterSize || extra[4] != kParameterEnd || shared_bytes != 0) {
+    return invalid(called.name + ": parameters in another way than the emulation knows");
+  }
+  const size_t size = *static_cast<const size_t*>(extra[3]);
+  if (size != called.parameter_bytes || size > 4096) {
+    return invalid(called.name + ": takes " + std::to_string(called.parameter_bytes) +
+                   " bytes of parameters, and not " + std::to_string(size));
+  }
+  Launch launch = {&called, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
+  launch.parameters.resize((called.parameter_bytes + 7) / 8);
+  std::memcpy(launch.parameters.data(), extra[1], size);
+  from_c(stream).enqueue([launch = std::move(launch)] { run_launch(launch); });
+  return 0;
+}

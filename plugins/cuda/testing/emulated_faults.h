@@ -1,0 +1,69 @@
+// Makes calls of the emulated libraries fail on request, for tests of what the plugin does then.
+//
+// TENON_EMULATED_CUDA_FAIL="cuMemAlloc_v2:3" fails the third call of cuMemAlloc_v2 in this process,
+// "cuMemAlloc_v2:3+" that one and all that follow, "cuEventSynchronize:1=719" with this result. A
+// test may say the same while it runs, by tenon_emulated_fail.
+
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+namespace tenon_emulated {
+
+struct Fault {
+  std::mutex mutex;
+  std::string name;
+  long call = 0, n_calls = 0;
+  int result = 0;  // 0: one that suits the function.
+  bool and_all_later = false;
+  std::atomic<bool> is_set{false};
+
+  void set(const char* text) {
+    std::lock_guard guard(mutex);
+    const char* const colon = text != nullptr ? std::strchr(text, ':') : nullptr;
+    is_set = colon != nullptr;
+    if (colon == nullptr) return;
+    name.assign(text, colon);
+    call = std::atol(colon + 1);
+    and_all_later = std::strchr(colon, '+') != nullptr;
+    const char* const equals = std::strchr(colon, '=');
+    result = equals != nullptr ? std::atoi(equals + 1) : 0;
+    n_calls = 0;
+  }
+};
+
+inline Fault& fault() {
+  static Fault& fault = [&]() -> Fault& {
+    static Fault made;
+    made.set(std::getenv("TENON_EMULATED_CUDA_FAIL"));
+    return made;
+  }();
+  return fault;
+}
+
+// What a call of this function returns in place of its work: an unknown error, or, where that would
+// be memory, that there is none; 0: it is not to fail.
+inline int injected(const char* name) {
+  Fault& wanted = fault();
+  if (!wanted.is_set) return 0;
+  std::lock_guard guard(wanted.mutex);
+  if (wanted.name != name) return 0;
+  ++wanted.n_calls;
+  const bool fails =
+      wanted.n_calls == wanted.call || (wanted.and_all_later && wanted.n_calls > wanted.call);
+  if (!fails) return 0;
+  if (wanted.result != 0) return wanted.result;
+  if (std::strstr(name, "nvrtc") != nullptr) return 11;  // NVRTC_ERROR_INTERNAL_ERROR
+  return std::strstr(name, "Alloc") != nullptr ? 2 : 999;
+}
+
+}  // namespace tenon_emulated
+
+extern "C" __attribute__((visibility("default"))) inline __attribute__((used)) void
+tenon_emulated_fail(const char* text) {
+  tenon_emulated::fault().set(text);
+}

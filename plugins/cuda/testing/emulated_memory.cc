@@ -1,0 +1,90 @@
+#include "plugins/cuda/testing/emulated_memory.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace tenon_emulated {
+namespace {
+
+constexpr size_t kMargin = 256;  // The alignment of allocations, too.
+constexpr int kMarginByte = 0xa5, kPoison = 0x7f;
+
+size_t rounded(size_t size) { return (size + kMargin - 1) / kMargin * kMargin; }
+
+}  // namespace
+
+Memory::Memory() : total_(size_t{8} << 30) {
+  if (const char* const bytes = std::getenv("TENON_EMULATED_CUDA_MEMORY")) {
+    total_ = std::strtoull(bytes, nullptr, 10);
+  }
+}
+
+void* Memory::allocate(size_t size) {
+  std::lock_guard guard(mutex_);
+  if (size > total_ - used_) return nullptr;
+  void* const block = std::aligned_alloc(kMargin, rounded(size) + 2 * kMargin);
+  if (block == nullptr) return nullptr;
+  std::byte* const data = static_cast<std::byte*>(block) + kMargin;
+  std::memset(block, kMarginByte, kMargin);
+  std::memset(data, kPoison, size);
+  std::memset(data + size, kMarginByte, rounded(size) - size + kMargin);
+  used_ += size;
+  sizes_[data] = size;
+  return data;
+}
+
+bool Memory::free(void* data, std::string& fault) {
+  std::lock_guard guard(mutex_);
+  const auto found = sizes_.find(static_cast<std::byte*>(data));
+  if (found == sizes_.end()) return false;
+  fault = check_margins(found->first, found->second);
+  std::memset(data, 0x7e, found->second);  // Who still reads it sees that.
+  used_ -= found->second;
+  sizes_.erase(found);
+  std::free(static_cast<std::byte*>(data) - kMargin);
+  return true;
+}
+
+bool Memory::contains(const void* data, size_t size) const {
+  std::lock_guard guard(mutex_);
+  auto* const begin = static_cast<std::byte*>(const_cast<void*>(data));
+  auto next = sizes_.upper_bound(begin);
+  if (next == sizes_.begin()) return false;
+  --next;
+  return begin + size <= next->first + next->second;
+}
+
+std::string Memory::check_margins(const std::byte* data, size_t size) const {
+  const auto is_whole = [](const std::byte* at, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+      if (at[i] != std::byte{kMarginByte}) return false;
+    }
+    return true;
+  };
+  const char* where = nullptr;
+  if (!is_whole(data - kMargin, kMargin)) where = "before";
+  if (!is_whole(data + size, rounded(size) - size + kMargin)) where = "after";
+  if (where == nullptr) return {};
+  return std::string("out of bounds: something wrote ") + where + " an allocation of " +
+         std::to_string(size) + " bytes";
+}
+
+std::string Memory::check() const {
+  std::lock_guard guard(mutex_);
+  for (const auto& [data, size] : sizes_) {
+    if (std::string fault = check_margins(data, size); !fault.empty()) return fault;
+  }
+  return {};
+}
+
+size_t Memory::used() const {
+  std::lock_guard guard(mutex_);
+  return used_;
+}
+
+Memory& memory() {
+  static Memory& memory = *new Memory;
+  return memory;
+}
+
+}  // namespace tenon_emulated

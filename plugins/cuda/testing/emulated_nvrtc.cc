@@ -1,0 +1,225 @@
+// libnvrtc for tests without a GPU: compiles CUDA sources with the host's compiler into a shared
+// library, which the emulated driver opens. Libraries are kept by content in the folder
+// TENON_EMULATED_CUDA_CACHE, if it is set.
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "files/atomic_file.h"
+#include "plugins/cuda/driver/cuda_abi.h"
+#include "plugins/cuda/testing/emulated_abi.h"
+#include "plugins/cuda/testing/emulated_faults.h"
+
+using namespace tenon_cuda;
+using tenon_emulated::injected;
+
+extern char** environ;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr nvrtcResult kOutOfRange = 3;       // NVRTC_ERROR_INVALID_INPUT
+constexpr nvrtcResult kBadProgram = 4;       // NVRTC_ERROR_INVALID_PROGRAM
+constexpr nvrtcResult kFailedToCompile = 6;  // NVRTC_ERROR_COMPILATION
+
+struct Program {
+  std::string source, log, code;
+};
+Program& from_c(nvrtcProgram program) { return *reinterpret_cast<Program*>(program); }
+
+std::string variable(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && value[0] != 0 ? value : otherwise;
+}
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write(const fs::path& path, const std::string& bytes) {
+  tenon_files::AtomicFile file(path.string());
+  file.write(bytes.data(), bytes.size());
+  file.finish();
+}
+
+// For each kernel the function that the driver calls, and the size of its parameters.
+std::string with_calls(const std::string& source) {
+  static const std::regex kernel(R"(KERNEL (\w+)\(PARAMETERS\((\w+)\))");
+  std::string text = source + "\n";
+  for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at) {
+    const std::string name = (*at)[1], type = (*at)[2];
+    text += "KERNEL tenon_call_" + name + "(const void* p) { " + name + "(*(const " + type +
+            "*)p); }\n" + "extern \"C\" __global__ const unsigned long long tenon_size_" + name +
+            ";\nconst unsigned long long tenon_size_" + name + " = sizeof(" + type + ");\n";
+  }
+  return text;
+}
+
+int run(const std::vector<std::string>& command, const fs::path& output) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 2, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t child = 0;
+  const int failure =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) return -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+uint64_t hash(const std::string& bytes) {
+  uint64_t value = 0xcbf29ce484222325;
+  for (const char byte : bytes) value = (value ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
+  return value;
+}
+
+bool compile(Program& program) {
+  const std::string compiler = variable("TENON_EMULATED_CUDA_COMPILER", TENON_EMULATED_COMPILER);
+  const std::string builtins = TENON_EMULATED_BUILTINS;
+  const std::vector<std::string> flags = {
+      "-std=c++17", "-O1", "-shared", "-fPIC",    "-w",    "-ffp-contract=off",
+      "-nostdlib",  "-x",  "c++",     "-include", builtins};
+  const std::string text = with_calls(program.source);
+  std::string key = compiler + "\n" + read(builtins) + text;
+  for (const std::string& flag : flags) key += "\n" + flag;
+  const std::string cache = variable("TENON_EMULATED_CUDA_CACHE", "");
+  std::stringstream name;
+  name << std::hex << hash(key) << "-" << key.size() << ".so";
+  const fs::path kept = fs::path(cache) / name.str();
+  std::error_code failure;
+  if (!cache.empty()) {
+    program.code = read(kept);
+    if (!program.code.empty()) return true;
+    fs::create_directories(cache, failure);
+  }
+
+  const char* const base = std::getenv("TMPDIR");
+  std::string folder = std::string(base != nullptr ? base : "/tmp") + "/tenon_nvrtc_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    program.log = "cannot make a folder under " + folder;
+    return false;
+  }
+  const fs::path in = fs::path(folder) / "kernel.cu", out = fs::path(folder) / "kernel.so",
+                 log = fs::path(folder) / "log";
+  std::ofstream(in) << text;
+  std::vector<std::string> command = {compiler};
+  command.insert(command.end(), flags.begin(), flags.end());
+  for (const std::string& word :
+       {in.string(), std::string("-o"), out.string(), std::string("-lm"), std::string("-lc")}) {
+    command.push_back(word);
+  }
+  const int status = run(command, log);
+  program.log = status == -1 ? compiler + " cannot be run" : read(log);
+  if (status == 0) program.code = read(out);
+  fs::remove_all(folder, failure);
+  if (program.code.empty()) return false;
+  if (!cache.empty()) write(kept, program.code);
+  return true;
+}
+
+}  // namespace
+
+#define ENTRY extern "C" __attribute__((visibility("default"))) nvrtcResult
+
+ENTRY nvrtcVersion(int* major, int* minor) {
+  if (const int result = injected("nvrtcVersion")) return result;
+  *major = 12;
+  *minor = 0;
+  return 0;
+}
+
+ENTRY nvrtcGetNumSupportedArchs(int* n) {
+  if (const int result = injected("nvrtcGetNumSupportedArchs")) return result;
+  *n = 3;
+  return 0;
+}
+
+ENTRY nvrtcGetSupportedArchs(int* architectures) {
+  if (const int result = injected("nvrtcGetSupportedArchs")) return result;
+  architectures[0] = 80;
+  architectures[1] = 90;
+  architectures[2] = 100;
+  return 0;
+}
+
+ENTRY nvrtcCreateProgram(nvrtcProgram* program, const char* source, const char*, int,
+                         const char* const*, const char* const*) {
+  if (const int result = injected("nvrtcCreateProgram")) return result;
+  if (source == nullptr) return kOutOfRange;
+  *program = reinterpret_cast<nvrtcProgram>(new Program{source, {}, {}});
+  return 0;
+}
+
+ENTRY nvrtcDestroyProgram(nvrtcProgram* program) {
+  delete &from_c(*program);
+  *program = nullptr;
+  return injected("nvrtcDestroyProgram");
+}
+
+ENTRY nvrtcCompileProgram(nvrtcProgram program, int, const char* const*) {
+  if (const int result = injected("nvrtcCompileProgram")) return result;
+  return compile(from_c(program)) ? 0 : kFailedToCompile;
+}
+
+ENTRY nvrtcGetProgramLogSize(nvrtcProgram program, size_t* size) {
+  if (const int result = injected("nvrtcGetProgramLogSize")) return result;
+  *size = from_c(program).log.size() + 1;
+  return 0;
+}
+
+ENTRY nvrtcGetProgramLog(nvrtcProgram program, char* log) {
+  if (const int result = injected("nvrtcGetProgramLog")) return result;
+  std::strcpy(log, from_c(program).log.c_str());
+  return 0;
+}
+
+ENTRY nvrtcGetCUBINSize(nvrtcProgram program, size_t* size) {
+  if (const int result = injected("nvrtcGetCUBINSize")) return result;
+  if (from_c(program).code.empty()) return kBadProgram;
+  *size = sizeof(TenonEmulatedCode) + from_c(program).code.size();
+  return 0;
+}
+
+ENTRY nvrtcGetCUBIN(nvrtcProgram program, char* to) {
+  if (const int result = injected("nvrtcGetCUBIN")) return result;
+  const std::string& code = from_c(program).code;
+  TenonEmulatedCode header = {{}, code.size()};
+  std::memcpy(header.magic, kTenonEmulatedMagic, sizeof header.magic);
+  std::memcpy(to, &header, sizeof header);
+  std::memcpy(to + sizeof header, code.data(), code.size());
+  return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* nvrtcGetErrorString(
+    nvrtcResult result) {
+  switch (result) {
+    case 0:
+      return "NVRTC_SUCCESS";
+    case kFailedToCompile:
+      return "NVRTC_ERROR_COMPILATION";
+    default:
+      return "NVRTC_ERROR_INTERNAL_ERROR";
+  }
+}

@@ -1,0 +1,57 @@
+// Streams and events of the emulated driver. Work runs at once on the caller's thread, or, with
+// TENON_EMULATED_CUDA_LATE=MICROSECONDS, on a thread of the stream, each piece so much later.
+
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace tenon_emulated {
+
+class Stream {
+ public:
+  using Job = std::function<void()>;
+
+  Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream();  // After all of its work.
+
+  void enqueue(Job job);
+  void synchronize();
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  bool is_busy_ = false, is_ending_ = false;
+  std::thread thread_;
+};
+
+struct Event {
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    uint64_t n_recorded = 0, n_passed = 0;
+    double ms = 0;
+  };
+  std::shared_ptr<State> state = std::make_shared<State>();
+
+  void record(Stream& stream);
+  void wait_in(Stream& stream);
+  void synchronize();
+};
+
+// The first thing that work did wrong; every call fails from then on until the context is released.
+void fail_context(const std::string& text);
+bool context_has_failed();
+void reset_context();
+
+}  // namespace tenon_emulated

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Puts NVRTC, which compiles the CUDA plugin's kernels, into build/nvrtc, an environment of Python's
+set -eu
+
+folder=build/nvrtc
+wanted="nvidia-cuda-nvrtc==13.5.37"
+
+[ "$(cat $folder/packages 2>/dev/null || true)" != "$wanted" ] || exit 0
+echo "-- installing $wanted into $folder" >&2
+mkdir -p build
+python3 -m venv --clear "$folder"
+if ! "$folder/bin/pip" install --quiet --disable-pip-version-check "$wanted"; then
+  echo "setup: this failed: $folder/bin/pip install $wanted" >&2
+  exit 1
+fi
+echo "$wanted" >"$folder/packages"
