@@ -38,7 +38,7 @@ static void stops_where_an_assertion_fails() {
   try {
     f(12.f);
   } catch (const Error& error) {
-    std::cout << error.what() << "\n";
+    std::cout << error.message() << "\n";
   }
   show("best", best);
 }
@@ -50,7 +50,7 @@ static void the_host_is_called() {
     return y;
   };
   const auto f = function([&](const Tensor& x) { return host_call(x, halved, x * x); });
-  const Tensor x = tensor<float>({3}, {});
+  const Tensor x = scalar(3.f);
   const Tape tape;
   tape.watch(x);
   const Tensor y = f(x);
@@ -73,13 +73,12 @@ static void the_host_language_ran_before() {
 }
 
 static void static_arguments_are_part_of_the_code() {
-  const Function scaled([](std::span<const Tensor> in, const Statics& statics) {
+  const auto scaled = function([](const Tensor& x, const Statics& statics) {
     const int64_t by = statics.at("by").as_int();
     std::cout << "tracing for " << by << "\n";
-    return std::vector<Tensor>{in[0] * by};
+    return x * by;
   });
-  const Tensor number(3.f);
-  for (const int by : {2, 5, 2}) show("scaled", scaled({&number, 1}, {{"by", by}})[0]);
+  for (const int by : {2, 5, 2}) show("scaled", scaled(3.f, Statics{{"by", by}}));
 }
 
 static void variables_are_read_at_each_call() {
@@ -111,21 +110,16 @@ static void a_variable_made_at_every_call() {
   try {
     wrong(1.f);
   } catch (const Error& error) {
-    std::cout << error.what() << "\n";
+    std::cout << error.message() << "\n";
   }
 }
 
 static void sizes_may_stay_open() {
-  const Function mean_row(
-      [](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
-        return {mean(in[0], {.axes = {0}})};
-      },
-      {.name = "mean_row",
-       .signature = std::vector<InputSpec>{{.name = "rows", .shape = {TENON_SIZE_UNKNOWN, 2}}}});
-  const Tensor two[] = {matrix<float>({{1, 2}, {3, 4}})};
-  const Tensor three[] = {matrix<float>({{1, 2}, {3, 4}, {8, 9}})};
-  show("of two", mean_row(two)[0]);
-  show("of three", mean_row(three)[0]);
+  const auto mean_row = function(
+      [](const Tensor& rows) { return mean(rows, {.axes = {0}}); },
+      {.name = "mean_row", .signature = {{.name = "rows", .shape = {TENON_SIZE_UNKNOWN, 2}}}});
+  show("of two", mean_row(matrix<float>({{1, 2}, {3, 4}})));
+  show("of three", mean_row(matrix<float>({{1, 2}, {3, 4}, {8, 9}})));
   std::cout << mean_row.traces()[0].text();
 }
 
@@ -157,11 +151,9 @@ static void branches_and_loops() {
   show("eager", magnitude(-3.f));
   show("traced", function(magnitude)(-3.f));
   const auto power = function([](const Tensor& x, const Tensor& n) {
-    const auto [i, y] = while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
-                                   [&](const Tensor& i, const Tensor& y) {
-                                     return std::array{i + 1, y * x};
-                                   },
-                                   0, 1.f);
+    const auto [i, y] = while_loop(
+        [&](const Tensor& i, const Tensor&) { return less(i, n); },
+        [&](const Tensor& i, const Tensor& y) { return std::pair(i + 1, y * x); }, 0, 1.f);
     return y;
   });
   show("2 to the power of 10", power(2.f, 10));
@@ -169,24 +161,22 @@ static void branches_and_loops() {
 }
 
 static void lists_gather() {
-  const auto running = [](std::span<const Tensor> in, const Statics&) {
-    const Tensor& xs = in[0];
+  const auto running = [](const Tensor& xs) {
     const Tensor n = shape(xs)[0];
     const TensorList each = TensorList::unstack(xs);
-    const auto found =
+    const auto [i, sum, sums] =
         while_loop([&](const Tensor& i, const Tensor&, const TensorList&) { return less(i, n); },
                    [&](const Tensor& i, const Tensor& sum, const TensorList& sums) {
                      const Tensor next = sum + each[i];
-                     return std::array<Tensor, 3>{i + 1, next, sums.push(next)};
+                     return std::tuple(i + 1, next, sums.push(next));
                    },
                    0, 0.f, TensorList(kFloat32));
-    return std::vector<Tensor>{TensorList(found[2]).stack(n)};
+    return sums.stack(n);
   };
-  const Function sums(running,
-                      {.signature = std::vector<InputSpec>{{.shape = {TENON_SIZE_UNKNOWN}}}});
+  const auto sums = function(running, {.signature = {{.shape = {TENON_SIZE_UNKNOWN}}}});
   for (const Tensor& xs : {vector<float>({1, 2, 4}), vector<float>({5, 6})}) {
-    show("eager", running({&xs, 1}, {})[0]);
-    show("traced", sums({&xs, 1})[0]);
+    show("eager", running(xs));
+    show("traced", sums(xs));
   }
   std::cout << "traces: " << sums.traces().size() << "\n";
 }
@@ -196,7 +186,7 @@ static void there_is_no_value_yet() {
   try {
     f(-1.f);
   } catch (const Error& error) {
-    std::cout << error.what() << "\n";
+    std::cout << error.message() << "\n";
   }
 }
 

@@ -7,19 +7,16 @@ using namespace tenon;
 
 static void save() {
   const Variable w(matrix<float>({{1}, {2}}), {.name = "w"});
-  const Function predict([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
-    return {matmul(in[0], w)};
-  });
-  const Function train([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
+  const auto predict = function([&](const Tensor& x) { return matmul(x, w); });
+  const auto train = function([&](const Tensor& x, const Tensor& y) {
     const Tape tape;
-    const Tensor loss = sum(square(matmul(in[0], w) - in[1]));
-    w.assign(w - 0.25f * tape.gradient(loss, w));
-    return {loss};
+    const Tensor loss = sum(square(matmul(x, w) - y));
+    w -= 0.25f * tape.gradient(loss, w);
+    return loss;
   });
-  const InputSpec inputs[] = {
-      {.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}, .size_names = {"n", ""}},
-      {.name = "y", .shape = {TENON_SIZE_UNKNOWN, 1}, .size_names = {"n", ""}}};
-  Program::save("line", {{"predict", predict.trace({inputs, 1})}, {"train", train.trace(inputs)}});
+  const InputSpec x = {.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}, .size_names = {"n", ""}};
+  const InputSpec y = {.name = "y", .shape = {TENON_SIZE_UNKNOWN, 1}, .size_names = {"n", ""}};
+  Program::save("line", {{"predict", predict.trace({x})}, {"train", train.trace({x, y})}});
 }
 
 static Tensor xs() { return matrix<float>({{1, 0}, {0, 1}, {1, 1}}); }
@@ -28,10 +25,9 @@ static Tensor ys() { return matrix<float>({{3}, {-1}, {2}}); }
 static void open_and_train() {
   const Program line("line");
   const Function predict = line.function("predict"), train = line.function("train");
-  const Tensor in[] = {xs(), ys()};
-  std::cout << "before: " << transpose(predict({in, 1})[0]) << "\n";
-  for (int step = 0; step < 100; ++step) train(in);
-  std::cout << "after: " << transpose(predict({in, 1})[0]) << "\n";
+  std::cout << "before: " << transpose(predict(xs())[0]) << "\n";
+  for (int step = 0; step < 100; ++step) train(xs(), ys());
+  std::cout << "after: " << transpose(predict(xs())[0]) << "\n";
   for (const Variable& v : line.variables()) std::cout << v.name() << " has learned\n";
 }
 
@@ -41,8 +37,7 @@ static void read_onnx() {
   for (const InputSpec& input : only.signatures[0].inputs) {
     std::cout << "takes " << input.name << "\n";
   }
-  const Tensor in[] = {xs()};
-  std::cout << transpose(model.function()(in)[0]) << "\n";
+  std::cout << transpose(model.function()(xs())[0]) << "\n";
 }
 
 static void publish_one() {
@@ -59,23 +54,23 @@ static void publish_one() {
 }
 
 static void save_signatures() {
-  const Function scale(
-      [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {
-        return {cast(in[0], {.to = kFloat32}) * statics.at("by").as_double()};
+  const auto scale = function(
+      [](const Tensor& x, const Statics& statics) {
+        return cast(x, {.to = kFloat32}) * statics.at("by").as_double();
       },
       {.name = "scale", .defaults = {{"by", 1.0}}});
   const Shape open = {TENON_SIZE_UNKNOWN};
   const InputSpec numbers = {.name = "x", .shape = open, .size_names = {"n"}};
   const InputSpec bytes = {"x", kUint8, open, {"n"}};
-  Program::save("scales", {{"scale", scale.trace({&numbers, 1})},
-                           {"scale", scale.trace({&bytes, 1})},
-                           {"scale", scale.trace({&bytes, 1}, {{"by", 0.5}})}});
+  Program::save("scales", {{"scale", scale.trace({numbers})},
+                           {"scale", scale.trace({bytes})},
+                           {"scale", scale.trace({bytes}, {{"by", 0.5}})}});
 
   const Function read = Program("scales").function("scale");
-  const Tensor in[] = {vector<uint8_t>({1, 2})};
-  std::cout << read(in)[0] << " " << read(in, {{"by", 0.5}})[0] << "\n";
+  const Tensor x = vector<uint8_t>({1, 2});
+  std::cout << read(x)[0] << " " << read(x, Statics{{"by", 0.5}})[0] << "\n";
   try {
-    read(in, {{"by", 2.0}});
+    read(x, Statics{{"by", 2.0}});
   } catch (const Error& error) {
     std::cout << error.message() << "\n";
   }
@@ -85,7 +80,7 @@ static void say_what_is_unknown() {
   try {
     Program("line").function("classify");
   } catch (const Error& error) {
-    std::cout << error.what() << "\n";
+    std::cout << error.message() << "\n";
   }
 }
 
