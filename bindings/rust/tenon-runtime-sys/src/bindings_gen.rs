@@ -3580,6 +3580,21 @@ pub struct tenon_triangular_solve_attrs {
     pub left: bool,
 }
 /// ```text
+/// Sizes that an attribute takes from a tensor instead of from the attribute struct.
+/// ```
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tenon_size_argument {
+    /// ```text
+    /// The name of an attribute that holds a size or a list of sizes: "shape", "starts".
+    /// ```
+    pub attribute: tenon_string,
+    /// ```text
+    /// int64: of one axis for a list of sizes, without axes for a single size.
+    /// ```
+    pub sizes: *mut tenon_tensor,
+}
+/// ```text
 /// Receives lines of the log, from any thread and several at a time.
 /// ```
 #[repr(C)]
@@ -3863,7 +3878,8 @@ pub struct tenon_custom_op {
     /// ```
     pub compute: Option<unsafe extern "C" fn(payload: *mut c_void, attrs: *const c_void, inputs: *const tenon_host_array, n_inputs: usize, outputs: *const tenon_host_array, n_outputs: usize) -> *mut tenon_error>,
     /// ```text
-    /// Computes the outputs by calling ops; NULL if there is `compute`.
+    /// Computes the outputs by calling ops, of the types that `infer` gives; NULL if there is
+    /// `compute`.
     /// ```
     pub decompose: Option<unsafe extern "C" fn(payload: *mut c_void, scope: *mut tenon_scope, attrs: *const c_void, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error>,
     /// ```text
@@ -4403,9 +4419,9 @@ pub struct tenon_kernel {
     /// ```text
     /// Makes a kernel ready for these dtypes, ranks, stride classes and attributes, or refuses:
     /// returns NULL with *out_kernel NULL and, if it likes, a reason in *out_reason: static text that
-    /// messages put behind the device's name, such as "has no room for such windows". An error is for
-    /// what went wrong. Sizes are unknown unless the signature says SHAPED. The host keeps the kernel
-    /// and launches it many times, so all that is slow belongs here.
+    /// messages put behind the device's name, such as "has no room for such windows". The reason "out
+    /// of memory" is reported as that error, and later calls ask again. Sizes are unknown unless the
+    /// signature says SHAPED. The host keeps a kernel for many launches: slow work belongs here.
     /// ```
     pub prepare: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_kernel_request, out_kernel: *mut *mut tenon_kernel_p, out_traits: *mut tenon_kernel_traits, out_reason: *mut tenon_string) -> *mut tenon_error>,
 }
@@ -4953,13 +4969,15 @@ functions! {
     /// @param inputs       `n_inputs` tensors; NULL for an optional one that is not given.
     /// @param n_inputs     How many. Optional ones at the end may be left out.
     /// @param out_outputs  Receives `n_outputs` tensors. All NULL if the call fails.
-    /// @param n_outputs    How many: as many as the op gives, or fewer, and the rest is dropped.
+    /// @param n_outputs    How many: as many as the op gives, or fewer, and the rest is dropped. Of
+    ///                     split, unstack and meshgrid: as many as they give.
     ///
     /// @return NULL, or an error for the caller to free, whose message begins with the op's name:
     ///   - TENON_NOT_FOUND if there is no such op.
     ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated to an earlier
     ///     call or is of another context, the inputs lie on more than one device, their number, dtypes
-    ///     or shapes break one of the op's rules, an attribute does, or the op has fewer outputs.
+    ///     or shapes break one of the op's rules, an attribute does, or the op has another number of
+    ///     outputs.
     ///   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may, or if
     ///     an output's size depends on data and the device cannot be waited for.
     ///   - TENON_OUT_OF_RANGE if an index is outside of its axis; on a device that works on after a call
@@ -4973,6 +4991,33 @@ functions! {
     /// @since 0.1, unstable
     /// ```
     fn tenon_call(scope: *mut tenon_scope, op: u32, attrs: *const c_void, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
+    /// ```text
+    /// Calls an op with sizes that are computed: fill, iota, broadcast_to, reshape, slice, pad, split,
+    /// the random ops and every other op with sizes among its attributes.
+    ///
+    /// In a traced function, sizes computed from tenon_shape() by add, sub, mul, floor_div, mod, neg,
+    /// minimum, maximum, prod, concat, stack, indexing and constants stay symbolic: one trace serves all
+    /// of them. The values of other int64 tensors are read when the function runs, which ends a segment
+    /// and makes the host wait for the device. Outside of a trace the host reads the values at once.
+    ///
+    /// @param scope        As in tenon_call().
+    /// @param op           As in tenon_call(), but no custom op.
+    /// @param attrs        As in tenon_call(); the attributes that `sizes` names are ignored.
+    /// @param sizes        `n_sizes` attributes and their values, each attribute at most once.
+    /// @param n_sizes      How many; 0 makes it tenon_call().
+    /// @param inputs       As in tenon_call().
+    /// @param n_inputs     As in tenon_call().
+    /// @param out_outputs  As in tenon_call().
+    /// @param n_outputs    As in tenon_call().
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_INVALID_ARGUMENT if the op has no size attribute of that name, an attribute is named
+    ///     twice, or a value is not int64 or has the wrong number of axes.
+    ///   - What tenon_call() returns.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_call_sized(scope: *mut tenon_scope, op: u32, attrs: *const c_void, sizes: *const tenon_size_argument, n_sizes: usize, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
     /// ```text
     /// Gives the number of an op by its name. Any thread.
     ///
@@ -5338,6 +5383,7 @@ functions! {
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `tape` is not a tape.
+    ///   - TENON_FAILED_PRECONDITION if the tape is giving gradients: a derivative cannot reset it.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -5445,9 +5491,9 @@ functions! {
     ///
     /// @param scope          Where it runs; the callback receives it.
     /// @param function       The function. Its destructor runs before this call returns.
-    /// @param inputs         `n_inputs` arguments. They are differentiated by where they are floating. A
-    ///                       tensor that occurs twice reaches the function as two tensors, with a
-    ///                       gradient for each, so it may see other handles than those given.
+    /// @param inputs         `n_inputs` arguments. They are differentiated by where they are floating.
+    ///                       The function receives handles of its own: a tensor that occurs twice has
+    ///                       a gradient for each, and one that the function captured has none.
     /// @param n_inputs       How many.
     /// @param options        NULL for the defaults: an argument that the output does not reach gets
     ///                       zeros.
@@ -5662,7 +5708,9 @@ functions! {
     ///
     /// @param scope       Where.
     /// @param dlpack      The loan, which is taken over: its deleter runs exactly once, with the
-    ///                    tensor's last owner, after the copy, or when this call fails.
+    ///                    tensor's last owner, after the copy, or when this call fails. Strides may be
+    ///                    negative: elements then lie before `data`. The stride of an axis of size 1 is
+    ///                    ignored.
     /// @param stream      The stream on which the producer wrote it; NULL for host memory.
     /// @param copy        Whether to copy in any case.
     /// @param out_tensor  Receives the tensor.
@@ -5737,9 +5785,11 @@ functions! {
     /// @param shape       `rank` sizes, none negative; may be NULL for rank 0.
     /// @param rank        At most TENON_MAX_RANK.
     /// @param strides     `rank` strides in elements, which keep every element inside of `data`; NULL
-    ///                    for row-major without gaps.
-    /// @param data        The memory, whose first element is the tensor's first. It is copied if it is
-    ///                    not aligned for its dtype.
+    ///                    for row-major without gaps. A stride may be negative; that of an axis of size
+    ///                    1 is ignored.
+    /// @param data        The memory. Its first element is the tensor's first along axes whose stride is
+    ///                    positive, and the last along those whose stride is negative. It is copied if
+    ///                    it is not aligned for its dtype.
     /// @param size        Its bytes, at least those that shape and strides reach.
     /// @param deleter     Runs exactly once, when the memory is needed no more: with the tensor's last
     ///                    owner, after the copy, or when this call fails.
@@ -5747,7 +5797,7 @@ functions! {
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
-    ///     size or stride negative, an element outside of `data`, or a pointer NULL.
+    ///     size negative, an element outside of `data`, or a pointer NULL.
     ///   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or its limit is used up.
     ///
     /// @since 0.1, unstable
@@ -5804,7 +5854,48 @@ functions! {
     /// ```
     fn tenon_tensor_rank(tensor: *const tenon_tensor) -> usize;
     /// ```text
+    /// Gives the size of one axis.
+    ///
+    /// Inside of a function that has no signature, reading a size that differs from call to call makes
+    /// the trace serve that size alone. tenon_shape() gives sizes as a tensor, for which one trace
+    /// serves all.
+    ///
+    /// @param tensor    The tensor.
+    /// @param axis      The axis; a negative one counts from the end.
+    /// @param out_size  Receives the size; 0 if the call fails.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, it has no such axis, or `out_size` is
+    /// NULL.
+    ///   - TENON_FAILED_PRECONDITION inside of a function, if the size is unknown by the function's
+    ///     signature or depends on data, or if the tensor's trace is not under way on this thread.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_tensor_size(tensor: *const tenon_tensor, axis: i64, out_size: *mut i64) -> *mut tenon_error;
+    /// ```text
+    /// Gives the sizes of all axes, or an error where they cannot be read: tenon_tensor_size() for each.
+    ///
+    /// @param tensor     The tensor.
+    /// @param out_shape  Receives as many sizes as the rank, alive as long as the tensor; NULL if the
+    ///                   call fails.
+    /// @param out_rank   Receives the rank; 0 if the call fails. NULL if it is not needed.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_shape` is NULL.
+    ///   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
+    ///     signature or depends on data, or if the tensor's trace is not under way on this thread.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_tensor_read_shape(tensor: *const tenon_tensor, out_shape: *mut *const i64, out_rank: *mut usize) -> *mut tenon_error;
+    /// ```text
     /// Gives the sizes.
+    ///
+    /// Inside of a function it reads each of them, as tenon_tensor_size() does. It cannot return an
+    /// error: where a size cannot be read, it gives the size in the call that is traced, or 0 if there
+    /// is none, and the call of the function fails with the error that tenon_tensor_size() gives. The
+    /// size of a tensor that outlives its trace is 0 if it is unknown.
     ///
     /// @param tensor  The tensor.
     ///
@@ -5814,7 +5905,8 @@ functions! {
     /// ```
     fn tenon_tensor_shape(tensor: *const tenon_tensor) -> *const i64;
     /// ```text
-    /// Gives the strides, in elements. They say how the value happens to lie, and nothing about it.
+    /// Gives the strides, in elements. Strides describe the memory layout only. Inside of a function it
+    /// reads the sizes, as tenon_tensor_shape() does, and gives row-major strides for them.
     ///
     /// @param tensor  The tensor.
     ///
@@ -5824,7 +5916,8 @@ functions! {
     /// ```
     fn tenon_tensor_strides(tensor: *const tenon_tensor) -> *const i64;
     /// ```text
-    /// Gives the number of elements.
+    /// Gives the number of elements. Inside of a function it reads the sizes, as tenon_tensor_shape()
+    /// does.
     ///
     /// @param tensor  The tensor.
     ///
@@ -5834,7 +5927,8 @@ functions! {
     /// ```
     fn tenon_tensor_count(tensor: *const tenon_tensor) -> i64;
     /// ```text
-    /// Gives the bytes that a dense copy of the value takes.
+    /// Gives the bytes that a dense copy of the value takes. Inside of a function it reads the sizes, as
+    /// tenon_tensor_shape() does.
     ///
     /// @param tensor  The tensor.
     ///
@@ -6248,6 +6342,11 @@ functions! {
     ///   - TENON_FAILED_PRECONDITION if a traced tensor's value was asked for or a tensor came from
     ///     another trace, the callback makes a variable at every call, or functions call each other
     ///     without end.
+    ///   - TENON_OUT_OF_RANGE if an op finds an index out of range. That does not stop the function: it
+    ///     runs to its end and stores the variables that it assigns, before and after the op; then the
+    ///     call fails, or, on an asynchronous device, the scope's next wait or read. Only an assertion,
+    ///     tenon_check_numerics() and a host call stop a function; variables then hold what was assigned
+    ///     before. Called eagerly (tenon_context_run_functions_eagerly()), the callback stops at the op.
     ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_call() gives for
     ///     the ops in it.
     ///   - What the callback returned. What was traced before stays as it was.

@@ -8,6 +8,7 @@ use tenon_sys as sys;
 use crate::error::{check, Result};
 use crate::scope::current;
 use crate::tensor::Tensor;
+use crate::text::c_text;
 
 type Raw = *mut sys::tenon_tensor;
 
@@ -64,6 +65,38 @@ pub(crate) fn call_many(
             n_outputs,
         ))?;
         Ok(outputs.into_iter().map(|raw| Tensor::adopt(raw)).collect())
+    }
+}
+
+/// The output of an op that takes some of its sizes from tensors.
+pub(crate) fn call_sized(
+    op: u32,
+    attrs: *const c_void,
+    sizes: &[(&str, &Tensor)],
+    inputs: &[Raw],
+) -> Result<Tensor> {
+    let sizes: Vec<_> = sizes
+        .iter()
+        .map(|(name, value)| sys::tenon_size_argument {
+            attribute: c_text(name),
+            sizes: value.raw(),
+        })
+        .collect();
+    let mut output = ptr::null_mut();
+    // SAFETY: as in `call`; names and sizes outlive the call, too.
+    unsafe {
+        check(sys::tenon_call_sized(
+            current()?,
+            op,
+            attrs,
+            sizes.as_ptr(),
+            sizes.len(),
+            inputs.as_ptr(),
+            inputs.len(),
+            &mut output,
+            1,
+        ))?;
+        Ok(Tensor::adopt(output))
     }
 }
 

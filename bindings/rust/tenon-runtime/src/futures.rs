@@ -215,7 +215,7 @@ impl Tensor {
             )));
         }
         let scope = current()?;
-        let mut elements = vec![T::ZERO; self.count()];
+        let mut elements = vec![T::ZERO; self.count()?];
         let (data, size) = (
             elements.as_mut_ptr(),
             std::mem::size_of_val(elements.as_slice()),

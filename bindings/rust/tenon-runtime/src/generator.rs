@@ -54,7 +54,7 @@ impl Generator {
     /// The state, six u32, to be saved.
     ///
     /// ```
-    /// assert_eq!(tenon::Generator::new(1)?.state()?.shape(), [6]);
+    /// assert_eq!(tenon::Generator::new(1)?.state()?.shape()?, [6]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn state(&self) -> Result<Tensor> {
@@ -89,7 +89,7 @@ impl Generator {
     ///
     /// ```
     /// let x = tenon::Generator::new(1)?.uniform(&[2, 3], 0., 1.)?;
-    /// # assert_eq!(x.shape(), [2, 3]);
+    /// # assert_eq!(x.shape()?, [2, 3]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn uniform(&self, shape: &[i64], low: f64, high: f64) -> Result<Tensor> {
@@ -125,7 +125,7 @@ impl Generator {
     ///
     /// ```
     /// let x = tenon::Generator::new(1)?.normal(&[2, 3], 0., 0.1)?;
-    /// # assert_eq!(x.shape(), [2, 3]);
+    /// # assert_eq!(x.shape()?, [2, 3]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn normal(&self, shape: &[i64], mean: f64, deviation: f64) -> Result<Tensor> {
@@ -189,7 +189,7 @@ impl Generator {
     /// ```
     /// let x = tenon::Tensor::full(1f32, &[8])?;
     /// let y = tenon::Generator::new(1)?.dropout(&x, 0.5)?;
-    /// # assert_eq!(y.shape(), [8]);
+    /// # assert_eq!(y.shape()?, [8]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn dropout<'a>(&self, x: impl Operand<'a>, p: f64) -> Result<Tensor> {

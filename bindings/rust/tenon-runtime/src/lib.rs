@@ -38,6 +38,7 @@ mod custom_op;
 mod device;
 mod dlpack;
 mod dtype;
+mod dynamic_shapes;
 mod effects;
 mod error;
 mod function;
@@ -85,6 +86,9 @@ pub use custom_op::{CustomOp, RegisteredOp};
 pub use device::{Device, DeviceInfo, DeviceKind, MemoryInfo};
 pub use dlpack::DlpackTensor;
 pub use dtype::{DType, Element, BF16, F16};
+pub use dynamic_shapes::{
+    dynamic_broadcast_to, dynamic_full, dynamic_iota, dynamic_reshape, dynamic_slice,
+};
 pub use effects::{assert_that, host_call, print, set_print};
 pub use error::{Code, Error, Result};
 pub use function::{run_functions_eagerly, Function};

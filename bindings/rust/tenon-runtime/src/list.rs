@@ -136,7 +136,7 @@ impl List {
     /// ```
     /// # use tenon::{tensor, List};
     /// let list = List::like(tensor![0.], 0)?.push(tensor![5.])?;
-    /// assert_eq!(list.stack()?.shape(), [1, 1]);
+    /// assert_eq!(list.stack()?.shape()?, [1, 1]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn stack(&self) -> Result<Tensor> {

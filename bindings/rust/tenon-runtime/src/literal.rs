@@ -12,7 +12,7 @@ use crate::tensor::Tensor;
 /// use tenon::{tensor, DType};
 ///
 /// let x = tensor![[1., 2.], [3., 4.]]?;
-/// assert_eq!((x.dtype(), x.shape()), (DType::F32, &[2, 2][..]));
+/// assert_eq!((x.dtype(), x.shape()?), (DType::F32, &[2, 2][..]));
 /// assert_eq!(tensor![f64; 1., 2.]?.dtype(), DType::F64);
 /// assert_eq!(tensor![7u8]?.dtype(), DType::U8);
 /// # tenon::Result::Ok(())
@@ -34,7 +34,7 @@ macro_rules! tensor {
 ///
 /// ```
 /// let x = tenon::Tensor::from_nested::<f32, _>(&[[1., 2.], [3., 4.]])?;
-/// assert_eq!(x.shape(), [2, 2]);
+/// assert_eq!(x.shape()?, [2, 2]);
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Nested<T> {
@@ -130,7 +130,7 @@ impl Tensor {
     ///
     /// ```
     /// let x = tenon::Tensor::from_nested::<i64, _>(&[[1, 2, 3]])?;
-    /// assert_eq!(x.shape(), [1, 3]);
+    /// assert_eq!(x.shape()?, [1, 3]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn from_nested<T: Element, N: Nested<T>>(nested: &N) -> Result<Self> {
@@ -144,7 +144,7 @@ impl Tensor {
     ///
     /// ```
     /// let x = tenon::Tensor::from_literal(&[[1.0], [2.0]])?;
-    /// assert_eq!(x.shape(), [2, 1]);
+    /// assert_eq!(x.shape()?, [2, 1]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn from_literal<L: Literal>(literal: &L) -> Result<Self> {

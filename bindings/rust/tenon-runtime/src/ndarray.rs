@@ -32,11 +32,13 @@ macro_rules! from_ndarray {
 macro_rules! to_ndarray {
     ($tensor:expr, $kind:ty) => {{
         let tensor: &$crate::Tensor = &$tensor;
-        tensor.to_vec::<$kind>().map(|elements| {
+        tensor.to_vec::<$kind>().and_then(|elements| {
             let shape: ::std::vec::Vec<usize> =
-                tensor.shape().iter().map(|&size| size as usize).collect();
-            ::ndarray::ArrayD::from_shape_vec(::ndarray::IxDyn(&shape), elements)
-                .expect("a tensor has as many elements as its shape says")
+                tensor.shape()?.iter().map(|&size| size as usize).collect();
+            ::std::result::Result::Ok(
+                ::ndarray::ArrayD::from_shape_vec(::ndarray::IxDyn(&shape), elements)
+                    .expect("a tensor has as many elements as its shape says"),
+            )
         })
     }};
 }

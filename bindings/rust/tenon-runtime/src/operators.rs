@@ -8,6 +8,7 @@ use std::ops::{
 use crate::error::{Code, Error, Result};
 use crate::operand::Operand;
 use crate::ops;
+use crate::scope::is_tracing;
 use crate::tensor::Tensor;
 use crate::variable::Variable;
 
@@ -110,17 +111,20 @@ impl Tensor {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn select(&self, axis: i64, index: i64) -> Result<Tensor> {
-        let size = self.size(axis)?;
-        if index < -size || index >= size {
-            return Err(Error::new(
-                Code::OutOfRange,
-                format!("select: index {index} is outside [-{size}, {size}) of axis {axis}"),
-            ));
+        // A traced function reads no size, so that one trace serves all; there an index that is out
+        // of range fails in squeeze.
+        if !is_tracing()? {
+            let size = self.size(axis)?;
+            if index < -size || index >= size {
+                return Err(Error::new(
+                    Code::OutOfRange,
+                    format!("select: index {index} is outside [-{size}, {size}) of axis {axis}"),
+                ));
+            }
         }
-        let start = if index < 0 { index + size } else { index };
         self.slice_with()
-            .starts(&[start])
-            .ends(&[start + 1])
+            .starts(&[index])
+            .ends(&[if index == -1 { i64::MAX } else { index + 1 }])
             .axes(&[axis])
             .run()?
             .squeeze(&[axis])
@@ -151,22 +155,5 @@ impl Tensor {
             .ends(&[end])
             .axes(&[axis])
             .run()
-    }
-
-    /// The size of an axis. Negative ones count from the end.
-    ///
-    /// ```
-    /// assert_eq!(tenon::tensor![[1., 2.]]?.size(-1)?, 2);
-    /// # tenon::Result::Ok(())
-    /// ```
-    pub fn size(&self, axis: i64) -> Result<i64> {
-        let rank = self.rank() as i64;
-        if axis < -rank || axis >= rank {
-            return Err(Error::new(
-                Code::OutOfRange,
-                format!("size: axis {axis} is outside [-{rank}, {rank})"),
-            ));
-        }
-        Ok(self.shape()[(if axis < 0 { axis + rank } else { axis }) as usize])
     }
 }

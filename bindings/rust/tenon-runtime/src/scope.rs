@@ -114,6 +114,12 @@ pub(crate) fn current() -> Result<*mut sys::tenon_scope> {
     Ok(scope)
 }
 
+/// Whether the current scope traces a function.
+pub(crate) fn is_tracing() -> Result<bool> {
+    // SAFETY: the current scope is of this thread.
+    Ok(unsafe { sys::tenon_scope_is_tracing(current()?) })
+}
+
 #[cold]
 fn use_own_scope() -> Result<*mut sys::tenon_scope> {
     OWN.try_with(|own| {

@@ -10,7 +10,7 @@ use tenon_sys as sys;
 use crate::dtype::{DType, Element};
 use crate::error::{check, invalid, Result};
 use crate::panics::drop_payload;
-use crate::scope::current;
+use crate::scope::{current, is_tracing};
 use crate::text::{c_text, view, OwnedText};
 
 shared_handle! {
@@ -21,7 +21,7 @@ shared_handle! {
     ///
     /// let x = tensor![[1., 2.], [3., 4.]]?;
     /// let y = ((&x * 2)? + tensor![10., 20.])?;
-    /// assert_eq!(y.shape(), [2, 2]);
+    /// assert_eq!(y.shape()?, [2, 2]);
     /// assert_eq!(y.to_vec::<f32>()?, [12., 24., 16., 28.]);
     /// # tenon::Result::Ok(())
     /// ```
@@ -65,7 +65,7 @@ impl Tensor {
     ///
     /// ```
     /// let x = tenon::Tensor::from_slice(&[1u8, 2, 3, 4], &[2, 2])?;
-    /// assert_eq!(x.shape(), [2, 2]);
+    /// assert_eq!(x.shape()?, [2, 2]);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Self> {
@@ -172,48 +172,74 @@ impl Tensor {
         unsafe { sys::tenon_tensor_rank(self.raw()) }
     }
 
-    /// The sizes of the axes.
+    /// The sizes of the axes. It fails in a traced function where a size is unknown.
     ///
     /// ```
-    /// assert_eq!(tenon::tensor![[1., 2.]]?.shape(), [1, 2]);
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.shape()?, [1, 2]);
     /// # tenon::Result::Ok(())
     /// ```
-    pub fn shape(&self) -> &[i64] {
+    pub fn shape(&self) -> Result<&[i64]> {
+        let (mut data, mut rank) = (ptr::null(), 0);
         // SAFETY: the sizes live as long as the tensor.
-        unsafe { sizes(sys::tenon_tensor_shape(self.raw()), self.rank()) }
+        unsafe {
+            check(sys::tenon_tensor_read_shape(
+                self.raw(),
+                &mut data,
+                &mut rank,
+            ))?;
+            Ok(sizes(data, rank))
+        }
     }
 
-    /// The strides in elements. They describe the memory layout only.
+    /// The size of an axis; a negative one counts from the end. It fails where there is no such axis,
+    /// and in a traced function where the size is unknown.
     ///
     /// ```
-    /// assert_eq!(tenon::tensor![[1., 2.], [3., 4.]]?.strides(), [2, 1]);
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.size(-1)?, 2);
     /// # tenon::Result::Ok(())
     /// ```
-    pub fn strides(&self) -> &[i64] {
-        // SAFETY: as above.
-        unsafe { sizes(sys::tenon_tensor_strides(self.raw()), self.rank()) }
-    }
-
-    /// The number of elements.
-    ///
-    /// ```
-    /// assert_eq!(tenon::tensor![[1., 2.]]?.count(), 2);
-    /// # tenon::Result::Ok(())
-    /// ```
-    pub fn count(&self) -> usize {
-        // SAFETY: the tensor is live. A count is not negative.
-        unsafe { sys::tenon_tensor_count(self.raw()) as usize }
-    }
-
-    /// The bytes of a dense copy.
-    ///
-    /// ```
-    /// assert_eq!(tenon::tensor![[1., 2.]]?.bytes(), 8);
-    /// # tenon::Result::Ok(())
-    /// ```
-    pub fn bytes(&self) -> usize {
+    pub fn size(&self, axis: i64) -> Result<i64> {
+        let mut size = 0;
         // SAFETY: the tensor is live.
-        unsafe { sys::tenon_tensor_bytes(self.raw()) }
+        unsafe { check(sys::tenon_tensor_size(self.raw(), axis, &mut size))? };
+        Ok(size)
+    }
+
+    /// The strides in elements. They describe the memory layout only. It fails where
+    /// [`Tensor::shape`] does.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.], [3., 4.]]?.strides()?, [2, 1]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn strides(&self) -> Result<&[i64]> {
+        let rank = self.shape()?.len();
+        // SAFETY: the strides live as long as the tensor.
+        unsafe { Ok(sizes(sys::tenon_tensor_strides(self.raw()), rank)) }
+    }
+
+    /// The number of elements. It fails where [`Tensor::shape`] does.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.count()?, 2);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn count(&self) -> Result<usize> {
+        self.shape()?;
+        // SAFETY: the tensor is live.
+        Ok(unsafe { sys::tenon_tensor_count(self.raw()) } as usize) // A count is not negative.
+    }
+
+    /// The bytes of a dense copy. It fails where [`Tensor::shape`] does.
+    ///
+    /// ```
+    /// assert_eq!(tenon::tensor![[1., 2.]]?.bytes()?, 8);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn bytes(&self) -> Result<usize> {
+        self.shape()?;
+        // SAFETY: the tensor is live.
+        Ok(unsafe { sys::tenon_tensor_bytes(self.raw()) })
     }
 
     /// The name of the device; none for a number.
@@ -248,7 +274,7 @@ impl Tensor {
     /// ```
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.require::<T>("to_vec")?;
-        let mut elements = vec![T::ZERO; self.count()];
+        let mut elements = vec![T::ZERO; self.count()?];
         self.read_into(&mut elements)?;
         Ok(elements)
     }
@@ -289,7 +315,10 @@ impl Tensor {
         // SAFETY: as many elements as the tensor has, which live as long and are never written.
         unsafe {
             let data = sys::tenon_tensor_data(self.raw()).cast::<T>();
-            Ok((!data.is_null()).then(|| slice::from_raw_parts(data, self.count())))
+            if data.is_null() {
+                return Ok(None);
+            }
+            Ok(Some(slice::from_raw_parts(data, self.count()?)))
         }
     }
 
@@ -328,22 +357,6 @@ impl Tensor {
     pub unsafe fn donate(self) -> Result<Self> {
         check(sys::tenon_tensor_donate(self.raw()))?;
         Ok(self)
-    }
-
-    /// The sizes as a tensor, to compute with: inside of a function, those of each call.
-    ///
-    /// ```
-    /// let x = tenon::tensor![[1., 2.]]?;
-    /// assert_eq!(x.shape_tensor()?.to_vec::<i64>()?, [1, 2]);
-    /// # tenon::Result::Ok(())
-    /// ```
-    pub fn shape_tensor(&self) -> Result<Self> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: the tensor is live.
-        unsafe {
-            check(sys::tenon_shape(current()?, self.raw(), &mut raw))?;
-            Ok(Self::adopt(raw))
-        }
     }
 
     fn require<T: Element>(&self, who: &str) -> Result<()> {
@@ -468,7 +481,12 @@ impl fmt::Display for Tensor {
 
 impl fmt::Debug for Tensor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Tensor({}{:?}", self.dtype(), self.shape())?;
+        write!(out, "Tensor({}", self.dtype())?;
+        // Reading sizes while a function is traced would fix its trace to them.
+        match is_tracing().and_then(|tracing| if tracing { Ok(&[][..]) } else { self.shape() }) {
+            Ok(shape) if shape.len() == self.rank() => write!(out, "{shape:?}")?,
+            _ => write!(out, " of rank {}", self.rank())?,
+        }
         if let Some(device) = self.device() {
             write!(out, " on {device}")?;
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tenon::{
     cond, custom_gradient, grad, gradients, scan, tensor, while_loop, Backward, Code, Context,
-    CustomGradient, CustomOp, Function, List, Result, Scope, Static, Tape, Tensor, TensorType,
-    Variable,
+    CustomGradient, CustomOp, DType, Function, FunctionOptions, InputSpec, List, Result, Scope,
+    Static, Tape, Tensor, TensorType, Variable,
 };
 
 fn number(x: f32) -> Tensor {
@@ -41,6 +41,24 @@ fn functions_take_tuples_and_vectors() -> Result<()> {
     let out = reverse.call([&tensor![1.]?, &tensor![2.]?])?;
     assert_eq!(out[0].item::<f32>()?, 2.);
     assert_eq!(pair.count_traces(), 1);
+    Ok(())
+}
+
+#[test]
+fn one_trace_serves_an_index_at_every_size() -> Result<()> {
+    let any_size = InputSpec::new(DType::F32, &[None]);
+    let last = FunctionOptions::new()
+        .signature(&[any_size])
+        .create(|x: Tensor| {
+            // Sizes that no call has fixed cannot be read, and printing reads none.
+            assert_eq!(x.size(0).unwrap_err().code(), Code::FailedPrecondition);
+            assert_eq!(x.shape().unwrap_err().code(), Code::FailedPrecondition);
+            assert_eq!(format!("{x:?}"), "Tensor(f32 of rank 1 on cpu:0)");
+            x.select(0, -1)
+        })?;
+    assert_eq!(last.call(&tensor![1., 2.]?)?.item::<f32>()?, 2.);
+    assert_eq!(last.call(&tensor![1., 2., 3.]?)?.item::<f32>()?, 3.);
+    assert_eq!(last.count_traces(), 1);
     Ok(())
 }
 

@@ -197,6 +197,7 @@ fn structs_from_120_are_laid_out_as_in_c() {
 
 #[test]
 fn structs_from_160_are_laid_out_as_in_c() {
+    layout!(tenon_size_argument, 24, 8, attribute: 0, sizes: 16);
     layout!(tenon_log_callback, 24, 8, function: 0, payload: 8, destroy: 16);
     layout!(tenon_plugin_option, 48, 8, plugin: 0, key: 16, value: 32);
     layout!(tenon_context_options, 88, 8, struct_size: 0, log_level: 4, log: 8, plugin_paths: 32, n_plugin_paths: 40, plugin_options: 48, n_plugin_options: 56, memory_limit_bytes: 64, threads: 72, numeric_policy: 76, fallback_policy: 80, deterministic: 84);
@@ -236,11 +237,11 @@ fn structs_from_160_are_laid_out_as_in_c() {
     layout!(tenon_kernel_request, 56, 8, struct_size: 0, flags: 4, line: 8, attrs: 16, n_inputs: 24, n_outputs: 32, inputs: 40, outputs: 48);
     layout!(tenon_kernel_traits, 8, 4, struct_size: 0, flags: 4);
     layout!(tenon_kernel, 48, 8, op: 0, attrs_size: 4, signature: 8, name: 24, prepare: 40);
-    layout!(tenon_loop_instruction, 40, 8, line: 0, attrs: 8, inputs: 16, n_inputs: 24, dtype: 28, flags: 32, reserved: 36);
 }
 
 #[test]
 fn structs_from_200_are_laid_out_as_in_c() {
+    layout!(tenon_loop_instruction, 40, 8, line: 0, attrs: 8, inputs: 16, n_inputs: 24, dtype: 28, flags: 32, reserved: 36);
     layout!(tenon_loop_request, 72, 8, struct_size: 0, flags: 4, n_inputs: 8, n_instructions: 16, n_outputs: 24, inputs: 32, instructions: 40, outputs: 48, row_axes: 56, n_row_inputs: 60, head: 64);
     layout!(tenon_view, 56, 8, buffer: 0, byte_offset: 8, data: 16, sizes: 24, strides: 32, dtype: 40, rank: 44, strides_class: 46, reserved: 48);
     layout!(tenon_error_record, 24, 8, state: 0, site: 4, index: 8, bound: 16);

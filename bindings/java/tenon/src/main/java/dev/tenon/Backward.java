@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a derivative may use; valid while it runs.
+ * The arguments of a derivative; valid while it runs.
  *
  * @param inputs those of the forward call; an optional one may be null
  * @param outputs those of the forward call

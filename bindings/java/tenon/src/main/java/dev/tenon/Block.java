@@ -2,14 +2,14 @@ package dev.tenon;
 
 import java.util.List;
 
-/** Code that takes tensors and gives tensors: a branch, the body of a loop, code of the host. */
+/** Code that maps tensors to tensors: a branch, the body of a loop, a host callback. */
 @FunctionalInterface
 public interface Block {
   /**
-   * Runs the code. Tensors that it makes are freed when it returns, except those that it gives.
+   * Runs the code. Tensors that it creates are freed when it returns, except its outputs.
    *
-   * @param inputs what it takes
-   * @return what it gives
+   * @param inputs the inputs
+   * @return the outputs
    */
   List<Tensor> apply(List<Tensor> inputs);
 }

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 final class Callbacks {
   private Callbacks() {}
 
-  /** Code that takes tensors and gives tensors. */
+  /** Code that maps tensors to tensors. */
   @FunctionalInterface
   interface TensorCode {
     Tensor[] run(Tensor[] inputs);
@@ -50,7 +50,7 @@ final class Callbacks {
     void log(int level, String message);
   }
 
-  /** Memory that is lent, and what runs when it is free. */
+  /** Imported host memory, and the callback that runs once it is no longer used. */
   record Loan(MemorySegment data, Runnable done) {}
 
   private record Completion<T>(Supplier<T> value, CompletableFuture<T> future) {
@@ -250,7 +250,7 @@ final class Callbacks {
 
   // ---- tensors across a callback
 
-  /** Tensors that C lends, with an owner of our own that ends with the scope. */
+  /** Borrowed tensors; the scope releases the references added here. */
   static Tensor[] share(Scope in, long at, long count) {
     Tensor[] all = new Tensor[(int) count];
     for (int i = 0; i < all.length; ++i) {

@@ -224,14 +224,10 @@ public final class Context extends NativeHandle {
    * @return the device
    */
   public Device device(String name) {
-    Local local = Local.get();
-    long at = local.reserve(8);
-    long error = C.tenon_context_find_device(handle(), local.string(name), at);
-    long device = Memory.getLong(at);
-    local.release(at);
-    Reference.reachabilityFence(this);
-    Calls.check(error);
-    return new Device(device);
+    return new Device(
+        get(
+            (context, out) ->
+                C.tenon_context_find_device(context, Local.get().string(name), out)));
   }
 
   /**
@@ -314,16 +310,13 @@ public final class Context extends NativeHandle {
    * @param path its file
    */
   public void loadPlugin(String path) {
-    Local local = Local.get();
-    long at = local.top;
-    long error = C.tenon_context_load_plugin(handle(), local.string(path));
-    local.release(at);
-    Calls.check(error);
+    run(context -> C.tenon_context_load_plugin(context, Local.get().string(path)));
   }
 
   /** Cancels the calls that are under way in its scopes; they throw at their next check. */
   public void cancel() {
     C.tenon_context_cancel(handle());
+    Reference.reachabilityFence(this);
   }
 
   /**
@@ -333,6 +326,7 @@ public final class Context extends NativeHandle {
    */
   public void runFunctionsEagerly(boolean eagerly) {
     C.tenon_context_run_functions_eagerly(handle(), eagerly);
+    Reference.reachabilityFence(this);
   }
 
   /**
@@ -342,11 +336,7 @@ public final class Context extends NativeHandle {
    * @param enabled whether it runs
    */
   public void setPass(String name, boolean enabled) {
-    Local local = Local.get();
-    long at = local.top;
-    long error = C.tenon_context_set_pass(handle(), local.string(name), enabled);
-    local.release(at);
-    Calls.check(error);
+    run(context -> C.tenon_context_set_pass(context, Local.get().string(name), enabled));
   }
 
   /** Frees it, once nothing uses it. The shared context stays. */

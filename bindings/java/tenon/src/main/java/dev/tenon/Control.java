@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Branches and loops that choose by values, eager and inside of functions.
+ * Branches and loops that choose by values, eagerly and in functions.
  *
  * <pre>{@code
  * Tensor y = Control.cond(x.greater(0), () -> x.square(), () -> x.neg());
@@ -26,7 +26,7 @@ public final class Control {
 
   private static final int MOST_OUTPUTS = 64;
 
-  /** How the gradient of a loop inside of a function finds what it needs of each trip. */
+  /** How the gradient of a loop inside a function keeps the residuals of each iteration. */
   public enum LoopPolicy {
     /** Each trip leaves it. */
     STACK,
@@ -37,7 +37,7 @@ public final class Control {
   }
 
   /**
-   * What one of two branches gives.
+   * Returns the output of one of two branches.
    *
    * @param predicate a bool without axes
    * @param then runs if it is true
@@ -49,7 +49,7 @@ public final class Control {
   }
 
   /**
-   * What one of two branches gives, which take nothing.
+   * Returns the outputs of one of two branches, which take no inputs.
    *
    * @param predicate a bool without axes
    * @param then runs if it is true
@@ -79,7 +79,7 @@ public final class Control {
   }
 
   /**
-   * What the block gives that an index chooses; where there is none, the last.
+   * Returns the outputs of the block at an index; of the last one if the index is out of range.
    *
    * @param index an int64 without axes
    * @param blocks take nothing and give outputs of the same types
@@ -113,9 +113,9 @@ public final class Control {
   /**
    * Runs a block as long as a condition holds.
    *
-   * @param condition takes what is carried; gives one bool without axes
-   * @param body takes what is carried; gives what is carried on
-   * @param initial what is carried at first
+   * @param condition takes the carried values; returns a bool without axes
+   * @param body takes the carried values; returns the next ones
+   * @param initial the initial carried values
    * @return what is carried when the condition fails
    */
   public static List<Tensor> whileLoop(Block condition, Block body, Tensor... initial) {
@@ -125,11 +125,11 @@ public final class Control {
   /**
    * Runs a block as long as a condition holds.
    *
-   * @param policy how a gradient finds what it needs
+   * @param policy how residuals are kept
    * @param maxTrips more are an error; 0 for any number, which BOUNDED does not allow
-   * @param condition takes what is carried; gives one bool without axes
-   * @param body takes what is carried; gives what is carried on
-   * @param initial what is carried at first
+   * @param condition takes the carried values; returns a bool without axes
+   * @param body takes the carried values; returns the next ones
+   * @param initial the initial carried values
    * @return what is carried when the condition fails
    */
   public static List<Tensor> whileLoop(
@@ -160,21 +160,21 @@ public final class Control {
   }
 
   /**
-   * What a scan gives.
+   * Results of a scan.
    *
-   * @param carried what is carried at the end
-   * @param stacked what the body gave beside, along a new first axis
+   * @param carried the final carried values
+   * @param stacked the other outputs of the body, stacked along a new first axis
    */
   public record Scanned(List<Tensor> carried, List<Tensor> stacked) {}
 
   /**
    * Runs a block for each element of tensors along their first axis, from the first to the last.
    *
-   * @param body takes what is carried and an element of each of {@code xs}; gives what is carried on
-   *     and then what is stacked
-   * @param initial what is carried at first
+   * @param body takes the carried values and an element of each of {@code xs}; returns the next carried
+   *     values and then the values to stack
+   * @param initial the initial carried values
    * @param xs tensors of one length
-   * @return what is carried at the end, and what was stacked
+   * @return the final carried values and the stacked outputs
    */
   public static Scanned scan(Block body, List<Tensor> initial, List<Tensor> xs) {
     return scan(LoopPolicy.STACK, false, body, initial, xs);
@@ -183,13 +183,13 @@ public final class Control {
   /**
    * Runs a block for each element of tensors along their first axis.
    *
-   * @param policy how a gradient finds what it needs
+   * @param policy how residuals are kept
    * @param reverse from the last element to the first
-   * @param body takes what is carried and an element of each of {@code xs}; gives what is carried on
-   *     and then what is stacked
-   * @param initial what is carried at first
+   * @param body takes the carried values and an element of each of {@code xs}; returns the next carried
+   *     values and then the values to stack
+   * @param initial the initial carried values
    * @param xs tensors of one length
-   * @return what is carried at the end, and what was stacked
+   * @return the final carried values and the stacked outputs
    */
   public static Scanned scan(
       LoopPolicy policy, boolean reverse, Block body, List<Tensor> initial, List<Tensor> xs) {
@@ -224,7 +224,7 @@ public final class Control {
   }
 
   /**
-   * The sizes of a tensor, to compute with: inside of a function, those of each call.
+   * The sizes of a tensor as a tensor. In a function they are those of each call.
    *
    * @param x any tensor
    * @return an int64 of one axis

@@ -3,7 +3,7 @@ package dev.tenon;
 import java.util.List;
 
 /**
- * An op that a program brings along. It gives the types of its outputs, and computes in host memory
+ * An op that a program defines. It infers the types of its outputs, and computes in host memory
  * ({@link Computed}) or by calling ops ({@link Composite}). Its code may be called from any thread;
  * what it throws arrives unchanged where the op was called.
  *

@@ -7,7 +7,7 @@ import java.lang.ref.Reference;
 
 /** A device of a context. */
 public final class Device extends NativeHandle {
-  /** What a device is. */
+  /** The kind of a device. */
   public enum Kind {
     /** The host's processor. */
     CPU,
@@ -18,9 +18,9 @@ public final class Device extends NativeHandle {
   }
 
   /**
-   * What a device is.
+   * Description of a device.
    *
-   * @param kind what kind of device
+   * @param kind the kind of device
    * @param name "cpu:0"
    * @param description the processor's or board's name
    * @param vendor may be empty
@@ -37,14 +37,14 @@ public final class Device extends NativeHandle {
       long features, long memoryBytes, long maxBufferBytes, int computeUnits, int vectorBits) {}
 
   /**
-   * What a device's memory holds for a context.
+   * Memory statistics of a device in one context.
    *
-   * @param liveBytes held by tensors
-   * @param peakBytes the most that was ever live
-   * @param heldBytes taken from the device
-   * @param liveBuffers how many buffers are live
-   * @param allocations how often the device was asked for memory
-   * @param limitBytes what the context allows; 0 for no limit
+   * @param liveBytes bytes held by tensors
+   * @param peakBytes the maximum of {@code liveBytes}
+   * @param heldBytes bytes allocated from the device, in use or cached
+   * @param liveBuffers number of live buffers
+   * @param allocations number of allocations from the device
+   * @param limitBytes the context's limit; 0 for none
    */
   public record MemoryInfo(
       long liveBytes, long peakBytes, long heldBytes, long liveBuffers, long allocations,
@@ -66,9 +66,9 @@ public final class Device extends NativeHandle {
   }
 
   /**
-   * What it is.
+   * Describes the device.
    *
-   * @return the facts
+   * @return the description
    */
   public Info info() {
     Local local = Local.get();
@@ -96,9 +96,9 @@ public final class Device extends NativeHandle {
   }
 
   /**
-   * What its memory holds now.
+   * Current memory statistics.
    *
-   * @return the figures
+   * @return the statistics
    */
   public MemoryInfo memory() {
     Local local = Local.get();
@@ -120,22 +120,15 @@ public final class Device extends NativeHandle {
   }
 
   /**
-   * Gives memory that is kept for later tensors back to the device.
+   * Returns cached memory to the device.
    *
-   * @return how many bytes that were
+   * @return the number of bytes
    */
   public long trim() {
-    Local local = Local.get();
-    long at = local.reserve(8);
-    long error = C.tenon_device_trim(handle(), at);
-    long freed = Memory.getLong(at);
-    local.release(at);
-    Reference.reachabilityFence(this);
-    Calls.check(error);
-    return freed;
+    return get(C::tenon_device_trim);
   }
 
-  /** Starts {@code peakBytes} anew from what is live now. */
+  /** Resets {@code peakBytes} to {@code liveBytes}. */
   public void resetPeak() {
     C.tenon_device_reset_peak(handle());
     Reference.reachabilityFence(this);

@@ -8,8 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * What code does beside giving values, at once or as part of a trace: it prints, checks, and calls
- * the host.
+ * Side effects, eagerly or as part of a trace: printing, assertions and host callbacks.
  */
 public final class Effects {
   private Effects() {}
@@ -77,10 +76,10 @@ public final class Effects {
   }
 
   /**
-   * Calls code that runs eagerly, inside of functions too.
+   * Calls Java code that runs eagerly, in functions too.
    *
-   * @param code takes the inputs; gives tensors of the types of {@code like}
-   * @param inputs what it takes
+   * @param code takes the inputs; returns tensors of the types of {@code like}
+   * @param inputs the inputs
    * @param like tensors of the outputs' dtypes and shapes
    * @return the outputs
    */
@@ -105,10 +104,10 @@ public final class Effects {
   }
 
   /**
-   * Calls code of one tensor that gives one of the same type.
+   * Calls Java code that maps a tensor to one of the same type.
    *
-   * @param code what runs eagerly
-   * @param input what it takes
+   * @param code the code, which runs eagerly
+   * @param input the input
    * @return the output
    */
   public static Tensor hostCall(UnaryOperator<Tensor> code, Tensor input) {

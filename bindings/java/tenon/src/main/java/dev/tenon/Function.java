@@ -22,13 +22,13 @@ import java.util.function.UnaryOperator;
  * <p>What the code does beside calls of ops happens when it is traced.
  */
 public final class Function extends NativeHandle {
-  /** The code of a function. */
+  /** The body of a function. */
   @FunctionalInterface
   public interface Body {
     /**
      * Runs when the function is traced.
      *
-     * @param inputs what the call gives
+     * @param inputs the inputs of the call
      * @param statics the static arguments: Boolean, Long, Double, String, List and Map
      * @return the outputs
      */
@@ -60,7 +60,7 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets the most outputs that the code gives. Default: 16.
+     * Sets the maximum number of outputs. Default: 16.
      *
      * @param maxOutputs the number
      * @return this
@@ -145,11 +145,11 @@ public final class Function extends NativeHandle {
     }
   }
 
-  private static final int LEAST_ROOM = 64;
+  private static final int MIN_ROOM = 64;
 
   private final int maxOutputs;
 
-  /** Takes over a function that gives at most so many outputs. */
+  /** Takes over a function with at most this many outputs. */
   Function(long handle, int maxOutputs) {
     super(Tracker.Kind.FUNCTION, handle, false);
     this.maxOutputs = maxOutputs;
@@ -183,7 +183,7 @@ public final class Function extends NativeHandle {
   /**
    * A function of any number of tensors.
    *
-   * @param code takes tensors and gives tensors
+   * @param code maps tensors to tensors
    * @return the function
    */
   public static Function ofBlock(Block code) {
@@ -193,7 +193,7 @@ public final class Function extends NativeHandle {
   /**
    * A function of one tensor.
    *
-   * @param code takes a tensor and gives one
+   * @param code maps a tensor to one
    * @return the function
    */
   public static Function of(UnaryOperator<Tensor> code) {
@@ -203,7 +203,7 @@ public final class Function extends NativeHandle {
   /**
    * A function of two tensors.
    *
-   * @param code takes two tensors and gives one
+   * @param code maps two tensors to one
    * @return the function
    */
   public static Function of(BinaryOperator<Tensor> code) {
@@ -213,7 +213,7 @@ public final class Function extends NativeHandle {
   /**
    * A function of three tensors.
    *
-   * @param code takes three tensors and gives one
+   * @param code maps three tensors to one
    * @return the function
    */
   public static Function of(Function3 code) {
@@ -231,9 +231,9 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * Calls a function that gives one output.
+   * Calls a function with one output.
    *
-   * @param inputs what it takes
+   * @param inputs the inputs
    * @return the output
    */
   public Tensor apply(Tensor... inputs) {
@@ -260,7 +260,7 @@ public final class Function extends NativeHandle {
   /**
    * Calls it.
    *
-   * @param inputs what it takes
+   * @param inputs the inputs
    * @return all outputs
    */
   public List<Tensor> call(Tensor... inputs) {
@@ -272,7 +272,7 @@ public final class Function extends NativeHandle {
    *
    * @param statics by their names: null, Boolean, Integer, Long, Double, String, an enum, a tensor,
    *     variable, generator or function, and Lists and Maps of these
-   * @param inputs what it takes
+   * @param inputs the inputs
    * @return all outputs
    */
   public List<Tensor> call(Map<String, ?> statics, Tensor... inputs) {
@@ -307,20 +307,16 @@ public final class Function extends NativeHandle {
   public Trace traceFor(Map<String, ?> statics, Tensor... inputs) {
     Local local = Local.get();
     long scope = local.scope();
-    long at = local.top;
-    try {
-      long out = local.reserve(8);
-      long given = local.handles(inputs);
-      long values = Statics.writeAll(local, statics);
-      Calls.check(
-          C.tenon_function_find_trace(
-              scope, handle(), given, inputs.length, values, statics.size(), out));
-      return new Trace(Memory.getLong(out));
-    } finally {
-      local.release(at);
-      Reference.reachabilityFence(inputs);
-      Reference.reachabilityFence(this);
-    }
+    Trace trace =
+        new Trace(
+            get(
+                (function, out) ->
+                    C.tenon_function_find_trace(
+                        scope, function, local.handles(inputs), inputs.length,
+                        Statics.writeAll(local, statics), statics.size(), out)));
+    Reference.reachabilityFence(inputs);
+    Reference.reachabilityFence(statics);
+    return trace;
   }
 
   /**
@@ -343,34 +339,24 @@ public final class Function extends NativeHandle {
   public Trace trace(Map<String, ?> statics, InputSpec... specs) {
     Local local = Local.get();
     long scope = local.scope();
-    long at = local.top;
-    try {
-      long out = local.reserve(8);
-      long types = InputSpec.writeAll(local, List.of(specs));
-      long values = Statics.writeAll(local, statics);
-      Calls.check(
-          C.tenon_function_trace(
-              scope, handle(), types, specs.length, values, statics.size(), out));
-      return new Trace(Memory.getLong(out));
-    } finally {
-      local.release(at);
-      Reference.reachabilityFence(this);
-    }
+    Trace trace =
+        new Trace(
+            get(
+                (function, out) ->
+                    C.tenon_function_trace(
+                        scope, function, InputSpec.writeAll(local, List.of(specs)), specs.length,
+                        Statics.writeAll(local, statics), statics.size(), out)));
+    Reference.reachabilityFence(statics);
+    return trace;
   }
 
   /**
-   * The function of the same inputs that gives the gradients of the sum of the floating outputs.
+   * The function that computes the gradients of the sum of the floating outputs, from the same inputs.
    *
-   * @return gives a gradient by each floating input
+   * @return a function with an output for each floating input
    */
   public Function gradient() {
-    Local local = Local.get();
-    long at = local.reserve(8);
-    long error = C.tenon_function_gradient(handle(), at);
-    long made = Memory.getLong(at);
-    local.release(at);
-    Calls.check(error);
-    return new Function(made, Math.max(maxOutputs, LEAST_ROOM));
+    return new Function(get(C::tenon_function_gradient), Math.max(maxOutputs, MIN_ROOM));
   }
 
   /**
@@ -379,16 +365,11 @@ public final class Function extends NativeHandle {
    * @return in the order in which they were made
    */
   public List<Trace> traces() {
-    Local local = Local.get();
     List<Trace> all = new ArrayList<>();
-    long count = C.tenon_function_count_traces(handle());
+    long count = read(C::tenon_function_count_traces);
     for (long i = 0; i < count; ++i) {
-      long at = local.reserve(8);
-      long error = C.tenon_function_get_trace(handle(), i, at);
-      long trace = Memory.getLong(at);
-      local.release(at);
-      Calls.check(error);
-      all.add(new Trace(trace));
+      long index = i;
+      all.add(new Trace(get((f, out) -> C.tenon_function_get_trace(f, index, out))));
     }
     return all;
   }
@@ -399,13 +380,6 @@ public final class Function extends NativeHandle {
    * @return the text
    */
   public String explain() {
-    Local local = Local.get();
-    long at = local.reserve(16);
-    try {
-      Calls.check(C.tenon_function_explain(handle(), at));
-      return Local.takeText(at);
-    } finally {
-      local.release(at);
-    }
+    return text(C::tenon_function_explain);
   }
 }

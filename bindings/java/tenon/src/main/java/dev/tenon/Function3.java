@@ -1,6 +1,6 @@
 package dev.tenon;
 
-/** Code that takes three tensors and gives one. */
+/** Code that maps three tensors to one. */
 @FunctionalInterface
 public interface Function3 {
   /**

@@ -27,13 +27,21 @@ public final class Generator extends NativeHandle {
     return made;
   }
 
+  private static long scope() {
+    return Local.get().scope();
+  }
+
+  private Tensor tensor(Getter call) {
+    return Local.get().adopt(get(call));
+  }
+
   /**
-   * Starts anew.
+   * Restarts the sequence.
    *
    * @param seed the key
    */
   public void seed(long seed) {
-    Calls.check(C.tenon_generator_seed(Local.get().scope(), handle(), seed));
+    run(generator -> C.tenon_generator_seed(scope(), generator, seed));
   }
 
   /**
@@ -42,14 +50,7 @@ public final class Generator extends NativeHandle {
    * @return the state
    */
   public Tensor state() {
-    Local local = Local.get();
-    long scope = local.scope();
-    long at = local.reserve(8);
-    long error = C.tenon_generator_read(scope, handle(), at);
-    long state = Memory.getLong(at);
-    local.release(at);
-    Calls.check(error);
-    return local.adopt(state);
+    return tensor((generator, out) -> C.tenon_generator_read(scope(), generator, out));
   }
 
   /**
@@ -58,7 +59,7 @@ public final class Generator extends NativeHandle {
    * @param state what {@link #state} gave
    */
   public void setState(Tensor state) {
-    Calls.check(C.tenon_generator_assign(Local.get().scope(), handle(), state.handle()));
+    run(generator -> C.tenon_generator_assign(scope(), generator, state.handle()));
     Reference.reachabilityFence(state);
   }
 
@@ -82,18 +83,11 @@ public final class Generator extends NativeHandle {
    * @return the numbers
    */
   public Tensor uniform(DType dtype, double low, double high, long... shape) {
-    Local local = Local.get();
-    long scope = local.scope();
-    long at = local.top;
-    long out = local.reserve(8);
-    long sizes = local.longs(shape);
-    long error =
-        C.tenon_generator_uniform(
-            scope, handle(), dtype.bits(), sizes, shape.length, low, high, out);
-    long drawn = Memory.getLong(out);
-    local.release(at);
-    Calls.check(error);
-    return local.adopt(drawn);
+    return tensor(
+        (generator, out) ->
+            C.tenon_generator_uniform(
+                scope(), generator, dtype.bits(), Local.get().longs(shape), shape.length, low, high,
+                out));
   }
 
   /**
@@ -116,18 +110,11 @@ public final class Generator extends NativeHandle {
    * @return the numbers
    */
   public Tensor normal(DType dtype, double mean, double scale, long... shape) {
-    Local local = Local.get();
-    long scope = local.scope();
-    long at = local.top;
-    long out = local.reserve(8);
-    long sizes = local.longs(shape);
-    long error =
-        C.tenon_generator_normal(
-            scope, handle(), dtype.bits(), sizes, shape.length, mean, scale, out);
-    long drawn = Memory.getLong(out);
-    local.release(at);
-    Calls.check(error);
-    return local.adopt(drawn);
+    return tensor(
+        (generator, out) ->
+            C.tenon_generator_normal(
+                scope(), generator, dtype.bits(), Local.get().longs(shape), shape.length, mean, scale,
+                out));
   }
 
   /**
@@ -162,18 +149,13 @@ public final class Generator extends NativeHandle {
   private Tensor call(int op, OpAttrs attrs, Tensor... inputs) {
     Local local = Local.get();
     long scope = local.scope();
-    long at = local.top;
-    try {
-      long out = local.reserve(8);
-      long given = local.handles(inputs);
-      long written = attrs.write(local);
-      Calls.check(
-          C.tenon_generator_call(
-              scope, handle(), op, written, given, inputs.length, out, 1));
-      return local.adopt(Memory.getLong(out));
-    } finally {
-      local.release(at);
-      Reference.reachabilityFence(inputs);
-    }
+    Tensor drawn =
+        tensor(
+            (generator, out) ->
+                C.tenon_generator_call(
+                    scope, generator, op, attrs.write(local), local.handles(inputs),
+                    inputs.length, out, 1));
+    Reference.reachabilityFence(inputs);
+    return drawn;
   }
 }

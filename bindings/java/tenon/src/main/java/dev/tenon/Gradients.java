@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Gradients of lambdas, and derivatives that a program brings along.
+ * Gradients of lambdas, and custom derivatives.
  *
  * <pre>{@code
  * UnaryOperator<Tensor> cube = x -> x.mul(x).mul(x);
@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
  * UnaryOperator<Tensor> curvature = Gradients.grad(slope);
  * }</pre>
  *
- * <p>What a lambda throws arrives unchanged where the outer call was made.
+ * <p>An exception that a lambda throws arrives unchanged at the outer call.
  */
 public final class Gradients {
   private Gradients() {}
@@ -31,9 +31,9 @@ public final class Gradients {
   public record VariableGradient(Variable variable, Tensor gradient) {}
 
   /**
-   * What code gave, and the gradients of its first output.
+   * Outputs of code, and the gradients of the first one.
    *
-   * @param outputs what it gave
+   * @param outputs the outputs
    * @param gradients by each argument; null for one that is not floating
    * @param variables by each trainable variable that it read
    */
@@ -42,7 +42,7 @@ public final class Gradients {
     /**
      * The first output.
      *
-     * @return what was differentiated
+     * @return the differentiated output
      */
     public Tensor value() {
       return outputs.get(0);
@@ -50,10 +50,10 @@ public final class Gradients {
   }
 
   /**
-   * The function that gives the gradient of another's sum.
+   * The function that computes the gradient of another function's sum.
    *
-   * @param f takes a tensor and gives one
-   * @return takes the same tensor and gives the gradient by it
+   * @param f maps a tensor to one
+   * @return maps the same tensor to its gradient
    */
   public static UnaryOperator<Tensor> grad(UnaryOperator<Tensor> f) {
     return x -> valueAndGradients(in -> List.of(f.apply(in.get(0))), x).gradients().get(0);
@@ -62,8 +62,8 @@ public final class Gradients {
   /**
    * Calls code, and differentiates its only output.
    *
-   * @param code what runs
-   * @param inputs what it takes
+   * @param code the code
+   * @param inputs its inputs
    * @return its output and the gradients
    */
   public static Result valueAndGradients(Block code, Tensor... inputs) {
@@ -73,9 +73,9 @@ public final class Gradients {
   /**
    * Calls code, and differentiates its first output.
    *
-   * @param nOutputs how many outputs it gives; those after the first are passed through
-   * @param code what runs
-   * @param inputs what it takes
+   * @param nOutputs number of outputs; those after the first are passed through
+   * @param code the code
+   * @param inputs its inputs
    * @return its outputs and the gradients
    */
   public static Result valueAndGradients(int nOutputs, Block code, Tensor... inputs) {
@@ -137,7 +137,7 @@ public final class Gradients {
    *
    * @param forward computes the output; tapes do not see what it calls
    * @param backward the derivative
-   * @param inputs what both take
+   * @param inputs the inputs of both
    * @return the output
    */
   public static Tensor customGradient(Block forward, BackwardFunction backward, Tensor... inputs) {
@@ -150,7 +150,7 @@ public final class Gradients {
    * @param nOutputs how many tensors
    * @param forward computes the outputs; tapes do not see what it calls
    * @param backward the derivative
-   * @param inputs what both take
+   * @param inputs the inputs of both
    * @return the outputs
    */
   public static List<Tensor> customGradient(

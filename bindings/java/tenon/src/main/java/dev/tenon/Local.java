@@ -27,6 +27,9 @@ final class Local {
   /** The first free byte of the stack. */
   long top;
 
+  /** Small tensors that no scope owns; null until there is one. */
+  private Page page;
+
   /** Tapes that nobody closed, for this thread to release between two calls. */
   final ConcurrentLinkedQueue<Long> abandonedTapes = new ConcurrentLinkedQueue<>();
 
@@ -92,7 +95,7 @@ final class Local {
     return at;
   }
 
-  /** Writes a pointer to integers, and behind it their number. */
+  /** Writes a pointer to integers, and their number after it. */
   void putLongs(long at, long[] values) {
     Memory.putLong(at, longs(values));
     Memory.putLong(at + 8, values.length);
@@ -139,7 +142,24 @@ final class Local {
   /** A tensor that C handed over, owned by the current scope or freed by the Cleaner. */
   Tensor adopt(long tensor) {
     Scope current = scope;
-    return current != null ? current.add(tensor) : Tensor.tracked(tensor);
+    return current != null ? current.add(tensor) : Tensor.tracked(this, tensor);
+  }
+
+  /** The bytes of a tensor; 0 in a traced function, whose trace would keep the sizes that are read. */
+  long bytesOf(long tensor) {
+    return tracing ? 0 : C.tenon_tensor_bytes(tensor);
+  }
+
+  /** Adds a tensor to the thread's page; false if it needs a reference of its own. */
+  boolean addToPage(Tensor tensor, long handle) {
+    if (Leaks.ENABLED) {
+      return false;
+    }
+    if (page == null || !page.add(tensor, handle)) {
+      page = new Page();
+      return page.add(tensor, handle);
+    }
+    return true;
   }
 
   /** The tensor that C handed over, or null. */

@@ -1,6 +1,8 @@
 package dev.tenon;
 
+import dev.tenon.internal.Memory;
 import java.lang.ref.Reference;
+import java.util.function.LongUnaryOperator;
 
 /**
  * An object of libtenon. Closing it frees it; what is not closed is freed some time after it is
@@ -22,6 +24,62 @@ public abstract class NativeHandle implements AutoCloseable {
       throw new IllegalStateException("the " + getClass().getSimpleName() + " is closed");
     }
     return object;
+  }
+
+  /** A call of C on an object, which writes its result at an address and returns an error. */
+  @FunctionalInterface
+  interface Getter {
+    long call(long object, long out);
+  }
+
+  // The object stays reachable until each of these calls has returned: the cleaner may not free it
+  // before.
+
+  /** The pointer or integer that a call writes. */
+  final long get(Getter call) {
+    Local local = Local.get();
+    long at = local.top;
+    try {
+      long out = local.reserve(8);
+      Calls.check(call.call(handle(), out));
+      return Memory.getLong(out);
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /** The text that a call writes. */
+  final String text(Getter call) {
+    Local local = Local.get();
+    long at = local.top;
+    try {
+      long out = local.reserve(16);
+      Calls.check(call.call(handle(), out));
+      return Local.takeText(out);
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /** Makes a call that returns an error and writes nothing. */
+  final void run(LongUnaryOperator call) {
+    Local local = Local.get();
+    long at = local.top;
+    try {
+      Calls.check(call.applyAsLong(handle()));
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /** The result of a call that cannot fail. */
+  final long read(LongUnaryOperator call) {
+    long result = call.applyAsLong(handle());
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   /** Frees it. A second call does nothing. No other thread may be using it. */

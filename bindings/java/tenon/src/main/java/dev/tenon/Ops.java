@@ -985,7 +985,9 @@ public final class Ops {
    * y = floor(a / b)
    * </pre>
    *
-   * <p>Integers by zero give 0. The derivative is 0 everywhere.
+   * <p>The quotient is the exact one: a number over an infinity of the other sign gives -1. A
+   * float by zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the sign
+   * of a / b. Integers by zero give 0. The derivative is 0 everywhere.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
@@ -1046,7 +1048,8 @@ public final class Ops {
    * y = a - b * floor(a / b)
    * </pre>
    *
-   * <p>Integers by zero give 0, floats NaN.
+   * <p>Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a where
+   * their signs agree and b where they differ, as in NumPy. A zero has b's sign.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
@@ -2437,6 +2440,11 @@ public final class Ops {
    * <pre>
    * result = condition ? x : y
    * </pre>
+   *
+   * <p>The branch that is not taken receives the cotangent 0. If its derivative is infinite or
+   * NaN there, its gradient is NaN, since 0 times infinity is NaN. To avoid this, replace its
+   * input too where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of `where(c,
+   * exp(a), b)`.
    *
    * @param condition What to choose by. Dtype: bool.
    * @param x Taken where the condition holds. Dtype: any.
@@ -6583,7 +6591,9 @@ public final class Ops {
    *
    * <p>Where several updates meet, set keeps the last and the others reduce all of them with what
    * is there. Negative indices count from the end. An update out of range is dropped and is an
-   * error. The second derivative of mul is that of zeros left aside.
+   * error. Sums of floats, in float32 for the half types, may be added in any order; all other
+   * reductions have the same bits on every device. The second derivative of mul is that of zeros
+   * left aside.
    *
    * @param x What is there. Dtype: any.
    * @param indices The places. Dtype: i32 or i64.
@@ -6656,7 +6666,9 @@ public final class Ops {
    *
    * <p>Where several updates meet, set keeps the last and the others reduce all of them with what
    * is there. Negative indices count from the end. An update out of range is dropped and is an
-   * error. The second derivative of mul is that of zeros left aside.
+   * error. Sums of floats, in float32 for the half types, may be added in any order; all other
+   * reductions have the same bits on every device. The second derivative of mul is that of zeros
+   * left aside.
    *
    * @param x What is there. Dtype: any.
    * @param indices The places. Dtype: i32 or i64.
@@ -9421,7 +9433,8 @@ public final class Ops {
    * y = sum((x[i] - mean(x))^2) / (n - correction)
    * </pre>
    *
-   * <p>The divisor is never below 0. f16 and bf16 are computed in f32.
+   * <p>The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does
+   * not overflow where the variance does not (l2_norm).
    *
    * @param x The input. Dtype: floating.
    * @return The result for each place along the other axes. Dtype: that of x.
@@ -9577,7 +9590,9 @@ public final class Ops {
    * y = sqrt(sum(x[i]^2))
    * </pre>
    *
-   * <p>At zero its derivative is 0. f16 and bf16 are computed in f32.
+   * <p>At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither
+   * overflow nor vanish: they are those of x * s, and the root is divided by s, a power of two
+   * that is 1 where the sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
    *
    * @param x The input. Dtype: floating.
    * @return The result for each place along the other axes. Dtype: that of x.
@@ -12277,7 +12292,8 @@ public final class Ops {
    * </pre>
    *
    * <p>Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-   * float32.
+   * float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of
+   * global_lp_pool; those of lp_pool with p &gt; 2 must be in the range of the dtype.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
    * @return The norms. Dtype: that of x.
@@ -12343,7 +12359,8 @@ public final class Ops {
    * </pre>
    *
    * <p>Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-   * float32.
+   * float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of
+   * global_lp_pool; those of lp_pool with p &gt; 2 must be in the range of the dtype.
    *
    * @param x Batch, channels, then the spatial axes. Dtype: floating.
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
@@ -12634,7 +12651,8 @@ public final class Ops {
    * y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running = running * momentum + batch * (1 - momentum)
    * </pre>
    *
-   * <p>Variances are those of the population. Half types are computed in float32.
+   * <p>Variances are those of the population. Half types are computed in float32. The squares
+   * behind y and saved_inv_std neither overflow nor vanish (l2_norm).
    *
    * @param x Batch, channels, then any axes. Dtype: floating.
    * @param scale One element for each channel. Dtype: floating.
@@ -12739,7 +12757,8 @@ public final class Ops {
    * y = (x - mean) / sqrt(var + epsilon) * scale + bias
    * </pre>
    *
-   * <p>The variance is that of the population. Half types are computed in float32.
+   * <p>The variance is that of the population. Half types are computed in float32. The squares
+   * neither overflow nor vanish (l2_norm).
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
@@ -12978,7 +12997,7 @@ public final class Ops {
    * y = x / sqrt(mean(x^2) + epsilon) * scale
    * </pre>
    *
-   * <p>Half types are computed in float32.
+   * <p>Half types are computed in float32. The squares neither overflow nor vanish (l2_norm).
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
@@ -13222,7 +13241,8 @@ public final class Ops {
    * </pre>
    *
    * <p>A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros;
-   * above it this is ONNX's LpNormalization with p = 2. Half types are computed in float32.
+   * above it this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No
+   * square and no length overflows on the way (l2_norm).
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return Of the type of x. Dtype: that of x.
@@ -13309,7 +13329,8 @@ public final class Ops {
    * </pre>
    *
    * <p>The variance is that of the population. Both are NaN for no elements. Half types are
-   * computed in float32.
+   * computed in float32. The sum of squares does not overflow where the variance does not
+   * (l2_norm).
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return the outputs
@@ -15504,8 +15525,9 @@ public final class Ops {
    * loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
    * </pre>
    *
-   * <p>Without weight, all are 1. A target of ignore_index has the loss 0 and the weight 0, so
-   * the mean is by what counted; of nothing it is NaN. Half types are summed in float32.
+   * <p>Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm
+   * infinite. A target of ignore_index has the loss 0 and the weight 0, so the mean is by what
+   * counted; of nothing it is NaN. Half types are summed in float32.
    *
    * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
    * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
@@ -15791,7 +15813,8 @@ public final class Ops {
    * y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
    * </pre>
    *
-   * <p>A vector of length 0 has the similarity 0. Half types are computed in float32.
+   * <p>A vector of length 0 has the similarity 0. Half types are computed in float32. No square
+   * and no length overflows on the way (l2_norm).
    *
    * @param a Vectors along axis. Dtype: floating.
    * @param b Vectors along axis, broadcast against a. Dtype: floating.

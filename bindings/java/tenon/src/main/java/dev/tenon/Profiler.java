@@ -3,24 +3,25 @@ package dev.tenon;
 import dev.tenon.internal.C;
 import dev.tenon.internal.Memory;
 import dev.tenon.internal.Structs;
+import java.lang.ref.Reference;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the time of a program goes. It profiles all scopes of a context from when it is made until it
- * is stopped.
+ * Measures where the time of a program goes: records spans in all scopes of a context, from its
+ * creation until it is stopped.
  */
 public final class Profiler extends NativeHandle {
   private static final long MOST_EVENTS = 1_000_000;
 
-  /** What a span is. */
+  /** The kind of a span. */
   public enum Kind {
     /** An op. */
     OP,
     /** Ops that a function launched as one. */
     FUSED,
-    /** A call of a function, with all that runs inside of it. */
+    /** A call of a function, including the spans inside it. */
     FUNCTION,
     /** Tracing a function. */
     TRACING,
@@ -81,23 +82,16 @@ public final class Profiler extends NativeHandle {
 
   /** Stops it, and waits for launches that are under way. */
   public void stop() {
-    Calls.check(C.tenon_profiler_stop(handle()));
+    run(C::tenon_profiler_stop);
   }
 
   /**
-   * A table for people, once it is stopped.
+   * A readable table; the profiler must be stopped.
    *
    * @return the text
    */
   public String table() {
-    Local local = Local.get();
-    long at = local.reserve(16);
-    try {
-      Calls.check(C.tenon_profiler_table(handle(), at));
-      return Local.takeText(at);
-    } finally {
-      local.release(at);
-    }
+    return text(C::tenon_profiler_table);
   }
 
   /**
@@ -106,22 +100,20 @@ public final class Profiler extends NativeHandle {
    * @param path the file
    */
   public void writeTrace(Path path) {
-    Local local = Local.get();
-    long at = local.top;
-    long error = C.tenon_profiler_write_trace(handle(), local.string(path.toString()));
-    local.release(at);
-    Calls.check(error);
+    run(
+        profiler ->
+            C.tenon_profiler_write_trace(profiler, Local.get().string(path.toString())));
   }
 
   /**
    * The rows of the table, once it is stopped.
    *
-   * @return those first that took most time
+   * @return sorted by time, the longest first
    */
   public List<Row> rows() {
     Local local = Local.get();
     List<Row> all = new ArrayList<>();
-    long count = C.tenon_profiler_count_rows(handle());
+    long count = read(C::tenon_profiler_count_rows);
     for (long i = 0; i < count; ++i) {
       long at = local.reserveZeros(Structs.tenon_profiler_row.SIZE);
       try {
@@ -144,15 +136,16 @@ public final class Profiler extends NativeHandle {
         local.release(at);
       }
     }
+    Reference.reachabilityFence(this);
     return all;
   }
 
   /**
-   * Spans that the table has and, for want of room, the trace lacks.
+   * Number of spans that the trace lacks because it was full; the table counts them.
    *
    * @return the number
    */
   public long droppedEvents() {
-    return C.tenon_profiler_count_dropped_events(handle());
+    return read(C::tenon_profiler_count_dropped_events);
   }
 }

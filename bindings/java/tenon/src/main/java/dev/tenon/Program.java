@@ -134,12 +134,8 @@ public final class Program extends NativeHandle {
         most = Math.max(most, C.tenon_program_count_outputs(program, i, k));
       }
     }
-    long at = local.reserve(8);
-    long error = C.tenon_program_get_function(program, local.string(name), at);
-    long function = Memory.getLong(at);
-    local.release(at);
-    Reference.reachabilityFence(this);
-    Calls.check(error);
+    long function =
+        get((object, out) -> C.tenon_program_get_function(object, local.string(name), out));
     return new Function(function, (int) most);
   }
 
@@ -150,10 +146,11 @@ public final class Program extends NativeHandle {
    */
   public List<Variable> variables() {
     List<Variable> all = new ArrayList<>();
-    long count = C.tenon_program_count_variables(handle());
+    long count = read(C::tenon_program_count_variables);
     for (long i = 0; i < count; ++i) {
       all.add(Variable.share(C.tenon_program_variable(handle(), i)));
     }
+    Reference.reachabilityFence(this);
     return all;
   }
 
@@ -163,13 +160,6 @@ public final class Program extends NativeHandle {
    * @return JSON
    */
   public String describe() {
-    Local local = Local.get();
-    long at = local.reserve(16);
-    try {
-      Calls.check(C.tenon_program_describe(handle(), at));
-      return Local.takeText(at);
-    } finally {
-      local.release(at);
-    }
+    return text(C::tenon_program_describe);
   }
 }

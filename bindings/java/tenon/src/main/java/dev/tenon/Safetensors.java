@@ -188,6 +188,7 @@ public final class Safetensors extends NativeHandle {
               new DType(C.tenon_safetensors_dtype(handle(), i)),
               shape));
     }
+    Reference.reachabilityFence(this);
     return all;
   }
 
@@ -206,6 +207,7 @@ public final class Safetensors extends NativeHandle {
           Memory.text(entry.asSlice(Structs.tenon_metadata.key, 16)),
           Memory.text(entry.asSlice(Structs.tenon_metadata.value, 16)));
     }
+    Reference.reachabilityFence(this);
     return all;
   }
 
@@ -218,12 +220,7 @@ public final class Safetensors extends NativeHandle {
   public Tensor read(String name) {
     Local local = Local.get();
     long scope = local.scope();
-    long at = local.reserve(8);
-    long error = C.tenon_safetensors_load(scope, handle(), local.string(name), at);
-    long tensor = Memory.getLong(at);
-    local.release(at);
-    Reference.reachabilityFence(this);
-    Calls.check(error);
-    return local.adopt(tensor);
+    return local.adopt(
+        get((file, out) -> C.tenon_safetensors_load(scope, file, local.string(name), out)));
   }
 }

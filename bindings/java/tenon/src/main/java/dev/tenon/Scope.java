@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Where calls happen, and what owns their results: closing a scope frees every tensor that was made
- * inside of it, except those passed to {@link #keep}. This is the fast way to free tensors.
+ * Where calls run, and the owner of their results: closing a scope frees every tensor that was
+ * created in it, except those passed to {@link #keep}. This is the fast way to free tensors.
  *
  * <pre>{@code
  * try (var scope = Scope.open()) {
@@ -47,8 +47,8 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * Opens a scope on this thread. Calls inside of it happen where those around it do: on the same
-   * device, recorded by the same tapes.
+   * Opens a scope on this thread. Its calls run on the device of the enclosing scope and are recorded
+   * by the same tapes.
    *
    * @return the scope, to be closed by this thread
    */
@@ -94,12 +94,12 @@ public final class Scope implements AutoCloseable {
    */
   public Tensor keep(Tensor tensor) {
     requireThread();
-    if (tensor.owner == this) {
+    if (tensor.keeper == this) {
       remove(tensor);
       if (parent != null) {
         parent.insert(tensor);
       } else {
-        tensor.track();
+        tensor.track(local);
       }
     }
     return tensor;
@@ -114,7 +114,7 @@ public final class Scope implements AutoCloseable {
     return count;
   }
 
-  /** Frees what the scope owns. Scopes that were opened inside of it and not closed are closed. */
+  /** Frees what the scope owns. Also closes the scopes that were opened in it and are still open. */
   @Override
   public void close() {
     if (closed) {
@@ -200,7 +200,7 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * Whether calls are recorded into a trace: inside of a function's code.
+   * Whether calls are being traced, as in the body of a function.
    *
    * @return false where calls compute
    */
@@ -238,7 +238,7 @@ public final class Scope implements AutoCloseable {
       tensors = Arrays.copyOf(tensors, 2 * slot);
     }
     tensors[slot] = tensor;
-    tensor.owner = this;
+    tensor.keeper = this;
     tensor.slot = slot;
     count = slot + 1;
   }
@@ -250,7 +250,7 @@ public final class Scope implements AutoCloseable {
     tensors[tensor.slot] = moved;
     moved.slot = tensor.slot;
     tensors[last] = null;
-    tensor.owner = null;
+    tensor.keeper = null;
   }
 
   boolean isOnItsThread() {

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Records the calls of its scope from its making on, and gives gradients.
+ * Records the calls of its scope from its creation on, and computes gradients.
  *
  * <pre>{@code
  * try (var tape = new Tape()) {
@@ -22,7 +22,7 @@ import java.util.List;
  * <p>It is used and closed on the thread that made it.
  */
 public final class Tape extends NativeHandle {
-  /** What a source gets that the targets do not reach. */
+  /** The gradient of a source that the targets do not depend on. */
   public enum Unreached {
     /** Zeros. */
     ZEROS,
@@ -73,23 +73,23 @@ public final class Tape extends NativeHandle {
    * @param value a floating tensor or variable
    */
   public void watch(Value value) {
-    Calls.check(C.tenon_tape_watch(handle(), Values.handle(value)));
+    run(tape -> C.tenon_tape_watch(tape, Values.handle(value)));
     Reference.reachabilityFence(value);
   }
 
   /** Stops recording. What was recorded stays. */
   public void pause() {
-    Calls.check(C.tenon_tape_pause(handle()));
+    run(C::tenon_tape_pause);
   }
 
   /** Records again. */
   public void resume() {
-    Calls.check(C.tenon_tape_resume(handle()));
+    run(C::tenon_tape_resume);
   }
 
-  /** Forgets all, and records anew. */
+  /** Discards the records and starts again. */
   public void reset() {
-    Calls.check(C.tenon_tape_reset(handle()));
+    run(C::tenon_tape_reset);
   }
 
   /**
@@ -98,7 +98,9 @@ public final class Tape extends NativeHandle {
    * @return false if it is paused or consumed
    */
   public boolean isRecording() {
-    return C.tenon_tape_is_recording(handle());
+    boolean recording = C.tenon_tape_is_recording(handle());
+    Reference.reachabilityFence(this);
+    return recording;
   }
 
   /**
@@ -109,14 +111,11 @@ public final class Tape extends NativeHandle {
   public List<Value> watched() {
     Local local = Local.get();
     List<Value> all = new ArrayList<>();
-    long count = C.tenon_tape_count_watched(handle());
+    long count = read(C::tenon_tape_count_watched);
     for (long i = 0; i < count; ++i) {
-      long at = local.reserve(8);
-      long error = C.tenon_tape_get_watched(handle(), i, at);
-      long value = Memory.getLong(at);
-      local.release(at);
-      Calls.check(error);
-      all.add(Values.adopt(local, value));
+      long index = i;
+      all.add(
+          Values.adopt(local, get((tape, out) -> C.tenon_tape_get_watched(tape, index, out))));
     }
     return all;
   }
@@ -149,7 +148,7 @@ public final class Tape extends NativeHandle {
    * @param targets floating tensors
    * @param cotangents one for each target; null for ones
    * @param sources tensors or variables
-   * @param unreached what a source gets that the targets do not reach
+   * @param unreached the gradient of a source that the targets do not depend on
    * @return a tensor for each source
    */
   public List<Tensor> gradients(
@@ -180,6 +179,7 @@ public final class Tape extends NativeHandle {
       Reference.reachabilityFence(targets);
       Reference.reachabilityFence(cotangents);
       Reference.reachabilityFence(sources);
+      Reference.reachabilityFence(this);
     }
   }
 
@@ -202,6 +202,7 @@ public final class Tape extends NativeHandle {
       local.release(at);
       Reference.reachabilityFence(target);
       Reference.reachabilityFence(source);
+      Reference.reachabilityFence(this);
     }
   }
 

@@ -17,10 +17,9 @@ import java.nio.FloatBuffer;
  */
 public final class Tensor extends TensorData implements Value, AutoCloseable {
   private long handle;
-  private Tracker.Ref ref;
-  /** The scope that frees it; null if the cleaner does. */
-  Scope owner;
-  /** Where it stands in its scope. */
+  /** What frees it: a Scope, a Page or a Tracker.Ref. */
+  Object keeper;
+  /** Its index in its scope or its page. */
   int slot;
 
   Tensor(long handle) {
@@ -28,14 +27,18 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /** A tensor that no scope owns. */
-  static Tensor tracked(long handle) {
+  static Tensor tracked(Local local, long handle) {
     Tensor tensor = new Tensor(handle);
-    tensor.track();
+    tensor.track(local);
     return tensor;
   }
 
-  void track() {
-    ref = Tracker.track(this, Tracker.Kind.TENSOR, handle, C.tenon_tensor_bytes(handle), null);
+  /** Lets the cleaner free it. */
+  void track(Local local) {
+    long bytes = local.bytesOf(handle);
+    if (bytes >= Tracker.PAGED_BYTES || !local.addToPage(this, handle)) {
+      keeper = Tracker.track(this, Tracker.Kind.TENSOR, handle, bytes, null);
+    }
   }
 
   // ---- from host memory
@@ -281,16 +284,17 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
    * @return a view without that axis
    */
   public Tensor get(long index) {
-    if (rank() == 0 || index < -size(0) || index >= size(0)) {
+    // A traced function reads no size, so that one trace serves all; there an index that is out of
+    // range fails in squeeze.
+    if (!Local.get().tracing && (rank() == 0 || index < -size(0) || index >= size(0))) {
       throw new TenonException(
           Code.OUT_OF_RANGE,
           rank() == 0
               ? "get: the tensor has no axes"
               : "get: index " + index + " is outside [-" + size(0) + ", " + size(0) + ")");
     }
-    long at = index < 0 ? index + size(0) : index;
-    try (Tensor part =
-        slice(new Ops.SliceAttrs().starts(at).ends(at + 1).axes(0).steps(1))) {
+    long end = index == -1 ? Long.MAX_VALUE : index + 1;
+    try (Tensor part = slice(new Ops.SliceAttrs().starts(index).ends(end).axes(0).steps(1))) {
       return part.squeeze(0);
     }
   }
@@ -368,17 +372,19 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     if (tensor == 0) {
       return;
     }
-    Scope scope = owner;
-    if (scope != null) {
+    if (keeper instanceof Scope scope) {
       if (!scope.isOnItsThread()) {
         throw new IllegalStateException("a tensor is closed on the thread of its scope");
       }
       scope.remove(this);
       handle = 0;
       C.tenon_tensor_release(tensor);
+    } else if (keeper instanceof Page page) {
+      handle = 0;
+      Tracker.releaseSlot(page.handles, slot);
     } else {
       handle = 0;
-      Tracker.close(ref);
+      Tracker.close((Tracker.Ref) keeper);
     }
   }
 
@@ -395,7 +401,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   void releaseOwned() {
     long tensor = handle;
     handle = 0;
-    owner = null;
+    keeper = null;
     C.tenon_tensor_release(tensor);
   }
 }

@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.concurrent.CompletableFuture;
 
-/** What a tensor is, and its elements. */
+/** Properties and elements of a tensor. */
 public abstract sealed class TensorData extends TensorOps permits Tensor {
   TensorData() {}
 
@@ -45,61 +45,85 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The sizes.
+   * The sizes of all axes. Throws in a traced function where a size is unknown.
    *
    * @return a new array
    */
   public long[] shape() {
-    int rank = rank();
-    long[] shape = rank == 0 ? new long[0] : Memory.longs(C.tenon_tensor_shape(handle()), rank);
-    Reference.reachabilityFence(this);
-    return shape;
+    long tensor = handle();
+    Local local = Local.get();
+    long at = local.reserve(16);
+    long error = C.tenon_tensor_read_shape(tensor, at, at + 8);
+    return takeAxes(local, at, error);
   }
 
   /**
-   * The size of an axis.
+   * The size of one axis. Throws in a traced function where it is unknown.
    *
    * @param axis the axis; negative ones count from the end
    * @return the size
    */
   public long size(int axis) {
-    long[] shape = shape();
-    return shape[axis < 0 ? axis + shape.length : axis];
+    long tensor = handle();
+    Local local = Local.get();
+    long at = local.reserve(8);
+    long error = C.tenon_tensor_size(tensor, axis, at);
+    return takeLong(local, at, error);
   }
 
   /**
-   * The strides in elements: how the value is laid out, not part of its type.
+   * The strides in elements: how the value is laid out, not part of its type. Throws where {@link
+   * #shape} does.
    *
    * @return a new array
    */
   public long[] strides() {
-    int rank = rank();
-    long[] strides =
-        rank == 0 ? new long[0] : Memory.longs(C.tenon_tensor_strides(handle()), rank);
+    int rank = shape().length;
+    long[] strides = Memory.longs(C.tenon_tensor_strides(handle()), rank);
     Reference.reachabilityFence(this);
     return strides;
   }
 
   /**
-   * The number of elements.
+   * The number of elements. Throws where {@link #shape} does.
    *
    * @return the product of the sizes
    */
   public long count() {
+    shape();
     long count = C.tenon_tensor_count(handle());
     Reference.reachabilityFence(this);
     return count;
   }
 
   /**
-   * The bytes of a dense copy.
+   * The bytes of a dense copy. Throws where {@link #shape} does.
    *
    * @return the number
    */
   public long bytes() {
+    shape();
     long bytes = C.tenon_tensor_bytes(handle());
     Reference.reachabilityFence(this);
     return bytes;
+  }
+
+  /** The integers whose address and number a getter wrote; they live as long as the tensor. */
+  private long[] takeAxes(Local local, long at, long error) {
+    long[] axes = error != 0 ? null : Memory.longs(Memory.getLong(at), (int) Memory.getLong(at + 8));
+    local.release(at);
+    Reference.reachabilityFence(this);
+    Calls.check(error);
+    return axes;
+  }
+
+  /** The integer that a call wrote. */
+  private long takeLong(Local local, long at, long error) {
+    long value = Memory.getLong(at);
+    local.release(at);
+    Reference.reachabilityFence(this);
+    Calls.check(error);
+    return value;
   }
 
   /**
@@ -116,7 +140,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   /**
    * Whether it is a list of tensors.
    *
-   * @return true for what a {@link TensorList} wraps
+   * @return true for the value of a {@link TensorList}
    */
   public boolean isList() {
     boolean is = C.tenon_tensor_is_list(handle());
@@ -153,11 +177,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
     Local local = Local.get();
     long at = local.reserve(8);
     long error = C.tenon_tensor_item_i64(local.scope(), tensor, at);
-    long value = Memory.getLong(at);
-    local.release(at);
-    Reference.reachabilityFence(this);
-    Calls.check(error);
-    return value;
+    return takeLong(local, at, error);
   }
 
   /**

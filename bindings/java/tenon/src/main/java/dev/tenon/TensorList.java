@@ -12,7 +12,7 @@ import java.lang.ref.Reference;
  */
 public record TensorList(Tensor tensor) {
   /**
-   * Wraps what a block or a function was given.
+   * Wraps a list that a block or a function received.
    *
    * @param tensor a list
    */

@@ -42,7 +42,7 @@ public final class Trace extends NativeHandle {
    * @return the number
    */
   public int countInputs() {
-    return (int) C.tenon_trace_count_inputs(handle());
+    return (int) read(C::tenon_trace_count_inputs);
   }
 
   /**
@@ -51,7 +51,7 @@ public final class Trace extends NativeHandle {
    * @return the number
    */
   public int countOutputs() {
-    return (int) C.tenon_trace_count_outputs(handle());
+    return (int) read(C::tenon_trace_count_outputs);
   }
 
   /**
@@ -61,10 +61,11 @@ public final class Trace extends NativeHandle {
    */
   public List<Variable> variables() {
     List<Variable> all = new ArrayList<>();
-    long count = C.tenon_trace_count_variables(handle());
+    long count = read(C::tenon_trace_count_variables);
     for (long i = 0; i < count; ++i) {
       all.add(Variable.share(C.tenon_trace_variable(handle(), i)));
     }
+    Reference.reachabilityFence(this);
     return all;
   }
 
@@ -76,10 +77,11 @@ public final class Trace extends NativeHandle {
   public List<String> effects() {
     List<String> all = new ArrayList<>();
     Local local = Local.get();
-    long count = C.tenon_trace_count_effects(handle());
+    long count = read(C::tenon_trace_count_effects);
     for (long i = 0; i < count; ++i) {
       all.add(Memory.text(C.tenon_trace_effect(local.result, handle(), i)));
     }
+    Reference.reachabilityFence(this);
     return all;
   }
 
@@ -90,14 +92,6 @@ public final class Trace extends NativeHandle {
    */
   @Override
   public String toString() {
-    Local local = Local.get();
-    long at = local.reserve(16);
-    long error = C.tenon_trace_text(handle(), at);
-    try {
-      Calls.check(error);
-      return Local.takeText(at);
-    } finally {
-      local.release(at);
-    }
+    return text(C::tenon_trace_text);
   }
 }

@@ -7,7 +7,11 @@ package dev.tenon;
 
 import dev.tenon.internal.C;
 import java.lang.ref.PhantomReference;
+import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 
 final class Tracker {
   private Tracker() {}
@@ -47,26 +51,38 @@ final class Tracker {
     }
   }
 
+  /** Tensors of fewer bytes share pages. */
+  static final long PAGED_BYTES = 4096;
+
   private static final int STRIPES = 16;
   private static final int CHECK_EVERY = 64;
   private static final long CHECK_BYTES = 16L << 20;
-  private static final long LEAST_COUNT = 200_000;
-  private static final long LEAST_BYTES = 256L << 20;
+  private static final long MIN_COUNT = 500_000;
+  private static final long MIN_BYTES = 256L << 20;
   private static final int WAIT_MILLIS = 50;
 
   private static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<>();
   private static final Stripe[] ALL = new Stripe[STRIPES];
 
-  private static volatile long countLimit = LEAST_COUNT;
-  private static volatile long bytesLimit = LEAST_BYTES;
+  private static volatile long countLimit = MIN_COUNT;
+  private static volatile long bytesLimit = MIN_BYTES;
+  /** Refers to an object that the next collection finds. */
+  private static volatile Reference<Object> sentinel;
+  /** Whether a page was split since {@link #collect} began. */
+  private static volatile boolean splits;
 
   static {
     for (int i = 0; i < STRIPES; ++i) {
       ALL[i] = new Stripe();
     }
+    awaitCollection();
     Thread cleaner = new Thread(Tracker::cleanForEver, "tenon-cleaner");
     cleaner.setDaemon(true);
     cleaner.start();
+  }
+
+  private static void awaitCollection() {
+    sentinel = new WeakReference<>(new Object(), QUEUE);
   }
 
   /** A part of the live references, so that threads seldom meet. */
@@ -76,34 +92,170 @@ final class Tracker {
     long bytes;
     int sinceCheck;
     long bytesSinceCheck;
+    /** Those that no collection has found alive. */
+    List<PageRef> youngPages = new ArrayList<>();
+
+    static Stripe ofThread() {
+      return ALL[(int) (Thread.currentThread().threadId() & (STRIPES - 1))];
+    }
   }
 
   /** Keeps a handle until its object is closed or collected. */
-  static final class Ref extends PhantomReference<Object> {
+  static class Ref extends PhantomReference<Object> {
     final Kind kind;
-    final long bytes;
-    final Local home;
-    final Throwable created;
+    private final long bytes;
     private final Stripe stripe;
     private long handle;
     private Ref previous;
     private Ref next;
+    private boolean linked;
 
-    private Ref(Object object, Kind kind, long handle, long bytes, Local home, Stripe stripe) {
+    private Ref(Object object, Kind kind, long handle, long bytes) {
       super(object, QUEUE);
       this.kind = kind;
       this.handle = handle;
       this.bytes = bytes;
-      this.home = home;
-      this.stripe = stripe;
-      this.created = Leaks.ENABLED ? new Throwable("created here") : null;
+      this.stripe = Stripe.ofThread();
+    }
+
+    /** How many handles it keeps. */
+    int count() {
+      return 1;
+    }
+
+    /** Releases what it keeps, after it was unlinked. */
+    void release() {
+      kind.release(handle);
+    }
+
+    /** Releases what its object did not; the collector found that. */
+    void clean() {
+      if (unlink(this)) {
+        release();
+      }
     }
   }
 
-  /** Tracks an object. A tape has a home: the thread that alone may release it. */
+  /** The reference of an object that keeps the stack of its creation. */
+  private static final class LeakRef extends Ref {
+    private final Throwable created = new Throwable("created here");
+
+    LeakRef(Object object, Kind kind, long handle, long bytes) {
+      super(object, kind, handle, bytes);
+    }
+
+    @Override
+    void clean() {
+      if (unlink(this)) {
+        Leaks.report(kind, created);
+        release();
+      }
+    }
+  }
+
+  /** The reference of a tape, which only its thread may release while that is alive. */
+  private static final class TapeRef extends Ref {
+    private final Local home;
+    private final Throwable created = Leaks.ENABLED ? new Throwable("created here") : null;
+
+    TapeRef(Object object, long handle, Local home) {
+      super(object, Kind.TAPE, handle, 0);
+      this.home = home;
+    }
+
+    @Override
+    void clean() {
+      if (!unlink(this)) {
+        return;
+      }
+      if (created != null) {
+        Leaks.report(kind, created);
+      }
+      if (home.thread.isAlive()) {
+        home.abandonedTapes.add(super.handle);
+      } else {
+        release();
+      }
+    }
+  }
+
+  /** Keeps the handles of a page. */
+  static final class PageRef extends Ref {
+    private final long[] handles;
+    private final WeakReference<Page> page;
+
+    private PageRef(Page page) {
+      super(page, Kind.TENSOR, 0, 0);
+      this.handles = page.handles;
+      this.page = new WeakReference<>(page);
+    }
+
+    @Override
+    int count() {
+      return Page.count(handles);
+    }
+
+    @Override
+    void release() {
+      for (int slot = 0; slot < handles.length; ++slot) {
+        releaseSlot(handles, slot);
+      }
+    }
+  }
+
+  /** Keeps one handle of a page that was split. */
+  private static final class SlotRef extends Ref {
+    private final long[] handles;
+    private final int slot;
+
+    SlotRef(Page page, int slot, Tensor tensor) {
+      super(tensor, Kind.TENSOR, 0, 0);
+      this.handles = page.handles;
+      this.slot = slot;
+    }
+
+    @Override
+    int count() {
+      return handles[slot] != 0 ? 1 : 0;
+    }
+
+    @Override
+    void release() {
+      releaseSlot(handles, slot);
+    }
+  }
+
+  /** Tracks an object. A tape has a home: its thread. */
   static Ref track(Object object, Kind kind, long handle, long bytes, Local home) {
-    Stripe stripe = ALL[(int) (Thread.currentThread().threadId() & (STRIPES - 1))];
-    Ref ref = new Ref(object, kind, handle, bytes, home, stripe);
+    Ref ref;
+    if (home != null) {
+      ref = new TapeRef(object, handle, home);
+    } else if (Leaks.ENABLED) {
+      ref = new LeakRef(object, kind, handle, bytes);
+    } else {
+      ref = new Ref(object, kind, handle, bytes);
+    }
+    link(ref, 1);
+    return ref;
+  }
+
+  /** Tracks a new page, whose tensors are still to come. */
+  static PageRef track(Page page) {
+    PageRef ref = new PageRef(page);
+    synchronized (((Ref) ref).stripe) {
+      ((Ref) ref).stripe.youngPages.add(ref);
+    }
+    link(ref, Page.SIZE);
+    return ref;
+  }
+
+  /** Tracks a tensor of a page that was split. */
+  static void trackSlot(Page page, int slot, Tensor tensor) {
+    link(new SlotRef(page, slot, tensor), 1);
+  }
+
+  private static void link(Ref ref, int weight) {
+    Stripe stripe = ref.stripe;
     boolean check;
     synchronized (stripe) {
       ref.next = stripe.head;
@@ -111,10 +263,12 @@ final class Tracker {
         stripe.head.previous = ref;
       }
       stripe.head = ref;
-      ++stripe.count;
-      stripe.bytes += bytes;
-      stripe.bytesSinceCheck += bytes;
-      check = ++stripe.sinceCheck >= CHECK_EVERY || stripe.bytesSinceCheck >= CHECK_BYTES;
+      ref.linked = true;
+      stripe.count += weight;
+      stripe.bytes += ref.bytes;
+      stripe.bytesSinceCheck += ref.bytes;
+      stripe.sinceCheck += weight;
+      check = stripe.sinceCheck >= CHECK_EVERY || stripe.bytesSinceCheck >= CHECK_BYTES;
       if (check) {
         stripe.sinceCheck = 0;
         stripe.bytesSinceCheck = 0;
@@ -124,43 +278,16 @@ final class Tracker {
       drain(2 * CHECK_EVERY);
       collectIfMuch();
     }
-    return ref;
   }
 
-  /** Releases what is closed; a second call does nothing. */
-  static void close(Ref ref) {
-    long handle = take(ref);
-    if (handle != 0) {
-      ref.clear();
-      ref.kind.release(handle);
-    }
-  }
-
-  /** Gives up what somebody else now owns. */
-  static void forget(Ref ref) {
-    take(ref);
-    ref.clear();
-  }
-
-  /** How many objects are tracked. */
-  static long count() {
-    long count = 0;
-    for (Stripe stripe : ALL) {
-      synchronized (stripe) {
-        count += stripe.count;
-      }
-    }
-    return count;
-  }
-
-  private static long take(Ref ref) {
+  /** Whether it was still linked: the caller then releases what it keeps. */
+  private static boolean unlink(Ref ref) {
     Stripe stripe = ref.stripe;
     synchronized (stripe) {
-      long handle = ref.handle;
-      if (handle == 0) {
-        return 0;
+      if (!ref.linked) {
+        return false;
       }
-      ref.handle = 0;
+      ref.linked = false;
       if (ref.previous != null) {
         ref.previous.next = ref.next;
       } else {
@@ -171,37 +298,83 @@ final class Tracker {
       }
       ref.previous = null;
       ref.next = null;
-      --stripe.count;
+      stripe.count -= ref instanceof PageRef ? Page.SIZE : 1;
       stripe.bytes -= ref.bytes;
-      return handle;
+      return true;
     }
   }
 
-  private static void clean(Ref ref) {
-    long handle = take(ref);
-    if (handle == 0) {
-      return;
-    }
-    if (ref.created != null) {
-      Leaks.report(ref.kind, ref.created);
-    }
-    // No other thread may be inside of a tape's scope when it is released.
-    if (ref.kind == Kind.TAPE && ref.home.thread.isAlive()) {
-      ref.home.abandonedTapes.add(handle);
-    } else {
-      ref.kind.release(handle);
+  /** Releases what is closed; a second call does nothing. */
+  static void close(Ref ref) {
+    if (unlink(ref)) {
+      ref.clear();
+      ref.release();
     }
   }
 
-  private static boolean drain(int most) {
-    for (int i = 0; i < most; ++i) {
-      Ref ref = (Ref) QUEUE.poll();
-      if (ref == null) {
-        return false;
+  /** Gives up what somebody else now owns. */
+  static void forget(Ref ref) {
+    unlink(ref);
+    ref.clear();
+  }
+
+  /** Releases a handle of a page, unless somebody else did. */
+  static void releaseSlot(long[] handles, int slot) {
+    long handle = Page.take(handles, slot);
+    if (handle != 0) {
+      C.tenon_tensor_release(handle);
+    }
+  }
+
+  /** How many objects are tracked. */
+  static long count() {
+    long count = 0;
+    for (Stripe stripe : ALL) {
+      synchronized (stripe) {
+        for (Ref ref = stripe.head; ref != null; ref = ref.next) {
+          count += ref.count();
+        }
       }
-      clean(ref);
     }
-    return true;
+    return count;
+  }
+
+  private static void drain(int most) {
+    for (int i = 0; i < most; ++i) {
+      Reference<?> found = QUEUE.poll();
+      if (found == null) {
+        return;
+      }
+      handle(found);
+    }
+  }
+
+  private static void handle(Reference<?> found) {
+    if (found instanceof Ref ref) {
+      ref.clean();
+    } else if (found == sentinel) {
+      awaitCollection();
+      splitPages();
+    }
+  }
+
+  /** Splits the pages that a collection found alive. */
+  private static void splitPages() {
+    for (Stripe stripe : ALL) {
+      List<PageRef> young;
+      synchronized (stripe) {
+        young = stripe.youngPages;
+        stripe.youngPages = new ArrayList<>();
+      }
+      for (PageRef ref : young) {
+        Page page = ref.page.get();
+        if (page != null) {
+          page.split();
+          forget(ref);
+          splits = true;
+        }
+      }
+    }
   }
 
   private static void collectIfMuch() {
@@ -218,16 +391,11 @@ final class Tracker {
 
   /** Runs the collector and frees what it finds; the limits follow what is still alive. */
   static synchronized void collect() {
-    System.gc();
-    try {
-      Ref first = (Ref) QUEUE.remove(WAIT_MILLIS);
-      while (first != null) {
-        clean(first);
-        drain(Integer.MAX_VALUE);
-        first = (Ref) QUEUE.remove(1);
-      }
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
+    splits = false;
+    collectOnce();
+    // What shared a page with something alive is found by the next collection.
+    if (splits) {
+      collectOnce();
     }
     long count = 0;
     long bytes = 0;
@@ -237,14 +405,28 @@ final class Tracker {
         bytes += stripe.bytes;
       }
     }
-    countLimit = Math.max(LEAST_COUNT, 2 * count);
-    bytesLimit = Math.max(LEAST_BYTES, 2 * bytes);
+    countLimit = Math.max(MIN_COUNT, 2 * count);
+    bytesLimit = Math.max(MIN_BYTES, 2 * bytes);
+  }
+
+  private static void collectOnce() {
+    System.gc();
+    try {
+      Reference<?> found = QUEUE.remove(WAIT_MILLIS);
+      while (found != null) {
+        handle(found);
+        drain(Integer.MAX_VALUE);
+        found = QUEUE.remove(1);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static void cleanForEver() {
     while (true) {
       try {
-        clean((Ref) QUEUE.remove());
+        handle(QUEUE.remove());
       } catch (InterruptedException interrupted) {
         // Nobody interrupts it for a reason that it could follow.
       } catch (RuntimeException | Error failed) {

@@ -54,6 +54,33 @@ public final class C {
     }
   }
 
+  private static final class Handle_tenon_call_sized {
+    static final MethodHandle HANDLE =
+        link("tenon_call_sized", false, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_call_sized} of {@code tenon/call.h}.
+   *
+   * @param scope as in C
+   * @param op as in C
+   * @param attrs as in C
+   * @param sizes as in C
+   * @param n_sizes as in C
+   * @param inputs as in C
+   * @param n_inputs as in C
+   * @param out_outputs as in C
+   * @param n_outputs as in C
+   * @return as in C
+   */
+  public static long tenon_call_sized(long scope, int op, long attrs, long sizes, long n_sizes, long inputs, long n_inputs, long out_outputs, long n_outputs) {
+    try {
+      return (long) Handle_tenon_call_sized.HANDLE.invokeExact(scope, op, attrs, sizes, n_sizes, inputs, n_inputs, out_outputs, n_outputs);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
   private static final class Handle_tenon_op_find {
     static final MethodHandle HANDLE =
         link("tenon_op_find", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
@@ -1267,9 +1294,51 @@ public final class C {
     }
   }
 
+  private static final class Handle_tenon_tensor_size {
+    static final MethodHandle HANDLE =
+        link("tenon_tensor_size", true, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_tensor_size} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @param axis as in C
+   * @param out_size as in C
+   * @return as in C
+   */
+  public static long tenon_tensor_size(long tensor, long axis, long out_size) {
+    try {
+      return (long) Handle_tenon_tensor_size.HANDLE.invokeExact(tensor, axis, out_size);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_tensor_read_shape {
+    static final MethodHandle HANDLE =
+        link("tenon_tensor_read_shape", false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_tensor_read_shape} of {@code tenon/tensor.h}.
+   *
+   * @param tensor as in C
+   * @param out_shape as in C
+   * @param out_rank as in C
+   * @return as in C
+   */
+  public static long tenon_tensor_read_shape(long tensor, long out_shape, long out_rank) {
+    try {
+      return (long) Handle_tenon_tensor_read_shape.HANDLE.invokeExact(tensor, out_shape, out_rank);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
   private static final class Handle_tenon_tensor_shape {
     static final MethodHandle HANDLE =
-        link("tenon_tensor_shape", false, JAVA_LONG, JAVA_LONG);
+        link("tenon_tensor_shape", true, JAVA_LONG, JAVA_LONG);
   }
 
   /**
@@ -1288,7 +1357,7 @@ public final class C {
 
   private static final class Handle_tenon_tensor_strides {
     static final MethodHandle HANDLE =
-        link("tenon_tensor_strides", false, JAVA_LONG, JAVA_LONG);
+        link("tenon_tensor_strides", true, JAVA_LONG, JAVA_LONG);
   }
 
   /**
@@ -1307,7 +1376,7 @@ public final class C {
 
   private static final class Handle_tenon_tensor_count {
     static final MethodHandle HANDLE =
-        link("tenon_tensor_count", false, JAVA_LONG, JAVA_LONG);
+        link("tenon_tensor_count", true, JAVA_LONG, JAVA_LONG);
   }
 
   /**
@@ -1326,7 +1395,7 @@ public final class C {
 
   private static final class Handle_tenon_tensor_bytes {
     static final MethodHandle HANDLE =
-        link("tenon_tensor_bytes", false, JAVA_LONG, JAVA_LONG);
+        link("tenon_tensor_bytes", true, JAVA_LONG, JAVA_LONG);
   }
 
   /**

@@ -2584,6 +2584,18 @@ public final class Structs {
     public static final long left = 7;
   }
 
+  /** {@code tenon_size_argument} of {@code tenon/call.h}. */
+  public static final class tenon_size_argument {
+    private tenon_size_argument() {}
+
+    /** Its size in bytes. */
+    public static final long SIZE = 24;
+    /** Offset of {@code attribute} in bytes. */
+    public static final long attribute = 0;
+    /** Offset of {@code sizes} in bytes. */
+    public static final long sizes = 16;
+  }
+
   /** {@code tenon_log_callback} of {@code tenon/context.h}. */
   public static final class tenon_log_callback {
     private tenon_log_callback() {}

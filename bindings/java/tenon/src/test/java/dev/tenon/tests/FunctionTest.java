@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Functions, control flow, effects and lists. */
 class FunctionTest {
@@ -119,6 +120,27 @@ class FunctionTest {
     try (Function f = Function.of((in, statics) -> List.of(in.get(0).exp()), options)) {
       assertEquals(2, f.call(Tensor.of(1f, 2f)).get(0).count());
       assertThrows(TenonException.class, () -> f.call(Tensor.of(1f)));
+    }
+  }
+
+  @Test
+  void oneTraceServesAnIndexAtEverySize() {
+    Function.Options options =
+        new Function.Options().signature(InputSpec.of("x", DType.FLOAT32, InputSpec.UNKNOWN));
+    Function.Body last =
+        (in, statics) -> {
+          // Sizes that no call has fixed cannot be read.
+          for (Executable read :
+              List.<Executable>of(() -> in.get(0).size(0), () -> in.get(0).shape())) {
+            TenonException thrown = assertThrows(TenonException.class, read);
+            assertEquals(Code.FAILED_PRECONDITION, thrown.code());
+          }
+          return List.of(in.get(0).get(-1));
+        };
+    try (Function f = Function.of(last, options)) {
+      assertEquals(2, f.apply(Tensor.of(1f, 2f)).item());
+      assertEquals(3, f.apply(Tensor.of(1f, 2f, 3f)).item());
+      assertEquals(1, f.traces().size());
     }
   }
 

@@ -19,7 +19,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Memory stays flat, and what throws leaks nothing. */
@@ -186,5 +189,66 @@ class MemoryTest {
       Leaks.collect();
     }
     assertTrue(Leaks.tracked() < 400, Leaks.tracked() + " objects");
+  }
+
+  /** Small tensors share pages; one that stays keeps none of them alive. */
+  @Test
+  void tensorThatStaysKeepsNoOthersAlive() {
+    List<Tensor> kept = new ArrayList<>();
+    for (int i = 0; i < 3200; ++i) {
+      Tensor x = Tensor.of((float) i);
+      if (i % 32 == 7) {
+        kept.add(x);
+      }
+    }
+    for (int i = 0; i < 20 && Leaks.tracked() > 400; ++i) {
+      Leaks.collect();
+    }
+    assertTrue(Leaks.tracked() < 400, Leaks.tracked() + " objects");
+    for (int i = 0; i < kept.size(); ++i) {
+      assertEquals(7 + 32 * i, kept.get(i).item());
+    }
+    kept.forEach(Tensor::close);
+  }
+
+  /** A page may be split by the cleaner while its thread adds to it, and others close its tensors. */
+  @Test
+  void collectionsBesideCreationFreeEachTensorOnce() throws Exception {
+    AtomicBoolean done = new AtomicBoolean();
+    Thread collector =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  while (!done.get()) {
+                    Leaks.collect();
+                  }
+                });
+    ArrayBlockingQueue<Tensor> toClose = new ArrayBlockingQueue<>(64);
+    Thread closer =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  try {
+                    for (Tensor x = toClose.take(); x.item() >= 0; x = toClose.take()) {
+                      x.close();
+                    }
+                  } catch (InterruptedException interrupted) {
+                    throw new AssertionError(interrupted);
+                  }
+                });
+    Tensor one = Tensor.of(1f);
+    Tensor sum = Tensor.of(0f);
+    for (int i = 0; i < 20_000; ++i) {
+      sum = sum.add(one);
+      if (i % 3 == 0) {
+        toClose.put(Tensor.of((float) i));
+      }
+    }
+    toClose.put(Tensor.of(-1f));
+    closer.join();
+    done.set(true);
+    collector.join();
+    assertEquals(20_000, sum.item());
+    assertEquals(1, one.item());
   }
 }

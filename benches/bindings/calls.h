@@ -1,0 +1,38 @@
+/* The work that `./dev bench bindings` compares, in C: each function repeats it and returns the
+ * nanoseconds that passed. The benches in C++, Rust and Java call these in their own processes, in
+ * turn with their own work, so that whatever else the machine does falls on both alike. */
+
+#ifndef BENCHES_BINDINGS_CALLS_H_
+#define BENCHES_BINDINGS_CALLS_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The network of the training step: 64 rows of 784 features, 128 hidden units, 10 classes. */
+enum { kBenchRows = 64, kBenchFeatures = 784, kBenchHidden = 128, kBenchClasses = 10 };
+/* Calls of one measurement; recorded adds between two resets of the tape. */
+enum { kBenchBatch = 100 };
+
+/* An add of two tensors of one element, whose result is freed. */
+int64_t bench_c_eager_add(int64_t repetitions);
+/* The same, recorded by a tape. `repetitions` is a multiple of kBenchBatch. */
+int64_t bench_c_recorded_add(int64_t repetitions);
+/* A call of a traced function that adds two tensors of one element. */
+int64_t bench_c_function_call(int64_t repetitions);
+/* A step of stochastic gradient descent on the network, recorded by a tape. */
+int64_t bench_c_training_step(int64_t repetitions);
+
+/* The same through tenon.hpp. */
+int64_t bench_cpp_eager_add(int64_t repetitions);
+int64_t bench_cpp_recorded_add(int64_t repetitions);
+int64_t bench_cpp_function_call(int64_t repetitions);
+int64_t bench_cpp_training_step(int64_t repetitions);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BENCHES_BINDINGS_CALLS_H_ */

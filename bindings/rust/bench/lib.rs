@@ -1,0 +1,27 @@
+//! The work in C of `benches/bindings/calls.h`, which runs in the process of the bench.
+
+use std::time::Duration;
+
+macro_rules! calls {
+    ($($name:ident = $function:ident;)*) => {
+        #[link(name = "bench_calls")]
+        extern "C" {
+            $(fn $function(repetitions: i64) -> i64;)*
+        }
+        $(
+            /// Repeats the work in C, and gives how long it took.
+            pub fn $name(repetitions: u64) -> Duration {
+                // SAFETY: any thread may call it, one at a time.
+                let nanoseconds = unsafe { $function(repetitions as i64) };
+                Duration::from_nanos(nanoseconds as u64)
+            }
+        )*
+    };
+}
+
+calls! {
+    eager_add = bench_c_eager_add;
+    recorded_add = bench_c_recorded_add;
+    function_call = bench_c_function_call;
+    training_step = bench_c_training_step;
+}
