@@ -29,10 +29,8 @@ int main(void) {
   must(tenon_generator_create(scope, 7, &generator));
   must(tenon_generator_uniform(scope, generator, TENON_FLOAT32, shape, 2, 0, 1, &x));
 
-  const int64_t* sizes = NULL;
-  must(tenon_tensor_shape(x, &sizes, NULL));
-  for (int64_t i = 0; i < sizes[0]; ++i) {
-    for (int64_t j = 0; j < sizes[1]; ++j) {
+  for (int64_t i = 0; i < tenon_tensor_shape(x)[0]; ++i) {
+    for (int64_t j = 0; j < tenon_tensor_shape(x)[1]; ++j) {
       tenon_tensor* value = element(scope, x, i, j);
       show(scope, "", value);
       tenon_tensor_release(value);

@@ -6,7 +6,7 @@
 using tenon::equal, tenon::not_equal, tenon::Tensor;
 
 int main() {
-  Tensor a = tenon::tensor({6}, {});
+  Tensor a = tenon::scalar(6);
   while (not_equal(a, 1)) {
     a = equal(a % 2, 0) ? a / 2 : 3 * a + 1;
     std::cout << a << '\n';

@@ -53,9 +53,10 @@ Tensor loss_of(const Tensor& logits, const Tensor& labels) {
 Tensor rate_at(const Tensor& step) {
   return while_loop([](const Tensor&, const Tensor& left) { return greater_equal(left, 10); },
                     [](const Tensor& rate, const Tensor& left) {
-                      return std::array{rate * 0.5, left - 10};
+                      return std::pair(rate * 0.5, left - 10);
                     },
-                    0.1, step)[0];
+                    0.1, step)
+      .first;
 }
 
 // Gives the loss before the step.
@@ -119,15 +120,14 @@ int main(int argc, char** argv) {
       }
     }
 
-    const Function classify(
-        [&](std::span<const Tensor> in, const Statics&) { return std::vector{net.logits(in[0])}; });
+    const auto classify = function([&](const Tensor& images) { return net.logits(images); });
     const InputSpec any_number = {.name = "images",
                                   .shape = {TENON_SIZE_UNKNOWN, 1, kImageSide, kImageSide}};
-    Program::save(program, {{"classify", classify.trace(std::array{any_number})}});
+    Program::save(program, {{"classify", classify.trace({any_number})}});
     save_safetensors(file, {{"conv1", net.conv1}, {"conv2", net.conv2}, {"dense", net.dense}});
 
     const auto [images, labels] = batch(data, 0);
-    const Tensor logits = Program(program).function("classify")(std::array{images})[0];
+    const Tensor logits = Program(program).function("classify")(images)[0];
     print_loss("program", loss_of(logits, labels));
     const Safetensors weights(file);
     const Network loaded = {Variable(weights.load("conv1")), Variable(weights.load("conv2")),

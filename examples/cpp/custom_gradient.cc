@@ -10,7 +10,7 @@ int main() {
       [](const Tensor& x) { return square(x); },
       [](const Backward& call) { return std::vector{call.inputs[0] + call.outputs[0]}; });
 
-  const Tensor three = tensor({3.f}, {});
+  const Tensor three = scalar(3.f);
   std::cout << "f(3): " << f(three) << '\n';
   std::cout << "gradient: " << gradients_function(f)(three)[0] << '\n';
 }

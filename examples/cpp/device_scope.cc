@@ -22,7 +22,7 @@ int main() {
   try {
     y + z;
   } catch (const Error& error) {
-    std::cout << error.what() << '\n';
+    std::cout << error.message() << '\n';
   }
   std::cout << "y + z lies on " << (y.to("cpu:0") + z).device() << '\n';
 }

@@ -12,15 +12,15 @@ static Tensor run_network(const Tensor& x, const Tensor& in_weights, const Tenso
   const Tensor by_time = transpose(x, {.perm = {1, 0, 2}});
   const TensorList steps = TensorList::unstack(by_time);
   const Tensor n_steps = shape(by_time)[0];
-  const Tensor start = 0.f * steps[0];
-  const auto found = while_loop(
+  const Tensor start = zeros_like(steps[0]);
+  const auto [i, state, states] = while_loop(
       [&](const Tensor& i, const Tensor&, const TensorList&) { return less(i, n_steps); },
       [&](const Tensor& i, const Tensor& state, const TensorList& states) {
         const Tensor next = tanh(matmul(steps[i], in_weights) + matmul(state, state_weights));
-        return std::array<Tensor, 3>{i + 1, next, states.set(i, next)};
+        return std::tuple(i + 1, next, states.set(i, next));
       },
       0, start, TensorList::like(start));
-  return transpose(TensorList(found[2]).stack(n_steps), {.perm = {1, 0, 2}});
+  return transpose(states.stack(n_steps), {.perm = {1, 0, 2}});
 }
 
 int main() {
@@ -28,17 +28,15 @@ int main() {
     const Tensor in_weights = matrix<float>({{0.125f, -0.25f}, {-0.0625f, 0.25f}});
     const Tensor state_weights = matrix<float>({{1, 0.5f}, {-0.5f, 1}});
     const InputSpec any_length = {.shape = {TENON_SIZE_UNKNOWN, TENON_SIZE_UNKNOWN, 2}};
-    const Function f(
-        [&](std::span<const Tensor> in, const Statics&) {
-          return std::vector<Tensor>{run_network(in[0], in_weights, state_weights)};
-        },
-        {.signature = std::vector<InputSpec>{any_length}});
+    const auto f =
+        function([&](const Tensor& x) { return run_network(x, in_weights, state_weights); },
+                 {.signature = {any_length}});
     for (const int64_t n_steps : {1, 3}) {
       std::vector<float> values(static_cast<size_t>(4 * n_steps));
       std::iota(values.begin(), values.end(), 1.f);
       const int64_t shape[] = {2, n_steps, 2};
       const Tensor x(std::span<const float>(values), shape);
-      std::cout << f({&x, 1})[0] << "\n";
+      std::cout << f(x) << "\n";
     }
     std::cout << "traces: " << f.traces().size() << "\n";
   });

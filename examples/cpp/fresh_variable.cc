@@ -9,7 +9,7 @@ using namespace tenon;
 static Tensor affine() {
   const Tensor a = matrix<float>({{10, 10}, {11, 1}});
   const Tensor x = matrix<float>({{1, 0}, {0, 1}});
-  const Variable b(tensor<float>({12}, {}));
+  const Variable b(scalar(12.f));
   return matmul(a, x) + b;
 }
 

@@ -10,7 +10,7 @@ int main() {
   const auto gradient = gradients_function(square);
   const auto second = gradients_function([&](const Tensor& x) { return gradient(x)[0]; });
 
-  const Tensor three = tensor({3.f}, {});
+  const Tensor three = scalar(3.f);
   std::cout << "square(3): " << square(three) << '\n';
   std::cout << "gradient: " << gradient(three)[0] << '\n';
   std::cout << "gradient of the gradient: " << second(three)[0] << '\n';

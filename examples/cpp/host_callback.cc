@@ -22,7 +22,7 @@ int main() {
     return tenon::host_call(square, halve, square) * 3.f;
   });
   for (const float value : {0.5f, 3.f, 10.f}) {
-    const Tensor x = tenon::tensor({value}, {});
+    const Tensor x = tenon::scalar(value);
     const tenon::Tape tape;
     tape.watch(x);
     const Tensor y = f(x);

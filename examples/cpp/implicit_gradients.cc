@@ -8,8 +8,8 @@ using namespace tenon;
 int main() {
   const Tensor x = vector<float>({1, 2, 3, 4});
   const Tensor y = vector<float>({3, 5, 7, 9});
-  const Variable w(tensor({1.f}, {}), {.name = "w"});
-  const Variable b(tensor({0.f}, {}), {.name = "b"});
+  const Variable w(scalar(1.f), {.name = "w"});
+  const Variable b(scalar(0.f), {.name = "b"});
   // In two statements, since C++ leaves open which side of a sum is read first.
   const auto loss = [&](const Tensor& x, const Tensor& y) {
     const Tensor slope = w * x;

@@ -6,9 +6,9 @@
 int main() {
   tenon::Tensor y;
   try {
-    y = tenon::gather(tenon::vector({0, 1, 2}), tenon::tensor({7}, {}));
+    y = tenon::gather(tenon::vector({0, 1, 2}), tenon::scalar(7));
   } catch (const tenon::Error& error) {
-    std::cout << error.code_name() << ": " << error.what() << '\n';
+    std::cout << error.code_name() << ": " << error.message() << '\n';
   }
   std::cout << "output: " << (y.is_none() ? "none" : "a tensor") << '\n';
 }

@@ -12,15 +12,13 @@ int main() {
     const auto distances = function([](const Tensor& w) {
       return w * vector<float>({1, 2, 3}) - vector<float>({2, 4, 6});
     });
-    const Function loss([&](std::span<const Tensor> in, const Statics&) {
-      return std::vector<Tensor>{sum(square(distances(in[0])))};
-    });
+    const auto loss = function([&](const Tensor& w) { return sum(square(distances(w))); });
     const Function slope = loss.gradient();
-    Tensor w = tensor<float>({0}, {});
+    Tensor w = scalar(0.f);
     for (double value = 1; value > 0.01;) {
-      value = loss({&w, 1})[0].item<double>();
+      value = loss(w).item<double>();
       std::printf("loss %.4f\n", value);
-      w = sgd(w, slope({&w, 1})[0], 1.0 / 64);
+      w = sgd(w, slope(w)[0], 1.0 / 64);
     }
     std::fflush(stdout);
     std::cout << "w: " << w << std::endl;

@@ -30,11 +30,11 @@ static void nudge(const char* path, Tensor image) {
   const Function scores = program.function("classify");
   const Tensor wanted = vector<int64_t>({kSneaker});
   const auto loss = [&](const Tensor& x) {
-    return sparse_softmax_cross_entropy(scores({&x, 1})[0], wanted).loss;
+    return sparse_softmax_cross_entropy(scores(x)[0], wanted).loss;
   };
   const auto report = [&](const char* label) {
     std::printf("%sclass %d, loss %.2f", label,
-                static_cast<int>(argmax(scores({&image, 1})[0], {.axis = 1}).item<int64_t>()),
+                static_cast<int>(argmax(scores(image)[0], {.axis = 1}).item<int64_t>()),
                 loss(image).item<double>());
   };
   write_picture(image, "before.png");

@@ -23,12 +23,12 @@ int main() {
           return x + *b;
         },
         options);
-    const Tensor x = tensor<float>({1}, {});
+    const Tensor x = scalar(1.f);
     try {
       const Tensor y = wrong(x);
       std::cout << "made at every call: " << y << "\n";
     } catch (const Error& error) {
-      std::cout << "made at every call: " << error.what() << "\n";
+      std::cout << "made at every call: " << error.message() << "\n";
     }
     std::cout << "made once: " << right(x) << "\n";
     b->assign(100.f);

@@ -27,7 +27,6 @@ static void report(const Profiler& profiler, const std::string& mode) {
 int main() {
   constexpr int64_t kSize = 256;
   constexpr int kCalls = 10;
-  const auto ones = [](Shape shape) { return fill(1.f, {.shape = shape, .dtype = kFloat32}); };
   const Tensor weights = ones({kSize, kSize}), bias = ones({kSize});
   const auto layer = [&](const Tensor& x) { return matmul(x, weights) + bias; };
   const Tensor x = ones({kSize, kSize});

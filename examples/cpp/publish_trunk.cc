@@ -1,6 +1,8 @@
 // A model with two heads on one trunk is saved whole, and read; of what was read the trunk alone is
 // published, with the variables that it uses and no others.
 
+#include <array>
+
 #include "examples/cpp/both_ways.hpp"
 
 using namespace tenon;
@@ -17,27 +19,24 @@ int main() {
     const Variable a(matrix<float>({{1}, {3}}), {.name = "price"});
     const Variable b(matrix<float>({{-2}, {1}}), {.name = "age"});
     const auto trunk = [&](const Tensor& x) { return relu(matmul(x, w)); };
-    const Function features([&](std::span<const Tensor> in, const Statics&) {
-      return std::vector<Tensor>{trunk(in[0])};
-    });
-    const Function both([&](std::span<const Tensor> in, const Statics&) {
-      const Tensor h = trunk(in[0]);
-      return std::vector<Tensor>{matmul(h, a), matmul(h, b)};
+    const auto features = function(trunk);
+    const auto both = function([&](const Tensor& x) {
+      const Tensor h = trunk(x);
+      return std::array{matmul(h, a), matmul(h, b)};
     });
     const InputSpec x = {.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}};
-    Program::save("two_heads",
-                  {{"both", both.trace({&x, 1})}, {"features", features.trace({&x, 1})}});
+    Program::save("two_heads", {{"both", both.trace({x})}, {"features", features.trace({x})}});
 
     const Program model("two_heads");
     list_variables("saved:", model);
     const Function read = model.function("features");
-    Program::save("features", {{"features", read.trace({&x, 1})}});
+    Program::save("features", {{"features", read.trace({x})}});
     const Program published("features");
     list_variables("published:", published);
 
     const Tensor input = matrix<float>({{1, 1}, {0, 2}});
-    const std::vector<Tensor> heads = model.function("both")({&input, 1});
+    const std::vector<Tensor> heads = model.function("both")(input);
     std::cout << "price: " << transpose(heads[0]) << "\nage: " << transpose(heads[1]) << "\n";
-    std::cout << "features:\n" << published.function()({&input, 1})[0] << "\n";
+    std::cout << "features:\n" << published.function()(input)[0] << "\n";
   });
 }

@@ -7,20 +7,19 @@ using namespace tenon;
 
 int main() {
   return run_both_ways([] {
-    const Function f([](std::span<const Tensor> in, const Statics& statics) {
-      std::cout << "  the code runs for " << in[0] << "\n";
+    const auto f = function([](const Tensor& x, const Statics& statics) {
+      std::cout << "  the code runs for " << x << "\n";
       const auto factor = statics.find("factor");
-      const int64_t by = factor == statics.end() ? 1 : factor->second.as_int();
-      return std::vector<Tensor>{in[0] * by};
+      return x * (factor == statics.end() ? 1 : factor->second.as_int());
     });
     const auto call = [&](const Tensor& x, const Statics& statics = {}) {
-      const Tensor y = f({&x, 1}, statics)[0];
+      const Tensor y = f(x, statics);
       std::cout << "gives " << y << "\n";
     };
     std::cout << "float32\n";
-    for (const float x : {1.f, 1.5f}) call(tensor<float>({x}, {}));
+    for (const float x : {1.f, 1.5f}) call(scalar(x));
     std::cout << "uint8\n";
-    for (const uint8_t x : {2, 3}) call(tensor<uint8_t>({x}, {}));
+    for (const uint8_t x : {2, 3}) call(scalar(x));
     std::cout << "numbers as inputs\n";
     for (const int x : {4, 5}) call(x);
     std::cout << "numbers as static arguments\n";

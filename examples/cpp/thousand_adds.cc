@@ -7,16 +7,15 @@ using namespace tenon;
 
 int main() {
   return run_both_ways([] {
-    const Function add_all([](std::span<const Tensor> in, const Statics&) {
+    const auto add_all = function([](const Tensor& start) {
       const auto [i, x] = while_loop([](const Tensor& i, const Tensor&) { return less(i, 1000); },
                                      [](const Tensor& i, const Tensor& x) {
-                                       return std::array{i + 1, x + cast(i, {.to = kFloat32})};
+                                       return std::pair(i + 1, x + cast(i, {.to = kFloat32}));
                                      },
-                                     0, in[0]);
-      return std::vector<Tensor>{x};
+                                     0, start);
+      return x;
     });
-    const Tensor x = tensor<float>({0.5f}, {});
-    std::cout << "0.5 + 0 + ... + 999: " << add_all({&x, 1})[0] << "\n";
+    std::cout << "0.5 + 0 + ... + 999: " << add_all(scalar(0.5f)) << "\n";
     std::cout << "traces: " << add_all.traces().size() << "\n";
   });
 }

@@ -12,7 +12,7 @@ static void show_life_on(std::string_view name) {
   const uint64_t before = device.memory().live_bytes;
   const auto live = [&] { return device.memory().live_bytes - before; };
 
-  std::optional<Variable> variable = Variable(fill(0.f, {.shape = {1000, 1000}}));
+  std::optional<Variable> variable = Variable(zeros({1000, 1000}));
   std::cout << name << " with a variable: " << live() << " bytes\n";
   {
     const Variable another = *variable;

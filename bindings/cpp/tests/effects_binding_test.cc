@@ -66,7 +66,7 @@ TEST(CodeWithEffects, StopsWhereAnAssertionFails) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kFailedPrecondition);
-    EXPECT_STREQ(error.what(), "assert: 4.0 is too much");
+    EXPECT_EQ(error.message(), "assert: 4.0 is too much");
   }
   EXPECT_EQ(Tensor(seen).item<float>(), 4);
 }

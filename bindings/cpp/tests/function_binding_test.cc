@@ -141,6 +141,36 @@ TEST(Functions, HandTheirExceptionsThrough) {
   run_functions_eagerly(false);
 }
 
+TEST(Functions, ReadNoElementsOfTracedTensors) {
+  const auto expect_named = [](const auto& read) {
+    const auto f = function(
+        [&](const Tensor& x) {
+          read(x);
+          return x;
+        },
+        {.name = "reader"});
+    try {
+      f(vector<float>({1, 2}));
+      ADD_FAILURE() << "the read does not fail";
+    } catch (const Error& error) {
+      const std::string message(error.message());
+      EXPECT_EQ(error.code(), Code::kFailedPrecondition);
+      for (const char* word : {"function reader", "print", "cond", "host_call"}) {
+        EXPECT_NE(message.find(word), std::string::npos) << word << ": " << message;
+      }
+    }
+  };
+  expect_named([](const Tensor& x) { x.data<float>(); });
+  expect_named([](const Tensor& x) { x.to_vector<float>(); });
+  expect_named([](const Tensor& x) { sum(x).item<float>(); });
+  expect_named([](const Tensor& x) { (void)(less(sum(x), 1.f) ? 1 : 2); });
+  const Tensor outside = vector<float>({1, 2});
+  function([&](const Tensor& x) {
+    EXPECT_EQ(outside.data<float>().size(), 2u);
+    return x;
+  })(1.f);
+}
+
 TEST(Functions, GoThroughPassesThatCanBeLeftOut) {
   std::string names;
   for (const Pass& pass : passes()) {

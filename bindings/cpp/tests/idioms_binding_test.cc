@@ -96,6 +96,51 @@ TEST(FunctionTest, ReturnsArraysPairsAndTuples) {
   EXPECT_EQ(pair(2.f).second.item<float>(), 3);
 }
 
+TEST(FunctionTest, ReturnsNumbersVariablesAndListsAsTensorsAndLists) {
+  const Variable w(3.f);
+  const auto f = function(
+      [&](const Tensor& x) { return std::tuple(2.f, w, TensorList(kFloat32).push(x), x); });
+  const auto [number, value, list, x] = f(5.f);
+  EXPECT_EQ(number.item<float>(), 2);
+  EXPECT_EQ(value.item<float>(), 3);
+  EXPECT_EQ(list[0].item<float>(), 5);
+  EXPECT_EQ(x.item<float>(), 5);
+}
+
+TEST(FunctionTest, HandsStaticArgumentsToALambdaThatTakesThem) {
+  int runs = 0;
+  const auto f = function(
+      [&](const Tensor& x, const Statics& statics) {
+        ++runs;
+        return x * statics.at("by").as_double();
+      },
+      {.defaults = {{"by", 3.0}}});
+  EXPECT_EQ(f(2.f).item<float>(), 6);
+  EXPECT_EQ(f(2.f, Statics{{"by", 5.0}}).item<float>(), 10);
+  EXPECT_EQ(f(4.f, Statics{{"by", 5.0}}).item<float>(), 20);
+  EXPECT_EQ(runs, 2);
+  const auto nothing =
+      function([](const Statics& statics) { return Tensor(static_cast<double>(statics.size())); });
+  EXPECT_EQ(nothing().item<float>(), 0);
+}
+
+TEST(FunctionTest, TakesASignatureInBraces) {
+  const auto f = function([](const Tensor& x) { return sum(x); },
+                          {.signature = {{.name = "x", .shape = {TENON_SIZE_UNKNOWN}}}});
+  for (const int64_t n : {1, 2, 3, 4, 5}) EXPECT_EQ(f(ones({n})).item<float>(), float(n));
+  EXPECT_EQ(f.traces().size(), 1u);
+  EXPECT_THROW(f(ones({1, 1})), Error);
+  const auto none = function([] { return Tensor(1.f); }, {.signature = Signature{}});
+  EXPECT_EQ(none().item<float>(), 1);
+}
+
+TEST(FunctionTest, TakesOpsByName) {
+  EXPECT_EQ(function(exp)(0.f).item<float>(), 1);
+  EXPECT_EQ(gradients(exp, 0.f).by_argument[0].item<float>(), 1);
+  const std::function<Tensor(const Tensor&)> activation = tanh;
+  EXPECT_EQ(activation(0.f).item<float>(), 0);
+}
+
 TEST(FunctionTest, TakesNineTensors) {
   const auto f =
       function([](const Tensor& a, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
@@ -123,6 +168,28 @@ TEST(CondTest, TakesLambdasWithoutResult) {
   EXPECT_EQ(b.item<int>(), 2);
 }
 
+TEST(WhileLoopTest, CarriesTuplesPairsAndVectors) {
+  const auto below = [](const Tensor& i, const auto&...) { return less(i, 3); };
+  const auto [i, list] = while_loop(
+      below,
+      [](const Tensor& i, const TensorList& list) { return std::tuple(i + 1, list.push(i)); }, 0,
+      TensorList(kInt64));
+  EXPECT_EQ(list.stack().to_vector<int64_t>(), (Ints{0, 1, 2}));
+  const auto pair = while_loop(
+      below, [](const Tensor& i, const Tensor& y) { return std::pair(i + 1, y * 2); }, 0, 1.f);
+  EXPECT_EQ(pair.second.item<float>(), 8);
+  const auto [j, y] = while_loop(
+      below,
+      [](const Tensor& i, const Tensor& y) {
+        return std::vector<Tensor>{i + 1, y + 1};
+      },
+      0, 1.f);
+  EXPECT_EQ(y.item<float>(), 4);
+  const auto [only] = while_loop(
+      below, [](const Tensor& i) { return std::array{i + 1}; }, 0);
+  EXPECT_EQ(only.item<int>(), 3);
+}
+
 TEST(StaticTest, TakesEveryIntegerAndStringView) {
   EXPECT_EQ(Static(uint8_t{7}).as_int(), 7);
   EXPECT_EQ(Static(size_t{7}).as_int(), 7);
@@ -134,12 +201,67 @@ TEST(StaticTest, TakesEveryIntegerAndStringView) {
   EXPECT_THROW(Static(UINT64_MAX), Error);
 }
 
+TEST(StaticTest, KeepsObjectsAlive) {
+  Statics statics;
+  {
+    const Variable w(vector<float>({2}));
+    statics = {{"weight", w}, {"x", Tensor(vector<float>({3}))}, {"noise", Generator(1)}};
+  }
+  EXPECT_EQ(statics.at("weight").kind(), StaticKind::kHandle);
+  EXPECT_EQ(statics.at("weight").as<Variable>().read().item<float>(), 2);
+  EXPECT_EQ(statics.at("x").as<Tensor>().item<float>(), 3);
+  EXPECT_EQ(statics.at("noise").as<Generator>().state().count(), 6);
+  EXPECT_THROW(statics.at("weight").as<Tensor>(), Error);
+  EXPECT_THROW(statics.at("x").as<Variable>(), Error);
+  EXPECT_THROW(statics.at("x").as<Generator>(), Error);
+  EXPECT_THROW(statics.at("noise").as<Function>(), Error);
+  EXPECT_THROW(Static(1).as<Tensor>(), Error);
+}
+
+TEST(StaticTest, ObjectsArePartOfWhatAFunctionIsTracedFor) {
+  int runs = 0;
+  const auto scaled = function(
+      [&](const Tensor& x, const Statics& statics) {
+        ++runs;
+        return x * statics.at("by").as<Variable>();
+      },
+      {.defaults = {{"by", Variable(5.f)}}});
+  const Variable two(2.f), three(3.f);
+  EXPECT_EQ(scaled(1.f, Statics{{"by", two}}).item<float>(), 2);
+  two.assign(4.f);
+  EXPECT_EQ(scaled(1.f, Statics{{"by", two}}).item<float>(), 4);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(scaled(1.f, Statics{{"by", three}}).item<float>(), 3);
+  EXPECT_EQ(scaled(1.f).item<float>(), 5);
+  EXPECT_EQ(runs, 3);
+
+  const auto applied = function([](const Tensor& x, const Statics& statics) {
+    return statics.at("f").as<Function>()(std::array{x})[0];
+  });
+  const auto twice = function([](const Tensor& x) { return x + x; });
+  EXPECT_EQ(applied(3.f, Statics{{"f", twice}}).item<float>(), 6);
+}
+
+TEST(StaticTest, ListsAndMapsAreReadByIndexAndName) {
+  const Static list = std::vector<Static>{1, "two"};
+  const Static map = std::map<std::string, Static>{{"one", 1}, {"list", list}};
+  EXPECT_EQ(list.at(1).as_string(), "two");
+  EXPECT_EQ(map.at("list").at(0).as_int(), 1);
+  for (const int64_t index : {-1, 2}) EXPECT_THROW(list.at(index), Error) << index;
+  try {
+    map.at("two");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "Static: the map has no item \"two\"; there are list, one");
+  }
+}
+
 TEST(StaticTest, WrongKindAndMissingNameAreErrors) {
   try {
     Static("up").as_int();
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "Static::as_int: the static is a string, but must be an integer");
+    EXPECT_EQ(error.message(), "Static::as_int: the static is a string, but must be an integer");
   }
   const Statics statics = {{"rate", 2.0}, {"mode", "up"}};
   try {
@@ -147,8 +269,8 @@ TEST(StaticTest, WrongKindAndMissingNameAreErrors) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kNotFound);
-    EXPECT_STREQ(error.what(),
-                 "statics: there is no static argument \"rat\"; there are mode, rate");
+    EXPECT_EQ(error.message(),
+              "statics: there is no static argument \"rat\"; there are mode, rate");
   }
 }
 

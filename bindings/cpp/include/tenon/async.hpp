@@ -31,35 +31,36 @@ tenon_done_callback completion(std::unique_ptr<State> state) {
 }  // namespace detail
 
 // Scope::wait() without blocking: ready when all work has finished, and throws what went wrong.
-inline std::future<void> wait_async(const Scope& scope) {
+inline std::future<void> wait_async(const Scope& scope, SourceLocation at = here()) {
   struct Waiting {
     std::promise<void> promise;
     void finish() { promise.set_value(); }
   };
   auto waiting = std::make_unique<Waiting>();
   std::future<void> done = waiting->promise.get_future();
-  check(tenon_scope_wait_async(scope.get(), detail::completion(std::move(waiting))));
+  check(tenon_scope_wait_async(scope.get(), detail::completion(std::move(waiting))), at);
   return done;
 }
 
 // Tensor::to_vector() without blocking: ready when the elements are there, and throws what went
 // wrong.
 template <class T>
-std::future<std::vector<T>> to_vector_async(const Tensor& x) {
+std::future<std::vector<T>> to_vector_async(const Tensor& x, SourceLocation at = here()) {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
-  detail::require_elements(x.dtype(), dtype_of<T>(), "to_vector_async");
+  detail::require_elements(x.dtype(), dtype_of<T>(), "to_vector_async", at);
   struct Reading {
     std::vector<T> elements;
     std::promise<std::vector<T>> promise;
     void finish() { promise.set_value(std::move(elements)); }
   };
   auto reading = std::make_unique<Reading>();
-  reading->elements.resize(static_cast<size_t>(x.count()));
+  reading->elements.resize(static_cast<size_t>(x.count(at)));
   std::future<std::vector<T>> elements = reading->promise.get_future();
   T* const data = reading->elements.data();
   const size_t size = reading->elements.size() * sizeof(T);
-  check(tenon_tensor_read_async(current_scope(), x.get(), data, size,
-                                detail::completion(std::move(reading))));
+  check(tenon_tensor_read_async(current_scope(at), x.get(), data, size,
+                                detail::completion(std::move(reading))),
+        at);
   return elements;
 }
 

@@ -16,25 +16,25 @@ class Device {
   std::string_view name() const { return detail::view(tenon_device_name(get())); }
 
   // What it is; its texts live as long as the device.
-  tenon_device_info info() const {
+  tenon_device_info info(SourceLocation at = here()) const {
     tenon_device_info info = {};
     info.struct_size = sizeof info;
-    check(tenon_device_describe(get(), &info));
+    check(tenon_device_describe(get(), &info), at);
     return info;
   }
 
   // What its memory holds now.
-  tenon_memory_info memory() const {
+  tenon_memory_info memory(SourceLocation at = here()) const {
     tenon_memory_info info = {};
     info.struct_size = sizeof info;
-    check(tenon_device_describe_memory(get(), &info));
+    check(tenon_device_describe_memory(get(), &info), at);
     return info;
   }
 
   // Gives memory that is kept for later tensors back, and says how many bytes that were.
-  uint64_t trim() const {
+  uint64_t trim(SourceLocation at = here()) const {
     uint64_t freed = 0;
-    check(tenon_device_trim(get(), &freed));
+    check(tenon_device_trim(get(), &freed), at);
     return freed;
   }
 
@@ -67,7 +67,7 @@ struct ContextOptions {
 
 class Context {
  public:
-  explicit Context(const ContextOptions& options = {}) {
+  explicit Context(const ContextOptions& options = {}, SourceLocation at = here()) {
     std::vector<tenon_string> paths;
     for (const std::string& path : options.plugin_paths) paths.push_back(detail::c_text(path));
     std::vector<tenon_plugin_option> for_plugins;
@@ -87,7 +87,7 @@ class Context {
     c_options.fallback_policy = options.fallback_policy;
     c_options.deterministic = options.deterministic;
     handle_ = detail::make<Shared>(
-        [&](tenon_context** out) { return tenon_context_create(&c_options, out); });
+        at, [&](tenon_context** out) { return tenon_context_create(&c_options, out); });
   }
 
   static Context adopt(tenon_context* context) { return Context(Shared::adopt(context)); }
@@ -99,37 +99,37 @@ class Context {
   }
 
   // By name: "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU.
-  Device device(std::string_view name) const {
+  Device device(std::string_view name, SourceLocation at = here()) const {
     tenon_device* device = nullptr;
-    check(tenon_context_find_device(get(), detail::c_text(name), &device));
+    check(tenon_context_find_device(get(), detail::c_text(name), &device), at);
     return Device::adopt(device);
   }
 
   // All of them, for which every plugin is loaded.
-  std::vector<Device> devices() const {
+  std::vector<Device> devices(SourceLocation at = here()) const {
     size_t count = 0;
-    check(tenon_context_count_devices(get(), &count));
+    check(tenon_context_count_devices(get(), &count), at);
     std::vector<Device> devices;
     for (size_t i = 0; i < count; ++i) {
       tenon_device* device = nullptr;
-      check(tenon_context_get_device(get(), i, &device));
+      check(tenon_context_get_device(get(), i, &device), at);
       devices.push_back(Device::adopt(device));
     }
     return devices;
   }
 
   // The plugins that were found, tried or not; texts live as long as the context.
-  std::vector<tenon_plugin_candidate> candidates() const {
+  std::vector<tenon_plugin_candidate> candidates(SourceLocation at = here()) const {
     std::vector<tenon_plugin_candidate> candidates(tenon_context_count_candidates(get()));
     for (size_t i = 0; i < candidates.size(); ++i) {
       candidates[i].struct_size = sizeof candidates[i];
-      check(tenon_context_get_candidate(get(), i, &candidates[i]));
+      check(tenon_context_get_candidate(get(), i, &candidates[i]), at);
     }
     return candidates;
   }
 
-  void load_plugin(std::string_view path) const {
-    check(tenon_context_load_plugin(get(), detail::c_text(path)));
+  void load_plugin(std::string_view path, SourceLocation at = here()) const {
+    check(tenon_context_load_plugin(get(), detail::c_text(path)), at);
   }
 
   // Calls under way in its scopes throw Code::kCancelled at their next check.

@@ -2,7 +2,7 @@
 //
 //   Tensor y = cond(greater(x, 0.f), [&] { return x * x; }, [&] { return -x; });
 //   auto [i, z] = while_loop([&](Tensor i, Tensor z) { return less(i, n); },
-//                            [&](Tensor i, Tensor z) { return std::array{i + 1, z * x}; }, 0, x);
+//                            [&](Tensor i, Tensor z) { return std::tuple(i + 1, z * x); }, 0, x);
 //
 // tenon/control.h says the rest.
 
@@ -29,9 +29,10 @@ inline tenon_block c_block(const Block& block) {
       const std::vector<Tensor> outputs =
           (*static_cast<const Block*>(payload))(share_all(inputs, n_inputs));
       if (outputs.size() > max_outputs) {
-        throw Error(Code::kInvalidArgument, "a block gives " + std::to_string(outputs.size()) +
-                                                " tensors, and there is room for " +
-                                                std::to_string(max_outputs));
+        throw Error(Code::kInvalidArgument,
+                    "a block gives " + std::to_string(outputs.size()) +
+                        " tensors, and there is room for " + std::to_string(max_outputs),
+                    {});
       }
       hand_over(outputs, out_outputs, outputs.size(), "a block", "outputs");
     });
@@ -44,12 +45,12 @@ inline constexpr size_t kMostOutputs = 64;
 }  // namespace detail
 
 // What one of the blocks gives, which take nothing.
-inline std::vector<Tensor> cond(const Tensor& predicate, const Block& then,
-                                const Block& otherwise) {
+inline std::vector<Tensor> cond(const Input& predicate, const Block& then, const Block& otherwise) {
   std::vector<tenon_tensor*> outputs(detail::kMostOutputs);
   size_t n = 0;
-  check(tenon_cond(current_scope(), predicate.get(), detail::c_block(then),
-                   detail::c_block(otherwise), outputs.data(), outputs.size(), &n));
+  check(tenon_cond(current_scope(predicate.at()), predicate.get(), detail::c_block(then),
+                   detail::c_block(otherwise), outputs.data(), outputs.size(), &n),
+        predicate.at());
   outputs.resize(n);
   return detail::adopt_all(outputs);
 }
@@ -58,9 +59,9 @@ inline std::vector<Tensor> cond(const Tensor& predicate, const Block& then,
 // tensors, or nothing. cond() returns what `then` returns.
 template <class Then, class Else>
 requires std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>
-auto cond(const Tensor& predicate, const Then& then, const Else& otherwise) {
+auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
   const auto block = [](const auto& code) {
-    return Block([&code](std::span<const Tensor>) { return detail::call_by_count(code, {}); });
+    return Block([&code](std::span<const Tensor>) { return detail::call_by_count(code, {}, {}); });
   };
   using Result = std::invoke_result_t<const Then&>;
   std::vector<Tensor> outputs = cond(predicate, block(then), block(otherwise));
@@ -68,13 +69,14 @@ auto cond(const Tensor& predicate, const Then& then, const Else& otherwise) {
 }
 
 // What the block gives that an index chooses; where there is none, the last.
-inline std::vector<Tensor> switch_case(const Tensor& index, std::span<const Block> blocks) {
+inline std::vector<Tensor> switch_case(const Input& index, std::span<const Block> blocks) {
   std::vector<tenon_block> c_blocks;
   for (const Block& block : blocks) c_blocks.push_back(detail::c_block(block));
   std::vector<tenon_tensor*> outputs(detail::kMostOutputs);
   size_t n = 0;
-  check(tenon_case(current_scope(), index.get(), c_blocks.data(), c_blocks.size(), outputs.data(),
-                   outputs.size(), &n));
+  check(tenon_case(current_scope(index.at()), index.get(), c_blocks.data(), c_blocks.size(),
+                   outputs.data(), outputs.size(), &n),
+        index.at());
   outputs.resize(n);
   return detail::adopt_all(outputs);
 }
@@ -94,57 +96,62 @@ struct WhileOptions {
 // What is carried when the condition fails. It and the body take what is carried; the body gives
 // what is carried on.
 inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
-                                      std::span<const Tensor> initial, WhileOptions how = {}) {
+                                      std::span<const Tensor> initial, WhileOptions how = {},
+                                      SourceLocation at = here()) {
   tenon_while_options options = TENON_WHILE_OPTIONS_DEFAULT;
   options.policy = static_cast<int32_t>(how.policy);
   options.max_trips = how.max_trips;
   const auto c_initial = detail::handles(initial);
   std::vector<tenon_tensor*> values(initial.size());
-  check(tenon_while_loop(current_scope(), detail::c_block(condition), detail::c_block(body),
-                         c_initial.data(), c_initial.size(), &options, values.data()));
+  check(tenon_while_loop(current_scope(at), detail::c_block(condition), detail::c_block(body),
+                         c_initial.data(), c_initial.size(), &options, values.data()),
+        at);
   return detail::adopt_all(values);
 }
 
 // The same of lambdas that take as many tensors as there are initial values. The body gives a
-// tensor, or an array of them, and so does the loop.
-template <class Condition, class Body, class... Initial>
-requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ...)) auto while_loop(
-    WhileOptions how, const Condition& condition, const Body& body, const Initial&... initial) {
-  const Tensor first[] = {Tensor(initial)...};
-  const Block holds = [&](std::span<const Tensor> in) {
-    return detail::call_by_count(condition, in);
-  };
+// tensor, or an array, pair or tuple of them, and so does the loop; for a vector of them it gives
+// an array.
+template <class Condition, class Body, class... Rest>
+requires(std::is_convertible_v<Rest, Tensor>&&...) auto while_loop(WhileOptions how,
+                                                                   const Condition& condition,
+                                                                   const Body& body,
+                                                                   const Input& first,
+                                                                   const Rest&... rest) {
+  constexpr size_t kCount = 1 + sizeof...(Rest);
+  constexpr auto kAll = std::make_index_sequence<kCount>();
+  using Result = decltype(detail::call_with_span(body, {}, kAll));
+  const Tensor initial[] = {first.tensor(), Tensor(rest)...};
   std::vector<Tensor> found = while_loop(
-      holds,
       [&](std::span<const Tensor> in) {
-        constexpr auto kAll = std::index_sequence_for<Initial...>();
-        if constexpr (sizeof...(Initial) == 1) {
-          return detail::call_by_count(body, in);
-        } else {
-          const auto given = detail::call_with_span(body, in, kAll);
-          return std::vector<Tensor>(std::begin(given), std::end(given));
-        }
+        return detail::as_tensors(detail::call_with_span(condition, in, kAll));
       },
-      first, how);
-  if constexpr (sizeof...(Initial) == 1) {
+      [&](std::span<const Tensor> in) {
+        return detail::as_tensors(detail::call_with_span(body, in, kAll));
+      },
+      std::span<const Tensor>(initial), how, first.at());
+  if constexpr (detail::TensorTuple<std::remove_cvref_t<Result>>) {
+    static_assert(std::tuple_size_v<std::remove_cvref_t<Result>> == kCount,
+                  "the body must return as many tensors as there are initial values");
+    return detail::as_result<Result>(std::move(found));
+  } else if constexpr (kCount == 1) {
     return std::move(found[0]);
   } else {
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      return std::array<Tensor, sizeof...(Initial)>{std::move(found[I])...};
-    }
-    (std::index_sequence_for<Initial...>());
+    return detail::as_result<std::array<Tensor, kCount>>(std::move(found));
   }
 }
-template <class Condition, class Body, class... Initial>
-requires(sizeof...(Initial) > 0 && (std::is_convertible_v<Initial, Tensor> && ...)) auto while_loop(
-    const Condition& condition, const Body& body, const Initial&... initial) {
-  return while_loop(WhileOptions(), condition, body, initial...);
+template <class Condition, class Body, class... Rest>
+requires(std::is_convertible_v<Rest, Tensor>&&...) auto while_loop(const Condition& condition,
+                                                                   const Body& body,
+                                                                   const Input& first,
+                                                                   const Rest&... rest) {
+  return while_loop(WhileOptions(), condition, body, first, rest...);
 }
 
 // The sizes of a tensor, to compute with: inside of a function, those of each call.
-inline Tensor shape(const Tensor& x) {
+inline Tensor shape(const Input& x) {
   tenon_tensor* sizes = nullptr;
-  check(tenon_shape(current_scope(), x.get(), &sizes));
+  check(tenon_shape(current_scope(x.at()), x.get(), &sizes), x.at());
   return Tensor::adopt(sizes);
 }
 
@@ -156,16 +163,18 @@ struct Scanned {
 // Goes over the first axis of `xs`. The body takes what is carried and an element of each; it gives
 // what is carried on, and behind it what is stacked.
 inline Scanned scan(const Block& body, std::span<const Tensor> initial, std::span<const Tensor> xs,
-                    bool reverse = false, LoopPolicy policy = LoopPolicy::stack) {
+                    bool reverse = false, LoopPolicy policy = LoopPolicy::stack,
+                    SourceLocation at = here()) {
   tenon_scan_options options = TENON_SCAN_OPTIONS_DEFAULT;
   options.reverse = reverse;
   options.policy = static_cast<int32_t>(policy);
   const auto c_initial = detail::handles(initial), c_xs = detail::handles(xs);
   std::vector<tenon_tensor*> carried(initial.size()), stacked(detail::kMostOutputs);
   size_t n = 0;
-  check(tenon_scan(current_scope(), detail::c_block(body), c_initial.data(), c_initial.size(),
+  check(tenon_scan(current_scope(at), detail::c_block(body), c_initial.data(), c_initial.size(),
                    c_xs.data(), c_xs.size(), &options, carried.data(), stacked.data(),
-                   stacked.size(), &n));
+                   stacked.size(), &n),
+        at);
   stacked.resize(n);
   return {detail::adopt_all(carried), detail::adopt_all(stacked)};
 }

@@ -58,17 +58,18 @@ class Op {
   uint32_t number() const { return number_; }
 
   // An empty handle stands for an optional input that is not given. `attrs` are the op's C struct.
-  std::vector<Tensor> operator()(std::span<const Tensor> inputs,
-                                 const void* attrs = nullptr) const {
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs, const void* attrs = nullptr,
+                                 SourceLocation at = here()) const {
     const std::vector<tenon_tensor*> given = detail::handles(inputs);
     std::vector<tenon_tensor*> taken(n_outputs_);
-    check(tenon_call(current_scope(), number_, attrs, given.data(), given.size(), taken.data(),
-                     taken.size()));
+    check(tenon_call(current_scope(at), number_, attrs, given.data(), given.size(), taken.data(),
+                     taken.size()),
+          at);
     return detail::adopt_all(taken);
   }
-  std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs,
-                                 const void* attrs = nullptr) const {
-    return (*this)(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs);
+  std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs, const void* attrs = nullptr,
+                                 SourceLocation at = here()) const {
+    return (*this)(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs, at);
   }
 
  private:
@@ -77,9 +78,9 @@ class Op {
 };
 
 // By name, built in or of the current scope's context.
-inline Op find_op(std::string_view name, size_t n_outputs = 1) {
+inline Op find_op(std::string_view name, size_t n_outputs = 1, SourceLocation at = here()) {
   uint32_t number = 0;
-  check(tenon_op_find(tenon_scope_context(current_scope()), detail::c_text(name), &number));
+  check(tenon_op_find(tenon_scope_context(current_scope(at)), detail::c_text(name), &number), at);
   return Op(number, n_outputs);
 }
 
@@ -160,7 +161,7 @@ inline tenon_error* backward_custom(void* payload, tenon_scope* scope, const voi
 }  // namespace detail
 
 // Adds an op to the context of the current scope, for good.
-inline Op register_op(CustomOp op) {
+inline Op register_op(CustomOp op, SourceLocation at = here()) {
   const size_t n_outputs = op.n_outputs;
   auto kept = std::make_unique<CustomOp>(std::move(op));
   tenon_custom_op c = {};
@@ -175,7 +176,7 @@ inline Op register_op(CustomOp op) {
   c.payload = kept.release();
   c.destroy = [](void* payload) { delete static_cast<CustomOp*>(payload); };
   uint32_t number = 0;
-  check(tenon_op_register(tenon_scope_context(current_scope()), &c, &number));
+  check(tenon_op_register(tenon_scope_context(current_scope(at)), &c, &number), at);
   return Op(number, n_outputs);
 }
 

@@ -17,17 +17,17 @@ struct EndLoan {
 using Dlpack = std::unique_ptr<tenon_dlpack, EndLoan>;
 
 // Lends a tensor that lies where the host sees it; to be read only.
-inline Dlpack to_dlpack(const Tensor& x) {
+inline Dlpack to_dlpack(const Tensor& x, SourceLocation at = here()) {
   tenon_dlpack* loan = nullptr;
-  check(tenon_tensor_to_dlpack(current_scope(), x.get(), nullptr, &loan));
+  check(tenon_tensor_to_dlpack(current_scope(at), x.get(), nullptr, &loan), at);
   return Dlpack(loan);
 }
 
 // A tensor of what another library lends, which must not be written until the loan ends: with the
 // tensor's last owner, or at once if it is copied.
-inline Tensor from_dlpack(Dlpack loan, bool copy = false) {
+inline Tensor from_dlpack(Dlpack loan, bool copy = false, SourceLocation at = here()) {
   tenon_tensor* tensor = nullptr;
-  check(tenon_tensor_from_dlpack(current_scope(), loan.release(), nullptr, copy, &tensor));
+  check(tenon_tensor_from_dlpack(current_scope(at), loan.release(), nullptr, copy, &tensor), at);
   return Tensor::adopt(tensor);
 }
 

@@ -16,22 +16,39 @@
 
 namespace tenon {
 
+// A text with the line of the call.
+class Format {
+ public:
+  template <class T>
+  requires std::is_convertible_v<const T&, std::string_view> Format(const T& text,
+                                                                    SourceLocation at = here())
+      : text_(text), at_(at) {}
+
+  std::string_view text() const { return text_; }
+  SourceLocation at() const { return at_; }
+
+ private:
+  std::string_view text_;
+  SourceLocation at_;
+};
+
 // Prints a line, in which {} stands for the next value. An empty format is the values alone.
-inline void print(std::string_view format, std::span<const Tensor> values,
+inline void print(const Format& format, std::span<const Tensor> values,
                   const tenon_format_options& options = TENON_FORMAT_OPTIONS_DEFAULT) {
   const auto c_values = detail::handles(values);
-  check(tenon_print(current_scope(), detail::c_text(format), c_values.data(), c_values.size(),
-                    &options));
+  check(tenon_print(current_scope(format.at()), detail::c_text(format.text()), c_values.data(),
+                    c_values.size(), &options),
+        format.at());
 }
 template <class... Values>
-requires(std::is_convertible_v<Values, Tensor>&&...) void print(std::string_view format,
+requires(std::is_convertible_v<Values, Tensor>&&...) void print(const Format& format,
                                                                 const Values&... values) {
   const std::vector<Tensor> all = {Tensor(values)...};
   print(format, std::span<const Tensor>(all));
 }
 
 // Where that goes, in the context of the current scope; an empty function: to stdout.
-inline void set_print(std::function<void(std::string_view)> receive) {
+inline void set_print(std::function<void(std::string_view)> receive, SourceLocation at = here()) {
   using Receive = std::function<void(std::string_view)>;
   tenon_print_callback callback = {};
   if (receive) {
@@ -41,25 +58,26 @@ inline void set_print(std::function<void(std::string_view)> receive) {
       (*static_cast<Receive*>(payload))({text.data, text.size});
     };
   }
-  check(tenon_context_set_print(tenon_scope_context(current_scope()), callback));
+  check(tenon_context_set_print(tenon_scope_context(current_scope(at)), callback), at);
 }
 
 // Throws FAILED_PRECONDITION with the message unless all elements of a bool are true. The name
 // leaves the macro of <cassert> alone.
 template <class... Values>
-requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Tensor& condition,
+requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Input& condition,
                                                                       std::string_view message,
                                                                       const Values&... values) {
   const std::vector<Tensor> all = {Tensor(values)...};
   const auto c_values = detail::handles(all);
-  check(tenon_assert(current_scope(), condition.get(), detail::c_text(message), c_values.data(),
-                     c_values.size()));
+  check(tenon_assert(current_scope(condition.at()), condition.get(), detail::c_text(message),
+                     c_values.data(), c_values.size()),
+        condition.at());
 }
 
 // What code gives that runs eagerly, in functions too: tensors of the types of `like`.
 using HostCode = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inputs,
-                                     std::span<const Tensor> like) {
+                                     std::span<const Tensor> like, SourceLocation at = here()) {
   tenon_tensor_function function = {};
   function.payload = new HostCode(std::move(code));
   function.destroy = [](void* payload) { delete static_cast<HostCode*>(payload); };
@@ -74,20 +92,22 @@ inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inpu
   };
   const auto c_inputs = detail::handles(inputs), c_like = detail::handles(like);
   std::vector<tenon_tensor*> outputs(like.size());
-  check(tenon_host_call(current_scope(), function, c_inputs.data(), c_inputs.size(), c_like.data(),
-                        outputs.data(), outputs.size()));
+  check(tenon_host_call(current_scope(at), function, c_inputs.data(), c_inputs.size(),
+                        c_like.data(), outputs.data(), outputs.size()),
+        at);
   return detail::adopt_all(outputs);
 }
 
 // The same of a lambda of tensors that gives one like `like`.
 template <class Code, class... Inputs>
 requires(std::is_convertible_v<Inputs, Tensor>&&...) Tensor
-    host_call(const Tensor& like, const Code& code, const Inputs&... inputs) {
+    host_call(const Input& like, const Code& code, const Inputs&... inputs) {
   const std::vector<Tensor> given = {Tensor(inputs)...};
   const HostCode run = [code](std::span<const Tensor> in) {
-    return detail::call_by_count(code, in);
+    return detail::call_by_count(code, in, {});
   };
-  return host_call(run, given, {&like, 1})[0];
+  const Tensor types[] = {like.tensor()};
+  return host_call(run, given, types, like.at())[0];
 }
 
 }  // namespace tenon

@@ -3,10 +3,62 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <optional>
+#include <string>
 #include <tenon/handle.hpp>
+#if __has_include(<source_location>)
+#include <source_location>
+#endif
 
 namespace tenon {
+
+// A line of the program, for errors. Functions of the binding take the line of their call as a last
+// parameter, or in an Input, by default; a function of your own hands its caller's line on:
+//
+//   Tensor dense(const Tensor& x, SourceLocation at = here()) { return relu(matmul({x, at}, w)); }
+class SourceLocation {
+ public:
+  constexpr SourceLocation() = default;  // Unknown.
+  constexpr SourceLocation(const char* file, uint32_t line) : file_(file), line_(line) {}
+#ifdef __cpp_lib_source_location
+  constexpr SourceLocation(const std::source_location& at)
+      : SourceLocation(at.file_name(), at.line()) {}
+#endif
+
+  constexpr const char* file() const { return file_; }
+  constexpr uint32_t line() const { return line_; }
+  // As errors show it: "train.cc:12". Empty if it is unknown.
+  std::string str() const;
+
+ private:
+  const char* file_ = "";
+  uint32_t line_ = 0;
+};
+
+// The line of the call. These builtins exist in every supported compiler, unlike
+// std::source_location, and name no function, so they add no text to a program.
+constexpr SourceLocation here(const char* file = __builtin_FILE(),
+                              uint32_t line = __builtin_LINE()) {
+  return {file, line};
+}
+
+namespace detail {
+
+// Whether a file is a header of this binding, whose lines tell its users nothing.
+constexpr bool is_of_binding(std::string_view file) {
+  constexpr std::string_view self = __FILE__;
+  constexpr std::string_view folder =
+      self.substr(0, self.size() - std::string_view("error.hpp").size());
+  return file.starts_with(folder);
+}
+
+}  // namespace detail
+
+inline std::string SourceLocation::str() const {
+  if (line_ == 0 || detail::is_of_binding(file_)) return "";
+  return std::string(file_) + ":" + std::to_string(line_);
+}
 
 enum class Code : int32_t {
   kInvalidArgument = TENON_INVALID_ARGUMENT,
@@ -26,17 +78,24 @@ enum class Code : int32_t {
 class Error : public std::exception {
  public:
   // An error for a callback to throw.
-  Error(Code code, std::string_view message)
-      : handle_(Shared::adopt(
-            tenon_error_create(static_cast<tenon_code>(code), detail::c_text(message)))) {}
+  Error(Code code, std::string_view message, SourceLocation at = here())
+      : Error(Shared::adopt(
+                  tenon_error_create(static_cast<tenon_code>(code), detail::c_text(message))),
+              at) {}
 
-  static Error adopt(tenon_error* error) { return Error(Shared::adopt(error)); }
-  static Error share(const tenon_error* error) {
-    return Error(Shared::share(const_cast<tenon_error*>(error)));
+  static Error adopt(tenon_error* error, SourceLocation at = {}) {
+    return Error(Shared::adopt(error), at);
+  }
+  static Error share(const tenon_error* error, SourceLocation at = {}) {
+    return Error(Shared::share(const_cast<tenon_error*>(error)), at);
   }
 
+  // The message, and the line of the call where it is known:
+  // "gather: C2: index 7 is outside [-3, 3) (called at train.cc:12)".
+  const char* what() const noexcept override {
+    return texts_ ? texts_->what.c_str() : message().data();
+  }
   // The op, the rule and the values: "gather: C2: index 7 is outside [-3, 3)".
-  const char* what() const noexcept override { return message().data(); }
   std::string_view message() const noexcept { return detail::view(tenon_error_message(get())); }
   Code code() const noexcept {
     const tenon_code code = tenon_error_code(get());
@@ -49,8 +108,11 @@ class Error : public std::exception {
   std::string_view op() const noexcept { return detail::view(tenon_error_op(get())); }
   std::string_view argument() const noexcept { return detail::view(tenon_error_argument(get())); }
   std::string_view device() const noexcept { return detail::view(tenon_error_device(get())); }
-  // What Scope::set_location() was told before the call.
-  std::string_view location() const noexcept { return detail::view(tenon_error_location(get())); }
+  // The line of the innermost call that failed, "train.cc:12": where a function recorded an op, or
+  // what Scope::set_location() stated, or else where the program called the binding.
+  std::string_view location() const noexcept {
+    return texts_ ? std::string_view(texts_->location) : std::string_view("");
+  }
 
   std::optional<Error> cause() const {
     const tenon_error* cause = tenon_error_cause(get());
@@ -58,20 +120,56 @@ class Error : public std::exception {
     return share(cause);
   }
 
+  // The same error with another line; an empty one leaves it as it is.
+  Error at(std::string_view location) const noexcept {
+    Error error = *this;
+    if (!location.empty()) error.texts_ = texts(message(), location);
+    return error;
+  }
+
   tenon_error* get() const noexcept { return handle_.get(); }
 
  private:
   using Shared = Handle<tenon_error, tenon_error_retain, tenon_error_release>;
-  explicit Error(Shared handle) : handle_(std::move(handle)) {}
+  struct Texts {
+    std::string what, location;
+  };
+
+  Error(Shared handle, SourceLocation at) : handle_(std::move(handle)) {
+    const std::string_view stated = detail::view(tenon_error_location(get()));
+    if (!stated.empty()) {
+      texts_ = texts(message(), stated);
+    } else if (at.line() != 0) {
+      texts_ = texts(message(), at);
+    }
+  }
+
+  // NULL if the location is unknown, or if there is no memory for the texts.
+  static std::shared_ptr<const Texts> texts(std::string_view message,
+                                            std::string_view location) noexcept try {
+    return std::make_shared<const Texts>(
+        Texts{std::string(message) + " (called at " + std::string(location) + ")",
+              std::string(location)});
+  } catch (...) {
+    return nullptr;
+  }
+  static std::shared_ptr<const Texts> texts(std::string_view message, SourceLocation at) noexcept
+      try {
+    const std::string location = at.str();
+    return location.empty() ? nullptr : texts(message, std::string_view(location));
+  } catch (...) {
+    return nullptr;
+  }
 
   Shared handle_;
+  std::shared_ptr<const Texts> texts_;
 };
 
 namespace detail {
 
-// An exception of the user's own on its way through a C call: what a callback threw, and the C
-// error that stands for it until check() meets one that says the same, on the same thread. The call
-// that it comes out of may have put the op's name in front.
+// What a callback threw, on its way through a C call: the C error that stands for it until check()
+// meets one that says the same, on the same thread, and the exception if it is not an Error. The
+// call that it comes out of may have put names in front.
 struct Thrown {
   std::exception_ptr exception;
   std::optional<Error> error;
@@ -85,11 +183,12 @@ inline bool stands_for(const Error& inner, const Error& outer) {
   return front.empty() || front.ends_with(": ");
 }
 
-[[noreturn]] inline void raise(tenon_error* raised) {
-  Error error = Error::adopt(raised);
+[[noreturn]] inline void raise(tenon_error* raised, SourceLocation at) {
+  const Error error = Error::adopt(raised, at);
   const Thrown pending = std::exchange(thrown, {});
   if (pending.error && stands_for(*pending.error, error)) {
-    std::rethrow_exception(pending.exception);
+    if (pending.exception) std::rethrow_exception(pending.exception);
+    throw error.at(pending.error->location());
   }
   throw error;
 }
@@ -101,12 +200,11 @@ tenon_error* no_throw(Body&& body) noexcept {
     body();
     return nullptr;
   } catch (const Error& error) {
-    tenon_error_retain(error.get());
-    return error.get();
+    thrown = {nullptr, error};
   } catch (const std::exception& exception) {
-    thrown = {std::current_exception(), Error(Code::kInternal, exception.what())};
+    thrown = {std::current_exception(), Error(Code::kInternal, exception.what(), {})};
   } catch (...) {
-    thrown = {std::current_exception(), Error(Code::kInternal, "a callback threw")};
+    thrown = {std::current_exception(), Error(Code::kInternal, "a callback threw", {})};
   }
   tenon_error_retain(thrown.error->get());
   return thrown.error->get();
@@ -115,18 +213,18 @@ tenon_error* no_throw(Body&& body) noexcept {
 }  // namespace detail
 
 // Throws an error that a C call returned, which is taken over; NULL does nothing.
-inline void check(tenon_error* error) {
+inline void check(tenon_error* error, SourceLocation at = here()) {
   if (error) [[unlikely]]
-    detail::raise(error);
+    detail::raise(error, at);
 }
 
 namespace detail {
 
-// The object that a C call makes: make<Shared>([](tenon_tape** out) { return ...; }).
+// The object that a C call makes: make<Shared>(at, [](tenon_tape** out) { return ...; }).
 template <class Shared, class Call>
-Shared make(Call&& call) {
+Shared make(SourceLocation at, Call&& call) {
   decltype(std::declval<Shared>().get()) object = nullptr;
-  check(call(&object));
+  check(call(&object), at);
   return Shared::adopt(object);
 }
 

@@ -3,14 +3,18 @@
 //   const auto f = function([](const Tensor& x, const Tensor& w) { return relu(x * w); });
 //   Tensor y = f(x, w);  // Traced at the first call that has tensors like these.
 //
-// What the code does beside calls of ops happens when it is traced. tenon/function.h says the rest.
+// What the code does beside calls of ops happens when it is traced. A last parameter of type
+// const Statics& receives static arguments: f(x, Statics{{"rate", 2.0}}). tenon/function.h says the
+// rest.
 
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <tenon/gradients.hpp>
+#include <tenon/lambda.hpp>
 #include <tenon/statics.hpp>
 #include <tuple>
 
@@ -27,10 +31,17 @@ struct InputSpec {
   bool is_scalar = false;                    // An inline scalar.
 };
 
+// What calls may give: {{.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}}}. Empty for any inputs.
+class Signature : public std::optional<std::vector<InputSpec>> {
+ public:
+  using std::optional<std::vector<InputSpec>>::optional;
+  Signature(std::initializer_list<InputSpec> inputs) : optional(std::vector<InputSpec>(inputs)) {}
+};
+
 struct FunctionOptions {
   std::string name = "function";
-  std::optional<std::vector<InputSpec>> signature = {};  // What calls may give.
-  Statics defaults = {};                                 // Static arguments that are left out.
+  Signature signature = std::nullopt;
+  Statics defaults = {};  // Static arguments that are left out.
   uint32_t max_outputs = 16;
   uint32_t max_traces = 64;
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
@@ -89,11 +100,12 @@ class Trace {
  public:
   static Trace adopt(tenon_trace* trace) { return Trace(Shared::adopt(trace)); }
 
-  std::vector<Tensor> operator()(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs, SourceLocation at = here()) const {
     const auto c_inputs = detail::handles(inputs);
     std::vector<tenon_tensor*> outputs(n_outputs());
-    check(tenon_trace_call(current_scope(), get(), c_inputs.data(), c_inputs.size(), outputs.data(),
-                           outputs.size()));
+    check(tenon_trace_call(current_scope(at), get(), c_inputs.data(), c_inputs.size(),
+                           outputs.data(), outputs.size()),
+          at);
     return detail::adopt_all(outputs);
   }
 
@@ -116,9 +128,9 @@ class Trace {
     return all;
   }
   // Its inputs, calls and outputs.
-  std::string text() const {
+  std::string text(SourceLocation at = here()) const {
     tenon_string text = {};
-    check(tenon_trace_text(get(), &text));
+    check(tenon_trace_text(get(), &text), at);
     return detail::take_text(text);
   }
 
@@ -135,10 +147,13 @@ class Function {
  public:
   using Code = std::function<std::vector<Tensor>(std::span<const Tensor>, const Statics&)>;
 
-  explicit Function(Code code, const FunctionOptions& options = {})
-      : max_outputs_(options.max_outputs), handle_(detail::make<Shared>([&](tenon_function** out) {
+  explicit Function(Code code, const FunctionOptions& options = {}, SourceLocation at = here())
+      : max_outputs_(options.max_outputs),
+        handle_(detail::make<Shared>(at, [&](tenon_function** out) {
           tenon_function_options c = TENON_FUNCTION_OPTIONS_DEFAULT;
-          const detail::CStatics defaults(options.defaults);
+          // C does not keep the objects of static arguments alive.
+          auto body = std::make_unique<Body>(Body{std::move(code), options.defaults});
+          const detail::CStatics defaults(body->defaults);
           const std::vector<InputSpec> nothing;
           const detail::CSpecs signature(options.signature ? *options.signature : nothing);
           static const tenon_input_spec none = {};
@@ -150,8 +165,8 @@ class Function {
           c.n_defaults = defaults.size();
           if (options.signature) c.signature = signature.size() ? signature.data() : &none;
           c.n_signature = signature.size();
-          return tenon_function_create(tenon_scope_context(current_scope()),
-                                       detail::c_text(options.name), body(std::move(code)), &c,
+          return tenon_function_create(tenon_scope_context(current_scope(at)),
+                                       detail::c_text(options.name), c_body(std::move(body)), &c,
                                        out);
         })) {}
 
@@ -159,58 +174,80 @@ class Function {
   static Function adopt(tenon_function* function, uint32_t max_outputs) {
     return Function(max_outputs, Shared::adopt(function));
   }
+  static Function share(tenon_function* function, uint32_t max_outputs = 64) {
+    return Function(max_outputs, Shared::share(function));
+  }
 
-  std::vector<Tensor> operator()(std::span<const Tensor> inputs,
-                                 const Statics& statics = {}) const {
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Statics& statics = {},
+                                 SourceLocation at = here()) const {
     const auto c_inputs = detail::handles(inputs);
     const detail::CStatics c_statics(statics);
     std::vector<tenon_tensor*> outputs(max_outputs_);
     size_t n = 0;
-    check(tenon_function_call(current_scope(), get(), c_inputs.data(), c_inputs.size(),
-                              c_statics.data(), c_statics.size(), outputs.data(), outputs.size(),
-                              &n));
+    check(
+        tenon_function_call(current_scope(at), get(), c_inputs.data(), c_inputs.size(),
+                            c_statics.data(), c_statics.size(), outputs.data(), outputs.size(), &n),
+        at);
     outputs.resize(n);
     return detail::adopt_all(outputs);
   }
 
+  // The same of tensors one by one, with static arguments after them or without:
+  // f(x, w, Statics{{"rate", 2.0}}).
+  template <class... Rest>
+  requires(detail::IsArgument<Rest>&&...) std::vector<Tensor>
+  operator()(const Input& first, const Rest&... rest) const {
+    const detail::Arguments given(first, rest...);
+    return (*this)(given.tensors(), given.statics(), first.at());
+  }
+
   // The trace that serves such a call, which does not run.
-  Trace trace_for(std::span<const Tensor> inputs, const Statics& statics = {}) const {
+  Trace trace_for(std::span<const Tensor> inputs, const Statics& statics = {},
+                  SourceLocation at = here()) const {
     const auto c_inputs = detail::handles(inputs);
     const detail::CStatics c_statics(statics);
     tenon_trace* trace = nullptr;
-    check(tenon_function_find_trace(current_scope(), get(), c_inputs.data(), c_inputs.size(),
-                                    c_statics.data(), c_statics.size(), &trace));
+    check(tenon_function_find_trace(current_scope(at), get(), c_inputs.data(), c_inputs.size(),
+                                    c_statics.data(), c_statics.size(), &trace),
+          at);
     return Trace::adopt(trace);
   }
   // The one for inputs that are described.
-  Trace trace(std::span<const InputSpec> specs, const Statics& statics = {}) const {
+  Trace trace(std::span<const InputSpec> specs, const Statics& statics = {},
+              SourceLocation at = here()) const {
     const detail::CSpecs c_specs(specs);
     const detail::CStatics c_statics(statics);
     tenon_trace* trace = nullptr;
-    check(tenon_function_trace(current_scope(), get(), c_specs.data(), c_specs.size(),
-                               c_statics.data(), c_statics.size(), &trace));
+    check(tenon_function_trace(current_scope(at), get(), c_specs.data(), c_specs.size(),
+                               c_statics.data(), c_statics.size(), &trace),
+          at);
     return Trace::adopt(trace);
+  }
+  Trace trace(std::initializer_list<InputSpec> specs, const Statics& statics = {},
+              SourceLocation at = here()) const {
+    return trace(std::span(specs.begin(), specs.size()), statics, at);
   }
   // The function of the same inputs that gives the gradients of the sum of the floating outputs, by
   // each floating input that is no inline scalar.
-  Function gradient() const {
+  Function gradient(SourceLocation at = here()) const {
     return Function(std::max<uint32_t>(max_outputs_, 64),
-                    detail::make<Shared>(
-                        [&](tenon_function** out) { return tenon_function_gradient(get(), out); }));
+                    detail::make<Shared>(at, [&](tenon_function** out) {
+                      return tenon_function_gradient(get(), out);
+                    }));
   }
-  std::vector<Trace> traces() const {
+  std::vector<Trace> traces(SourceLocation at = here()) const {
     std::vector<Trace> all;
     for (size_t i = 0; i < tenon_function_count_traces(get()); ++i) {
       tenon_trace* trace = nullptr;
-      check(tenon_function_get_trace(get(), i, &trace));
+      check(tenon_function_get_trace(get(), i, &trace), at);
       all.push_back(Trace::adopt(trace));
     }
     return all;
   }
   // Its traces, and why each had to be made.
-  std::string explain() const {
+  std::string explain(SourceLocation at = here()) const {
     tenon_string text = {};
-    check(tenon_function_explain(get(), &text));
+    check(tenon_function_explain(get(), &text), at);
     return detail::take_text(text);
   }
 
@@ -218,17 +255,21 @@ class Function {
 
  private:
   using Shared = Handle<tenon_function, tenon_function_retain, tenon_function_release>;
+  struct Body {
+    Code code;
+    Statics defaults;
+  };
 
   Function(uint32_t max_outputs, Shared handle)
       : max_outputs_(max_outputs), handle_(std::move(handle)) {}
 
-  static tenon_function_body body(Code code) {
-    tenon_function_body body = {};
-    body.payload = new Code(std::move(code));
-    body.destroy = [](void* payload) { delete static_cast<Code*>(payload); };
-    body.function = [](void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
-                       size_t n_inputs, const tenon_static* statics, size_t n_statics,
-                       tenon_tensor** out_outputs, size_t max_outputs) {
+  static tenon_function_body c_body(std::unique_ptr<Body> body) {
+    tenon_function_body c = {};
+    c.payload = body.release();
+    c.destroy = [](void* payload) { delete static_cast<Body*>(payload); };
+    c.function = [](void* payload, tenon_scope* scope, tenon_tensor* const* inputs, size_t n_inputs,
+                    const tenon_static* statics, size_t n_statics, tenon_tensor** out_outputs,
+                    size_t max_outputs) {
       return detail::no_throw([&] {
         const ScopeGuard in(scope);
         Statics given;
@@ -236,125 +277,64 @@ class Function {
           given.emplace(detail::view(statics[i].name), Static(statics[i]));
         }
         const std::vector<Tensor> outputs =
-            (*static_cast<const Code*>(payload))(detail::share_all(inputs, n_inputs), given);
+            static_cast<const Body*>(payload)->code(detail::share_all(inputs, n_inputs), given);
         if (outputs.size() > max_outputs) {
-          throw Error(tenon::Code::kInvalidArgument, "function: " + std::to_string(outputs.size()) +
-                                                         " outputs, and its options say at most " +
-                                                         std::to_string(max_outputs));
+          throw Error(tenon::Code::kInvalidArgument,
+                      "function: " + std::to_string(outputs.size()) +
+                          " outputs, and its options say at most " + std::to_string(max_outputs),
+                      {});
         }
         detail::hand_over(outputs, out_outputs, outputs.size(), "function", "outputs");
       });
     };
-    return body;
+    return c;
   }
 
   uint32_t max_outputs_;
   Shared handle_;
 };
 
-namespace detail {
+// ---- lambdas as functions
 
-template <class F, size_t... I>
-auto call_with_span(const F& f, [[maybe_unused]] std::span<const Tensor> in,
-                    std::index_sequence<I...>) {
-  return f(in[I]...);
-}
-template <class F, size_t... I>
-constexpr bool takes(std::index_sequence<I...>) {
-  return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...>;
-}
-
-// The results of a lambda as a vector: a tensor, a range of tensors, a tuple of tensors, or
-// nothing.
-template <class T>
-concept TensorTuple = requires {
-  std::tuple_size<T>::value;
-};
-
-template <class Result>
-std::vector<Tensor> as_tensors(Result&& result) {
-  using R = std::remove_cvref_t<Result>;
-  if constexpr (std::is_convertible_v<Result, Tensor>) {
-    return {Tensor(std::forward<Result>(result))};
-  } else if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
-    return std::forward<Result>(result);
-  } else {
-    static_assert(TensorTuple<R>,
-                  "the code must return a tensor, a std::vector, std::array, std::pair or "
-                  "std::tuple of tensors, or nothing");
-    return std::apply([](const auto&... each) { return std::vector<Tensor>{Tensor(each)...}; },
-                      std::forward<Result>(result));
-  }
-}
-
-// Calls f with as many tensors as there are, if it takes so many.
-template <size_t N = 0, class F>
-std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in) {
-  constexpr size_t kMost = 16;
-  if constexpr (takes<F>(std::make_index_sequence<N>())) {
-    if (in.size() == N) {
-      using Result = decltype(call_with_span(f, in, std::make_index_sequence<N>()));
-      if constexpr (std::is_void_v<Result>) {
-        call_with_span(f, in, std::make_index_sequence<N>());
-        return {};
-      } else {
-        return as_tensors(call_with_span(f, in, std::make_index_sequence<N>()));
-      }
-    }
-  }
-  if constexpr (N < kMost) {
-    return call_by_count<N + 1>(f, in);
-  } else {
-    throw Error(Code::kInvalidArgument,
-                "function: it does not take " + std::to_string(in.size()) + " tensors");
-  }
-}
-
-// The outputs of a function in the shape in which its lambda returns them.
-template <class Result>
-auto as_result(std::vector<Tensor> outputs) {
-  if constexpr (std::is_void_v<Result>) {
-    return outputs;
-  } else if constexpr (std::is_convertible_v<Result, Tensor>) {
-    return std::move(outputs.at(0));
-  } else if constexpr (TensorTuple<std::remove_cvref_t<Result>>) {
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      return std::remove_cvref_t<Result>{std::move(outputs.at(I))...};
-    }
-    (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Result>>>());
-  } else {
-    return outputs;
-  }
-}
-
-}  // namespace detail
-
-// A Function that is called with tensors one by one, and returns what its lambda returns.
+// A Function that is called with tensors one by one, and static arguments after them, and returns
+// what its lambda returns.
 template <class F>
 class TypedFunction : public Function {
  public:
-  TypedFunction(F f, const FunctionOptions& options)
+  TypedFunction(F f, const FunctionOptions& options, SourceLocation at)
       : Function([f](std::span<const Tensor> in,
-                     const Statics&) { return detail::call_by_count(f, in); },
-                 options) {}
+                     const Statics& statics) { return detail::call_by_count(f, in, statics); },
+                 options, at) {}
 
-  using Function::operator();
-  template <class... Args>
-  requires(std::is_convertible_v<Args, Tensor>&&...) auto operator()(const Args&... args) const {
-    static_assert(std::is_invocable_v<const F&, decltype((void)args, std::declval<Tensor>())...>,
+  template <class... Rest>
+  requires(detail::IsArgument<Rest>&&...) auto operator()(const Input& first,
+                                                          const Rest&... rest) const {
+    constexpr size_t kCount = 1 + (0 + ... + !std::is_same_v<Rest, Statics>);
+    const detail::Arguments given(first, rest...);
+    return call<kCount>(given.tensors(), given.statics(), first.at());
+  }
+  auto operator()(SourceLocation at = here()) const { return call<0>({}, {}, at); }
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Statics& statics = {},
+                                 SourceLocation at = here()) const {
+    return Function::operator()(inputs, statics, at);
+  }
+
+ private:
+  template <size_t N>
+  auto call(std::span<const Tensor> in, const Statics& statics, SourceLocation at) const {
+    static_assert(detail::takes<F, N>,
                   "the lambda of this function takes another number of tensors");
-    using Result = std::invoke_result_t<const F&, decltype((void)args, std::declval<Tensor>())...>;
-    const std::vector<Tensor> in = {Tensor(args)...};
-    return detail::as_result<Result>(Function::operator()(in));
+    return detail::as_result<detail::ResultOf<F, N>>(Function::operator()(in, statics, at));
   }
 };
 
-// A lambda of up to 16 tensors as a function. It may return a tensor, a vector, array, pair or
-// tuple of tensors, or nothing, and so does the function; nothing becomes an empty vector. The
-// result is a Function too: explain(), traces(), trace(), gradient().
+// A lambda of up to 16 tensors, and const Statics& after them if it takes static arguments, as a
+// function. It may return a tensor, a vector, array, pair or tuple of tensors, or nothing, and so
+// does the function; nothing becomes an empty vector. The result is a Function too: explain(),
+// traces(), trace(), gradient().
 template <class F>
-TypedFunction<F> function(F f, const FunctionOptions& options = {}) {
-  return TypedFunction<F>(std::move(f), options);
+TypedFunction<F> function(F f, const FunctionOptions& options = {}, SourceLocation at = here()) {
+  return TypedFunction<F>(std::move(f), options, at);
 }
 
 // Whether calls are written down: inside of a function's code.
@@ -379,9 +359,10 @@ inline std::vector<Pass> passes() {
 }
 
 // Turns a pass (tenon/passes.h) off or on, for code that has not run yet.
-inline void set_pass(std::string_view name, bool enabled) {
+inline void set_pass(std::string_view name, bool enabled, SourceLocation at = here()) {
   check(
-      tenon_context_set_pass(tenon_scope_context(current_scope()), detail::c_text(name), enabled));
+      tenon_context_set_pass(tenon_scope_context(current_scope(at)), detail::c_text(name), enabled),
+      at);
 }
 
 }  // namespace tenon

@@ -12,51 +12,58 @@ namespace tenon {
 // lists are evaluated from left to right.
 class Generator {
  public:
-  explicit Generator(uint64_t seed)
-      : handle_(detail::make<Shared>([&](tenon_generator** out) {
-          return tenon_generator_create(current_scope(), seed, out);
+  explicit Generator(uint64_t seed, SourceLocation at = here())
+      : handle_(detail::make<Shared>(at, [&](tenon_generator** out) {
+          return tenon_generator_create(current_scope(at), seed, out);
         })) {}
 
-  void seed(uint64_t seed) const { check(tenon_generator_seed(current_scope(), get(), seed)); }
+  static Generator share(tenon_generator* generator) { return Generator(Shared::share(generator)); }
+
+  void seed(uint64_t seed, SourceLocation at = here()) const {
+    check(tenon_generator_seed(current_scope(at), get(), seed), at);
+  }
 
   // Six uint32 that say what is drawn next, to be saved.
-  Tensor state() const {
+  Tensor state(SourceLocation at = here()) const {
     tenon_tensor* state = nullptr;
-    check(tenon_generator_read(current_scope(), get(), &state));
+    check(tenon_generator_read(current_scope(at), get(), &state), at);
     return Tensor::adopt(state);
   }
-  void set_state(const Tensor& state) const {
-    check(tenon_generator_assign(current_scope(), get(), state.get()));
+  void set_state(const Tensor& state, SourceLocation at = here()) const {
+    check(tenon_generator_assign(current_scope(at), get(), state.get()), at);
   }
 
   // Equally likely everywhere from `low` up to, and without, `high`.
-  Tensor uniform(const Shape& shape, double low = 0, double high = 1,
-                 DType dtype = kFloat32) const {
+  Tensor uniform(const Shape& shape, double low = 0, double high = 1, DType dtype = kFloat32,
+                 SourceLocation at = here()) const {
     tenon_tensor* drawn = nullptr;
-    check(tenon_generator_uniform(current_scope(), get(), dtype, shape.data(), shape.size(), low,
-                                  high, &drawn));
+    check(tenon_generator_uniform(current_scope(at), get(), dtype, shape.data(), shape.size(), low,
+                                  high, &drawn),
+          at);
     return Tensor::adopt(drawn);
   }
 
-  Tensor normal(const Shape& shape, double mean = 0, double scale = 1,
-                DType dtype = kFloat32) const {
+  Tensor normal(const Shape& shape, double mean = 0, double scale = 1, DType dtype = kFloat32,
+                SourceLocation at = here()) const {
     tenon_tensor* drawn = nullptr;
-    check(tenon_generator_normal(current_scope(), get(), dtype, shape.data(), shape.size(), mean,
-                                 scale, &drawn));
+    check(tenon_generator_normal(current_scope(at), get(), dtype, shape.data(), shape.size(), mean,
+                                 scale, &drawn),
+          at);
     return Tensor::adopt(drawn);
   }
 
   // True with probability p.
-  Tensor bernoulli(const Shape& shape, double p) const {
+  Tensor bernoulli(const Shape& shape, double p, SourceLocation at = here()) const {
     const RandomBernoulliAttrs attrs{.shape = shape};
     const tenon_random_bernoulli_attrs c_attrs = attrs.c();
-    return draw(TENON_OP_random_bernoulli, &c_attrs, {nullptr, Tensor(p).get()});
+    return draw(TENON_OP_random_bernoulli, &c_attrs, {nullptr, Tensor(p).get()}, at);
   }
 
   // Sets a share of the elements to zero and scales the others up by as much.
-  Tensor dropout(const Tensor& x, const DropoutAttrs& attrs = {}) const {
+  Tensor dropout(const Tensor& x, const DropoutAttrs& attrs = {},
+                 SourceLocation at = here()) const {
     const tenon_dropout_attrs c_attrs = attrs.c();
-    return draw(TENON_OP_dropout, &c_attrs, {x.get(), nullptr});
+    return draw(TENON_OP_dropout, &c_attrs, {x.get(), nullptr}, at);
   }
 
   tenon_generator* get() const { return handle_.get(); }
@@ -64,11 +71,15 @@ class Generator {
  private:
   using Shared = Handle<tenon_generator, tenon_generator_retain, tenon_generator_release>;
 
+  explicit Generator(Shared handle) : handle_(std::move(handle)) {}
+
   // The first output of an op that takes a state where an input is NULL.
-  Tensor draw(uint32_t op, const void* attrs, std::initializer_list<tenon_tensor*> inputs) const {
+  Tensor draw(uint32_t op, const void* attrs, std::initializer_list<tenon_tensor*> inputs,
+              SourceLocation at) const {
     tenon_tensor* drawn = nullptr;
-    check(tenon_generator_call(current_scope(), get(), op, attrs, inputs.begin(), inputs.size(),
-                               &drawn, 1));
+    check(tenon_generator_call(current_scope(at), get(), op, attrs, inputs.begin(), inputs.size(),
+                               &drawn, 1),
+          at);
     return Tensor::adopt(drawn);
   }
 

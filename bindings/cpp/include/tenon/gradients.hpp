@@ -53,24 +53,23 @@ struct Gradients {
   std::vector<VariableGradient> by_variable;  // By each trainable variable that it read.
 };
 
-// Calls f with the arguments and differentiates what it gives, by them and by every variable that
-// it reads. Nests: inside of f, and under tapes.
-template <class F, class... Args>
-Gradients gradients(F f, const Args&... args) {
-  constexpr size_t kCount = sizeof...(Args);
-  // One more than there are arguments, since there may be none.
-  const Tensor given[kCount + 1] = {Tensor(args)...};
-  tenon_tensor* inputs[kCount + 1] = {};
-  for (size_t i = 0; i < kCount; ++i) inputs[i] = given[i].get();
+namespace detail {
+
+// `given` has N tensors, or one more where N is 0.
+template <size_t N, class F>
+Gradients gradients(const F& f, std::span<const Tensor> given, SourceLocation at) {
+  tenon_tensor* inputs[N + 1] = {};
+  for (size_t i = 0; i < N; ++i) inputs[i] = given[i].get();
   tenon_tensor* value = nullptr;
-  tenon_tensor* grads[kCount + 1] = {};
+  tenon_tensor* grads[N + 1] = {};
   tenon_variable_gradients* variables = nullptr;
-  check(tenon_gradients(current_scope(), detail::tensor_function<kCount>(f), inputs, kCount,
-                        nullptr, &value, 1, grads, &variables));
+  check(tenon_gradients(current_scope(at), tensor_function<N>(f), inputs, N, nullptr, &value, 1,
+                        grads, &variables),
+        at);
 
   Gradients result;
   result.value = Tensor::adopt(value);
-  result.by_argument = detail::adopt_all({grads, kCount});
+  result.by_argument = adopt_all({grads, N});
   for (size_t i = 0; i < tenon_variable_gradients_count(variables); ++i) {
     result.by_variable.push_back({Variable::share(tenon_variable_gradients_variable(variables, i)),
                                   Tensor::share(tenon_variable_gradients_gradient(variables, i))});
@@ -79,16 +78,48 @@ Gradients gradients(F f, const Args&... args) {
   return result;
 }
 
+}  // namespace detail
+
+// Calls f with the arguments and differentiates what it gives, by them and by every variable that
+// it reads. Nests: inside of f, and under tapes.
+template <class F, class... Rest>
+Gradients gradients(F f, const Input& first, const Rest&... rest) {
+  const Tensor given[] = {first.tensor(), Tensor(rest)...};
+  return detail::gradients<1 + sizeof...(Rest)>(f, given, first.at());
+}
+template <class F>
+Gradients gradients(F f, SourceLocation at = here()) {
+  return detail::gradients<0>(f, {}, at);
+}
+
+namespace detail {
+
+// A part of the gradients of f, as a function of f's arguments.
+template <class F, class Part>
+struct GradientsOf {
+  template <class... Rest>
+  auto operator()(const Input& first, const Rest&... rest) const {
+    return tenon::gradients(f, first, rest...).*part;
+  }
+  auto operator()(SourceLocation at = here()) const { return tenon::gradients(f, at).*part; }
+
+  F f;
+  Part Gradients::*part;
+};
+
+}  // namespace detail
+
 // The gradients of f by its arguments, as a function of them.
 template <class F>
 auto gradients_function(F f) {
-  return [f](const auto&... args) { return gradients(f, args...).by_argument; };
+  return detail::GradientsOf<F, std::vector<Tensor>>{std::move(f), &Gradients::by_argument};
 }
 
 // The gradients of f by the variables that it reads, as a function of f's arguments.
 template <class F>
 auto implicit_gradients(F f) {
-  return [f](const auto&... args) { return gradients(f, args...).by_variable; };
+  return detail::GradientsOf<F, std::vector<VariableGradient>>{std::move(f),
+                                                               &Gradients::by_variable};
 }
 
 // What a derivative may use.
@@ -115,8 +146,10 @@ inline Backward backward_of(const tenon_backward_args& args) {
 inline void hand_over(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
                       const std::string& who, const std::string& what) {
   if (made.size() != count) {
-    throw Error(Code::kInvalidArgument, who + ": " + std::to_string(made.size()) + " " + what +
-                                            " instead of " + std::to_string(count));
+    throw Error(Code::kInvalidArgument,
+                who + ": " + std::to_string(made.size()) + " " + what + " instead of " +
+                    std::to_string(count),
+                {});
   }
   for (size_t i = 0; i < count; ++i) {
     tenon_tensor_retain(made[i].get());
@@ -146,14 +179,15 @@ tenon_backward_function backward_function(const F& f) {
 // vector with one tensor for each argument. Tapes do not see what `forward` calls.
 template <class F, class B>
 auto custom_gradient(F forward, B backward) {
-  return [forward, backward](const auto&... args) {
-    constexpr size_t kCount = sizeof...(args);
-    const Tensor given[kCount] = {Tensor(args)...};
+  return [forward, backward](const Input& first, const auto&... rest) {
+    constexpr size_t kCount = 1 + sizeof...(rest);
+    const Tensor given[kCount] = {first.tensor(), Tensor(rest)...};
     tenon_tensor* inputs[kCount] = {};
     for (size_t i = 0; i < kCount; ++i) inputs[i] = given[i].get();
     tenon_tensor* value = nullptr;
-    check(tenon_custom_gradient(current_scope(), detail::tensor_function<kCount>(forward), inputs,
-                                kCount, detail::backward_function(backward), &value, 1));
+    check(tenon_custom_gradient(current_scope(first.at()), detail::tensor_function<kCount>(forward),
+                                inputs, kCount, detail::backward_function(backward), &value, 1),
+          first.at());
     return Tensor::adopt(value);
   };
 }

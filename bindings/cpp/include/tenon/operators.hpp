@@ -12,133 +12,144 @@
 
 namespace tenon {
 
-inline Tensor operator-(const Tensor& x) { return neg(x); }
-inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
-inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
-inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
-inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor operator%(const Tensor& a, const Tensor& b) { return mod(a, b); }
+inline Tensor operator-(const Input& x) { return neg(x); }
+inline Tensor operator+(const Input& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Input& a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator*(const Input& a, const Tensor& b) { return mul(a, b); }
+inline Tensor operator/(const Input& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator%(const Input& a, const Tensor& b) { return mod(a, b); }
 
 // Tensors do not change: x += y makes x name the sum.
-inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = add(a, b); }
-inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = sub(a, b); }
-inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = mul(a, b); }
-inline Tensor& operator/=(Tensor& a, const Tensor& b) { return a = div(a, b); }
+inline Tensor& operator+=(Tensor& a, const Input& b) { return a = add({a, b.at()}, b.tensor()); }
+inline Tensor& operator-=(Tensor& a, const Input& b) { return a = sub({a, b.at()}, b.tensor()); }
+inline Tensor& operator*=(Tensor& a, const Input& b) { return a = mul({a, b.at()}, b.tensor()); }
+inline Tensor& operator/=(Tensor& a, const Input& b) { return a = div({a, b.at()}, b.tensor()); }
 
 // Variables do: w += x assigns the sum.
-inline const Variable& operator+=(const Variable& a, const Tensor& b) {
-  a.assign_add(b);
+inline const Variable& operator+=(const Variable& a, const Input& b) {
+  a.assign_add(b.tensor(), b.at());
   return a;
 }
-inline const Variable& operator-=(const Variable& a, const Tensor& b) {
-  a.assign_sub(b);
+inline const Variable& operator-=(const Variable& a, const Input& b) {
+  a.assign_sub(b.tensor(), b.at());
   return a;
 }
-inline const Variable& operator*=(const Variable& a, const Tensor& b) {
-  a.assign(mul(a.read(), b));
+inline const Variable& operator*=(const Variable& a, const Input& b) {
+  a.assign(mul({a.read(b.at()), b.at()}, b.tensor()), b.at());
   return a;
 }
-inline const Variable& operator/=(const Variable& a, const Tensor& b) {
-  a.assign(div(a.read(), b));
+inline const Variable& operator/=(const Variable& a, const Input& b) {
+  a.assign(div({a.read(b.at()), b.at()}, b.tensor()), b.at());
   return a;
 }
 
-inline Tensor Tensor::operator[](int64_t index) const {
-  if (rank() > 0 && tenon_scope_is_tracing(current_scope())) {
+inline Tensor Tensor::operator[](const Index& index) const {
+  const SourceLocation at = index.at();
+  if (!index.tensor().is_none()) return gather({*this, at}, index.tensor(), {.axis = 0});
+  const int64_t i = index.number();
+  const auto part = [&](int64_t start, int64_t end) {
+    const SliceAttrs attrs = {.starts = {start}, .ends = {end}, .axes = {0}, .steps = {}};
+    return squeeze({tenon::slice({*this, at}, attrs), at}, {.axes = {0}});
+  };
+  if (rank() > 0 && tenon_scope_is_tracing(current_scope(at))) {
     // Reads no size, so that one trace serves all; an index outside fails where it is squeezed.
-    const int64_t end = index == -1 ? INT64_MAX : index + 1;
-    return squeeze(
-        tenon::slice(*this, {.starts = {index}, .ends = {end}, .axes = {0}, .steps = {}}),
-        {.axes = {0}});
+    return part(i, i == -1 ? INT64_MAX : i + 1);
   }
-  if (rank() == 0 || index < -size(0) || index >= size(0)) {
-    throw Error(Code::kOutOfRange, "operator[]: index " + std::to_string(index) +
-                                       (rank() == 0 ? " of a tensor without axes"
-                                                    : " is outside [-" + std::to_string(size(0)) +
-                                                          ", " + std::to_string(size(0)) + ")"));
+  if (rank() == 0) {
+    throw Error(Code::kOutOfRange,
+                "operator[]: index " + std::to_string(i) + " of a tensor without axes", at);
   }
-  const int64_t at = index < 0 ? index + size(0) : index;
-  return squeeze(tenon::slice(*this, {.starts = {at}, .ends = {at + 1}, .axes = {0}, .steps = {}}),
-                 {.axes = {0}});
+  const int64_t n = size(0, at);
+  if (i < -n || i >= n) {
+    throw Error(Code::kOutOfRange,
+                "operator[]: index " + std::to_string(i) + " is outside [-" + std::to_string(n) +
+                    ", " + std::to_string(n) + ")",
+                at);
+  }
+  return part(i < 0 ? i + n : i, (i < 0 ? i + n : i) + 1);
 }
 
-inline Tensor Tensor::operator[](const Tensor& index) const {
-  return gather(*this, index, {.axis = 0});
+inline void Variable::assign_add(const Tensor& value, SourceLocation at) const {
+  assign(add({read(at), at}, value), at);
 }
-
-inline void Variable::assign_add(const Tensor& value) const { assign(add(read(), value)); }
-inline void Variable::assign_sub(const Tensor& value) const { assign(sub(read(), value)); }
-inline Tensor Variable::operator[](int64_t index) const { return read()[index]; }
-inline Tensor Variable::operator[](const Tensor& index) const { return read()[index]; }
+inline void Variable::assign_sub(const Tensor& value, SourceLocation at) const {
+  assign(sub({read(at), at}, value), at);
+}
+inline Tensor Variable::operator[](const Index& index) const { return read(index.at())[index]; }
 
 // ---- new tensors by shape, on the current device
 
-inline Tensor full(const Shape& shape, const Tensor& value, DType dtype) {
-  return fill(cast(value, {.to = dtype}), {.shape = shape});
+inline Tensor full(const Shape& shape, const Tensor& value, DType dtype,
+                   SourceLocation at = here()) {
+  return fill({cast({value, at}, {.to = dtype}), at}, {.shape = shape});
 }
 // Of the dtype of the value: full({2, 3}, 1.5f) is of float32.
 template <class T>
-requires std::is_arithmetic_v<T> Tensor full(const Shape& shape, T value) {
-  return fill(tensor<T>({value}, {}), {.shape = shape});
+requires std::is_arithmetic_v<T> Tensor full(const Shape& shape, T value,
+                                             SourceLocation at = here()) {
+  return fill({tensor<T>({value}, {}, at), at}, {.shape = shape});
 }
-inline Tensor zeros(const Shape& shape, DType dtype = kFloat32) { return full(shape, 0, dtype); }
-inline Tensor ones(const Shape& shape, DType dtype = kFloat32) { return full(shape, 1, dtype); }
+inline Tensor zeros(const Shape& shape, DType dtype = kFloat32, SourceLocation at = here()) {
+  return full(shape, 0, dtype, at);
+}
+inline Tensor ones(const Shape& shape, DType dtype = kFloat32, SourceLocation at = here()) {
+  return full(shape, 1, dtype, at);
+}
 // A tensor without axes, of any dtype: scalar(2, kFloat16). Unlike a plain number, it does not take
 // the dtype of the tensor that it meets.
-inline Tensor scalar(const Tensor& value, DType dtype) { return full({}, value, dtype); }
-template <class T>
-requires std::is_arithmetic_v<T> Tensor scalar(T value) { return full({}, value); }
-
-// Of the shape and dtype of x. Inside a function the sizes are those of each call.
-inline Tensor full_like(const Tensor& x, const Tensor& value) {
-  const Tensor each = scalar(value, x.dtype());
-  if (tenon_scope_is_tracing(current_scope())) return where(equal(x, x), each, each);
-  return fill(each, {.shape = Shape(x.shape().begin(), x.shape().end())});
+inline Tensor scalar(const Tensor& value, DType dtype, SourceLocation at = here()) {
+  return full({}, value, dtype, at);
 }
-inline Tensor zeros_like(const Tensor& x) { return full_like(x, 0); }
-inline Tensor ones_like(const Tensor& x) { return full_like(x, 1); }
+template <class T>
+requires std::is_arithmetic_v<T> Tensor scalar(T value, SourceLocation at = here()) {
+  return tensor<T>({value}, {}, at);
+}
 
 // start, start + step, ... up to and without stop. Integers give int64, floating types their own
 // dtype.
 template <class T>
 requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Tensor
-    arange(T start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1) {
+    arange(T start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1,
+           SourceLocation at = here()) {
   if (!(step > 0 || step < 0)) {
-    throw Error(Code::kInvalidArgument, "arange: step must not be 0 or NaN");
+    throw Error(Code::kInvalidArgument, "arange: step must not be 0 or NaN", at);
   }
   const double count = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) /
                                  static_cast<double>(step));
   if (!(count < 9e15)) {
-    throw Error(Code::kInvalidArgument, "arange: start, stop and step must give a finite count");
+    throw Error(Code::kInvalidArgument, "arange: start, stop and step must give a finite count",
+                at);
   }
   const DType dtype = std::is_integral_v<T> ? kInt64 : dtype_of<T>();
-  return add(
-      mul(iota({.shape = {count > 0 ? static_cast<int64_t>(count) : 0}, .dtype = dtype}), step),
-      start);
+  const int64_t n = count > 0 ? static_cast<int64_t>(count) : 0;
+  const Tensor steps = mul({iota({.shape = {n}, .dtype = dtype}, at), at}, step);
+  return add({steps, at}, start);
 }
 template <class T>
-requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Tensor arange(T stop) {
-  return arange<T>(0, stop);
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Tensor
+    arange(T stop, SourceLocation at = here()) {
+  return arange<T>(0, stop, 1, at);
 }
 
 // ---- parts of a tensor
 
 // Splits an axis into n equal parts, of which the last may be smaller: split(x, 3, {.axis = 1}).
-inline std::vector<Tensor> split(const Tensor& x, size_t n, const SplitAttrs& attrs = {}) {
+inline std::vector<Tensor> split(const Input& x, size_t n, const SplitAttrs& attrs = {}) {
   const bool differs = attrs.num_outputs != 0 && static_cast<size_t>(attrs.num_outputs) != n;
   if (differs || (!attrs.split.empty() && attrs.split.size() != n)) {
     throw Error(Code::kInvalidArgument,
-                "split: " + std::to_string(n) + " parts are asked for, but " +
+                "split: n is " + std::to_string(n) + ", but " +
                     (differs ? "num_outputs is " + std::to_string(attrs.num_outputs)
                              : "split has " + std::to_string(attrs.split.size()) + " sizes") +
-                    "; state the count once");
+                    "; state the count once",
+                x.at());
   }
   SplitAttrs counted = attrs;
   if (attrs.split.empty()) counted.num_outputs = static_cast<int64_t>(n);
   return detail::split_into(x, n, counted);
 }
 // The count is that of the attributes: split(x, {.axis = 1, .split = {1, 1, 2}}).
-inline std::vector<Tensor> split(const Tensor& x, const SplitAttrs& attrs) {
+inline std::vector<Tensor> split(const Input& x, const SplitAttrs& attrs) {
   const size_t n = attrs.split.empty()
                        ? static_cast<size_t>(std::max<int64_t>(attrs.num_outputs, 1))
                        : attrs.split.size();
@@ -146,19 +157,22 @@ inline std::vector<Tensor> split(const Tensor& x, const SplitAttrs& attrs) {
 }
 
 // All slices along an axis: unstack(x, {.axis = 1}).
-inline std::vector<Tensor> unstack(const Tensor& x, const UnstackAttrs& attrs = {}) {
-  return unstack(x, static_cast<size_t>(x.size(attrs.axis)), attrs);
+inline std::vector<Tensor> unstack(const Input& x, const UnstackAttrs& attrs = {}) {
+  return unstack(x, static_cast<size_t>(x.tensor().size(attrs.axis, x.at())), attrs);
 }
 
 // Tensors that are listed at the call: concat({a, b}, {.axis = 1}).
-inline Tensor concat(std::initializer_list<Tensor> inputs, const ConcatAttrs& attrs = {}) {
-  return concat(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs);
+inline Tensor concat(std::initializer_list<Tensor> inputs, const ConcatAttrs& attrs = {},
+                     SourceLocation at = here()) {
+  return concat(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs, at);
 }
-inline Tensor stack(std::initializer_list<Tensor> inputs, const StackAttrs& attrs = {}) {
-  return stack(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs);
+inline Tensor stack(std::initializer_list<Tensor> inputs, const StackAttrs& attrs = {},
+                    SourceLocation at = here()) {
+  return stack(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs, at);
 }
-inline Tensor einsum(std::initializer_list<Tensor> inputs, const EinsumAttrs& attrs = {}) {
-  return einsum(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs);
+inline Tensor einsum(std::initializer_list<Tensor> inputs, const EinsumAttrs& attrs = {},
+                     SourceLocation at = here()) {
+  return einsum(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs, at);
 }
 
 }  // namespace tenon

@@ -4,8 +4,10 @@
 //
 //   Tensor p = tenon::softmax(x, {.axis = 0});
 //
-// All run on the current scope and throw tenon::Error where the C function returns one. Their rules,
-// dtypes and errors stand at those functions, in tenon/ops_gen.h.
+// All run on the current scope and throw tenon::Error where the C function returns one, with the line
+// of the call, which `x.at()` or `at` is. Their rules, dtypes and errors stand at those functions, in
+// tenon/ops_gen.h. Where a compiler rejects the attributes of a call without naming the one that is
+// wrong, it names it if the call states their type: softmax(x, SoftmaxAttrs{.axis = 0}).
 
 #pragma once
 
@@ -32,6 +34,11 @@ inline std::vector<tenon_tensor*> handles(std::span<const Tensor> tensors) {
   result.reserve(tensors.size());
   for (const Tensor& tensor : tensors) result.push_back(tensor.get());
   return result;
+}
+
+inline void call(SourceLocation at, uint32_t op, const void* attrs, tenon_tensor* const* given,
+                 size_t n_given, tenon_tensor** taken, size_t n_taken) {
+  check(tenon_call(current_scope(at), op, attrs, given, n_given, taken, n_taken), at);
 }
 
 }  // namespace detail
@@ -71,10 +78,10 @@ enum class Reduction : int32_t { kNone, kSum, kMean };
  *
  * @return The result, of x's shape.
  */
-inline Tensor neg(const Tensor& x) {
+inline Tensor neg(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_neg, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_neg, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -89,10 +96,10 @@ inline Tensor neg(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor abs(const Tensor& x) {
+inline Tensor abs(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_abs, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_abs, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -107,10 +114,10 @@ inline Tensor abs(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor sign(const Tensor& x) {
+inline Tensor sign(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sign, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sign, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -123,10 +130,10 @@ inline Tensor sign(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor reciprocal(const Tensor& x) {
+inline Tensor reciprocal(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_reciprocal, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_reciprocal, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -141,10 +148,10 @@ inline Tensor reciprocal(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor sqrt(const Tensor& x) {
+inline Tensor sqrt(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sqrt, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sqrt, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -157,10 +164,10 @@ inline Tensor sqrt(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor rsqrt(const Tensor& x) {
+inline Tensor rsqrt(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_rsqrt, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_rsqrt, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -173,10 +180,10 @@ inline Tensor rsqrt(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor exp(const Tensor& x) {
+inline Tensor exp(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_exp, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_exp, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -189,10 +196,10 @@ inline Tensor exp(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor exp2(const Tensor& x) {
+inline Tensor exp2(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_exp2, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_exp2, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -205,10 +212,10 @@ inline Tensor exp2(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor expm1(const Tensor& x) {
+inline Tensor expm1(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_expm1, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_expm1, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -223,10 +230,10 @@ inline Tensor expm1(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor log(const Tensor& x) {
+inline Tensor log(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_log, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_log, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -239,10 +246,10 @@ inline Tensor log(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor log2(const Tensor& x) {
+inline Tensor log2(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_log2, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_log2, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -255,10 +262,10 @@ inline Tensor log2(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor log10(const Tensor& x) {
+inline Tensor log10(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_log10, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_log10, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -271,10 +278,10 @@ inline Tensor log10(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor log1p(const Tensor& x) {
+inline Tensor log1p(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_log1p, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_log1p, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -289,10 +296,10 @@ inline Tensor log1p(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor sin(const Tensor& x) {
+inline Tensor sin(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sin, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sin, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -307,10 +314,10 @@ inline Tensor sin(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor cos(const Tensor& x) {
+inline Tensor cos(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cos, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_cos, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -323,10 +330,10 @@ inline Tensor cos(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor tan(const Tensor& x) {
+inline Tensor tan(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_tan, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_tan, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -341,10 +348,10 @@ inline Tensor tan(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor asin(const Tensor& x) {
+inline Tensor asin(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_asin, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_asin, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -359,10 +366,10 @@ inline Tensor asin(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor acos(const Tensor& x) {
+inline Tensor acos(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_acos, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_acos, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -375,10 +382,10 @@ inline Tensor acos(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor atan(const Tensor& x) {
+inline Tensor atan(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_atan, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_atan, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -391,10 +398,10 @@ inline Tensor atan(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor sinh(const Tensor& x) {
+inline Tensor sinh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sinh, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sinh, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -407,10 +414,10 @@ inline Tensor sinh(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor cosh(const Tensor& x) {
+inline Tensor cosh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cosh, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_cosh, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -423,10 +430,10 @@ inline Tensor cosh(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor tanh(const Tensor& x) {
+inline Tensor tanh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_tanh, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_tanh, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -439,10 +446,10 @@ inline Tensor tanh(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor asinh(const Tensor& x) {
+inline Tensor asinh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_asinh, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_asinh, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -457,10 +464,10 @@ inline Tensor asinh(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor acosh(const Tensor& x) {
+inline Tensor acosh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_acosh, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_acosh, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -475,10 +482,10 @@ inline Tensor acosh(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor atanh(const Tensor& x) {
+inline Tensor atanh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_atanh, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_atanh, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -491,10 +498,10 @@ inline Tensor atanh(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor erf(const Tensor& x) {
+inline Tensor erf(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_erf, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_erf, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -507,10 +514,10 @@ inline Tensor erf(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor sigmoid(const Tensor& x) {
+inline Tensor sigmoid(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sigmoid, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sigmoid, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -525,10 +532,10 @@ inline Tensor sigmoid(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor floor(const Tensor& x) {
+inline Tensor floor(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_floor, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_floor, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -543,10 +550,10 @@ inline Tensor floor(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor ceil(const Tensor& x) {
+inline Tensor ceil(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_ceil, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_ceil, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -561,10 +568,10 @@ inline Tensor ceil(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor round(const Tensor& x) {
+inline Tensor round(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_round, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_round, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -579,10 +586,10 @@ inline Tensor round(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor trunc(const Tensor& x) {
+inline Tensor trunc(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_trunc, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_trunc, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -595,10 +602,10 @@ inline Tensor trunc(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor isnan(const Tensor& x) {
+inline Tensor isnan(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_isnan, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_isnan, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -611,10 +618,10 @@ inline Tensor isnan(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor isinf(const Tensor& x) {
+inline Tensor isinf(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_isinf, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_isinf, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -627,10 +634,10 @@ inline Tensor isinf(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor logical_not(const Tensor& x) {
+inline Tensor logical_not(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_logical_not, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_logical_not, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -645,10 +652,10 @@ inline Tensor logical_not(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor bitwise_not(const Tensor& x) {
+inline Tensor bitwise_not(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_bitwise_not, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_bitwise_not, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -661,10 +668,10 @@ inline Tensor bitwise_not(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor square(const Tensor& x) {
+inline Tensor square(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_square, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_square, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -677,10 +684,10 @@ inline Tensor square(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor isfinite(const Tensor& x) {
+inline Tensor isfinite(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_isfinite, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_isfinite, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -693,10 +700,10 @@ inline Tensor isfinite(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor erfc(const Tensor& x) {
+inline Tensor erfc(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_erfc, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_erfc, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -713,10 +720,10 @@ inline Tensor erfc(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor lgamma(const Tensor& x) {
+inline Tensor lgamma(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_lgamma, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_lgamma, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -732,10 +739,10 @@ inline Tensor lgamma(const Tensor& x) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor add(const Tensor& a, const Tensor& b) {
+inline Tensor add(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_add, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_add, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -751,10 +758,10 @@ inline Tensor add(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor sub(const Tensor& a, const Tensor& b) {
+inline Tensor sub(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sub, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_sub, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -770,10 +777,10 @@ inline Tensor sub(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor mul(const Tensor& a, const Tensor& b) {
+inline Tensor mul(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_mul, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_mul, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -789,10 +796,10 @@ inline Tensor mul(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor div(const Tensor& a, const Tensor& b) {
+inline Tensor div(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_div, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_div, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -801,6 +808,8 @@ inline Tensor div(const Tensor& a, const Tensor& b) {
  *
  *     y = floor(a / b)
  *
+ * The quotient is the exact one: a number over an infinity of the other sign gives -1. A float by
+ * zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the sign of a / b.
  * Integers by zero give 0. The derivative is 0 everywhere.
  *
  * @param a The first operand.
@@ -808,10 +817,10 @@ inline Tensor div(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor floor_div(const Tensor& a, const Tensor& b) {
+inline Tensor floor_div(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_floor_div, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_floor_div, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -820,17 +829,18 @@ inline Tensor floor_div(const Tensor& a, const Tensor& b) {
  *
  *     y = a - b * floor(a / b)
  *
- * Integers by zero give 0, floats NaN.
+ * Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a where their
+ * signs agree and b where they differ, as in NumPy. A zero has b's sign.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor mod(const Tensor& a, const Tensor& b) {
+inline Tensor mod(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_mod, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_mod, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -847,10 +857,10 @@ inline Tensor mod(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor pow(const Tensor& a, const Tensor& b) {
+inline Tensor pow(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_pow, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_pow, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -866,10 +876,10 @@ inline Tensor pow(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor maximum(const Tensor& a, const Tensor& b) {
+inline Tensor maximum(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_maximum, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_maximum, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -885,10 +895,10 @@ inline Tensor maximum(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor minimum(const Tensor& a, const Tensor& b) {
+inline Tensor minimum(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_minimum, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_minimum, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -902,10 +912,10 @@ inline Tensor minimum(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor atan2(const Tensor& a, const Tensor& b) {
+inline Tensor atan2(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_atan2, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_atan2, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -921,10 +931,10 @@ inline Tensor atan2(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor copysign(const Tensor& a, const Tensor& b) {
+inline Tensor copysign(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_copysign, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_copysign, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -938,10 +948,10 @@ inline Tensor copysign(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor equal(const Tensor& a, const Tensor& b) {
+inline Tensor equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_equal, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_equal, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -955,10 +965,10 @@ inline Tensor equal(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor not_equal(const Tensor& a, const Tensor& b) {
+inline Tensor not_equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_not_equal, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_not_equal, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -972,10 +982,10 @@ inline Tensor not_equal(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor less(const Tensor& a, const Tensor& b) {
+inline Tensor less(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_less, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_less, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -989,10 +999,10 @@ inline Tensor less(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor less_equal(const Tensor& a, const Tensor& b) {
+inline Tensor less_equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_less_equal, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_less_equal, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1006,10 +1016,10 @@ inline Tensor less_equal(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor greater(const Tensor& a, const Tensor& b) {
+inline Tensor greater(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_greater, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_greater, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1023,10 +1033,10 @@ inline Tensor greater(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor greater_equal(const Tensor& a, const Tensor& b) {
+inline Tensor greater_equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_greater_equal, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_greater_equal, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1040,10 +1050,10 @@ inline Tensor greater_equal(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor logical_and(const Tensor& a, const Tensor& b) {
+inline Tensor logical_and(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_logical_and, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_logical_and, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1057,10 +1067,10 @@ inline Tensor logical_and(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor logical_or(const Tensor& a, const Tensor& b) {
+inline Tensor logical_or(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_logical_or, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_logical_or, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1074,10 +1084,10 @@ inline Tensor logical_or(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor logical_xor(const Tensor& a, const Tensor& b) {
+inline Tensor logical_xor(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_logical_xor, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_logical_xor, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1093,10 +1103,10 @@ inline Tensor logical_xor(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor bitwise_and(const Tensor& a, const Tensor& b) {
+inline Tensor bitwise_and(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_bitwise_and, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_bitwise_and, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1112,10 +1122,10 @@ inline Tensor bitwise_and(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor bitwise_or(const Tensor& a, const Tensor& b) {
+inline Tensor bitwise_or(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_bitwise_or, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_bitwise_or, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1131,10 +1141,10 @@ inline Tensor bitwise_or(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor bitwise_xor(const Tensor& a, const Tensor& b) {
+inline Tensor bitwise_xor(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_bitwise_xor, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_bitwise_xor, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1150,10 +1160,10 @@ inline Tensor bitwise_xor(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor shift_left(const Tensor& a, const Tensor& b) {
+inline Tensor shift_left(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_shift_left, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_shift_left, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1170,10 +1180,10 @@ inline Tensor shift_left(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor shift_right(const Tensor& a, const Tensor& b) {
+inline Tensor shift_right(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_shift_right, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_shift_right, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1189,10 +1199,10 @@ inline Tensor shift_right(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor fmod(const Tensor& a, const Tensor& b) {
+inline Tensor fmod(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_fmod, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_fmod, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1206,10 +1216,10 @@ inline Tensor fmod(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor logaddexp(const Tensor& a, const Tensor& b) {
+inline Tensor logaddexp(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_logaddexp, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_logaddexp, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1226,10 +1236,10 @@ inline Tensor logaddexp(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor digamma(const Tensor& x) {
+inline Tensor digamma(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_digamma, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_digamma, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1244,10 +1254,10 @@ inline Tensor digamma(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor cbrt(const Tensor& x) {
+inline Tensor cbrt(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cbrt, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_cbrt, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1264,10 +1274,10 @@ inline Tensor cbrt(const Tensor& x) {
  *
  * @return The result, of the shape that the inputs broadcast to.
  */
-inline Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max) {
+inline Tensor clip(const Input& x, const Tensor& min, const Tensor& max) {
   tenon_tensor* const given[] = {x.get(), min.get(), max.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_clip, nullptr, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_clip, nullptr, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1284,10 +1294,10 @@ inline Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max) {
  *
  * @return The sum, of the shape that the inputs broadcast to.
  */
-inline Tensor fma(const Tensor& x, const Tensor& y, const Tensor& z) {
+inline Tensor fma(const Input& x, const Tensor& y, const Tensor& z) {
   tenon_tensor* const given[] = {x.get(), y.get(), z.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_fma, nullptr, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_fma, nullptr, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1296,16 +1306,20 @@ inline Tensor fma(const Tensor& x, const Tensor& y, const Tensor& z) {
  *
  *     result = condition ? x : y
  *
+ * The branch that is not taken receives the cotangent 0. If its derivative is infinite or NaN
+ * there, its gradient is NaN, since 0 times infinity is NaN. To avoid this, replace its input too
+ * where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of `where(c, exp(a), b)`.
+ *
  * @param condition What to choose by.
  * @param x Taken where the condition holds.
  * @param y Taken elsewhere.
  *
  * @return The choice, of the shape that the inputs broadcast to.
  */
-inline Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y) {
+inline Tensor where(const Input& condition, const Tensor& x, const Tensor& y) {
   tenon_tensor* const given[] = {condition.get(), x.get(), y.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_where, nullptr, given, 3, taken, 1));
+  detail::call(condition.at(), TENON_OP_where, nullptr, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1335,11 +1349,11 @@ struct FillAttrs {
  *
  * @return The filled tensor.
  */
-inline Tensor fill(const Tensor& value, const FillAttrs& attrs = {}) {
+inline Tensor fill(const Input& value, const FillAttrs& attrs = {}) {  // .shape, .dtype
   tenon_tensor* const given[] = {value.get()};
   const tenon_fill_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_fill, &c_attrs, given, 1, taken, 1));
+  detail::call(value.at(), TENON_OP_fill, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1372,10 +1386,10 @@ struct IotaAttrs {
  *
  * @return The numbers.
  */
-inline Tensor iota(const IotaAttrs& attrs = {}) {
+inline Tensor iota(const IotaAttrs& attrs = {}, SourceLocation at = here()) {  // .shape, .dtype, .axis
   const tenon_iota_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_iota, &c_attrs, nullptr, 0, taken, 1));
+  detail::call(at, TENON_OP_iota, &c_attrs, nullptr, 0, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1412,11 +1426,11 @@ struct RngBitsOutputs {
  *
  * @param state The generator's state, u32[6].
  */
-inline RngBitsOutputs rng_bits(const Tensor& state, const RngBitsAttrs& attrs = {}) {
+inline RngBitsOutputs rng_bits(const Input& state, const RngBitsAttrs& attrs = {}) {  // .shape, .dtype
   tenon_tensor* const given[] = {state.get()};
   const tenon_rng_bits_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_rng_bits, &c_attrs, given, 1, taken, 2));
+  detail::call(state.at(), TENON_OP_rng_bits, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -1451,11 +1465,11 @@ struct LinspaceAttrs {
  *
  * @return The numbers, along one axis.
  */
-inline Tensor linspace(const Tensor& start, const Tensor& stop, const LinspaceAttrs& attrs = {}) {
+inline Tensor linspace(const Input& start, const Tensor& stop, const LinspaceAttrs& attrs = {}) {  // .num, .endpoint, .dtype
   tenon_tensor* const given[] = {start.get(), stop.get()};
   const tenon_linspace_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_linspace, &c_attrs, given, 2, taken, 1));
+  detail::call(start.at(), TENON_OP_linspace, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1488,10 +1502,10 @@ struct EyeAttrs {
  *
  * @return The matrix.
  */
-inline Tensor eye(const EyeAttrs& attrs = {}) {
+inline Tensor eye(const EyeAttrs& attrs = {}, SourceLocation at = here()) {  // .rows, .columns, .k, .dtype
   const tenon_eye_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_eye, &c_attrs, nullptr, 0, taken, 1));
+  detail::call(at, TENON_OP_eye, &c_attrs, nullptr, 0, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1525,11 +1539,11 @@ struct OneHotAttrs {
  *
  * @return The rows, along a new axis.
  */
-inline Tensor one_hot(const Tensor& indices, const OneHotAttrs& attrs = {}) {
+inline Tensor one_hot(const Input& indices, const OneHotAttrs& attrs = {}) {  // .depth, .axis, .dtype
   tenon_tensor* const given[] = {indices.get()};
   const tenon_one_hot_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_one_hot, &c_attrs, given, 1, taken, 1));
+  detail::call(indices.at(), TENON_OP_one_hot, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1571,12 +1585,12 @@ struct RandomUniformOutputs {
  *
  * @param state The generator's state, u32[6].
  */
-inline RandomUniformOutputs random_uniform(const Tensor& state,
-                                           const RandomUniformAttrs& attrs = {}) {
+inline RandomUniformOutputs random_uniform(const Input& state,
+                                           const RandomUniformAttrs& attrs = {}) {  // .shape, .dtype, .low, .high
   tenon_tensor* const given[] = {state.get()};
   const tenon_random_uniform_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_random_uniform, &c_attrs, given, 1, taken, 2));
+  detail::call(state.at(), TENON_OP_random_uniform, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -1619,11 +1633,11 @@ struct RandomNormalOutputs {
  *
  * @param state The generator's state, u32[6].
  */
-inline RandomNormalOutputs random_normal(const Tensor& state, const RandomNormalAttrs& attrs = {}) {
+inline RandomNormalOutputs random_normal(const Input& state, const RandomNormalAttrs& attrs = {}) {  // .shape, .dtype, .mean, .scale
   tenon_tensor* const given[] = {state.get()};
   const tenon_random_normal_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_random_normal, &c_attrs, given, 1, taken, 2));
+  detail::call(state.at(), TENON_OP_random_normal, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -1654,12 +1668,12 @@ struct RandomBernoulliOutputs {
  * @param state The generator's state, u32[6].
  * @param p The probability of true, of rank 0.
  */
-inline RandomBernoulliOutputs random_bernoulli(const Tensor& state, const Tensor& p,
-                                               const RandomBernoulliAttrs& attrs = {}) {
+inline RandomBernoulliOutputs random_bernoulli(const Input& state, const Tensor& p,
+                                               const RandomBernoulliAttrs& attrs = {}) {  // .shape
   tenon_tensor* const given[] = {state.get(), p.get()};
   const tenon_random_bernoulli_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_random_bernoulli, &c_attrs, given, 2, taken, 2));
+  detail::call(state.at(), TENON_OP_random_bernoulli, &c_attrs, given, 2, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -1701,12 +1715,12 @@ struct TruncatedNormalOutputs {
  *
  * @param state The generator's state, u32[6].
  */
-inline TruncatedNormalOutputs truncated_normal(const Tensor& state,
-                                               const TruncatedNormalAttrs& attrs = {}) {
+inline TruncatedNormalOutputs truncated_normal(const Input& state,
+                                               const TruncatedNormalAttrs& attrs = {}) {  // .shape, .dtype, .mean, .scale
   tenon_tensor* const given[] = {state.get()};
   const tenon_truncated_normal_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_truncated_normal, &c_attrs, given, 1, taken, 2));
+  detail::call(state.at(), TENON_OP_truncated_normal, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -1740,12 +1754,12 @@ struct RandomCategoricalOutputs {
  * @param state The generator's state, u32[6].
  * @param logits The classes' logarithmic weights, along the last axis.
  */
-inline RandomCategoricalOutputs random_categorical(const Tensor& state, const Tensor& logits,
-                                                   const RandomCategoricalAttrs& attrs = {}) {
+inline RandomCategoricalOutputs random_categorical(const Input& state, const Tensor& logits,
+                                                   const RandomCategoricalAttrs& attrs = {}) {  // .num_samples
   tenon_tensor* const given[] = {state.get(), logits.get()};
   const tenon_random_categorical_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_random_categorical, &c_attrs, given, 2, taken, 2));
+  detail::call(state.at(), TENON_OP_random_categorical, &c_attrs, given, 2, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -1776,12 +1790,12 @@ struct RandomPermutationOutputs {
  *
  * @param state The generator's state, u32[6].
  */
-inline RandomPermutationOutputs random_permutation(const Tensor& state,
-                                                   const RandomPermutationAttrs& attrs = {}) {
+inline RandomPermutationOutputs random_permutation(const Input& state,
+                                                   const RandomPermutationAttrs& attrs = {}) {  // .n
   tenon_tensor* const given[] = {state.get()};
   const tenon_random_permutation_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_random_permutation, &c_attrs, given, 1, taken, 2));
+  detail::call(state.at(), TENON_OP_random_permutation, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -1813,10 +1827,10 @@ struct HannWindowAttrs {
  *
  * @return The window, along one axis.
  */
-inline Tensor hann_window(const HannWindowAttrs& attrs = {}) {
+inline Tensor hann_window(const HannWindowAttrs& attrs = {}, SourceLocation at = here()) {  // .size, .periodic, .dtype
   const tenon_hann_window_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hann_window, &c_attrs, nullptr, 0, taken, 1));
+  detail::call(at, TENON_OP_hann_window, &c_attrs, nullptr, 0, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1848,10 +1862,10 @@ struct HammingWindowAttrs {
  *
  * @return The window, along one axis.
  */
-inline Tensor hamming_window(const HammingWindowAttrs& attrs = {}) {
+inline Tensor hamming_window(const HammingWindowAttrs& attrs = {}, SourceLocation at = here()) {  // .size, .periodic, .dtype
   const tenon_hamming_window_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hamming_window, &c_attrs, nullptr, 0, taken, 1));
+  detail::call(at, TENON_OP_hamming_window, &c_attrs, nullptr, 0, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1883,10 +1897,10 @@ struct BlackmanWindowAttrs {
  *
  * @return The window, along one axis.
  */
-inline Tensor blackman_window(const BlackmanWindowAttrs& attrs = {}) {
+inline Tensor blackman_window(const BlackmanWindowAttrs& attrs = {}, SourceLocation at = here()) {  // .size, .periodic, .dtype
   const tenon_blackman_window_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_blackman_window, &c_attrs, nullptr, 0, taken, 1));
+  detail::call(at, TENON_OP_blackman_window, &c_attrs, nullptr, 0, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1916,12 +1930,12 @@ struct MeshgridAttrs {
  * @return Those of each point, as many as inputs.
  */
 inline std::vector<Tensor> meshgrid(std::span<const Tensor> x, size_t n_outputs,
-                                    const MeshgridAttrs& attrs = {}) {
+                                    const MeshgridAttrs& attrs = {}, SourceLocation at = here()) {  // .indexing
   const std::vector<tenon_tensor*> given = detail::handles(x);
   const tenon_meshgrid_attrs c_attrs = attrs.c();
   std::vector<tenon_tensor*> taken(n_outputs);
-  check(tenon_call(current_scope(), TENON_OP_meshgrid, &c_attrs, given.data(), given.size(),
-                   taken.data(), taken.size()));
+  detail::call(at, TENON_OP_meshgrid, &c_attrs, given.data(), given.size(), taken.data(),
+               taken.size());
   std::vector<Tensor> outputs;
   for (tenon_tensor* output : taken) outputs.push_back(Tensor::adopt(output));
   return outputs;
@@ -1952,11 +1966,11 @@ struct ReshapeAttrs {
  *
  * @return The elements of x in the new shape.
  */
-inline Tensor reshape(const Tensor& x, const ReshapeAttrs& attrs = {}) {
+inline Tensor reshape(const Input& x, const ReshapeAttrs& attrs = {}) {  // .shape
   tenon_tensor* const given[] = {x.get()};
   const tenon_reshape_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_reshape, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_reshape, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -1983,11 +1997,11 @@ struct TransposeAttrs {
  *
  * @return X with its axes permuted.
  */
-inline Tensor transpose(const Tensor& x, const TransposeAttrs& attrs = {}) {
+inline Tensor transpose(const Input& x, const TransposeAttrs& attrs = {}) {  // .perm
   tenon_tensor* const given[] = {x.get()};
   const tenon_transpose_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_transpose, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_transpose, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2014,11 +2028,11 @@ struct BroadcastToAttrs {
  *
  * @return A view whose repeated axes have stride 0.
  */
-inline Tensor broadcast_to(const Tensor& x, const BroadcastToAttrs& attrs = {}) {
+inline Tensor broadcast_to(const Input& x, const BroadcastToAttrs& attrs = {}) {  // .shape
   tenon_tensor* const given[] = {x.get()};
   const tenon_broadcast_to_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_broadcast_to, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_broadcast_to, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2045,11 +2059,11 @@ struct SqueezeAttrs {
  *
  * @return The elements of x with fewer axes.
  */
-inline Tensor squeeze(const Tensor& x, const SqueezeAttrs& attrs = {}) {
+inline Tensor squeeze(const Input& x, const SqueezeAttrs& attrs = {}) {  // .axes
   tenon_tensor* const given[] = {x.get()};
   const tenon_squeeze_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_squeeze, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_squeeze, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2076,11 +2090,11 @@ struct ExpandDimsAttrs {
  *
  * @return The elements of x with more axes.
  */
-inline Tensor expand_dims(const Tensor& x, const ExpandDimsAttrs& attrs = {}) {
+inline Tensor expand_dims(const Input& x, const ExpandDimsAttrs& attrs = {}) {  // .axes
   tenon_tensor* const given[] = {x.get()};
   const tenon_expand_dims_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_expand_dims, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_expand_dims, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2122,11 +2136,11 @@ struct SliceAttrs {
  *
  * @return A view of what is taken.
  */
-inline Tensor slice(const Tensor& x, const SliceAttrs& attrs = {}) {
+inline Tensor slice(const Input& x, const SliceAttrs& attrs = {}) {  // .starts, .ends, .axes, .steps
   tenon_tensor* const given[] = {x.get()};
   const tenon_slice_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_slice, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_slice, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2153,11 +2167,11 @@ struct FlipAttrs {
  *
  * @return A view that runs backwards.
  */
-inline Tensor flip(const Tensor& x, const FlipAttrs& attrs = {}) {
+inline Tensor flip(const Input& x, const FlipAttrs& attrs = {}) {  // .axes
   tenon_tensor* const given[] = {x.get()};
   const tenon_flip_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_flip, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_flip, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2192,13 +2206,12 @@ namespace detail {
  *
  * @return Views of x, one for each part.
  */
-inline std::vector<Tensor> split_into(const Tensor& x, size_t n_outputs,
-                                      const SplitAttrs& attrs = {}) {
+inline std::vector<Tensor> split_into(const Input& x, size_t n_outputs,
+                                      const SplitAttrs& attrs = {}) {  // .axis, .num_outputs, .split
   tenon_tensor* const given[] = {x.get()};
   const tenon_split_attrs c_attrs = attrs.c();
   std::vector<tenon_tensor*> taken(n_outputs);
-  check(tenon_call(current_scope(), TENON_OP_split, &c_attrs, given, 1, taken.data(),
-                   taken.size()));
+  detail::call(x.at(), TENON_OP_split, &c_attrs, given, 1, taken.data(), taken.size());
   std::vector<Tensor> outputs;
   for (tenon_tensor* output : taken) outputs.push_back(Tensor::adopt(output));
   return outputs;
@@ -2233,11 +2246,11 @@ struct MoveaxisAttrs {
  *
  * @return X with its axes permuted.
  */
-inline Tensor moveaxis(const Tensor& x, const MoveaxisAttrs& attrs = {}) {
+inline Tensor moveaxis(const Input& x, const MoveaxisAttrs& attrs = {}) {  // .source, .destination
   tenon_tensor* const given[] = {x.get()};
   const tenon_moveaxis_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_moveaxis, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_moveaxis, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2266,11 +2279,11 @@ struct BitcastAttrs {
  *
  * @return A view of x's bytes.
  */
-inline Tensor bitcast(const Tensor& x, const BitcastAttrs& attrs = {}) {
+inline Tensor bitcast(const Input& x, const BitcastAttrs& attrs = {}) {  // .dtype
   tenon_tensor* const given[] = {x.get()};
   const tenon_bitcast_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_bitcast, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_bitcast, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2285,10 +2298,10 @@ inline Tensor bitcast(const Tensor& x, const BitcastAttrs& attrs = {}) {
  *
  * @return The same elements.
  */
-inline Tensor identity(const Tensor& x) {
+inline Tensor identity(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_identity, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_identity, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2301,10 +2314,10 @@ inline Tensor identity(const Tensor& x) {
  *
  * @return The same elements, through which no gradient passes.
  */
-inline Tensor stop_gradient(const Tensor& x) {
+inline Tensor stop_gradient(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_stop_gradient, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_stop_gradient, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2330,13 +2343,12 @@ struct UnstackAttrs {
  *
  * @return Views of x, one for each element along axis.
  */
-inline std::vector<Tensor> unstack(const Tensor& x, size_t n_outputs,
-                                   const UnstackAttrs& attrs = {}) {
+inline std::vector<Tensor> unstack(const Input& x, size_t n_outputs,
+                                   const UnstackAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_unstack_attrs c_attrs = attrs.c();
   std::vector<tenon_tensor*> taken(n_outputs);
-  check(tenon_call(current_scope(), TENON_OP_unstack, &c_attrs, given, 1, taken.data(),
-                   taken.size()));
+  detail::call(x.at(), TENON_OP_unstack, &c_attrs, given, 1, taken.data(), taken.size());
   std::vector<Tensor> outputs;
   for (tenon_tensor* output : taken) outputs.push_back(Tensor::adopt(output));
   return outputs;
@@ -2367,11 +2379,11 @@ struct SwapaxesAttrs {
  *
  * @return X with its axes permuted.
  */
-inline Tensor swapaxes(const Tensor& x, const SwapaxesAttrs& attrs = {}) {
+inline Tensor swapaxes(const Input& x, const SwapaxesAttrs& attrs = {}) {  // .axis1, .axis2
   tenon_tensor* const given[] = {x.get()};
   const tenon_swapaxes_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_swapaxes, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_swapaxes, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2398,11 +2410,11 @@ struct FlattenAttrs {
  *
  * @return The same elements, with two axes.
  */
-inline Tensor flatten(const Tensor& x, const FlattenAttrs& attrs = {}) {
+inline Tensor flatten(const Input& x, const FlattenAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_flatten_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_flatten, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_flatten, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2436,11 +2448,11 @@ struct DiagonalAttrs {
  *
  * @return A view of the diagonals.
  */
-inline Tensor diagonal(const Tensor& x, const DiagonalAttrs& attrs = {}) {
+inline Tensor diagonal(const Input& x, const DiagonalAttrs& attrs = {}) {  // .offset, .axis1, .axis2
   tenon_tensor* const given[] = {x.get()};
   const tenon_diagonal_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_diagonal, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_diagonal, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2453,10 +2465,10 @@ inline Tensor diagonal(const Tensor& x, const DiagonalAttrs& attrs = {}) {
  *
  * @return The same elements.
  */
-inline Tensor copy(const Tensor& x) {
+inline Tensor copy(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_copy, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_copy, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2485,11 +2497,11 @@ struct CastAttrs {
  *
  * @return The converted numbers.
  */
-inline Tensor cast(const Tensor& x, const CastAttrs& attrs = {}) {
+inline Tensor cast(const Input& x, const CastAttrs& attrs = {}) {  // .to
   tenon_tensor* const given[] = {x.get()};
   const tenon_cast_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cast, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_cast, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2515,12 +2527,12 @@ struct ConcatAttrs {
  *
  * @return The whole.
  */
-inline Tensor concat(std::span<const Tensor> inputs, const ConcatAttrs& attrs = {}) {
+inline Tensor concat(std::span<const Tensor> inputs, const ConcatAttrs& attrs = {},
+                     SourceLocation at = here()) {  // .axis
   const std::vector<tenon_tensor*> given = detail::handles(inputs);
   const tenon_concat_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_concat, &c_attrs, given.data(), given.size(), taken,
-                   1));
+  detail::call(at, TENON_OP_concat, &c_attrs, given.data(), given.size(), taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2560,11 +2572,11 @@ struct PadAttrs {
  *
  * @return The padded tensor.
  */
-inline Tensor pad(const Tensor& x, const Tensor& value = {}, const PadAttrs& attrs = {}) {
+inline Tensor pad(const Input& x, const Tensor& value = {}, const PadAttrs& attrs = {}) {  // .pads, .mode, .axes
   tenon_tensor* const given[] = {x.get(), value.get()};
   const tenon_pad_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_pad, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_pad, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2590,12 +2602,12 @@ struct StackAttrs {
  *
  * @return The whole.
  */
-inline Tensor stack(std::span<const Tensor> inputs, const StackAttrs& attrs = {}) {
+inline Tensor stack(std::span<const Tensor> inputs, const StackAttrs& attrs = {},
+                    SourceLocation at = here()) {  // .axis
   const std::vector<tenon_tensor*> given = detail::handles(inputs);
   const tenon_stack_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_stack, &c_attrs, given.data(), given.size(), taken,
-                   1));
+  detail::call(at, TENON_OP_stack, &c_attrs, given.data(), given.size(), taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2622,11 +2634,11 @@ struct TileAttrs {
  *
  * @return The repetitions.
  */
-inline Tensor tile(const Tensor& x, const TileAttrs& attrs = {}) {
+inline Tensor tile(const Input& x, const TileAttrs& attrs = {}) {  // .repeats
   tenon_tensor* const given[] = {x.get()};
   const tenon_tile_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_tile, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_tile, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2652,11 +2664,11 @@ struct TrilAttrs {
  *
  * @return X, with zeros on the other side.
  */
-inline Tensor tril(const Tensor& x, const TrilAttrs& attrs = {}) {
+inline Tensor tril(const Input& x, const TrilAttrs& attrs = {}) {  // .k
   tenon_tensor* const given[] = {x.get()};
   const tenon_tril_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_tril, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_tril, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2682,11 +2694,11 @@ struct TriuAttrs {
  *
  * @return X, with zeros on the other side.
  */
-inline Tensor triu(const Tensor& x, const TriuAttrs& attrs = {}) {
+inline Tensor triu(const Input& x, const TriuAttrs& attrs = {}) {  // .k
   tenon_tensor* const given[] = {x.get()};
   const tenon_triu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_triu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_triu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2717,12 +2729,12 @@ struct DynamicSliceAttrs {
  *
  * @return The slice, a copy.
  */
-inline Tensor dynamic_slice(const Tensor& x, const Tensor& starts,
-                            const DynamicSliceAttrs& attrs = {}) {
+inline Tensor dynamic_slice(const Input& x, const Tensor& starts,
+                            const DynamicSliceAttrs& attrs = {}) {  // .sizes
   tenon_tensor* const given[] = {x.get(), starts.get()};
   const tenon_dynamic_slice_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_dynamic_slice, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_dynamic_slice, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2740,10 +2752,10 @@ inline Tensor dynamic_slice(const Tensor& x, const Tensor& starts,
  *
  * @return What is there, with the update.
  */
-inline Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensor& starts) {
+inline Tensor dynamic_update_slice(const Input& x, const Tensor& update, const Tensor& starts) {
   tenon_tensor* const given[] = {x.get(), update.get(), starts.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_dynamic_update_slice, nullptr, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_dynamic_update_slice, nullptr, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2775,11 +2787,11 @@ struct RepeatAttrs {
  *
  * @return The repetitions.
  */
-inline Tensor repeat(const Tensor& x, const RepeatAttrs& attrs = {}) {
+inline Tensor repeat(const Input& x, const RepeatAttrs& attrs = {}) {  // .repeats, .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_repeat_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_repeat, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_repeat, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2812,11 +2824,11 @@ struct RollAttrs {
  *
  * @return The elements of x, moved.
  */
-inline Tensor roll(const Tensor& x, const RollAttrs& attrs = {}) {
+inline Tensor roll(const Input& x, const RollAttrs& attrs = {}) {  // .shifts, .axes
   tenon_tensor* const given[] = {x.get()};
   const tenon_roll_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_roll, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_roll, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2848,11 +2860,11 @@ struct DepthToSpaceAttrs {
  *
  * @return Fewer channels, more rows and columns.
  */
-inline Tensor depth_to_space(const Tensor& x, const DepthToSpaceAttrs& attrs = {}) {
+inline Tensor depth_to_space(const Input& x, const DepthToSpaceAttrs& attrs = {}) {  // .blocksize, .mode
   tenon_tensor* const given[] = {x.get()};
   const tenon_depth_to_space_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_depth_to_space, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_depth_to_space, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2885,11 +2897,11 @@ struct SpaceToDepthAttrs {
  *
  * @return More channels, fewer rows and columns.
  */
-inline Tensor space_to_depth(const Tensor& x, const SpaceToDepthAttrs& attrs = {}) {
+inline Tensor space_to_depth(const Input& x, const SpaceToDepthAttrs& attrs = {}) {  // .blocksize, .mode
   tenon_tensor* const given[] = {x.get()};
   const tenon_space_to_depth_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_space_to_depth, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_space_to_depth, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2921,12 +2933,12 @@ struct ReverseSequenceAttrs {
  *
  * @return The sequences, with their beginnings reversed.
  */
-inline Tensor reverse_sequence(const Tensor& x, const Tensor& sequence_lens,
-                               const ReverseSequenceAttrs& attrs = {}) {
+inline Tensor reverse_sequence(const Input& x, const Tensor& sequence_lens,
+                               const ReverseSequenceAttrs& attrs = {}) {  // .batch_axis, .time_axis
   tenon_tensor* const given[] = {x.get(), sequence_lens.get()};
   const tenon_reverse_sequence_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_reverse_sequence, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_reverse_sequence, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2960,11 +2972,11 @@ struct SpaceToBatchAttrs {
  *
  * @return As many times the batch as a block has places.
  */
-inline Tensor space_to_batch(const Tensor& x, const SpaceToBatchAttrs& attrs = {}) {
+inline Tensor space_to_batch(const Input& x, const SpaceToBatchAttrs& attrs = {}) {  // .block_shape, .pads
   tenon_tensor* const given[] = {x.get()};
   const tenon_space_to_batch_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_space_to_batch, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_space_to_batch, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -2998,11 +3010,11 @@ struct BatchToSpaceAttrs {
  *
  * @return The batch divided by the places of a block.
  */
-inline Tensor batch_to_space(const Tensor& x, const BatchToSpaceAttrs& attrs = {}) {
+inline Tensor batch_to_space(const Input& x, const BatchToSpaceAttrs& attrs = {}) {  // .block_shape, .pads
   tenon_tensor* const given[] = {x.get()};
   const tenon_batch_to_space_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_batch_to_space, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_batch_to_space, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3044,11 +3056,11 @@ struct Im2colAttrs {
  *
  * @return Batch, channels times elements of a window, windows.
  */
-inline Tensor im2col(const Tensor& x, const Im2colAttrs& attrs = {}) {
+inline Tensor im2col(const Input& x, const Im2colAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations
   tenon_tensor* const given[] = {x.get()};
   const tenon_im2col_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_im2col, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_im2col, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3094,11 +3106,11 @@ struct Col2imAttrs {
  *
  * @return Batch, channels, then the spatial axes.
  */
-inline Tensor col2im(const Tensor& x, const Col2imAttrs& attrs = {}) {
+inline Tensor col2im(const Input& x, const Col2imAttrs& attrs = {}) {  // .image_shape, .kernel_shape, .strides, .pads, .dilations
   tenon_tensor* const given[] = {x.get()};
   const tenon_col2im_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_col2im, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_col2im, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3127,11 +3139,11 @@ struct GatherAttrs {
  *
  * @return The slices, with the axes of indices in place of axis.
  */
-inline Tensor gather(const Tensor& x, const Tensor& indices, const GatherAttrs& attrs = {}) {
+inline Tensor gather(const Input& x, const Tensor& indices, const GatherAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get(), indices.get()};
   const tenon_gather_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_gather, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_gather, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3160,12 +3172,12 @@ struct GatherElementsAttrs {
  *
  * @return The elements, in the shape of indices.
  */
-inline Tensor gather_elements(const Tensor& x, const Tensor& indices,
-                              const GatherElementsAttrs& attrs = {}) {
+inline Tensor gather_elements(const Input& x, const Tensor& indices,
+                              const GatherElementsAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get(), indices.get()};
   const tenon_gather_elements_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_gather_elements, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_gather_elements, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3194,11 +3206,11 @@ struct GatherNdAttrs {
  *
  * @return The slices.
  */
-inline Tensor gather_nd(const Tensor& x, const Tensor& indices, const GatherNdAttrs& attrs = {}) {
+inline Tensor gather_nd(const Input& x, const Tensor& indices, const GatherNdAttrs& attrs = {}) {  // .batch_dims
   tenon_tensor* const given[] = {x.get(), indices.get()};
   const tenon_gather_nd_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_gather_nd, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_gather_nd, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3225,7 +3237,8 @@ struct ScatterElementsAttrs {
  *
  * Where several updates meet, set keeps the last and the others reduce all of them with what is
  * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * The second derivative of mul is that of zeros left aside.
+ * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
+ * have the same bits on every device. The second derivative of mul is that of zeros left aside.
  *
  * @param x What is there.
  * @param indices The places.
@@ -3233,12 +3246,12 @@ struct ScatterElementsAttrs {
  *
  * @return X with the updates.
  */
-inline Tensor scatter_elements(const Tensor& x, const Tensor& indices, const Tensor& updates,
-                               const ScatterElementsAttrs& attrs = {}) {
+inline Tensor scatter_elements(const Input& x, const Tensor& indices, const Tensor& updates,
+                               const ScatterElementsAttrs& attrs = {}) {  // .axis, .reduction
   tenon_tensor* const given[] = {x.get(), indices.get(), updates.get()};
   const tenon_scatter_elements_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_scatter_elements, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_scatter_elements, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3262,7 +3275,8 @@ struct ScatterNdAttrs {
  *
  * Where several updates meet, set keeps the last and the others reduce all of them with what is
  * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * The second derivative of mul is that of zeros left aside.
+ * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
+ * have the same bits on every device. The second derivative of mul is that of zeros left aside.
  *
  * @param x What is there.
  * @param indices The places.
@@ -3270,12 +3284,12 @@ struct ScatterNdAttrs {
  *
  * @return X with the updates.
  */
-inline Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates,
-                         const ScatterNdAttrs& attrs = {}) {
+inline Tensor scatter_nd(const Input& x, const Tensor& indices, const Tensor& updates,
+                         const ScatterNdAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), indices.get(), updates.get()};
   const tenon_scatter_nd_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_scatter_nd, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_scatter_nd, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3307,11 +3321,11 @@ struct SortAttrs {
  *
  * @return The elements, in x's type.
  */
-inline Tensor sort(const Tensor& x, const SortAttrs& attrs = {}) {
+inline Tensor sort(const Input& x, const SortAttrs& attrs = {}) {  // .axis, .descending
   tenon_tensor* const given[] = {x.get()};
   const tenon_sort_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sort, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sort, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3343,11 +3357,11 @@ struct ArgsortAttrs {
  *
  * @return The indices as int64, in x's shape.
  */
-inline Tensor argsort(const Tensor& x, const ArgsortAttrs& attrs = {}) {
+inline Tensor argsort(const Input& x, const ArgsortAttrs& attrs = {}) {  // .axis, .descending
   tenon_tensor* const given[] = {x.get()};
   const tenon_argsort_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_argsort, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_argsort, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3388,11 +3402,11 @@ struct TopKOutputs {
  *
  * @param x The input, of any dtype.
  */
-inline TopKOutputs top_k(const Tensor& x, const TopKAttrs& attrs = {}) {
+inline TopKOutputs top_k(const Input& x, const TopKAttrs& attrs = {}) {  // .k, .axis, .largest, .sorted
   tenon_tensor* const given[] = {x.get()};
   const tenon_top_k_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_top_k, &c_attrs, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_top_k, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -3428,11 +3442,11 @@ struct NonzeroOutputs {
  *
  * @param x The input, of any dtype.
  */
-inline NonzeroOutputs nonzero(const Tensor& x, const NonzeroAttrs& attrs = {}) {
+inline NonzeroOutputs nonzero(const Input& x, const NonzeroAttrs& attrs = {}) {  // .size, .fill
   tenon_tensor* const given[] = {x.get()};
   const tenon_nonzero_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_nonzero, &c_attrs, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_nonzero, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -3471,12 +3485,12 @@ struct BooleanMaskOutputs {
  * @param x What to choose from.
  * @param mask Bool, with the sizes of x from the axis on.
  */
-inline BooleanMaskOutputs boolean_mask(const Tensor& x, const Tensor& mask,
-                                       const BooleanMaskAttrs& attrs = {}) {
+inline BooleanMaskOutputs boolean_mask(const Input& x, const Tensor& mask,
+                                       const BooleanMaskAttrs& attrs = {}) {  // .axis, .size, .fill
   tenon_tensor* const given[] = {x.get(), mask.get()};
   const tenon_boolean_mask_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_boolean_mask, &c_attrs, given, 2, taken, 2));
+  detail::call(x.at(), TENON_OP_boolean_mask, &c_attrs, given, 2, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -3511,12 +3525,12 @@ struct BincountAttrs {
  *
  * @return Int64 counts, or sums in the dtype of the weights.
  */
-inline Tensor bincount(const Tensor& x, const Tensor& weights = {},
-                       const BincountAttrs& attrs = {}) {
+inline Tensor bincount(const Input& x, const Tensor& weights = {},
+                       const BincountAttrs& attrs = {}) {  // .minlength, .length
   tenon_tensor* const given[] = {x.get(), weights.get()};
   const tenon_bincount_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_bincount, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_bincount, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3552,12 +3566,12 @@ struct SegmentReduceAttrs {
  *
  * @return A slice for each group.
  */
-inline Tensor segment_reduce(const Tensor& x, const Tensor& segment_ids,
-                             const SegmentReduceAttrs& attrs = {}) {
+inline Tensor segment_reduce(const Input& x, const Tensor& segment_ids,
+                             const SegmentReduceAttrs& attrs = {}) {  // .num_segments, .reduction
   tenon_tensor* const given[] = {x.get(), segment_ids.get()};
   const tenon_segment_reduce_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_segment_reduce, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_segment_reduce, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3587,12 +3601,12 @@ struct SearchsortedAttrs {
  *
  * @return The places as int64, in x's shape.
  */
-inline Tensor searchsorted(const Tensor& sequence, const Tensor& x,
-                           const SearchsortedAttrs& attrs = {}) {
+inline Tensor searchsorted(const Input& sequence, const Tensor& x,
+                           const SearchsortedAttrs& attrs = {}) {  // .side
   tenon_tensor* const given[] = {sequence.get(), x.get()};
   const tenon_searchsorted_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_searchsorted, &c_attrs, given, 2, taken, 1));
+  detail::call(sequence.at(), TENON_OP_searchsorted, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3635,11 +3649,11 @@ struct UniqueOutputs {
  *
  * @param x The input, of any dtype.
  */
-inline UniqueOutputs unique(const Tensor& x, const UniqueAttrs& attrs = {}) {
+inline UniqueOutputs unique(const Input& x, const UniqueAttrs& attrs = {}) {  // .sorted, .size, .fill
   tenon_tensor* const given[] = {x.get()};
   const tenon_unique_attrs c_attrs = attrs.c();
   tenon_tensor* taken[5] = {};
-  check(tenon_call(current_scope(), TENON_OP_unique, &c_attrs, given, 1, taken, 5));
+  detail::call(x.at(), TENON_OP_unique, &c_attrs, given, 1, taken, 5);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2]),
           Tensor::adopt(taken[3]), Tensor::adopt(taken[4])};
 }
@@ -3672,12 +3686,12 @@ struct HistogramAttrs {
  *
  * @return The counts as int64, along one axis.
  */
-inline Tensor histogram(const Tensor& x, const Tensor& low, const Tensor& high,
-                        const HistogramAttrs& attrs = {}) {
+inline Tensor histogram(const Input& x, const Tensor& low, const Tensor& high,
+                        const HistogramAttrs& attrs = {}) {  // .bins
   tenon_tensor* const given[] = {x.get(), low.get(), high.get()};
   const tenon_histogram_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_histogram, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_histogram, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3692,10 +3706,10 @@ inline Tensor histogram(const Tensor& x, const Tensor& low, const Tensor& high,
  *
  * @return Of the type of x.
  */
-inline Tensor relu(const Tensor& x) {
+inline Tensor relu(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_relu, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_relu, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3723,11 +3737,11 @@ struct LeakyReluAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor leaky_relu(const Tensor& x, const LeakyReluAttrs& attrs = {}) {
+inline Tensor leaky_relu(const Input& x, const LeakyReluAttrs& attrs = {}) {  // .alpha
   tenon_tensor* const given[] = {x.get()};
   const tenon_leaky_relu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_leaky_relu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_leaky_relu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3755,11 +3769,11 @@ struct EluAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor elu(const Tensor& x, const EluAttrs& attrs = {}) {
+inline Tensor elu(const Input& x, const EluAttrs& attrs = {}) {  // .alpha
   tenon_tensor* const given[] = {x.get()};
   const tenon_elu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_elu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_elu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3772,10 +3786,10 @@ inline Tensor elu(const Tensor& x, const EluAttrs& attrs = {}) {
  *
  * @return Of the type of x.
  */
-inline Tensor softplus(const Tensor& x) {
+inline Tensor softplus(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_softplus, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_softplus, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3802,11 +3816,11 @@ struct GeluAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor gelu(const Tensor& x, const GeluAttrs& attrs = {}) {
+inline Tensor gelu(const Input& x, const GeluAttrs& attrs = {}) {  // .approximate
   tenon_tensor* const given[] = {x.get()};
   const tenon_gelu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_gelu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_gelu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3819,10 +3833,10 @@ inline Tensor gelu(const Tensor& x, const GeluAttrs& attrs = {}) {
  *
  * @return Of the type of x.
  */
-inline Tensor silu(const Tensor& x) {
+inline Tensor silu(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_silu, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_silu, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3837,10 +3851,10 @@ inline Tensor silu(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor relu6(const Tensor& x) {
+inline Tensor relu6(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_relu6, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_relu6, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3856,10 +3870,10 @@ inline Tensor relu6(const Tensor& x) {
  *
  * @return Of the type of x.
  */
-inline Tensor prelu(const Tensor& x, const Tensor& slope) {
+inline Tensor prelu(const Input& x, const Tensor& slope) {
   tenon_tensor* const given[] = {x.get(), slope.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_prelu, nullptr, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_prelu, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3890,11 +3904,11 @@ struct SeluAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor selu(const Tensor& x, const SeluAttrs& attrs = {}) {
+inline Tensor selu(const Input& x, const SeluAttrs& attrs = {}) {  // .alpha, .gamma
   tenon_tensor* const given[] = {x.get()};
   const tenon_selu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_selu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_selu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3909,10 +3923,10 @@ inline Tensor selu(const Tensor& x, const SeluAttrs& attrs = {}) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor softsign(const Tensor& x) {
+inline Tensor softsign(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_softsign, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_softsign, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3943,11 +3957,11 @@ struct HardSigmoidAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor hard_sigmoid(const Tensor& x, const HardSigmoidAttrs& attrs = {}) {
+inline Tensor hard_sigmoid(const Input& x, const HardSigmoidAttrs& attrs = {}) {  // .alpha, .beta
   tenon_tensor* const given[] = {x.get()};
   const tenon_hard_sigmoid_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hard_sigmoid, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_hard_sigmoid, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3962,10 +3976,10 @@ inline Tensor hard_sigmoid(const Tensor& x, const HardSigmoidAttrs& attrs = {}) 
  *
  * @return The result, of x's shape.
  */
-inline Tensor hard_swish(const Tensor& x) {
+inline Tensor hard_swish(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hard_swish, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_hard_swish, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -3994,11 +4008,11 @@ struct SwigluAttrs {
  *
  * @return Of the type of x, but half as long along axis.
  */
-inline Tensor swiglu(const Tensor& x, const SwigluAttrs& attrs = {}) {
+inline Tensor swiglu(const Input& x, const SwigluAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_swiglu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_swiglu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_swiglu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4026,11 +4040,11 @@ struct CeluAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor celu(const Tensor& x, const CeluAttrs& attrs = {}) {
+inline Tensor celu(const Input& x, const CeluAttrs& attrs = {}) {  // .alpha
   tenon_tensor* const given[] = {x.get()};
   const tenon_celu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_celu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_celu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4043,10 +4057,10 @@ inline Tensor celu(const Tensor& x, const CeluAttrs& attrs = {}) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor mish(const Tensor& x) {
+inline Tensor mish(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_mish, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_mish, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4077,11 +4091,11 @@ struct HardTanhAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor hard_tanh(const Tensor& x, const HardTanhAttrs& attrs = {}) {
+inline Tensor hard_tanh(const Input& x, const HardTanhAttrs& attrs = {}) {  // .min_val, .max_val
   tenon_tensor* const given[] = {x.get()};
   const tenon_hard_tanh_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hard_tanh, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_hard_tanh, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4094,10 +4108,10 @@ inline Tensor hard_tanh(const Tensor& x, const HardTanhAttrs& attrs = {}) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor log_sigmoid(const Tensor& x) {
+inline Tensor log_sigmoid(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_log_sigmoid, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_log_sigmoid, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4125,11 +4139,11 @@ struct ThresholdedReluAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor thresholded_relu(const Tensor& x, const ThresholdedReluAttrs& attrs = {}) {
+inline Tensor thresholded_relu(const Input& x, const ThresholdedReluAttrs& attrs = {}) {  // .alpha
   tenon_tensor* const given[] = {x.get()};
   const tenon_thresholded_relu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_thresholded_relu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_thresholded_relu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4160,11 +4174,11 @@ struct ShrinkAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor shrink(const Tensor& x, const ShrinkAttrs& attrs = {}) {
+inline Tensor shrink(const Input& x, const ShrinkAttrs& attrs = {}) {  // .lambd, .bias
   tenon_tensor* const given[] = {x.get()};
   const tenon_shrink_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_shrink, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_shrink, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4190,11 +4204,11 @@ struct GluAttrs {
  *
  * @return Of the type of x, but half as long along axis.
  */
-inline Tensor glu(const Tensor& x, const GluAttrs& attrs = {}) {
+inline Tensor glu(const Input& x, const GluAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_glu_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_glu, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_glu, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4226,11 +4240,11 @@ struct SumAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor sum(const Tensor& x, const SumAttrs& attrs = {}) {
+inline Tensor sum(const Input& x, const SumAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_sum_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sum, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sum, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4262,11 +4276,11 @@ struct ProdAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor prod(const Tensor& x, const ProdAttrs& attrs = {}) {
+inline Tensor prod(const Input& x, const ProdAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_prod_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_prod, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_prod, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4298,11 +4312,11 @@ struct MaxAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor max(const Tensor& x, const MaxAttrs& attrs = {}) {
+inline Tensor max(const Input& x, const MaxAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_max_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_max, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_max, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4334,11 +4348,11 @@ struct MinAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor min(const Tensor& x, const MinAttrs& attrs = {}) {
+inline Tensor min(const Input& x, const MinAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_min_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_min, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_min, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4369,11 +4383,11 @@ struct ArgmaxAttrs {
  *
  * @return The index for each place along the other axes, as int64.
  */
-inline Tensor argmax(const Tensor& x, const ArgmaxAttrs& attrs = {}) {
+inline Tensor argmax(const Input& x, const ArgmaxAttrs& attrs = {}) {  // .axis, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_argmax_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_argmax, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_argmax, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4404,11 +4418,11 @@ struct ArgminAttrs {
  *
  * @return The index for each place along the other axes, as int64.
  */
-inline Tensor argmin(const Tensor& x, const ArgminAttrs& attrs = {}) {
+inline Tensor argmin(const Input& x, const ArgminAttrs& attrs = {}) {  // .axis, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_argmin_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_argmin, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_argmin, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4442,11 +4456,11 @@ struct CumsumAttrs {
  *
  * @return The sums, in x's shape.
  */
-inline Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs = {}) {
+inline Tensor cumsum(const Input& x, const CumsumAttrs& attrs = {}) {  // .axis, .exclusive, .reverse
   tenon_tensor* const given[] = {x.get()};
   const tenon_cumsum_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cumsum, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_cumsum, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4479,11 +4493,11 @@ struct MeanAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor mean(const Tensor& x, const MeanAttrs& attrs = {}) {
+inline Tensor mean(const Input& x, const MeanAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_mean_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_mean, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_mean, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4515,11 +4529,11 @@ struct AnyAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor any(const Tensor& x, const AnyAttrs& attrs = {}) {
+inline Tensor any(const Input& x, const AnyAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_any_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_any, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_any, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4551,11 +4565,11 @@ struct AllAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor all(const Tensor& x, const AllAttrs& attrs = {}) {
+inline Tensor all(const Input& x, const AllAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_all_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_all, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_all, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4584,17 +4598,18 @@ struct VarAttrs {
  *
  *     y = sum((x[i] - mean(x))^2) / (n - correction)
  *
- * The divisor is never below 0. f16 and bf16 are computed in f32.
+ * The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does not
+ * overflow where the variance does not (l2_norm).
  *
  * @param x The input.
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor var(const Tensor& x, const VarAttrs& attrs = {}) {
+inline Tensor var(const Input& x, const VarAttrs& attrs = {}) {  // .axes, .keepdims, .correction
   tenon_tensor* const given[] = {x.get()};
   const tenon_var_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_var, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_var, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4626,11 +4641,11 @@ struct LogsumexpAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor logsumexp(const Tensor& x, const LogsumexpAttrs& attrs = {}) {
+inline Tensor logsumexp(const Input& x, const LogsumexpAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_logsumexp_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_logsumexp, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_logsumexp, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4656,17 +4671,19 @@ struct L2NormAttrs {
  *
  *     y = sqrt(sum(x[i]^2))
  *
- * At zero its derivative is 0. f16 and bf16 are computed in f32.
+ * At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither overflow nor
+ * vanish: they are those of x * s, and the root is divided by s, a power of two that is 1 where the
+ * sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
  *
  * @param x The input.
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor l2_norm(const Tensor& x, const L2NormAttrs& attrs = {}) {
+inline Tensor l2_norm(const Input& x, const L2NormAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_l2_norm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_l2_norm, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_l2_norm, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4700,11 +4717,11 @@ struct CumprodAttrs {
  *
  * @return The products, in x's shape.
  */
-inline Tensor cumprod(const Tensor& x, const CumprodAttrs& attrs = {}) {
+inline Tensor cumprod(const Input& x, const CumprodAttrs& attrs = {}) {  // .axis, .exclusive, .reverse
   tenon_tensor* const given[] = {x.get()};
   const tenon_cumprod_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cumprod, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_cumprod, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4736,11 +4753,11 @@ struct CountNonzeroAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor count_nonzero(const Tensor& x, const CountNonzeroAttrs& attrs = {}) {
+inline Tensor count_nonzero(const Input& x, const CountNonzeroAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_count_nonzero_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_count_nonzero, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_count_nonzero, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4775,11 +4792,11 @@ struct CummaxOutputs {
  *
  * @param x The input.
  */
-inline CummaxOutputs cummax(const Tensor& x, const CummaxAttrs& attrs = {}) {
+inline CummaxOutputs cummax(const Input& x, const CummaxAttrs& attrs = {}) {  // .axis, .reverse
   tenon_tensor* const given[] = {x.get()};
   const tenon_cummax_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_cummax, &c_attrs, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_cummax, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -4814,11 +4831,11 @@ struct CumminOutputs {
  *
  * @param x The input.
  */
-inline CumminOutputs cummin(const Tensor& x, const CumminAttrs& attrs = {}) {
+inline CumminOutputs cummin(const Input& x, const CumminAttrs& attrs = {}) {  // .axis, .reverse
   tenon_tensor* const given[] = {x.get()};
   const tenon_cummin_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_cummin, &c_attrs, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_cummin, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -4850,11 +4867,11 @@ struct L1NormAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor l1_norm(const Tensor& x, const L1NormAttrs& attrs = {}) {
+inline Tensor l1_norm(const Input& x, const L1NormAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_l1_norm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_l1_norm, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_l1_norm, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4886,11 +4903,11 @@ struct SumSquareAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor sum_square(const Tensor& x, const SumSquareAttrs& attrs = {}) {
+inline Tensor sum_square(const Input& x, const SumSquareAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_sum_square_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sum_square, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_sum_square, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4922,11 +4939,11 @@ struct LogSumAttrs {
  *
  * @return The result for each place along the other axes.
  */
-inline Tensor log_sum(const Tensor& x, const LogSumAttrs& attrs = {}) {
+inline Tensor log_sum(const Input& x, const LogSumAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_log_sum_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_log_sum, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_log_sum, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4957,11 +4974,11 @@ struct DiffAttrs {
  *
  * @return The differences, by n fewer than there are elements.
  */
-inline Tensor diff(const Tensor& x, const DiffAttrs& attrs = {}) {
+inline Tensor diff(const Input& x, const DiffAttrs& attrs = {}) {  // .n, .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_diff_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_diff, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_diff, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -4994,11 +5011,11 @@ struct MatmulAttrs {
  *
  * @return The products.
  */
-inline Tensor matmul(const Tensor& a, const Tensor& b, const MatmulAttrs& attrs = {}) {
+inline Tensor matmul(const Input& a, const Tensor& b, const MatmulAttrs& attrs = {}) {  // .transpose_a, .transpose_b
   tenon_tensor* const given[] = {a.get(), b.get()};
   const tenon_matmul_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_matmul, &c_attrs, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_matmul, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5035,12 +5052,12 @@ struct GemmAttrs {
  *
  * @return The result.
  */
-inline Tensor gemm(const Tensor& a, const Tensor& b, const Tensor& c = {},
-                   const GemmAttrs& attrs = {}) {
+inline Tensor gemm(const Input& a, const Tensor& b, const Tensor& c = {},
+                   const GemmAttrs& attrs = {}) {  // .alpha, .beta, .trans_a, .trans_b
   tenon_tensor* const given[] = {a.get(), b.get(), c.get()};
   const tenon_gemm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_gemm, &c_attrs, given, 3, taken, 1));
+  detail::call(a.at(), TENON_OP_gemm, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5088,12 +5105,12 @@ struct ConvAttrs {
  *
  * @return Batch, output channels, then the spatial axes.
  */
-inline Tensor conv(const Tensor& x, const Tensor& w, const Tensor& b = {},
-                   const ConvAttrs& attrs = {}) {
+inline Tensor conv(const Input& x, const Tensor& w, const Tensor& b = {},
+                   const ConvAttrs& attrs = {}) {  // .strides, .pads, .dilations, .group, .lhs_dilation
   tenon_tensor* const given[] = {x.get(), w.get(), b.get()};
   const tenon_conv_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_conv, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_conv, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5142,12 +5159,12 @@ struct ConvBackwardInputAttrs {
  *
  * @return What reaches the input of conv.
  */
-inline Tensor conv_backward_input(const Tensor& dy, const Tensor& w,
-                                  const ConvBackwardInputAttrs& attrs = {}) {
+inline Tensor conv_backward_input(const Input& dy, const Tensor& w,
+                                  const ConvBackwardInputAttrs& attrs = {}) {  // .shape, .strides, .pads, .dilations, .group, .lhs_dilation
   tenon_tensor* const given[] = {dy.get(), w.get()};
   const tenon_conv_backward_input_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_conv_backward_input, &c_attrs, given, 2, taken, 1));
+  detail::call(dy.at(), TENON_OP_conv_backward_input, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5196,12 +5213,12 @@ struct ConvBackwardFilterAttrs {
  *
  * @return What reaches the filter of conv.
  */
-inline Tensor conv_backward_filter(const Tensor& x, const Tensor& dy,
-                                   const ConvBackwardFilterAttrs& attrs = {}) {
+inline Tensor conv_backward_filter(const Input& x, const Tensor& dy,
+                                   const ConvBackwardFilterAttrs& attrs = {}) {  // .shape, .strides, .pads, .dilations, .group, .lhs_dilation
   tenon_tensor* const given[] = {x.get(), dy.get()};
   const tenon_conv_backward_filter_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_conv_backward_filter, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_conv_backward_filter, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5249,11 +5266,11 @@ struct MaxPoolOutputs {
  *
  * @param x Batch, channels, then one to three spatial axes.
  */
-inline MaxPoolOutputs max_pool(const Tensor& x, const MaxPoolAttrs& attrs = {}) {
+inline MaxPoolOutputs max_pool(const Input& x, const MaxPoolAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations, .ceil_mode
   tenon_tensor* const given[] = {x.get()};
   const tenon_max_pool_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_max_pool, &c_attrs, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_max_pool, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -5281,12 +5298,12 @@ struct MaxPoolBackwardAttrs {
  *
  * @return What reaches the x of max_pool.
  */
-inline Tensor max_pool_backward(const Tensor& dy, const Tensor& indices,
-                                const MaxPoolBackwardAttrs& attrs = {}) {
+inline Tensor max_pool_backward(const Input& dy, const Tensor& indices,
+                                const MaxPoolBackwardAttrs& attrs = {}) {  // .shape
   tenon_tensor* const given[] = {dy.get(), indices.get()};
   const tenon_max_pool_backward_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_max_pool_backward, &c_attrs, given, 2, taken, 1));
+  detail::call(dy.at(), TENON_OP_max_pool_backward, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5330,11 +5347,11 @@ struct WindowSumAttrs {
  *
  * @return The sums.
  */
-inline Tensor window_sum(const Tensor& x, const WindowSumAttrs& attrs = {}) {
+inline Tensor window_sum(const Input& x, const WindowSumAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations, .ceil_mode
   tenon_tensor* const given[] = {x.get()};
   const tenon_window_sum_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_window_sum, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_window_sum, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5381,11 +5398,11 @@ struct AvgPoolAttrs {
  *
  * @return The means.
  */
-inline Tensor avg_pool(const Tensor& x, const AvgPoolAttrs& attrs = {}) {
+inline Tensor avg_pool(const Input& x, const AvgPoolAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations, .ceil_mode, .count_include_pad
   tenon_tensor* const given[] = {x.get()};
   const tenon_avg_pool_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_avg_pool, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_avg_pool, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5398,10 +5415,10 @@ inline Tensor avg_pool(const Tensor& x, const AvgPoolAttrs& attrs = {}) {
  *
  * @return Batch, channels, then axes of size 1.
  */
-inline Tensor global_avg_pool(const Tensor& x) {
+inline Tensor global_avg_pool(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_global_avg_pool, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_global_avg_pool, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5453,12 +5470,12 @@ struct ConvTransposeAttrs {
  *
  * @return Batch, output channels, then the spatial axes.
  */
-inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const Tensor& b = {},
-                             const ConvTransposeAttrs& attrs = {}) {
+inline Tensor conv_transpose(const Input& x, const Tensor& w, const Tensor& b = {},
+                             const ConvTransposeAttrs& attrs = {}) {  // .strides, .pads, .dilations, .group, .output_padding, .output_shape
   tenon_tensor* const given[] = {x.get(), w.get(), b.get()};
   const tenon_conv_transpose_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_conv_transpose, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_conv_transpose, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5498,12 +5515,12 @@ struct DepthwiseAttrs {
  *
  * @return Batch, output channels, then the spatial axes.
  */
-inline Tensor depthwise(const Tensor& x, const Tensor& w, const Tensor& b = {},
-                        const DepthwiseAttrs& attrs = {}) {
+inline Tensor depthwise(const Input& x, const Tensor& w, const Tensor& b = {},
+                        const DepthwiseAttrs& attrs = {}) {  // .strides, .pads, .dilations
   tenon_tensor* const given[] = {x.get(), w.get(), b.get()};
   const tenon_depthwise_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_depthwise, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_depthwise, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5518,10 +5535,10 @@ inline Tensor depthwise(const Tensor& x, const Tensor& w, const Tensor& b = {},
  *
  * @return Batch, channels, then axes of size 1.
  */
-inline Tensor global_max_pool(const Tensor& x) {
+inline Tensor global_max_pool(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_global_max_pool, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_global_max_pool, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5574,11 +5591,11 @@ struct ResizeNearestAttrs {
  *
  * @return The input in its new sizes.
  */
-inline Tensor resize_nearest(const Tensor& x, const ResizeNearestAttrs& attrs = {}) {
+inline Tensor resize_nearest(const Input& x, const ResizeNearestAttrs& attrs = {}) {  // .sizes, .scales, .scale_divisors, .axes, .coordinate_transformation_mode, .nearest_mode
   tenon_tensor* const given[] = {x.get()};
   const tenon_resize_nearest_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_resize_nearest, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_resize_nearest, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5634,11 +5651,11 @@ struct ResizeLinearAttrs {
  *
  * @return The input in its new sizes; NaN spreads to all that it is a neighbour of.
  */
-inline Tensor resize_linear(const Tensor& x, const ResizeLinearAttrs& attrs = {}) {
+inline Tensor resize_linear(const Input& x, const ResizeLinearAttrs& attrs = {}) {  // .sizes, .scales, .scale_divisors, .axes, .coordinate_transformation_mode, .antialias, .exclude_outside
   tenon_tensor* const given[] = {x.get()};
   const tenon_resize_linear_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_resize_linear, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_resize_linear, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5698,11 +5715,11 @@ struct ResizeCubicAttrs {
  *
  * @return The input in its new sizes; NaN spreads to all that it is a neighbour of.
  */
-inline Tensor resize_cubic(const Tensor& x, const ResizeCubicAttrs& attrs = {}) {
+inline Tensor resize_cubic(const Input& x, const ResizeCubicAttrs& attrs = {}) {  // .sizes, .scales, .scale_divisors, .axes, .coordinate_transformation_mode, .antialias, .exclude_outside, .cubic_coeff_a
   tenon_tensor* const given[] = {x.get()};
   const tenon_resize_cubic_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_resize_cubic, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_resize_cubic, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5744,16 +5761,18 @@ struct LpPoolAttrs {
  *     y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
  *
  * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
+ * of lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param x Batch, channels, then one to three spatial axes.
  *
  * @return The norms.
  */
-inline Tensor lp_pool(const Tensor& x, const LpPoolAttrs& attrs = {}) {
+inline Tensor lp_pool(const Input& x, const LpPoolAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations, .ceil_mode, .p
   tenon_tensor* const given[] = {x.get()};
   const tenon_lp_pool_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_lp_pool, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_lp_pool, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5776,16 +5795,18 @@ struct GlobalLpPoolAttrs {
  *     y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
  *
  * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
+ * of lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param x Batch, channels, then the spatial axes.
  *
  * @return Batch, channels, then axes of size 1.
  */
-inline Tensor global_lp_pool(const Tensor& x, const GlobalLpPoolAttrs& attrs = {}) {
+inline Tensor global_lp_pool(const Input& x, const GlobalLpPoolAttrs& attrs = {}) {  // .p
   tenon_tensor* const given[] = {x.get()};
   const tenon_global_lp_pool_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_global_lp_pool, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_global_lp_pool, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5811,11 +5832,11 @@ struct SoftmaxAttrs {
  *
  * @return The probabilities.
  */
-inline Tensor softmax(const Tensor& x, const SoftmaxAttrs& attrs = {}) {
+inline Tensor softmax(const Input& x, const SoftmaxAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_softmax_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_softmax, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_softmax, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5841,11 +5862,11 @@ struct LogSoftmaxAttrs {
  *
  * @return The logarithms of the probabilities.
  */
-inline Tensor log_softmax(const Tensor& x, const LogSoftmaxAttrs& attrs = {}) {
+inline Tensor log_softmax(const Input& x, const LogSoftmaxAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_log_softmax_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_log_softmax, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_log_softmax, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5875,12 +5896,12 @@ struct BatchNormAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor batch_norm(const Tensor& x, const Tensor& scale, const Tensor& bias,
-                         const Tensor& mean, const Tensor& var, const BatchNormAttrs& attrs = {}) {
+inline Tensor batch_norm(const Input& x, const Tensor& scale, const Tensor& bias,
+                         const Tensor& mean, const Tensor& var, const BatchNormAttrs& attrs = {}) {  // .epsilon
   tenon_tensor* const given[] = {x.get(), scale.get(), bias.get(), mean.get(), var.get()};
   const tenon_batch_norm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_batch_norm, &c_attrs, given, 5, taken, 1));
+  detail::call(x.at(), TENON_OP_batch_norm, &c_attrs, given, 5, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -5915,7 +5936,8 @@ struct BatchNormTrainOutputs {
  *     y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running =
  *         running * momentum + batch * (1 - momentum)
  *
- * Variances are those of the population. Half types are computed in float32.
+ * Variances are those of the population. Half types are computed in float32. The squares behind y
+ * and saved_inv_std neither overflow nor vanish (l2_norm).
  *
  * @param x Batch, channels, then any axes.
  * @param scale One element for each channel.
@@ -5923,14 +5945,14 @@ struct BatchNormTrainOutputs {
  * @param mean The running mean of each channel.
  * @param var The running variance of each channel.
  */
-inline BatchNormTrainOutputs batch_norm_train(const Tensor& x, const Tensor& scale,
+inline BatchNormTrainOutputs batch_norm_train(const Input& x, const Tensor& scale,
                                               const Tensor& bias, const Tensor& mean,
                                               const Tensor& var,
-                                              const BatchNormTrainAttrs& attrs = {}) {
+                                              const BatchNormTrainAttrs& attrs = {}) {  // .epsilon, .momentum
   tenon_tensor* const given[] = {x.get(), scale.get(), bias.get(), mean.get(), var.get()};
   const tenon_batch_norm_train_attrs c_attrs = attrs.c();
   tenon_tensor* taken[5] = {};
-  check(tenon_call(current_scope(), TENON_OP_batch_norm_train, &c_attrs, given, 5, taken, 5));
+  detail::call(x.at(), TENON_OP_batch_norm_train, &c_attrs, given, 5, taken, 5);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2]),
           Tensor::adopt(taken[3]), Tensor::adopt(taken[4])};
 }
@@ -5963,18 +5985,19 @@ struct LayerNormOutputs {
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is that of the population. Half types are computed in float32. The squares neither
+ * overflow nor vanish (l2_norm).
  *
  * @param x Any floating tensor.
  * @param scale Broadcast to the sizes of x from the axis on.
  * @param bias Broadcast like scale.
  */
-inline LayerNormOutputs layer_norm(const Tensor& x, const Tensor& scale, const Tensor& bias = {},
-                                   const LayerNormAttrs& attrs = {}) {
+inline LayerNormOutputs layer_norm(const Input& x, const Tensor& scale, const Tensor& bias = {},
+                                   const LayerNormAttrs& attrs = {}) {  // .axis, .epsilon
   tenon_tensor* const given[] = {x.get(), scale.get(), bias.get()};
   const tenon_layer_norm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[3] = {};
-  check(tenon_call(current_scope(), TENON_OP_layer_norm, &c_attrs, given, 3, taken, 3));
+  detail::call(x.at(), TENON_OP_layer_norm, &c_attrs, given, 3, taken, 3);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
@@ -6013,11 +6036,11 @@ struct LrnAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor lrn(const Tensor& x, const LrnAttrs& attrs = {}) {
+inline Tensor lrn(const Input& x, const LrnAttrs& attrs = {}) {  // .alpha, .beta, .bias, .size
   tenon_tensor* const given[] = {x.get()};
   const tenon_lrn_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_lrn, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_lrn, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6042,18 +6065,18 @@ struct RmsNormAttrs {
  *
  *     y = x / sqrt(mean(x^2) + epsilon) * scale
  *
- * Half types are computed in float32.
+ * Half types are computed in float32. The squares neither overflow nor vanish (l2_norm).
  *
  * @param x Any floating tensor.
  * @param scale Broadcast to the sizes of x from the axis on.
  *
  * @return Of the type of x.
  */
-inline Tensor rms_norm(const Tensor& x, const Tensor& scale, const RmsNormAttrs& attrs = {}) {
+inline Tensor rms_norm(const Input& x, const Tensor& scale, const RmsNormAttrs& attrs = {}) {  // .axis, .epsilon
   tenon_tensor* const given[] = {x.get(), scale.get()};
   const tenon_rms_norm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_rms_norm, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_rms_norm, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6087,12 +6110,12 @@ struct GroupNormAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor group_norm(const Tensor& x, const Tensor& scale, const Tensor& bias,
-                         const GroupNormAttrs& attrs = {}) {
+inline Tensor group_norm(const Input& x, const Tensor& scale, const Tensor& bias,
+                         const GroupNormAttrs& attrs = {}) {  // .epsilon, .num_groups
   tenon_tensor* const given[] = {x.get(), scale.get(), bias.get()};
   const tenon_group_norm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_group_norm, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_group_norm, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6123,12 +6146,12 @@ struct InstanceNormAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor instance_norm(const Tensor& x, const Tensor& scale, const Tensor& bias,
-                            const InstanceNormAttrs& attrs = {}) {
+inline Tensor instance_norm(const Input& x, const Tensor& scale, const Tensor& bias,
+                            const InstanceNormAttrs& attrs = {}) {  // .epsilon
   tenon_tensor* const given[] = {x.get(), scale.get(), bias.get()};
   const tenon_instance_norm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_instance_norm, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_instance_norm, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6154,17 +6177,18 @@ struct L2NormalizeAttrs {
  *     y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
  *
  * A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above it
- * this is ONNX's LpNormalization with p = 2. Half types are computed in float32.
+ * this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No square and no
+ * length overflows on the way (l2_norm).
  *
  * @param x Any floating tensor.
  *
  * @return Of the type of x.
  */
-inline Tensor l2_normalize(const Tensor& x, const L2NormalizeAttrs& attrs = {}) {
+inline Tensor l2_normalize(const Input& x, const L2NormalizeAttrs& attrs = {}) {  // .axis, .epsilon
   tenon_tensor* const given[] = {x.get()};
   const tenon_l2_normalize_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_l2_normalize, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_l2_normalize, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6196,15 +6220,15 @@ struct MomentsOutputs {
  *     mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
  *
  * The variance is that of the population. Both are NaN for no elements. Half types are computed in
- * float32.
+ * float32. The sum of squares does not overflow where the variance does not (l2_norm).
  *
  * @param x Any floating tensor.
  */
-inline MomentsOutputs moments(const Tensor& x, const MomentsAttrs& attrs = {}) {
+inline MomentsOutputs moments(const Input& x, const MomentsAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
   const tenon_moments_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_moments, &c_attrs, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_moments, &c_attrs, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -6232,11 +6256,11 @@ struct HardmaxAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor hardmax(const Tensor& x, const HardmaxAttrs& attrs = {}) {
+inline Tensor hardmax(const Input& x, const HardmaxAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
   const tenon_hardmax_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hardmax, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_hardmax, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6265,13 +6289,12 @@ struct MeanVarianceNormalizationAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor mean_variance_normalization(const Tensor& x,
-                                          const MeanVarianceNormalizationAttrs& attrs = {}) {
+inline Tensor mean_variance_normalization(const Input& x,
+                                          const MeanVarianceNormalizationAttrs& attrs = {}) {  // .axes
   tenon_tensor* const given[] = {x.get()};
   const tenon_mean_variance_normalization_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_mean_variance_normalization, &c_attrs, given, 1, taken,
-                   1));
+  detail::call(x.at(), TENON_OP_mean_variance_normalization, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6286,10 +6309,10 @@ inline Tensor mean_variance_normalization(const Tensor& x,
  *
  * @return Features along the last axis.
  */
-inline Tensor dense(const Tensor& x, const Tensor& w, const Tensor& b = {}) {
+inline Tensor dense(const Input& x, const Tensor& w, const Tensor& b = {}) {
   tenon_tensor* const given[] = {x.get(), w.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_dense, nullptr, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_dense, nullptr, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6305,10 +6328,10 @@ inline Tensor dense(const Tensor& x, const Tensor& w, const Tensor& b = {}) {
  *
  * @return The rows.
  */
-inline Tensor embedding(const Tensor& table, const Tensor& indices) {
+inline Tensor embedding(const Input& table, const Tensor& indices) {
   tenon_tensor* const given[] = {table.get(), indices.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_embedding, nullptr, given, 2, taken, 1));
+  detail::call(table.at(), TENON_OP_embedding, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6332,11 +6355,11 @@ struct LstmCellOutputs {
  * @param r [4H, H], the weights of h.
  * @param b [8H], the biases beside w, then those beside r.
  */
-inline LstmCellOutputs lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& w,
+inline LstmCellOutputs lstm_cell(const Input& x, const Tensor& h, const Tensor& c, const Tensor& w,
                                  const Tensor& r, const Tensor& b = {}) {
   tenon_tensor* const given[] = {x.get(), h.get(), c.get(), w.get(), r.get(), b.get()};
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_lstm_cell, nullptr, given, 6, taken, 2));
+  detail::call(x.at(), TENON_OP_lstm_cell, nullptr, given, 6, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -6373,12 +6396,11 @@ struct DropoutOutputs {
  * @param x Any floating tensor.
  * @param state Of a generator: u32[6].
  */
-inline DropoutOutputs dropout(const Tensor& x, const Tensor& state,
-                              const DropoutAttrs& attrs = {}) {
+inline DropoutOutputs dropout(const Input& x, const Tensor& state, const DropoutAttrs& attrs = {}) {  // .ratio, .training
   tenon_tensor* const given[] = {x.get(), state.get()};
   const tenon_dropout_attrs c_attrs = attrs.c();
   tenon_tensor* taken[3] = {};
-  check(tenon_call(current_scope(), TENON_OP_dropout, &c_attrs, given, 2, taken, 3));
+  detail::call(x.at(), TENON_OP_dropout, &c_attrs, given, 2, taken, 3);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
@@ -6420,12 +6442,12 @@ struct AttentionAttrs {
  *
  * @return Batch, heads and length of q, size of v.
  */
-inline Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                        const Tensor& attn_mask = {}, const AttentionAttrs& attrs = {}) {
+inline Tensor attention(const Input& q, const Tensor& k, const Tensor& v,
+                        const Tensor& attn_mask = {}, const AttentionAttrs& attrs = {}) {  // .is_causal, .scale, .softcap
   tenon_tensor* const given[] = {q.get(), k.get(), v.get(), attn_mask.get()};
   const tenon_attention_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_attention, &c_attrs, given, 4, taken, 1));
+  detail::call(q.at(), TENON_OP_attention, &c_attrs, given, 4, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6465,13 +6487,13 @@ struct RotaryEmbeddingAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos_cache, const Tensor& sin_cache,
+inline Tensor rotary_embedding(const Input& x, const Tensor& cos_cache, const Tensor& sin_cache,
                                const Tensor& position_ids = {},
-                               const RotaryEmbeddingAttrs& attrs = {}) {
+                               const RotaryEmbeddingAttrs& attrs = {}) {  // .interleaved, .num_heads, .rotary_embedding_dim
   tenon_tensor* const given[] = {x.get(), cos_cache.get(), sin_cache.get(), position_ids.get()};
   const tenon_rotary_embedding_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_rotary_embedding, &c_attrs, given, 4, taken, 1));
+  detail::call(x.at(), TENON_OP_rotary_embedding, &c_attrs, given, 4, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6507,13 +6529,13 @@ struct KvCacheUpdateAttrs {
  *
  * @return Past_cache with the update.
  */
-inline Tensor kv_cache_update(const Tensor& past_cache, const Tensor& update,
+inline Tensor kv_cache_update(const Input& past_cache, const Tensor& update,
                               const Tensor& write_indices = {},
-                              const KvCacheUpdateAttrs& attrs = {}) {
+                              const KvCacheUpdateAttrs& attrs = {}) {  // .axis, .mode
   tenon_tensor* const given[] = {past_cache.get(), update.get(), write_indices.get()};
   const tenon_kv_cache_update_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_kv_cache_update, &c_attrs, given, 3, taken, 1));
+  detail::call(past_cache.at(), TENON_OP_kv_cache_update, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6543,12 +6565,12 @@ struct RnnCellAttrs {
  *
  * @return [B, H], the output.
  */
-inline Tensor rnn_cell(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& r,
-                       const Tensor& b = {}, const RnnCellAttrs& attrs = {}) {
+inline Tensor rnn_cell(const Input& x, const Tensor& h, const Tensor& w, const Tensor& r,
+                       const Tensor& b = {}, const RnnCellAttrs& attrs = {}) {  // .activation
   tenon_tensor* const given[] = {x.get(), h.get(), w.get(), r.get(), b.get()};
   const tenon_rnn_cell_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_rnn_cell, &c_attrs, given, 5, taken, 1));
+  detail::call(x.at(), TENON_OP_rnn_cell, &c_attrs, given, 5, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6583,12 +6605,12 @@ struct GruCellAttrs {
  *
  * @return [B, H], the output.
  */
-inline Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& r,
-                       const Tensor& b = {}, const GruCellAttrs& attrs = {}) {
+inline Tensor gru_cell(const Input& x, const Tensor& h, const Tensor& w, const Tensor& r,
+                       const Tensor& b = {}, const GruCellAttrs& attrs = {}) {  // .linear_before_reset
   tenon_tensor* const given[] = {x.get(), h.get(), w.get(), r.get(), b.get()};
   const tenon_gru_cell_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_gru_cell, &c_attrs, given, 5, taken, 1));
+  detail::call(x.at(), TENON_OP_gru_cell, &c_attrs, given, 5, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6641,15 +6663,15 @@ struct LstmOutputs {
  * @param initial_c [D, B, H], the first c; else zeros.
  * @param p [D, 3H], what the gates input, output and forget see of c; else nothing.
  */
-inline LstmOutputs lstm(const Tensor& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
+inline LstmOutputs lstm(const Input& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
                         const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
                         const Tensor& initial_c = {}, const Tensor& p = {},
-                        const LstmAttrs& attrs = {}) {
+                        const LstmAttrs& attrs = {}) {  // .direction, .layout, .clip, .input_forget
   tenon_tensor* const given[] = {x.get(), w.get(), r.get(), b.get(), sequence_lens.get(),
                                  initial_h.get(), initial_c.get(), p.get()};
   const tenon_lstm_attrs c_attrs = attrs.c();
   tenon_tensor* taken[3] = {};
-  check(tenon_call(current_scope(), TENON_OP_lstm, &c_attrs, given, 8, taken, 3));
+  detail::call(x.at(), TENON_OP_lstm, &c_attrs, given, 8, taken, 3);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
@@ -6697,14 +6719,14 @@ struct GruOutputs {
  *                      step. More than T counts as T, less than 0 as 0.
  * @param initial_h [D, B, H], the first h; else zeros.
  */
-inline GruOutputs gru(const Tensor& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
+inline GruOutputs gru(const Input& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
                       const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
-                      const GruAttrs& attrs = {}) {
+                      const GruAttrs& attrs = {}) {  // .direction, .layout, .clip, .linear_before_reset
   tenon_tensor* const given[] = {x.get(), w.get(), r.get(), b.get(), sequence_lens.get(),
                                  initial_h.get()};
   const tenon_gru_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_gru, &c_attrs, given, 6, taken, 2));
+  detail::call(x.at(), TENON_OP_gru, &c_attrs, given, 6, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -6751,14 +6773,14 @@ struct RnnOutputs {
  *                      step. More than T counts as T, less than 0 as 0.
  * @param initial_h [D, B, H], the first h; else zeros.
  */
-inline RnnOutputs rnn(const Tensor& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
+inline RnnOutputs rnn(const Input& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
                       const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
-                      const RnnAttrs& attrs = {}) {
+                      const RnnAttrs& attrs = {}) {  // .direction, .layout, .clip, .activation
   tenon_tensor* const given[] = {x.get(), w.get(), r.get(), b.get(), sequence_lens.get(),
                                  initial_h.get()};
   const tenon_rnn_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_rnn, &c_attrs, given, 6, taken, 2));
+  detail::call(x.at(), TENON_OP_rnn, &c_attrs, given, 6, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -6811,18 +6833,18 @@ struct MultiHeadAttentionAttrs {
  *
  * @return Batch and length of query, the columns of w_o.
  */
-inline Tensor multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+inline Tensor multi_head_attention(const Input& query, const Tensor& key, const Tensor& value,
                                    const Tensor& w_q, const Tensor& w_k, const Tensor& w_v,
                                    const Tensor& w_o, const Tensor& b_q = {},
                                    const Tensor& b_k = {}, const Tensor& b_v = {},
                                    const Tensor& b_o = {}, const Tensor& attn_mask = {},
-                                   const MultiHeadAttentionAttrs& attrs = {}) {
+                                   const MultiHeadAttentionAttrs& attrs = {}) {  // .num_heads, .kv_num_heads, .is_causal, .scale, .softcap
   tenon_tensor* const given[] = {query.get(), key.get(), value.get(), w_q.get(), w_k.get(),
                                  w_v.get(), w_o.get(), b_q.get(), b_k.get(), b_v.get(), b_o.get(),
                                  attn_mask.get()};
   const tenon_multi_head_attention_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_multi_head_attention, &c_attrs, given, 12, taken, 1));
+  detail::call(query.at(), TENON_OP_multi_head_attention, &c_attrs, given, 12, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6850,11 +6872,11 @@ struct MseAttrs {
  *
  * @return 0-d, or with reduction none of the type of x.
  */
-inline Tensor mse(const Tensor& x, const Tensor& target, const MseAttrs& attrs = {}) {
+inline Tensor mse(const Input& x, const Tensor& target, const MseAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), target.get()};
   const tenon_mse_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_mse, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_mse, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6884,11 +6906,11 @@ struct MaeAttrs {
  *
  * @return 0-d, or with reduction none of the type of x.
  */
-inline Tensor mae(const Tensor& x, const Tensor& target, const MaeAttrs& attrs = {}) {
+inline Tensor mae(const Input& x, const Tensor& target, const MaeAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), target.get()};
   const tenon_mae_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_mae, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_mae, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6916,12 +6938,12 @@ struct BceWithLogitsAttrs {
  *
  * @return 0-d, or with reduction none of the type of x.
  */
-inline Tensor bce_with_logits(const Tensor& x, const Tensor& target,
-                              const BceWithLogitsAttrs& attrs = {}) {
+inline Tensor bce_with_logits(const Input& x, const Tensor& target,
+                              const BceWithLogitsAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), target.get()};
   const tenon_bce_with_logits_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_bce_with_logits, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_bce_with_logits, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -6952,12 +6974,12 @@ struct SoftmaxCrossEntropyOutputs {
  * @param logits A row for each example, a column for each class.
  * @param labels The probabilities that the classes should have.
  */
-inline SoftmaxCrossEntropyOutputs softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
-                                                        const SoftmaxCrossEntropyAttrs& attrs = {}) {
+inline SoftmaxCrossEntropyOutputs softmax_cross_entropy(const Input& logits, const Tensor& labels,
+                                                        const SoftmaxCrossEntropyAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {logits.get(), labels.get()};
   const tenon_softmax_cross_entropy_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_softmax_cross_entropy, &c_attrs, given, 2, taken, 2));
+  detail::call(logits.at(), TENON_OP_softmax_cross_entropy, &c_attrs, given, 2, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -6990,14 +7012,13 @@ struct SparseSoftmaxCrossEntropyOutputs {
  * @param logits A row for each example, a column for each class.
  * @param labels The number of the right class of each example.
  */
-inline SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(const Tensor& logits,
+inline SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(const Input& logits,
                                                                      const Tensor& labels,
-                                                                     const SparseSoftmaxCrossEntropyAttrs& attrs = {}) {
+                                                                     const SparseSoftmaxCrossEntropyAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {logits.get(), labels.get()};
   const tenon_sparse_softmax_cross_entropy_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_sparse_softmax_cross_entropy, &c_attrs, given, 2,
-                   taken, 2));
+  detail::call(logits.at(), TENON_OP_sparse_softmax_cross_entropy, &c_attrs, given, 2, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -7023,8 +7044,9 @@ struct NllAttrs {
  *
  *     loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
  *
- * Without weight, all are 1. A target of ignore_index has the loss 0 and the weight 0, so the mean
- * is by what counted; of nothing it is NaN. Half types are summed in float32.
+ * Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm infinite. A
+ * target of ignore_index has the loss 0 and the weight 0, so the mean is by what counted; of
+ * nothing it is NaN. Half types are summed in float32.
  *
  * @param x Logarithms of probabilities: [N, C, ...].
  * @param target The number of the right class: [N, ...].
@@ -7032,12 +7054,12 @@ struct NllAttrs {
  *
  * @return 0-d, or with reduction none of the shape of target.
  */
-inline Tensor nll(const Tensor& x, const Tensor& target, const Tensor& weight = {},
-                  const NllAttrs& attrs = {}) {
+inline Tensor nll(const Input& x, const Tensor& target, const Tensor& weight = {},
+                  const NllAttrs& attrs = {}) {  // .reduction, .ignore_index
   tenon_tensor* const given[] = {x.get(), target.get(), weight.get()};
   const tenon_nll_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_nll, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_nll, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7068,11 +7090,11 @@ struct HuberAttrs {
  *
  * @return 0-d, or with reduction none of the type of x.
  */
-inline Tensor huber(const Tensor& x, const Tensor& target, const HuberAttrs& attrs = {}) {
+inline Tensor huber(const Input& x, const Tensor& target, const HuberAttrs& attrs = {}) {  // .reduction, .delta
   tenon_tensor* const given[] = {x.get(), target.get()};
   const tenon_huber_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_huber, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_huber, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7106,11 +7128,11 @@ struct KlDivAttrs {
  *
  * @return 0-d, or with reduction none of the type of x.
  */
-inline Tensor kl_div(const Tensor& x, const Tensor& target, const KlDivAttrs& attrs = {}) {
+inline Tensor kl_div(const Input& x, const Tensor& target, const KlDivAttrs& attrs = {}) {  // .reduction, .log_target
   tenon_tensor* const given[] = {x.get(), target.get()};
   const tenon_kl_div_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_kl_div, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_kl_div, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7135,19 +7157,20 @@ struct CosineSimilarityAttrs {
  *
  *     y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
  *
- * A vector of length 0 has the similarity 0. Half types are computed in float32.
+ * A vector of length 0 has the similarity 0. Half types are computed in float32. No square and no
+ * length overflows on the way (l2_norm).
  *
  * @param a Vectors along axis.
  * @param b Vectors along axis, broadcast against a.
  *
  * @return A cosine for each pair of vectors.
  */
-inline Tensor cosine_similarity(const Tensor& a, const Tensor& b,
-                                const CosineSimilarityAttrs& attrs = {}) {
+inline Tensor cosine_similarity(const Input& a, const Tensor& b,
+                                const CosineSimilarityAttrs& attrs = {}) {  // .axis, .epsilon
   tenon_tensor* const given[] = {a.get(), b.get()};
   const tenon_cosine_similarity_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cosine_similarity, &c_attrs, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_cosine_similarity, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7177,11 +7200,11 @@ struct HingeAttrs {
  *
  * @return 0-d, or with reduction none of the type of x.
  */
-inline Tensor hinge(const Tensor& x, const Tensor& target, const HingeAttrs& attrs = {}) {
+inline Tensor hinge(const Input& x, const Tensor& target, const HingeAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), target.get()};
   const tenon_hinge_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hinge, &c_attrs, given, 2, taken, 1));
+  detail::call(x.at(), TENON_OP_hinge, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7196,10 +7219,10 @@ inline Tensor hinge(const Tensor& x, const Tensor& target, const HingeAttrs& att
  *
  * @return The parameter after the step.
  */
-inline Tensor sgd(const Tensor& p, const Tensor& g, const Tensor& lr) {
+inline Tensor sgd(const Input& p, const Tensor& g, const Tensor& lr) {
   tenon_tensor* const given[] = {p.get(), g.get(), lr.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_sgd, nullptr, given, 3, taken, 1));
+  detail::call(p.at(), TENON_OP_sgd, nullptr, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7234,12 +7257,12 @@ struct MomentumOutputs {
  * @param v The decaying sum, zeros before the first step.
  * @param lr The learning rate, 0-d.
  */
-inline MomentumOutputs momentum(const Tensor& p, const Tensor& g, const Tensor& v, const Tensor& lr,
-                                const MomentumAttrs& attrs = {}) {
+inline MomentumOutputs momentum(const Input& p, const Tensor& g, const Tensor& v, const Tensor& lr,
+                                const MomentumAttrs& attrs = {}) {  // .momentum, .nesterov
   tenon_tensor* const given[] = {p.get(), g.get(), v.get(), lr.get()};
   const tenon_momentum_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_momentum, &c_attrs, given, 4, taken, 2));
+  detail::call(p.at(), TENON_OP_momentum, &c_attrs, given, 4, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -7274,12 +7297,12 @@ struct RmspropOutputs {
  * @param s The decaying mean of squared gradients, zeros before the first step.
  * @param lr The learning rate, 0-d.
  */
-inline RmspropOutputs rmsprop(const Tensor& p, const Tensor& g, const Tensor& s, const Tensor& lr,
-                              const RmspropAttrs& attrs = {}) {
+inline RmspropOutputs rmsprop(const Input& p, const Tensor& g, const Tensor& s, const Tensor& lr,
+                              const RmspropAttrs& attrs = {}) {  // .rho, .epsilon
   tenon_tensor* const given[] = {p.get(), g.get(), s.get(), lr.get()};
   const tenon_rmsprop_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_rmsprop, &c_attrs, given, 4, taken, 2));
+  detail::call(p.at(), TENON_OP_rmsprop, &c_attrs, given, 4, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -7321,12 +7344,12 @@ struct AdamOutputs {
  * @param step The number of this step, 0-d; the first is 1.
  * @param lr The learning rate, 0-d.
  */
-inline AdamOutputs adam(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& v,
-                        const Tensor& step, const Tensor& lr, const AdamAttrs& attrs = {}) {
+inline AdamOutputs adam(const Input& p, const Tensor& g, const Tensor& m, const Tensor& v,
+                        const Tensor& step, const Tensor& lr, const AdamAttrs& attrs = {}) {  // .beta1, .beta2, .epsilon
   tenon_tensor* const given[] = {p.get(), g.get(), m.get(), v.get(), step.get(), lr.get()};
   const tenon_adam_attrs c_attrs = attrs.c();
   tenon_tensor* taken[3] = {};
-  check(tenon_call(current_scope(), TENON_OP_adam, &c_attrs, given, 6, taken, 3));
+  detail::call(p.at(), TENON_OP_adam, &c_attrs, given, 6, taken, 3);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
@@ -7358,12 +7381,12 @@ struct AdagradOutputs {
  * @param s The sum of squared gradients, zeros or more before the first step.
  * @param lr The learning rate, 0-d.
  */
-inline AdagradOutputs adagrad(const Tensor& p, const Tensor& g, const Tensor& s, const Tensor& lr,
-                              const AdagradAttrs& attrs = {}) {
+inline AdagradOutputs adagrad(const Input& p, const Tensor& g, const Tensor& s, const Tensor& lr,
+                              const AdagradAttrs& attrs = {}) {  // .epsilon
   tenon_tensor* const given[] = {p.get(), g.get(), s.get(), lr.get()};
   const tenon_adagrad_attrs c_attrs = attrs.c();
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_adagrad, &c_attrs, given, 4, taken, 2));
+  detail::call(p.at(), TENON_OP_adagrad, &c_attrs, given, 4, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -7409,12 +7432,12 @@ struct AdamwOutputs {
  * @param step The number of this step, 0-d; the first is 1.
  * @param lr The learning rate, 0-d.
  */
-inline AdamwOutputs adamw(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& v,
-                          const Tensor& step, const Tensor& lr, const AdamwAttrs& attrs = {}) {
+inline AdamwOutputs adamw(const Input& p, const Tensor& g, const Tensor& m, const Tensor& v,
+                          const Tensor& step, const Tensor& lr, const AdamwAttrs& attrs = {}) {  // .beta1, .beta2, .epsilon, .weight_decay
   tenon_tensor* const given[] = {p.get(), g.get(), m.get(), v.get(), step.get(), lr.get()};
   const tenon_adamw_attrs c_attrs = attrs.c();
   tenon_tensor* taken[3] = {};
-  check(tenon_call(current_scope(), TENON_OP_adamw, &c_attrs, given, 6, taken, 3));
+  detail::call(p.at(), TENON_OP_adamw, &c_attrs, given, 6, taken, 3);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
@@ -7462,12 +7485,12 @@ struct LambOutputs {
  * @param step The number of this step, 0-d; the first is 1.
  * @param lr The learning rate, 0-d.
  */
-inline LambOutputs lamb(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& v,
-                        const Tensor& step, const Tensor& lr, const LambAttrs& attrs = {}) {
+inline LambOutputs lamb(const Input& p, const Tensor& g, const Tensor& m, const Tensor& v,
+                        const Tensor& step, const Tensor& lr, const LambAttrs& attrs = {}) {  // .beta1, .beta2, .epsilon, .weight_decay
   tenon_tensor* const given[] = {p.get(), g.get(), m.get(), v.get(), step.get(), lr.get()};
   const tenon_lamb_attrs c_attrs = attrs.c();
   tenon_tensor* taken[3] = {};
-  check(tenon_call(current_scope(), TENON_OP_lamb, &c_attrs, given, 6, taken, 3));
+  detail::call(p.at(), TENON_OP_lamb, &c_attrs, given, 6, taken, 3);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
@@ -7485,11 +7508,11 @@ inline LambOutputs lamb(const Tensor& p, const Tensor& g, const Tensor& m, const
  *
  * @return The products, i32.
  */
-inline Tensor int8_matmul(const Tensor& a, const Tensor& b, const Tensor& a_zero_point = {},
+inline Tensor int8_matmul(const Input& a, const Tensor& b, const Tensor& a_zero_point = {},
                           const Tensor& b_zero_point = {}) {
   tenon_tensor* const given[] = {a.get(), b.get(), a_zero_point.get(), b_zero_point.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_int8_matmul, nullptr, given, 4, taken, 1));
+  detail::call(a.at(), TENON_OP_int8_matmul, nullptr, given, 4, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7523,12 +7546,12 @@ struct QuantizeLinearAttrs {
  *
  * @return The integers, of the shape of x.
  */
-inline Tensor quantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
-                              const QuantizeLinearAttrs& attrs = {}) {
+inline Tensor quantize_linear(const Input& x, const Tensor& scale, const Tensor& zero_point = {},
+                              const QuantizeLinearAttrs& attrs = {}) {  // .axis, .output_dtype
   tenon_tensor* const given[] = {x.get(), scale.get(), zero_point.get()};
   const tenon_quantize_linear_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_quantize_linear, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_quantize_linear, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7558,12 +7581,12 @@ struct DequantizeLinearAttrs {
  *
  * @return The numbers, in the dtype of scale.
  */
-inline Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
-                                const DequantizeLinearAttrs& attrs = {}) {
+inline Tensor dequantize_linear(const Input& x, const Tensor& scale, const Tensor& zero_point = {},
+                                const DequantizeLinearAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get(), scale.get(), zero_point.get()};
   const tenon_dequantize_linear_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_dequantize_linear, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_dequantize_linear, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7600,12 +7623,12 @@ struct FakeQuantizeAttrs {
  *
  * @return Of the type of x.
  */
-inline Tensor fake_quantize(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
-                            const FakeQuantizeAttrs& attrs = {}) {
+inline Tensor fake_quantize(const Input& x, const Tensor& scale, const Tensor& zero_point = {},
+                            const FakeQuantizeAttrs& attrs = {}) {  // .quant_min, .quant_max, .axis
   tenon_tensor* const given[] = {x.get(), scale.get(), zero_point.get()};
   const tenon_fake_quantize_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_fake_quantize, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_fake_quantize, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7621,10 +7644,10 @@ inline Tensor fake_quantize(const Tensor& x, const Tensor& scale, const Tensor& 
  *
  * @return X.
  */
-inline Tensor check_numerics(const Tensor& x) {
+inline Tensor check_numerics(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_check_numerics, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_check_numerics, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7637,10 +7660,10 @@ inline Tensor check_numerics(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor signbit(const Tensor& x) {
+inline Tensor signbit(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_signbit, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_signbit, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7656,10 +7679,10 @@ inline Tensor signbit(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor trigamma(const Tensor& x) {
+inline Tensor trigamma(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_trigamma, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_trigamma, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7674,10 +7697,10 @@ inline Tensor trigamma(const Tensor& x) {
  *
  * @return The result, of x's shape.
  */
-inline Tensor erfinv(const Tensor& x) {
+inline Tensor erfinv(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_erfinv, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_erfinv, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7693,10 +7716,10 @@ inline Tensor erfinv(const Tensor& x) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor nextafter(const Tensor& a, const Tensor& b) {
+inline Tensor nextafter(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_nextafter, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_nextafter, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7712,10 +7735,10 @@ inline Tensor nextafter(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor hypot(const Tensor& a, const Tensor& b) {
+inline Tensor hypot(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_hypot, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_hypot, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7731,10 +7754,10 @@ inline Tensor hypot(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor squared_difference(const Tensor& a, const Tensor& b) {
+inline Tensor squared_difference(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_squared_difference, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_squared_difference, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7751,10 +7774,10 @@ inline Tensor squared_difference(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor xlogy(const Tensor& a, const Tensor& b) {
+inline Tensor xlogy(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_xlogy, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_xlogy, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7770,10 +7793,10 @@ inline Tensor xlogy(const Tensor& a, const Tensor& b) {
  *
  * @return The result, of the shape that a and b broadcast to.
  */
-inline Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
+inline Tensor divide_no_nan(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_divide_no_nan, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_divide_no_nan, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7790,10 +7813,10 @@ inline Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
  *
  * @return The points, of the shape that the inputs broadcast to.
  */
-inline Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
+inline Tensor lerp(const Input& a, const Tensor& b, const Tensor& weight) {
   tenon_tensor* const given[] = {a.get(), b.get(), weight.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_lerp, nullptr, given, 3, taken, 1));
+  detail::call(a.at(), TENON_OP_lerp, nullptr, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7821,12 +7844,12 @@ struct AddcmulAttrs {
  *
  * @return The sum, of the shape that the inputs broadcast to.
  */
-inline Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b,
-                      const AddcmulAttrs& attrs = {}) {
+inline Tensor addcmul(const Input& x, const Tensor& a, const Tensor& b,
+                      const AddcmulAttrs& attrs = {}) {  // .value
   tenon_tensor* const given[] = {x.get(), a.get(), b.get()};
   const tenon_addcmul_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_addcmul, &c_attrs, given, 3, taken, 1));
+  detail::call(x.at(), TENON_OP_addcmul, &c_attrs, given, 3, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7860,11 +7883,11 @@ struct TensordotAttrs {
  *
  * @return The other axes of a, then those of b.
  */
-inline Tensor tensordot(const Tensor& a, const Tensor& b, const TensordotAttrs& attrs = {}) {
+inline Tensor tensordot(const Input& a, const Tensor& b, const TensordotAttrs& attrs = {}) {  // .axes_a, .axes_b
   tenon_tensor* const given[] = {a.get(), b.get()};
   const tenon_tensordot_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_tensordot, &c_attrs, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_tensordot, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7895,12 +7918,12 @@ struct EinsumAttrs {
  *
  * @return The axes that the equation gives it.
  */
-inline Tensor einsum(std::span<const Tensor> x, const EinsumAttrs& attrs = {}) {
+inline Tensor einsum(std::span<const Tensor> x, const EinsumAttrs& attrs = {},
+                     SourceLocation at = here()) {  // .equation
   const std::vector<tenon_tensor*> given = detail::handles(x);
   const tenon_einsum_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_einsum, &c_attrs, given.data(), given.size(), taken,
-                   1));
+  detail::call(at, TENON_OP_einsum, &c_attrs, given.data(), given.size(), taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7929,11 +7952,11 @@ struct CholeskyAttrs {
  *
  * @return The roots, with zeros in the other triangle.
  */
-inline Tensor cholesky(const Tensor& x, const CholeskyAttrs& attrs = {}) {
+inline Tensor cholesky(const Input& x, const CholeskyAttrs& attrs = {}) {  // .upper
   tenon_tensor* const given[] = {x.get()};
   const tenon_cholesky_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_cholesky, &c_attrs, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_cholesky, &c_attrs, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7971,12 +7994,12 @@ struct TriangularSolveAttrs {
  *
  * @return The solutions, laid out like b.
  */
-inline Tensor triangular_solve(const Tensor& a, const Tensor& b,
-                               const TriangularSolveAttrs& attrs = {}) {
+inline Tensor triangular_solve(const Input& a, const Tensor& b,
+                               const TriangularSolveAttrs& attrs = {}) {  // .lower, .transpose, .unit_diagonal, .left
   tenon_tensor* const given[] = {a.get(), b.get()};
   const tenon_triangular_solve_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_triangular_solve, &c_attrs, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_triangular_solve, &c_attrs, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -7996,10 +8019,10 @@ struct QrOutputs {
  *
  * @param x The matrices, in the last two axes.
  */
-inline QrOutputs qr(const Tensor& x) {
+inline QrOutputs qr(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_qr, nullptr, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_qr, nullptr, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -8021,10 +8044,10 @@ struct SvdOutputs {
  *
  * @param x The matrices, in the last two axes.
  */
-inline SvdOutputs svd(const Tensor& x) {
+inline SvdOutputs svd(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[3] = {};
-  check(tenon_call(current_scope(), TENON_OP_svd, nullptr, given, 1, taken, 3));
+  detail::call(x.at(), TENON_OP_svd, nullptr, given, 1, taken, 3);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1]), Tensor::adopt(taken[2])};
 }
 
@@ -8046,10 +8069,10 @@ struct EighOutputs {
  *
  * @param x The matrices, in the last two axes.
  */
-inline EighOutputs eigh(const Tensor& x) {
+inline EighOutputs eigh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_eigh, nullptr, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_eigh, nullptr, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 
@@ -8066,10 +8089,10 @@ inline EighOutputs eigh(const Tensor& x) {
  *
  * @return The solutions, laid out like b.
  */
-inline Tensor solve(const Tensor& a, const Tensor& b) {
+inline Tensor solve(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_solve, nullptr, given, 2, taken, 1));
+  detail::call(a.at(), TENON_OP_solve, nullptr, given, 2, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -8085,10 +8108,10 @@ inline Tensor solve(const Tensor& a, const Tensor& b) {
  *
  * @return The inverses.
  */
-inline Tensor inv(const Tensor& x) {
+inline Tensor inv(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_inv, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_inv, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -8104,10 +8127,10 @@ inline Tensor inv(const Tensor& x) {
  *
  * @return A number for each.
  */
-inline Tensor det(const Tensor& x) {
+inline Tensor det(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[1] = {};
-  check(tenon_call(current_scope(), TENON_OP_det, nullptr, given, 1, taken, 1));
+  detail::call(x.at(), TENON_OP_det, nullptr, given, 1, taken, 1);
   return Tensor::adopt(taken[0]);
 }
 
@@ -8126,10 +8149,10 @@ struct SlogdetOutputs {
  *
  * @param x Square matrices, in the last two axes.
  */
-inline SlogdetOutputs slogdet(const Tensor& x) {
+inline SlogdetOutputs slogdet(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
   tenon_tensor* taken[2] = {};
-  check(tenon_call(current_scope(), TENON_OP_slogdet, nullptr, given, 1, taken, 2));
+  detail::call(x.at(), TENON_OP_slogdet, nullptr, given, 1, taken, 2);
   return {Tensor::adopt(taken[0]), Tensor::adopt(taken[1])};
 }
 

@@ -51,34 +51,35 @@ struct ProfileRow {
 class Profiler {
  public:
   // The context of the current scope. At most `max_events` spans are kept for the trace.
-  explicit Profiler(uint64_t max_events = defaults().max_events)
-      : Profiler(tenon_scope_context(current_scope()), max_events) {}
-  explicit Profiler(const Context& context, uint64_t max_events = defaults().max_events)
-      : Profiler(context.get(), max_events) {}
+  explicit Profiler(uint64_t max_events = defaults().max_events, SourceLocation at = here())
+      : Profiler(tenon_scope_context(current_scope(at)), max_events, at) {}
+  explicit Profiler(const Context& context, uint64_t max_events = defaults().max_events,
+                    SourceLocation at = here())
+      : Profiler(context.get(), max_events, at) {}
 
   // Waits for launches that are still under way.
-  void stop() const { check(tenon_profiler_stop(get())); }
+  void stop(SourceLocation at = here()) const { check(tenon_profiler_stop(get()), at); }
 
   // ---- when it is stopped
 
-  std::string table() const {
+  std::string table(SourceLocation at = here()) const {
     tenon_string text = {};
-    check(tenon_profiler_table(get(), &text));
+    check(tenon_profiler_table(get(), &text), at);
     return detail::take_text(text);
   }
 
   // A file that Perfetto opens.
-  void write_trace(std::string_view path) const {
-    check(tenon_profiler_write_trace(get(), detail::c_text(path)));
+  void write_trace(std::string_view path, SourceLocation at = here()) const {
+    check(tenon_profiler_write_trace(get(), detail::c_text(path)), at);
   }
 
   // Those first that took most time.
-  std::vector<ProfileRow> rows() const {
+  std::vector<ProfileRow> rows(SourceLocation at = here()) const {
     std::vector<ProfileRow> rows;
     for (size_t i = 0; i < tenon_profiler_count_rows(get()); ++i) {
       tenon_profiler_row row = {};
       row.struct_size = sizeof row;
-      check(tenon_profiler_describe_row(get(), i, &row));
+      check(tenon_profiler_describe_row(get(), i, &row), at);
       rows.push_back({static_cast<SpanKind>(row.kind), std::string(detail::view(row.name)),
                       std::string(detail::view(row.inputs)), std::string(detail::view(row.device)),
                       row});
@@ -96,11 +97,11 @@ class Profiler {
 
   static tenon_profiler_options defaults() { return TENON_PROFILER_OPTIONS_DEFAULT; }
 
-  Profiler(tenon_context* context, uint64_t max_events) {
+  Profiler(tenon_context* context, uint64_t max_events, SourceLocation at) {
     tenon_profiler_options options = defaults();
     options.max_events = max_events;
     handle_ = detail::make<Shared>(
-        [&](tenon_profiler** out) { return tenon_profiler_start(context, &options, out); });
+        at, [&](tenon_profiler** out) { return tenon_profiler_start(context, &options, out); });
   }
 
   Shared handle_;

@@ -30,22 +30,24 @@ struct ProgramFunction {
 class Program {
  public:
   // Reads a folder that save() wrote, or an ONNX file, onto the current device.
-  explicit Program(std::string_view path)
-      : handle_(detail::make<Shared>([&](tenon_program** out) {
-          return tenon_program_open(current_scope(), detail::c_text(path), out);
+  explicit Program(std::string_view path, SourceLocation at = here())
+      : handle_(detail::make<Shared>(at, [&](tenon_program** out) {
+          return tenon_program_open(current_scope(at), detail::c_text(path), out);
         })) {}
 
   // Writes traces, each under its function's name, with their variables.
   static void save(std::string_view path,
-                   const std::vector<std::pair<std::string, Trace>>& functions) {
+                   const std::vector<std::pair<std::string, Trace>>& functions,
+                   SourceLocation at = here()) {
     std::vector<tenon_string> names;
     std::vector<tenon_trace*> traces;
     for (const auto& [name, trace] : functions) {
       names.push_back(detail::c_text(name));
       traces.push_back(trace.get());
     }
-    check(tenon_program_save(current_scope(), detail::c_text(path), names.data(), traces.data(),
-                             traces.size()));
+    check(tenon_program_save(current_scope(at), detail::c_text(path), names.data(), traces.data(),
+                             traces.size()),
+          at);
   }
 
   std::vector<ProgramFunction> functions() const {
@@ -64,9 +66,9 @@ class Program {
   }
 
   // By its name; without one, the only function.
-  Function function(std::string_view name = {}) const {
+  Function function(std::string_view name = {}, SourceLocation at = here()) const {
     tenon_function* function = nullptr;
-    check(tenon_program_get_function(get(), detail::c_text(name), &function));
+    check(tenon_program_get_function(get(), detail::c_text(name), &function), at);
     return Function::adopt(function, most_outputs());
   }
 
@@ -80,9 +82,9 @@ class Program {
   }
 
   // As JSON, for tools.
-  std::string describe() const {
+  std::string describe(SourceLocation at = here()) const {
     tenon_string text = {};
-    check(tenon_program_describe(get(), &text));
+    check(tenon_program_describe(get(), &text), at);
     return detail::take_text(text);
   }
 

@@ -30,20 +30,24 @@ struct ToStore {
 
 // Writes a file, which takes its name only once it is whole.
 inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
-                             const std::map<std::string, std::string>& metadata = {}) {
+                             const std::map<std::string, std::string>& metadata = {},
+                             SourceLocation at = here()) {
   const detail::ToStore all(tensors, metadata);
-  check(tenon_safetensors_save(current_scope(), detail::c_text(path), all.names.data(),
+  check(tenon_safetensors_save(current_scope(at), detail::c_text(path), all.names.data(),
                                all.values.data(), all.values.size(), all.entries.data(),
-                               all.entries.size()));
+                               all.entries.size()),
+        at);
 }
 
 // The bytes of such a file, for Safetensors::from_memory().
 inline std::string write_safetensors(const NamedTensors& tensors,
-                                     const std::map<std::string, std::string>& metadata = {}) {
+                                     const std::map<std::string, std::string>& metadata = {},
+                                     SourceLocation at = here()) {
   const detail::ToStore all(tensors, metadata);
   tenon_string bytes = {};
-  check(tenon_safetensors_write(current_scope(), all.names.data(), all.values.data(),
-                                all.values.size(), all.entries.data(), all.entries.size(), &bytes));
+  check(tenon_safetensors_write(current_scope(at), all.names.data(), all.values.data(),
+                                all.values.size(), all.entries.data(), all.entries.size(), &bytes),
+        at);
   return detail::take_text(bytes);
 }
 
@@ -57,14 +61,14 @@ struct StoredTensor {
 // An open file, all of which is checked but the elements.
 class Safetensors {
  public:
-  explicit Safetensors(std::string_view path)
-      : handle_(detail::make<Shared>([&](tenon_safetensors** out) {
+  explicit Safetensors(std::string_view path, SourceLocation at = here())
+      : handle_(detail::make<Shared>(at, [&](tenon_safetensors** out) {
           return tenon_safetensors_open(detail::c_text(path), out);
         })) {}
 
   // The content of a file, which is copied.
-  static Safetensors from_memory(std::string_view bytes) {
-    return Safetensors(detail::make<Shared>([&](tenon_safetensors** out) {
+  static Safetensors from_memory(std::string_view bytes, SourceLocation at = here()) {
+    return Safetensors(detail::make<Shared>(at, [&](tenon_safetensors** out) {
       return tenon_safetensors_open_memory(bytes.data(), bytes.size(), out);
     }));
   }
@@ -99,9 +103,9 @@ class Safetensors {
   }
 
   // Reads one tensor onto the current device.
-  Tensor load(std::string_view name) const {
+  Tensor load(std::string_view name, SourceLocation at = here()) const {
     tenon_tensor* tensor = nullptr;
-    check(tenon_safetensors_load(current_scope(), get(), detail::c_text(name), &tensor));
+    check(tenon_safetensors_load(current_scope(at), get(), detail::c_text(name), &tensor), at);
     return Tensor::adopt(tensor);
   }
 
@@ -115,10 +119,10 @@ class Safetensors {
 };
 
 // All tensors of a file, on the current device.
-inline NamedTensors load_safetensors(std::string_view path) {
-  const Safetensors file(path);
+inline NamedTensors load_safetensors(std::string_view path, SourceLocation at = here()) {
+  const Safetensors file(path, at);
   NamedTensors tensors;
-  for (const std::string& name : file.names()) tensors.emplace(name, file.load(name));
+  for (const std::string& name : file.names()) tensors.emplace(name, file.load(name, at));
   return tensors;
 }
 

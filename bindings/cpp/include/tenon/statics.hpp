@@ -1,13 +1,14 @@
-// Static arguments of functions: values that are no tensors. 1, 1.0 and true are three.
+// Static arguments of functions: values that are part of the code. 1, 1.0 and true are three.
 
 #pragma once
 
-#include <tenon/function.h>
+#include <tenon/tenon.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <tenon/error.hpp>
+#include <tenon/tensor.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,17 +27,50 @@ enum class StaticKind : int32_t {
   kMap = TENON_STATIC_MAP
 };
 
+namespace detail {
+
+// Whether the object that a handle refers to is of the handle's type.
+inline bool is_object(tenon_tensor* handle) {
+  return tenon_value_as_tensor(tenon_tensor_as_value(handle)) != nullptr;
+}
+inline bool is_object(tenon_variable* handle) {
+  return tenon_value_as_variable(tenon_variable_as_value(handle)) != nullptr;
+}
+inline bool is_object(tenon_function* handle) {
+  tenon_string text = {};
+  tenon_error* const error = tenon_function_explain(handle, &text);
+  tenon_string_release(text);
+  tenon_error_release(error);
+  return error == nullptr;
+}
+inline bool is_object(tenon_generator* handle) {
+  void* const any = handle;
+  return !is_object(static_cast<tenon_tensor*>(any)) &&
+         !is_object(static_cast<tenon_variable*>(any)) &&
+         !is_object(static_cast<tenon_function*>(any));
+}
+
+// A Tensor, Variable, Generator or Function.
+template <class T>
+concept StaticHandle = requires(const T& object) {
+  is_object(object.get());
+};
+
+}  // namespace detail
+
 class Static {
  public:
   Static() = default;
-  Static(bool value) : kind_(TENON_STATIC_BOOL), int_(value) {}
-  // Any integer type; one above INT64_MAX is an error.
+  // true or false. Any integer type; one above INT64_MAX is an error.
   template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Static(T value)
-      : kind_(TENON_STATIC_INT), int_(static_cast<int64_t>(value)) {
+  requires std::is_integral_v<T> Static(T value, SourceLocation at = here())
+      : kind_(std::is_same_v<T, bool> ? TENON_STATIC_BOOL : TENON_STATIC_INT),
+        int_(static_cast<int64_t>(value)) {
     if (std::is_unsigned_v<T> && int_ < 0) {
-      throw Error(Code::kInvalidArgument, "Static: " + std::to_string(value) +
-                                              " is above INT64_MAX, the largest static integer");
+      throw Error(
+          Code::kInvalidArgument,
+          "Static: " + std::to_string(value) + " is above INT64_MAX, the largest static integer",
+          at);
     }
   }
   template <class T>
@@ -51,11 +85,20 @@ class Static {
   Static(std::map<std::string, Static> items) : kind_(TENON_STATIC_MAP) {
     for (auto& [name, item] : items) items_.emplace_back(name, std::move(item));
   }
+  // A tensor, variable, generator or function, which the static keeps alive. It stands for that
+  // object, not for its value: another tensor of the same elements is another static.
+  template <class T>
+  requires detail::StaticHandle<T> Static(const T& object)
+      : kind_(TENON_STATIC_HANDLE), owner_(std::make_shared<const T>(object)) {
+    handle_ = object.get();
+  }
+  // What a call gave, whose handles live as long as the call.
   explicit Static(const tenon_static& c)
       : kind_(c.kind),
         int_(c.int_value),
         float_(c.float_value),
-        text_(detail::view(c.string_value)) {
+        text_(detail::view(c.string_value)),
+        handle_(c.handle) {
     for (uint32_t i = 0; i < c.n_items; ++i) {
       items_.emplace_back(detail::view(c.items[i].name), Static(c.items[i]));
     }
@@ -64,32 +107,60 @@ class Static {
   StaticKind kind() const { return static_cast<StaticKind>(kind_); }
 
   // The value. Each throws INVALID_ARGUMENT if the static is of another kind.
-  bool as_bool() const { return require(StaticKind::kBool, "as_bool").int_ != 0; }
-  int64_t as_int() const { return require(StaticKind::kInt, "as_int").int_; }
-  // Of a float, or of an integer.
-  double as_double() const {
-    if (kind() == StaticKind::kInt) return static_cast<double>(int_);
-    return require(StaticKind::kFloat, "as_double").float_;
+  bool as_bool(SourceLocation at = here()) const {
+    return require(StaticKind::kBool, "as_bool", at).int_ != 0;
   }
-  const std::string& as_string() const { return require(StaticKind::kString, "as_string").text_; }
+  int64_t as_int(SourceLocation at = here()) const {
+    return require(StaticKind::kInt, "as_int", at).int_;
+  }
+  // Of a float, or of an integer.
+  double as_double(SourceLocation at = here()) const {
+    if (kind() == StaticKind::kInt) return static_cast<double>(int_);
+    return require(StaticKind::kFloat, "as_double", at).float_;
+  }
+  const std::string& as_string(SourceLocation at = here()) const {
+    return require(StaticKind::kString, "as_string", at).text_;
+  }
+  // The object of a handle, a Tensor, Variable, Generator or Function: as<Variable>().
+  template <class T>
+  requires detail::StaticHandle<T> T as(SourceLocation at = here())
+  const {
+    using Object = std::remove_pointer_t<decltype(std::declval<T>().get())>;
+    require(StaticKind::kHandle, "as", at);
+    auto* const object = static_cast<Object*>(const_cast<void*>(handle_));
+    if (detail::is_object(object)) return T::share(object);
+    throw Error(Code::kInvalidArgument, "Static::as: the handle is of an object of another type",
+                at);
+  }
   // The items of a list or of a map, with their names; those of a list have empty names.
-  const std::vector<std::pair<std::string, Static>>& items() const {
+  const std::vector<std::pair<std::string, Static>>& items(SourceLocation at = here()) const {
     if (kind() == StaticKind::kList) return items_;
-    return require(StaticKind::kMap, "items").items_;
+    return require(StaticKind::kMap, "items", at).items_;
   }
 
   // The item of a map by its name, or of a list by its index.
-  const Static& at(std::string_view name) const {
-    for (const auto& [item_name, item] : require(StaticKind::kMap, "at").items_) {
+  const Static& at(std::string_view name, SourceLocation at = here()) const {
+    std::string names;
+    for (const auto& [item_name, item] : require(StaticKind::kMap, "at", at).items_) {
       if (item_name == name) return item;
+      names += (names.empty() ? "" : ", ") + item_name;
     }
-    throw Error(Code::kNotFound, "Static: the map has no item \"" + std::string(name) + "\"");
+    throw Error(Code::kNotFound,
+                "Static: the map has no item \"" + std::string(name) + "\"" +
+                    (names.empty() ? "; it is empty" : "; there are " + names),
+                at);
   }
-  const Static& at(size_t index) const {
-    const auto& items = require(StaticKind::kList, "at").items_;
-    if (index < items.size()) return items[index].second;
-    throw Error(Code::kOutOfRange, "Static: index " + std::to_string(index) +
-                                       " is outside a list of " + std::to_string(items.size()));
+  template <class T>
+  requires std::is_integral_v<T>
+  const Static& at(T index, SourceLocation at = here()) const {
+    const auto& items = require(StaticKind::kList, "at", at).items_;
+    if (index >= 0 && static_cast<uint64_t>(index) < items.size()) {
+      return items[static_cast<size_t>(index)].second;
+    }
+    throw Error(Code::kOutOfRange,
+                "Static: index " + std::to_string(index) + " is outside a list of " +
+                    std::to_string(items.size()),
+                at);
   }
 
   // As C takes it; `kept` holds the items that it points to.
@@ -100,6 +171,7 @@ class Static {
     value.int_value = int_;
     value.float_value = float_;
     value.string_value = detail::c_text(text_);
+    value.handle = handle_;
     std::vector<tenon_static> items;
     for (const auto& [item_name, item] : items_) items.push_back(item.c(item_name, kept));
     value.n_items = static_cast<uint32_t>(items.size());
@@ -109,19 +181,22 @@ class Static {
   }
 
  private:
-  const Static& require(StaticKind wanted, const char* who) const {
+  const Static& require(StaticKind wanted, const char* who, SourceLocation at) const {
     if (kind() == wanted) return *this;
     static const char* const kNames[] = {"none",    "a bool",   "an integer", "a float", "a string",
                                          "an enum", "a handle", "a list",     "a map"};
-    throw Error(Code::kInvalidArgument, std::string("Static::") + who + ": the static is " +
-                                            kNames[kind_] + ", but must be " +
-                                            kNames[static_cast<int32_t>(wanted)]);
+    throw Error(Code::kInvalidArgument,
+                std::string("Static::") + who + ": the static is " + kNames[kind_] +
+                    ", but must be " + kNames[static_cast<int32_t>(wanted)],
+                at);
   }
 
   int32_t kind_ = TENON_STATIC_NONE;
   int64_t int_ = 0;
   double float_ = 0;
   std::string text_;
+  const void* handle_ = nullptr;
+  std::shared_ptr<const void> owner_;  // Of the handle, if the static keeps it alive.
   std::vector<std::pair<std::string, Static>> items_;
 };
 
@@ -131,13 +206,14 @@ class Statics : public std::map<std::string, Static> {
   using std::map<std::string, Static>::map;
 
   // Throws NOT_FOUND, with the names that there are, if none has this name.
-  const Static& at(const std::string& name) const {
+  const Static& at(const std::string& name, SourceLocation at = here()) const {
     if (const auto found = find(name); found != end()) return found->second;
     std::string names;
     for (const auto& entry : *this) names += (names.empty() ? "" : ", ") + entry.first;
     throw Error(Code::kNotFound,
                 "statics: there is no static argument \"" + name + "\"" +
-                    (names.empty() ? "; the call has none" : "; there are " + names));
+                    (names.empty() ? "; the call has none" : "; there are " + names),
+                at);
   }
 };
 

@@ -46,71 +46,80 @@ inline tenon_gradient_options c_options(Unreached unreached) {
 // Records on the scope that is current when it is made. The last copy of the handle takes it off.
 class Tape {
  public:
-  explicit Tape(const TapeOptions& options = {})
-      : scope_(Scope::share(current_scope())), handle_(detail::make<Shared>([&](tenon_tape** out) {
+  explicit Tape(const TapeOptions& options = {}, SourceLocation at = here())
+      : scope_(Scope::share(current_scope(at))),
+        handle_(detail::make<Shared>(at, [&](tenon_tape** out) {
           tenon_tape_options c_options = TENON_TAPE_OPTIONS_DEFAULT;
           c_options.persistent = options.persistent;
           c_options.watch_trainable = options.watch_trainable;
           return tenon_tape_create(scope_.get(), &c_options, out);
         })) {}
 
-  void watch(const Value& value) const { check(tenon_tape_watch(get(), value.get())); }
-  void pause() const { check(tenon_tape_pause(get())); }
-  void resume() const { check(tenon_tape_resume(get())); }
+  void watch(const Value& value, SourceLocation at = here()) const {
+    check(tenon_tape_watch(get(), value.get()), at);
+  }
+  void pause(SourceLocation at = here()) const { check(tenon_tape_pause(get()), at); }
+  void resume(SourceLocation at = here()) const { check(tenon_tape_resume(get()), at); }
   // Forgets all, and records anew.
-  void reset() const { check(tenon_tape_reset(get())); }
+  void reset(SourceLocation at = here()) const { check(tenon_tape_reset(get()), at); }
   bool is_recording() const { return tenon_tape_is_recording(get()); }
 
   // The tensors that it was asked to watch, then the variables.
-  std::vector<Value> watched() const {
+  std::vector<Value> watched(SourceLocation at = here()) const {
     std::vector<Value> values;
     for (size_t i = 0; i < tenon_tape_count_watched(get()); ++i) {
       tenon_value* value = nullptr;
-      check(tenon_tape_get_watched(get(), i, &value));
+      check(tenon_tape_get_watched(get(), i, &value), at);
       values.push_back(Value::adopt(value));
     }
     return values;
   }
 
-  Tensor gradient(const Tensor& target, const Value& source) const {
-    return std::move(gradients(target, {&source, 1})[0]);
+  Tensor gradient(const Tensor& target, const Value& source, SourceLocation at = here()) const {
+    return std::move(gradients(target, {&source, 1}, Unreached::kZeros, at)[0]);
   }
 
   // By each source, of the target's sum.
   std::vector<Tensor> gradients(const Tensor& target, std::span<const Value> sources,
-                                Unreached unreached = Unreached::kZeros) const {
-    return gradients(std::span(&target, 1), {}, sources, unreached);
+                                Unreached unreached = Unreached::kZeros,
+                                SourceLocation at = here()) const {
+    return gradients(std::span(&target, 1), {}, sources, unreached, at);
   }
   std::vector<Tensor> gradients(const Tensor& target, std::initializer_list<Value> sources,
-                                Unreached unreached = Unreached::kZeros) const {
-    return gradients(target, std::span(sources.begin(), sources.size()), unreached);
+                                Unreached unreached = Unreached::kZeros,
+                                SourceLocation at = here()) const {
+    return gradients(target, std::span(sources.begin(), sources.size()), unreached, at);
   }
 
   // By each source, of the targets' sum weighted by the cotangents; no cotangents are ones.
   std::vector<Tensor> gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                                 std::span<const Value> sources,
-                                Unreached unreached = Unreached::kZeros) const {
+                                Unreached unreached = Unreached::kZeros,
+                                SourceLocation at = here()) const {
     if (!cotangents.empty() && cotangents.size() != targets.size()) {
-      throw Error(Code::kInvalidArgument, "gradients: " + std::to_string(cotangents.size()) +
-                                              " cotangents for " + std::to_string(targets.size()) +
-                                              " targets");
+      throw Error(Code::kInvalidArgument,
+                  "gradients: " + std::to_string(cotangents.size()) + " cotangents for " +
+                      std::to_string(targets.size()) + " targets",
+                  at);
     }
     const auto c_targets = detail::handles(targets);
     const auto c_cotangents = detail::handles(cotangents);
     const auto c_sources = detail::handles(sources);
     const tenon_gradient_options options = detail::c_options(unreached);
     std::vector<tenon_tensor*> grads(sources.size());
-    check(tenon_tape_gradient(scope_.get(), get(), c_targets.data(), c_targets.size(),
+    check(tenon_tape_gradient(scope(at), get(), c_targets.data(), c_targets.size(),
                               cotangents.empty() ? nullptr : c_cotangents.data(), c_sources.data(),
-                              c_sources.size(), &options, grads.data()));
+                              c_sources.size(), &options, grads.data()),
+          at);
     return detail::adopt_all(grads);
   }
 
   // The derivative of every element of the target by every element of the source.
-  Tensor jacobian(const Tensor& target, const Value& source) const {
+  Tensor jacobian(const Tensor& target, const Value& source, SourceLocation at = here()) const {
     tenon_value* const c_source = source.get();
     tenon_tensor* jacobian = nullptr;
-    check(tenon_tape_jacobian(scope_.get(), get(), target.get(), &c_source, 1, nullptr, &jacobian));
+    check(tenon_tape_jacobian(scope(at), get(), target.get(), &c_source, 1, nullptr, &jacobian),
+          at);
     return Tensor::adopt(jacobian);
   }
 
@@ -118,6 +127,11 @@ class Tape {
 
  private:
   using Shared = Handle<tenon_tape, tenon_tape_retain, tenon_tape_release>;
+
+  // Where it records; a trace notes the line.
+  tenon_scope* scope(SourceLocation at) const {
+    return detail::current.traced == scope_.get() ? current_scope(at) : scope_.get();
+  }
 
   Scope scope_;
   Shared handle_;

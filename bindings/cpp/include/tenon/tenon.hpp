@@ -6,10 +6,10 @@
 // Handles are counted and freed by themselves, errors are thrown as tenon::Error, and every call
 // runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
 // for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for code that is traced,
-// control.hpp for its branches and loops, list.hpp for what they gather, effects.hpp for what it
-// prints and checks, program.hpp for code in files, custom_op.hpp for ops of one's own, dlpack.hpp
-// and safetensors.hpp for data of others, profiler.hpp for what takes time; async.hpp, to be
-// included by itself, for futures.
+// control.hpp for its branches and loops, dynamic_shapes.hpp for computed sizes, list.hpp for what
+// they gather, effects.hpp for what it prints and checks, program.hpp for code in files,
+// custom_op.hpp for ops of one's own, dlpack.hpp and safetensors.hpp for data of others,
+// profiler.hpp for what takes time; async.hpp, to be included by itself, for futures.
 
 #pragma once
 
@@ -18,6 +18,7 @@
 #include <tenon/custom_op.hpp>
 #include <tenon/dlpack.hpp>
 #include <tenon/dtype.hpp>
+#include <tenon/dynamic_shapes.hpp>
 #include <tenon/effects.hpp>
 #include <tenon/error.hpp>
 #include <tenon/function.hpp>

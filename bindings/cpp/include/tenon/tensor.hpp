@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <tenon/dtype.hpp>
@@ -17,10 +18,12 @@ using Shape = std::vector<int64_t>;
 
 namespace detail {
 
-inline void require_elements(DType are, DType wanted, const char* who) {
+inline void require_elements(DType are, DType wanted, const char* who, SourceLocation at) {
   if (are == wanted) return;
-  throw Error(Code::kInvalidArgument, std::string(who) + ": the elements are " + are.str() +
-                                          ", not " + wanted.str() + "; use cast");
+  throw Error(
+      Code::kInvalidArgument,
+      std::string(who) + ": the elements are " + are.str() + ", not " + wanted.str() + "; use cast",
+      at);
 }
 
 // A copy of a text that the caller owns, which is released also if there is no memory for the copy.
@@ -35,6 +38,8 @@ inline std::string take_text(tenon_string text) {
 
 }  // namespace detail
 
+class Index;
+
 // A tensor's value never changes; copies of the handle share it.
 class Tensor {
  public:
@@ -46,10 +51,10 @@ class Tensor {
 
   // A copy of elements that lie row-major.
   template <class T>
-  Tensor(std::span<const T> data, std::span<const int64_t> shape)
-      : handle_(detail::make<Shared>([&](tenon_tensor** out) {
-          return tenon_tensor_from_data(current_scope(), dtype_of<T>(), shape.data(), shape.size(),
-                                        data.data(), data.size_bytes(), out);
+  Tensor(std::span<const T> data, std::span<const int64_t> shape, SourceLocation at = here())
+      : handle_(detail::make<Shared>(at, [&](tenon_tensor** out) {
+          return tenon_tensor_from_data(current_scope(at), dtype_of<T>(), shape.data(),
+                                        shape.size(), data.data(), data.size_bytes(), out);
         })) {}
 
   // Elements that the caller lends, without a copy where the device can use them in place. They
@@ -58,12 +63,14 @@ class Tensor {
   // without gaps.
   template <class T>
   static Tensor from_host(std::span<T> data, std::span<const int64_t> shape,
-                          std::function<void()> done, std::span<const int64_t> strides = {}) {
+                          std::function<void()> done, std::span<const int64_t> strides = {},
+                          SourceLocation at = here()) {
     if (!strides.empty() && strides.size() != shape.size()) {
       if (done) done();
       throw Error(Code::kInvalidArgument,
                   "from_host: strides must be one for each axis, but there are " +
-                      std::to_string(strides.size()) + " for " + std::to_string(shape.size()));
+                      std::to_string(strides.size()) + " for " + std::to_string(shape.size()),
+                  at);
     }
     tenon_deleter deleter = {};
     deleter.payload = new std::function<void()>(std::move(done));
@@ -73,10 +80,12 @@ class Tensor {
       if (*run) (*run)();
     };
     tenon_tensor* tensor = nullptr;
-    check(tenon_tensor_from_host(current_scope(), dtype_of<std::remove_const_t<T>>(), shape.data(),
-                                 shape.size(), strides.empty() ? nullptr : strides.data(),
-                                 const_cast<std::remove_const_t<T>*>(data.data()),
-                                 data.size_bytes(), deleter, &tensor));
+    check(
+        tenon_tensor_from_host(current_scope(at), dtype_of<std::remove_const_t<T>>(), shape.data(),
+                               shape.size(), strides.empty() ? nullptr : strides.data(),
+                               const_cast<std::remove_const_t<T>*>(data.data()), data.size_bytes(),
+                               deleter, &tensor),
+        at);
     return adopt(tensor);
   }
 
@@ -89,97 +98,97 @@ class Tensor {
   // Inside of a function, a size that differs from call to call becomes a constant of the trace
   // when it is read. If the signature declares it unknown, the read fails; shape(x) gives it as a
   // tensor. shape(), strides(), count() and bytes() read every size.
-  std::span<const int64_t> shape() const {  // Alive as long as the tensor.
+  std::span<const int64_t> shape(
+      SourceLocation at = here()) const {  // Alive as long as the tensor.
     const int64_t* sizes = nullptr;
     size_t n = 0;
-    check(tenon_tensor_shape(get(), &sizes, &n));
+    check(tenon_tensor_read_shape(get(), &sizes, &n), at);
     return {sizes, n};
   }
-  std::span<const int64_t> strides() const {  // Alive as long as the tensor.
-    const int64_t* strides = nullptr;
-    size_t n = 0;
-    check(tenon_tensor_strides(get(), &strides, &n));
-    return {strides, n};
+  // Alive as long as the tensor.
+  std::span<const int64_t> strides(SourceLocation at = here()) const {
+    return {tenon_tensor_strides(get()), shape(at).size()};
   }
   // The size of an axis; negative ones count from the end.
-  int64_t size(int64_t axis) const {
+  int64_t size(int64_t axis, SourceLocation at = here()) const {
     int64_t size = 0;
-    check(tenon_tensor_size(get(), axis, &size));
+    check(tenon_tensor_size(get(), axis, &size), at);
     return size;
   }
-  int64_t count() const {
-    int64_t n = 0;
-    check(tenon_tensor_count(get(), &n));
-    return n;
+  int64_t count(SourceLocation at = here()) const {
+    static_cast<void>(shape(at));
+    return tenon_tensor_count(get());
   }
-  size_t bytes() const {
-    size_t n = 0;
-    check(tenon_tensor_bytes(get(), &n));
-    return n;
+  size_t bytes(SourceLocation at = here()) const {
+    static_cast<void>(shape(at));
+    return tenon_tensor_bytes(get());
   }
   // Empty for a number.
   std::string_view device() const { return detail::view(tenon_tensor_device_name(get())); }
 
   // The only element.
   template <class T>
-  requires std::is_arithmetic_v<T> T item()
+  requires std::is_arithmetic_v<T> T item(SourceLocation at = here())
   const {
     if constexpr (std::is_floating_point_v<T>) {
       double value = 0;
-      check(tenon_tensor_item_f64(current_scope(), get(), &value));
+      check(tenon_tensor_item_f64(current_scope(at), get(), &value), at);
       return static_cast<T>(value);
     } else {
       int64_t value = 0;
-      check(tenon_tensor_item_i64(current_scope(), get(), &value));
+      check(tenon_tensor_item_i64(current_scope(at), get(), &value), at);
       return static_cast<T>(value);
     }
   }
 
-  // Whether the only element is not zero: while (not_equal(a, 1)) ...
+  // Whether the only element is not zero: while (not_equal(a, 1)) ... C++ gives this conversion no
+  // line of its call; inside of a function its errors name the line of the last op.
   explicit operator bool() const { return item<double>() != 0; }
 
   // All elements, row-major; T is the dtype's own type.
   template <class T>
-  requires std::is_arithmetic_v<T> &&(!std::is_same_v<T, bool>)std::vector<T> to_vector() const {
-    detail::require_elements(dtype(), dtype_of<T>(), "to_vector");
-    std::vector<T> elements(static_cast<size_t>(count()));
-    check(tenon_tensor_read(current_scope(), get(), elements.data(), elements.size() * sizeof(T)));
+  requires std::is_arithmetic_v<T> &&
+      (!std::is_same_v<T, bool>)std::vector<T> to_vector(SourceLocation at = here()) const {
+    detail::require_elements(dtype(), dtype_of<T>(), "to_vector", at);
+    std::vector<T> elements(static_cast<size_t>(count(at)));
+    check(tenon_tensor_read(current_scope(at), get(), elements.data(), elements.size() * sizeof(T)),
+          at);
     return elements;
   }
 
   // The elements in place, to be read, alive as long as the tensor. Empty where the host does not
   // see them, or they do not lie row-major without gaps.
   template <class T>
-  requires std::is_arithmetic_v<T> std::span<const T> data()
+  requires std::is_arithmetic_v<T> std::span<const T> data(SourceLocation at = here())
   const {
-    detail::require_elements(dtype(), dtype_of<T>(), "data");
+    detail::require_elements(dtype(), dtype_of<T>(), "data", at);
     const auto* first = static_cast<const T*>(tenon_tensor_data(get()));
-    return {first, first ? static_cast<size_t>(count()) : 0};
+    if (!first) require_value(at);
+    return {first, first ? static_cast<size_t>(count(at)) : 0};
   }
 
   // The same value on another device.
-  Tensor to(std::string_view device) const {
+  Tensor to(std::string_view device, SourceLocation at = here()) const {
     tenon_tensor* copy = nullptr;
-    check(tenon_tensor_copy_to(current_scope(), get(), detail::c_text(device), &copy));
+    check(tenon_tensor_copy_to(current_scope(at), get(), detail::c_text(device), &copy), at);
     return adopt(copy);
   }
 
   // Lets the next call that takes it write its output into its memory; it cannot be used again.
-  void donate() const { check(tenon_tensor_donate(get())); }
+  void donate(SourceLocation at = here()) const { check(tenon_tensor_donate(get()), at); }
 
   // As NumPy prints it.
-  std::string str() const { return text(nullptr); }
+  std::string str(SourceLocation at = here()) const { return text(nullptr, at); }
   // With dtype, shape and device.
-  std::string repr() const {
+  std::string repr(SourceLocation at = here()) const {
     tenon_format_options options = TENON_FORMAT_OPTIONS_DEFAULT;
     options.long_form = true;
-    return text(&options);
+    return text(&options, at);
   }
 
-  // The part at one place of the first axis; negative ones count from the end.
-  Tensor operator[](int64_t index) const;
-  // The parts that a tensor of integers chooses of the first axis: gather along axis 0.
-  Tensor operator[](const Tensor& index) const;
+  // The part at one index of the first axis, where negative ones count from the end; or the parts
+  // that a tensor of integers chooses: gather along axis 0.
+  Tensor operator[](const Index& index) const;
 
   tenon_tensor* get() const { return handle_.get(); }
 
@@ -198,9 +207,17 @@ class Tensor {
     }
   }
 
-  std::string text(const tenon_format_options* options) const {
+  // Throws if it belongs to a trace: elsewhere, that there are no elements does not mean so.
+  void require_value(SourceLocation at) const {
+    if (!tenon_scope_is_tracing(current_scope(at))) return;
+    tenon_error* const error = tenon_tensor_read(current_scope(at), get(), nullptr, 0);
+    if (tenon_error_code(error) == TENON_FAILED_PRECONDITION) check(error, at);
+    tenon_error_release(error);
+  }
+
+  std::string text(const tenon_format_options* options, SourceLocation at) const {
     tenon_string text = {};
-    check(tenon_tensor_format(current_scope(), get(), options, &text));
+    check(tenon_tensor_format(current_scope(at), get(), options, &text), at);
     return detail::take_text(text);
   }
 
@@ -209,31 +226,77 @@ class Tensor {
 
 inline std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << x.str(); }
 
+// The first tensor of a call, with the line of the call. A tensor, a variable or a number becomes
+// one by itself; Input(x, at) states another line.
+class Input {
+ public:
+  Input() = default;  // None.
+  Input(const Tensor& x, SourceLocation at = here()) : x_(x.get()), at_(at) {}
+  template <class T>
+  requires(std::is_convertible_v<const T&, Tensor> && !std::is_base_of_v<Tensor, T>)
+      Input(const T& x, SourceLocation at = here())
+      : own_(x), x_(own_->get()), at_(at) {}
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+  tenon_tensor* get() const { return x_; }
+  SourceLocation at() const { return at_; }
+  Tensor tensor() const { return Tensor::share(x_); }
+
+ private:
+  std::optional<Tensor> own_;  // What was made of a variable or a number.
+  tenon_tensor* x_ = nullptr;
+  SourceLocation at_;
+};
+
+// What stands in x[...]: an integer, or a tensor or variable of integers.
+class Index {
+ public:
+  template <class T>
+  requires std::is_integral_v<T> Index(T value, SourceLocation at = here())
+      : number_(static_cast<int64_t>(value)), at_(at) {}
+  Index(Tensor value, SourceLocation at = here()) : tensor_(std::move(value)), at_(at) {}
+  template <class T>
+  requires(std::is_convertible_v<const T&, Tensor> && !std::is_arithmetic_v<T> &&
+           !std::is_base_of_v<Tensor, T>) Index(const T& value, SourceLocation at = here())
+      : tensor_(value), at_(at) {}
+
+  // Empty where it is a number.
+  const Tensor& tensor() const { return tensor_; }
+  int64_t number() const { return number_; }
+  SourceLocation at() const { return at_; }
+
+ private:
+  Tensor tensor_;
+  int64_t number_ = 0;
+  SourceLocation at_;
+};
+
 // tensor<float>({1, 2, 3, 4}, {2, 2})
 template <class T>
-Tensor tensor(std::initializer_list<T> elements, const Shape& shape) {
-  return Tensor(std::span<const T>(elements.begin(), elements.size()), shape);
+Tensor tensor(std::initializer_list<T> elements, const Shape& shape, SourceLocation at = here()) {
+  return Tensor(std::span<const T>(elements.begin(), elements.size()), shape, at);
 }
 
 // vector({0, 1, 2}) is of int32, vector<float>({0, 1, 2}) of float32.
 template <class T>
-Tensor vector(std::initializer_list<T> elements) {
-  return tensor(elements, {static_cast<int64_t>(elements.size())});
+Tensor vector(std::initializer_list<T> elements, SourceLocation at = here()) {
+  return tensor(elements, {static_cast<int64_t>(elements.size())}, at);
 }
 
 // matrix<float>({{1, 2}, {3, 4}})
 template <class T>
-Tensor matrix(std::initializer_list<std::initializer_list<T>> rows) {
+Tensor matrix(std::initializer_list<std::initializer_list<T>> rows, SourceLocation at = here()) {
   std::vector<T> elements;
   for (const auto& row : rows) {
     if (row.size() != rows.begin()->size()) {
-      throw Error(Code::kInvalidArgument, "matrix: its rows are of different lengths");
+      throw Error(Code::kInvalidArgument, "matrix: its rows are of different lengths", at);
     }
     elements.insert(elements.end(), row.begin(), row.end());
   }
   const Shape shape = {static_cast<int64_t>(rows.size()),
                        static_cast<int64_t>(rows.size() ? rows.begin()->size() : 0)};
-  return Tensor(std::span<const T>(elements), shape);
+  return Tensor(std::span<const T>(elements), shape, at);
 }
 
 }  // namespace tenon

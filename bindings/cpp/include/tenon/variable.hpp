@@ -15,37 +15,37 @@ struct VariableOptions {
 class Variable {
  public:
   // Takes its dtype, shape and device from its first value.
-  explicit Variable(const Tensor& initial, const VariableOptions& options = {})
-      : handle_(detail::make<Shared>([&](tenon_variable** out) {
+  explicit Variable(const Tensor& initial, const VariableOptions& options = {},
+                    SourceLocation at = here())
+      : handle_(detail::make<Shared>(at, [&](tenon_variable** out) {
           tenon_variable_options c_options = TENON_VARIABLE_OPTIONS_DEFAULT;
           c_options.trainable = options.trainable;
           c_options.name = detail::c_text(options.name);
-          return tenon_variable_create(current_scope(), initial.get(), &c_options, out);
+          return tenon_variable_create(current_scope(at), initial.get(), &c_options, out);
         })) {}
 
   static Variable share(tenon_variable* variable) { return Variable(Shared::share(variable)); }
 
   // What it holds; a later assignment does not change what was read.
-  Tensor read() const {
+  Tensor read(SourceLocation at = here()) const {
     tenon_tensor* value = nullptr;
-    check(tenon_variable_read(current_scope(), get(), &value));
+    check(tenon_variable_read(current_scope(at), get(), &value), at);
     return Tensor::adopt(value);
   }
   // So that a variable is read where it stands in a formula: w * x + b.
   operator Tensor() const { return read(); }
 
   // Stores a value, not its history: no gradient passes through it.
-  void assign(const Tensor& value) const {
-    check(tenon_variable_assign(current_scope(), get(), value.get()));
+  void assign(const Tensor& value, SourceLocation at = here()) const {
+    check(tenon_variable_assign(current_scope(at), get(), value.get()), at);
   }
 
   // Adds to what it holds, or subtracts from it; w += x and w -= x do the same.
-  void assign_add(const Tensor& value) const;
-  void assign_sub(const Tensor& value) const;
+  void assign_add(const Tensor& value, SourceLocation at = here()) const;
+  void assign_sub(const Tensor& value, SourceLocation at = here()) const;
 
   // Of its value, as Tensor::operator[].
-  Tensor operator[](int64_t index) const;
-  Tensor operator[](const Tensor& index) const;
+  Tensor operator[](const Index& index) const;
 
   DType dtype() const { return tenon_variable_dtype(get()); }
   std::span<const int64_t> shape() const {

@@ -1,0 +1,76 @@
+// Ops whose sizes are computed: tensors in place of the numbers of an attribute struct.
+//
+//   const Tensor n = shape(x)[0];
+//   dynamic_reshape(y, stack({n, 2}));
+//
+// In a traced function, sizes that are computed from shape() stay symbolic, so that one trace
+// serves all of them (tenon/call.h lists the ops). The values of other tensors are read when the
+// function runs, for which the host waits.
+
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <tenon/control.hpp>
+#include <tenon/operators.hpp>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+using SizeArguments = std::initializer_list<std::pair<std::string_view, Tensor>>;
+
+// Calls an op by its number with an attribute struct of the C ABI, or nullptr, and sizes for some
+// of its attributes: call_sized(TENON_OP_random_uniform, nullptr, {{"shape", shape(x)}}, {low,
+// high}).
+inline std::vector<Tensor> call_sized(uint32_t op, const void* attrs, SizeArguments sizes,
+                                      std::initializer_list<Tensor> inputs, size_t n_outputs = 1) {
+  std::vector<tenon_size_argument> arguments;
+  for (const auto& [name, value] : sizes) {
+    arguments.push_back({.attribute = detail::c_text(name), .sizes = value.get()});
+  }
+  std::vector<tenon_tensor*> given, taken(n_outputs);
+  for (const Tensor& input : inputs) given.push_back(input.get());
+  check(tenon_call_sized(current_scope(), op, attrs, arguments.data(), arguments.size(),
+                         given.data(), given.size(), taken.data(), taken.size()));
+  std::vector<Tensor> outputs;
+  for (tenon_tensor* output : taken) outputs.push_back(Tensor::adopt(output));
+  return outputs;
+}
+
+// `sizes` is an int64 of one axis in each of these.
+inline Tensor dynamic_full(const Tensor& sizes, const Tensor& value, DType dtype) {
+  return call_sized(TENON_OP_fill, nullptr, {{"shape", sizes}}, {cast(value, {.to = dtype})})[0];
+}
+inline Tensor dynamic_zeros(const Tensor& sizes, DType dtype = kFloat32) {
+  return dynamic_full(sizes, 0, dtype);
+}
+inline Tensor dynamic_ones(const Tensor& sizes, DType dtype = kFloat32) {
+  return dynamic_full(sizes, 1, dtype);
+}
+inline Tensor dynamic_iota(const Tensor& sizes, const IotaAttrs& attrs = {}) {
+  const tenon_iota_attrs c_attrs = attrs.c();
+  return call_sized(TENON_OP_iota, &c_attrs, {{"shape", sizes}}, {})[0];
+}
+inline Tensor dynamic_broadcast_to(const Tensor& x, const Tensor& sizes) {
+  return call_sized(TENON_OP_broadcast_to, nullptr, {{"shape", sizes}}, {x})[0];
+}
+// One of the sizes may be the constant -1, which is inferred.
+inline Tensor dynamic_reshape(const Tensor& x, const Tensor& sizes) {
+  return call_sized(TENON_OP_reshape, nullptr, {{"shape", sizes}}, {x})[0];
+}
+// `starts` and `ends` are int64 of one axis, with an element for each of the axes.
+inline Tensor dynamic_slice(const Tensor& x, const Tensor& starts, const Tensor& ends,
+                            const SliceAttrs& attrs = {}) {
+  const tenon_slice_attrs c_attrs = attrs.c();
+  return call_sized(TENON_OP_slice, &c_attrs, {{"starts", starts}, {"ends", ends}}, {x})[0];
+}
+
+// Of the shape and dtype of x.
+inline Tensor full_like(const Tensor& x, const Tensor& value) {
+  return dynamic_full(shape(x), value, x.dtype());
+}
+inline Tensor zeros_like(const Tensor& x) { return full_like(x, 0); }
+inline Tensor ones_like(const Tensor& x) { return full_like(x, 1); }
+
+}  // namespace tenon

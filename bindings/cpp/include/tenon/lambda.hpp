@@ -1,0 +1,155 @@
+// Lambdas of tensors: how they are called with a list of tensors, and what they may return.
+
+#pragma once
+
+#include <array>
+#include <tenon/gradients.hpp>
+#include <tenon/statics.hpp>
+#include <tuple>
+
+namespace tenon {
+namespace detail {
+
+// ---- calls
+
+template <class F, size_t... I>
+auto call_with_span(const F& f, [[maybe_unused]] std::span<const Tensor> in,
+                    std::index_sequence<I...>) {
+  return f(in[I]...);
+}
+
+template <class F, size_t... I>
+constexpr bool takes_tensors(std::index_sequence<I...>) {
+  return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...>;
+}
+template <class F, size_t... I>
+constexpr bool takes_statics(std::index_sequence<I...>) {
+  return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...,
+                             const Statics&>;
+}
+// Whether f takes N tensors, with static arguments after them or without.
+template <class F, size_t N>
+inline constexpr bool takes = takes_tensors<F>(std::make_index_sequence<N>()) ||
+                              takes_statics<F>(std::make_index_sequence<N>());
+
+template <class F, size_t... I>
+auto call_with_statics(const F& f, [[maybe_unused]] std::span<const Tensor> in,
+                       const Statics& statics, std::index_sequence<I...> all) {
+  if constexpr (takes_tensors<F>(all)) {
+    return f(in[I]...);
+  } else {
+    return f(in[I]..., statics);
+  }
+}
+
+template <class F, size_t N>
+using ResultOf = decltype(call_with_statics(
+    std::declval<const F&>(), {}, std::declval<const Statics&>(), std::make_index_sequence<N>()));
+
+// ---- results: a tensor, a vector, array, pair or tuple of tensors, or nothing
+
+template <class T>
+concept TensorTuple = requires {
+  std::tuple_size<T>::value;
+};
+
+template <class Result>
+std::vector<Tensor> as_tensors(Result&& result) {
+  using R = std::remove_cvref_t<Result>;
+  if constexpr (std::is_convertible_v<Result, Tensor>) {
+    return {Tensor(std::forward<Result>(result))};
+  } else if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
+    return std::forward<Result>(result);
+  } else {
+    static_assert(TensorTuple<R>,
+                  "the code must return a tensor, a std::vector, std::array, std::pair or "
+                  "std::tuple of tensors, or nothing");
+    return std::apply([](const auto&... each) { return std::vector<Tensor>{Tensor(each)...}; },
+                      std::forward<Result>(result));
+  }
+}
+
+// What a Tensor, a TensorList, a Variable or a number that code returned is for its caller.
+template <class T>
+using Given = std::conditional_t<std::is_convertible_v<Tensor, T>, T, Tensor>;
+
+template <class T>
+struct GivenTuple;
+template <class T, size_t N>
+struct GivenTuple<std::array<T, N>> {
+  using Type = std::array<Given<T>, N>;
+};
+template <class A, class B>
+struct GivenTuple<std::pair<A, B>> {
+  using Type = std::pair<Given<A>, Given<B>>;
+};
+template <class... T>
+struct GivenTuple<std::tuple<T...>> {
+  using Type = std::tuple<Given<T>...>;
+};
+
+// The outputs of a call in the form in which its code returns them; a vector for no outputs.
+template <class Result>
+auto as_result(std::vector<Tensor> outputs) {
+  using R = std::remove_cvref_t<Result>;
+  if constexpr (std::is_void_v<R> || std::is_same_v<R, std::vector<Tensor>>) {
+    return outputs;
+  } else if constexpr (std::is_convertible_v<R, Tensor>) {
+    return Given<R>(std::move(outputs.at(0)));
+  } else {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return typename GivenTuple<R>::Type{std::move(outputs.at(I))...};
+    }
+    (std::make_index_sequence<std::tuple_size_v<R>>());
+  }
+}
+
+// Calls f with as many tensors as there are, if it takes so many.
+template <size_t N = 0, class F>
+std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in, const Statics& statics) {
+  constexpr size_t kMost = 16;
+  if constexpr (takes<F, N>) {
+    if (in.size() == N) {
+      constexpr auto kAll = std::make_index_sequence<N>();
+      if constexpr (std::is_void_v<ResultOf<F, N>>) {
+        call_with_statics(f, in, statics, kAll);
+        return {};
+      } else {
+        return as_tensors(call_with_statics(f, in, statics, kAll));
+      }
+    }
+  }
+  if constexpr (N < kMost) {
+    return call_by_count<N + 1>(f, in, statics);
+  } else {
+    throw Error(Code::kInvalidArgument,
+                "function: it does not take " + std::to_string(in.size()) + " tensors", {});
+  }
+}
+
+// ---- arguments
+
+template <class T>
+concept IsArgument = std::is_convertible_v<const T&, Tensor> || std::is_same_v<T, Statics>;
+
+// The arguments of a call: tensors, and static arguments after them or none.
+class Arguments {
+ public:
+  template <class... Rest>
+  explicit Arguments(const Input& first, const Rest&... rest) : tensors_{first.tensor()} {
+    (add(rest), ...);
+  }
+
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  const Statics& statics() const { return statics_; }
+
+ private:
+  void add(const Tensor& x) { tensors_.push_back(x); }
+  void add(const Statics& statics) { statics_ = statics; }
+
+  std::vector<Tensor> tensors_;
+  Statics statics_;
+};
+
+}  // namespace detail
+}  // namespace tenon
