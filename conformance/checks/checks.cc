@@ -77,7 +77,7 @@ Accumulation accumulation(const Environment& env, const Problem& problem, size_t
     // Of products and means ones tell nothing: as many as inputs become one.
     const double k = std::max({1.0, factors, product ? 1.0 : static_cast<double>(terms[i])});
     const Real scale = product ? real_abs(oracle[i]) : sizes[i];
-    result.slack.push_back(accumulation_bound(k, scale, dtype));
+    result.slack.push_back(accumulation_bound(product ? k : roundings_of_sum(k), scale, dtype));
     total += k;
     size += scale;
   }
@@ -142,7 +142,7 @@ Finding judge_plain(const Environment& env, const Problem& problem) {
 Finding judge_values(const Environment& env, const Problem& problem,
                      const std::vector<Result>& got) {
   Finding finding;
-  const OpFacts& op = *problem.op;
+  const OpFacts op = facts_of(problem);
   const Right right(env, problem);
   const auto types = env.oracle.infer(problem);
   for (size_t i = 0; i < got.size() && i < right.n_outputs(); ++i) {

@@ -1,5 +1,7 @@
 // Lines that are longer than what a device may go along at once: counters of 16 bits, the 65,535
-// iterations after which a driver ends loops, the parts that long lines are cut into.
+// iterations after which a driver ends loops, the parts that long lines are cut into. And sums of a
+// million equal terms, whose roundings all go the same way for a while: a serial sum in float32 is
+// off by a hundredth, 26 times as much as the bound of a sum in blocks allows.
 
 #include <algorithm>
 
@@ -10,6 +12,8 @@ namespace {
 
 constexpr int64_t kLong = 100003;
 constexpr int64_t kSide = 317;  // Of a square of about as many elements.
+constexpr int64_t kMillion = 1 << 20;
+constexpr int64_t kWide = 1024;  // Of a square of that many.
 
 struct Line {
   const char* op;
@@ -17,6 +21,33 @@ struct Line {
   std::vector<Sizes> shapes;  // Of the inputs.
   int64_t bound = 0;          // Of the input that has indices, the second one.
 };
+
+// Sums of a million terms each, all of them kTerm.
+constexpr double kTerm = 0.1;
+const std::vector<Line>& long_sums() {
+  static const Sizes square = {1, 1, kWide, kWide};
+  static const AttrValues window = {{"kernel_shape", Sizes{kWide, kWide}}};
+  static const AttrValues one_tap = {{"shape", Sizes{1, 1, 1, 1}}};
+  static const std::vector<Line> all = {
+      {"sum", {}, {{kMillion}}},
+      {"sum", {{"axes", Sizes{0}}}, {{kMillion, 3}}},
+      {"mean", {}, {{kMillion}}},
+      {"cumsum", {}, {{kMillion}}},
+      {"cumsum", {{"axis", 0}, {"reverse", true}}, {{kMillion, 2}}},
+      {"matmul", {}, {{1, kMillion}, {kMillion, 1}}},
+      {"matmul", {}, {{7, kMillion}, {kMillion, 9}}},
+      {"gemm", {{"trans_a", true}}, {{kMillion, 2}, {kMillion, 2}}},
+      {"conv", {}, {square, square}},
+      {"conv_backward_filter", one_tap, {square, square}},
+      {"conv_backward_filter", one_tap, {{64, 1, 128, 128}, {64, 1, 128, 128}}},
+      {"window_sum", window, {square}},
+      {"window_sum", {{"kernel_shape", Sizes{kMillion, 1}}}, {{1, 1, kMillion, 1}}},
+      {"scatter_elements", {{"reduction", "add"}}, {{2}, {kMillion}, {kMillion}}, 1},
+      {"scatter_nd", {{"reduction", "add"}}, {{3, 2}, {kMillion, 1}, {kMillion, 2}}, 1},
+      {"segment_reduce", {{"num_segments", 2}}, {{kMillion}, {kMillion}}, 1},
+  };
+  return all;
+}
 
 const std::vector<Line>& lines() {
   static const Sizes square = {1, 1, kSide, kSide};
@@ -64,11 +95,11 @@ bool has_lines(const Environment&, const Claim& claim) {
                                 [&](const Line& line) { return claim.op->name == line.op; });
 }
 
-// Floats are positive: among terms that cancel each other, those that are left out are hidden by
-// what the rounding of so many is allowed.
-std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
+// Floats are at least `low` and below `high`.
+std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
+                                 const std::vector<Line>& lines, double low, double high) {
   std::vector<Problem> problems;
-  for (const Line& line : lines()) {
+  for (const Line& line : lines) {
     if (claim.op->name != line.op || claim.inputs.size() < line.shapes.size()) continue;
     Problem problem;
     problem.op = claim.op;
@@ -77,12 +108,28 @@ std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
       const bool is_index = line.bound > 0 && i == 1;
       Operand x = is_index ? indices(claim.inputs[i], line.shapes[i], line.bound, env.seed)
                            : plain(claim.inputs[i], line.shapes[i], env.seed + i);
-      if (is_float(x.dtype)) x.fill.low = 0.5;
+      if (is_float(x.dtype)) x.fill.low = low, x.fill.high = high;
       problem.inputs.push_back(std::move(x));
     }
     problems.push_back(std::move(problem));
   }
   return problems;
+}
+
+// Floats are positive: among terms that cancel each other, those that are left out are hidden by
+// what the rounding of so many is allowed.
+std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
+  return problems_of(env, claim, lines(), 0.5, 1);
+}
+
+bool has_long_sums(const Environment&, const Claim& claim) {
+  const auto& all = long_sums();
+  return !claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32 &&
+         std::any_of(all.begin(), all.end(),
+                     [&](const Line& line) { return claim.op->name == line.op; });
+}
+std::vector<Problem> sum_problems(const Environment& env, const Claim& claim) {
+  return problems_of(env, claim, long_sums(), kTerm, kTerm);
 }
 
 Finding test_long(const Environment& env, const Problem& problem) {
@@ -95,6 +142,8 @@ std::vector<Check> long_line_checks() {
   return {
       {"long_lines", 2, "Lines of a hundred thousand elements, updates or products.", has_lines,
        long_problems, test_long},
+      {"long_sums", 2, "Sums of a million terms, whose error a serial sum in float32 exceeds.",
+       has_long_sums, sum_problems, test_long},
   };
 }
 

@@ -76,7 +76,7 @@ bool has_subnormals(const Problem& problem) {
 }
 
 Right::Right(const Environment& env, const Problem& problem) : env_(env), problem_(problem) {
-  const OpFacts& op = *problem.op;
+  const OpFacts op = facts_of(problem);
   const bool is_fma = op.name == "fma";
   const auto run = [&](const Problem& own) {
     if (op.numeric == "exact") return env.oracle.run(own);

@@ -142,6 +142,14 @@ Bound class_bound(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_f
 
 }  // namespace
 
+OpFacts facts_of(const Problem& problem) {
+  OpFacts op = *problem.op;
+  if (op.name.starts_with("scatter_") && problem.attr("reduction").text() != "add") {
+    op.numeric = "exact";
+  }
+  return op;
+}
+
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                double k) {
   Bound bound = class_bound(op, dtype, profile, device, k);
@@ -210,6 +218,8 @@ double accumulator_roundoff(tenon_dtype dtype) {
   const int precision = std::max(facts(dtype).precision, 24);
   return std::ldexp(1.0, -precision);
 }
+
+double roundings_of_sum(double k) { return std::min(k, 4096 + 2 * std::sqrt(k)); }
 
 Real accumulation_bound(double k, Real size, tenon_dtype dtype) {
   const double ku = k * accumulator_roundoff(dtype);

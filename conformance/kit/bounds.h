@@ -23,6 +23,10 @@ struct Bound {
   bool flushes = false;      // A subnormal result may be a zero of either sign.
 };
 
+// The facts of the problem's op, with the numeric class that it has for these attributes: of
+// scatters, only sums of floats accumulate.
+OpFacts facts_of(const Problem& problem);
+
 // What an output of `dtype` is held to. Each element of a composite's result depends on about `k`
 // others.
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
@@ -53,8 +57,12 @@ Problem flushed(const Problem& problem);
 // The unit roundoff of what a device adds up in: float32 for the half types, else the dtype itself.
 double accumulator_roundoff(tenon_dtype dtype);
 
-// The bound on a sum of k terms whose absolute values add up to `size`, beside the rounding of the
-// result: 1.01 gamma_k size.
+// How many roundings an element of a sum of k terms may go through: no more than 4096 terms, and
+// the square root of k blocks of them, are added one after another, twice over.
+double roundings_of_sum(double k);
+
+// The bound on what goes through k roundings and has terms whose absolute values add up to `size`,
+// beside the rounding of the result: 1.01 gamma_k size.
 Real accumulation_bound(double k, Real size, tenon_dtype dtype);
 
 }  // namespace tenon_kit

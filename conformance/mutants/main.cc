@@ -7,12 +7,12 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <thread>
 
 #include "conformance/kit/json.h"
 #include "conformance/mutants/hunt.h"
+#include "conformance/report/report_text.h"
 
 namespace tenon_kit {
 namespace {
@@ -188,9 +188,9 @@ int run(Options& options) {
   if (!options.json.empty()) {
     Json rows = Json::array();
     for (const Outcome& outcome : outcomes) rows.push_back(to_json(outcome));
-    std::ofstream(options.json) << Json{{"summary", sum.text()}, {"mutants", rows}}.dump(1) << "\n";
+    write_file(options.json, Json{{"summary", sum.text()}, {"mutants", rows}}.dump(1) + "\n");
   }
-  if (!options.html.empty()) std::ofstream(options.html) << mutants_page(outcomes, sum.text());
+  if (!options.html.empty()) write_file(options.html, mutants_page(outcomes, sum.text()));
   return sum.passed() ? 0 : 1;
 }
 

@@ -18,6 +18,7 @@
 
 #include "conformance/onnx/amend.h"
 #include "conformance/onnx/host_values.h"
+#include "files/atomic_file.h"
 
 namespace tenon::conformance {
 namespace {
@@ -171,7 +172,9 @@ class ModelFunction {
     static std::atomic<int> n_files = 0;
     const fs::path file = fs::temp_directory_path() /
                           fmt::format("tenon_{}_{}_{}.onnx", ::getpid(), ++n_files, test.name);
-    std::ofstream(file, std::ios::binary) << model;
+    tenon_files::AtomicFile written(file.string());
+    written.write(model);
+    if (!written.finish()) throw std::runtime_error(file.string() + " cannot be written");
     try {
       program_.emplace(file.string());
       fs::remove(file);

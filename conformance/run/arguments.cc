@@ -3,8 +3,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
+#include <cstring>
 #include <stdexcept>
+
+#include "files/atomic_file.h"
 
 namespace tenon_kit {
 namespace {
@@ -77,8 +79,9 @@ void check_profile(Profile profile, tenon_features features, const std::string& 
 }
 
 void check_writable(const std::string& path) {
-  std::ofstream file(path, std::ios::app);
-  if (!file) throw std::runtime_error("cannot write " + path);
+  const tenon_files::AtomicFile file(path);  // Leaves what is there.
+  if (file.error() == 0) return;
+  throw std::runtime_error("cannot write " + path + ": " + std::strerror(file.error()));
 }
 
 bool matches(const std::string& text, const std::string& pattern) {

@@ -33,8 +33,9 @@ Instance::Instance(const tenon_host* host, const tenon_instance_options& options
     : tenon_sdk::Instance(host, options), pool(options.threads) {}
 
 tenon_device_properties Instance::describe() const {
-  static const std::string name = processor("model name", kArchitecture);
-  static const std::string vendor = processor("vendor_id", kArchitecture);
+  // Never destroyed: a program's static objects may open devices in their destructors.
+  static const std::string& name = *new std::string(processor("model name", kArchitecture));
+  static const std::string& vendor = *new std::string(processor("vendor_id", kArchitecture));
   struct sysinfo system {};
   sysinfo(&system);
   return {.kind = TENON_DEVICE_CPU,

@@ -2,6 +2,7 @@
 // zero or scatters nothing, and is reported; a negative one counts from the end.
 
 #include <algorithm>
+#include <vector>
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
@@ -66,6 +67,23 @@ void copy_first(const tenon_launch& launch) {
   walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
 }
 
+// Sums of floats that updates join: of float32 and halves as float64, and rounded once, at the end.
+template <class T>
+class Sums {
+ public:
+  explicit Sums(const tenon_view& out) : y_(data<T>(out)) {
+    for (int64_t i = 0; i < tenon_sdk::count(out); ++i) sums_.push_back(widen<Wide<T>>(y_[i]));
+  }
+  void add(int64_t at, T update) { sums_[static_cast<size_t>(at)] += widen<Wide<T>>(update); }
+  void round() const {
+    for (size_t i = 0; i < sums_.size(); ++i) y_[i] = narrow<T>(sums_[i]);
+  }
+
+ private:
+  T* const y_;
+  std::vector<Wide<T>> sums_;
+};
+
 template <class T>
 using Update = T (*)(T old, T update);
 
@@ -98,13 +116,26 @@ Update<T> update_function(int32_t reduction) {
   return nullptr;
 }
 
-// Calls make(update) with the function for the reduction, for the C++ type of `dtype`.
+// For the C++ type of `dtype`.
 template <class Make>
 Prepared scatter_kernel(tenon_dtype dtype, int32_t reduction, Make&& make) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Prepared {
     const Update<T> update = update_function<T>(reduction);
     if (update == nullptr) return tenon_sdk::refuse("no such reduction for this dtype");
-    return make(update);
+    const auto scatter = make(Type<T>());  // scatter(launch, put), which calls put(place, update).
+    return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
+      const tenon_view& out = launch.outputs[0];
+      copy_first<T>(launch);
+      if constexpr (kIsFloat<T>) {
+        if (reduction == TENON_SCATTER_REDUCTION_ADD) {
+          Sums<T> sums(out);
+          scatter(launch, [&](int64_t to, T u) { sums.add(to, u); });
+          return sums.round();
+        }
+      }
+      T* y = data<T>(out);
+      scatter(launch, [&](int64_t to, T u) { y[to] = update(y[to], u); });
+    });
   });
 }
 
@@ -186,14 +217,12 @@ Prepared prepare_gather_nd(const Request& request) {
 Prepared prepare_scatter_elements(const Request& request) {
   const auto attrs = request.attrs<tenon_scatter_elements_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  const auto make = [axis]<class T>(Update<T> update) {
-    return tenon_sdk::kernel(kTraits, [axis, update](const tenon_launch& launch) {
-      copy_first<T>(launch);
+  const auto make = [axis]<class T>(Type<T>) {
+    return [axis](const tenon_launch& launch, const auto& put) {
       const tenon_view& indices = launch.inputs[1];
       const tenon_view& updates = launch.inputs[2];
       const tenon_view& out = launch.outputs[0];
       const T* u = data<const T>(updates);
-      T* y = data<T>(out);
       const IndexReader index(indices);
       Strides others(out);
       others.values[axis] = 0;
@@ -202,24 +231,21 @@ Prepared prepare_scatter_elements(const Request& request) {
       walk.elements([&](const auto& at) {
         const int64_t i = checked(launch, index[at[0]], out.sizes[axis]);
         if (i < 0) return;
-        T& to = y[at[2] + i * out.strides[axis]];
-        to = update(to, u[at[1]]);
+        put(at[2] + i * out.strides[axis], u[at[1]]);
       });
-    });
+    };
   };
   return scatter_kernel(request.input(0).dtype, attrs.reduction, make);
 }
 
 Prepared prepare_scatter_nd(const Request& request) {
-  const auto make = []<class T>(Update<T> update) {
-    return tenon_sdk::kernel(kTraits, [update](const tenon_launch& launch) {
-      copy_first<T>(launch);
+  const auto make = []<class T>(Type<T>) {
+    return [](const tenon_launch& launch, const auto& put) {
       const tenon_view& indices = launch.inputs[1];
       const tenon_view& updates = launch.inputs[2];
       const tenon_view& out = launch.outputs[0];
       const Tuples tuples{launch, out, 0};
       const T* u = data<const T>(updates);
-      T* y = data<T>(out);
       const size_t whole = tuples.size;
       const int64_t* update_strides = updates.strides;
       const Walk<2> outer(tuples.rank, indices.sizes, {strides_of(indices), update_strides});
@@ -229,12 +255,9 @@ Prepared prepare_scatter_nd(const Request& request) {
       outer.elements([&](const auto& tuple) {
         int64_t to = 0;
         if (!tuples.add_offset(tuple[0], out.strides, to)) return;
-        inner.elements([&](const auto& at) {
-          T& target = y[to + at[1]];
-          target = update(target, u[tuple[1] + at[0]]);
-        });
+        inner.elements([&](const auto& at) { put(to + at[1], u[tuple[1] + at[0]]); });
       });
-    });
+    };
   };
   const int32_t reduction = request.attrs<tenon_scatter_nd_attrs>().reduction;
   return scatter_kernel(request.input(0).dtype, reduction, make);

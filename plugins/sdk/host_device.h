@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <string>
@@ -81,14 +82,16 @@ template <class Derived>
 tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                     tenon_instance_p** out_instance) {
   *out_instance = nullptr;
-  if (TENON_SDK_HAS(*options, n_options) && options->n_options > 0) {
-    const std::string key(text(options->option_keys[0]));
-    return Host(host).error(TENON_INVALID_ARGUMENT, "there is no option '" + key + "'");
-  }
   try {
+    if (TENON_SDK_HAS(*options, n_options) && options->n_options > 0) {
+      const std::string key(text(options->option_keys[0]));
+      return Host(host).error(TENON_INVALID_ARGUMENT, "there is no option '" + key + "'");
+    }
     Instance* const made = new Derived(host, *options);
     *out_instance = reinterpret_cast<tenon_instance_p*>(made);
     return nullptr;
+  } catch (const std::bad_alloc&) {
+    return Host(host).error(TENON_OUT_OF_MEMORY, "no memory to open the plugin");
   } catch (const std::exception& error) {
     return Host(host).error(TENON_UNAVAILABLE, error.what());
   }
@@ -115,8 +118,12 @@ inline void close_device(tenon_device_p* device) { delete &from_c(device); }
 
 inline tenon_error* describe_device(tenon_device_p* device,
                                     tenon_device_properties* out_properties) {
-  fill_struct(out_properties, from_c(device).instance.describe());
-  return nullptr;
+  try {
+    fill_struct(out_properties, from_c(device).instance.describe());
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return from_c(device).error(TENON_OUT_OF_MEMORY, "no memory to describe the device");
+  }
 }
 
 inline tenon_error* make_buffer(HostDevice& device, void* data, uint64_t size, bool imported,
@@ -136,7 +143,10 @@ inline tenon_error* allocate(tenon_device_p* self, uint64_t size, tenon_buffer_p
     data = ::operator new(static_cast<size_t>(size), kAlignment, std::nothrow);
   }
   if (!data) {
-    return device.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) + " bytes");
+    char message[64];
+    std::snprintf(message, sizeof message, "cannot allocate %llu bytes",
+                  static_cast<unsigned long long>(size));
+    return device.error(TENON_OUT_OF_MEMORY, message);
   }
   if (tenon_error* error = make_buffer(device, data, size, false, out_buffer)) {
     ::operator delete(data, kAlignment);

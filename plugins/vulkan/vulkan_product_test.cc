@@ -1,5 +1,6 @@
 // Products of matrices: whichever way sizes choose, each element has the bits of the sum of its
-// products in their order, every step rounded. A loop on the host says what these are.
+// products in their order, every step rounded, or of the sums of chains of them where there are
+// many. A loop on the host says what these are.
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "plugins/vulkan/kernels/product.h"
 #include "plugins/vulkan/testing/products.h"
 
 namespace tenon_vulkan::testing {
@@ -286,6 +288,19 @@ TEST_F(VulkanProducts, OfManyStepsAreSumsOfPartsOnGpus) {
       expect_elements(wide.bytes, expected(product, wide_a, wide_b, steps));
     }
   }
+}
+
+// Chains of sums that are too large to be kept side by side are added as they come.
+TEST_F(VulkanProducts, OfManySumsOfManyStepsAddChainsOneByOne) {
+  const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
+  if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  const Product product = {.matrices = 1, .rows = 1030, .deep = 4100, .columns = 512};
+  const ProductSizes sizes = {product.matrices, product.rows, product.columns, product.deep};
+  EXPECT_EQ(parts_of_sums(capabilities_of(bench.device()), TENON_FLOAT32, sizes).at_once, 1);
+  const std::vector<float> a = drawn(product.matrices * product.rows * product.deep, 1);
+  const std::vector<float> b = drawn(product.matrices * product.deep * product.columns, 2);
+  const Result y = multiplied(bench, product, bytes_of(a), bytes_of(b));
+  expect_elements(y.bytes, expected(product, a, b, 4096));
 }
 
 // As many tiles as large ones need.

@@ -35,18 +35,26 @@ void batch_norm_train(const Pool& pool, const tenon_launch& launch,
         for (int64_t c = begin; c < end; ++c) {
           const Elements<T> channel{data<const T>(view) + c * stride_of(view, 1), axes, n};
           const T mean = channel.mean(reducer);
-          const T variance = channel.variance(reducer, mean);
-          const T inv_std = 1 / std::sqrt(variance + static_cast<T>(attrs.epsilon));
+          const auto squares =
+              channel.mean_square(reducer, attrs.epsilon, [mean](T x) { return x - mean; });
+          const T factor = squares.factor, variance = squares.mean / factor / factor;
+          const T inv_std = squares.inverse_root(attrs.epsilon);
           put(1, c, kept * parameter(3, c) + rest * mean);
           put(2, c, kept * parameter(4, c) + rest * variance);
           put(3, c, mean);
-          put(4, c, inv_std);
+          put(4, c, inv_std * factor);
 
           const T scale = inv_std * parameter(1, c), bias = parameter(2, c);
           for (int64_t image = 0; image < view.sizes[0]; ++image) {
-            channel.map(image * area, (image + 1) * area,
-                        data<T>(launch.outputs[0]) + (image * channels + c) * area,
-                        [=](T x, int64_t) { return (x - mean) * scale + bias; });
+            T* const to = data<T>(launch.outputs[0]) + (image * channels + c) * area;
+            const int64_t first = image * area;
+            if (factor == 1) {
+              channel.map(first, first + area, to,
+                          [=](T x, int64_t) { return (x - mean) * scale + bias; });
+            } else {
+              channel.map(first, first + area, to,
+                          [=](T x, int64_t) { return (x - mean) * factor * scale + bias; });
+            }
           }
         }
       });

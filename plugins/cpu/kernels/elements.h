@@ -5,6 +5,7 @@
 
 #include "plugins/cpu/kernels/axes.h"
 #include "plugins/cpu/kernels/reduce.h"
+#include "plugins/cpu/kernels/square_scale.h"
 
 namespace tenon_cpu {
 
@@ -34,26 +35,50 @@ struct Elements {
   // The mean of f(element), summed in the order of reduce.h; NaN for no elements.
   template <class Function>
   T mean(const Reducer& reducer, const Function& f) const {
-    alignas(64) T tile[kReduceBlock];
-    const auto block = [&](int64_t begin) {
-      const int64_t end = std::min(begin + kReduceBlock, n);
-      map(begin, end, tile, [&](T element, int64_t) { return f(element); });
-      T sum;
-      reducer.block(tile, static_cast<size_t>(end - begin), &sum);
-      return sum;
-    };
-    if (n <= kReduceBlock) return block(0) / static_cast<T>(n);
+    if (n <= kReduceBlock) return block_sum(reducer, 0, f) / static_cast<T>(n);
     BlockTree<T> tree(reducer);
-    for (int64_t begin = 0; begin < n; begin += kReduceBlock) tree.add(block(begin));
+    for (int64_t begin = 0; begin < n; begin += kReduceBlock) {
+      tree.add(block_sum(reducer, begin, f));
+    }
     return tree.result() / static_cast<T>(n);
+  }
+  // The sum of f(element) over the block of reduce.h that begins there.
+  template <class Function>
+  T block_sum(const Reducer& reducer, int64_t begin, const Function& f) const {
+    alignas(64) T tile[kReduceBlock];
+    const int64_t end = std::min(begin + kReduceBlock, n);
+    map(begin, end, tile, [&](T element, int64_t) { return f(element); });
+    T sum;
+    reducer.block(tile, static_cast<size_t>(end - begin), &sum);
+    return sum;
   }
 
   T mean(const Reducer& reducer) const {
     return mean(reducer, [](T element) { return element; });
   }
-  // Of the population, around a mean that is known.
-  T variance(const Reducer& reducer, T around) const {
-    return mean(reducer, [around](T element) { return (element - around) * (element - around); });
+  // Of f(element), where epsilon is added to the mean. NaN stays.
+  template <class Function>
+  MeanSquare<T> mean_square(const Reducer& reducer, double epsilon, const Function& f) const {
+    const T ordinary = mean(reducer, [&](T element) { return f(element) * f(element); });
+    if (SquareScale<T>::is_exact(ordinary, epsilon)) return {T{1}, ordinary};
+    const T factor = SquareScale<T>::factor(largest(f), epsilon);
+    if (factor == 1) return {T{1}, ordinary};
+    return {factor, mean(reducer, [&](T element) {
+              const T scaled = f(element) * factor;
+              return scaled * scaled;
+            })};
+  }
+  // The largest magnitude of f(element); NaN if there is one.
+  template <class Function>
+  T largest(const Function& f) const {
+    T most = 0;
+    axes.runs(0, n, [&](int64_t offset, int64_t length) {
+      for (int64_t i = 0; i < length; ++i) {
+        const T size = std::abs(f(x[offset + i * axes.inner_stride()]));
+        if (size > most || size != size) most = size;
+      }
+    });
+    return most;
   }
 };
 

@@ -11,9 +11,14 @@ namespace {
 
 constexpr int64_t kGrain = 32 * 1024;  // Elements.
 
-template <class T>
-T inverse_root(T mean_square, double epsilon) {
-  return 1 / std::sqrt(mean_square + static_cast<T>(epsilon));
+// Calls write(distance), where distance(element) is how far it is from the mean, scaled.
+template <class T, class Write>
+void with_distance(T mean, T factor, const Write& write) {
+  if (factor == 1) {
+    write([=](T e) { return e - mean; });
+  } else {
+    write([=](T e) { return (e - mean) * factor; });
+  }
 }
 
 // A parameter as dense elements, one for each of a row whose axes are those of `x` from `axis` on.
@@ -73,15 +78,19 @@ void layer_norm(const Pool& pool, const tenon_launch& launch, size_t axis, doubl
   };
   for_each_row<T>(pool, x, axis, [&](int64_t i, const Elements<T>& row) {
     const T mean = row.mean(sum);
-    const T inv_std = inverse_root(row.variance(sum, mean), epsilon);
+    const auto variance = row.mean_square(sum, epsilon, [mean](T e) { return e - mean; });
+    const T inv_std = variance.inverse_root(epsilon);
     put(1, i, mean);
-    put(2, i, inv_std);
+    put(2, i, inv_std * variance.factor);
     T* const to = data<T>(launch.outputs[0]) + i * n;
-    if (has_input(launch, 2)) {
-      row.map(0, n, to, [=](T e, int64_t j) { return (e - mean) * inv_std * scale[j] + bias[j]; });
-    } else {
-      row.map(0, n, to, [=](T e, int64_t j) { return (e - mean) * inv_std * scale[j]; });
-    }
+    with_distance(mean, variance.factor, [&](const auto& distance) {
+      if (has_input(launch, 2)) {
+        row.map(0, n, to,
+                [=](T e, int64_t j) { return distance(e) * inv_std * scale[j] + bias[j]; });
+      } else {
+        row.map(0, n, to, [=](T e, int64_t j) { return distance(e) * inv_std * scale[j]; });
+      }
+    });
   });
 }
 
@@ -93,9 +102,12 @@ void rms_norm(const Pool& pool, const tenon_launch& launch, size_t axis, double 
   const RowParameter<T> scales(launch.inputs[1], x, axis, n);
   const T* const scale = scales.data();
   for_each_row<T>(pool, x, axis, [&](int64_t i, const Elements<T>& row) {
-    const T r = inverse_root(row.mean(sum, [](T e) { return e * e; }), epsilon);
-    row.map(0, n, data<T>(launch.outputs[0]) + i * n,
-            [=](T e, int64_t j) { return e * r * scale[j]; });
+    const auto squares = row.mean_square(sum, epsilon, [](T e) { return e; });
+    const T r = squares.inverse_root(epsilon);
+    with_distance(T{0}, squares.factor, [&](const auto& scaled) {
+      row.map(0, n, data<T>(launch.outputs[0]) + i * n,
+              [=](T e, int64_t j) { return scaled(e) * r * scale[j]; });
+    });
   });
 }
 
@@ -117,12 +129,15 @@ void group_norm(const Pool& pool, const tenon_launch& launch, int64_t groups, do
       const T* const from = data<const T>(x) + image * stride_of(x, 0) + first * stride_of(x, 1);
       const Elements<T> group{from, inside, n};
       const T mean = group.mean(sum);
-      const T inv_std = inverse_root(group.variance(sum, mean), epsilon);
+      const auto variance = group.mean_square(sum, epsilon, [mean](T e) { return e - mean; });
+      const T inv_std = variance.inverse_root(epsilon);
       for (int64_t c = 0; c < channels; ++c) {
         const T s = data<const T>(scale)[(first + c) * stride_of(scale, 0)];
         const T b = data<const T>(bias)[(first + c) * stride_of(bias, 0)];
-        group.map(c * area, (c + 1) * area, data<T>(launch.outputs[0]) + i * n + c * area,
-                  [=](T e, int64_t) { return (e - mean) * inv_std * s + b; });
+        with_distance(mean, variance.factor, [&](const auto& distance) {
+          group.map(c * area, (c + 1) * area, data<T>(launch.outputs[0]) + i * n + c * area,
+                    [=](T e, int64_t) { return distance(e) * inv_std * s + b; });
+        });
       }
     }
   });

@@ -4,8 +4,10 @@
 
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace tenon_cpu {
@@ -30,5 +32,100 @@ void sum_parts(int64_t begin, int64_t end, int64_t size, T* to, const Part& part
   sum_parts(middle, end, size, right.data(), part);
   for (int64_t i = 0; i < size; ++i) to[i] += right[static_cast<size_t>(i)];
 }
+
+// The same tree for parts that come one after another.
+template <class T>
+class PartSums {
+ public:
+  void add(T part) {
+    // Each trailing one of their number stands for a subtree that this part completes.
+    for (uint64_t n = n_++; (n & 1) != 0; n /= 2) part = static_cast<T>(subtrees_[--depth_] + part);
+    subtrees_[depth_++] = part;
+  }
+  // Of one part or more.
+  T total() const {
+    T sum = subtrees_[depth_ - 1];
+    for (size_t i = depth_ - 1; i-- > 0;) sum = static_cast<T>(subtrees_[i] + sum);
+    return sum;
+  }
+
+ private:
+  T subtrees_[64];
+  size_t depth_ = 0;
+  uint64_t n_ = 0;
+};
+
+// The same for parts of `size` sums side by side.
+template <class T>
+class PartTree {
+ public:
+  explicit PartTree(int64_t size) : size_(static_cast<size_t>(size)) {}
+
+  void add(const T* part) {
+    std::vector<T> sums(part, part + size_);
+    // Each trailing one of their number stands for a subtree that this part completes.
+    for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
+      add_to(subtrees_.back(), sums);
+      sums = std::move(subtrees_.back());
+      subtrees_.pop_back();
+    }
+    subtrees_.push_back(std::move(sums));
+  }
+  // After the last part.
+  const std::vector<T>& total() {
+    while (subtrees_.size() > 1) {
+      add_to(subtrees_[subtrees_.size() - 2], subtrees_.back());
+      subtrees_.pop_back();
+    }
+    return subtrees_.back();
+  }
+
+ private:
+  void add_to(std::vector<T>& left, const std::vector<T>& right) const {
+    for (size_t i = 0; i < size_; ++i) left[i] += right[i];
+  }
+
+  const size_t size_;
+  std::vector<std::vector<T>> subtrees_;
+  uint64_t n_ = 0;
+};
+
+// Many sums at once, to which terms come in any order: what is added to each element of `y`. After
+// kLongestChain terms of a target, the elements of `y` move to a tree and begin again with 0.
+template <class T>
+class ScatteredSums {
+ public:
+  // Each target has `width` elements of `y`, side by side.
+  ScatteredSums(int64_t n_targets, int64_t width)
+      : width_(width), n_terms_(static_cast<size_t>(n_targets)) {}
+
+  // Call it before each term of the target whose elements begin at `at`.
+  void make_room(T* y, int64_t at) {
+    const int64_t target = width_ == 1 ? at : at / width_;
+    uint16_t& n = n_terms_[static_cast<size_t>(target)];
+    if (n++ < kLongestChain) return;
+    n = 1;
+    move_to_tree(y, target);
+  }
+  // After the last term: `y` has the sums.
+  void finish(T* y) {
+    for (auto& [target, tree] : trees_) {
+      T* const last = y + target * width_;
+      tree.add(last);
+      std::copy_n(tree.total().data(), width_, last);
+    }
+  }
+
+ private:
+  void move_to_tree(T* y, int64_t target) {
+    T* const first = y + target * width_;
+    trees_.try_emplace(target, width_).first->second.add(first);
+    std::fill_n(first, width_, T{0});
+  }
+
+  const int64_t width_;
+  std::vector<uint16_t> n_terms_;
+  std::unordered_map<int64_t, PartTree<T>> trees_;
+};
 
 }  // namespace tenon_cpu

@@ -1,8 +1,10 @@
 // max_pool with its indices, its derivative, window_sum and the means over windows.
 
 #include <atomic>
+#include <utility>
 
 #include "plugins/cpu/kernels/dense_input.h"
+#include "plugins/cpu/kernels/pairwise.h"
 #include "plugins/cpu/kernels/through_float.h"
 #include "plugins/cpu/kernels/window.h"
 #include "plugins/cpu/simd/halve.h"
@@ -97,8 +99,6 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
   });
 }
 
-constexpr int64_t kRowBlock = 1024;  // Elements that are summed one after another.
-
 // Padding counts as zeros; `divide` turns a sum into the result.
 template <class T, class Divide>
 void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& window,
@@ -112,31 +112,33 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
       const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
       const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);
-      // Rows are summed in blocks, planes by rows and the window by planes, so that no sum has as
-      // many terms as the window.
-      T sum{0};
+      // A tree of sums of whole rows, or of kLongestChain elements of a row.
+      PartSums<T> sums;
+      T chain{0};
+      int64_t n_in_chain = 0;
       for (int64_t i = d.begin; i < d.end; ++i) {
-        T of_plane{0};
         for (int64_t j = h.begin; j < h.end; ++j) {
           const T* row =
               from +
               (p[0] * window.steps[0] - window.pads[0] + i * window.dilations[0]) * x.strides[0] +
               (p[1] * window.steps[1] - window.pads[1] + j * window.dilations[1]) * x.strides[1];
-          T of_row{0};
-          for (int64_t first = w.begin; first < w.end; first += kRowBlock) {
-            T block{0};
-            for (int64_t k = first; k < std::min(first + kRowBlock, w.end); ++k) {
-              block = static_cast<T>(
-                  block + row[(p[2] * window.steps[2] - window.pads[2] + k * window.dilations[2]) *
+          for (int64_t first = w.begin; first < w.end; first += kLongestChain) {
+            const int64_t end = std::min(first + kLongestChain, w.end);
+            if (n_in_chain + end - first > kLongestChain) {
+              sums.add(std::exchange(chain, T{0}));
+              n_in_chain = 0;
+            }
+            n_in_chain += end - first;
+            for (int64_t k = first; k < end; ++k) {
+              chain = static_cast<T>(
+                  chain + row[(p[2] * window.steps[2] - window.pads[2] + k * window.dilations[2]) *
                               x.strides[2]]);
             }
-            of_row = static_cast<T>(of_row + block);
           }
-          of_plane = static_cast<T>(of_plane + of_row);
         }
-        sum = static_cast<T>(sum + of_plane);
       }
-      *to++ = divide(sum, p);
+      sums.add(chain);
+      *to++ = divide(sums.total(), p);
     });
   });
 }

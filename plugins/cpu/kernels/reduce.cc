@@ -11,6 +11,9 @@ namespace {
 // Elements below which a task is not worth handing over, and columns that a task takes at most.
 constexpr int64_t kGrain = 64 * 1024;
 constexpr int64_t kColumns = 2048;
+// Partial results that a launch keeps at most, beside one for each output: a broadcast operand may
+// have far more elements than the machine has memory.
+constexpr int64_t kMaxPartials = 1 << 20;
 
 template <class T, class Accumulator>
 class Reduce final : public RowKernel {
@@ -75,43 +78,76 @@ class Reduce final : public RowKernel {
     const int64_t n = reduced.count();
     if (n == 0) return reducer_.fill_identity(out, static_cast<size_t>(n_out));
     const int64_t n_blocks = (n + kReduceBlock - 1) / kReduceBlock;
+    // A task reduces a group of blocks, a complete subtree of the tree of all blocks.
+    int64_t group = 1;
+    while ((n_blocks / group) * n_out > kMaxPartials && group < n_blocks) group *= 2;
+    const int64_t n_groups = (n_blocks + group - 1) / group;
     // Columns side by side are reduced together, where the rows are not side by side themselves.
     const bool by_columns = kept.rank > 0 && kept.inner_stride() == 1 &&
                             (reduced.rank == 0 || reduced.inner_stride() != 1);
     const int64_t width = by_columns && std::is_same_v<T, Accumulator> ? kept.inner_size() : 1;
 
-    // Partial results: [block][output], the first block's in place.
-    std::vector<Accumulator> partial(static_cast<size_t>((n_blocks - 1) * n_out));
-    const auto result = [&](int64_t block, int64_t at) {
-      return block == 0 ? out + at : partial.data() + (block - 1) * n_out + at;
+    // Partial results: [group][output], the first group's in place.
+    std::vector<Accumulator> partial(static_cast<size_t>((n_groups - 1) * n_out));
+    const auto result = [&](int64_t number, int64_t at) {
+      return number == 0 ? out + at : partial.data() + (number - 1) * n_out + at;
     };
     const int64_t chunks = (width + kColumns - 1) / kColumns;
-    const int64_t tasks = n_out / width * chunks * n_blocks;
-    const int64_t task_size = std::min(n, kReduceBlock) * std::min(width, kColumns);
+    const int64_t tasks = n_out / width * chunks * n_groups;
+    const int64_t task_size = std::min(n, group * kReduceBlock) * std::min(width, kColumns);
     pool_.parallel_tasks(
         tasks, std::max<int64_t>(1, kGrain / task_size), [&](int64_t begin, int64_t end) {
           Scratch scratch;
+          std::vector<Accumulator> subtrees;
           for (int64_t task = begin; task < end; ++task) {
-            const int64_t block = task % n_blocks;
+            const int64_t number = task % n_groups;
             const int64_t at =
-                task / n_blocks / chunks * width + task / n_blocks % chunks * kColumns;
-            const int64_t first = block * kReduceBlock;
-            const int64_t last = std::min(first + kReduceBlock, n);
-            const T* from = x + kept.offset(at);
-            if (width > 1) {
-              const int64_t row_end = at / width * width + width;
-              columns(from, reduced, first, last, std::min(kColumns, row_end - at), scratch,
-                      result(block, at));
+                task / n_groups / chunks * width + task / n_groups % chunks * kColumns;
+            const int64_t row_end = at / width * width + width;
+            const int64_t n_columns = width > 1 ? std::min(kColumns, row_end - at) : 1;
+            const auto reduce_block = [&](int64_t block, Accumulator* to) {
+              const int64_t first = block * kReduceBlock;
+              const int64_t last = std::min(first + kReduceBlock, n);
+              const T* from = x + kept.offset(at);
+              if (width > 1) {
+                columns(from, reduced, first, last, n_columns, scratch, to);
+              } else {
+                rows(from, reduced, first, last, scratch, to);
+              }
+            };
+            const int64_t end_block = std::min((number + 1) * group, n_blocks);
+            if (group == 1) {
+              reduce_block(number, result(number, at));
             } else {
-              rows(from, reduced, first, last, scratch, result(block, at));
+              reduce_group(number * group, end_block, n_columns, reduce_block, subtrees,
+                           result(number, at));
             }
           }
         });
-    for (int64_t step = 1; step < n_blocks; step *= 2) {
-      for (int64_t block = 0; block + step < n_blocks; block += 2 * step) {
-        reducer_.combine(result(block, 0), result(block + step, 0), static_cast<size_t>(n_out));
+    for (int64_t step = 1; step < n_groups; step *= 2) {
+      for (int64_t number = 0; number + step < n_groups; number += 2 * step) {
+        reducer_.combine(result(number, 0), result(number + step, 0), static_cast<size_t>(n_out));
       }
     }
+  }
+
+  // Blocks in the order of the tree: of `n` columns each level keeps the result of one subtree.
+  template <class ReduceBlock>
+  void reduce_group(int64_t begin, int64_t end, int64_t n, const ReduceBlock& reduce_block,
+                    std::vector<Accumulator>& subtrees, Accumulator* out) const {
+    const auto width = static_cast<size_t>(n);
+    subtrees.resize(65 * width);
+    const auto level = [&](size_t i) { return subtrees.data() + i * width; };
+    size_t depth = 0;
+    for (int64_t block = begin; block < end; ++block) {
+      reduce_block(block, level(depth++));
+      // Each trailing one of the block's number completes a subtree.
+      for (int64_t i = block - begin; (i & 1) != 0; i /= 2, --depth) {
+        reducer_.combine(level(depth - 2), level(depth - 1), width);
+      }
+    }
+    for (; depth > 1; --depth) reducer_.combine(level(depth - 2), level(depth - 1), width);
+    std::copy_n(level(0), width, out);
   }
 
   struct Scratch {

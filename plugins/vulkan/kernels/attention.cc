@@ -10,8 +10,9 @@
 // them, kEach keys of a tile's scores, or a kSide'th of the columns of values. Values of more
 // columns than a group takes are several groups', each of which computes the scores.
 //
-// Many keys come in pieces, a dispatch each (kMostIterations): what is known of a query is kept in
-// between.
+// Many keys come in pieces, a dispatch each, of at most longest_chain() keys: what is known of a
+// query is kept in between and joins what the next piece finds. So sums over many keys are sums of
+// shorter ones, and loops stay short (kMostIterations).
 
 #include "plugins/vulkan/kernels/attention.h"
 
@@ -20,6 +21,7 @@
 
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/lazy_pipeline.h"
+#include "plugins/vulkan/kernels/product.h"
 
 namespace tenon_vulkan {
 namespace {
@@ -92,7 +94,8 @@ class Attention final : public Kernel {
     // Each panel takes one for itself and those of its columns, and beside them are the values'.
     const auto panels = static_cast<uint64_t>((q.sizes[3] + kDepth - 1) / kDepth);
     const uint64_t iterations = panels * (1 + spirv::Code::iterations_of_many(kDepth)) + 4 * kDepth;
-    const uint64_t tiles_of_keys = std::max<uint64_t>(1, kMostIterations / iterations);
+    const uint64_t tiles_of_keys = std::clamp<uint64_t>(
+        kMostIterations / iterations, 1, static_cast<uint64_t>(longest_chain(v.sizes[2]) / kTile));
     Sizes sizes = {.n_tiles = static_cast<uint64_t>(q.sizes[0] * q.sizes[1] * tiles * chunks),
                    .iterations = iterations,
                    .keys = v.sizes[2],

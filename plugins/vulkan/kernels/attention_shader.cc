@@ -58,7 +58,6 @@ class AttentionCode {
       }
     }
     const U32 begin = code_.parameter(kBegin);
-    if (kept_) code_.if_(begin != 0, [&] { exchange(queries, false); });
     // What comes behind a tile's last query, none of its queries meets.
     const U32 given_end = code_.parameter(kEnd);
     const U32 end = plan_.is_causal ? min(given_end, first_query_ + kTile) : given_end;
@@ -67,7 +66,8 @@ class AttentionCode {
       for (uint32_t i = 0; i < kEach; ++i) give(queries[i], i);
     };
     if (!kept_) return finish();
-    code_.if_(given_end == code_.parameter(kKeys), finish, [&] { exchange(queries, true); });
+    code_.if_(begin != 0, [&] { join_kept(queries); });
+    code_.if_(given_end == code_.parameter(kKeys), finish, [&] { keep(queries); });
   }
 
  private:
@@ -293,22 +293,41 @@ class AttentionCode {
     }
   }
 
-  // Writes what is known of the queries, or reads it.
-  void exchange(std::vector<Query>& queries, bool writes) {
-    const uint32_t n = kept_elements(plan_.columns);
-    const U32 first = code_.number() * n;
-    uint32_t at = 0;
-    const auto exchange_one = [&](const ElementVar& x) {
-      const U32 place = first + at++;
-      if (writes) {
-        kept_->store(place, x.get());
-      } else {
-        x.set(kept_->load(place));
-      }
+  // Writes what is known of the queries.
+  void keep(const std::vector<Query>& queries) {
+    U32 place = code_.number() * kept_elements(plan_.columns);
+    const auto keep_one = [&](const ElementVar& x) {
+      kept_->store(place, x.get());
+      place = place + 1;
     };
     for (const Query& known : queries) {
-      for (const ElementVar* x : {&known.most, &known.sum, &known.most_added}) exchange_one(*x);
-      for (const ElementVar& x : known.values) exchange_one(x);
+      for (const ElementVar* x : {&known.most, &known.sum, &known.most_added}) keep_one(*x);
+      for (const ElementVar& x : known.values) keep_one(x);
+    }
+  }
+
+  // Adds what the pieces before this one have kept.
+  void join_kept(const std::vector<Query>& queries) {
+    U32 place = code_.number() * kept_elements(plan_.columns);
+    const auto next = [&] {
+      const Element x = kept_->load(place);
+      place = place + 1;
+      return x;
+    };
+    for (const Query& known : queries) {
+      const Element most_before = next(), sum_before = next(), most_added_before = next();
+      const Element most = maximum(most_before, known.most.get());
+      const Element from = spirv::select(compare(TENON_OP_equal, most, lowest_), zero_, most);
+      const Element before = exp_of(binary(TENON_OP_sub, most_before, from)),
+                    own = exp_of(binary(TENON_OP_sub, known.most.get(), from));
+      const auto join = [&](const ElementVar& x, const Element& x_before) {
+        x.set(binary(TENON_OP_add, binary(TENON_OP_mul, x_before, before),
+                     binary(TENON_OP_mul, x.get(), own)));
+      };
+      join(known.sum, sum_before);
+      for (const ElementVar& x : known.values) join(x, next());
+      known.most.set(most);
+      known.most_added.set(maximum(most_added_before, known.most_added.get()));
     }
   }
 

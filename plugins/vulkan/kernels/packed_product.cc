@@ -165,13 +165,6 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
         function(sums[k], partial, begin + k / each * shape.columns() + block.column(k % each));
       }
     };
-    if (how == Sums::kPartial) {
-      code.if_(first_block != 0, [&] {
-        for_partial([](const Var<F32>& sum, const Memory& partial, U32 at) {
-          sum.set(float_of(partial.load(at)));
-        });
-      });
-    }
     const U32 left_panel = left_begin + (matrix * n_down + down) * n_blocks * left_words;
     const U32 right_panel = right_begin + panel * n_blocks * right_words;
     code.for_(code.u32(0), n_blocks, code.u32(1), [&](U32 b) {
@@ -197,6 +190,11 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
       });
     };
     if (how != Sums::kPartial) return store();
+    code.if_(first_block != 0, [&] {
+      for_partial([](const Var<F32>& sum, const Memory& partial, U32 at) {
+        sum.set(float_of(partial.load(at)) + sum.get());
+      });
+    });
     code.if_(first_block + n_blocks == code.parameter(kAllBlocks), store, [&] {
       for_partial([](const Var<F32>& sum, const Memory& partial, U32 at) {
         partial.store(at, bits_of(sum.get()));

@@ -23,6 +23,15 @@
 
 namespace tenon_vulkan {
 
+// The largest number of terms of a floating-point sum that are added one after another. The sums of
+// such chains are added one after another too, so that the error grows with the square root of
+// `deep`. A multiple of every block and panel.
+inline int64_t longest_chain(int64_t deep) {
+  int64_t chain = 4096;
+  while (chain * chain < deep) chain *= 2;
+  return chain;
+}
+
 // What is multiplied, in a shader: elements of product_dtype.
 struct Factors {
   std::function<spirv::Element(spirv::U32 row, spirv::U32 k)> left;
@@ -41,8 +50,9 @@ using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 // The sizes of the product. Of a part of it: how many matrices it has and which is the first, the
 // same of tiles of columns and of the blocks that k comes in, of which there are so many in all;
 // and the divisions by these numbers of tiles, by that of tiles of rows, and by those of blocks and
-// of k. Of tiles in shared memory: how many parts sums have and how many k a part, and whether what
-// is side by side in a factor are elements of neighbouring k. Those of the factors are behind them.
+// of k. Of tiles in shared memory: how many parts of sums a dispatch has, how many k a part, which
+// part is the first and whether sums are added to those before; and whether what is side by side in
+// a factor are elements of neighbouring k. Those of the factors are behind them.
 struct ProductParameters {
   enum Parameter : uint32_t {
     kMatrices,
@@ -61,6 +71,8 @@ struct ProductParameters {
     kBySteps = kByBlocks + Division::kWords,
     kParts = kBySteps + Division::kWords,
     kSteps,
+    kFirstPart,
+    kAddsParts,
     kLeftAlongK,
     kRightAlongK,
     kOwn
@@ -93,8 +105,8 @@ void write_packed_right(spirv::Code& code, const FactorsOf& factors_of, uint32_t
 enum class Sums {
   kWhole,   // Of all blocks of k.
   kByFour,  // The same, stored by the factors' fours; of texels alone.
-  kPartial  // Of a part: they begin with what an earlier part left in one more operand, and end
-            // there if it is not the last.
+  kPartial  // Of a part: what earlier parts left in one more operand is added at its end, and the
+            // sums go there if it is not the last.
 };
 // Computes the result from operands `left` and the next one.
 void write_packed_product(spirv::Code& code, const FactorsOf& factors_of, uint32_t left,

@@ -1,4 +1,5 @@
-// max_pool and window_sum: each channel by itself, an invocation for each element.
+// max_pool and window_sum: each channel by itself, an invocation for each element. A window_sum
+// adds the elements of a window of more than kRun in runs, as reductions do.
 
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/reduction.h"
@@ -41,10 +42,14 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const WindowCode window_code(code, kWindow);
   const Place tap_sizes = {code.parameter(kTaps), code.parameter(kTaps + 1),
                            code.parameter(kTaps + 2)};
+  const int64_t n_taps = taps[0] * taps[1] * taps[2];
+  // A maximum does not depend on the order, and a driver may end loops of so many iterations.
+  const bool in_runs = op == TENON_OP_window_sum && n_taps > int64_t{kRun} &&
+                       n_taps <= int64_t{kMostCounted} &&
+                       iterations_of_runs(false, n_taps) <= capabilities.max_iterations;
   code.for_each(code.parameter(0u), [&](U32 i) {
     const PlanesCode::At at = y_planes.at(i);
-    const PartialVar best(reduction, code);
-    for_each_place(code, tap_sizes, [&](const Place& k) {
+    const auto take = [&](const Place& k, const PartialVar& best) {
       const WindowCode::Found found = window_code.find(at.p, k, x_planes.sizes);
       code.if_(found.is_there, [&] {
         U32 number = at.n * x_planes.channels + at.channel;
@@ -54,12 +59,30 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
         const auto value = x.load(x_planes.place(at.n, at.channel, found.place));
         best.set(reduction.join(best.get(), reduction.partial(value, number)));
       });
-    });
-    const Reduction::Partial whole = best.get();
+    };
+    const auto in_sequence = [&] {
+      const PartialVar best(reduction, code);
+      for_each_place(code, tap_sizes, [&](const Place& k) { take(k, best); });
+      return best.get();
+    };
+    const auto run_by_run = [&] {
+      const Reduction* const reductions[] = {&reduction};
+      const U32 n = tap_sizes[0] * tap_sizes[1] * tap_sizes[2];
+      return over_runs(
+          code, reductions, code.u32(0), n, code.u32(1),
+          [&](U32 number, std::span<const PartialVar> run) {
+            const U32 line = number / tap_sizes[2], plane = line / tap_sizes[1];
+            take({plane, line - plane * tap_sizes[1], number - line * tap_sizes[2]}, run[0]);
+          })[0];
+    };
+    const Reduction::Partial whole = in_runs ? run_by_run() : in_sequence();
     y.store(i, spirv::cast(whole.value, dtype));
     if (tells_where) Elements(code, 2, TENON_INT64).store(i, reduction.result(whole));
   });
-  const auto fill = [window, taps, tells_where](const tenon_launch& launch, Words& words) {
+  const uint64_t iterations =
+      in_runs ? iterations_of_runs(false, n_taps) : iterations_of_places(taps);
+  const auto fill = [window, taps, tells_where, iterations](const tenon_launch& launch,
+                                                            Words& words) {
     const int64_t n = tenon_sdk::count(launch.outputs[0]);
     const Planes windows(launch.outputs[0]);
     push(words, n);
@@ -67,7 +90,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     windows.push(words);
     window.push(words);
     for (const int64_t size : taps) push(words, size);
-    Rounds rounds = rounds_for(static_cast<uint64_t>(n), iterations_of_places(taps));
+    Rounds rounds = rounds_for(static_cast<uint64_t>(n), iterations);
     rounds.are_counted = window.is_counted(windows.sizes, taps) &&
                          (!tells_where || tenon_sdk::count(launch.inputs[0]) <= kMostCounted);
     return rounds;

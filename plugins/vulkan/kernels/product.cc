@@ -81,9 +81,6 @@ void set_division(Words& words, uint32_t parameter, int64_t number) {
 // Packed factors have so much room. What needs more is computed in parts, one after the other.
 constexpr int64_t kMostPackedBytes = 32 << 20;
 
-// So many blocks of k in one dispatch, each an iteration; partial sums wait for the next.
-constexpr int64_t kMostBlocks = kMostIterations;
-
 // A product that is worth it, each element that is packed being multiplied several times; and one
 // that has more steps than an invocation goes through one by one.
 std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes& sizes) const {
@@ -100,7 +97,8 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
   const int64_t left_block_bytes = n_down * packed_->rows() * block_bytes;
   // All rows of a block are packed, and shaders see them whole.
   const auto seen_bytes = static_cast<int64_t>(capabilities_.seen_bytes());
-  const int64_t blocks_at_once = std::min({n_blocks, kMostBlocks, seen_bytes / left_block_bytes});
+  const int64_t in_chain = longest_chain(sizes.deep) / packed_->block();
+  const int64_t blocks_at_once = std::min({n_blocks, in_chain, seen_bytes / left_block_bytes});
   if (blocks_at_once == 0) return std::nullopt;
   const int64_t k_bytes = blocks_at_once * block_bytes;
   Packing packing = {.n_blocks = n_blocks,
@@ -134,14 +132,18 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
   }
   const SumParts own = parts(product);
   if (own.n == 1) return 0;
-  return static_cast<uint64_t>(own.n * product.matrices * product.rows * product.columns) *
+  return static_cast<uint64_t>(own.at_once * product.matrices * product.rows * product.columns) *
          tenon_sdk::size_of(wide_);
 }
 
 // What all parts have is one operand more.
 SumParts ProductKernel::parts(const ProductSizes& sizes) const {
   if (n_operands_ + 1 > capabilities_.max_operands) return {.steps = sizes.deep};
-  return parts_of_sums(capabilities_, sizes);
+  const SumParts parts = parts_of_sums(capabilities_, wide_, sizes);
+  const auto bytes =
+      static_cast<uint64_t>(parts.at_once * sizes.matrices * sizes.rows * sizes.columns) *
+      tenon_sdk::size_of(wide_);
+  return bytes <= capabilities_.seen_bytes() ? parts : SumParts{.steps = sizes.deep};
 }
 
 tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch) const {
@@ -164,17 +166,23 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
                       by_four);
   }
   const SumParts own = parts(product);
-  words[kParts] = static_cast<uint32_t>(own.n);
   words[kSteps] = static_cast<uint32_t>(own.steps);
   const AlongK along = along_k(launch);
   words[kLeftAlongK] = along.left ? 1 : 0;
   words[kRightAlongK] = along.right ? 1 : 0;
   if (own.n == 1) {
+    words[kParts] = 1;
     const uint64_t of_store = epilogue_ ? epilogue_->iterations(launch, first_of_loop) : 0;
     return run_tiles(encoder, std::move(operands), nullptr, words, product, of_store);
   }
   const Operand sums = workspace_of(launch);
-  if (tenon_error* error = run_tiles(encoder, operands, &sums, words, product)) return error;
+  for (int64_t part = 0; part < own.n; part += own.at_once) {
+    words[kFirstPart] = static_cast<uint32_t>(part);
+    words[kAddsParts] = part > 0 ? 1 : 0;
+    words[kParts] = static_cast<uint32_t>(std::min(own.at_once, own.n - part));
+    if (tenon_error* error = run_tiles(encoder, operands, &sums, words, product)) return error;
+  }
+  words[kParts] = static_cast<uint32_t>(own.at_once);
   return add_parts(encoder, std::move(operands), sums, words, product);
 }
 

@@ -1,9 +1,10 @@
 // Products of matrices, whatever the matrices are made of: matmul reads its own by strides, a
 // convolution finds an element of its input for each row and column.
 //
-// Each element of a result is the sum of its products in the order of k, and every step rounds. So
+// Each element of a result is the sum of its products in the order of k, and every step rounds.
+// Floating-point sums of more than longest_chain() products are sums of parts of that length. So
 // the two ways of computing it, of which sizes choose one, give the same bits, whatever the
-// layouts. But on GPUs a long sum of which there are few is one of parts (tiled_product.h).
+// layouts. But on GPUs a sum of which there are few has shorter parts (tiled_product.h).
 
 #pragma once
 

@@ -1,9 +1,10 @@
 // cumsum, cumprod, cummax and cummin.
 //
-// A line of so many elements at most is one invocation's, which goes along it. A longer one is
-// cut into parts of kPart elements, each a group's. Of a line of several parts the groups first
-// bring down what each part holds; then what comes before each is known, by a scan of these
-// partials, which are a line like others; and then each part is scanned from there on.
+// A line of so many elements at most is one invocation's, which goes along it. Sums are made in
+// runs of kScanRun elements: an element joins its run before it joins the sum of the runs before. A
+// longer line is cut into parts of kPart elements, each a group's. Of a line of several parts the
+// groups first bring down what each part holds; then what comes before each is known, by a scan of
+// these partials, which are a line like others; and then each part is scanned from there on.
 //
 // Within a part, a tile at a time, an invocation goes along kEach elements; then it joins what the
 // invocations before it in its block have, and then what the blocks before that have. So the order
@@ -34,6 +35,7 @@ using Partial = Reduction::Partial;
 int64_t short_line(const Capabilities& capabilities) {
   return capabilities.runs_on_host ? kMostIterations / 2 : 256;
 }
+constexpr uint32_t kScanRun = 256;
 constexpr uint32_t kEach = 8;
 constexpr uint32_t kTile = kEach * kLocalSize;
 constexpr uint32_t kBlock = 8;  // Of invocations, and so many blocks.
@@ -43,6 +45,7 @@ constexpr int64_t kPart = 4 * kTile;
 struct Scan {
   bool is_exclusive, is_reverse;
   bool tells_where;  // A second result: which element it was.
+  bool adds = false;
 };
 
 // What one shader of the family does.
@@ -172,11 +175,24 @@ class ScanCode {
 
   void go_along(const Place& place) {
     const PartialVar total(reduction_, code_);
-    code_.for_many(code_.u32(0), code_.parameter(kLength), [&](U32 step) {
-      const Partial before = total.get();
-      const Partial after = reduction_.join(before, load(place, step));
-      total.set(after);
-      store(place, step, leaves_itself_out() ? before : after);
+    const U32 length = code_.parameter(kLength);
+    if (!scan_.adds) {
+      return code_.for_many(code_.u32(0), length, [&](U32 step) {
+        const Partial before = total.get();
+        const Partial after = reduction_.join(before, load(place, step));
+        total.set(after);
+        store(place, step, leaves_itself_out() ? before : after);
+      });
+    }
+    code_.for_(code_.u32(0), length, code_.u32(kScanRun), [&](U32 first) {
+      const PartialVar run(reduction_, code_);
+      code_.for_many(first, min(first + kScanRun, length), [&](U32 step) {
+        const Partial before = run.get();
+        const Partial after = reduction_.join(before, load(place, step));
+        run.set(after);
+        store(place, step, reduction_.join(total.get(), leaves_itself_out() ? before : after));
+      });
+      total.set(reduction_.join(total.get(), run.get()));
     });
   }
 
@@ -403,7 +419,10 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
 Prepared prepare_scan(const Request& request) {
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   return scan_kernel(request, attrs.axis,
-                     {.is_exclusive = attrs.exclusive != 0, .is_reverse = attrs.reverse != 0});
+                     {.is_exclusive = attrs.exclusive != 0,
+                      .is_reverse = attrs.reverse != 0,
+                      .tells_where = false,
+                      .adds = request.op() == TENON_OP_cumsum});
 }
 
 Prepared prepare_extreme_scan(const Request& request) {

@@ -13,6 +13,10 @@
 //
 // Both give the same bits. Many updates are made by several dispatches, one after the other
 // (kMostIterations).
+//
+// Floating-point sums are always made the second way if a line has more than kLongestChain updates,
+// or if they are halves: an invocation then adds at most longest_chain() updates to each other, in
+// float32 where the dtype is half, before it adds that sum to the total.
 
 #include <optional>
 
@@ -21,6 +25,7 @@
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/merge.h"
 #include "plugins/vulkan/kernels/move.h"
+#include "plugins/vulkan/kernels/product.h"
 #include "plugins/vulkan/kernels/shader.h"
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -37,6 +42,7 @@ using spirv::Var;
 
 // Lines of so many updates are sorted, unless there are so many of them.
 constexpr int64_t kLongLine = 64, kManyLines = 16384;
+constexpr int64_t kLongestChain = 4096;
 
 constexpr uint32_t kNowhere = ~0u;  // The target of an update that is dropped: behind all others.
 
@@ -44,14 +50,18 @@ struct Op {
   bool has_tuples;  // scatter_nd.
   int32_t reduction;
   tenon_dtype dtype, index_dtype;  // Updates that replace are moved, as bits.
+
+  bool sums_floats() const {
+    return reduction == TENON_SCATTER_REDUCTION_ADD && spirv::is_float(dtype);
+  }
 };
 
 // What one shader of the family does.
 enum Task : uint8_t { kMakeLines, kFindTargets, kMakeTargets };
 
 // The first parameters: how many lines, how many updates each has and which of them are made, the
-// width, and the launch's site.
-enum : uint32_t { kLines, kLength, kWidth, kBegin, kEnd, kSite, kMore };
+// width, the launch's site, and how many updates of a target are added to each other at most.
+enum : uint32_t { kLines, kLength, kWidth, kBegin, kEnd, kSite, kChain, kMore };
 // Of scatter_elements there follow y's size and stride along the axis, the strides of indices and
 // updates along it, and the other axes.
 enum : uint32_t { kBound = kMore, kStride, kIndexStride, kUpdateStride, kLineAxes };
@@ -126,17 +136,34 @@ class ScatterCode {
         const Place place = place_of(line, item - number * width);
         const U32 to = y_place(place, target);
         if (replaces) return y_->store(to, update(place, own));
-        const ElementVar value(y_->load(to));
+        const tenon_dtype wide = op_.sums_floats() ? product_dtype(op_.dtype) : op_.dtype;
+        const ElementVar value(spirv::cast(y_->load(to), wide));
+        // Of a sum: what the chains before the present one give.
+        std::optional<ElementVar> total;
+        const Var<Bool> has_total = code_.var(code_.boolean(false));
+        const auto with_total = [&] {
+          const Element sum = arithmetic(TENON_OP_add, total->get(), value.get());
+          return spirv::select(has_total.get(), sum, value.get());
+        };
+        const Element zero = spirv::constant(code_, wide, 0);
+        if (op_.sums_floats()) total.emplace(zero);
         const Var<U32> now = code_.var(at);
         code_.while_([&] { return is_own.get(); },
                      [&] {
-                       const Element next = update(place, update_at(now.get()));
+                       const Element next = spirv::cast(update(place, update_at(now.get())), wide);
                        value.set(met([&] { return value.get(); }, next));
                        now.set(now.get() + 1);
                        is_own.set(now.get() < end);
                        code_.if_(is_own.get(), [&] { is_own.set(target_at(now.get()) == target); });
+                       if (!total) return;
+                       const Bool ends_chain = (now.get() - at) % code_.parameter(kChain) == 0;
+                       code_.if_(is_own.get() & ends_chain, [&] {
+                         total->set(with_total());
+                         has_total.set(code_.boolean(true));
+                         value.set(zero);
+                       });
                      });
-        y_->store(to, value.get());
+        y_->store(to, spirv::cast(total ? with_total() : value.get(), op_.dtype));
       });
     });
   }
@@ -243,7 +270,7 @@ class Scatter final : public Kernel {
     if (tenon_sdk::count(launch.inputs[2]) == 0) return nullptr;
     Words words;
     for (const int64_t word : {sizes.n_lines, sizes.length, sizes.width, int64_t{0}, sizes.length,
-                               int64_t{launch.site}}) {
+                               int64_t{launch.site}, longest_chain(sizes.length)}) {
       push(words, word);
     }
     push_more(launch, words);
@@ -292,6 +319,11 @@ class Scatter final : public Kernel {
   };
 
   bool are_sorted(const Sizes& sizes) const {
+    const bool is_half = tenon_sdk::size_of(op_.dtype) == 2;
+    if (op_.sums_floats() && sizes.length > (is_half ? 1 : kLongestChain) &&
+        sizes.n_updates() <= int64_t{kMostCounted}) {
+      return true;
+    }
     return !capabilities_of(device_).runs_on_host && sizes.length > kLongLine &&
            sizes.n_lines * sizes.width < kManyLines;
   }

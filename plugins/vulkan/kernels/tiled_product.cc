@@ -83,15 +83,24 @@ class Panel {
 
 }  // namespace
 
-SumParts parts_of_sums(const Capabilities& capabilities, const ProductSizes& sizes) {
+SumParts parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
+                       const ProductSizes& sizes) {
   constexpr int64_t kFull = 256, kLeast = 128;  // Groups that fill a device; k of a part.
+  constexpr int64_t kMostBytes = 4 << 20;       // Of the sums of all parts.
   const int64_t tiles = n_tiles(sizes, lines_of(TileSize::kSmall));
-  if (capabilities.runs_on_host || 2 * tiles > kFull || sizes.deep < 2 * kLeast) {
-    return {.steps = sizes.deep};
+  int64_t steps = sizes.deep;
+  if (!capabilities.runs_on_host && 2 * tiles <= kFull && sizes.deep >= 2 * kLeast) {
+    const int64_t least = std::max(kLeast, divide_up(sizes.deep * tiles, kFull));
+    steps = divide_up(least, kPanelDepth) * kPanelDepth;
   }
-  const int64_t least = std::max(kLeast, divide_up(sizes.deep * tiles, kFull));
-  const int64_t steps = divide_up(least, kPanelDepth) * kPanelDepth;
-  return {.n = divide_up(sizes.deep, steps), .steps = steps};
+  if (spirv::is_float(wide)) steps = std::min(steps, longest_chain(sizes.deep));
+  if (steps >= sizes.deep) return {.steps = sizes.deep};
+  const int64_t n = divide_up(sizes.deep, steps);
+  const int64_t bytes =
+      sizes.matrices * sizes.rows * sizes.columns * static_cast<int64_t>(tenon_sdk::size_of(wide));
+  return {.n = n,
+          .steps = steps,
+          .at_once = std::clamp<int64_t>(kMostBytes / std::max<int64_t>(bytes, 1), 1, n)};
 }
 
 uint32_t each_of(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
@@ -114,7 +123,7 @@ void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledSha
       right(code, shape.wide, lines, code.parameter(kRightAlongK));
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
             deep = code.parameter(kDeep), n_parts = code.parameter(kParts),
-            steps = code.parameter(kSteps);
+            steps = code.parameter(kSteps), first_part = code.parameter(kFirstPart);
   const U32 across = (columns + (lines - 1)) / lines, down = (rows + (lines - 1)) / lines;
   const U32 first_tile = code.parameter(kFirstTile), end_tile = first_tile + code.parameter(kTiles);
   const U32 own_row = code.local_index() / kSide, own_column = code.local_index() % kSide;
@@ -123,7 +132,7 @@ void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledSha
     const U32 tile = i / n_parts, part = i - tile * n_parts;
     const U32 matrix = tile / (across * down), within = tile - matrix * across * down;
     const U32 first_row = within / across * lines, first_column = within % across * lines;
-    const U32 begin = part * steps, end = min(deep, begin + steps);
+    const U32 begin = (first_part + part) * steps, end = min(deep, begin + steps);
     const Factors factors = factors_of(matrix);
     std::vector<ElementVar> sums;
     for (uint32_t k = 0; k < each * each; ++k) {
@@ -167,8 +176,12 @@ void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledSha
         const U32 column = first_column + right.line_of(own_column, j);
         code.if_((row < rows) & (column < columns), [&] {
           if (!sums_operand) return factors.store(row, column, line[j].get());
-          Elements(code, *sums_operand, shape.wide)
-              .store(first_sum + row * columns + column, line[j].get());
+          const Elements parts(code, *sums_operand, shape.wide);
+          const U32 at = first_sum + row * columns + column;
+          const ElementVar sum(line[j].get());
+          code.if_(code.parameter(kAddsParts) != 0,
+                   [&] { sum.set(arithmetic(TENON_OP_add, parts.load(at), sum.get())); });
+          parts.store(at, sum.get());
         });
       }
     });

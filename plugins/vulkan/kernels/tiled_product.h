@@ -1,8 +1,9 @@
 // Products by tiles in shared memory, as GPUs want them: a group computes a tile of the result,
 // each invocation some rows by some columns of it in registers, from panels of both factors.
 //
-// A long sum of which there are few is computed in parts: each has so many k and groups of its own.
-// A second dispatch adds them up, in their order.
+// A long sum is computed in parts of at most longest_chain() k. A last dispatch adds them up, in
+// their order. On GPUs, parts are shorter where there are few sums, and each part has groups of its
+// own.
 
 #pragma once
 
@@ -14,11 +15,14 @@ struct ProductSizes {
   int64_t matrices, rows, columns, deep;
 };
 
-// The parts of a sum, and how many k each has but the last.
+// The parts of a sum, and how many k each has but the last. One dispatch computes `at_once` of
+// them, and the next one adds its parts to these.
 struct SumParts {
   int64_t n = 1, steps;
+  int64_t at_once = 1;
 };
-SumParts parts_of_sums(const Capabilities& capabilities, const ProductSizes& sizes);
+SumParts parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
+                       const ProductSizes& sizes);
 
 enum class TileSize : uint8_t { kSmall, kLarge };
 
@@ -40,7 +44,8 @@ struct TiledShape {
   bool is_unrolled = false;
 };
 
-// Computes the result, or, with a further operand `sums`, those of all parts.
+// Computes the result, or, with a further operand `sums`, those of the dispatch's parts: parameter
+// kAddsParts says whether they replace or join what is in `sums`.
 void write_tiled_product(spirv::Code& code, const FactorsOf& factors_of, const TiledShape& shape,
                          std::optional<uint32_t> sums);
 // Computes the result from operand `sums`.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <random>
 
-#include "plugins/vulkan/kernels/tiled_product.h"
+#include "plugins/vulkan/kernels/product.h"
 
 namespace tenon_vulkan::testing {
 
@@ -140,7 +140,7 @@ Result multiplied(const Bench& bench, const Product& product, const Bytes& a, co
 int64_t steps_of(const Bench& bench, const Product& p) {
   const ProductSizes sizes = {
       .matrices = p.matrices, .rows = p.rows, .columns = p.columns, .deep = p.deep};
-  return parts_of_sums(capabilities_of(bench.device()), sizes).steps;
+  return parts_of_sums(capabilities_of(bench.device()), product_dtype(p.dtype), sizes).steps;
 }
 
 }  // namespace tenon_vulkan::testing
