@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+
+#include "files/atomic_file.h"
 
 namespace benches {
 namespace {
@@ -93,7 +95,15 @@ int run(const Options& options, const std::vector<std::string>& versions,
     std::printf("ratio %s %s %.2f\n", work.c_str(), peer.c_str(), ratio);
     report["ratios"][work][peer] = ratio;
   }
-  if (!options.json.empty()) std::ofstream(options.json) << report.dump(2) << '\n';
+  if (!options.json.empty()) {
+    tenon_files::AtomicFile file(options.json);
+    file.write(report.dump(2) + '\n');
+    if (!file.finish()) {
+      std::fprintf(stderr, "cannot write %s: %s\n", options.json.c_str(),
+                   std::strerror(file.error()));
+      return 1;
+    }
+  }
   return collector.failed ? 1 : 0;
 }
 

@@ -28,9 +28,7 @@ tenon_tensor* constant(int64_t n, float value) {
 }
 
 bool equals(tenon_tensor* x, float want) {
-  int64_t n_elements = 0;
-  check(tenon_tensor_count(x, &n_elements));
-  std::vector<float> got(static_cast<size_t>(n_elements));
+  std::vector<float> got(static_cast<size_t>(tenon_tensor_count(x)));
   check(tenon_tensor_read(scope(), x, got.data(), got.size() * 4));
   for (const float value : got) {
     if (std::abs(value - want) > 1e-4f * std::abs(want)) return false;  // A thousand roundings.

@@ -67,9 +67,7 @@ tenon_tensor* filled(const std::vector<int64_t>& shape, float value, tenon_scope
 }
 
 float first_of(tenon_tensor* x) {
-  int64_t n_elements = 0;
-  check(tenon_tensor_count(x, &n_elements));
-  std::vector<float> data(static_cast<size_t>(n_elements));
+  std::vector<float> data(static_cast<size_t>(tenon_tensor_count(x)));
   check(tenon_tensor_read(scope(), x, data.data(), data.size() * sizeof(float)));
   return data[0];
 }

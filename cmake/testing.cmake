@@ -3,9 +3,9 @@
 
 enable_testing()
 
-# Tests find no Vulkan driver but the one that they run on: what a driver takes to open, keeps and prints is no
+# Tests find no CUDA driver, and no Vulkan driver but the one that they run on: what a driver takes to open, keeps and prints is no
 # matter of theirs. Loaders before 1.3.207 know the older name alone.
-set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins VK_DRIVER_FILES=/none
+set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins TENON_CUDA_DRIVER=/none VK_DRIVER_FILES=/none
                            VK_ICD_FILENAMES=/none)
 
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])

@@ -27,7 +27,7 @@ endif()
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
   foreach(fault symbol load epoch error nothing feature name calls table kernels signature prepare
-                create devices)
+                create devices nulltext custom count)
     add_library(tenon_bad_${fault} MODULE ${PROJECT_SOURCE_DIR}/capi/tests/plugins/bad_plugin.c)
     target_compile_definitions(tenon_bad_${fault} PRIVATE BAD_${fault})
     target_link_libraries(tenon_bad_${fault} PRIVATE tenon_headers tenon_compile_options)
@@ -98,6 +98,41 @@ if(TARGET tenon_plugin_fake)
 endif()
 if(bad_plugins)
   add_dependencies(c_plugin_test ${bad_plugins})
+endif()
+
+# What happens where memory runs out and where a process ends. The first brings an allocator, as the
+# sanitizers do. In the ordinary tier it fails every 17th allocation, in the full one each.
+if(NOT TENON_STATIC_PLUGINS AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  file(GLOB memory_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/memory/*.c)
+  tenon_add_c_test(c_allocation_test SOURCES ${memory_tests})
+  # Its malloc takes the place of the C library's in the shared libraries, too.
+  set_target_properties(c_allocation_test PROPERTIES ENABLE_EXPORTS ON C_VISIBILITY_PRESET default)
+  tenon_add_c_test(c_address_space_test
+                   SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/limits/address_space_test.c)
+  target_link_libraries(c_address_space_test PRIVATE m)
+  find_package(Threads REQUIRED)
+  tenon_add_c_test(c_late_calls_test
+                   SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/lifetime/late_calls_test.cc)
+  target_link_libraries(c_late_calls_test PRIVATE Threads::Threads)
+  foreach(device ref cpu)
+    if(NOT TARGET tenon_plugin_${device})
+      continue()
+    endif()
+    set(environment TENON_TEST_DEVICE=${device})
+    set(label c)
+    if(device STREQUAL "cpu")
+      set(label full)  # Its products differ when OpenBLAS has no memory for its buffers.
+    endif()
+    tenon_register_test(c.${device}.address_space_test LABEL ${label} COMMAND c_address_space_test
+                        ENVIRONMENT ${environment})
+    tenon_register_test(c.${device}.late_calls_test LABEL c COMMAND c_late_calls_test ENVIRONMENT
+                        ${environment})
+    tenon_register_test(c.${device}.allocation_test LABEL c COMMAND c_allocation_test 17 199
+                        ENVIRONMENT ${environment})
+    tenon_register_test(c.${device}.allocation_test.each LABEL full COMMAND c_allocation_test 1 7
+                        ENVIRONMENT ${environment})
+    set_tests_properties(${TENON_TEST_PREFIX}c.${device}.allocation_test.each PROPERTIES TIMEOUT 3000)
+  endforeach()
 endif()
 
 # A device with kernels for custom ops, which stands on the example of a plugin in C.

@@ -2,10 +2,18 @@
 
 #pragma once
 
+#include <tenon/call.h>
+
 #include <cstddef>
+#include <span>
 
 #include "core/base/attrs.h"
 #include "core/ops/op.h"
+
+namespace tenon {
+class Context;
+class Scope;
+}  // namespace tenon
 
 namespace tenon::capi {
 
@@ -22,6 +30,9 @@ class CallAttrs {
   CallAttrs(const CallAttrs&) = delete;
 
   AnyAttrs view() const { return {type_, bytes_}; }
+
+  // Replaces sizes by the values of tensors.
+  void set_sizes(Scope& scope, const OpDef& op, std::span<const tenon_size_argument> sizes);
 
  private:
   void read(const OpDef& op, const void* given);

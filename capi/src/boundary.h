@@ -42,6 +42,20 @@ tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
   });
 }
 
+// A location that a callback states for its calls ends with the callback: what is said of the call
+// that ran it, and what a trace records of that, is the location of the call.
+class KeepLocation {
+ public:
+  explicit KeepLocation(Scope& scope) : scope_(scope), location_(scope.location()) {}
+  KeepLocation(const KeepLocation&) = delete;
+  KeepLocation& operator=(const KeepLocation&) = delete;
+  ~KeepLocation() { scope_.set_location(std::move(location_)); }
+
+ private:
+  Scope& scope_;
+  std::string location_;
+};
+
 // The same for calls that run callbacks of the user, which may release the last handle of the scope
 // or of its context: the call keeps them.
 template <class Body>

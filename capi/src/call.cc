@@ -5,6 +5,7 @@
 #include "capi/src/custom_op.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/registry.h"
+#include "core/trace/control.h"
 
 using namespace tenon::capi;
 using tenon::OpDef;
@@ -49,6 +50,33 @@ void CallAttrs::read(const OpDef& op, const void* given) {
   }
 }
 
+void CallAttrs::set_sizes(Scope& scope, const OpDef& op,
+                          std::span<const tenon_size_argument> sizes) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const std::string where = format("sizes[{}]", {i});
+    const std::string_view name = get_text(sizes[i].attribute, (where + ".attribute").c_str());
+    for (size_t k = 0; k < i; ++k) {
+      if (get_text(sizes[k].attribute, "attribute") == name) {
+        fail_argument(where.c_str(), format("names the attribute \"{}\" again", {name}));
+      }
+    }
+    const AttrField* found = nullptr;
+    for (const AttrField& field : op.attrs->fields) {
+      const bool is_size = field.kind == AttrKind::kSize || field.kind == AttrKind::kSizes;
+      if (is_size && name == field.name) found = &field;
+    }
+    if (!found || is_custom(op)) {
+      fail_argument(where.c_str(), format("{} has no size attribute \"{}\"", {op.name, name}));
+    }
+    const Tensor value = get_tensor(scope, sizes[i].sizes, (where + ".sizes").c_str());
+    if (found->kind == AttrKind::kSize) {
+      found->get<Size>(bytes_) = size_in(scope, value, found->name);
+    } else {
+      found->get<Sizes>(bytes_) = sizes_in(scope, value, found->name);
+    }
+  }
+}
+
 }  // namespace tenon::capi
 
 namespace {
@@ -65,16 +93,22 @@ void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImp
   }
 }
 
-Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tensor* const* inputs,
+Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs,
+             std::span<const tenon_size_argument> sizes, tenon_tensor* const* inputs,
              size_t n_inputs) {
   tenon::SmallVector<TensorImpl*, 6> borrowed;
   Tensors kept;
   try {
-    const CallAttrs given(op, attrs);
+    CallAttrs given(op, attrs);
+    if (!sizes.empty()) [[unlikely]]
+      given.set_sizes(scope, op, sizes);
     borrow(inputs, n_inputs, borrowed);
     if (is_custom(op)) [[unlikely]] {
       // Its callbacks may release them. What is donated may have no other owner.
-      for (TensorImpl* x : borrowed) {
+      for (size_t i = 0; i < borrowed.size(); ++i) {
+        TensorImpl* x = borrowed[i];
+        tenon::require(!x || x->donation != tenon::Donation::kConsumed,
+                       "input {} was donated to an earlier call and cannot be used again", i);
         if (x && x->donation == tenon::Donation::kNone) kept.push_back(tenon::Tensor::share(x));
       }
     }
@@ -103,6 +137,21 @@ void require_outputs(const OpDef& op, size_t wanted, size_t given) {
 
 }  // namespace
 
+tenon_error* tenon_call_sized(tenon_scope* scope, uint32_t op, const void* attrs,
+                              const tenon_size_argument* sizes, size_t n_sizes,
+                              tenon_tensor* const* inputs, size_t n_inputs,
+                              tenon_tensor** out_outputs, size_t n_outputs) {
+  clear_outputs(out_outputs, n_outputs);
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
+    const OpDef& found = find_op(self.context(), op);
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    if (n_sizes > 0) require_pointer(sizes, "sizes");
+    Tensors outputs = call(self, found, attrs, {sizes, n_sizes}, inputs, n_inputs);
+    require_outputs(found, n_outputs, outputs.size());
+    give_all(outputs, out_outputs, n_outputs);
+  });
+}
+
 tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
                         tenon_tensor* const* inputs, size_t n_inputs, tenon_tensor** out_outputs,
                         size_t n_outputs) {
@@ -110,7 +159,7 @@ tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
   const auto body = [&](tenon::Scope& self) {
     const OpDef& found = find_op(self.context(), op);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    Tensors outputs = call(self, found, attrs, inputs, n_inputs);
+    Tensors outputs = call(self, found, attrs, {}, inputs, n_inputs);
     require_outputs(found, n_outputs, outputs.size());
     give_all(outputs, out_outputs, n_outputs);
   };

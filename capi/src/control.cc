@@ -44,6 +44,7 @@ Block get_block(tenon::Scope& scope, Named& call, const tenon_block& given, cons
   if (!given.function) fail_argument(name, "has no function");
   return [&scope, &call, given, name, wanted](TensorSpan inputs) {
     const tenon::Nesting nesting(call.name);
+    const KeepLocation keep(scope);
     const Given own(scope, inputs);
     Filled filled(wanted.most);
     tenon_error* error = given.function(given.payload, to_handle(&scope), own.data(), own.size(),

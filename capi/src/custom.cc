@@ -17,6 +17,7 @@ tenon::CustomVjp vjp_of(const tenon_backward_function& backward, Payload payload
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = backward.function, shared](const tenon::VjpArgs& args) {
     const tenon::Nesting nesting("a derivative");
+    const KeepLocation keep(tenon::current_scope());
     const BackwardArgs given(args);
     Filled filled(given.n_inputs());
     tenon_error* error = function(shared->get(), to_handle(&tenon::current_scope()), given.get(),
@@ -41,6 +42,7 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
     const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
     const tenon::Block code = [&](tenon::TensorSpan in) {
       const tenon::Nesting nesting("forward");
+      const KeepLocation keep(self);
       const Given own(self, in);
       Filled filled(n_outputs);
       tenon_error* error = forward.function(forward_payload.get(), scope, own.data(), own.size(),

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "capi/src/backward.h"
+#include "capi/src/boundary.h"
 #include "core/base/error_object.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/nesting.h"
@@ -122,6 +123,7 @@ Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
   }
   const TensorTypes output_types = infer(op, attrs, {types.data(), types.size()});
   const Nesting nesting(op.name);
+  const KeepLocation keep(scope);
   const Given own(scope, in);
   Filled filled(self.op.n_outputs);
   tenon_error* error = self.op.decompose(self.payload.get(), to_handle(&scope), bytes_of(op, attrs),
@@ -176,6 +178,7 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
 Tensors backward(const OpDef& op, const void* attrs, const VjpArgs& args) {
   const CustomOp& self = custom_of(op);
   const Nesting nesting(op.name);
+  const KeepLocation keep(current_scope());
   const BackwardArgs given(args);
   Filled filled(given.n_inputs());
   tenon_error* error =

@@ -91,6 +91,7 @@ std::shared_ptr<const KeptStatics> kept_defaults(const tenon_function_options& o
 }
 
 Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
+  const KeepLocation keep(scope);
   std::vector<tenon_tensor*> handles;
   for (const Tensor& x : inputs) handles.push_back(to_handle(x.get()));
   const std::vector<tenon_static>& given = *statics.all;

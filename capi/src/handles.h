@@ -67,7 +67,8 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
   Ref<SavedProgram> program_;
   std::vector<std::vector<Signature>> functions_;
   std::vector<std::vector<tenon_string>> size_names_;
-  std::map<std::string, std::string> words_;  // By the names of sizes in the files.
+  std::map<std::string, std::string> words_;   // By the names of sizes in the files.
+  std::map<std::string, size_t> taken_words_;  // How many names would have become each.
 };
 
 // What messages call a parameter, or an entry of one: `inputs`, `inputs[3]`. Written only for them.

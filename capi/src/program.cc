@@ -1,6 +1,5 @@
 #include <tenon/program.h>
 
-#include <algorithm>
 #include <cctype>
 
 #include "capi/src/boundary.h"
@@ -37,12 +36,13 @@ tenon_string OpenProgram::word_for(const std::string& size_name) {
   if (!is_new || word.empty()) return lend_text(word);
   for (char& c : word) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (std::isdigit(static_cast<unsigned char>(word[0]))) word.insert(word.begin(), '_');
-  const auto is_taken = [&] {
-    return std::any_of(words_.begin(), words_.end(), [&](const auto& other) {
-      return other.first != size_name && other.second == word;
-    });
-  };
-  while (is_taken()) word += '_';
+  const std::string base = word;
+  size_t& n = taken_words_[base];
+  if (n++ == 0) return lend_text(word);
+  do {
+    word = base + "_" + (n == 2 ? "" : std::to_string(n));
+    ++n;
+  } while (!taken_words_.try_emplace(word, 1).second);
   return lend_text(word);
 }
 

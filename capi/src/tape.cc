@@ -180,10 +180,14 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
       sources.emplace_back(x);
     }
     const tenon::Nesting nesting("the function");
-    Filled filled(n_outputs);
-    tenon_error* error =
-        function.function(payload.get(), scope, handles.data(), n_inputs, filled.out(), n_outputs);
-    std::vector<Tensor> outputs = filled.take(error, "the function", Entries::kRequired);
+    const auto call = [&] {
+      const KeepLocation keep(self);
+      Filled filled(n_outputs);
+      tenon_error* error = function.function(payload.get(), scope, handles.data(), n_inputs,
+                                             filled.out(), n_outputs);
+      return filled.take(error, "the function", Entries::kRequired);
+    };
+    std::vector<Tensor> outputs = call();
 
     const size_t n_arguments = sources.size();
     for (const Source& source : tape->watched()) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "capi/src/boundary.h"
 #include "capi/src/completion.h"
@@ -27,9 +29,8 @@ bool is_traced(const TensorImpl& x) { return x.storage && x.storage->traced; }
 
 int64_t read_count(const TensorImpl& x) {
   if (!is_traced(x)) return tenon::count(x.type.shape);
-  int64_t n = 1;
-  for (size_t axis = 0; axis < x.rank(); ++axis) n *= tenon::read_size_of(x, axis);
-  return n;
+  const int64_t* shape = tenon::shape_or_recorded_failure(x);
+  return std::accumulate(shape, shape + x.rank(), int64_t{1}, std::multiplies<>());
 }
 
 const tenon::Device* device_of(const tenon_tensor* tensor) {
@@ -140,8 +141,8 @@ tenon_error* tenon_tensor_size(const tenon_tensor* tensor, int64_t axis, int64_t
   });
 }
 
-tenon_error* tenon_tensor_shape(const tenon_tensor* tensor, const int64_t** out_shape,
-                                size_t* out_rank) {
+tenon_error* tenon_tensor_read_shape(const tenon_tensor* tensor, const int64_t** out_shape,
+                                     size_t* out_rank) {
   clear_output(out_shape);
   clear_output(out_rank);
   return boundary([&] {
@@ -152,33 +153,24 @@ tenon_error* tenon_tensor_shape(const tenon_tensor* tensor, const int64_t** out_
   });
 }
 
-tenon_error* tenon_tensor_strides(const tenon_tensor* tensor, const int64_t** out_strides,
-                                  size_t* out_rank) {
-  clear_output(out_strides);
-  clear_output(out_rank);
-  return boundary([&] {
-    require_pointer(out_strides, "out_strides");
-    const TensorImpl& self = get(tensor, "tensor");
-    *out_strides = tenon::read_strides(self);
-    if (out_rank) *out_rank = self.rank();
-  });
+const int64_t* tenon_tensor_shape(const tenon_tensor* tensor) {
+  const TensorImpl* self = peek(tensor);
+  return self ? tenon::shape_or_recorded_failure(*self) : nullptr;
 }
 
-tenon_error* tenon_tensor_count(const tenon_tensor* tensor, int64_t* out_count) {
-  clear_output(out_count);
-  return boundary([&] {
-    require_pointer(out_count, "out_count");
-    *out_count = read_count(get(tensor, "tensor"));
-  });
+const int64_t* tenon_tensor_strides(const tenon_tensor* tensor) {
+  const TensorImpl* self = peek(tensor);
+  return self ? tenon::strides_or_recorded_failure(*self) : nullptr;
 }
 
-tenon_error* tenon_tensor_bytes(const tenon_tensor* tensor, size_t* out_bytes) {
-  clear_output(out_bytes);
-  return boundary([&] {
-    require_pointer(out_bytes, "out_bytes");
-    const TensorImpl& self = get(tensor, "tensor");
-    *out_bytes = static_cast<size_t>(read_count(self)) * tenon::size_of(self.type.dtype);
-  });
+int64_t tenon_tensor_count(const tenon_tensor* tensor) {
+  const TensorImpl* self = peek(tensor);
+  return self ? read_count(*self) : 0;
+}
+
+size_t tenon_tensor_bytes(const tenon_tensor* tensor) {
+  const TensorImpl* self = peek(tensor);
+  return self ? static_cast<size_t>(read_count(*self)) * size_of(self->type.dtype) : 0;
 }
 
 tenon_string tenon_tensor_device_name(const tenon_tensor* tensor) {

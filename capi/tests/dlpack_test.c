@@ -135,6 +135,7 @@ static void reads_back_its_own_reversed_view(void) {
   attrs.n_axes = 1;
 
   CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT32, shape, 1, values, sizeof values, &x));
+  if (cannot_lend(x)) return;
   CHECK_OK(tenon_flip(scope(), x, &attrs, &flipped));
   CHECK_OK(tenon_tensor_to_dlpack(scope(), flipped, NULL, &loan));
   CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &back));

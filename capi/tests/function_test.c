@@ -29,45 +29,6 @@ static void are_traced_once_for_calls_that_are_alike(void) {
   CHECK(code.destroyed == 1);
 }
 
-/* A call may write where its donated inputs lie, and ends them if it succeeds. */
-static void use_up_what_is_donated(void) {
-  struct code code = {.run = product};
-  tenon_function* f = function_of(&code, NULL);
-  tenon_tensor *inputs[2] = {F32(1, 2, 3), F32(2, 2, 2)}, *y = NULL, *none = NULL;
-  int i;
-  for (i = 0; i < 4; ++i) {
-    const void* where = tenon_tensor_data(inputs[0]);
-    CHECK_OK(tenon_tensor_donate(inputs[0]));
-    CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
-    if (i == 3) CHECK(tenon_tensor_data(y) == where);
-    CHECK_ERROR(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &none, 1, NULL),
-                TENON_INVALID_ARGUMENT, "inputs[0] was donated");
-    tenon_tensor_release(inputs[0]);
-    inputs[0] = y;
-  }
-  CHECK_VALUES(inputs[0], 16, 32, 48);
-  tenon_tensor_release(inputs[0]);
-  tenon_tensor_release(inputs[1]);
-  tenon_function_release(f);
-}
-
-static void keep_what_is_donated_to_a_call_that_fails(void) {
-  struct code code = {.run = product};
-  tenon_function* f = function_of(&code, NULL);
-  tenon_tensor *inputs[2] = {F32(1, 2, 3), F32(1, 2)}, *y = NULL;
-  CHECK_OK(tenon_tensor_donate(inputs[0]));
-  CHECK_ERROR(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL),
-              TENON_INVALID_ARGUMENT, "broadcast");
-  tenon_tensor_release(inputs[1]);
-  inputs[1] = F32(2, 2, 2);
-  CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
-  CHECK_VALUES(y, 2, 4, 6);
-  tenon_tensor_release(y);
-  tenon_tensor_release(inputs[0]);
-  tenon_tensor_release(inputs[1]);
-  tenon_function_release(f);
-}
-
 /* Its input times the static argument "factor", and the input. */
 static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                            tenon_tensor** out_outputs) {
@@ -490,8 +451,6 @@ static void keep_as_little_for_gradients_as_they_may(void) {
 
 int main(void) {
   RUN(are_traced_once_for_calls_that_are_alike);
-  RUN(use_up_what_is_donated);
-  RUN(keep_what_is_donated_to_a_call_that_fails);
   RUN(tell_static_arguments_apart);
   RUN(say_how_many_outputs_they_give);
   RUN(specialise_for_sizes_that_the_host_reads);

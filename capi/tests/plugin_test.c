@@ -123,6 +123,11 @@ static void plugins_that_are_wrong(void) {
               "its kernels[1]: signature \"f32,f23->f32\": expected a dtype or a letter");
   CHECK_ERROR(load_bad("prepare"), TENON_INVALID_ARGUMENT, "its kernels[1] has no `prepare`");
   CHECK_ERROR(load_bad("kernels"), TENON_INVALID_ARGUMENT, "its list of kernels is NULL");
+  CHECK_ERROR(load_bad("nulltext"), TENON_INVALID_ARGUMENT,
+              "its kernels[1] has a signature that is NULL");
+  CHECK_ERROR(load_bad("custom"), TENON_INVALID_ARGUMENT, "custom ops go by name, with op 0");
+  CHECK_ERROR(load_bad("count"), TENON_INVALID_ARGUMENT,
+              "its list has 1099511627776 kernels, more than the 1048576 allowed");
   CHECK_ERROR(load_bad("create"), TENON_UNAVAILABLE, "the driver is asleep");
   CHECK_ERROR(load_bad("devices"), TENON_INTERNAL, "the device caught fire");
 }
@@ -185,6 +190,50 @@ static void paths_of_the_program_go_first(void) {
   CHECK(candidate.state == TENON_PLUGIN_NOT_TRIED);
   tenon_device_release(device);
   tenon_context_release(own);
+}
+
+static void write_renamed(const char* path, const char* bytes, size_t size) {
+  FILE* file = fopen(path, "wb");
+  CHECK(file != NULL && fwrite(bytes, 1, size, file) == size);
+  if (file) fclose(file);
+}
+
+/* A folder of the program's holds files that are named for other plugins than they hold. */
+static void a_file_takes_no_other_plugins_place(void) {
+  static const char* const renamed[] = {"plugin_names/libtenon_cpu.so",
+                                        "plugin_names/libtenon_other.so"};
+  tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
+  const tenon_string folder = tenon_str("plugin_names");
+  tenon_context* own = NULL;
+  tenon_device* device = NULL;
+  tenon_plugin_candidate candidate;
+  size_t size = 0, i;
+  char* bytes = whole_plugin(&size);
+  mkdir("plugin_names", 0755);
+  for (i = 0; i < 2; ++i) write_renamed(renamed[i], bytes, size);
+  options.plugin_paths = &folder;
+  options.n_plugin_paths = 1;
+  CHECK_OK(tenon_context_create(&options, &own));
+
+  CHECK_ERROR(tenon_context_find_device(own, tenon_str("other"), &device), TENON_NOT_FOUND,
+              "its file is named for the plugin other, but holds the plugin ref");
+  /* The next file of that name is the plugin's own, if this build has it. */
+  tenon_error_release(tenon_context_find_device(own, tenon_str("cpu"), &device));
+  tenon_device_release(device);
+  CHECK_OK(tenon_context_find_device(own, tenon_str("ref"), &device));
+  tenon_device_release(device);
+  memset(&candidate, 0, sizeof candidate);
+  for (i = 0; i < tenon_context_count_candidates(own); ++i) {
+    candidate.struct_size = sizeof candidate;
+    CHECK_OK(tenon_context_get_candidate(own, i, &candidate));
+    if (strstr(candidate.path.data, "plugin_names/") == NULL) continue;
+    CHECK(candidate.state == TENON_PLUGIN_REFUSED);
+  }
+
+  tenon_context_release(own);
+  for (i = 0; i < 2; ++i) remove(renamed[i]);
+  rmdir("plugin_names");
+  free(bytes);
 }
 
 /* The candidates of a context with this TENON_PLUGIN_PATH, each path followed by a line's end. */
@@ -351,6 +400,7 @@ int main(void) {
   RUN(every_candidate_has_its_reason);
   RUN(a_plugin_is_loaded_once);
   RUN(paths_of_the_program_go_first);
+  RUN(a_file_takes_no_other_plugins_place);
   RUN(the_working_directory_is_not_searched);
   RUN(absolute_entries_are_taken_in_their_order);
   RUN(the_loaders_own_folders_are_not_searched);

@@ -10,6 +10,20 @@
 #include "core/dispatch/dispatch.h"
 
 namespace tenon {
+namespace {
+
+// Calls `change`; if that throws, `undo` takes back what it did.
+template <class Undo, class Change>
+void on_failure(const Undo& undo, const Change& change) {
+  try {
+    change();
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
+}  // namespace
 
 Tape::Tape(Ref<Scope> scope, TapeOptions options)
     : Interpreter(Kind::kTape, apply_on, destroy),
@@ -99,9 +113,10 @@ void Tape::bind(TensorImpl& x, Node node, bool fresh) {
 }
 
 Tape::Node Tape::new_leaf() {
-  Record& record = records_.emplace_back();
+  node_record_.push_back(static_cast<uint32_t>(records_.size()));
+  on_failure([&] { node_record_.pop_back(); }, [&] { records_.emplace_back(); });
+  Record& record = records_.back();
   record.n_outputs = 1;
-  node_record_.push_back(static_cast<uint32_t>(records_.size() - 1));
   record.first_output = static_cast<Node>(node_record_.size());
   return record.first_output;
 }
@@ -125,9 +140,10 @@ void Tape::watch(const Source& source) {
   if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
     const TensorType& type = (*variable)->type();
     require(is_floating(type.dtype), "only floating values can be watched, but this is {}", type);
-    if (variable_index_.try_emplace(variable->get(), watched_variables_.size()).second) {
-      watched_variables_.push_back({*variable, {}});
-    }
+    if (variable_index_.contains(variable->get())) return;
+    watched_variables_.push_back({*variable, {}});
+    on_failure([&] { watched_variables_.pop_back(); },
+               [&] { variable_index_.emplace(variable->get(), watched_variables_.size() - 1); });
     return;
   }
   const Tensor& x = std::get<Tensor>(source);
@@ -135,8 +151,8 @@ void Tape::watch(const Source& source) {
   require(is_floating(x->type.dtype), "only floating values can be watched, but this is {}",
           x->type);
   if (node_of(*x) != 0) return;
-  bind(*x, new_leaf(), false);
   watched_tensors_.push_back(x);
+  on_failure([&] { watched_tensors_.pop_back(); }, [&] { bind(*x, new_leaf(), false); });
 }
 
 std::vector<Source> Tape::watched() const {
@@ -150,8 +166,10 @@ void Tape::on_read(Variable& variable, TensorImpl& value) {
   auto at = variable_index_.find(&variable);
   if (at == variable_index_.end()) {
     if (!options_.watch_trainable || !variable.trainable()) return;
-    at = variable_index_.emplace(&variable, watched_variables_.size()).first;
     watched_variables_.push_back({Ref<Variable>::share(&variable), {}});
+    on_failure(
+        [&] { watched_variables_.pop_back(); },
+        [&] { at = variable_index_.emplace(&variable, watched_variables_.size() - 1).first; });
   }
   const Node node = new_leaf();
   watched_variables_[at->second].reads.push_back(node);
@@ -204,9 +222,10 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   if (!any_floating) return outputs;  // Nothing can be differentiated by it.
   tell_apart(call.inputs, outputs);
 
+  OwnedAttrs attrs(call.attrs);
   Record& record = tape.new_record(call.inputs, call.types, outputs, saved, op.saved_outputs);
   record.op = &op;
-  record.attrs = OwnedAttrs(call.attrs);
+  record.attrs = std::move(attrs);
   record.recompute = in_parts;
   record.adds_up = adds_up;
   return outputs;
@@ -274,6 +293,22 @@ void Tape::record_call(Inputs inputs, const Tensors& outputs,
 
 Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& outputs,
                                uint64_t kept_inputs, uint64_t kept_outputs) {
+  const size_t n_nodes = node_record_.size(), n_input_nodes = input_nodes_.size(),
+               n_words = type_words_.size(), n_saved = saved_.size(), n_records = records_.size();
+  on_failure(
+      [&] {
+        node_record_.resize(n_nodes);
+        input_nodes_.resize(n_input_nodes);
+        type_words_.resize(n_words);
+        saved_.resize(n_saved);
+        records_.resize(n_records);
+      },
+      [&] { add_record(inputs, types, outputs, kept_inputs, kept_outputs); });
+  return records_.back();
+}
+
+void Tape::add_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uint64_t kept_inputs,
+                      uint64_t kept_outputs) {
   Record& record = records_.emplace_back();
   record.n_inputs = static_cast<uint32_t>(inputs.size());
   record.n_outputs = static_cast<uint32_t>(outputs.size());
@@ -304,7 +339,6 @@ Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& out
     write_type(y.type);
     if (kept_outputs >> std::min<size_t>(i, 63) & 1) saved_.push_back(outputs[i]);
   }
-  return record;
 }
 
 void Tape::write_type(const TensorType& type) {

@@ -116,6 +116,8 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   void bind(TensorImpl& x, Node node, bool fresh);
   Record& new_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uint64_t kept_inputs,
                      uint64_t kept_outputs);
+  void add_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uint64_t kept_inputs,
+                  uint64_t kept_outputs);
   void write_type(const TensorType& type);
   TensorType read_type(uint32_t& at) const;
 

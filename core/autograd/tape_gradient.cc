@@ -5,6 +5,8 @@
 
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
+#include "core/base/size_table.h"
+#include "core/base/work_steps.h"
 #include "core/dispatch/composites.h"
 #include "core/ops/formulas.h"
 #include "core/trace/lists.h"
@@ -133,6 +135,7 @@ std::vector<bool> Tape::mark_reached(const std::vector<std::vector<Node>>& sourc
     for (const Node node : nodes) reached[node] = true;
   }
   for (const Record& record : records_) {
+    count_steps();
     bool any = false;
     for (uint32_t i = 0; i < record.n_inputs && !any; ++i) {
       any = reached[input_nodes_[record.nodes_at + i]];
@@ -149,6 +152,7 @@ Tensors Tape::derivative(const Record& record, const Args& args,
   if (record.custom) return (*record.custom)(args);
   const OpDef& op = *record.op;
   const void* const attrs = record.attrs.view().data;
+  const SizeTable::Cause cause(op.name, true);
   if (op.vjp && !op.decompose) return op.vjp(op, attrs, args);
   if (!op.vjp && !record.recompute) {
     fail(Code::kUnimplemented, "no gradient{}{}",
@@ -235,6 +239,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
   }
 
   for (size_t r = last; r-- > 0;) {
+    count_steps();
     if (records_[r].n_inputs == 0) continue;
     const Record record = records_[r];  // A copy: a persistent tape may grow below.
     bool any = false;

@@ -67,19 +67,28 @@ auto with_types(AttrKind kind, const Use& use) {
   }
 }
 
-void copy(const AttrsType& type, void* attrs, const void* from) {
-  for (const AttrField& field : type.all()) {
-    with_types(field.kind, [&]<class T, class C>(T*, C*) {
-      ::new (&field.get<T>(attrs)) T(field.get<T>(from));
-    });
-  }
-}
-
-void destroy(const AttrsType& type, void* attrs) {
-  for (const AttrField& field : type.all()) {
+void destroy_first(size_t n, const AttrsType& type, void* attrs) {
+  for (const AttrField& field : type.all().first(n)) {
     with_types(field.kind, [&]<class T, class C>(T*, C*) { field.get<T>(attrs).~T(); });
   }
 }
+
+void copy(const AttrsType& type, void* attrs, const void* from) {
+  size_t n = 0;
+  try {
+    for (; n < type.n_fields; ++n) {
+      const AttrField& field = type.fields[n];
+      with_types(field.kind, [&]<class T, class C>(T*, C*) {
+        ::new (&field.get<T>(attrs)) T(field.get<T>(from));
+      });
+    }
+  } catch (...) {
+    destroy_first(n, type, attrs);
+    throw;
+  }
+}
+
+void destroy(const AttrsType& type, void* attrs) { destroy_first(type.n_fields, type, attrs); }
 
 // Bitwise for floats, so that a NaN equals itself and -0 differs from 0.
 bool equal(const AttrsType& type, const void* a, const void* b) {

@@ -194,15 +194,11 @@ class OwnedAttrs {
  public:
   OwnedAttrs() = default;
   explicit OwnedAttrs(AnyAttrs attrs) : type_(attrs.type) {
-    if (attrs.empty()) return;
-    data_ = ::operator new(type_->size, std::align_val_t(type_->align));
-    type_->copy(data_, attrs.data);
+    if (!attrs.empty()) data_ = made([&](void* to) { type_->copy(to, attrs.data); });
   }
   // The defaults.
   explicit OwnedAttrs(const AttrsType& type) : type_(&type) {
-    if (type.size == 0) return;
-    data_ = ::operator new(type.size, std::align_val_t(type.align));
-    type.init(data_);
+    if (type.size != 0) data_ = made([&](void* to) { type.init(to); });
   }
   OwnedAttrs(OwnedAttrs&& other) noexcept
       : type_(other.type_), data_(std::exchange(other.data_, nullptr)) {}
@@ -221,6 +217,19 @@ class OwnedAttrs {
   void* data() { return data_; }
 
  private:
+  template <class Fill>
+  void* made(const Fill& fill) {
+    const auto align = static_cast<std::align_val_t>(type_->align);
+    void* const memory = ::operator new(type_->size, align);
+    try {
+      fill(memory);
+    } catch (...) {
+      ::operator delete(memory, align);
+      throw;
+    }
+    return memory;
+  }
+
   const AttrsType* type_ = nullptr;
   void* data_ = nullptr;
 };

@@ -58,6 +58,10 @@ void Error::set_location(std::string_view location) {
   if (info_.location.empty()) info_.location = location;
 }
 
+void checked_math::fail(const char* operation, int64_t a, int64_t b) {
+  tenon::fail(Code::kOutOfRange, "{} {} {} is no 64-bit integer", {a, operation, b});
+}
+
 std::string to_string(const Dims& dims) {
   std::string out = "[";
   for (const Size size : dims) {

@@ -55,6 +55,9 @@ class Error final : public std::exception {
 
   const char* what() const noexcept override { return info_.message.c_str(); }
   Code code() const { return info_.code; }
+  // Whether the same may succeed a moment later: memory ran out, or somebody cancelled. Such an
+  // error says nothing about the code that met it, so nobody may remember it or do without.
+  bool is_transient() const { return code() == Code::kOutOfMemory || code() == Code::kCancelled; }
   const ErrorInfo& info() const { return info_; }
 
   // Names the op, in the message too, unless an inner op did.

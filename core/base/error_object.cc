@@ -1,27 +1,16 @@
 #include "core/base/error_object.h"
 
+#include <cstddef>
 #include <new>
 
 namespace tenon {
 
-namespace {
-
 // Made without an allocation, and never destroyed: the first error of a process may be that its
 // memory is used up, and the last may come from the destructor of a static object.
-union StaticError {
-  constexpr StaticError() : none() {}
-  ~StaticError() {}
-
-  char none;
-  tenon_error error;
-};
-
-}  // namespace
-
 tenon_error* out_of_memory_error() noexcept {
-  static StaticError made;
+  alignas(tenon_error) static std::byte memory[sizeof(tenon_error)];
   static tenon_error* const error =
-      new (&made.error) tenon_error{{.code = Code::kOutOfMemory}, true, nullptr};
+      new (memory) tenon_error{{.code = Code::kOutOfMemory}, true, nullptr};
   return error;
 }
 

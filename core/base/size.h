@@ -11,6 +11,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include "core/base/checked_math.h"
+
 namespace tenon {
 
 class Size;
@@ -85,19 +87,19 @@ bool size_hold(const SizeTest& test);
   inline result name(T a, Size b) {    \
     return name(Size(a), b);           \
   }
-#define TENON_SIZE_ARITHMETIC(sign, op)                    \
+#define TENON_SIZE_ARITHMETIC(sign, op, checked_op)        \
   inline Size operator sign(Size a, Size b) {              \
     if (a.known() && b.known()) [[likely]]                 \
-      return a.word() sign b.word();                       \
+      return checked_math::checked_op(a.word(), b.word()); \
     return detail::size_formula(detail::SizeOp::op, a, b); \
   }                                                        \
   TENON_SIZE_MIXED(Size, operator sign)                    \
   inline Size& operator sign##=(Size& a, Size b) { return a = a sign b; }
-TENON_SIZE_ARITHMETIC(+, kAdd)
-TENON_SIZE_ARITHMETIC(-, kSub)
-TENON_SIZE_ARITHMETIC(*, kMul)
-TENON_SIZE_ARITHMETIC(/, kDiv)  // Towards zero, as for numbers.
-TENON_SIZE_ARITHMETIC(%, kMod)
+TENON_SIZE_ARITHMETIC(+, kAdd, add)
+TENON_SIZE_ARITHMETIC(-, kSub, sub)
+TENON_SIZE_ARITHMETIC(*, kMul, mul)
+TENON_SIZE_ARITHMETIC(/, kDiv, div)  // Towards zero, as for numbers.
+TENON_SIZE_ARITHMETIC(%, kMod, mod)
 
 #define TENON_SIZE_COMPARISON(sign, kind, first, second)        \
   inline SizeTest operator sign(Size a, Size b) {               \

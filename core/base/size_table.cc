@@ -13,6 +13,13 @@ namespace {
 using Test = SizeTest::Kind;
 
 thread_local SizeTable* current_table = nullptr;
+thread_local std::string_view deciding_op;
+thread_local bool gradient_decides = false;
+
+std::string cause_now() {
+  if (deciding_op.empty()) return "the function";
+  return (gradient_decides ? "the gradient of " : "") + std::string(deciding_op);
+}
 
 // Bounds beyond these say nothing; sizes and their products stay within.
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -388,6 +395,15 @@ void SizeTable::learn_equal(const Polynomial& difference) {
   atoms_[chosen.atoms[0]].instead = size_of(std::move(rest));
 }
 
+SizeTable::Cause::Cause(std::string_view op, bool is_gradient)
+    : outer_op_(std::exchange(deciding_op, op)),
+      outer_is_gradient_(std::exchange(gradient_decides, is_gradient)) {}
+
+SizeTable::Cause::~Cause() {
+  deciding_op = outer_op_;
+  gradient_decides = outer_is_gradient_;
+}
+
 void SizeTable::record(const SizeTest& test) {
   const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
                                      resolved_polynomial(Size::from_word(test.a)), -1);
@@ -395,6 +411,7 @@ void SizeTable::record(const SizeTest& test) {
   for (const size_t symbol : born_in(Size::from_word(test.b))) born.push_back(symbol);
   if (born.empty()) {
     guards_.push_back(test);
+    causes_.push_back(cause_now());
   } else {
     late_guards_.push_back({test, *std::max_element(born.begin(), born.end())});
   }
@@ -443,6 +460,7 @@ int64_t SizeTable::read_on_host(Size size, std::string_view tensor, size_t axis)
   size = resolved(size);
   if (size.known()) return size.word();
   const auto number = example(size, false);
+  const Cause cause("a read by the host");
   if (host_may_read_ && number) return pin(size);
   const std::string_view why = !number          ? "is known only when the function runs"
                                : host_may_read_ ? ""
@@ -451,6 +469,16 @@ int64_t SizeTable::read_on_host(Size size, std::string_view tensor, size_t axis)
        "axis {} of {} has size {}, which {}: the host cannot read it while it traces. Compute with "
        "tenon_shape, which gives the sizes as a tensor",
        {axis, tensor, text(size), why});
+}
+
+int64_t SizeTable::read_or_record_failure(Size size, std::string_view tensor,
+                                          size_t axis) noexcept {
+  try {
+    return read_on_host(size, tensor, axis);
+  } catch (...) {
+    if (!failed_read_) failed_read_ = std::current_exception();
+  }
+  return example(size, false).value_or(0);
 }
 
 }  // namespace tenon

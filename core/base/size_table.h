@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <span>
@@ -72,6 +73,12 @@ class SizeTable {
   // The number of a size that the host reads while it traces: a guard makes the trace serve that
   // number alone. Fails if a signature declares the size unknown, or if nothing says the number.
   int64_t read_on_host(Size size, std::string_view tensor, size_t axis);
+  // The same without failing: gives the size in the call that is traced, or 0 if there is none, and
+  // records the first failure for raise_failed_read().
+  int64_t read_or_record_failure(Size size, std::string_view tensor, size_t axis) noexcept;
+  void raise_failed_read() const {
+    if (failed_read_) std::rethrow_exception(failed_read_);
+  }
   // The sizes that calls give are unknown by a declared signature: the host may not read them.
   void forbid_host_reads() { host_may_read_ = false; }
   // The size in terms of what is still open: decisions may have made it a number.
@@ -79,6 +86,21 @@ class SizeTable {
 
   // What calls must make true, in the order in which it was decided.
   std::span<const SizeTest> guards() const { return guards_; }
+  // Who decided it: "conv", "the gradient of conv", "a read by the host".
+  std::string_view cause(size_t guard) const { return causes_[guard]; }
+
+  // While it lives, decisions of this thread are recorded as caused by an op or its gradient.
+  class Cause {
+   public:
+    explicit Cause(std::string_view op, bool is_gradient = false);
+    ~Cause();
+    Cause(const Cause&) = delete;
+    Cause& operator=(const Cause&) = delete;
+
+   private:
+    std::string_view outer_op_;
+    bool outer_is_gradient_;
+  };
   // Fails if what was decided of a symbol that is born does not hold now that it has a value, and
   // with it all that were born before.
   void check_born(size_t symbol, std::span<const Size> values) const;
@@ -157,7 +179,8 @@ class SizeTable {
   std::vector<AtomId> symbols_;
   std::vector<Polynomial> formulas_;  // By Size::id().
   std::map<Polynomial, uint32_t> ids_;
-  std::vector<SizeTest> guards_;  // Of sizes that calls give.
+  std::vector<SizeTest> guards_;     // Of sizes that calls give.
+  std::vector<std::string> causes_;  // Of each guard.
   struct LateGuard {
     SizeTest test;
     size_t symbol;  // The last one born that it is about.
@@ -166,6 +189,7 @@ class SizeTable {
   bool has_births_ = false;
   bool asks_guards_ = false;
   bool host_may_read_ = true;
+  std::exception_ptr failed_read_;
 };
 
 // Whether some of a size is known only once code has run.

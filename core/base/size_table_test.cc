@@ -183,6 +183,30 @@ TEST_F(Sizes, AsShapesCompareAxisByAxis) {
   EXPECT_FALSE(Dims{n} == (Dims{n, 1}));
 }
 
+TEST(SizesOfNoTrace, AreComputedInSixtyFourBitsOrFail) {
+  const Size least = std::numeric_limits<int64_t>::min(),
+             most = std::numeric_limits<int64_t>::max();
+  const auto code_of = [](const auto& compute) {
+    try {
+      (void)compute();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return Code::kOk;
+  };
+  EXPECT_EQ(code_of([&] { return most + 1; }), Code::kOutOfRange);
+  EXPECT_EQ(code_of([&] { return least - 1; }), Code::kOutOfRange);
+  EXPECT_EQ(code_of([&] { return -least; }), Code::kOutOfRange);
+  EXPECT_EQ(code_of([&] { return Size(int64_t{1} << 32) * (int64_t{1} << 31); }),
+            Code::kOutOfRange);
+  EXPECT_EQ(code_of([&] { return most / 0; }), Code::kOutOfRange);
+  EXPECT_EQ(code_of([&] { return most % 0; }), Code::kOutOfRange);
+  EXPECT_EQ(code_of([&] { return least / -1; }), Code::kOutOfRange);
+  EXPECT_EQ(least % -1, 0);
+  EXPECT_EQ(most - 1 + 1, most);
+  EXPECT_EQ(Size(-7) / 2, -3);
+}
+
 TEST(SizesOfNoTrace, CannotComeFromOutside) {
   EXPECT_ANY_THROW(Size::number(Size::kFirstFormula + 7));
   EXPECT_ANY_THROW(Size::number(Size::kFirstFormula - 5));

@@ -40,10 +40,10 @@ std::optional<int64_t> SizeTable::value(Size size, const ValueOf& value_of) cons
             break;
           // Who divides has asked for a divisor that is not 0, by a guard or a rule.
           case Atom::Kind::kQuotient:
-            factor = *b == 0 ? 0 : *a / *b;
+            factor = *b == 0 ? 0 : checked_math::div(*a, *b);
             break;
           default:
-            factor = *b == 0 ? 0 : *a % *b;
+            factor = *b == 0 ? 0 : checked_math::mod(*a, *b);
             break;
         }
       }

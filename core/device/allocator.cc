@@ -18,6 +18,20 @@ constexpr uint64_t kStep = 64;
 constexpr size_t kSmallClasses = 16;
 constexpr int kSmallBits = 10;  // 1024 = 2^10.
 
+// A storage over the buffer, which it gives back if there is no memory for the storage.
+Storage* storage_of(Device& device, tenon_buffer_p* buffer, Storage::Recycle recycle) {
+  Storage* storage;
+  try {
+    storage = new Storage(recycle);
+  } catch (...) {
+    device.calls().release(buffer);
+    throw;
+  }
+  storage->device = &device;
+  storage->buffer = buffer;
+  return storage;
+}
+
 }  // namespace
 
 size_t Allocator::class_of(uint64_t bytes) {
@@ -65,6 +79,11 @@ void Allocator::went_live(uint64_t bytes) {
 
 Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   const uint64_t capacity = class_bytes(size_class);
+  // A system that promises memory which it does not have ends the process when that is written.
+  const uint64_t all = device_.properties().memory_bytes;
+  if (all != 0 && capacity > all) {
+    fail_out_of_memory(bytes, format("the device has {}", {all}).c_str());
+  }
   if (limit_ != 0 && statistics().reserved_bytes + capacity > limit_) {
     trim();
     if (statistics().reserved_bytes + capacity > limit_) {
@@ -83,9 +102,7 @@ Storage* Allocator::make(uint64_t bytes, size_t size_class) {
     device_.discard(error);
     fail_out_of_memory(bytes, "the device has no more");
   }
-  auto* storage = new Storage(recycle);
-  storage->device = &device_;
-  storage->buffer = buffer;
+  Storage* const storage = storage_of(device_, buffer, recycle);
   storage->capacity = capacity;
   if (device_.host_visible()) storage->data = static_cast<std::byte*>(calls.map(buffer));
 
@@ -135,9 +152,7 @@ Ref<Storage> Allocator::import(void* data, uint64_t bytes, const tenon_deleter& 
     device_.discard(error);
     return nullptr;
   }
-  auto* storage = new Storage(release_import);
-  storage->device = &device_;
-  storage->buffer = buffer;
+  Storage* const storage = storage_of(device_, buffer, release_import);
   storage->size = storage->capacity = bytes;
   storage->imported = true;
   storage->import_payload = deleter.payload;

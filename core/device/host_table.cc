@@ -23,7 +23,8 @@ tenon_code host_error_code(const tenon_error* error) {
 
 tenon_string host_error_message(const tenon_error* error) {
   if (!error) return TENON_STR("");
-  return {error->info.message.data(), error->info.message.size()};
+  const std::string_view message = message_of(*error);
+  return {message.data(), message.size()};
 }
 
 void host_log(void* log_context, int32_t level, tenon_string message) {

@@ -1,15 +1,13 @@
 #include "core/device/kernel_table.h"
 
 #include <atomic>
+#include <new>
 
 #include "core/base/error.h"
 #include "core/device/device.h"
 
 namespace tenon {
 namespace {
-
-// Beyond this many, kernels of SHAPED lines are forgotten and prepared anew when asked for.
-constexpr size_t kMostShaped = 1024;
 
 // The signature of a line, whose place in the plugin's list tells its vendor which one is wrong.
 Signature signature_of(const tenon_kernel& line, size_t place) {
@@ -31,6 +29,26 @@ Signature signature_of(const tenon_kernel& line, size_t place) {
 }
 
 }  // namespace
+
+std::string reason_of(const tenon_string& why) {
+  const std::string_view reason(why.data ? why.data : "", why.size);
+  if (reason == "out of memory") throw std::bad_alloc();
+  return std::string(reason);
+}
+
+Ref<const PreparedKernel> PreparedKernel::made(Device& device, tenon_kernel_p* handle,
+                                               uint32_t traits, const tenon_kernel* loop_line,
+                                               const tenon_kernel* head_line, std::string reason) {
+  PreparedKernel* kernel;
+  try {
+    kernel = new PreparedKernel(device, handle, traits, loop_line, head_line);
+  } catch (const std::bad_alloc&) {
+    if (handle) device.retire(device.calls().release_kernel, handle);
+    throw;
+  }
+  kernel->reason = std::move(reason);
+  return Ref<const PreparedKernel>::adopt(kernel);
+}
 
 PreparedKernel::~PreparedKernel() {
   if (handle_) device_.retire(device_.calls().release_kernel, handle_);
@@ -68,32 +86,28 @@ Ref<const PreparedKernel> KernelTable::find(const KernelKey& key, std::string_vi
                                             std::span<const TensorType> outputs) {
   const uint64_t hash = key.hash();
   std::lock_guard guard(mutex_);
-  const auto [first, last] = entries_.equal_range(hash);
-  for (auto at = first; at != last; ++at) {
-    const KernelKey& other = at->second.key;
-    if (other.op == key.op && other.flags == key.flags && other.words == key.words &&
-        other.attrs == key.attrs) {
-      return at->second.kernel;
-    }
-  }
-  const bool shaped = is_shaped(key.op, custom_name);
-  if (shaped && shaped_entries_ == kMostShaped) {
-    std::erase_if(entries_, [](const auto& entry) { return entry.second.shaped; });
-    shaped_entries_ = 0;
-  }
-  Entry entry{key, OwnedAttrs(key.attrs), prepare(key, custom_name, inputs, outputs), shaped};
+  LruTable<Entry>& entries = is_shaped(key.op, custom_name) ? shaped_entries_ : entries_;
+  const auto is_it = [&](const Entry& entry) {
+    const KernelKey& other = entry.key;
+    return other.op == key.op && other.flags == key.flags && other.words == key.words &&
+           other.attrs == key.attrs;
+  };
+  if (const Entry* entry = entries.find(hash, is_it)) return entry->kernel;
+  Entry entry{key, OwnedAttrs(key.attrs), prepare(key, custom_name, inputs, outputs)};
   entry.key.attrs = entry.attrs.view();
-  shaped_entries_ += shaped;
-  return entries_.emplace(hash, std::move(entry))->second.kernel;
+  return entries.add(hash, std::move(entry)).kernel;
+}
+
+size_t KernelTable::size() {
+  std::lock_guard guard(mutex_);
+  return entries_.size() + shaped_entries_.size();
 }
 
 Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string_view custom_name,
                                                std::span<const OperandInfo> inputs,
                                                std::span<const TensorType> outputs) {
-  auto none = [&](std::string reason) {
-    auto kernel = Ref<PreparedKernel>::adopt(new PreparedKernel(device_, nullptr, 0));
-    kernel->reason = std::move(reason);
-    return Ref<const PreparedKernel>::adopt(kernel.leak());
+  const auto none = [&](std::string reason) {
+    return PreparedKernel::made(device_, nullptr, 0, nullptr, nullptr, std::move(reason));
   };
   const std::vector<Line>* lines = nullptr;
   if (!custom_name.empty()) {
@@ -148,18 +162,9 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     if (handle) {
       const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
       const tenon_kernel* head_line = line.signature.head() ? line.line : nullptr;
-      try {
-        return Ref<const PreparedKernel>::adopt(
-            new PreparedKernel(device_, handle, traits.flags, loop_line, head_line));
-      } catch (const std::bad_alloc&) {
-        device_.retire(device_.calls().release_kernel, handle);
-        throw;
-      }
+      return PreparedKernel::made(device_, handle, traits.flags, loop_line, head_line);
     }
-    const std::string_view given(why.data ? why.data : "", why.size);
-    // Not a refusal to remember: a later call may find memory.
-    if (given == "out of memory") throw std::bad_alloc();
-    if (why.size) reason = given;
+    if (why.size) reason = reason_of(why);
   }
   return none(std::move(reason));
 }
@@ -167,6 +172,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
 void KernelTable::clear() {
   std::lock_guard guard(mutex_);
   entries_.clear();
+  shaped_entries_.clear();
 }
 
 }  // namespace tenon

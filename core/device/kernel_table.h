@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/attrs.h"
+#include "core/base/lru_table.h"
 #include "core/base/ref.h"
 #include "core/base/shape.h"
 #include "core/device/signature.h"
@@ -57,14 +58,11 @@ struct OperandInfo {
 // A kernel that is ready to be launched, or the fact that there is none.
 class PreparedKernel {
  public:
-  // `loop_line`, `head_line`: the line that it was made by, if that says LOOP or HEAD.
-  PreparedKernel(Device& device, tenon_kernel_p* handle, uint32_t traits,
-                 const tenon_kernel* loop_line = nullptr, const tenon_kernel* head_line = nullptr)
-      : device_(device),
-        handle_(handle),
-        loop_line_(loop_line),
-        head_line_(head_line),
-        traits_(traits) {}
+  // Takes the handle, also if it throws. `loop_line`, `head_line`: the line that it was made by, if
+  // that says LOOP or HEAD.
+  static Ref<const PreparedKernel> made(Device& device, tenon_kernel_p* handle, uint32_t traits,
+                                        const tenon_kernel* loop_line,
+                                        const tenon_kernel* head_line, std::string reason = {});
   ~PreparedKernel();  // Gives it back once no work uses it any more.
   PreparedKernel(const PreparedKernel&) = delete;
 
@@ -88,12 +86,24 @@ class PreparedKernel {
   std::string reason;  // Why there is none: what each line said.
 
  private:
+  PreparedKernel(Device& device, tenon_kernel_p* handle, uint32_t traits,
+                 const tenon_kernel* loop_line, const tenon_kernel* head_line)
+      : device_(device),
+        handle_(handle),
+        loop_line_(loop_line),
+        head_line_(head_line),
+        traits_(traits) {}
+
   mutable std::atomic<uint32_t> owners_{1};
   Device& device_;
   tenon_kernel_p* handle_;
   const tenon_kernel *loop_line_, *head_line_;
   uint32_t traits_;
 };
+
+// Why a plugin prepared nothing. Throws std::bad_alloc if it says "out of memory": that is no
+// refusal to remember, because a later call may find memory.
+std::string reason_of(const tenon_string& why);
 
 class KernelTable {
  public:
@@ -115,6 +125,12 @@ class KernelTable {
                                  std::span<const OperandInfo> inputs,
                                  std::span<const TensorType> outputs);
 
+  // Attributes and sizes are values of the user's, of which there is no end. Beyond these numbers
+  // of kernels, the least recently used is released and prepared anew when it is asked for.
+  // kMaxShaped is for kernels of SHAPED lines, which are kept apart from the others.
+  static constexpr size_t kMaxKernels = 4096, kMaxShaped = 1024;
+  size_t size();
+
   // How often a line of the plugin was asked for a kernel so far.
   uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
 
@@ -130,7 +146,6 @@ class KernelTable {
     KernelKey key;  // Its attrs point into `attrs`.
     OwnedAttrs attrs;
     Ref<const PreparedKernel> kernel;
-    bool shaped;
   };
 
   static bool is_custom(uint32_t op) { return op >> 31; }
@@ -144,8 +159,7 @@ class KernelTable {
   std::vector<bool> shaped_;
   std::set<std::string, std::less<>> custom_shaped_;
   std::mutex mutex_;
-  std::unordered_multimap<uint64_t, Entry> entries_;
-  size_t shaped_entries_ = 0;
+  LruTable<Entry> entries_{kMaxKernels}, shaped_entries_{kMaxShaped};
   std::atomic<uint64_t> n_prepared_{0};
 };
 

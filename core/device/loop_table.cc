@@ -8,12 +8,6 @@
 #include "core/device/plugin_library.h"
 
 namespace tenon {
-namespace {
-
-// Beyond this many, all are forgotten and prepared anew when asked for.
-constexpr size_t kMost = 1024;
-
-}  // namespace
 
 uint64_t LoopSpec::hash() const {
   uint64_t h = detail::mix(flags, rank);
@@ -41,12 +35,14 @@ uint64_t LoopSpec::hash() const {
 Ref<const PreparedKernel> LoopTable::find(const LoopSpec& loop) {
   const uint64_t hash = loop.hash();
   std::lock_guard guard(mutex_);
-  for (const Entry& entry : entries_) {
-    if (entry.hash == hash && entry.loop == loop) return entry.kernel;
-  }
-  if (entries_.size() == kMost) entries_.clear();
-  entries_.push_back({hash, loop, prepare(loop)});
-  return entries_.back().kernel;
+  const auto is_it = [&](const Entry& entry) { return entry.loop == loop; };
+  if (const Entry* entry = entries_.find(hash, is_it)) return entry->kernel;
+  return entries_.add(hash, {loop, prepare(loop)}).kernel;
+}
+
+size_t LoopTable::size() {
+  std::lock_guard guard(mutex_);
+  return entries_.size();
 }
 
 Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
@@ -98,8 +94,9 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
   n_prepared_.fetch_add(1, std::memory_order_relaxed);
   try {
     device_.check(device_.calls().prepare_loop(device_.handle(), &request, &handle, &traits, &why));
-    reason.assign(why.data ? why.data : "", why.size);
+    if (!handle) reason = reason_of(why);
   } catch (const Error& error) {
+    if (error.is_transient()) throw;
     // Its calls can be launched one by one.
     reason = error.what();
     log_to_context(device_.context(), TENON_LOG_WARNING,
@@ -109,9 +106,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
     device_.calls().release_kernel(std::exchange(handle, nullptr));
     reason = "wants a workspace";
   }
-  auto made = Ref<PreparedKernel>::adopt(new PreparedKernel(device_, handle, traits.flags));
-  made->reason = std::move(reason);
-  return Ref<const PreparedKernel>::adopt(made.leak());
+  return PreparedKernel::made(device_, handle, traits.flags, nullptr, nullptr, std::move(reason));
 }
 
 void LoopTable::clear() {

@@ -11,6 +11,7 @@
 
 #include "core/base/attrs.h"
 #include "core/base/dtype.h"
+#include "core/base/lru_table.h"
 #include "core/base/ref.h"
 #include "core/base/small_vector.h"
 
@@ -75,6 +76,10 @@ class LoopTable {
   // Finds or prepares; one that does not exist was refused. From any thread.
   Ref<const PreparedKernel> find(const LoopSpec& loop);
 
+  // Beyond this number of loops, the least recently used is released.
+  static constexpr size_t kMaxLoops = 1024;
+  size_t size();
+
   // How many loops the plugin was asked for so far.
   uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
 
@@ -83,7 +88,6 @@ class LoopTable {
 
  private:
   struct Entry {
-    uint64_t hash;
     LoopSpec loop;
     Ref<const PreparedKernel> kernel;
   };
@@ -92,7 +96,7 @@ class LoopTable {
 
   Device& device_;
   std::mutex mutex_;
-  std::vector<Entry> entries_;
+  LruTable<Entry> entries_{kMaxLoops};
   std::atomic<uint64_t> n_prepared_{0};
 };
 

@@ -24,7 +24,10 @@ tenon_plugin_query map_plugin_file(const std::string&) {
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <memory>
+#include <new>
 #if defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -66,13 +69,12 @@ class Files {
   }
 
   void add_folder(const std::string& folder) {
-    DIR* directory = opendir(folder.c_str());
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
     if (!directory) return;
     std::vector<std::string> names;
-    while (const dirent* entry = readdir(directory)) {
+    while (const dirent* entry = readdir(directory.get())) {
       if (!name_in_file_name(entry->d_name).empty()) names.emplace_back(entry->d_name);
     }
-    closedir(directory);
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
       const std::string path = folder + "/" + name;
@@ -101,10 +103,10 @@ class Files {
 std::string install_folder() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&install_folder), &info) == 0 || !info.dli_fname) return {};
-  char* resolved = realpath(info.dli_fname, nullptr);
+  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(info.dli_fname, nullptr),
+                                                        std::free);
   if (!resolved) return {};
-  std::string path = resolved;
-  std::free(resolved);
+  std::string path = resolved.get();
   path.resize(path.rfind('/') + 1);
   return path + "tenon/plugins";
 }
@@ -140,8 +142,10 @@ tenon_plugin_query map_plugin_file(const std::string& path) {
 
   // A path without a slash would be looked for where the loader looks for libraries.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  errno = 0;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
+    if (errno == ENOMEM) throw std::bad_alloc();
     const char* why = dlerror();
     fail(Code::kUnavailable, "cannot be loaded: {}", {why ? why : "for no reason given"});
   }

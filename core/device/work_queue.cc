@@ -371,13 +371,21 @@ void WorkQueue::give_back(const Record& record) {
 
 uint32_t WorkQueue::site_of(std::string_view op, std::string_view rule,
                             const std::string& location) {
+  // Lines come from users, without end. Beyond so many sites, messages name the op alone.
+  constexpr size_t kMaxSites = 65536;
   std::string key(op);
   key += '\n';
+  const size_t n_op = key.size();
   key += location;
   std::lock_guard guard(state_mutex_);
+  const bool is_full = sites_.size() >= kMaxSites;
+  if (is_full && !site_numbers_.contains(key)) key.resize(n_op);
+  const bool has_line = key.size() > n_op;
   const auto [entry, is_new] =
       site_numbers_.try_emplace(std::move(key), static_cast<uint32_t>(sites_.size()));
-  if (is_new) sites_.push_back({std::string(op), std::string(rule), location});
+  if (is_new) {
+    sites_.push_back({std::string(op), std::string(rule), has_line ? location : std::string()});
+  }
   return entry->second;
 }
 

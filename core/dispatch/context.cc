@@ -79,63 +79,77 @@ void Context::log(int32_t level, std::string_view message) const {
 
 void Context::discover() {
   if (discovered_) return;
-  discovered_ = true;
   candidates_ = discover_plugins(options_.plugin_paths);
+  discovered_ = true;
 }
 
 Context::Plugin* Context::open(PluginCandidate& candidate) {
   if (candidate.state != PluginCandidate::State::kNotTried) return nullptr;
-  tenon::load_plugin(candidate);
-  if (candidate.state != PluginCandidate::State::kLoaded) return nullptr;
+  const auto try_to_open = [&]() -> Plugin* {
+    candidate.refusal = {.code = Code::kOk};
+    tenon::load_plugin(candidate);
+    if (candidate.state != PluginCandidate::State::kLoaded) return nullptr;
 
-  auto refuse = [&](ErrorInfo refusal) {
-    candidate.state = PluginCandidate::State::kRefused;
-    candidate.refusal = std::move(refusal);
-    return nullptr;
-  };
-  const tenon_plugin& found = *candidate.plugin;
-  const std::string_view name(found.name.data, found.name.size);
-  for (const auto& other : plugins_) {
-    if (std::string_view(other->plugin->name.data, other->plugin->name.size) == name) {
-      return refuse({.code = Code::kInvalidArgument,
-                     .message = format("a plugin named {} is loaded already", {name})});
+    auto refuse = [&](ErrorInfo refusal) {
+      candidate.state = PluginCandidate::State::kRefused;
+      candidate.refusal = std::move(refusal);
+      return nullptr;
+    };
+    const tenon_plugin& found = *candidate.plugin;
+    const std::string_view name(found.name.data, found.name.size);
+    for (const auto& other : plugins_) {
+      if (std::string_view(other->plugin->name.data, other->plugin->name.size) == name) {
+        return refuse({.code = Code::kInvalidArgument,
+                       .message = format("a plugin named {} is loaded already", {name})});
+      }
     }
-  }
-  auto plugin = std::make_unique<Plugin>();
-  plugin->plugin = &found;
-  plugin->calls = complete_calls(*found.calls);
+    auto plugin = std::make_unique<Plugin>();
+    plugin->plugin = &found;
+    plugin->calls = complete_calls(*found.calls);
 
-  std::vector<tenon_string> keys, values;
-  for (const PluginOption& option : options_.plugin_options) {
-    if (option.plugin != name) continue;
-    keys.push_back({option.key.data(), option.key.size()});
-    values.push_back({option.value.data(), option.value.size()});
-  }
-  const tenon_instance_options instance_options = {
-      .struct_size = sizeof(tenon_instance_options),
-      .threads = options_.threads,
-      .log_context = this,
-      .option_keys = keys.data(),
-      .option_values = values.data(),
-      .n_options = keys.size(),
+    std::vector<tenon_string> keys, values;
+    for (const PluginOption& option : options_.plugin_options) {
+      if (option.plugin != name) continue;
+      keys.push_back({option.key.data(), option.key.size()});
+      values.push_back({option.value.data(), option.value.size()});
+    }
+    const tenon_instance_options instance_options = {
+        .struct_size = sizeof(tenon_instance_options),
+        .threads = options_.threads,
+        .log_context = this,
+        .option_keys = keys.data(),
+        .option_values = values.data(),
+        .n_options = keys.size(),
+    };
+    try {
+      if (tenon_error* error = found.create(&host_table(), &instance_options, &plugin->instance)) {
+        throw take_error(error);
+      }
+      size_t n = 0;
+      if (tenon_error* error = plugin->calls.count_devices(plugin->instance, &n)) {
+        throw take_error(error);
+      }
+      for (size_t i = 0; i < n; ++i) {
+        plugin->devices.push_back(std::make_unique<Device>(
+            *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));
+      }
+    } catch (const Error& error) {
+      return refuse(error.info());
+    }
+    plugins_.push_back(std::move(plugin));
+    return plugins_.back().get();
   };
   try {
-    if (tenon_error* error = found.create(&host_table(), &instance_options, &plugin->instance)) {
-      throw take_error(error);
+    Plugin* const plugin = try_to_open();
+    // A later call may find memory.
+    if (!plugin && candidate.refusal.code == Code::kOutOfMemory) {
+      candidate.state = PluginCandidate::State::kNotTried;
     }
-    size_t n = 0;
-    if (tenon_error* error = plugin->calls.count_devices(plugin->instance, &n)) {
-      throw take_error(error);
-    }
-    for (size_t i = 0; i < n; ++i) {
-      plugin->devices.push_back(std::make_unique<Device>(
-          *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));
-    }
-  } catch (const Error& error) {
-    return refuse(error.info());
+    return plugin;
+  } catch (...) {
+    candidate.state = PluginCandidate::State::kNotTried;
+    throw;
   }
-  plugins_.push_back(std::move(plugin));
-  return plugins_.back().get();
 }
 
 Device* Context::find_open(std::string_view name, size_t index) {
@@ -170,10 +184,14 @@ Device& Context::device(std::string_view name) {
   if (well_formed) {
     if (Device* device = find_open(plugin, index)) return *device;
     discover();
+    const ErrorInfo* shortage = nullptr;
     for (PluginCandidate& candidate : candidates_) {
-      if (candidate.name == plugin && open(candidate)) break;
+      if (candidate.name != plugin) continue;
+      if (open(candidate)) break;
+      if (candidate.refusal.code == Code::kOutOfMemory) shortage = &candidate.refusal;
     }
     if (Device* device = find_open(plugin, index)) return *device;
+    if (shortage) throw Error(*shortage);
   }
   fail(Code::kNotFound, "there is no device \"{}\"; {}", {name, list_devices()});
 }
@@ -220,7 +238,12 @@ void Context::add(PluginCandidate found, std::string_view called) {
   std::lock_guard guard(mutex_);
   discover();
   candidates_.push_back(std::move(found));
-  open(candidates_.back());
+  try {
+    open(candidates_.back());
+  } catch (...) {
+    candidates_.pop_back();
+    throw;
+  }
   const PluginCandidate& candidate = candidates_.back();
   if (candidate.state == PluginCandidate::State::kLoaded) return;
   fail_because(Error(candidate.refusal), candidate.refusal.code, "{}: {}",

@@ -69,6 +69,7 @@ Device& cpu_instead_of(Context& context, const Device& device, const std::string
   try {
     return context.device("cpu");
   } catch (const Error& error) {
+    if (error.is_transient()) throw;
     fail_because(error, Code::kUnimplemented, "{} {}, and the CPU cannot run it instead: {}",
                  {device.name(), reason, error.what()});
   }

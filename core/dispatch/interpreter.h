@@ -41,7 +41,8 @@ class Interpreter : public Object {
   friend class Scope;
   Apply apply_;
   Destroy destroy_;
-  Interpreter* outer_ = nullptr;  // The next one out, in the scope's stack.
+  Interpreter* outer_ = nullptr;         // The next one out, in the scope's stack.
+  Interpreter* next_removed_ = nullptr;  // Of those that wait to be unlinked from the stack.
   bool is_on_scope_ = false;
 };
 

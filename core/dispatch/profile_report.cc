@@ -6,9 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/dispatch/profiler.h"
 #include "files/atomic_file.h"
 
@@ -89,9 +89,7 @@ std::string text_of(const std::vector<Line>& lines) {
 
 // ---- the file
 
-std::string json(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string json(const std::string& text) { return Json(text).dump(-1, Json::NotUtf8::kReplace); }
 
 // Microseconds, with all that is known of them.
 std::string micros(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }

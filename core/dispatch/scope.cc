@@ -72,8 +72,7 @@ bool Scope::remove(Interpreter& interpreter) {
   // is the chain out of sight.
   if (below_ > 0 || (!*at && traces_ > 0)) {
     interpreter.retain();
-    removed_.push_back(&interpreter);
-    has_removed_ = true;
+    interpreter.next_removed_ = std::exchange(removed_, &interpreter);
     return true;
   }
   if (*at) *at = interpreter.outer_;
@@ -101,7 +100,7 @@ Scope::Apart::~Apart() {
   scope_.value_errors_ = value_errors_;
   scope_.below_ = below_;
   --scope_.traces_;
-  if (below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
+  if (below_ == 0 && scope_.removed_) scope_.unlink_removed();
 }
 
 Scope::Traced::Traced(Scope& scope, Interpreter& tracer, TracedCells& cells) : apart_(scope) {
@@ -155,10 +154,9 @@ Scope::Enter::~Enter() {
 }
 
 void Scope::unlink_removed() {
-  has_removed_ = false;
-  const auto removed = std::move(removed_);
-  removed_.clear();
-  for (Interpreter* interpreter : removed) {
+  Interpreter* next = std::exchange(removed_, nullptr);
+  while (Interpreter* const interpreter = next) {
+    next = std::exchange(interpreter->next_removed_, nullptr);
     remove(*interpreter);
     interpreter->release();
   }
@@ -181,8 +179,14 @@ tenon_stream_p* Scope::stream(Device& device) {
   for (const auto& [known, stream] : streams_) {
     if (known == &device) return stream;
   }
-  streams_.push_back({&device, device.open_stream()});
-  return streams_.back().second;
+  auto& added = streams_.emplace_back(&device, nullptr);
+  try {
+    added.second = device.open_stream();
+  } catch (...) {
+    streams_.pop_back();
+    throw;
+  }
+  return added.second;
 }
 
 PendingWork& Scope::pending(Device& device) {
@@ -240,12 +244,10 @@ const PreparedKernel* Scope::find_kernel(Device& device, const OpDef& op, const 
     return slot.kernel.get();
   }
   const std::string_view custom = op.id >> 31 ? std::string_view(op.name) : std::string_view();
-  slot.kernel = device.kernels().find(key, custom, inputs, outputs);
-  slot.hash = hash;
-  slot.device = &device;
-  slot.key = key;
-  slot.attrs = OwnedAttrs(key.attrs);
-  slot.key.attrs = slot.attrs.view();
+  CachedKernel found = {hash, &device, key, OwnedAttrs(key.attrs),
+                        device.kernels().find(key, custom, inputs, outputs)};
+  found.key.attrs = found.attrs.view();
+  slot = std::move(found);
   return slot.kernel.get();
 }
 

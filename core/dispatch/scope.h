@@ -100,7 +100,7 @@ class Scope final : public Object, public Pooled<Scope> {
       if (scope_.innermost_ != from_) [[unlikely]]
         scope_.leave_behind(from_);
       scope_.innermost_ = saved_;
-      if (--scope_.below_ == 0 && scope_.has_removed_) scope_.unlink_removed();
+      if (--scope_.below_ == 0 && scope_.removed_) scope_.unlink_removed();
     }
     Below(const Below&) = delete;
 
@@ -272,8 +272,7 @@ class Scope final : public Object, public Pooled<Scope> {
   std::shared_ptr<ProfileTrack> profile_track_;
   int below_ = 0;
   int traces_ = 0;
-  bool has_removed_ = false;
-  SmallVector<Interpreter*, 4> removed_;
+  Interpreter* removed_ = nullptr;          // A list, so that releasing a tape allocates nothing.
   std::atomic<const void*> user_{nullptr};  // The thread that is inside, if one is.
   std::atomic<uint64_t> cancels_{0};
   uint64_t seen_cancels_ = 0;

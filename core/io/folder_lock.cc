@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "files/atomic_file.h"
 
 namespace tenon {
 namespace {
@@ -18,6 +19,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOld = ".tenon-old";
+
+// Where the file of that name lies.
+std::string target_of(const std::string& folder, const std::string& name) {
+  return tenon_files::link_target((fs::path(folder) / name).string());
+}
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
 
 }  // namespace
 
@@ -43,9 +54,8 @@ FolderLock::~FolderLock() {
 }
 
 bool FolderLock::is_half_done(const std::string& folder, const std::string& last) {
-  std::error_code ignored;
-  const fs::path path = fs::path(folder) / last;
-  return !fs::exists(path, ignored) && fs::exists(path.string() + kOld, ignored);
+  const std::string path = target_of(folder, last);
+  return !is_there(path) && is_there(path + kOld);
 }
 
 void FolderLock::restore(const std::string& folder, const std::string& last) {
@@ -54,14 +64,17 @@ void FolderLock::restore(const std::string& folder, const std::string& last) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     std::string name = entry.path().filename().string();
+    if (entry.is_symlink(error) && !name.ends_with(kOld)) names.push_back(name);
     if (!name.ends_with(kOld)) continue;
     name.resize(name.size() - std::string_view(kOld).size());
-    if (name != last && !name.empty()) names.push_back(name);
+    if (!name.empty()) names.push_back(name);
   }
+  std::erase(names, last);
   names.push_back(last);
   for (const std::string& name : names) {
-    const fs::path path = fs::path(folder) / name;
-    fs::rename(path.string() + kOld, path, error);
+    const std::string path = target_of(folder, name);
+    if (!is_there(path + kOld)) continue;
+    fs::rename(path + kOld, path, error);
     require_code(!error, Code::kUnavailable,
                  "{}: a save was interrupted, and the earlier {} cannot be restored: {}", folder,
                  name, error.message());

@@ -1,6 +1,9 @@
 #include "core/io/folder_update.h"
 
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -36,14 +39,20 @@ FolderUpdate::FolderUpdate(const std::string& folder) : folder_(folder) {
 
 FolderUpdate::~FolderUpdate() {
   if (is_done_) return;
-  std::error_code ignored;
-  for (const std::string& path : new_paths_) fs::remove(path, ignored);
-  if (made_folder_) fs::remove(folder_, ignored);
+  // Without an allocation: it may end because memory ran out.
+  for (const std::string& path : new_paths_) unlink(path.c_str());
+  if (made_folder_) rmdir(folder_.c_str());
 }
 
 std::string FolderUpdate::add(const std::string& name) {
+  const std::string target = tenon_files::link_target((folder_ / name).string());
+  std::error_code ignored;
+  const fs::file_status status = fs::symlink_status(target, ignored);
+  require_code(!fs::exists(status) || fs::is_regular_file(status), Code::kUnavailable,
+               "{}: cannot be written: it is no regular file", (folder_ / name).string());
   names_.push_back(name);
-  new_paths_.push_back(tenon_files::unique_path(folder_.string()));
+  targets_.push_back(target);
+  new_paths_.push_back(tenon_files::unique_path(tenon_files::folder_of(target)));
   return new_paths_.back();
 }
 
@@ -57,23 +66,38 @@ void FolderUpdate::write(const std::string& name, const std::string& bytes) {
 
 void FolderUpdate::remove(const std::string& name) { removed_.push_back(name); }
 
-void FolderUpdate::step_aside(const std::string& name) {
+void FolderUpdate::step_aside(const std::string& path) {
   std::error_code ignored;
-  const fs::file_status status = fs::symlink_status(folder_ / name, ignored);
+  const fs::file_status status = fs::symlink_status(path, ignored);
   if (!fs::exists(status) || fs::is_directory(status)) return;
-  move(folder_ / name, beside(name, kOld));
-  aside_.push_back(name);
+  aside_.push_back({path, path + kOld});
+  try {
+    move(path, aside_.back().old);
+  } catch (...) {
+    aside_.pop_back();
+    throw;
+  }
 }
 
 void FolderUpdate::finish() {
   FolderLock::restore(folder_.string(), names_.empty() ? "" : names_.back());
+  // Earlier files that a finished save left when it was killed must not come back after this one.
+  for (const std::string& target : targets_) unlink((target + kOld).c_str());
+  for (const std::string& name : removed_) unlink((folder_ / (name + kOld)).c_str());
   try {
-    for (size_t i = names_.size(); i > 0; --i) step_aside(names_[i - 1]);
+    for (size_t i = names_.size(); i > 0; --i) {
+      std::error_code ignored;  // Not every file system has permissions to keep.
+      const fs::file_status status = fs::status(targets_[i - 1], ignored);
+      if (fs::is_regular_file(status)) {
+        fs::permissions(new_paths_[i - 1], status.permissions(), ignored);
+      }
+      step_aside(targets_[i - 1]);
+    }
     for (const std::string& name : removed_) {
-      if (!contains(names_, name)) step_aside(name);
+      if (!contains(names_, name)) step_aside((folder_ / name).string());
     }
     for (size_t i = 0; i < names_.size(); ++i) {
-      move(new_paths_[i], folder_ / names_[i]);
+      move(new_paths_[i], targets_[i]);
       ++n_in_place_;
     }
   } catch (...) {
@@ -82,19 +106,15 @@ void FolderUpdate::finish() {
   }
   is_done_ = true;
   tenon_files::synchronise_folder(folder_.string());
-  std::error_code ignored;
-  for (const auto* names : {&names_, &removed_}) {
-    for (const std::string& name : *names) fs::remove(beside(name, kOld), ignored);
-  }
+  for (const Aside& file : aside_) unlink(file.old.c_str());
 }
 
 void FolderUpdate::undo() {
-  std::error_code ignored;
   for (; n_in_place_ > 0; --n_in_place_) {
-    fs::rename(folder_ / names_[n_in_place_ - 1], new_paths_[n_in_place_ - 1], ignored);
+    std::rename(targets_[n_in_place_ - 1].c_str(), new_paths_[n_in_place_ - 1].c_str());
   }
   for (; !aside_.empty(); aside_.pop_back()) {
-    fs::rename(beside(aside_.back(), kOld), folder_ / aside_.back(), ignored);
+    std::rename(aside_.back().old.c_str(), aside_.back().path.c_str());
   }
 }
 

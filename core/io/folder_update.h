@@ -5,7 +5,9 @@
 // keeps readers and other writers out meanwhile. The earlier files step aside first, as
 // NAME.tenon-old, the one that was added last before all others, and come back if anything fails.
 // A process that is killed in the middle of that leaves no file of the last name. The next one that
-// locks the folder brings the earlier files back (FolderLock::restore).
+// locks the folder brings the earlier files back (FolderLock::restore). A new file has the
+// permissions of the one that it replaces. Where the folder has a symbolic link of that name, all
+// this happens to the file that the link names, and the link stays.
 
 #pragma once
 
@@ -22,7 +24,7 @@ class FolderUpdate {
   ~FolderUpdate();
   FolderUpdate(const FolderUpdate&) = delete;
 
-  // Where to write a file.
+  // Where to write a file. Throws UNAVAILABLE if that file is no regular one.
   std::string add(const std::string& name);
   void write(const std::string& name, const std::string& bytes);
   // A file that goes, unless one of its name comes.
@@ -31,17 +33,20 @@ class FolderUpdate {
   void finish();
 
  private:
-  std::filesystem::path beside(const std::string& name, const char* suffix) const {
-    return folder_ / (name + suffix);
-  }
-  void step_aside(const std::string& name);
+  void step_aside(const std::string& path);
   void undo();
 
   std::filesystem::path folder_;
   bool made_folder_ = false, is_done_ = false;
-  std::vector<std::string> names_, removed_;
-  std::vector<std::string> new_paths_;  // Where the files of names_ are written.
-  std::vector<std::string> aside_;      // As far as finish() has come.
+  std::vector<std::string> names_;      // Of new files.
+  std::vector<std::string> targets_;    // Where they go,
+  std::vector<std::string> new_paths_;  // and where they are written.
+  std::vector<std::string> removed_;    // Names of files that go.
+  // Earlier files, as far as finish() has come.
+  struct Aside {
+    std::string path, old;
+  };
+  std::vector<Aside> aside_;
   size_t n_in_place_ = 0;
 };
 

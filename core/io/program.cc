@@ -17,8 +17,6 @@
 namespace tenon {
 namespace {
 
-using Json = nlohmann::json;
-
 // As large as a message of protocol buffers can be.
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
@@ -41,7 +39,7 @@ class Folder {
  private:
   // What variables and generators hold.
   void read_cells() {
-    const std::string weights = json_["weights"].get<std::string>();
+    const std::string weights = json_["weights"].text();
     const auto read = [&](uint64_t offset, void* to, uint64_t size) {
       files_.open(weights).read(offset, to, size);
     };
@@ -52,7 +50,7 @@ class Folder {
       require_keys(
           entry, "a variable in tenon.json",
           {{"name", JsonForm::kText}, {"kind", JsonForm::kText}, {"trainable", JsonForm::kBool}});
-      const std::string name = entry["name"].get<std::string>();
+      const std::string name = entry["name"].text();
       const auto at = stored.find(name);
       require_code(at != stored.end(), Code::kDataLoss,
                    "\"{}\" has no tensor for the variable \"{}\"", weights, name);
@@ -129,13 +127,12 @@ class Folder {
                     {"output", JsonForm::kText},
                     {"variable", JsonForm::kText},
                     {"trainable", JsonForm::kBool}});
-      const auto cell = cells_.find(state["variable"].get<std::string>());
+      const auto cell = cells_.find(state["variable"].text());
       require_code(cell != cells_.end(), Code::kDataLoss, "{}: there is no variable {}", what,
                    state["variable"].dump());
-      saved.states.push_back(
-          {state["input"].get<std::string>(), state["output"].get<std::string>(), cell->second});
+      saved.states.push_back({state["input"].text(), state["output"].text(), cell->second});
     }
-    const std::string file = entry["file"].get<std::string>();
+    const std::string file = entry["file"].text();
     require_code(models_.insert(file).second, Code::kDataLoss,
                  "{}: \"{}\" is the model of two signatures", what, file);
     try {

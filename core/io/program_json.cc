@@ -8,8 +8,6 @@
 namespace tenon {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr uint64_t kMostBytes = uint64_t{1} << 26;
 // Down to the static arguments of a signature.
 constexpr int kDeepest = 5 + kDeepestStatic;
@@ -33,12 +31,15 @@ bool is_of(const Json& value, JsonForm form) {
 Json read_program_json(onnx::ModelFolder& files) {
   const std::string text = onnx::read_whole(files.open(kProgramJson), kMostBytes, kProgramJson);
   Json json = parse_strict_json(text, kDeepest, kProgramJson);
-  require_code(json.is_object() && json.value("format", Json()) == "tenon program", Code::kDataLoss,
+  const auto value_of = [&](const char* name) {
+    const Json* found = json.find(name);
+    return found ? *found : Json();
+  };
+  require_code(value_of("format") == "tenon program", Code::kDataLoss,
                "tenon.json describes no program");
-  require_code(json.value("version", Json()) == 1, Code::kUnimplemented,
-               "tenon.json is of version {}, and 1 is known here",
-               json.value("version", Json()).dump());
-  json.erase("version");
+  require_code(value_of("version") == 1, Code::kUnimplemented,
+               "tenon.json is of version {}, and 1 is known here", value_of("version").dump());
+  json.items().erase("version");
   require_keys(json, kProgramJson,
                {{"format", JsonForm::kText},
                 {"weights", JsonForm::kText},
@@ -50,12 +51,11 @@ Json read_program_json(onnx::ModelFolder& files) {
 void require_keys(const Json& object, std::string_view what, std::initializer_list<JsonKey> keys) {
   require_code(object.is_object(), Code::kDataLoss, "{} is no object", what);
   for (const JsonKey& key : keys) {
-    const auto at = object.find(key.name);
-    require_code(at != object.end() && is_of(*at, key.form), Code::kDataLoss,
+    const Json* value = object.find(key.name);
+    require_code(value && is_of(*value, key.form), Code::kDataLoss,
                  "{} has no \"{}\", or it is of another kind", what, key.name);
   }
-  for (const auto& item : object.items()) {
-    const std::string& name = item.key();
+  for (const auto& [name, value] : object.items()) {
     require_code(any_of(keys, [&](const JsonKey& key) { return name == key.name; }),
                  Code::kDataLoss, "{} has \"{}\", which is not known here", what, name);
   }
@@ -66,7 +66,7 @@ std::vector<std::string> texts_in(const Json& list, std::string_view what) {
   for (const Json& each : list) {
     require_code(each.is_string(), Code::kDataLoss, "{} is a list of names, and {} is none", what,
                  each.dump());
-    texts.push_back(each.get<std::string>());
+    texts.push_back(each.text());
   }
   return texts;
 }
@@ -74,7 +74,7 @@ std::vector<std::string> texts_in(const Json& list, std::string_view what) {
 std::vector<std::string> listed_files(const std::string& folder) {
   std::vector<std::string> names;
   const auto add = [&](const Json& name) {
-    const std::string& text = name.get_ref<const std::string&>();
+    const std::string& text = name.text();
     const bool is_ours = text.ends_with(".onnx") || text.ends_with(".safetensors");
     if (is_ours && text.find_first_of("/\\") == std::string::npos) names.push_back(text);
   };
@@ -82,13 +82,12 @@ std::vector<std::string> listed_files(const std::string& folder) {
     onnx::ModelFolder files(folder);
     const Json json = read_program_json(files);
     add(json["weights"]);
-    for (const Json& function : json["functions"]) {
-      for (const Json& signature : function.at("signatures")) add(signature.at("file"));
+    for (const auto& [name, function] : json["functions"].items()) {
+      for (const Json& signature : function["signatures"]) add(signature["file"]);
     }
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == Code::kOutOfMemory) throw;
     return {};  // What is there is no program.
-  } catch (const Json::exception&) {
-    return {};
   }
   return names;
 }

@@ -3,11 +3,11 @@
 
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/io/onnx/external_data.h"
 
 namespace tenon {
@@ -16,7 +16,7 @@ constexpr const char* kProgramJson = "tenon.json";
 
 // What the folder's says, of the version that is known here; "version" is not among it. Throws
 // NOT_FOUND, DATA_LOSS or UNIMPLEMENTED.
-nlohmann::json read_program_json(onnx::ModelFolder& files);
+Json read_program_json(onnx::ModelFolder& files);
 
 // ---- parts of it, for which these throw DATA_LOSS
 
@@ -28,10 +28,9 @@ struct JsonKey {
 };
 
 // Unless an object has exactly these keys.
-void require_keys(const nlohmann::json& object, std::string_view what,
-                  std::initializer_list<JsonKey> keys);
+void require_keys(const Json& object, std::string_view what, std::initializer_list<JsonKey> keys);
 
-std::vector<std::string> texts_in(const nlohmann::json& list, std::string_view what);
+std::vector<std::string> texts_in(const Json& list, std::string_view what);
 
 // ---- what lies beside it
 

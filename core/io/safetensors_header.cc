@@ -1,17 +1,15 @@
 // The header: parsing and checking it.
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/io/safetensors.h"
 #include "core/io/safetensors_dtypes.h"
 #include "core/io/strict_json.h"
 
 namespace tenon {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr uint64_t kPrefix = 8;  // The header's size, as a little-endian u64.
 constexpr uint64_t kMostHeader = 100'000'000;
@@ -32,15 +30,15 @@ uint64_t read_prefix(const ReadBytes& read) {
 }
 
 const Json& field(const std::string& name, const Json& entry, const char* key) {
-  const auto at = entry.find(key);
-  check(at != entry.end(), "tensor \"{}\" has no {}", name, key);
-  return *at;
+  const Json* found = entry.find(key);
+  check(found != nullptr, "tensor \"{}\" has no {}", name, key);
+  return *found;
 }
 
 TensorType read_type(const std::string& name, const Json& entry) {
   const Json& dtype = field(name, entry, "dtype");
   check(dtype.is_string(), "the dtype of tensor \"{}\" is no text", name);
-  const auto& dtype_name = dtype.get_ref<const std::string&>();
+  const auto& dtype_name = dtype.text();
   TensorType type;
   type.dtype = dtype_from_safetensors(dtype_name);
   require_code(type.dtype != DType::kNone, Code::kUnimplemented,
@@ -68,11 +66,11 @@ StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t da
   check(entry.is_object(), "tensor \"{}\" is no object", name);
   StoredTensor tensor{.name = name, .type = read_type(name, entry)};
   const Json& offsets = field(name, entry, "data_offsets");
-  check(offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
-            offsets[1].is_number_unsigned(),
+  check(offsets.is_array() && offsets.size() == 2 && offsets.at(0).is_number_unsigned() &&
+            offsets.at(1).is_number_unsigned(),
         "the data_offsets of tensor \"{}\" are not two numbers", name);
-  const auto begin = offsets[0].get<uint64_t>();
-  const auto end = offsets[1].get<uint64_t>();
+  const auto begin = offsets.at(0).get<uint64_t>();
+  const auto end = offsets.at(1).get<uint64_t>();
   check(begin <= end && end <= data_size,
         "tensor \"{}\" lies at bytes {} to {}, but the file has {}", name, begin, end, data_size);
   tensor.begin = begin;
@@ -89,7 +87,7 @@ Metadata read_metadata(const Json& entries) {
   Metadata metadata;
   for (const auto& [key, value] : entries.items()) {
     check(value.is_string(), "the value of \"{}\" in its {} is no text", key, kMetadata);
-    metadata[key] = value.get<std::string>();
+    metadata[key] = value.text();
   }
   return metadata;
 }

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/io/safetensors.h"
 #include "core/io/safetensors_dtypes.h"
 #include "files/atomic_file.h"
 
 namespace tenon {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr uint64_t kAlignment = 8;
 constexpr const char* kMetadata = "__metadata__";
@@ -52,12 +50,7 @@ std::string header_of(const std::vector<TensorToStore>& tensors, const Metadata&
                          {"shape", std::move(shape)},
                          {"data_offsets", {begin, end}}};
   }
-  std::string text;
-  try {
-    text = json.dump();
-  } catch (const Json::type_error&) {
-    fail(Code::kInvalidArgument, "a name or the metadata is not UTF-8");
-  }
+  std::string text = json.dump();
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   return text;
 }

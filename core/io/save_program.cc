@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/base/immortal.h"
+#include "core/base/json.h"
 #include "core/base/search.h"
+#include "core/base/work_steps.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
 #include "core/io/folder_lock.h"
@@ -20,8 +22,6 @@
 
 namespace tenon {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kWeights = "weights.safetensors";
 
@@ -92,6 +92,7 @@ void check_statics(const FunctionToSave& f, onnx::Unsayable& unsayable) {
     try {
       json_of_statics(statics->all());
     } catch (const Error& error) {
+      if (error.is_transient()) throw;
       unsayable.add(f.name + ": " + error.what());
     }
   }
@@ -99,12 +100,15 @@ void check_statics(const FunctionToSave& f, onnx::Unsayable& unsayable) {
 
 // ---- what is stored
 
-// Every tensor and state of all traces, under a name that is that of no argument either.
+// Every tensor and state of all traces, under a name that is that of no argument or output either.
 onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
   onnx::StoredNames stored;
   onnx::Names names;
   for (const FunctionToSave& f : functions) {
     for (size_t i = 0; i < f.trace->n_arguments(); ++i) names.take(f.trace->argument_name(i));
+    for (size_t i = 0; i < f.trace->n_outputs(); ++i) {
+      if (!f.trace->output_name(i).empty()) names.take(f.trace->output_name(i));
+    }
   }
   for (const FunctionToSave& f : functions) {
     for (const Ref<Cell>& cell : f.trace->states()) {
@@ -124,10 +128,10 @@ onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
 std::vector<TensorToStore> weights_of(Scope& scope, std::span<const FunctionToSave> functions,
                                       const onnx::StoredNames& stored) {
   std::vector<TensorToStore> all;
-  std::vector<std::string> listed;
+  std::unordered_set<std::string> listed;
   const auto add = [&](const std::string& name, const Tensor& x) {
-    if (contains(listed, name)) return;
-    listed.push_back(name);
+    count_steps();
+    if (!listed.insert(name).second) return;
     const auto read = [&scope, x](void* to, uint64_t size) { to_host(scope, x, to, size); };
     all.push_back({name, x->type, read});
   };
@@ -154,6 +158,7 @@ std::string description(std::span<const onnx::ExportedModel> models,
     const onnx::ExportedModel& model = models[i];
     const Trace& trace = *functions[i].trace;
     Json states = Json::array(), captures = Json::array();
+    std::unordered_set<std::string> captured;
     for (const auto& state : model.states) {
       if (state.input.empty()) continue;  // Only read: an initialiser.
       states.push_back({{"input", state.input},
@@ -162,7 +167,8 @@ std::string description(std::span<const onnx::ExportedModel> models,
                         {"trainable", is_trainable(*state.cell)}});
     }
     for (const std::string& name : model.captures) {
-      if (!contains(captures, Json(name))) captures.push_back(name);
+      count_steps();
+      if (captured.insert(name).second) captures.push_back(name);
     }
     Json& function = all[model.name];
     function["defaults"] = json_of_statics(defaults_of(trace).all());
@@ -174,11 +180,11 @@ std::string description(std::span<const onnx::ExportedModel> models,
                                       {"captures", std::move(captures)}});
   }
   Json variables = Json::array();
-  std::vector<const Cell*> listed;
+  std::unordered_set<const Cell*> listed;
   for (const FunctionToSave& f : functions) {
     for (const Ref<Cell>& cell : f.trace->states()) {
-      if (cell->type().is_token() || contains(listed, cell.get())) continue;
-      listed.push_back(cell.get());
+      count_steps();
+      if (cell->type().is_token() || !listed.insert(cell.get()).second) continue;
       const bool is_variable = cell->kind() == Kind::kVariable;
       variables.push_back({{"name", stored.cells.at(cell.get())},
                            {"kind", is_variable ? "variable" : "generator"},
@@ -190,11 +196,7 @@ std::string description(std::span<const onnx::ExportedModel> models,
                      {"weights", kWeights},
                      {"functions", std::move(all)},
                      {"variables", std::move(variables)}};
-  try {
-    return json.dump(2) + "\n";
-  } catch (const Json::type_error&) {
-    fail(Code::kInvalidArgument, "a name is not UTF-8");
-  }
+  return json.dump(2) + "\n";
 }
 
 }  // namespace

@@ -11,8 +11,6 @@ namespace {
 
 std::string_view view(tenon_string text) { return {text.data, text.size}; }
 
-using Json = nlohmann::json;
-
 // ---- written
 
 Json written_map(std::span<const tenon_static> items, int depth);
@@ -71,7 +69,7 @@ class Reader {
     for (const auto& [name, value] : json.items()) {
       if (name.empty()) refuse(json);
       items.push_back(read(value));
-      items.back().name = lend(json.find(name).key());
+      items.back().name = lend(name);
     }
     return items;
   }
@@ -90,7 +88,7 @@ class Reader {
       value.float_value = json.get<double>();
     } else if (json.is_string()) {
       value.kind = TENON_STATIC_STRING;
-      value.string_value = lend(json.get_ref<const std::string&>());
+      value.string_value = lend(json.text());
     } else if (json.is_array()) {
       value.kind = TENON_STATIC_LIST;
       std::vector<tenon_static> items;
@@ -106,16 +104,16 @@ class Reader {
 
   void read_tagged(const Json& json, tenon_static& value) const {
     if (json.size() != 1) refuse(json);
-    const std::string& tag = json.begin().key();
-    const Json& held = *json.begin();
+    const std::string& tag = json.items().begin()->first;
+    const Json& held = json.items().begin()->second;
     if (tag == "map") {
       value.kind = TENON_STATIC_MAP;
       hold(value, map(held));
-    } else if (tag == "enum" && held.is_array() && held.size() == 2 && held[0].is_string() &&
-               held[1].is_number_integer()) {
+    } else if (tag == "enum" && held.is_array() && held.size() == 2 && held.at(0).is_string() &&
+               held.at(1).is_number_integer()) {
       value.kind = TENON_STATIC_ENUM;
-      value.string_value = lend(held[0].get_ref<const std::string&>());
-      value.int_value = integer(held[1]);
+      value.string_value = lend(held.at(0).text());
+      value.int_value = integer(held.at(1));
     } else if (tag == "float") {
       value.kind = TENON_STATIC_FLOAT;
       value.float_value = beyond(held);

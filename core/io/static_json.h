@@ -5,10 +5,10 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
+#include "core/base/json.h"
 #include "core/trace/statics.h"
 
 namespace tenon {
@@ -17,10 +17,9 @@ namespace tenon {
 constexpr int kDeepestStatic = 32;
 
 // Throws UNIMPLEMENTED for what no file can hold: objects, and arguments without names.
-nlohmann::json json_of_statics(std::span<const tenon_static> all);
+Json json_of_statics(std::span<const tenon_static> all);
 
 // Throws DATA_LOSS that begins with `what`.
-std::shared_ptr<const KeptStatics> statics_of_json(const nlohmann::json& json,
-                                                   std::string_view what);
+std::shared_ptr<const KeptStatics> statics_of_json(const Json& json, std::string_view what);
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "core/io/strict_json.h"
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/base/error.h"
@@ -7,11 +8,11 @@
 namespace tenon {
 namespace {
 
-using Json = nlohmann::json;
+using Parser = nlohmann::json;
 
 // Builds a document from the parser's events. Each event costs the same however many values its
-// object or array already has; nlohmann's parse() with a callback visits all of them at each end.
-class StrictBuilder final : public nlohmann::json_sax<Json> {
+// object or array already has.
+class StrictBuilder final : public nlohmann::json_sax<Parser> {
  public:
   StrictBuilder(size_t deepest, std::string_view what) : deepest_(deepest), what_(what) {}
 
@@ -19,8 +20,8 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
-  bool number_integer(number_integer_t value) override { return add(value); }
-  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(int64_t{value}); }
+  bool number_unsigned(number_unsigned_t value) override { return add(uint64_t{value}); }
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }  // Text has none.
@@ -31,13 +32,13 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
-    const auto [member, is_new] = open_.back()->get_ref<Json::object_t&>().try_emplace(name);
+    const auto [member, is_new] = open_.back()->items().try_emplace(name);
     require_code(is_new, Code::kDataLoss, "{} has the key \"{}\" twice", what_, name);
     member_ = &member->second;
     return true;
   }
 
-  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+  bool parse_error(std::size_t, const std::string&, const Parser::exception& error) override {
     fail(Code::kDataLoss, "{} is no JSON: {}", {what_, error.what()});
   }
 
@@ -45,8 +46,7 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
   Json& place(Json value) {
     if (open_.empty()) return root_ = std::move(value);
     if (open_.back()->is_object()) return *member_ = std::move(value);
-    auto& elements = open_.back()->get_ref<Json::array_t&>();
-    return elements.emplace_back(std::move(value));
+    return open_.back()->elements().emplace_back(std::move(value));
   }
 
   bool add(Json value) {
@@ -75,11 +75,11 @@ class StrictBuilder final : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-nlohmann::json parse_strict_json(std::string_view text, int deepest, std::string_view what) {
+Json parse_strict_json(std::string_view text, int deepest, std::string_view what) {
   StrictBuilder builder(static_cast<size_t>(deepest), what);
   try {
-    Json::sax_parse(text, &builder);
-  } catch (const Json::exception& error) {  // Of numbers beyond all bounds, too.
+    Parser::sax_parse(text, &builder);
+  } catch (const Parser::exception& error) {  // Of numbers beyond all bounds, too.
     fail(Code::kDataLoss, "{} is no JSON: {}", {what, error.what()});
   }
   return builder.take();

@@ -3,12 +3,13 @@
 
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "core/base/json.h"
 
 namespace tenon {
 
 // Throws DATA_LOSS that begins with `what`: "its header". Takes O(n log n) time for n bytes.
-nlohmann::json parse_strict_json(std::string_view text, int deepest, std::string_view what);
+Json parse_strict_json(std::string_view text, int deepest, std::string_view what);
 
 }  // namespace tenon

@@ -44,7 +44,7 @@ Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
   PoolAttrs counted = windows(attrs);
   SliceAttrs kept;
   for (size_t i = 0; i < n_axes; ++i) {
-    int64_t size = x.shape[kSpatial + i];
+    Size size = x.shape[kSpatial + i];
     if (attrs.count_include_pad && padded) size += attrs.pads[i] + attrs.pads[n_axes + i];
     plane.shape.push_back(size);
     kept.starts.push_back(0);

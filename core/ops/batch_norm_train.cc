@@ -1,6 +1,8 @@
 // batch_norm_train: each channel moved and scaled by the statistics of this very batch, which are
 // also mixed into running ones for batch_norm to use later.
 
+#include <limits>
+
 #include "core/ops/norm.h"
 
 namespace tenon::ops {
@@ -42,18 +44,18 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType& type = in[kX]->type;
   const Tensor x = to_dtype(in[kX], wide_dtype(type.dtype));
-  const Statistics s = statistics(x, all_but_channels(type.rank()), attrs.epsilon);
+  const Statistics s = statistics(x, all_but_channels(type.rank()), type.dtype, attrs.epsilon);
   const Tensor scale = by_channel(in[kScale], type), bias = by_channel(in[kBias], type);
-  const Tensor y = s.centered * (s.inv_std * scale) + bias;
+  const Tensor y = s.scaled * (s.inv_scaled_std * scale) + bias;
 
   const Dims channels{type.shape[1]};
-  const Tensor mean = reshape(s.mean, channels), variance = reshape(s.variance, channels);
+  const Tensor mean = reshape(s.mean, channels), variance = reshape(s.variance(), channels);
   const auto mixed = [&](const Tensor& running, const Tensor& batch) {
     const Tensor kept = attrs.momentum * to_dtype(running, batch->type.dtype);
     return to_dtype(kept + (1 - attrs.momentum) * batch, running->type.dtype);
   };
   return {to_dtype(y, type.dtype), mixed(in[kMean], mean), mixed(in[kVar], variance), mean,
-          reshape(s.inv_std, channels)};
+          reshape(s.inv_std(), channels)};
 }
 
 // Written with the saved statistics alone, so that a second derivative finds its way through them.
@@ -69,18 +71,14 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
     return v.has_cotangent(output) ? by_channel(v.cotangent(output), type) : Tensor();
   };
   const double share = 1 - attrs.momentum;
-  Tensor dmean = reached(kSavedMean), dinv_std = reached(kSavedInvStd);
-  if (const Tensor d = reached(kRunningMean)) dmean = dmean ? dmean + share * d : share * d;
-  if (const Tensor d = reached(kRunningVar)) {
-    // inv_std = (variance + epsilon)^(-1/2), so a change of the variance is one of inv_std.
-    const Tensor through = (-2 * share) * d / (inv_std * inv_std * inv_std);
-    dinv_std = dinv_std ? dinv_std + through : through;
-  }
+  StatisticsCotangents to{.mean = reached(kSavedMean), .inv_std = reached(kSavedInvStd)};
+  if (const Tensor d = reached(kRunningMean)) to.mean = to.mean ? to.mean + share * d : share * d;
+  if (const Tensor d = reached(kRunningVar)) to.variance = share * d;
 
   Tensors grads(5, Tensor());
   if (v.needs(kX)) {
     const Tensor dz = dy * by_channel(v.input(kScale), type);
-    grads[kX] = to_dtype(statistics_dx(z, inv_std, axes, dz, dmean, dinv_std), type.dtype);
+    grads[kX] = to_dtype(statistics_dx(z, inv_std, axes, dz, to), type.dtype);
   }
   if (v.needs(kScale)) {
     grads[kScale] = to_dtype(sum(dy * z, {.axes = axes}), v.input_type(kScale).dtype);
@@ -122,6 +120,16 @@ Cases<Attrs> cases() {
        .attrs = {.epsilon = 0},
        .inputs = {f32({2, 1}, {10000, 10002}), f32({1}), f32({0}), f32({0}), f32({1})},
        .expect = {f32({2, 1}, {-1, 1})}},
+      {.name = "squares_would_leave_the_range",
+       .attrs = {.epsilon = 0},
+       .inputs = {f32({2, 3}, {1e30, 1e-30, 1, 3e30, 3e-30, 5}), f32({1, 10, 1}), f32({0, 5, 0}),
+                  f32({0, 0, 0}), f32({1, 1, 1})},
+       .expect = {f32({2, 3}, {-1, -5, -1, 1, 15, 1}), f32({2e29, 2e-31, 0.3}),
+                  f32({std::numeric_limits<double>::infinity(), 0.9, 1.3}), f32({2e30, 2e-30, 3}),
+                  f32({1e-30, 1e30, 0.5})},
+       .atol = 0,
+       .check_gradient = false,
+       .n_outputs = 5},
       {.name = "half_with_float32_statistics",
        .attrs = {.epsilon = 0},
        .inputs = {f16({2, 1}, {1, 3}), f32({1}), f32({0}), f32({0}), f32({1})},
@@ -148,7 +156,8 @@ OpDef batch_norm_train_def() {
                  "mixed into running ones.",
       .formula = "y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; "
                  "running = running * momentum + batch * (1 - momentum)",
-      .details = "Variances are those of the population. Half types are computed in float32.",
+      .details = "Variances are those of the population. Half types are computed in float32. The "
+                 "squares behind y and saved_inv_std neither overflow nor vanish (l2_norm).",
       .inputs = {{"x", "batch, channels, then any axes"},
                  {"scale", "one element for each channel"},
                  {"bias", "one element for each channel"},

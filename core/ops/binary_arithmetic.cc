@@ -11,6 +11,7 @@
 #include "core/ops/expansion_value.h"
 #include "core/ops/expansions/inverse_trig.h"
 #include "core/ops/expansions/pow.h"
+#include "core/ops/square_scale.h"
 #include "core/ops/type_rules.h"
 
 namespace tenon::ops {
@@ -53,9 +54,8 @@ Tensors pow_vjp(const None&, const VjpArgs& v) {
 }
 
 Tensors pow_decompose(const None&, TensorSpan in) {
-  const DType dtype = in[0]->type.dtype;
-  require_code(is_floating(dtype), Code::kUnimplemented,
-               "powers of {} need a kernel, which this device lacks", dtype);
+  require_code(is_floating(in[0]->type.dtype), Code::kUnimplemented,
+               "powers of {} need a kernel, which this device lacks", in[0]->type.dtype);
   return expand([](const auto& a, const auto& b) { return expansions::pow(a, b); }, in[0], in[1]);
 }
 
@@ -415,13 +415,13 @@ OpDef atan2_def() {
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         // In a half type the squares overflow early, and sums over what was broadcast lose digits.
         const DType dtype = v.output_type(0).dtype, wide = wide_dtype(dtype);
-        const Tensor a = to_dtype(v.input(0), wide), b = to_dtype(v.input(1), wide);
-        const Tensor slope = to_dtype(v.cotangent(0), wide) / (a * a + b * b);
+        const Tensor x = to_dtype(v.input(0), wide), y = to_dtype(v.input(1), wide);
+        const SquareScale scale = square_scale(dtype, [&] { return x * x + y * y; });
+        const Tensor a = scale.of(x), b = scale.of(y);
+        const Tensor slope = scale.of(to_dtype(v.cotangent(0), wide) / (a * a + b * b));
         Tensors grads = gradients(
             v, [&] { return slope * b; }, [&] { return -(slope * a); });
-        for (Tensor& g : grads) {
-          if (g) g = to_dtype(g, dtype);
-        }
+        for (Tensor& g : grads) g = g ? to_dtype(g, dtype) : g;
         return grads;
       },
       .decompose = TENON_EXPAND_BINARY(atan2),

@@ -37,9 +37,10 @@ Tensors hypot_decompose(const None&, TensorSpan in) {
 Tensors hypot_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &y = v.output(0);
   const Tensor is_zero = equal(y, number(0));
-  const Tensor share = zero_where(is_zero, g / where(is_zero, number(1), y));
+  const Tensor length = where(is_zero, number(1), y), reached = zero_where(is_zero, g);
   return gradients(
-      v, [&] { return share * v.input(0); }, [&] { return share * v.input(1); });
+      v, [&] { return v.input(0) / length * reached; },
+      [&] { return v.input(1) / length * reached; });
 }
 
 Tensors squared_difference_decompose(const None&, TensorSpan in) { return {square(in[0] - in[1])}; }

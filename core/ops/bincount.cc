@@ -43,9 +43,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(attrs.minlength >= 0, "C4: minlength must not be negative, but is {}", attrs.minlength);
   require(!has_size(attrs.length) || attrs.length >= 0,
           "C4: length must be -1 or not negative, but is {}", attrs.length);
-  y.shape.push_back(has_size(attrs.length) ? attrs.length : most_numbers(attrs, x.dtype));
-  check_size(y);
-  return {y};
+  const Size length = has_size(attrs.length) ? attrs.length : most_numbers(attrs, x.dtype);
+  return {require_sizes(y.dtype, {length}, "C4")};
 }
 
 Size needed_length(const Attrs& attrs, const Tensor& x) {
@@ -132,7 +131,9 @@ Cases<Attrs> cases() {
       {.name = "negative_number_without_length",
        .inputs = {i32({1, -1})},
        .error = "index -3 is outside [-2, 0)"},
-      {.name = "too_large_a_number", .inputs = {i64({1e18})}, .error = "C4"},
+      {.name = "too_large_a_number",
+       .inputs = {i64({1e18})},
+       .error = "more bytes than an int64 counts"},
       {.name = "weights_differ_in_shape", .inputs = {x, f32({1})}, .error = "C3"},
       {.name = "weights_are_bool", .inputs = {i64({1}), boolean({1})}, .error = "C3"},
       {.name = "negative_minlength", .attrs = {.minlength = -1}, .inputs = {x}, .error = "C4"},

@@ -7,9 +7,20 @@ int64_t value_or(const Ints& values, size_t i, int64_t otherwise) {
   return values.empty() ? otherwise : values[i];
 }
 
-// How many elements lie between the first and the last, the holes of lhs_dilation included.
-int64_t dilated(int64_t size, int64_t dilation) {
-  return size == 0 ? 0 : (size - 1) * dilation + 1;
+// The size of an axis with the zeros that lhs_dilation inserts between its elements.
+Size dilated(Size size, int64_t dilation) {
+  return dilation == 1 ? size : greatest((size - 1) * dilation + 1, 0);
+}
+
+// The number of windows along an axis. In ceil mode the last window may extend past the end, but it
+// must begin before the end; otherwise it holds no element.
+Size n_windows(const WindowAxis& axis, Size size, bool ceil_mode) {
+  const Size steps = size + axis.pad_begin + axis.pad_end - axis.extent();
+  if (!ceil_mode) return steps / axis.stride + 1;
+  const Size n = (steps + axis.stride - 1) / axis.stride + 1;
+  if (axis.pad_end + axis.stride <= axis.extent()) return n;
+  const Size n_inside = (size + axis.pad_begin + axis.stride - 1) / axis.stride;
+  return least(n, greatest(n - 1, n_inside));
 }
 
 }  // namespace
@@ -70,7 +81,7 @@ Window pool_window(const PoolAttrs& attrs) {
   return window;
 }
 
-void require_conv_inputs(TypeSpan in, int64_t output_channels) {
+void require_conv_inputs(TypeSpan in, Size output_channels) {
   const TensorType &x = in[0], &w = in[1];
   require(is_floating(x.dtype) && x.dtype == w.dtype,
           "C1: x and w must be floating point and of one dtype, but are {} and {}", x, w);
@@ -99,9 +110,8 @@ Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs) {
   const Window window = conv_window(w, attrs);
   for (size_t i = 0; i < n; ++i) {
     const WindowAxis& axis = window[i];
-    const int64_t size = x[kSpatial + i];
     require(axis.size >= 1, "C5: w has no elements along spatial axis {}: {}", i, w);
-    const int64_t room = dilated(size, axis.lhs_dilation) + axis.pad_begin + axis.pad_end;
+    const Size room = dilated(x[kSpatial + i], axis.lhs_dilation) + axis.pad_begin + axis.pad_end;
     require(axis.extent() <= room,
             "C5: a window that covers {} elements does not fit into {} along spatial axis {}",
             axis.extent(), room, i);
@@ -121,16 +131,12 @@ Dims require_pool(const Dims& x, const PoolAttrs& attrs) {
   const Window window = pool_window(attrs);
   for (size_t i = 0; i < n; ++i) {
     const WindowAxis& axis = window[i];
-    const int64_t size = x[kSpatial + i];
-    const int64_t room = size + axis.pad_begin + axis.pad_end;
+    const Size size = x[kSpatial + i];
+    const Size room = size + axis.pad_begin + axis.pad_end;
     require(axis.extent() <= room,
             "C4: a window that covers {} elements does not fit into {} along spatial axis {}",
             axis.extent(), room, i);
-    const int64_t steps = room - axis.extent();
-    int64_t out = (attrs.ceil_mode ? steps + axis.stride - 1 : steps) / axis.stride + 1;
-    // A window that hangs over the end must begin before it, or it holds nothing.
-    if (attrs.ceil_mode && (out - 1) * axis.stride >= size + axis.pad_begin) --out;
-    y.push_back(out);
+    y.push_back(n_windows(axis, size, attrs.ceil_mode));
   }
   return y;
 }
@@ -139,7 +145,7 @@ void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_
   const Window window = pool_window(attrs);
   for (size_t i = 0; i < window.size(); ++i) {
     const WindowAxis& axis = window[i];
-    const int64_t size = x[kSpatial + i];
+    const Size size = x[kSpatial + i];
     // A window that begins in the padding steps over an input shorter than its dilation.
     const bool reaches = axis.pad_begin == 0 || size >= axis.dilation;
     const bool ends = axis.pad_begin < axis.extent() && axis.pad_end < axis.extent();
@@ -184,26 +190,35 @@ Tensor window_sum(const Tensor& x, const PoolAttrs& attrs) {
   return call1(OpId::k_window_sum, attrs, {x});
 }
 
+// The padding at the end with which a convolution of `size` elements has `out` windows. In ceil
+// mode the last window may extend past the padding.
+int64_t spread_pad_end(const WindowAxis& axis, Size size, Size out, bool ceil_mode) {
+  if (!ceil_mode) return axis.pad_end;
+  const int64_t most = axis.pad_end + axis.stride - 1;
+  const Size steps = size + axis.pad_begin + most - axis.extent();
+  if (identical(steps / axis.stride + 1, out)) return most;
+  return (out - 1) * axis.stride + axis.extent() - size - axis.pad_begin;
+}
+
 // A window sum is a convolution of each channel by itself with a filter of ones. Every channel
 // counts as a batch of its own, which spares groups.
 Tensor window_spread(const Tensor& dy, const Dims& shape, const PoolAttrs& attrs) {
   const TensorType type(dy->type.dtype, shape);
   if (count(shape) == 0) return zeros(type);
   const Window window = pool_window(attrs);
-  const int64_t planes = shape[0] * shape[1];
+  const Size planes = shape[0] * shape[1];
 
   ConvAttrs as_conv{.strides = attrs.strides, .pads = {}, .dilations = attrs.dilations};
   Dims filter{1, 1}, from{planes, 1}, to{planes, 1};
   Ints pads_end;
   for (size_t i = 0; i < window.size(); ++i) {
     const WindowAxis& axis = window[i];
-    const int64_t size = shape[kSpatial + i], out = dy->shape()[kSpatial + i];
+    const Size size = shape[kSpatial + i], out = dy->shape()[kSpatial + i];
     filter.push_back(axis.size);
     from.push_back(out);
     to.push_back(size);
-    // In ceil mode the last window may hang over the padding: pad just as far as it reaches.
     as_conv.pads.push_back(axis.pad_begin);
-    pads_end.push_back((out - 1) * axis.stride + axis.extent() - size - axis.pad_begin);
+    pads_end.push_back(spread_pad_end(axis, size, out, attrs.ceil_mode));
   }
   for (const int64_t pad : pads_end) as_conv.pads.push_back(pad);
   const Tensor ones_filter = ones(TensorType(type.dtype, filter));

@@ -40,7 +40,7 @@ void require_pads(const Ints& pads, size_t n_axes, int64_t least);
 
 // Fails unless x, w and, if it is there, b are floating point and of one dtype, C1, and b has one
 // element for each output channel, C6.
-void require_conv_inputs(TypeSpan in, int64_t output_channels);
+void require_conv_inputs(TypeSpan in, Size output_channels);
 
 // What inference of the three convolutions checks: C2 to C5 of conv.cc. Gives the shape of the
 // result.

@@ -1,8 +1,6 @@
 // conv_transpose: each element of the input spreads a filter over the output. What conv is to its
 // input's derivative, this is to conv.
 
-#include <algorithm>
-
 #include "core/ops/conv_shape.h"
 
 namespace tenon::ops {
@@ -54,7 +52,7 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
   require_pads(attrs.pads, n, -kMostInWindow);
   require_sizes_of_axes(attrs.output_padding, n, "output_padding");
   require_sizes_of_axes(attrs.output_shape, n, "output_shape");
-  const int64_t channels = x.shape[1];
+  const Size channels = x.shape[1];
   require(channels == w.shape[0], "C4: w must have a filter for each of {} channels, not {}",
           channels, w.shape[0]);
   require(attrs.group >= 1 && channels % attrs.group == 0,
@@ -73,19 +71,21 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
       w.shape, {.strides = attrs.strides, .pads = attrs.pads, .dilations = attrs.dilations});
   for (size_t i = 0; i < n; ++i) {
     const WindowAxis& axis = window[i];
-    const int64_t covered = (x.shape[kSpatial + i] - 1) * axis.stride + axis.extent();
-    const int64_t behind = attrs.output_padding.empty() ? 0 : attrs.output_padding[i];
-    int64_t begin = axis.pad_begin, size = covered + behind - begin - axis.pad_end;
+    const Size covered = (x.shape[kSpatial + i] - 1) * axis.stride + axis.extent();
+    const int64_t added = attrs.output_padding.empty() ? 0 : attrs.output_padding[i];
+    int64_t begin = axis.pad_begin, end = axis.pad_end - added;
+    Size size = covered - begin - end;
     if (!attrs.output_shape.empty()) {
       size = attrs.output_shape[i];
-      // What is too much is cut off at both ends; what is missing are zeros behind the end.
-      begin = (std::max<int64_t>(0, covered + behind - size) + 1) / 2;
+      // Surplus elements are cut off at both ends; missing ones are zeros after the end.
+      begin = (greatest(0, covered + added - size) + 1) / 2;
+      end = covered - begin - size;
     }
     require(size >= 0, "C8: pads cut {} elements off {} along spatial axis {}",
-            begin + axis.pad_end, covered + behind, i);
+            begin + axis.pad_end, covered + added, i);
     plan.shape.push_back(size);
     plan.back.pads.push_back(begin);
-    pads_end.push_back(covered - begin - size);
+    pads_end.push_back(end);
   }
   for (const int64_t pad : pads_end) plan.back.pads.push_back(pad);
   check_size(TensorType(x.dtype, plan.shape));

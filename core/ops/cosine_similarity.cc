@@ -1,6 +1,6 @@
 // cosine_similarity: the cosines of the angles between vectors.
 
-#include "core/ops/reduction.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon::ops {
 namespace {
@@ -34,9 +34,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(a.dtype);
   const auto direction = [&](const Tensor& x) {
     const Tensor vectors = broadcast_to(to_dtype(x, wide), shape);
-    const Along along{.axes = {attrs.axis}, .keepdims = true};
-    const Tensor length = call1(OpId::k_l2_norm, along, {vectors});
-    return vectors / maximum(length, number(attrs.epsilon));
+    return divide_by_length(vectors, attrs.axis, a.dtype, attrs.epsilon);
   };
   const Tensor cosines = sum(direction(in[0]) * direction(in[1]), {.axes = {attrs.axis}});
   return {to_dtype(cosines, a.dtype)};
@@ -63,6 +61,15 @@ Cases<Attrs> cases() {
        .inputs = {f32({1, 2}, {3e18, 4e18}), f32({1, 2}, {3e18, 4e18})},
        .expect = {f32({1})},
        .check_gradient = false},
+      {.name = "lengths_would_overflow",
+       .inputs = {f32({2, 2}, {3e38, -3e38, 3e30, 4e30}), f32({2, 2}, {3e38, 3e38, 4e-3, 3e-3})},
+       .expect = {f32({0, 0.96})},
+       .check_gradient = false},
+      {.name = "small_vectors_without_epsilon",
+       .attrs = {.epsilon = 0},
+       .inputs = {f32({1, 2}, {3e-30, 4e-30}), f32({1, 2}, {4e30, 3e30})},
+       .expect = {f32({0.96})},
+       .check_gradient = false},
       {.name = "drawn", .attrs = {.axis = -2}, .inputs = {uniform({2, 3, 4}), uniform({2, 3, 4})}},
       {.name = "no_vectors", .inputs = {uniform({0, 3}), uniform({0, 3})}},
       {.name = "integers", .inputs = {i32({1, 1}, {1}), i32({1, 1}, {1})}, .error = "C1"},
@@ -79,7 +86,8 @@ OpDef cosine_similarity_def() {
       .name = "cosine_similarity",
       .summary = "The cosines of the angles between vectors.",
       .formula = "y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis",
-      .details = "A vector of length 0 has the similarity 0. Half types are computed in float32.",
+      .details = "A vector of length 0 has the similarity 0. Half types are computed in float32. "
+                 "No square and no length overflows on the way (l2_norm).",
       .inputs = {{"a", "vectors along axis"}, {"b", "vectors along axis, broadcast against a"}},
       .outputs = {{"y", "a cosine for each pair of vectors"}},
       .attrs_doc = {{"axis",

@@ -61,7 +61,8 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
 // The place in a square is the outer part of the channel's number, or with crd the inner one.
 Tensors spread(const Attrs& attrs, TensorSpan in) {
   const Dims& x = in[0]->shape();
-  const int64_t b = attrs.blocksize, channels = x[1] / (b * b);
+  const int64_t b = attrs.blocksize;
+  const Size channels = x[1] / (b * b);
   const bool dcr = attrs.mode == DepthToSpaceMode::kDcr;
   const Dims cut =
       dcr ? Dims{x[0], b, b, channels, x[2], x[3]} : Dims{x[0], channels, b, b, x[2], x[3]};
@@ -71,7 +72,8 @@ Tensors spread(const Attrs& attrs, TensorSpan in) {
 
 Tensors collect(const Attrs& attrs, TensorSpan in) {
   const Dims& x = in[0]->shape();
-  const int64_t b = attrs.blocksize, rows = x[2] / b, columns = x[3] / b;
+  const int64_t b = attrs.blocksize;
+  const Size rows = x[2] / b, columns = x[3] / b;
   const Tensor cut = reshape(in[0], {x[0], x[1], rows, b, columns, b});
   const bool dcr = attrs.mode == DepthToSpaceMode::kDcr;
   const Ints order = dcr ? Ints{0, 3, 5, 1, 2, 4} : Ints{0, 1, 3, 5, 2, 4};

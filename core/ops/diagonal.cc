@@ -17,19 +17,20 @@ struct Attrs {
 // Where a diagonal lies among rows and columns.
 struct Line {
   size_t rows = 0, columns = 0;  // The axes.
-  int64_t row = 0, column = 0;   // The first element.
-  int64_t size = 0;
+  Size row = 0, column = 0;      // The first element.
+  Size size = 0;
 };
 
 Line line_of(const Attrs& attrs, const TensorType& x) {
   Line line{.rows = static_cast<size_t>(from_front(attrs.axis1, x.rank())),
             .columns = static_cast<size_t>(from_front(attrs.axis2, x.rank()))};
-  const int64_t n_rows = x.shape[line.rows], n_columns = x.shape[line.columns];
-  // A diagonal beyond the matrix is empty; the bounds keep its place an int64.
-  const int64_t offset = std::clamp(attrs.offset, -n_rows, n_columns);
-  line.row = std::max<int64_t>(0, -offset);
-  line.column = std::max<int64_t>(0, offset);
-  line.size = std::min(n_rows - line.row, n_columns - line.column);
+  const Size n_rows = x.shape[line.rows], n_columns = x.shape[line.columns];
+  // A diagonal beyond the matrix is empty; the bound keeps the arithmetic in range.
+  constexpr int64_t kBeyond = int64_t{1} << 60;
+  const bool is_below = attrs.offset < 0;
+  line.row = is_below ? least(-std::max(attrs.offset, -kBeyond), n_rows) : Size(0);
+  line.column = is_below ? Size(0) : least(std::min(attrs.offset, kBeyond), n_columns);
+  line.size = least(n_rows - line.row, n_columns - line.column);
   return line;
 }
 
@@ -70,12 +71,12 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const Line line = line_of(attrs, x);
   if (line.size == 0) return {zeros(x)};
-  const int64_t rows = x.shape[line.rows], columns = x.shape[line.columns];
+  const Size rows = x.shape[line.rows], columns = x.shape[line.columns];
   const Dims others = without_both(x.shape, line);
-  const int64_t n = count(others), before = line.row * columns + line.column;
+  const Size n = count(others), before = line.row * columns + line.column;
 
   const Tensor apart = pad(reshape(v.cotangent(0), {n, line.size, 1}), {0, 0, 0, 0, 0, columns});
-  const int64_t length = line.size * (columns + 1);
+  const Size length = line.size * (columns + 1);
   const Tensor flat =
       pad(reshape(apart, {n, length}), {0, before, 0, rows * columns - before - length});
 

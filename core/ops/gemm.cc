@@ -31,8 +31,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           "C1: a and b must be floating point and of one dtype, but are {} and {}", a, b);
   require(a.rank() == 2 && b.rank() == 2, "C2: a and b must have two axes, but are {} and {}", a,
           b);
-  const int64_t inner_a = a.shape[attrs.trans_a ? 0 : 1];
-  const int64_t inner_b = b.shape[attrs.trans_b ? 1 : 0];
+  const Size inner_a = a.shape[attrs.trans_a ? 0 : 1];
+  const Size inner_b = b.shape[attrs.trans_b ? 1 : 0];
   require(inner_a == inner_b, "C3: {} columns of a: {} do not meet {} rows of b: {}", inner_a, a,
           inner_b, b);
 

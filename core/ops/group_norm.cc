@@ -30,15 +30,15 @@ constexpr int64_t kMembers = 2;  // The axis of what belongs to one group, after
 // One row for each group, in the dtype to compute in.
 Tensor grouped(const Attrs& attrs, const Tensor& x) {
   const Dims& shape = x->shape();
-  int64_t members = shape[1] / attrs.num_groups;
+  Size members = shape[1] / attrs.num_groups;
   for (size_t i = 2; i < shape.rank(); ++i) members *= shape[i];
   return reshape(to_dtype(x, wide_dtype(x->type.dtype)), {shape[0], attrs.num_groups, members});
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType& type = in[kX]->type;
-  const Statistics s = statistics(grouped(attrs, in[kX]), {kMembers}, attrs.epsilon);
-  const Tensor z = reshape(s.centered * s.inv_std, type.shape);
+  const Statistics s = statistics(grouped(attrs, in[kX]), {kMembers}, type.dtype, attrs.epsilon);
+  const Tensor z = reshape(s.scaled * s.inv_scaled_std, type.shape);
   const Tensor y = z * by_channel(in[kScale], type) + by_channel(in[kBias], type);
   return {to_dtype(y, type.dtype)};
 }
@@ -46,13 +46,14 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(kX);
   const Tensor dy = to_dtype(v.cotangent(0), wide_dtype(type.dtype));
-  const Statistics s = statistics(grouped(attrs, v.input(kX)), {kMembers}, attrs.epsilon);
-  const Tensor z = s.centered * s.inv_std;
+  const Statistics s =
+      statistics(grouped(attrs, v.input(kX)), {kMembers}, type.dtype, attrs.epsilon);
+  const Tensor z = s.scaled * s.inv_scaled_std;
   const Along channels{.axes = all_but_channels(type.rank())};
   Tensors grads(3, Tensor());
   if (v.needs(kX)) {
     const Tensor dz = grouped(attrs, dy * by_channel(v.input(kScale), type));
-    const Tensor dx = statistics_dx(z, s.inv_std, {kMembers}, dz, {}, {});
+    const Tensor dx = statistics_dx(z, s.inv_std(), {kMembers}, dz, {});
     grads[kX] = to_dtype(reshape(dx, type.shape), type.dtype);
   }
   if (v.needs(kScale)) {
@@ -66,6 +67,11 @@ Cases<Attrs> cases() {
   const CaseTensor x = f32({2, 4, 2}, {1, 2, 3, 6, -1, 0.5, 4, 2, 0, -3, 2.5, 1, 1, 1, 0, 8});
   const CaseTensor scale = f32({1, 2, -1, 0.5}), bias = f32({0, 1, 2, -3});
   return {
+      {.name = "squares_would_leave_the_range",
+       .attrs = {.epsilon = 0, .num_groups = 2},
+       .inputs = {f32({1, 4}, {1e30, 3e30, 3e-30, 1e-30}), f32({1, 10, 1, 1}), f32({0, 5, 0, 2})},
+       .expect = {f32({1, 4}, {-1, 15, 1, 1})},
+       .check_gradient = false},
       {.name = "example",
        .attrs = {.epsilon = 0, .num_groups = 2},
        .inputs = {f32({1, 4}, {1, 3, 10, 6}), f32({1, 10, 1, 1}), f32({0, 5, 0, 2})},

@@ -32,7 +32,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[0]->type.dtype);
   const Tensor low = cast(in[1], wide), high = cast(in[2], wide);
-  const int64_t n = count(in[0]->shape());
+  const Size n = count(in[0]->shape());
   const Tensor x = reshape(cast(in[0], wide), {n});
   const Tensor whole = high - low, width = whole / static_cast<double>(attrs.bins);
   const Tensor edges = low + cast(iota({attrs.bins}, DType::kI64, 0), wide) * width;

@@ -2,6 +2,7 @@
 // columns back at their places.
 
 #include "core/ops/conv_shape.h"
+#include "core/ops/traced_sizes.h"
 
 namespace tenon::ops {
 namespace {
@@ -15,7 +16,7 @@ struct Attrs {
 };
 
 struct BackAttrs {
-  Ints image_shape;   // The spatial sizes of the result.
+  Sizes image_shape;  // The spatial sizes of the result.
   Ints kernel_shape;  // The window's size per spatial axis.
   Ints strides;       // Empty for ones.
   Ints pads;          // Before each spatial axis, then after each; empty for zeros.
@@ -65,9 +66,9 @@ Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
 Tensor places(const Geometry& g, const PoolAttrs& attrs) {
   const Window window = pool_window(attrs);
   const size_t n = window.size();
-  const auto steps = [&](size_t at, int64_t size, int64_t step) {
+  const auto steps = [&](size_t at, Size size, int64_t step) {
     Dims shape;
-    for (size_t i = 0; i < 2 * n; ++i) shape.push_back(i == at ? size : 1);
+    for (size_t i = 0; i < 2 * n; ++i) shape.push_back(i == at ? size : Size(1));
     return mul(iota(shape, DType::kI64, static_cast<int64_t>(at)), integer(step));
   };
   Tensor place;
@@ -116,9 +117,9 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() == 3, "C5: x must have a batch, elements of windows and columns, but is {}", x);
-  const TensorType sizes = require_sizes(x.dtype, to_sizes(attrs.image_shape), "C2");
+  const TensorType sizes = require_sizes(x.dtype, attrs.image_shape, "C2");
   TensorType image(x.dtype, {x.shape[0], 1});
-  for (const int64_t size : sizes.shape) image.shape.push_back(size);
+  for (const Size size : sizes.shape) image.shape.push_back(size);
   const Geometry g = geometry_of(image.shape, windows(attrs));
   require(x.shape[1] % g.taps == 0 && x.shape[2] == g.columns,
           "C5: {} windows of {} elements do not make up x: {}", g.columns, g.taps, x);
@@ -133,7 +134,7 @@ TensorTypes back_infer(const BackAttrs& attrs, TypeSpan in) { return {image_of(a
 Tensors back_decompose(const BackAttrs& attrs, TensorSpan in) {
   const Dims image = image_of(attrs, in[0]->type).shape;
   const Geometry g = geometry_of(image, windows(attrs));
-  const int64_t planes = image[0] * image[1], n = g.taps * g.columns;
+  const Size planes = image[0] * image[1], n = g.taps * g.columns;
   Dims padded{image[0], image[1]};
   Sizes crop = g.pads;
   for (const Size size : g.padded) padded.push_back(size);

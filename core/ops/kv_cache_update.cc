@@ -2,6 +2,7 @@
 // example of the batch has for itself.
 
 #include "core/ops/indexing.h"
+#include "core/ops/traced_sizes.h"
 
 namespace tenon::ops {
 namespace {
@@ -62,8 +63,8 @@ Ints moved(size_t rank, size_t from, size_t to) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[kCache]->rank();
   const auto axis = static_cast<size_t>(from_front(attrs.axis, rank));
-  const int64_t batch = in[kCache]->shape()[0], places = in[kCache]->shape()[axis];
-  const int64_t length = in[kUpdate]->shape()[axis];
+  const Size batch = in[kCache]->shape()[0], places = in[kCache]->shape()[axis];
+  const Size length = in[kUpdate]->shape()[axis];
   Tensor place = iota({batch, length}, DType::kI64, 1);
   if (has(in, kIndices)) {
     const Tensor first = cast(in[kIndices], DType::kI64);

@@ -1,6 +1,6 @@
 // l2_normalize: what lies along one axis, scaled to a Euclidean length of 1.
 
-#include "core/ops/formulas.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon::ops {
 namespace {
@@ -25,9 +25,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const DType dtype = in[0]->type.dtype;
   return {in_wide(in[0], [&](const Tensor& x) {
-    const Along along{.axes = {attrs.axis}, .keepdims = true};
-    return x / maximum(call1(OpId::k_l2_norm, along, {x}), number(attrs.epsilon));
+    return divide_by_length(x, attrs.axis, dtype, attrs.epsilon);
   })};
 }
 
@@ -51,6 +51,20 @@ Cases<Attrs> cases() {
       {.name = "halves_do_not_overflow",
        .inputs = {f16({30000, 40000})},
        .expect = {f16({0.6, 0.8})}},
+      {.name = "length_would_overflow",
+       .inputs = {f32({2, 2}, {3e38, -3e38, 3e30, 4e30})},
+       .expect = {f32({2, 2}, {0.7071067811865476, -0.7071067811865476, 0.6, 0.8})},
+       .check_gradient = false},
+      {.name = "small_vectors",
+       .inputs = {f32({2, 2}, {3e-30, -4e-30, 3e-8, 4e-8})},
+       .expect = {f32({2, 2}, {3e-18, -4e-18, 0.6, 0.8})},
+       .atol = 0,
+       .check_gradient = false},
+      {.name = "small_vectors_and_epsilon",
+       .attrs = {.epsilon = 1e-36},
+       .inputs = {f32({3, 2}, {3e-30, -4e-30, 0, 0, 3e30, 4e30})},
+       .expect = {f32({3, 2}, {0.6, -0.8, 0, 0, 0.6, 0.8})},
+       .check_gradient = false},
       {.name = "inner_axis", .attrs = {.axis = 1}, .inputs = {uniform({2, 5, 3})}},
       {.name = "no_rows", .inputs = {uniform({0, 4})}},
       {.name = "empty_rows", .inputs = {f32({2, 0}, {})}, .expect = {f32({2, 0}, {})}},
@@ -72,7 +86,7 @@ OpDef l2_normalize_def() {
       .formula = "y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)",
       .details = "A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay "
                  "zeros; above it this is ONNX's LpNormalization with p = 2. Half types are "
-                 "computed in float32.",
+                 "computed in float32. No square and no length overflows on the way (l2_norm).",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},
       .attrs_doc = {{"axis", "The axis along which lengths are taken; negative from the end."},

@@ -37,10 +37,10 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[kX]->type.dtype, wide = wide_dtype(dtype);
   const Tensor x = to_dtype(in[kX], wide);
-  const Statistics s = statistics(x, axes_from(attrs.axis, x->rank()), attrs.epsilon);
-  Tensor y = s.centered * s.inv_std * to_dtype(in[kScale], wide);
+  const Statistics s = statistics(x, axes_from(attrs.axis, x->rank()), dtype, attrs.epsilon);
+  Tensor y = s.scaled * s.inv_scaled_std * to_dtype(in[kScale], wide);
   if (has(in, kBias)) y = y + to_dtype(in[kBias], wide);
-  return {to_dtype(y, dtype), s.mean, s.inv_std};
+  return {to_dtype(y, dtype), s.mean, s.inv_std()};
 }
 
 // Written with the saved statistics alone, so that a second derivative finds its way through them.
@@ -58,7 +58,8 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   Tensors grads(v.n_inputs(), Tensor());
   if (v.needs(kX)) {
     const Tensor dz = dy * to_dtype(v.input(kScale), wide);
-    const Tensor dx = statistics_dx(z, inv_std, axes, dz, reached(kMean), reached(kInvStd));
+    const Tensor dx =
+        statistics_dx(z, inv_std, axes, dz, {.mean = reached(kMean), .inv_std = reached(kInvStd)});
     grads[kX] = to_dtype(dx, type.dtype);
   }
   const auto as_parameter = [&](const Tensor& gradient, Input input) {
@@ -97,6 +98,20 @@ Cases<Attrs> cases() {
        .attrs = {.epsilon = 0},
        .inputs = {f32({10000, 10002}), f32({1, 1})},
        .expect = {f32({-1, 1})}},
+      {.name = "squares_would_leave_the_range",
+       .attrs = {.epsilon = 0},
+       .inputs = {f32({3, 2}, {1e30, 3e30, 1e-30, 3e-30, 10, 6}), f32({1, 10}), f32({0, 5})},
+       .expect = {f32({3, 2}, {-1, 15, -1, 15, 1, -5}), f32({3, 1}, {2e30, 2e-30, 8}),
+                  f32({3, 1}, {1e-30, 1e30, 0.5})},
+       .atol = 0,
+       .check_gradient = false,
+       .n_outputs = 3},
+      {.name = "large_rows",
+       .inputs = {f32({2, 2}, {1e30, 3e30, 1e30, 1e30}), f32({1, 1})},
+       .expect = {f32({2, 2}, {-1, 1, 0, 0}), f32({2, 1}, {2e30, 1e30}),
+                  f32({2, 1}, {1e-30, 316.22776601683796})},
+       .check_gradient = false,
+       .n_outputs = 3},
       {.name = "half",
        .attrs = {.epsilon = 0},
        .inputs = {f16({1, 3}), f16({1, 1}), f16({0, 1})},
@@ -129,7 +144,8 @@ OpDef layer_norm_def() {
       .summary = "The elements from one axis on, moved to mean 0 and scaled to variance 1, then "
                  "scaled and moved by parameters.",
       .formula = "y = (x - mean) / sqrt(var + epsilon) * scale + bias",
-      .details = "The variance is that of the population. Half types are computed in float32.",
+      .details = "The variance is that of the population. Half types are computed in float32. The "
+                 "squares neither overflow nor vanish (l2_norm).",
       .inputs = {{"x", "any floating tensor"},
                  {"scale", "broadcast to the sizes of x from the axis on"},
                  {"bias", "broadcast like scale", InputKind::kOptional}},

@@ -40,7 +40,7 @@ Tensor transposed(const Tensor& x) {
 }
 
 Tensor identity_like(const Tensor& x) {
-  const int64_t n = x->shape()[x->rank() - 1];
+  const Size n = x->shape()[x->rank() - 1];
   const Tensor row = iota({n, 1}, DType::kI64, 0), column = iota({1, n}, DType::kI64, 1);
   return cast(equal(row, column), x->type.dtype);
 }

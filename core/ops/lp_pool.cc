@@ -1,6 +1,9 @@
 // lp_pool and global_lp_pool: the p-norm of each window, and of each channel.
 
+#include <cmath>
+
 #include "core/ops/conv_shape.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon::ops {
 namespace {
@@ -40,7 +43,6 @@ Tensor spread(const Attrs& attrs, const Tensor& g, const Dims& x) {
   return window_spread(g, x, windows(attrs));
 }
 Tensor sums(const GlobalAttrs&, const Tensor& x) { return sum(x, channels(x->shape())); }
-Tensor spread(const GlobalAttrs&, const Tensor& g, const Dims& x) { return broadcast_to(g, x); }
 
 // |x|^n; the frequent ones without a call of pow.
 Tensor power(const Tensor& x, int64_t n) {
@@ -49,27 +51,75 @@ Tensor power(const Tensor& x, int64_t n) {
   return n == 2 ? square(x) : pow(abs(x), number(static_cast<double>(n)));
 }
 
-template <class A>
-Tensors decompose(const A& attrs, TensorSpan in) {
-  return {in_wide(in[0], [&](const Tensor& x) {
-    const Tensor total = sums(attrs, power(x, attrs.p));
-    if (attrs.p == 1) return total;
-    return attrs.p == 2 ? sqrt(total) : pow(total, number(1 / static_cast<double>(attrs.p)));
-  })};
+// The norms of windows, whose elements may differ so much that no factor suits them all. Of
+// squares, those of large and of small elements are summed by themselves, scaled, and the three
+// lengths are the sides of a box.
+Tensor norms(const Attrs& attrs, const Tensor& x, DType from) {
+  if (attrs.p == 1) return sums(attrs, abs(x));
+  if (attrs.p > 2) {
+    return pow(sums(attrs, power(x, attrs.p)), number(1 / static_cast<double>(attrs.p)));
+  }
+  const SquareScale scale = square_scale(from, [&] { return square(x); });
+  if (!scale.factor) return sqrt(sums(attrs, square(x)));
+  const auto hypot = [](const Tensor& a, const Tensor& b) {
+    return call1(OpId::k_hypot, NoAttrs{}, {a, b});
+  };
+  const auto lengths = [&](const Tensor& condition) {
+    return sqrt(sums(attrs, square(where(condition, scale.of(x), number(0)))));
+  };
+  const auto [down, up] = square_factors(x->type.dtype);
+  const Tensor large = lengths(less(scale.factor, number(1))) * (1 / down);
+  const Tensor small = lengths(greater(scale.factor, number(1))) * (1 / up);
+  return hypot(hypot(lengths(equal(scale.factor, number(1))), small), large);
 }
 
-// dx = sign(x) |x|^(p - 1) * sum over its windows of dy / y^(p - 1), and 0 where y is 0: there the
-// norm has a kink.
+// The norms of channels: powers other than squares are those of quotients by the largest magnitude,
+// where its own power, or a sum of those, could leave the range.
+Tensor norms(const GlobalAttrs& attrs, const Tensor& x, DType from) {
+  if (attrs.p == 1) return sums(attrs, abs(x));
+  const Along along = channels(x->shape());
+  if (attrs.p == 2) {
+    const SquareScale scale = square_scale(from, [&] { return sum(square(x), along); });
+    return scale.undo(sqrt(sum(square(scale.of(x)), along)));
+  }
+  const auto root = [&](const Tensor& total) {
+    return pow(total, number(1 / static_cast<double>(attrs.p)));
+  };
+  if (count(x->shape()) == 0) return root(sums(attrs, power(x, attrs.p)));
+  const double most = std::exp2(96.0 / static_cast<double>(attrs.p));
+  const Tensor size = abs(x), largest = stop_gradient(max(size, along));
+  const Tensor is_ordinary =
+      logical_and(less_equal(largest, number(most)), greater_equal(largest, number(1 / most)));
+  const Tensor has_meaning = logical_and(greater(largest, number(0)), isfinite(largest));
+  const Tensor by = where(logical_and(has_meaning, logical_not(is_ordinary)), largest,
+                          ones(TensorType(x->type.dtype, {})));
+  return root(sums(attrs, power(size / by, attrs.p))) * by;
+}
+
+template <class A>
+Tensors decompose(const A& attrs, TensorSpan in) {
+  const DType dtype = in[0]->type.dtype;
+  return {in_wide(in[0], [&](const Tensor& x) { return norms(attrs, x, dtype); })};
+}
+
+// sign(x) |x|^(p - 1) * sum over its windows of dy / y^(p - 1).
+Tensor slope(const Attrs& attrs, const Tensor& x, const Tensor& y, const Tensor& dy) {
+  const Tensor reaching = spread(attrs, dy / power(y, attrs.p - 1), x->shape());
+  return (attrs.p == 2 ? x : sign(x) * power(x, attrs.p - 1)) * reaching;
+}
+Tensor slope(const GlobalAttrs& attrs, const Tensor& x, const Tensor& y, const Tensor& dy) {
+  const Tensor share = x / y;
+  return (attrs.p == 2 ? share : sign(x) * power(share, attrs.p - 1)) * dy;
+}
+
+// 0 where y is 0: there the norm has a kink.
 template <class A>
 Tensors vjp(const A& attrs, const VjpArgs& v) {
   const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);
   const Tensor x = to_dtype(v.input(0), wide), y = to_dtype(v.output(0), wide);
   const Tensor is_zero = equal(y, number(0));
-  const Tensor below = power(where(is_zero, number(1), y), attrs.p - 1);
-  const Tensor each = where(is_zero, number(0), to_dtype(v.cotangent(0), wide) / below);
-  const Tensor reaching = spread(attrs, each, x->shape());
-  const Tensor slope = attrs.p == 2 ? x : sign(x) * power(x, attrs.p - 1);
-  return {to_dtype(slope * reaching, dtype)};
+  const Tensor dy = where(is_zero, number(0), to_dtype(v.cotangent(0), wide));
+  return {to_dtype(slope(attrs, x, where(is_zero, number(1), y), dy), dtype)};
 }
 
 constexpr int64_t kMostP = 1 << 10;
@@ -140,6 +190,12 @@ Cases<Attrs> cases() {
        .attrs = {.kernel_shape = {2}},
        .inputs = {f16({1, 1, 2}, {3000, 4000})},
        .expect = {f16({1, 1, 1}, {5000})}},
+      {.name = "squares_would_leave_the_range",
+       .attrs = {.kernel_shape = {2}},
+       .inputs = {f32({1, 1, 6}, {3e30, 4e30, 3e-30, -4e-30, 1, 0})},
+       .expect = {f32({1, 1, 5}, {5e30, 4e30, 5e-30, 1, 1})},
+       .atol = 0,
+       .check_gradient = false},
       {.name = "two_axes",
        .attrs = {.kernel_shape = {2, 3}, .strides = {1, 2}, .pads = {1, 0, 0, 1}},
        .inputs = {uniform({2, 2, 3, 4}, 0.5, 2)}},
@@ -184,6 +240,22 @@ Cases<GlobalAttrs> global_cases() {
       {.name = "halves_do_not_overflow",
        .inputs = {f16({1, 1, 2}, {3000, 4000})},
        .expect = {f16({1, 1, 1}, {5000})}},
+      {.name = "squares_would_leave_the_range",
+       .inputs = {f32({1, 3, 2}, {3e30, 4e30, 3e-30, -4e-30, 1, 0})},
+       .expect = {f32({1, 3, 1}, {5e30, 5e-30, 1})},
+       .atol = 0,
+       .check_gradient = false},
+      {.name = "cubes_would_leave_the_range",
+       .attrs = {.p = 3},
+       .inputs = {f32({1, 3, 2}, {1e30, -1e30, 1e-30, 0, 1, 2})},
+       .expect = {f32({1, 3, 1}, {1.2599210498948732e30, 1e-30, 2.080083823051904})},
+       .atol = 0,
+       .check_gradient = false},
+      {.name = "infinities_and_nan",
+       .attrs = {.p = 3},
+       .inputs = {f32({1, 3, 2}, {INFINITY, 1, NAN, 1, -8, 0})},
+       .expect = {f32({1, 3, 1}, {INFINITY, NAN, 8})},
+       .check_gradient = false},
       {.name = "four_axes", .attrs = {.p = 4}, .inputs = {uniform({2, 2, 2, 1, 2, 2}, 0.5, 2)}},
       {.name = "empty_batch", .inputs = {uniform({0, 2, 4})}, .expect = {f32({0, 2, 1}, {})}},
       {.name = "of_nothing",
@@ -200,7 +272,8 @@ template <class A>
 OpDef norm_pool(Definition<A> d) {
   d.details =
       "Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in "
-      "float32.";
+      "float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of "
+      "global_lp_pool; those of lp_pool with p > 2 must be in the range of the dtype.";
   d.vjp = vjp<A>;
   d.decompose = decompose<A>;
   d.saves = Saves::kInputsAndOutputs;

@@ -37,7 +37,7 @@ Tensor sums_around(const Tensor& x, int64_t size) {
   const int64_t last = shape[1] - 1, before = (size - 1) / 2;
   const int64_t above = std::min(before, last), below = std::min(size - 1 - before, last);
   const PoolAttrs window{.kernel_shape = {above + 1 + below, 1}, .pads = {above, 0, below, 0}};
-  int64_t places = 1;
+  Size places = 1;
   for (size_t i = kSpatial; i < shape.rank(); ++i) places *= shape[i];
   return reshape(window_sum(reshape(x, {shape[0], 1, shape[1], places}), window), shape);
 }

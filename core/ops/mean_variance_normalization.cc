@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/ops/reduction.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon::ops {
 namespace {
@@ -23,15 +24,20 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {in[0]};  // C3
 }
 
+constexpr double kEpsilon = 1e-9;
+
 // The deviation as a length, whose derivative is 0 where all elements are the same.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const bool has_long = in[0]->type.dtype != DType::kF16;  // Whose length could overflow.
   return {in_wide(in[0], [&](const Tensor& x) {
     const Along along{.axes = attrs.axes, .keepdims = true};
     const Tensor centered = x - mean(x, along);
     const Tensor n = count_as(x->type.dtype, count_reduced(attrs.axes, x->shape()));
     const Tensor root = n->is_scalar_value() ? number(std::sqrt(n->float_value)) : sqrt(n);
-    const Tensor deviation = call1(OpId::k_l2_norm, along, {centered}) / root;
-    return centered / (deviation + 1e-9);
+    const Tensor shorter = has_long ? centered * kShorter : centered;
+    const Tensor deviation = call1(OpId::k_l2_norm, along, {shorter}) / root;
+    if (!has_long) return centered / (deviation + kEpsilon);
+    return centered / (deviation + kEpsilon * kShorter) * kShorter;
   })};
 }
 
@@ -55,6 +61,12 @@ Cases<Attrs> cases() {
        .inputs = {f32({3, 3})},
        .expect = {f32({0, 0})},
        .check_gradient = false},  // The slope there is that of a division by 1e-9.
+      {.name = "deviation_would_overflow",
+       .attrs = {.axes = {1}},
+       .inputs = {f32({3, 2}, {3e38, -3e38, 1e30, 3e30, 1e-30, 3e-30})},
+       .expect = {f32({3, 2}, {1, -1, -1, 1, -1e-21, 1e-21})},
+       .atol = 0,
+       .check_gradient = false},
       {.name = "half", .attrs = {.axes = {0}}, .inputs = {f16({1, 3})}, .expect = {f16({-1, 1})}},
       {.name = "drawn", .inputs = {uniform({2, 3, 2, 4})}},
       {.name = "no_elements", .inputs = {uniform({0, 2, 3, 3})}},

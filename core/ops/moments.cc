@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/ops/reduction.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon::ops {
 namespace {
@@ -21,8 +22,37 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType& type = in[0]->type;
   const Tensor x = to_dtype(in[0], wide_dtype(type.dtype));
   const Tensor centre = mean(x, {.axes = attrs.axes, .keepdims = true});
-  const Tensor variance = mean(square(x - centre), attrs);
-  return {to_dtype(reshape(centre, variance->shape()), type.dtype), to_dtype(variance, type.dtype)};
+  const Along along{.axes = attrs.axes, .keepdims = true};
+  const Tensor distances = x - centre;
+  const SquareScale scale =
+      square_scale(type.dtype, [&] { return mean(square(distances), along); });
+  const Tensor variance = scale.undo(scale.undo(mean(square(scale.of(distances)), along)));
+  const uint32_t mask = axes_mask(attrs.axes, type.rank());
+  const Dims shape = reduced_shape(type.shape, mask, attrs.keepdims);
+  return {to_dtype(reshape(centre, shape), type.dtype),
+          to_dtype(reshape(variance, shape), type.dtype)};
+}
+
+// The mean moves by dx / n. The variance moves by 2 (x - mean) dx / n: the distances sum to zero,
+// so that the moving mean has no part in it.
+Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
+  const TensorType& type = v.input_type(0);
+  const DType wide = wide_dtype(type.dtype);
+  const uint32_t mask = axes_mask(attrs.axes, type.rank());
+  const auto reached = [&](size_t output) {
+    return to_dtype(spread(v.cotangent(output), type, mask), wide);
+  };
+  const Tensor n = count_as(wide, count_reduced(attrs.axes, type.shape));
+  Tensor dx;
+  if (v.has_cotangent(0)) dx = reached(0) / n;
+  if (v.has_cotangent(1)) {
+    const Tensor x = to_dtype(v.input(0), wide);
+    const Tensor distances = x - mean(x, {.axes = attrs.axes, .keepdims = true});
+    const Tensor twice = n->is_scalar_value() ? number(2 / n->float_value) : number(2) / n;
+    const Tensor of_variance = reached(1) * distances * twice;
+    dx = dx ? dx + of_variance : of_variance;
+  }
+  return {to_dtype(dx, type.dtype)};
 }
 
 Cases<Attrs> cases() {
@@ -47,6 +77,11 @@ Cases<Attrs> cases() {
        .inputs = {f32({16777212, 16777214})},
        .expect = {f32({}, {16777213}), f32({}, {1})},
        .check_gradient = false,  // Differences of so large numbers say nothing.
+       .n_outputs = 2},
+      {.name = "squares_would_overflow",
+       .inputs = {f32({4e19, -4e19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})},
+       .expect = {f32({}, {0}), f32({}, {2e38})},
+       .check_gradient = false,
        .n_outputs = 2},
       {.name = "halves_do_not_overflow",
        .inputs = {f16({60000, 60000})},
@@ -75,14 +110,17 @@ OpDef moments_def() {
       .summary = "The mean and the variance of elements along some axes.",
       .formula = "mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n",
       .details = "The variance is that of the population. Both are NaN for no elements. Half types "
-                 "are computed in float32.",
+                 "are computed in float32. The sum of squares does not overflow where the variance "
+                 "does not (l2_norm).",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"mean", "the mean for each place along the other axes"},
                   {"variance", "the variance for each place along the other axes"}},
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer,
+      .vjp = vjp,
       .decompose = decompose,
       .cases = cases,
+      .saves = Saves::kInputs,
       .numeric = Numeric::kComposite,
   });
 }

@@ -55,7 +55,9 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (has(in, kWeight)) {
     const Tensor weight = to_dtype(gather(in[kWeight], label, 0), wide);
     weights = where(counts, weight, number(0));
-    losses = losses * weights;
+    // A class of weight 0 adds 0, however unlikely it is.
+    const Tensor is_nothing = logical_and(equal(weights, number(0)), isinf(losses));
+    losses = where(is_nothing, number(0), losses) * weights;
   }
   if (attrs.reduction == Reduction::kNone) return {to_dtype(losses, dtype)};
   Tensor total = sum(losses);
@@ -67,6 +69,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 
 Cases<Attrs> cases() {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
   const CaseTensor x = f32({3, 3}, {-1, -2, -3, -4, -5, -6, -7, -8, -9}), target = i64({0, 2, 1});
   const CaseTensor weight = f32({1, 2, 0.5});
   return {
@@ -95,6 +98,11 @@ Cases<Attrs> cases() {
        .attrs = {.ignore_index = 2},
        .inputs = {x, i32({0, 2, 1}), weight},
        .expect = {f32({}, {5.666666666666667})}},
+      {.name = "impossible_class_of_no_weight",
+       .attrs = {.reduction = Reduction::kNone},
+       .inputs = {f32({2, 2}, {-kInf, -3, -kInf, -3}), i64({0, 1}), f32({0, 2})},
+       .expect = {f32({0, 6})},
+       .check_gradient = false},
       {.name = "nothing_counts",
        .attrs = {.ignore_index = 1},
        .inputs = {x, i64({1, 1, 1})},
@@ -140,9 +148,10 @@ OpDef nll_def() {
       .name = "nll",
       .summary = "The negative logarithms of the probabilities that the right classes were given.",
       .formula = "loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])",
-      .details = "Without weight, all are 1. A target of ignore_index has the loss 0 and the "
-                 "weight 0, so the mean is by what counted; of nothing it is NaN. Half types are "
-                 "summed in float32.",
+      .details =
+          "Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm "
+          "infinite. A target of ignore_index has the loss 0 and the weight 0, so the mean "
+          "is by what counted; of nothing it is NaN. Half types are summed in float32.",
       .inputs = {{"x", "logarithms of probabilities: [N, C, ...]"},
                  {"target", "the number of the right class: [N, ...]"},
                  {"weight", "how much each class counts: [C]", InputKind::kOptional}},

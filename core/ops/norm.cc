@@ -1,31 +1,43 @@
 #include "core/ops/norm.h"
 
+#include <cmath>
+
 #include "core/ops/reduction.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon {
 
 // The variance is the mean of squared distances, not the difference of two large numbers.
-Statistics statistics(const Tensor& x, const Ints& axes, double epsilon) {
+Statistics statistics(const Tensor& x, const Ints& axes, DType from, double epsilon) {
   const Along group{.axes = axes, .keepdims = true};
   Statistics s;
   s.mean = mean(x, group);
-  s.centered = x - s.mean;
-  s.variance = mean(s.centered * s.centered, group);
-  s.inv_std = rsqrt(s.variance + epsilon);
+  const Tensor centered = x - s.mean;
+  s.scale = ops::square_scale(
+      from, [&] { return mean(centered * centered, group); }, std::sqrt(epsilon));
+  s.scaled = s.scale.of(centered);
+  s.scaled_variance = mean(s.scaled * s.scaled, group);
+  s.inv_scaled_std = inverse_root(s.scaled_variance, s.scale, epsilon);
   return s;
 }
 
-// The mean moves by dx / n. inv_std moves by -inv_std^2 * z * dx / n. Both add to what reaches x
-// through z while they are held.
+Tensor inverse_root(const Tensor& mean_square, const ops::SquareScale& scale, double epsilon) {
+  if (!scale.factor) return rsqrt(mean_square + epsilon);
+  return rsqrt(mean_square + (epsilon * scale.factor) * scale.factor);
+}
+
+// The mean moves by dx / n, the variance by 2 (x - mean) dx / n = 2 z / inv_std * dx / n, and
+// inv_std by -inv_std^2 * z * dx / n. All add to what reaches x through z while they are held.
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
-                     const Tensor& dmean, const Tensor& dinv_std) {
+                     const StatisticsCotangents& d) {
   const Along group{.axes = axes, .keepdims = true};
   Tensor constant = mean(dz, group) * inv_std;
   Tensor slope = mean(dz * z, group) * inv_std;
-  if (!dmean && !dinv_std) return dz * inv_std - constant - z * slope;
+  if (!d.mean && !d.variance && !d.inv_std) return dz * inv_std - constant - z * slope;
   const Tensor n = ops::count_as(z->type.dtype, ops::count_reduced(axes, z->shape()));
-  if (dmean) constant = constant - dmean / n;
-  if (dinv_std) slope = slope + dinv_std * (inv_std * inv_std) / n;
+  if (d.mean) constant = constant - d.mean / n;
+  if (d.inv_std) slope = slope + d.inv_std * inv_std * inv_std / n;
+  if (d.variance) slope = slope - 2.0 * d.variance / inv_std / n;
   return dz * inv_std - constant - z * slope;
 }
 

@@ -3,24 +3,39 @@
 
 #pragma once
 
-#include "core/ops/formulas.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon {
 
 // Over some axes, which stay with size 1.
 struct Statistics {
   Tensor mean;
-  Tensor variance;  // Of the population.
-  Tensor inv_std;   // 1 / sqrt(variance + epsilon).
-  Tensor centered;  // x - mean.
+  ops::SquareScale scale;
+  Tensor scaled;           // x - mean, by the factor of the scale,
+  Tensor scaled_variance;  // the mean of its squares,
+  Tensor inv_scaled_std;   // and 1 / sqrt(variance + epsilon), divided by that factor.
+
+  // Of the population.
+  Tensor variance() const { return scale.undo(scale.undo(scaled_variance)); }
+  // 1 / sqrt(variance + epsilon).
+  Tensor inv_std() const { return scale.of(inv_scaled_std); }
 };
 
-Statistics statistics(const Tensor& x, const Ints& axes, double epsilon);
+// `from` is the dtype that x was widened from.
+Statistics statistics(const Tensor& x, const Ints& axes, DType from, double epsilon);
 
-// What reaches x, where z = (x - mean) * inv_std and `dz` reaches z, `dmean` the mean as a result
-// of its own, and `dinv_std` that of 1 / sqrt(variance + epsilon). The last two may be empty.
+// 1 / sqrt(mean_square + epsilon), divided by the factor of the scale, where the mean is that of
+// scaled squares.
+Tensor inverse_root(const Tensor& mean_square, const ops::SquareScale& scale, double epsilon);
+
+// What reaches statistics that are results of their own; each may be empty.
+struct StatisticsCotangents {
+  Tensor mean, variance, inv_std;
+};
+
+// What reaches x, where z = (x - mean) * inv_std, `dz` reaches z and `d` the statistics.
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
-                     const Tensor& dmean, const Tensor& dinv_std);
+                     const StatisticsCotangents& d);
 
 // ---- norms of all that lies behind one axis, whose parameters have those axes
 

@@ -1,8 +1,7 @@
 // pad: elements added around a tensor, or taken off its ends.
 
-#include <algorithm>
-
 #include "core/ops/indexing.h"
+#include "core/ops/traced_sizes.h"
 
 namespace tenon::ops {
 namespace {
@@ -80,7 +79,7 @@ Tensor repeated(PadMode mode, const Edges& edges) {
   const Tensor i = sub(all, integer(edges.before));
   if (mode == PadMode::kEdge) return clip(i, integer(0), integer(edges.kept - 1));
   if (mode == PadMode::kWrap) return mod(i, integer(edges.kept));
-  const int64_t period = std::max<int64_t>(1, 2 * (edges.kept - 1));  // There and back.
+  const Size period = greatest(1, 2 * (edges.kept - 1));  // There and back.
   const Tensor there = mod(i, integer(period));
   return minimum(there, sub(integer(period), there));
 }

@@ -32,9 +32,9 @@ Tensor tall_dx(const Tensor& q, const Tensor& r, const Tensor& dq, const Tensor&
 // The columns behind the first square of a wide matrix are q times theirs of r.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &q = v.output(0), &r = v.output(1), &dq = v.cotangent(0), &dr = v.cotangent(1);
-  const int64_t rows = r->shape()[r->rank() - 2], columns = r->shape()[r->rank() - 1];
+  const Size rows = r->shape()[r->rank() - 2], columns = r->shape()[r->rank() - 1];
   if (columns == rows) return {tall_dx(q, r, dq, dr)};
-  const auto cut = [&](const Tensor& x, int64_t start, int64_t end) {
+  const auto cut = [&](const Tensor& x, Size start, Size end) {
     return slice(x, {.starts = {start}, .ends = {end}, .axes = {-1}});
   };
   const Tensor behind = matmul(q, cut(dr, rows, columns));

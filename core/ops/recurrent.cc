@@ -13,7 +13,8 @@ constexpr const char* kNames[] = {"x",         "w",         "r", "b", "sequence_
 
 // The sizes of a layer, by the names of C3.
 struct LayerSizes {
-  int64_t steps, batch, features, hidden, directions;
+  Size steps, batch, features, hidden;
+  int64_t directions;
 
   LayerSizes(const Walk& walk, const Dims& x, const Dims& r)
       : steps(x[walk.batch_first() ? 1 : 0]),
@@ -144,9 +145,10 @@ Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
       now.push_back(first[s][d] ? first[s][d] : zeros(TensorType(wide, {n.batch, n.hidden})));
     }
     const bool reverse = walk.direction == Direction::kReverse || d == 1;
+    shape[2] = n.hidden;
+    // The steps are written out, so the gradients of a trace serve one number of steps.
     const Tensors outputs =
         walk_steps(unstacked(products, time), reverse, directed.step, lengths, now);
-    shape[2] = n.hidden;
     y.push_back(outputs.empty() ? zeros(TensorType(wide, shape)) : stacked(outputs, time));
     for (size_t s = 0; s < states; ++s) last[s].push_back(now[s]);
   }

@@ -97,7 +97,7 @@ void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<co
   }
   require(x.rank() == 2 && h.rank() == 2, "C2: x and h must have two axes, but are {} and {}", x,
           h);
-  const int64_t batch = x.shape[0], features = x.shape[1], hidden = h.shape[1];
+  const Size batch = x.shape[0], features = x.shape[1], hidden = h.shape[1];
   const auto require_shape = [&](size_t i, const Dims& shape) {
     if (!in.has(i)) return;
     require(in[i].shape == shape, "C3: {} must have the shape {}, but is {}", names.begin()[i],

@@ -15,17 +15,19 @@ EnumInfo enum_info(CoordinateTransformationMode) {
 namespace {
 
 // A product, which leaves room for sums of some: sizes and scales may be any numbers.
-int64_t times(int64_t a, int64_t b) {
-  constexpr double kMost = 0x1p59;
-  require(std::abs(static_cast<double>(a) * static_cast<double>(b)) < kMost,
-          "C6: {} times {} is too large", a, b);
+Size times(Size a, Size b) {
+  constexpr double kMax = 0x1p59;
+  if (a.known() && b.known()) {
+    require(std::abs(static_cast<double>(a.word()) * static_cast<double>(b.word())) < kMax,
+            "C6: {} times {} is too large", a, b);
+  }
   return a * b;
 }
 
 // Sets step, first and unit, for a scale of n / d.
-void place(CoordinateTransformationMode mode, int64_t n, int64_t d, ResizedAxis& axis) {
-  const int64_t from = axis.from, to = axis.to;
-  const auto half_pixel = [&](int64_t moved) {
+void place(CoordinateTransformationMode mode, Size n, Size d, ResizedAxis& axis) {
+  const Size from = axis.from, to = axis.to;
+  const auto half_pixel = [&](Size moved) {
     axis.step = 2 * d;
     axis.first = d - n + moved;
     axis.unit = 2 * n;
@@ -41,6 +43,11 @@ void place(CoordinateTransformationMode mode, int64_t n, int64_t d, ResizedAxis&
     case CoordinateTransformationMode::kAlignCorners:
       // The scaled size, before it is rounded down, is from * n / d.
       if (times(from, n) <= d) return;
+      if (identical(d, from)) {
+        axis.step = from - 1;
+        axis.unit = n - 1;
+        return;
+      }
       axis.step = times(from - 1, d);
       axis.unit = from * n - d;
       return;
@@ -58,10 +65,10 @@ void place(CoordinateTransformationMode mode, int64_t n, int64_t d, ResizedAxis&
 
 ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis, size_t i) {
   ResizedAxis result{.axis = axis, .from = x.shape[axis]};
-  int64_t n = attrs.scales.empty() ? 1 : attrs.scales[i];
-  int64_t d = attrs.scale_divisors.empty() ? 1 : attrs.scale_divisors[i];
+  Size n = attrs.scales.empty() ? 1 : attrs.scales[i];
+  Size d = attrs.scale_divisors.empty() ? 1 : attrs.scale_divisors[i];
   require(n > 0 && d > 0, "C3: {} / {} is no scale", n, d);
-  result.to = attrs.sizes.empty() ? times(result.from, n) / d : attrs.sizes[i];
+  result.to = attrs.sizes.empty() ? times(result.from, n) / d : Size(attrs.sizes[i]);
   require(result.to >= 0, "C3: size {} is negative", result.to);
   if (result.to == 0) return result;
   require(result.from > 0, "C4: axis {} of {} has no elements to be {}", axis, x, result.to);
@@ -70,10 +77,12 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
     n = result.to;
     d = result.from;
   }
-  const int64_t common = std::gcd(n, d);
-  n /= common;
-  d /= common;
-  const int64_t rest = times(result.from, n) - times(result.to, d);  // Of the scaled size.
+  if (n.known() && d.known()) {
+    const int64_t common = std::gcd(n.word(), d.word());
+    n = n / common;
+    d = d / common;
+  }
+  const Size rest = times(result.from, n) - times(result.to, d);  // Of the scaled size.
   require(2 * rest >= -d && rest < d,
           "C5: axis {} of {} cannot be both {} by its size and {} / {} as large by its scale", axis,
           x, result.to, n, d);
@@ -95,9 +104,11 @@ SmallVector<Tap, 4> taps_of(const ResizedAxis& axis, const Filter& filter, DType
   const Tensor places = places_in_units(axis), unit = integer(axis.unit);
   const Tensor below = floor_div(places, unit);
   const Tensor beyond =
-      cast(mod(places, unit), dtype) / static_cast<double>(axis.unit);  // In [0, 1).
+      cast(mod(places, unit), dtype) / (axis.unit.known() ? number(static_cast<double>(axis.unit))
+                                                          : cast(unit, dtype));  // In [0, 1).
   const bool stretches = filter.antialias && axis.scale < axis.scale_divisor;
-  const int64_t scale = stretches ? axis.scale : 1, divisor = stretches ? axis.scale_divisor : 1;
+  const int64_t scale = stretches ? axis.scale : Size(1),
+                divisor = stretches ? axis.scale_divisor : Size(1);
   const double stretch = static_cast<double>(scale) / static_cast<double>(divisor);
   const int64_t reach = (filter.reach * divisor + scale - 1) / scale;
 
@@ -161,7 +172,7 @@ Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filte
     for (const ResizedAxis& axis : axes) {
       if (axis.keeps_all()) continue;
       Dims along = x->shape();
-      for (size_t i = 0; i < along.rank(); ++i) along[i] = i == axis.axis ? axis.to : 1;
+      for (size_t i = 0; i < along.rank(); ++i) along[i] = i == axis.axis ? axis.to : Size(1);
       Tensor sum;
       for (const Tap& tap : taps_of(axis, filter, y->type.dtype)) {
         const Tensor inside = clip(tap.index, integer(0), integer(axis.from - 1));

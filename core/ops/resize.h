@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "core/ops/formulas.h"
+#include "core/ops/traced_sizes.h"
 
 namespace tenon::ops {
 
@@ -39,15 +39,18 @@ Resizing resizing(const Attrs& a) {
 // An axis that is resized. Element i of the result lies over place (i * step + first) / unit of x.
 struct ResizedAxis {
   size_t axis = 0;
-  int64_t from = 0;  // Its size in x.
-  int64_t to = 0;    // Its size in the result.
-  int64_t step = 0;
-  int64_t first = 0;
-  int64_t unit = 1;
-  int64_t scale = 1;  // The scale is this by scale_divisor.
-  int64_t scale_divisor = 1;
+  Size from = 0;  // Its size in x.
+  Size to = 0;    // Its size in the result.
+  Size step = 0;
+  Size first = 0;
+  Size unit = 1;
+  Size scale = 1;  // The scale is this by scale_divisor.
+  Size scale_divisor = 1;
 
-  bool keeps_all() const { return from == to && first == 0 && (step == unit || to == 1); }
+  bool keeps_all() const {
+    return identical(from, to) && identical(first, 0) &&
+           (identical(step, unit) || identical(to, 1));
+  }
 };
 
 using ResizedAxes = SmallVector<ResizedAxis, 3>;

@@ -40,7 +40,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 // Places are rounded as quotients of integers.
 Tensor nearest(const ResizedAxis& axis, NearestMode mode) {
   const Tensor places = places_in_units(axis);
-  const auto below = [](const Tensor& quotient, int64_t more, int64_t unit) {
+  const auto below = [](const Tensor& quotient, Size more, Size unit) {
     return floor_div(add(quotient, integer(more)), integer(unit));
   };
   const auto index = [&] {

@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &lens = in[1];
   require_indices(lens, "sequence_lens");
   require_axes({attrs.batch_axis, attrs.time_axis}, x, "C3");
-  const int64_t batch = x.shape[static_cast<size_t>(from_front(attrs.batch_axis, x.rank()))];
+  const Size batch = x.shape[static_cast<size_t>(from_front(attrs.batch_axis, x.rank()))];
   require(lens.rank() == 1 && lens.shape[0] == batch,
           "C4: sequence_lens must have one element for each of {} sequences, but are {}", batch,
           lens);

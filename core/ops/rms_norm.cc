@@ -1,5 +1,7 @@
 // rms_norm: the elements behind one axis, scaled to a mean square of 1, each example by itself.
 
+#include <cmath>
+
 #include "core/ops/norm.h"
 
 namespace tenon::ops {
@@ -30,22 +32,31 @@ Along rows(const Attrs& attrs, size_t rank) {
   return {.axes = axes_from(attrs.axis, rank), .keepdims = true};
 }
 
-// One over the root mean square of each row.
-Tensor inverse(const Attrs& attrs, const Tensor& x) {
-  return rsqrt(mean(x * x, rows(attrs, x->rank())) + attrs.epsilon);
+// Rows divided by their root mean square, and one over that.
+struct Scaled {
+  Tensor z, inverse;
+};
+
+Scaled scaled(const Attrs& attrs, const Tensor& x, DType from) {
+  const Along along = rows(attrs, x->rank());
+  const SquareScale scale = square_scale(
+      from, [&] { return mean(x * x, along); }, std::sqrt(attrs.epsilon));
+  const Tensor row = scale.of(x);
+  const Tensor inverse = inverse_root(mean(row * row, along), scale, attrs.epsilon);
+  return {row * inverse, scale.of(inverse)};
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[0]->type.dtype, wide = wide_dtype(dtype);
-  const Tensor x = to_dtype(in[0], wide);
-  return {to_dtype(x * inverse(attrs, x) * to_dtype(in[1], wide), dtype)};
+  const Tensor z = scaled(attrs, to_dtype(in[0], wide), dtype).z;
+  return {to_dtype(z * to_dtype(in[1], wide), dtype)};
 }
 
 // With z = x * r, where r is the inverse: dx = r * (dz - z * mean(dz * z)).
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);
   const Tensor x = to_dtype(v.input(0), wide), dy = to_dtype(v.cotangent(0), wide);
-  const Tensor r = inverse(attrs, x), z = x * r;
+  const auto [z, r] = scaled(attrs, x, dtype);
   Tensors grads(2, Tensor());
   if (v.needs(0)) {
     const Tensor dz = dy * to_dtype(v.input(1), wide);
@@ -79,6 +90,16 @@ Cases<Attrs> cases() {
       {.name = "halves_do_not_overflow",
        .inputs = {f16({3008, 21056}), f16({1, 1})},
        .expect = {f16({0.2, 1.4})}},
+      {.name = "squares_would_leave_the_range",
+       .attrs = {.epsilon = 0},
+       .inputs = {f32({3, 2}, {1e30, 7e30, 5e-30, -5e-30, 1, -7}), f32({1, 10})},
+       .expect = {f32({3, 2}, {0.2, 14, 1, -10, 0.2, -14})},
+       .check_gradient = false},
+      {.name = "large_and_small_rows",
+       .inputs = {f32({2, 2}, {1e30, 7e30, 1e-30, -1e-30}), f32({1, 1})},
+       .expect = {f32({2, 2}, {0.2, 1.4, 3.1622776601683794e-28, -3.1622776601683794e-28})},
+       .atol = 0,
+       .check_gradient = false},
       {.name = "rows_of_zeros",
        .inputs = {f32({2, 2}, {0, 0, 0, 0}), f32({1, 2})},
        .expect = {f32({2, 2}, {0, 0, 0, 0})}},
@@ -111,7 +132,8 @@ OpDef rms_norm_def() {
       .summary = "The elements from one axis on, scaled to a mean square of 1, then scaled by a "
                  "parameter.",
       .formula = "y = x / sqrt(mean(x^2) + epsilon) * scale",
-      .details = "Half types are computed in float32.",
+      .details = "Half types are computed in float32. The squares neither overflow nor vanish "
+                 "(l2_norm).",
       .inputs = {{"x", "any floating tensor"},
                  {"scale", "broadcast to the sizes of x from the axis on"}},
       .outputs = {{"y", "of the type of x"}},

@@ -270,14 +270,15 @@ template <class Attrs>
 OpDef scatter(Definition<Attrs> d) {
   d.details =
       "Where several updates meet, set keeps the last and the others reduce all of them with what "
-      "is "
-      "there. Negative indices count from the end. An update out of range is dropped and is an "
-      "error. "
-      "The second derivative of mul is that of zeros left aside.";
+      "is there. Negative indices count from the end. An update out of range is dropped and is an "
+      "error. Sums of floats, in float32 for the half types, may be added in any order; all other "
+      "reductions have the same bits on every device. The second derivative of mul is that of "
+      "zeros left aside.";
   d.inputs = {{"x", "what is there"}, {"indices", "the places"}, {"updates", "what comes there"}};
   d.outputs = {{"y", "x with the updates"}};
   d.vjp = vjp<Attrs>;
   d.saves = Saves::kInputsAndOutputs;
+  d.numeric = Numeric::kAccumulation;
   d.index_rule = "C2";
   return define(d);
 }

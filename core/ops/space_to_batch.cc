@@ -50,7 +50,7 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   const size_t n = attrs.block_shape.size();
   TensorType y = in[0];
   for (size_t i = 0; i < n; ++i) {
-    const int64_t size = y.shape[i + 1] + pad_of(attrs, i) + pad_of(attrs, n + i);
+    const Size size = y.shape[i + 1] + pad_of(attrs, i) + pad_of(attrs, n + i);
     require(size % attrs.block_shape[i] == 0, "C4: {} elements along axis {} are no multiple of {}",
             size, i + 1, attrs.block_shape[i]);
     y.shape[i + 1] = size / attrs.block_shape[i];
@@ -72,7 +72,7 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
   y.shape[0] /= block_size(attrs);
   for (size_t i = 0; i < n; ++i) {
     check_size(TensorType(y.dtype, {y.shape[i + 1], attrs.block_shape[i]}));
-    const int64_t size = y.shape[i + 1] * attrs.block_shape[i];
+    const Size size = y.shape[i + 1] * attrs.block_shape[i];
     const int64_t cropped = pad_of(attrs, i) + pad_of(attrs, n + i);
     require(cropped <= size, "C4: {} of {} elements along axis {} cannot be cropped", cropped, size,
             i + 1);
@@ -114,7 +114,7 @@ Tensors collect(const Attrs& attrs, TensorSpan in) {
 Tensors spread(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const size_t n = attrs.block_shape.size(), rank = x->rank();
-  const int64_t batch = x->shape()[0] / block_size(attrs);
+  const Size batch = x->shape()[0] / block_size(attrs);
   Dims blocked, shape = {batch};
   Ints perm = {static_cast<int64_t>(n)};
   Sizes pads(2 * rank, 0);

@@ -49,7 +49,7 @@ Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor of_v = rows * turned(transposed(vh), transposed(dvh), s);
   const Tensor inner = of_u + of_v + columns_times(identity_like(of_u), v.cotangent(kS));
   Tensor dx = matmul(matmul(u, inner), vh);
-  const int64_t m = u->shape()[u->rank() - 2], n = vh->shape()[vh->rank() - 1];
+  const Size m = u->shape()[u->rank() - 2], n = vh->shape()[vh->rank() - 1];
   if (m > n) {
     const Tensor beyond = du - matmul(u, matmul(u, du, {.transpose_a = true}));
     dx = dx + matmul(beyond / expand_dims(s, {-2}), vh);

@@ -25,6 +25,17 @@ OpDef trigonometric(Definition<NoAttrs> d) {
 // Written as a product, which keeps its digits where x is near 1.
 Tensor one_minus_square(const Tensor& x) { return (1.0 - x) * (1.0 + x); }
 
+// Whether 1 is nothing beside the square of x, which may overflow.
+Tensor is_far(const Tensor& x) {
+  const DType dtype = x->type.dtype;
+  const double far = dtype == DType::kF16 ? 0x1p7 : dtype == DType::kF64 ? 0x1p500 : 0x1p60;
+  return greater(abs(x), number(far));
+}
+// 1 / |x| where it is far.
+Tensor inverse_of_far(const Tensor& far, const Tensor& x) {
+  return reciprocal(where(far, abs(x), number(1)));
+}
+
 // All members refuse integers, so that case is written once.
 Cases<None> example(CaseTensor x, CaseTensor y) {
   return {
@@ -136,7 +147,10 @@ OpDef atan_def() {
       .summary = "The inverse tangent of each element, in [-pi/2, pi/2].",
       .formula = "y = atan(x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        return {v.cotangent(0) / (1.0 + square(v.input(0)))};
+        const Tensor& x = v.input(0);
+        const Tensor far = is_far(x);
+        const Tensor near = reciprocal(1.0 + square(where(far, number(0), x)));
+        return {v.cotangent(0) * where(far, square(inverse_of_far(far, x)), near)};
       },
       .decompose = TENON_EXPAND_UNARY(atan),
       .cases =
@@ -208,7 +222,10 @@ OpDef asinh_def() {
       .summary = "The inverse hyperbolic sine of each element.",
       .formula = "y = asinh(x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        return {v.cotangent(0) * rsqrt(1.0 + square(v.input(0)))};
+        const Tensor& x = v.input(0);
+        const Tensor far = is_far(x);
+        const Tensor near = rsqrt(1.0 + square(where(far, number(0), x)));
+        return {v.cotangent(0) * where(far, inverse_of_far(far, x), near)};
       },
       .decompose = TENON_EXPAND_UNARY(asinh),
       .cases =
@@ -227,7 +244,10 @@ OpDef acosh_def() {
       .formula = "y = acosh(x)",
       .details = "NaN below 1.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        return {v.cotangent(0) * rsqrt(-one_minus_square(v.input(0)))};
+        const Tensor& x = v.input(0);
+        const Tensor far = is_far(x);
+        const Tensor near = rsqrt(-one_minus_square(where(far, number(2), x)));
+        return {v.cotangent(0) * where(far, inverse_of_far(far, x), near)};
       },
       .decompose = TENON_EXPAND_UNARY(acosh),
       .cases =

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/ops/sized_by_data.h"
+#include "core/ops/traced_sizes.h"
 
 namespace tenon::ops {
 namespace {
@@ -32,13 +33,13 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 // A vector with `size` elements: the first ones of x, and zeros where it is shorter.
-Tensor resized(const Tensor& x, int64_t size) { return pad(x, {0, size - x->shape()[0]}); }
+Tensor resized(const Tensor& x, Size size) { return pad(x, {0, size - x->shape()[0]}); }
 
 // Where there is no kernel: in sorted order equal elements are neighbours, so a running count of
 // those that differ from the one before numbers the values.
 Tensors in_parts(const Attrs& attrs, const Tensor& x) {
   const DType dtype = x->type.dtype;
-  const int64_t n = x->shape()[0];
+  const Size n = x->shape()[0];
   const TensorType numbers(DType::kI64, {n});
   const auto running_count = [](const Tensor& which) { return sub(cumsum(which, {}), integer(1)); };
 

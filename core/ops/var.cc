@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/reduction.h"
+#include "core/ops/square_scale.h"
 
 namespace tenon::ops {
 namespace {
@@ -40,9 +41,15 @@ Tensor centred(const Attrs& attrs, const Tensor& x) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
+  const DType dtype = in[0]->type.dtype;
   return {in_wide(in[0], [&](const Tensor& x) {
-    const Tensor squares = square(centred(attrs, x));
-    return sum(squares, {.axes = attrs.axes, .keepdims = attrs.keepdims}) / divisor(attrs, x);
+    const Along along{.axes = attrs.axes, .keepdims = true};
+    const Tensor distances = centred(attrs, x);
+    const SquareScale scale = square_scale(dtype, [&] { return mean(square(distances), along); });
+    const Tensor variance = sum(square(scale.of(distances)), along) / divisor(attrs, x);
+    const uint32_t mask = axes_mask(attrs.axes, x->rank());
+    return reshape(scale.undo(scale.undo(variance)),
+                   reduced_shape(x->shape(), mask, attrs.keepdims));
   })};
 }
 
@@ -72,6 +79,10 @@ Cases<Attrs> cases() {
        .inputs = {f32({16777212, 16777214})},
        .expect = {f32({}, {1})},
        .check_gradient = false},
+      {.name = "squares_would_overflow",
+       .inputs = {f32({4e19, -4e19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})},
+       .expect = {f32({}, {2e38})},
+       .check_gradient = false},
       {.name = "rank_0", .inputs = {f64({}, {3})}, .expect = {f64({}, {0})}},
       {.name = "no_results", .attrs = {.axes = {0}}, .inputs = {uniform({3, 0})}},
       {.name = "integer_is_not_floating", .inputs = {i32({1})}, .error = "C1"},
@@ -86,7 +97,9 @@ OpDef var_def() {
       .name = "var",
       .summary = "The variance of elements along some axes.",
       .formula = "y = sum((x[i] - mean(x))^2) / (n - correction)",
-      .details = "The divisor is never below 0. f16 and bf16 are computed in f32.",
+      .details =
+          "The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares "
+          "does not overflow where the variance does not (l2_norm).",
       .attrs_doc = {kAxesDoc,
                     kKeepdimsDoc,
                     {"correction",

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/base/search.h"
+#include "core/base/work_steps.h"
 
 namespace tenon {
 namespace {
@@ -52,6 +52,7 @@ Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& 
   std::vector<Value> made;
   uint64_t bytes = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
+    count_steps();
     const Node& node = *calls[i];
     for (uint32_t k = 0; k < node.types.size(); ++k) {
       const Value y{const_cast<Node*>(&node), k};
@@ -61,6 +62,7 @@ Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& 
     cuts.longest = std::max(cuts.longest, bytes);
     if (bytes < stretch || i + 1 == calls.size()) continue;
     bytes = 0;
+    count_steps(made.size());
     std::erase_if(made, [&](const Value& x) { return last_use[x.slot()] <= i; });
     for (const Value& x : made) {
       if (is_kept[x.slot()]) continue;
@@ -93,9 +95,11 @@ std::vector<Value> choose_kept(const Graph& graph, uint32_t end, std::span<const
     const bool is_less = cuts.kept_bytes + cuts.longest < best.kept_bytes + best.longest;
     if (cuts.kept_bytes <= budget && is_less) best = std::move(cuts);
   }
+  std::vector<bool> is_kept(graph.n_slots(), false);
+  for (const Value& x : best.kept) is_kept[x.slot()] = true;
   std::vector<Value> more;
   for (const Value& x : needed) {
-    if (is_made(x) && !contains(best.kept, x)) more.push_back(x);
+    if (is_made(x) && !is_kept[x.slot()]) more.push_back(x);
   }
   std::stable_sort(more.begin(), more.end(), [&](const Value& a, const Value& b) {
     const bool is_dear_a = !a.node->op->elementwise, is_dear_b = !b.node->op->elementwise;

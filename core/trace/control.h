@@ -51,6 +51,9 @@ Tensor sizes_tensor(const Sizes& sizes);
 // numbers, a formula of them. Fails for what only the values of a call can tell. `name` is for
 // messages: "the length".
 Size size_in(Scope& scope, const Tensor& x, const char* name);
+// The same of an i64 of rank 1. In a traced function, values that are no formulas of sizes are read
+// when it runs.
+Sizes sizes_in(Scope& scope, const Tensor& x, const char* name);
 
 // ---- what these are made of
 

@@ -4,6 +4,7 @@
 
 #include "core/autograd/tape.h"
 #include "core/base/search.h"
+#include "core/base/work_steps.h"
 #include "core/trace/order.h"
 #include "core/trace/tracer.h"
 
@@ -20,6 +21,14 @@ std::vector<Value> joined(const A& a, const B& b) {
 bool has_effects(const Node& node) {
   return std::any_of(node.inputs.begin(), node.inputs.end(),
                      [](const Value& x) { return x && x.type().is_token(); });
+}
+
+// The place of a value in a list in the order of slots; its end if it is not there.
+std::vector<Value>::const_iterator find_slot(const std::vector<Value>& sorted, uint32_t slot) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), slot,
+                                   [](const Value& x, uint32_t other) { return x.slot() < other; });
+  count_steps();
+  return at != sorted.end() && at->slot() == slot ? at : sorted.end();
 }
 
 // Code of the host, and what has effects, runs once.
@@ -73,6 +82,7 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
     const Tensors found = tape->gradient(targets, cotangents, sources, {.unreached_as_null = true});
     for (const Tensor& dx : found) gradients_.push_back(dx ? tracer.value_of(*dx) : Value());
   } catch (const Error& error) {
+    if (error.is_transient()) throw;
     error_ = error;
     gradients_.assign(sources.size(), Value());
   }
@@ -93,6 +103,8 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   // What has effects on the way back is not to be left out.
   if (order_) there.push_back(tracer.value_of(*tracer.load(tracer.order())));
   graph_->set_outputs(there);
+  input_at_.assign(graph_->n_slots(), inputs_.size());
+  for (size_t i = inputs_.size(); i-- > 0;) input_at_[inputs_[i].slot()] = i;
   find_saved(first_backward_slot, examples, keep);
   find_pushed();
   if (any_of(inputs_, [](const Value& x) { return x.type() == token_type(); })) {
@@ -107,19 +119,24 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
 // that it does not make again, from nothing or because they are not kept.
 std::vector<Value> Derivative::taken_by_way_back(
     uint32_t end, const std::function<bool(const Value&)>& is_kept) const {
-  std::vector<bool> seen(graph_->n_slots(), false);
+  std::vector<bool> seen(graph_->n_slots(), false), is_captured = seen;
+  std::vector<bool> is_entered = seen;  // By first slots: a node may have many outputs.
+  for (const Value& x : captured_) is_captured[x.slot()] = true;
   std::vector<Value> open(graph_->outputs().begin(), graph_->outputs().end()), taken;
   while (!open.empty()) {
+    count_steps();
     const Value x = open.back();
     open.pop_back();
     if (!x || seen[x.slot()]) continue;
     seen[x.slot()] = true;
-    if (contains(captured_, x) || x.node->kind == NodeKind::kConstant) continue;
+    if (is_captured[x.slot()] || x.node->kind == NodeKind::kConstant) continue;
     const bool is_input = x.node->kind == NodeKind::kInput;
     if (x.slot() < end && (is_input || (!x.node->inputs.empty() && is_kept(x)))) {
       taken.push_back(x);
       continue;
     }
+    if (is_entered[x.node->first_slot]) continue;
+    is_entered[x.node->first_slot] = true;
     open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
   }
   std::sort(taken.begin(), taken.end(),
@@ -176,6 +193,7 @@ void Derivative::make_way_back(uint32_t end) {
     Node& made = way_back_->add_copy(node, std::move(inputs));
     for (uint32_t i = 0; i < made.types.size(); ++i) now[node.first_slot + i] = made.output(i);
   };
+  std::vector<bool> is_missing(graph_->n_slots(), false);  // By first slots.
   for (const Node* node : nodes) {
     if (node->first_slot < end) continue;
     std::vector<const Node*> missing, open = {node};
@@ -183,7 +201,10 @@ void Derivative::make_way_back(uint32_t end) {
       const Node* next = open.back();
       open.pop_back();
       for (const Value& x : next->inputs) {
-        if (!x || now[x.slot()] || x.node->first_slot >= end || contains(missing, x.node)) continue;
+        count_steps();
+        if (!x || now[x.slot()] || x.node->first_slot >= end) continue;
+        if (is_missing[x.node->first_slot]) continue;
+        is_missing[x.node->first_slot] = true;
         missing.push_back(x.node);
         open.push_back(x.node);
       }
@@ -200,33 +221,37 @@ void Derivative::make_way_back(uint32_t end) {
 }
 
 std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
-  const auto at = std::find(inputs_.begin(), inputs_.end(), saved);
-  if (at == inputs_.end()) return std::nullopt;
-  return static_cast<size_t>(at - inputs_.begin());
+  const size_t i = input_at_[saved.slot()];
+  return i < inputs_.size() ? std::optional(i) : std::nullopt;
 }
 
 // Effects do not come again: where the values saved depend on what a call with a token gave, that
 // is kept.
 void Derivative::find_pushed() {
-  std::vector<bool> seen(graph_->n_slots(), false);
+  std::vector<bool> seen(graph_->n_slots(), false), is_entered = seen, is_effect = seen;
   std::vector<Value> open = saved_;
   while (!open.empty()) {
     const Value x = open.back();
     open.pop_back();
+    count_steps();
     if (!x || seen[x.slot()]) continue;
     seen[x.slot()] = true;
-    if (has_effects(*x.node)) {
-      pushed_.push_back(x);
-    } else {
-      open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
+    const uint32_t node = x.node->first_slot;
+    if (!is_entered[node]) {
+      is_entered[node] = true;
+      is_effect[node] = has_effects(*x.node);
+      if (!is_effect[node]) {
+        open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
+      }
     }
+    if (is_effect[node]) pushed_.push_back(x);
   }
   for (const Value& x : inputs_) inputs_of_saved_.push_back(seen[x.slot()]);
 }
 
 bool Derivative::takes_from(const Derivative& forward) const {
   return all_of(saved_, [&](const Value& x) {
-    return any_of(forward.saved_, [&](const Value& kept) { return kept.slot() == x.slot(); });
+    return find_slot(forward.saved_, x.slot()) != forward.saved_.end();
   });
 }
 
@@ -254,8 +279,7 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
   Tensors given;
   for (const Value& x : saved_) {
     // The forward parts of both are the same calls, with the same numbers.
-    const auto at = std::find_if(saved_by.saved_.begin(), saved_by.saved_.end(),
-                                 [&](const Value& other) { return other.slot() == x.slot(); });
+    const auto at = find_slot(saved_by.saved_, x.slot());
     require_code(at != saved_by.saved_.end(), Code::kInternal, "{} was not saved", x.name());
     given.push_back(saved[static_cast<size_t>(at - saved_by.saved_.begin())]);
   }

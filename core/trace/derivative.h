@@ -1,6 +1,9 @@
 // The derivative of a graph: its forward part, which also gives what the way back needs, and the
 // way back.
 //
+// Making one takes O(n log n) time for the n nodes of both, beside what their ops' derivatives
+// take.
+//
 // Both are parts of one graph, which is had by tracing the calls anew under a tape and asking that
 // for its gradients. So whatever the tape can differentiate, a graph can.
 
@@ -79,8 +82,10 @@ class Derivative {
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
   std::shared_ptr<Graph> way_back_;  // As it runs, if it computes again what is not kept.
   std::vector<bool> by_, from_;
+  // saved_ is in the order of slots.
   std::vector<Value> inputs_, outputs_, saved_, pushed_, cotangents_, captured_;
   std::vector<bool> inputs_of_saved_;
+  std::vector<size_t> input_at_;  // Of each slot: which input it is, or the number of inputs.
   std::vector<Value> gradients_;  // By the inputs marked; without a node where there is none.
   std::vector<Tensor> captures_;
   std::optional<size_t> order_;  // Among what is captured: where the way back has effects.

@@ -38,17 +38,18 @@ Executable::Executable(const Graph& graph, std::span<const Value> given,
 const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (scope.innermost()) return nullptr;
   if (is_optimised_.load(std::memory_order_acquire)) return &optimised_;
-  std::call_once(once_, [&] {
-    const SizeTable::Use use(graph_.sizes());
-    const bool is_whole = given_.size() == graph_.inputs().size() && is_left_out(scope, "drop");
-    const Slice all(graph_, given_, wanted_, is_whole);
-    const std::shared_ptr<Graph> part = part_of(graph_, all.nodes(), given_, wanted_);
-    optimised_.graph = tenon::optimised(scope, *part, optimised_.constants);
-    if (!optimised_.graph) optimised_.graph = part;
-    const Graph& graph = *optimised_.graph;
-    optimised_.slice.emplace(graph, outputs_of(graph.inputs()), graph.outputs(), is_whole);
-    is_optimised_.store(true, std::memory_order_release);
-  });
+  const std::lock_guard guard(mutex_);
+  if (is_optimised_.load(std::memory_order_relaxed)) return &optimised_;
+  optimised_.constants.clear();  // An attempt that failed may have left some.
+  const SizeTable::Use use(graph_.sizes());
+  const bool is_whole = given_.size() == graph_.inputs().size() && is_left_out(scope, "drop");
+  const Slice all(graph_, given_, wanted_, is_whole);
+  const std::shared_ptr<Graph> part = part_of(graph_, all.nodes(), given_, wanted_);
+  optimised_.graph = tenon::optimised(scope, *part, optimised_.constants);
+  if (!optimised_.graph) optimised_.graph = part;
+  const Graph& graph = *optimised_.graph;
+  optimised_.slice.emplace(graph, outputs_of(graph.inputs()), graph.outputs(), is_whole);
+  is_optimised_.store(true, std::memory_order_release);
   return &optimised_;
 }
 

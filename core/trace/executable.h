@@ -32,8 +32,8 @@ class Executable {
 
   const Graph& graph_;
   std::vector<Value> given_, wanted_;
-  Slice written_;  // What is wanted of it.
-  mutable std::once_flag once_;
+  Slice written_;             // What is wanted of it.
+  mutable std::mutex mutex_;  // Of those that optimise it.
   mutable std::atomic<bool> is_optimised_ = false;
   mutable Optimised optimised_;
 };

@@ -67,8 +67,7 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
   try {
     bound = bind(scope, inputs, statics);
   } catch (const Error& error) {
-    const bool may = error.code() != Code::kCancelled && error.code() != Code::kOutOfMemory;
-    if (!options_.may_run_eagerly || !may) throw;
+    if (!options_.may_run_eagerly || error.is_transient()) throw;
     // What is wrong with the call fails here, too, with numbers in its message.
     Tensors outputs = run_body(scope, inputs, statics, wanted);
     run_eagerly_from_now_on(scope, error);
@@ -225,7 +224,8 @@ Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
   if (options_.has_signature && !options_.relax) return make(scope, exact, inputs, statics);
   try {
     return make(scope, specs, inputs, statics);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.is_transient()) throw;
     Ref<Trace> made = make(scope, exact, inputs, statics);
     options_.relax = false;
     return made;
@@ -259,9 +259,20 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
     written = std::move(again);
   }
   span.end();
-  return Ref<Trace>::adopt(new Trace(*context_, name_, std::move(written.graph),
-                                     std::move(written.captures), std::move(written.states),
-                                     kept(statics, options_.defaults), options_.memory_budget));
+  Ref<Trace> trace = Ref<Trace>::adopt(new Trace(
+      *context_, name_, std::move(written.graph), std::move(written.captures),
+      std::move(written.states), kept(statics, options_.defaults), options_.memory_budget));
+  give_names(*trace, specs);
+  return trace;
+}
+
+void Function::give_names(Trace& trace, const std::vector<InputSpec>& specs) const {
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const bool is_named = !specs[i].name.empty() || i >= options_.input_names.size();
+    inputs.push_back(is_named ? specs[i].name : options_.input_names[i]);
+  }
+  trace.set_names(std::move(inputs), options_.output_names);
 }
 
 Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
@@ -330,7 +341,9 @@ Ref<Function> Function::gradient() {
             primal->name());
     return tape->gradient(targets, {}, sources);
   };
-  return Ref<Function>::adopt(new Function(*context_, name, code, options_));
+  FunctionOptions options = options_;
+  options.output_names.clear();
+  return Ref<Function>::adopt(new Function(*context_, name, code, std::move(options)));
 }
 
 // ---- what happened
@@ -338,6 +351,12 @@ Ref<Function> Function::gradient() {
 std::string Function::difference(const Like& like, TensorSpan inputs,
                                  const Statics& statics) const {
   if (entries_.empty()) return "it is the first";
+  for (size_t i = entries_.size(); i-- > 0;) {
+    const Entry& entry = entries_[i];
+    if (!(entry.like == like) || entry.statics != statics.key) continue;
+    const std::string broken = entry.trace->broken_guard(inputs);
+    if (!broken.empty()) return format("in trace {}, {}", {i + 1, broken});
+  }
   const Entry& last = entries_.back();
   const auto name = [&](size_t i) { return name_of_input(options_.signature, i); };
   if (last.statics != statics.key) {
@@ -351,8 +370,7 @@ std::string Function::difference(const Like& like, TensorSpan inputs,
     if (now == then) continue;
     return format("{} is {}, not {}", {name(i), text_of(now), text_of(then)});
   }
-  return last.like == like ? "a decision that its code took about sizes no longer holds"
-                           : "it is on another device";
+  return last.like == like ? "no trace serves its sizes" : "it is on another device";
 }
 
 void Function::warn(Scope& scope, const std::string& why) {

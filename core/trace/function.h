@@ -35,6 +35,8 @@ struct InputSpec {
 struct FunctionOptions {
   std::vector<InputSpec> signature;  // Empty: as the calls are.
   bool has_signature = false;
+  // Names of inputs and outputs for files, or none. Those of a call or a signature come first.
+  std::vector<std::string> input_names, output_names;
   std::shared_ptr<const KeptStatics> defaults;  // Static arguments that calls may leave out.
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
   // The bytes that a call under a tape keeps at most for its way back, beside its inputs; what it
@@ -126,6 +128,7 @@ class Function final : public Object, public Pooled<Function> {
   Ref<Trace> make_for(Scope& scope, const Like& like, TensorSpan inputs, const Statics& statics);
   Ref<Trace> make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                   const Statics& statics);
+  void give_names(Trace& trace, const std::vector<InputSpec>& specs) const;
   void remember(Entry entry);
   void warn(Scope& scope, const std::string& why);
   Tensors run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/work_steps.h"
 
 namespace tenon {
 
@@ -22,12 +23,14 @@ std::string as_word(std::string name) {
 std::string Graph::fresh_name() {
   std::string name;
   do {
+    count_steps();
     name = "v" + std::to_string(next_name_++);
   } while (names_.contains(name));
   return name;
 }
 
 Node& Graph::add(Node node, std::string name) {
+  count_steps(1 + node.inputs.size());
   name = as_word(std::move(name));
   node.names.resize(node.types.size());
   for (std::string& own : node.names) {
@@ -76,9 +79,12 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
 }
 
 void Graph::add_birth(Node& node, size_t symbol) const {
-  for (const auto& [born, value] : births_) {
+  const auto [first, last] = births_.equal_range(symbol);
+  for (auto at = first; at != last; ++at) {
+    count_steps();
+    const Value& value = at->second;
     const auto given = node.inputs.span().last(node.n_sizes);
-    if (born != symbol || std::find(given.begin(), given.end(), value) != given.end()) continue;
+    if (std::find(given.begin(), given.end(), value) != given.end()) continue;
     node.inputs.push_back(value);
     ++node.n_sizes;
   }

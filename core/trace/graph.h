@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -91,7 +92,7 @@ class Graph {
   Value add_constant(const TensorImpl& scalar);
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
   // The size that symbol i of the table is comes from the call that gives this value.
-  void set_birth(size_t symbol, Value value) { births_.emplace_back(symbol, value); }
+  void set_birth(size_t symbol, Value value) { births_.emplace(symbol, value); }
   // A call or a constant of another graph with the same table, of these values.
   Node& add_copy(const Node& node, Values inputs);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
@@ -109,7 +110,7 @@ class Graph {
   std::list<Node> nodes_;
   std::vector<Node*> inputs_;
   std::vector<Value> outputs_;
-  std::vector<std::pair<size_t, Value>> births_;
+  std::unordered_multimap<size_t, Value> births_;  // By symbols.
   std::unordered_set<std::string> names_;
   size_t next_name_ = 0;
   uint32_t n_slots_ = 0;

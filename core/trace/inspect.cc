@@ -1,9 +1,9 @@
 #include "core/trace/inspect.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/dispatch/explain.h"
 #include "core/dispatch/operands.h"
 #include "core/trace/region.h"
@@ -12,8 +12,6 @@
 
 namespace tenon {
 namespace {
-
-using Json = nlohmann::json;
 
 // What values hold at once.
 struct Held {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/immortal.h"
+#include "core/dispatch/cell.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
@@ -78,8 +79,8 @@ struct ListStorage final : OtherStorage<ListStorage> {
 };
 
 const ListStorage& storage_of(const TensorImpl& list) {
-  require_code(list.storage && list.storage->list, Code::kFailedPrecondition,
-               "the list belongs to a trace and has no value");
+  if (list.storage && list.storage->traced) fail_traced(list);
+  require_code(list.storage && list.storage->list, Code::kInternal, "a list has no entries");
   return static_cast<const ListStorage&>(*list.storage);
 }
 const TensorList& content_of(const TensorImpl& list) { return storage_of(list).content; }

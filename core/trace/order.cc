@@ -163,8 +163,8 @@ OpDef ordered(const OpDef& op) {
 const OpDef* in_order(const OpDef& op) {
   if (op.in_order) return op.in_order;
   if (&op != &op_def(OpId::k_check_numerics)) return nullptr;
-  static const OpDef check_numerics = ordered(op_def(OpId::k_check_numerics));
-  return &check_numerics;
+  static const Immortal<OpDef> check_numerics = ordered(op_def(OpId::k_check_numerics));
+  return &check_numerics.get();
 }
 
 Effect effect_of(const OpDef& op) {

@@ -1,7 +1,15 @@
 // Planning the memory of a program.
+//
+// Takes O(n log n) time for n launches, views and buffers. Programs of at most kMaxLargestFirst
+// buffers are planned in O(n^2) time, which saves memory. A program that has chains has at most
+// Chains::kMost launches, which bounds what each of its launches is compared with.
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
 
+#include "core/base/work_steps.h"
 #include "core/trace/program_chains.h"
 
 namespace tenon {
@@ -30,13 +38,36 @@ bool Program::can_write_on(const Launch& launch, uint32_t to, uint32_t from) con
   });
 }
 
-bool Program::is_used_beside(uint32_t buffer, uint32_t launch) const {
+class Program::Aliases {
+ public:
+  explicit Aliases(size_t n_buffers) : instead_(n_buffers) {
+    std::iota(instead_.begin(), instead_.end(), 0);
+  }
+
+  // The buffer that stands for this one. Paths are halved on the way, so that long chains of
+  // aliases stay cheap.
+  uint32_t of(uint32_t buffer) const {
+    if (buffer == kNone) return kNone;
+    while (instead_[buffer] != buffer) {
+      count_steps();
+      instead_[buffer] = instead_[instead_[buffer]];
+      buffer = instead_[buffer];
+    }
+    return buffer;
+  }
+  void replace(uint32_t buffer, uint32_t instead) { instead_[buffer] = instead; }
+
+ private:
+  mutable std::vector<uint32_t> instead_;
+};
+
+bool Program::is_used_beside(uint32_t buffer, uint32_t launch, const Aliases& aliases) const {
   if (!chains_) return false;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     if (!chains_->beside(launch)[i]) continue;
     const auto first = shown_.begin() + launches_[i].first_view;
     if (std::any_of(first, shown_.begin() + launches_[i].end_views(),
-                    [&](const Shown& shown) { return shown.buffer == buffer; })) {
+                    [&](const Shown& shown) { return aliases.of(shown.buffer) == buffer; })) {
       return true;
     }
   }
@@ -52,18 +83,16 @@ bool Program::may_report_beside(uint32_t launch) const {
 
 // Lets kernels write where an input lies that nobody needs any more.
 void Program::share_in_place() {
-  const auto replace = [&](uint32_t old, uint32_t instead) {
-    for (Shown& shown : shown_) {
-      if (shown.buffer == old) shown.buffer = instead;
-    }
-    for (Filled& each : filled_) {
-      if (each.buffer != old) continue;
-      each.buffer = instead;
-      buffers_[instead].is_filled = true;
+  Aliases aliases(buffers_.size());
+  const auto resolve = [&](uint32_t first_view, uint32_t end_view) {
+    for (uint32_t k = first_view; k < end_view; ++k) {
+      count_steps();
+      shown_[k].buffer = aliases.of(shown_[k].buffer);
     }
   };
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     const Launch& launch = launches_[i];
+    resolve(launch.first_view, launch.end_views());
     for (uint32_t o = 0; o < launch.n_outputs; ++o) {
       const uint32_t to = launch.first_output() + o;
       const uint32_t output = shown_[to].buffer;
@@ -74,21 +103,26 @@ void Program::share_in_place() {
         const uint32_t input = shown_[from].buffer;
         if (!can_write_on(launch, to, from) || buffers_[input].place != Buffer::Place::kBlock ||
             buffers_[input].last != i || buffers_[input].bytes != buffers_[output].bytes ||
-            is_used_beside(input, i)) {
+            is_used_beside(input, i, aliases)) {
           continue;
         }
         buffers_[output].first = buffers_[input].first;
-        replace(input, output);
+        buffers_[output].is_filled = buffers_[output].is_filled || buffers_[input].is_filled;
+        aliases.replace(input, output);
+        resolve(launch.first_view, launch.end_views());
         break;
       }
     }
   }
+  resolve(0, static_cast<uint32_t>(shown_.size()));
+  for (Filled& each : filled_) each.buffer = aliases.of(each.buffer);
   find_lives();
 }
 
 // The same of inputs of the program, which at a call may be there for that. What is written cannot
 // be taken back: no call behind it may fail.
 void Program::find_reuses() {
+  const Aliases none(buffers_.size());  // Each buffer stands for itself by now.
   uint32_t safe = 0;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     if (may_report(*launches_[i].op)) safe = i + 1;
@@ -113,7 +147,7 @@ void Program::find_reuses() {
         if (!can_write_on(launch, to, from)) continue;
         const Buffer& input = buffers_[shown_[from].buffer];
         if (input.place != Buffer::Place::kInput || input.last != i || taken[input.index] ||
-            is_used_beside(shown_[from].buffer, i)) {
+            is_used_beside(shown_[from].buffer, i, none)) {
           continue;
         }
         taken[input.index] = true;
@@ -168,25 +202,18 @@ class Program::Neighbours {
   std::vector<Chains::Launches> users_, beside_;  // Of each value.
 };
 
-// The largest first, each at the first place that is free while it is needed.
-void Program::plan() {
-  chains_ = Chains::find(*this);
-  find_lives();
-  share_in_place();
-  find_reuses();
-  std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < buffers_.size(); ++i) {
-    const Buffer& buffer = buffers_[i];
-    if (buffer.place == Buffer::Place::kBlock && buffer.first != kNone) order.push_back(i);
-  }
+// Each at the first offset that is free while it is needed.
+void Program::place_largest_first(std::span<const uint32_t> buffers) {
+  std::vector<uint32_t> order(buffers.begin(), buffers.end());
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });
   const Neighbours neighbours(*this);
-  std::vector<uint32_t> placed;  // By their places.
+  std::vector<uint32_t> placed;  // By their offsets.
   for (const uint32_t i : order) {
     Buffer& buffer = buffers_[i];
     uint64_t at = 0;
     for (const uint32_t k : placed) {
+      count_steps();
       if (neighbours.can_share(i, k)) continue;
       const Buffer& other = buffers_[k];
       if (at + aligned(buffer.bytes) <= other.offset) break;
@@ -199,6 +226,107 @@ void Program::plan() {
                                      return buffers_[a].offset < buffers_[b].offset;
                                    }),
                   i);
+  }
+}
+
+namespace {
+
+// The free parts of a block that grows at its end.
+class Gaps {
+ public:
+  // From the smallest gap that is large enough.
+  uint64_t take(uint64_t bytes) {
+    count_steps();
+    auto best = by_bytes_.lower_bound({bytes, 0});
+    if (best == by_bytes_.end()) {
+      // The last gap grows, if it ends where the block does.
+      uint64_t begin = end_;
+      if (!by_begin_.empty()) {
+        const auto [last, size] = *std::prev(by_begin_.end());
+        if (last + size == end_) begin = last;
+      }
+      if (begin < end_) erase(begin, end_ - begin);
+      end_ = begin + bytes;
+      return begin;
+    }
+    const auto [size, begin] = *best;
+    erase(begin, size);
+    if (size > bytes) insert(begin + bytes, size - bytes);
+    return begin;
+  }
+
+  void give_back(uint64_t begin, uint64_t bytes) {
+    count_steps();
+    auto next = by_begin_.lower_bound(begin);
+    if (next != by_begin_.end() && next->first == begin + bytes) {
+      const auto [other, size] = *next;
+      erase(other, size);
+      bytes += size;
+    }
+    next = by_begin_.lower_bound(begin);
+    if (next != by_begin_.begin()) {
+      const auto [other, size] = *std::prev(next);
+      if (other + size == begin) {
+        erase(other, size);
+        begin = other;
+        bytes += size;
+      }
+    }
+    insert(begin, bytes);
+  }
+
+  uint64_t end() const { return end_; }
+
+ private:
+  void insert(uint64_t begin, uint64_t bytes) {
+    by_begin_.emplace(begin, bytes);
+    by_bytes_.emplace(bytes, begin);
+  }
+  void erase(uint64_t begin, uint64_t bytes) {
+    by_begin_.erase(begin);
+    by_bytes_.erase({bytes, begin});
+  }
+
+  std::map<uint64_t, uint64_t> by_begin_;
+  std::set<std::pair<uint64_t, uint64_t>> by_bytes_;
+  uint64_t end_ = 0;
+};
+
+}  // namespace
+
+// In the order of their first uses, each in a gap that values left which are dead by then.
+void Program::place_in_turn(std::span<const uint32_t> buffers) {
+  std::vector<uint32_t> by_first(buffers.begin(), buffers.end()), by_last = by_first;
+  std::stable_sort(by_first.begin(), by_first.end(),
+                   [&](uint32_t a, uint32_t b) { return buffers_[a].first < buffers_[b].first; });
+  std::stable_sort(by_last.begin(), by_last.end(),
+                   [&](uint32_t a, uint32_t b) { return buffers_[a].last < buffers_[b].last; });
+  Gaps gaps;
+  auto dead = by_last.begin();
+  for (const uint32_t i : by_first) {
+    for (; buffers_[*dead].last < buffers_[i].first; ++dead) {
+      gaps.give_back(buffers_[*dead].offset, aligned(buffers_[*dead].bytes));
+    }
+    buffers_[i].offset = gaps.take(aligned(buffers_[i].bytes));
+  }
+  block_bytes_ = gaps.end();
+}
+
+void Program::plan() {
+  chains_ = Chains::find(*this);
+  find_lives();
+  share_in_place();
+  find_reuses();
+  std::vector<uint32_t> buffers;
+  for (uint32_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer& buffer = buffers_[i];
+    if (buffer.place == Buffer::Place::kBlock && buffer.first != kNone) buffers.push_back(i);
+  }
+  constexpr size_t kMaxLargestFirst = 512;
+  if (chains_ || buffers.size() <= kMaxLargestFirst) {
+    place_largest_first(buffers);
+  } else {
+    place_in_turn(buffers);
   }
   for (const Output& each : outputs_) {
     if (each.buffer == kNone || buffers_[each.buffer].place != Buffer::Place::kInput) continue;

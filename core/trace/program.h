@@ -191,11 +191,16 @@ class Program {
   void find_slot_views();
   // Whether a launch may write what a view shows where an input's view is, now or for good.
   bool can_write_on(const Launch& launch, uint32_t to, uint32_t from) const;
+  // Which buffer stands for each one, once kernels write where an input lies.
+  class Aliases;
   // Whether something else that uses a buffer may run while a launch does.
-  bool is_used_beside(uint32_t buffer, uint32_t launch) const;
+  bool is_used_beside(uint32_t buffer, uint32_t launch, const Aliases& aliases) const;
   bool may_report_beside(uint32_t launch) const;
   class Neighbours;
   void share_in_place();
+  // Two ways to lay out the block: the first needs less memory, the second takes O(n log n) time.
+  void place_largest_first(std::span<const uint32_t> buffers);
+  void place_in_turn(std::span<const uint32_t> buffers);
   void find_reuses();
   using Storages = SmallVector<Ref<Storage>, 3>;
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/work_steps.h"
 #include "core/ops/formulas.h"
 #include "core/trace/program_fuser.h"
 
@@ -54,6 +55,8 @@ void Program::Fuser::find_groups() {
   is_on_rows_.assign(n, false);
   group_.clear();
   groups_.clear();
+  near_.clear();
+  first_open_ = 0;
   for (uint32_t i = 0; i < n; ++i) look_at(i);
 }
 
@@ -192,7 +195,8 @@ void Program::Fuser::look_at(uint32_t i) {
 void Program::Fuser::close_if_overwritten(uint32_t i) {
   for (uint32_t n = 0; n < launch(i).n_outputs; ++n) {
     if (writer_[shown(output_of(i) + n).buffer] == kNone) continue;
-    for (Group& group : groups_) group.is_open = false;
+    count_steps(groups_.size() - first_open_);
+    for (; first_open_ < groups_.size(); ++first_open_) groups_[first_open_].is_open = false;
   }
 }
 
@@ -214,19 +218,42 @@ void Program::Fuser::join(uint32_t i) {
     if (!is_own) add_read(own.reads, k);
   }
   if (own.members.size() == 1 && count_along(own.sizes, ~uint32_t{0}) <= kSmall) {
-    const auto near = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return group.is_open && group.head == kNone && group.sizes == own.sizes && fit(group, own) &&
-             !is_beside(i, group);
-    });
-    if (near != groups_.end()) absorb(own, *near);
+    if (Group* const near = find_near(i, own)) absorb(own, *near);
   }
   std::sort(own.members.begin(), own.members.end());
   add_group(std::move(own));
 }
 
+// The numbers of open groups of this size that have room for another launch.
+std::vector<uint32_t>& Program::Fuser::near(const Ints& sizes) {
+  std::vector<uint32_t>& numbers = near_[{sizes.begin(), sizes.end()}];
+  std::erase_if(numbers, [&](uint32_t number) {
+    count_steps();
+    const Group& group = groups_[number];
+    return !group.is_open || !(group.sizes == sizes) || group.members.size() >= kMostInstructions ||
+           group.reads.size() + 2 >= kMostReads;
+  });
+  return numbers;
+}
+
+// The first of these that fits a launch which shares nothing with it.
+Program::Fuser::Group* Program::Fuser::find_near(uint32_t i, const Group& own) {
+  for (const uint32_t number : near(own.sizes)) {
+    count_steps();
+    Group& group = groups_[number];
+    if (fit(group, own) && !is_beside(i, group)) return &group;
+  }
+  return nullptr;
+}
+
 void Program::Fuser::add_group(Group group) {
-  for (const uint32_t member : group.members) {
-    group_[member] = static_cast<uint32_t>(groups_.size());
+  const auto number = static_cast<uint32_t>(groups_.size());
+  count_steps(group.members.size());
+  for (const uint32_t member : group.members) group_[member] = number;
+  if (group.head == kNone && count_along(group.sizes, ~uint32_t{0}) <= kSmall) {
+    std::vector<uint32_t>& others = near(group.sizes);
+    if (others.size() == kMaxNear) others.erase(others.begin());
+    others.push_back(number);
   }
   groups_.push_back(std::move(group));
 }

@@ -3,10 +3,13 @@
 // of each other needs no memory. A loop may go behind a head, such as a product, whose value its
 // launches read.
 //
-// program_fuse.cc finds the groups of launches, program_loops.cc makes loops of them.
+// program_fuse.cc finds the groups of launches, program_loops.cc makes loops of them. Both take
+// O(n) time for n launches: groups have at most kMostInstructions members, a launch that shares
+// nothing is compared with at most kMaxNear groups, and groups are formed at most kMaxRounds times.
 
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -25,6 +28,9 @@ class Program::Fuser {
   // Launches of at most so many elements are joined also where they share nothing: what they cost
   // is that they are launches.
   static constexpr int64_t kSmall = 4096;
+  // Groups of one size that such a launch is compared with; and how often groups are formed anew
+  // because the device refused a loop.
+  static constexpr size_t kMaxNear = 16, kMaxRounds = 8;
 
  private:
   struct Group {
@@ -83,6 +89,8 @@ class Program::Fuser {
   bool fit(const Group& a, const Group& b) const;
   bool is_beside(uint32_t i, const Group& group) const;
   void absorb(Group& own, Group& other);
+  std::vector<uint32_t>& near(const Ints& sizes);
+  Group* find_near(uint32_t i, const Group& own);
   bool is_alike(uint32_t a, uint32_t b) const;
   uint32_t add_read(std::vector<uint32_t>& reads, uint32_t k) const;
 
@@ -111,6 +119,9 @@ class Program::Fuser {
   std::vector<bool> is_on_rows_;   // It is elementwise, with one element for each row.
   std::vector<uint32_t> group_;
   std::vector<Group> groups_;
+  size_t first_open_ = 0;  // All groups before this one are closed.
+  // Of each size, the last groups without a head that may still be open and have room.
+  std::map<std::vector<int64_t>, std::vector<uint32_t>> near_;
 };
 
 // The sizes of what has one element for each row: with the row's axes, or without them.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "core/base/work_steps.h"
 #include "core/ops/formulas.h"
 #include "core/trace/program_fuser.h"
 
@@ -17,9 +18,12 @@ void Program::Fuser::run() {
       if (shown(k).buffer != kNone) ++n_readers_[shown(k).buffer];
     }
   }
-  do {
+  bool is_done = false;
+  for (size_t round = 0; round < kMaxRounds && !is_done; ++round) {
+    count_steps(program_.launches_.size());
     find_groups();
-  } while (!make_loops());
+    is_done = make_loops();
+  }
   rewrite();
 }
 

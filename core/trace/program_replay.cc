@@ -98,6 +98,7 @@ std::unique_ptr<const Program::Recording> Program::make_recording(Scope& scope,
   try {
     device_.check(device_.calls().record(device_.handle(), &request, &handle, &why));
   } catch (const Error& error) {
+    if (error.is_transient()) throw;
     // The launches can be made one by one.
     log_to_context(device_.context(), TENON_LOG_WARNING,
                    format("{} cannot record a program: {}", {device_.name(), error.what()}));

@@ -1,8 +1,10 @@
 #include "core/trace/region.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/base/work_steps.h"
 #include "core/dispatch/dispatch.h"
 #include "core/trace/tracer.h"
 
@@ -71,17 +73,31 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
 
 namespace {
 
+// Objects in the order in which they were added, each once.
 template <class T>
-size_t place_of(const std::vector<T>& all, const T& x) {
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const T& other) { return other.get() == x.get(); });
-  return static_cast<size_t>(at - all.begin());
-}
+class Once {
+ public:
+  Once() = default;
+  explicit Once(const std::vector<T>& all) {
+    for (const T& x : all) add(x);
+  }
+  void add(const T& x) {
+    count_steps();
+    if (places_.try_emplace(x.get(), all_.size()).second) all_.push_back(x);
+  }
+  bool contains(const T& x) const { return places_.contains(x.get()); }
+  // Where it is; the number of all if it is not there.
+  size_t place_of(const T& x) const {
+    count_steps();
+    const auto at = places_.find(x.get());
+    return at == places_.end() ? all_.size() : at->second;
+  }
+  const std::vector<T>& all() const { return all_; }
 
-template <class T>
-void add_once(std::vector<T>& all, const T& x) {
-  if (place_of(all, x) == all.size()) all.push_back(x);
-}
+ private:
+  std::vector<T> all_;
+  std::unordered_map<const void*, size_t> places_;
+};
 
 // What a state holds at the end of a block that does not know it, but whose effects may change it.
 Value reloaded(TracedBlock& block, Cell& cell, const Node& input) {
@@ -96,10 +112,10 @@ Value reloaded(TracedBlock& block, Cell& cell, const Node& input) {
 
 // The block's own input for what it takes from around it; one that it does not read if it does not.
 template <class T>
-Node* input_for(const TracedBlock& block, const std::vector<T>& own,
-                const std::vector<Node*>& inputs, const T& x, const Tensor& operand) {
-  const size_t i = place_of(own, x);
-  if (i < own.size()) return inputs[i];
+Node* input_for(const TracedBlock& block, const Once<T>& own, const std::vector<Node*>& inputs,
+                const T& x, const Tensor& operand) {
+  const size_t i = own.place_of(x);
+  if (i < inputs.size()) return inputs[i];
   Device& device = *operand->storage->device;
   return block.graph->add_input(operand->type, InputRole::kCapture, "", device).node;
 }
@@ -108,22 +124,28 @@ Node* input_for(const TracedBlock& block, const std::vector<T>& own,
 
 Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
                      RegionAttrs attrs, const std::shared_ptr<const CustomVjp>& vjp) {
-  std::vector<Tensor> captures;
-  std::vector<Ref<Cell>> stored, read;
+  // What each block takes from around it.
+  struct Taken {
+    Once<Tensor> captures;
+    Once<Ref<Cell>> states;
+  };
+  std::vector<Taken> taken;
+  Once<Tensor> captures;
+  Once<Ref<Cell>> all_stored, read;
   for (const TracedBlock& block : blocks) {
-    for (const Tensor& x : block.captures) add_once(captures, x);
+    taken.push_back({Once<Tensor>(block.captures), Once<Ref<Cell>>(block.states)});
+    for (const Tensor& x : block.captures) captures.add(x);
     for (size_t i = 0; i < block.states.size(); ++i) {
-      if (block.states_after[i] != block.state_inputs[i]->output()) {
-        add_once(stored, block.states[i]);
-      }
+      if (block.states_after[i] != block.state_inputs[i]->output()) all_stored.add(block.states[i]);
     }
   }
   for (const TracedBlock& block : blocks) {
     for (const Ref<Cell>& state : block.states) {
-      if (place_of(stored, state) == stored.size()) add_once(read, state);
+      if (!all_stored.contains(state)) read.add(state);
     }
   }
   // The order is the last, since a block may have more to do for the others.
+  std::vector<Ref<Cell>> stored = all_stored.all();
   std::stable_partition(stored.begin(), stored.end(),
                         [](const Ref<Cell>& cell) { return cell->kind() != Kind::kOrder; });
   auto& tracer = static_cast<Tracer&>(*scope.traced_cells());
@@ -141,27 +163,27 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
   }
   const auto take = [&](const auto& x, Tensor operand, const auto& own, const auto& own_inputs) {
     for (size_t b = 0; b < blocks.size(); ++b) {
-      inputs[b].push_back(input_for(blocks[b], blocks[b].*own, blocks[b].*own_inputs, x, operand));
+      inputs[b].push_back(input_for(blocks[b], taken[b].*own, blocks[b].*own_inputs, x, operand));
     }
     operands.push_back(std::move(operand));
   };
   const auto take_state = [&](const Ref<Cell>& state) {
-    take(state, read_state(scope, *state), &TracedBlock::states, &TracedBlock::state_inputs);
+    take(state, read_state(scope, *state), &Taken::states, &TracedBlock::state_inputs);
   };
   for (const Ref<Cell>& state : stored) {
     take_state(state);
     for (size_t b = 0; b < blocks.size(); ++b) {
-      const size_t i = place_of(blocks[b].states, state);
+      const size_t i = taken[b].states.place_of(state);
       const bool is_own = i < blocks[b].states.size();
       outputs[b].push_back(is_own              ? blocks[b].states_after[i]
                            : blocks[b].reloads ? reloaded(blocks[b], *state, *inputs[b].back())
                                                : inputs[b].back()->output());
     }
   }
-  for (const Tensor& x : captures) {
-    take(x, x, &TracedBlock::captures, &TracedBlock::capture_inputs);
+  for (const Tensor& x : captures.all()) {
+    take(x, x, &Taken::captures, &TracedBlock::capture_inputs);
   }
-  for (const Ref<Cell>& state : read) take_state(state);
+  for (const Ref<Cell>& state : read.all()) take_state(state);
 
   for (size_t b = 0; b < blocks.size(); ++b) {
     blocks[b].graph->set_inputs(std::move(inputs[b]));

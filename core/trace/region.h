@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -20,6 +21,10 @@ class Region {
 
   const Graph& graph() const { return *graph_; }
   const std::shared_ptr<const CustomVjp>& vjp() const { return vjp_; }
+  // Whether the graph and all inside it were found to be sound, so that no pass has to look again:
+  // code nested n deep would be looked at n times.
+  bool is_verified() const { return is_verified_.load(std::memory_order_relaxed); }
+  void set_verified() const { is_verified_.store(true, std::memory_order_relaxed); }
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan operands) const {
     return all_.apply(scope, sizes, operands);
   }
@@ -32,6 +37,7 @@ class Region {
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<const CustomVjp> vjp_;
   Executable all_;
+  mutable std::atomic<bool> is_verified_{false};
 };
 
 // How the way back of a loop finds what it needs.

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ops/formulas.h"
+#include "core/ops/traced_sizes.h"
 #include "core/trace/control_ops.h"
 #include "core/trace/tracer.h"
 
@@ -30,6 +31,19 @@ Tensors run(Scope& scope, const Call& call) {
 }
 
 // ---- sizes that values are made of
+
+// The elements of an i64 tensor that has a value; the host waits for it.
+Sizes read_sizes(const Tensor& x) {
+  if (x->rank() == 0) return {Size::number(read_integer(x))};
+  Scope& scope = current_scope();
+  require_value(*x);
+  const Scope::Unrecorded unrecorded(scope);
+  std::vector<int64_t> values(static_cast<size_t>(int64_t{x->shape()[0]}));
+  to_host(scope, x, values.data(), values.size() * sizeof(int64_t));
+  Sizes sizes;
+  for (const int64_t value : values) sizes.push_back(Size::number(value));
+  return sizes;
+}
 
 std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x);
 
@@ -61,6 +75,28 @@ std::optional<Sizes> gathered(const Sizes& from, const Sizes& indices) {
   return sizes;
 }
 
+std::optional<Size> combined(OpId op, Size a, Size b) {
+  switch (op) {
+    case OpId::k_add:
+      return a + b;
+    case OpId::k_sub:
+      return a - b;
+    case OpId::k_mul:
+      return a * b;
+    case OpId::k_minimum:
+      return least(a, b);
+    case OpId::k_maximum:
+      return greatest(a, b);
+    // Sizes divide towards zero, which is the floor of what is not negative.
+    case OpId::k_floor_div:
+    case OpId::k_mod:
+      if (!b.known() || b.word() <= 0 || !(a >= 0)) return std::nullopt;
+      return op == OpId::k_mod ? a % b : a / b;
+    default:
+      return std::nullopt;
+  }
+}
+
 // Of each element of a value, in a graph that `tracer` writes.
 std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   const Node& node = *x.node;
@@ -84,14 +120,32 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   }
   if (node.op->is_view) return through_view(node, x.index, in[0]);
   const auto id = static_cast<OpId>(node.op->id);
+  if (id == OpId::k_concat || id == OpId::k_stack) {
+    Sizes joined;
+    for (const Sizes& part : in) {
+      for (const Size size : part) joined.push_back(size);
+    }
+    return joined;
+  }
+  if (id == OpId::k_prod) {
+    Size product = 1;
+    for (const Size size : in[0]) product *= size;
+    return x.type().rank() == 0 ? std::optional(Sizes{product}) : std::nullopt;
+  }
+  if (id == OpId::k_neg) {
+    for (Size& size : in[0]) size = -size;
+    return in[0];
+  }
   const bool is_same = id == OpId::k_fill || id == OpId::k_cast || id == OpId::k_copy;
   if (is_same && in[0].size() == 1 && x.type().rank() == 0) return in[0];
   if (id == OpId::k_gather) return gathered(in[0], in[1]);
-  if (id != OpId::k_add && id != OpId::k_sub && id != OpId::k_mul) return std::nullopt;
+  if (in.size() != 2 || in[0].empty() || in[1].empty()) return std::nullopt;
   Sizes sizes;
   for (size_t i = 0; i < std::max(in[0].size(), in[1].size()); ++i) {
     const Size a = in[0][in[0].size() == 1 ? 0 : i], b = in[1][in[1].size() == 1 ? 0 : i];
-    sizes.push_back(id == OpId::k_add ? a + b : id == OpId::k_sub ? a - b : a * b);
+    const std::optional<Size> size = combined(id, a, b);
+    if (!size) return std::nullopt;
+    sizes.push_back(*size);
   }
   return sizes;
 }
@@ -100,9 +154,8 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x) {
   if (x.is_scalar_value()) return Sizes{x.int_value};
   if (x.storage->list) return std::nullopt;
   if (!x.storage->traced) {
-    // It is there already, and never changes.
-    if (x.rank() > 0) return std::nullopt;
-    return Sizes{read_integer(Tensor::share(const_cast<TensorImpl*>(&x)))};
+    // Its value is known and never changes.
+    return read_sizes(Tensor::share(const_cast<TensorImpl*>(&x)));
   }
   for (const Tracer* at = &tracer; at; at = at->around()) {
     if (const Value value = at->place_of(x)) return sizes_in(*at, value);
@@ -129,6 +182,24 @@ Size size_in(Scope& scope, const Tensor& x, const char* name) {
       sizes_in(static_cast<const Tracer&>(*scope.traced_cells()), *x);
   return sizes ? (*sizes)[0] : read_traced_size(scope, x);
 }
+
+Sizes sizes_in(Scope& scope, const Tensor& x, const char* name) {
+  require(x->type.dtype == DType::kI64 && x->rank() == 1 && !x->type.lists,
+          "{} must be i64 of one axis, but is {}", name, x->type);
+  if (!scope.traced_cells()) return read_sizes(x);
+  if (const auto sizes = sizes_in(static_cast<const Tracer&>(*scope.traced_cells()), *x)) {
+    return *sizes;
+  }
+  Sizes sizes;
+  const int64_t n = x->shape()[0];
+  for (int64_t i = 0; i < n; ++i) {
+    const Tensor element = slice(x, {.starts = {i}, .ends = {i + 1}, .axes = {0}});
+    sizes.push_back(read_traced_size(scope, reshape(element, Dims{})));
+  }
+  return sizes;
+}
+
+Tensor traced_integer(Size size) { return reshape(sizes_tensor({size}), Dims{}); }
 
 Tensor shape_tensor(const Dims& shape) { return sizes_tensor(to_sizes(shape)); }
 

@@ -3,16 +3,19 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/search.h"
+#include "core/base/work_steps.h"
 #include "core/dispatch/dispatch.h"
 #include "core/trace/control_ops.h"
 
 namespace tenon {
 namespace {
 
-uint32_t place_of(uint32_t value, const std::vector<uint32_t>& all) {
-  const auto at = std::find(all.begin(), all.end(), value);
-  return at == all.end() ? Program::kNone : static_cast<uint32_t>(at - all.begin());
+// Of each slot of a graph its first place in a list, or kNone.
+std::vector<uint32_t> places_in(const std::vector<uint32_t>& list, uint32_t n_slots) {
+  std::vector<uint32_t> places(n_slots, Program::kNone);
+  for (size_t i = list.size(); i-- > 0;) places[list[i]] = static_cast<uint32_t>(i);
+  count_steps(n_slots + list.size());
+  return places;
 }
 
 }  // namespace
@@ -32,6 +35,7 @@ OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Siz
 Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
              bool whole)
     : graph_(graph) {
+  count_steps(graph.n_slots());
   enum : uint8_t { kUnneeded, kNeeded, kGiven };
   std::vector<uint8_t> state(graph.n_slots(), kUnneeded);
   for (const Value& x : given) {
@@ -99,11 +103,13 @@ Sizes Slice::with_births(std::span<const Size> sizes, TensorSpan given) const {
   return all;
 }
 
-void Slice::give_birth(Sizes& sizes, size_t i, const std::vector<Tensor>& values) const {
-  for (const Birth& birth : births_) {
-    if (birth.place != i) continue;
-    sizes[birth.symbol] = values[nodes_[i]->first_slot]->shape()[0];
-    graph_.sizes().check_born(birth.symbol, sizes);
+void Slice::give_birth(Sizes& sizes, size_t i, size_t& next,
+                       const std::vector<Tensor>& values) const {
+  for (; next < births_.size() && births_[next].place <= i; ++next) {
+    if (births_[next].place != i) continue;
+    const size_t symbol = births_[next].symbol;
+    sizes[symbol] = values[nodes_[i]->first_slot]->shape()[0];
+    graph_.sizes().check_born(symbol, sizes);
   }
 }
 
@@ -155,13 +161,22 @@ void Slice::split() {
 
 void Slice::find_places() {
   std::vector<uint32_t>& reads = steps_[0].reads;
+  const std::vector<uint32_t> given_at = places_in(given_, graph_.n_slots());
+  const std::vector<uint32_t> gives_at = places_in(steps_[0].gives, graph_.n_slots());
   std::sort(reads.begin(), reads.end(),
-            [&](uint32_t a, uint32_t b) { return place_of(a, given_) < place_of(b, given_); });
-  for (const uint32_t slot : reads) alone_.reads.push_back(place_of(slot, given_));
-  for (const uint32_t slot : wanted_) {
-    alone_.gives.push_back(place_of(slot, steps_[0].gives));
-    alone_.passes.push_back(place_of(slot, given_));
+            [&](uint32_t a, uint32_t b) { return given_at[a] < given_at[b]; });
+  alone_.read_at.assign(given_.size(), kNone);
+  for (const uint32_t slot : reads) {
+    alone_.read_at[given_at[slot]] = static_cast<uint32_t>(alone_.reads.size());
+    alone_.reads.push_back(given_at[slot]);
   }
+  std::vector<bool> is_passed(given_.size(), false);
+  for (const uint32_t slot : wanted_) {
+    alone_.gives.push_back(gives_at[slot]);
+    alone_.passes.push_back(given_at[slot]);
+    if (given_at[slot] != kNone) is_passed[given_at[slot]] = true;
+  }
+  for (const uint32_t place : alone_.reads) alone_.may_reuse.push_back(!is_passed[place]);
   alone_.reads_all = reads == given_;
   alone_.gives_all = steps_[0].gives == wanted_;
 }
@@ -242,10 +257,11 @@ Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan
   } else {
     Tensors inputs;
     SmallVector<uint8_t, 16> spare_inputs;
-    for (const uint32_t place : alone_.reads) {
+    for (size_t i = 0; i < alone_.reads.size(); ++i) {
+      const uint32_t place = alone_.reads[i];
       inputs.push_back(given[place]);
       // What is given on is needed, although no call reads it.
-      const bool is_spare = place < spare.size() && !contains(alone_.passes, place);
+      const bool is_spare = place < spare.size() && alone_.may_reuse[i];
       spare_inputs.push_back(is_spare ? spare[place] : uint8_t{0});
     }
     outputs = run(inputs, spare_inputs.span());
@@ -274,7 +290,7 @@ bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
     if (wanted_[1 + i] == given_[i]) continue;  // Stays as it is.
     const uint32_t output = alone_.gives[1 + i];
     if (output == kNone) return false;
-    feedback.push_back({output, place_of(static_cast<uint32_t>(i), alone_.reads)});
+    feedback.push_back({output, alone_.read_at[i]});
     changed.push_back(i);
   }
   if (!program->can_repeat(go, feedback)) return false;
@@ -294,6 +310,7 @@ Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given
   if (is_eager && is_alone()) return apply_alone(scope, sizes, given, spare);
   std::vector<Tensor> values(graph_.n_slots());
   for (size_t i = 0; i < given_.size(); ++i) values[given_[i]] = given[i];
+  size_t next_birth = 0;
   for (const Step& step : steps_) {
     if (is_eager && step.segment) {
       run_segment(scope, sizes, step, values);
@@ -301,7 +318,7 @@ Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given
     }
     for (size_t i = step.begin; i < step.end; ++i) {
       apply_node(scope, sizes, i, values);
-      if (!births_.empty()) give_birth(all, i, values);
+      give_birth(all, i, next_birth, values);
       release(i, i + 1, values);
     }
   }

@@ -1,4 +1,6 @@
 // A part of a graph: the calls that some of its values need, in order, where others are given.
+//
+// Making one takes O(n log n) time for the nodes and values of the graph, and applying one O(n).
 
 #pragma once
 
@@ -55,9 +57,11 @@ class Slice {
   struct Alone {
     std::vector<uint32_t> reads;  // Places in what is given.
     std::vector<uint32_t> gives;  // For each value wanted a place in what the step gives, or kNone,
-    std::vector<uint32_t> passes;  // and then one in what is given.
-    bool reads_all = false;        // All that is given, in its order.
-    bool gives_all = false;        // All that is wanted, in its order.
+    std::vector<uint32_t> passes;   // and then one in what is given.
+    std::vector<bool> may_reuse;    // Of what it reads: whether nothing passes it on.
+    std::vector<uint32_t> read_at;  // Of what is given: its place in what the step reads, or kNone.
+    bool reads_all = false;         // All that is given, in its order.
+    bool gives_all = false;         // All that is wanted, in its order.
   };
   static constexpr uint32_t kNone = Program::kNone;
 
@@ -68,7 +72,8 @@ class Slice {
   void find_births(std::span<const Value> given);
   // The sizes with room for those that are born, of which some are known of what is given.
   Sizes with_births(std::span<const Size> sizes, TensorSpan given) const;
-  void give_birth(Sizes& sizes, size_t i, const std::vector<Tensor>& values) const;
+  // Reads the sizes that node i gives; `next` is the first birth that no earlier node has given.
+  void give_birth(Sizes& sizes, size_t i, size_t& next, const std::vector<Tensor>& values) const;
   void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
                   std::vector<Tensor>& values) const;
   Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,

@@ -70,7 +70,10 @@ Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
   }
 }
 
-std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
+namespace {
+
+// The values of the symbols; nothing if the arguments differ in more than open sizes.
+std::optional<Sizes> bound_symbols(const Graph& graph, TensorSpan arguments) {
   const SizeTable& table = graph.sizes();
   constexpr int64_t kOpen = -1;
   Sizes sizes(table.n_symbols(), kOpen);
@@ -91,10 +94,35 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
     }
   }
   if (next != arguments.size()) return std::nullopt;
-  for (const SizeTest& guard : table.guards()) {
-    if (!table.evaluate(guard, sizes).hold()) return std::nullopt;
+  return sizes;
+}
+
+}  // namespace
+
+std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
+  std::optional<Sizes> sizes = bound_symbols(graph, arguments);
+  if (!sizes) return std::nullopt;
+  for (const SizeTest& guard : graph.sizes().guards()) {
+    if (!graph.sizes().evaluate(guard, *sizes).hold()) return std::nullopt;
   }
   return sizes;
+}
+
+std::string broken_guard(const Graph& graph, TensorSpan arguments) {
+  const SizeTable& table = graph.sizes();
+  const std::optional<Sizes> sizes = bound_symbols(graph, arguments);
+  for (size_t i = 0; sizes && i < table.guards().size(); ++i) {
+    const SizeTest& guard = table.guards()[i];
+    if (table.evaluate(guard, *sizes).hold()) continue;
+    std::string values;
+    for (size_t symbol = 0; symbol < sizes->size(); ++symbol) {
+      if (table.is_born(symbol)) continue;
+      values += format("{}{} is {}",
+                       {values.empty() ? "" : ", ", table.symbol_name(symbol), (*sizes)[symbol]});
+    }
+    return format("{} requires {}, but {}", {table.cause(i), table.text(guard), values});
+  }
+  return "";
 }
 
 namespace {
@@ -224,29 +252,40 @@ std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& s
                                                     const Derivative* forward) {
   {
     std::lock_guard guard(mutex_);
-    for (const Known& known : derivatives_) {
-      const Derivative& found = *known.derivative;
+    for (auto known = derivatives_.begin(); known != derivatives_.end(); ++known) {
+      const Derivative& found = *known->derivative;
       if (!found.is_of(by, from) || !found.serves(sizes)) continue;
-      if (!forward || found.takes_from(*forward)) return known.derivative;
+      if (forward && !found.takes_from(*forward)) continue;
+      std::rotate(known, known + 1, derivatives_.end());
+      return derivatives_.back().derivative;
     }
   }
   auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from,
                                                  Derivative::Keep{memory_budget_, forward});
   std::lock_guard guard(mutex_);
-  derivatives_.push_back({made, nullptr});
+  remember({made, nullptr});
   return made;
+}
+
+void Trace::remember(Known known) {
+  if (derivatives_.size() == kMaxDerivatives) derivatives_.erase(derivatives_.begin());
+  derivatives_.push_back(std::move(known));
 }
 
 Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   std::lock_guard guard(mutex_);
-  Known& known = *std::find_if(derivatives_.begin(), derivatives_.end(),
-                               [&](const Known& each) { return each.derivative == derivative; });
-  if (!known.whole) {
-    known.whole =
+  auto known = std::find_if(derivatives_.begin(), derivatives_.end(),
+                            [&](const Known& each) { return each.derivative == derivative; });
+  if (known == derivatives_.end()) {  // Other threads have made many since.
+    remember({derivative, nullptr});
+    known = std::prev(derivatives_.end());
+  }
+  if (!known->whole) {
+    known->whole =
         Ref<Trace>::adopt(new Trace(*context_, "the gradient of " + name_, derivative->graph(),
                                     derivative->captures(), {}, {}, memory_budget_));
   }
-  return known.whole;
+  return known->whole;
 }
 
 Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,

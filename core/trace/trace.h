@@ -19,6 +19,9 @@ namespace tenon {
 
 // What the symbols of a graph are for such arguments; nothing if it does not serve them.
 std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments);
+// The first guard that such arguments break, who decided it and the sizes; empty if there is none
+// or the arguments differ in more than open sizes.
+std::string broken_guard(const Graph& graph, TensorSpan arguments);
 
 class Trace final : public Object, public Pooled<Trace> {
  public:
@@ -42,7 +45,20 @@ class Trace final : public Object, public Pooled<Trace> {
   const Graph& graph() const { return *graph_; }
   size_t n_arguments() const { return arguments_.size(); }
   const TensorType& argument_type(size_t i) const { return arguments_[i]->types[0]; }
-  std::string argument_name(size_t i) const { return arguments_[i]->names[0]; }
+  // As the user gave it; without one, as the graph calls it, where names are words.
+  const std::string& argument_name(size_t i) const {
+    const bool is_given = i < input_names_.size() && !input_names_[i].empty();
+    return is_given ? input_names_[i] : arguments_[i]->names[0];
+  }
+  // Empty where nobody gave one.
+  std::string output_name(size_t i) const {
+    return i < output_names_.size() ? output_names_[i] : std::string();
+  }
+  // Names for the files in which the trace is saved. Before it has another owner.
+  void set_names(std::vector<std::string> inputs, std::vector<std::string> outputs) {
+    input_names_ = std::move(inputs);
+    output_names_ = std::move(outputs);
+  }
   size_t n_outputs() const { return graph_->outputs().size() - states_.size(); }
   const TensorType& output_type(size_t i) const {
     return graph_->outputs()[states_.size() + i].type();
@@ -57,12 +73,17 @@ class Trace final : public Object, public Pooled<Trace> {
   std::optional<Sizes> sizes_for(TensorSpan arguments) const {
     return tenon::sizes_for(*graph_, arguments);
   }
+  std::string broken_guard(TensorSpan arguments) const {
+    return tenon::broken_guard(*graph_, arguments);
+  }
 
   // A call with arguments that it serves. In code under trace it becomes part of that; tapes record
   // it as one call.
   Tensors call(Scope& scope, TensorSpan arguments, const Sizes& sizes);
 
  private:
+  // What calls differentiate by and from, and decisions about sizes, are values of the user's.
+  static constexpr size_t kMaxDerivatives = 64;
   struct Known {
     std::shared_ptr<const Derivative> derivative;
     Ref<Trace> whole;  // The same as a trace of its own, once somebody differentiates it.
@@ -78,12 +99,14 @@ class Trace final : public Object, public Pooled<Trace> {
                                                const std::vector<bool>& by,
                                                const std::vector<bool>& from,
                                                const Derivative* forward = nullptr);
+  void remember(Known known);
   Ref<Trace> whole(const std::shared_ptr<const Derivative>& derivative);
 
   Ref<Context> context_;
   std::string name_;
   std::shared_ptr<Graph> graph_;
   std::vector<Node*> arguments_, state_inputs_;
+  std::vector<std::string> input_names_, output_names_;
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
   std::vector<Variable*> variables_;  // Among the states.
@@ -92,7 +115,7 @@ class Trace final : public Object, public Pooled<Trace> {
   bool has_effects_ = false;
   Executable all_;
   std::mutex mutex_;
-  std::vector<Known> derivatives_;
+  std::vector<Known> derivatives_;  // The least recently used first.
 };
 
 }  // namespace tenon

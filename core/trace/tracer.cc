@@ -1,7 +1,10 @@
 #include "core/trace/tracer.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/search.h"
+#include "core/base/work_steps.h"
 #include "core/dispatch/composites.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
@@ -61,7 +64,8 @@ bool asks_data_for_a_size(AnyAttrs attrs) {
 }  // namespace
 
 std::string traced_text(const TensorImpl& x) {
-  std::string out = traced_storage(x)->name + " : " + std::string(name_of(x.type.dtype)) + "[";
+  std::string out = traced_storage(x)->name + (x.type.lists ? " : list of " : " : ") +
+                    std::string(name_of(x.type.dtype)) + "[";
   for (size_t axis = 0; axis < x.rank(); ++axis) {
     if (axis > 0) out += ",";
     const Size size = x.shape()[axis];
@@ -85,11 +89,23 @@ const int64_t* read_shape(const TensorImpl& x) {
   return traced->shape.data();
 }
 
-const int64_t* read_strides(const TensorImpl& x) {
+const int64_t* shape_or_recorded_failure(const TensorImpl& x) {
+  const TracedStorage* traced = traced_storage(x);
+  if (!traced || known(x.shape())) return x.shape().data();
+  if (!traced->shape.empty()) return traced->shape.data();
+  for (size_t axis = 0; axis < x.rank(); ++axis) {
+    const Size size = x.shape()[axis];
+    const bool is_readable = size.known() || SizeTable::is_current(*traced->table);
+    traced->shape.push_back(
+        is_readable ? traced->table->read_or_record_failure(size, traced->name, axis) : 0);
+  }
+  return traced->shape.data();
+}
+
+const int64_t* strides_or_recorded_failure(const TensorImpl& x) {
   const TracedStorage* traced = traced_storage(x);
   if (!traced || known(x.strides)) return x.strides.data();
-  // Those of the shape, which says which axis is unknown.
-  const std::span<const int64_t> shape(read_shape(x), x.rank());
+  const std::span<const int64_t> shape(shape_or_recorded_failure(x), x.rank());
   if (traced->strides.empty()) {
     const Dims strides = dense_strides(Dims(shape));
     for (const Size stride : strides) traced->strides.push_back(stride);
@@ -186,8 +202,9 @@ bool Tracer::is_inside(uint64_t trace) const {
 
 void Tracer::finish(std::span<const Tensor> outputs) {
   for (size_t i = 0; i < states_.size(); ++i) {
+    count_steps();
     Held& held = now(*states_[i]);
-    if (held.is_stale) read_again(*states_[i], held);
+    if (is_stale(*states_[i], held)) read_again(*states_[i], held);
   }
   // Whoever runs this code again expects the cells to hold what it stored.
   if (commits_ && outer_trace_) commit();
@@ -206,7 +223,7 @@ Tracer::Held& Tracer::now(const Cell& cell) {
     std::string name;
     if (cell.kind() == Kind::kVariable) name = static_cast<const Variable&>(cell).name();
     if (cell.kind() == Kind::kOrder) name = "order";
-    at->second.is_stale = reloads_ && cell.kind() != Kind::kOrder;
+    at->second.state = states_.size();
     at->second.value = input(cell.type(), InputRole::kState, std::move(name), cell.device());
     states_.push_back(Ref<Cell>::share(&state));
   }
@@ -216,7 +233,7 @@ Tracer::Held& Tracer::now(const Cell& cell) {
 Tensor Tracer::load(const Cell& cell) {
   if (cell.kind() == Kind::kOrder) return renewed(*now(order()).value);
   Held& held = now(cell);
-  if (held.is_stale) read_again(const_cast<Cell&>(cell), held);
+  if (is_stale(cell, held)) read_again(const_cast<Cell&>(cell), held);
   return renewed(*held.value);
 }
 
@@ -228,7 +245,9 @@ void Tracer::store(Cell& cell, const Tensor& value) {
   Held& held = now(cell);
   held.value =
       cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held.value) : value;
-  held.is_committed = held.is_stale = false;
+  held.reloads = n_reloads_;
+  const bool was_committed = std::exchange(held.is_committed, false);
+  if (was_committed && held.state != kNoState) uncommitted_.push_back(held.state);
   stored_.push_back({&cell, value_of(*held.value)});
 }
 
@@ -264,10 +283,13 @@ Tensors Tracer::apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, Te
 
 void Tracer::commit() {
   commits_ = true;
-  for (size_t i = 0; i < states_.size(); ++i) {
+  std::vector<size_t> states = std::exchange(uncommitted_, {});
+  std::sort(states.begin(), states.end());
+  for (const size_t i : states) {
+    count_steps();
     Cell& cell = *states_[i];
     Held& held = now(cell);
-    if (std::exchange(held.is_committed, true)) continue;
+    held.is_committed = true;
     apply_in_order(current_scope(), control::commit(), any_attrs(cell_attrs(cell)),
                    {&held.value, 1});
   }
@@ -275,13 +297,11 @@ void Tracer::commit() {
 
 void Tracer::reload() {
   reloads_ = true;
-  for (const Ref<Cell>& cell : states_) {
-    if (cell->kind() != Kind::kOrder) now(*cell).is_stale = true;
-  }
+  ++n_reloads_;
 }
 
 void Tracer::read_again(Cell& cell, Held& held) {
-  held.is_stale = false;
+  held.reloads = n_reloads_;
   held.value = apply_in_order(current_scope(), control::reload(), any_attrs(cell_attrs(cell)),
                               {&held.value, 1})[0];
 }
@@ -314,6 +334,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     require(!call.types[i].lists || call.op.run, "input {} is a list of tensors", i);
   }
+  const SizeTable::Cause cause(call.op.name);
   if (asks_data_for_a_size(call.attrs)) {
     // Its parts say how large it comes out; what is wrong with the call, its own rules.
     call.op.infer(call.op, call.attrs.data, call.types);

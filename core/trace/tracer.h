@@ -28,7 +28,10 @@ std::string traced_text(const TensorImpl& x);
 // long as the tensor.
 int64_t read_size_of(const TensorImpl& x, size_t axis);
 const int64_t* read_shape(const TensorImpl& x);
-const int64_t* read_strides(const TensorImpl& x);
+// For readers that cannot fail: in place of a size that cannot be read, the one in the call that is
+// traced or 0, and the trace fails when its code has returned.
+const int64_t* shape_or_recorded_failure(const TensorImpl& x);
+const int64_t* strides_or_recorded_failure(const TensorImpl& x);
 
 // What a cell holds, for a graph whose state it is: tapes see a variable read.
 Tensor read_state(Scope& scope, Cell& cell);
@@ -97,13 +100,19 @@ class Tracer final : public Interpreter, public TracedCells {
  private:
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
   Tensor tensor_of(Value value, Device& device);
+  static constexpr size_t kNoState = ~size_t{0};
   // What a state, or a cell that the code made, holds.
   struct Held {
     Tensor value;
+    size_t state = kNoState;   // Its index among the states, if it is one.
     bool is_committed = true;  // The cell holds it too.
-    bool is_stale = false;     // The cell may hold something else.
+    uint64_t reloads = 0;      // How many reloads it has seen: after another, the cell may hold
+                               // something else.
   };
   Held& now(const Cell& cell);
+  bool is_stale(const Cell& cell, const Held& held) const {
+    return held.state != kNoState && held.reloads != n_reloads_ && cell.kind() != Kind::kOrder;
+  }
   void read_again(Cell& cell, Held& held);
   bool is_inside(uint64_t trace) const;
   void count_call(Scope& scope, const OpDef& op);
@@ -124,6 +133,8 @@ class Tracer final : public Interpreter, public TracedCells {
   std::unordered_map<const Cell*, Held> now_;
   Ref<Order> order_;  // Of an outermost trace.
   bool commits_ = false, reloads_ = false;
+  std::vector<size_t> uncommitted_;  // States whose cells do not hold what the code stored last.
+  uint64_t n_reloads_ = 0;
 };
 
 }  // namespace tenon

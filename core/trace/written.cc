@@ -44,7 +44,15 @@ Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>&
     if (!examples.empty() && examples[i]->storage) device = examples[i]->storage->device;
     inputs.push_back(tracer.input(type, InputRole::kArgument, input, *device));
   }
-  const Tensors outputs = body(scope, inputs, statics);
+  const Tensors outputs = [&] {
+    try {
+      return body(scope, inputs, statics);
+    } catch (const Error&) {
+      graph.sizes().raise_failed_read();  // The cause of what failed after it.
+      throw;
+    }
+  }();
+  graph.sizes().raise_failed_read();
   tracer.finish(outputs);
   out.captures = tracer.captures();
   out.states = tracer.states();

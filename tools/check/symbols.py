@@ -1,5 +1,6 @@
 """libtenon exports tenon_* alone, imports the C and C++ runtimes alone and is small; a plugin exports
-its entry alone and imports no symbol of ours. Looks at what users run: the release build."""
+its entry alone and imports no symbol of ours. libtenon and the plugins of the CPU register no
+destructors. Looks at what users run: the release build."""
 
 import os
 import tempfile
@@ -10,7 +11,11 @@ BUILD = repository.ROOT / "build" / "release"
 RUNTIMES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2",
             "ld-linux-aarch64.so.1"}
 ENTRY = "tenon_plugin_query_v1"
-STRIPPED_LIMIT = 3_000_000
+# What registers the destructors of static and of thread_local objects. A program's own destructors
+# may call Tenon after those would have run (core/base/immortal.h).
+AT_EXIT = {"__cxa_atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl"}
+LASTING = {"libtenon.so", "libtenon_ref.so", "libtenon_cpu.so"}
+STRIPPED_LIMIT = 4_000_000
 
 
 def build():
@@ -61,5 +66,10 @@ def run():
             faults.append(f"{plugin.name} exports {' '.join(found) or 'nothing'}, not {ENTRY}")
         faults += [f"{plugin.name} imports {name}" for name in symbols(plugin, "--undefined-only")
                    if name.startswith("tenon_")]
+    for path in [library, *plugins]:
+        if path.name not in LASTING:
+            continue
+        faults += [f"{path.name} calls {name}: make the object an Immortal, or trivially destructible"
+                   for name in symbols(path, "--undefined-only") if name in AT_EXIT]
     details = f"libtenon exports {len(exported)}, {size / 1e6:.2f} MB; {len(plugins)} plugins"
     return details, faults

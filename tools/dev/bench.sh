@@ -4,6 +4,7 @@
 #   ./dev bench [NAME [ARGUMENTS]]
 #
 # Without a name: every bench in turn. `--json FILE` after a name also writes the figures there.
+# `bindings` measures what C++, Rust and Java add to a call of the C ABI.
 # `vulkan` measures the driver that VK_DRIVER_FILES names, or the device that is found first.
 . tools/dev/lib.sh
 
@@ -28,6 +29,10 @@ case ${1:-} in
 esac
 name=$1
 shift
+if [ "$name" = bindings ]; then
+  setup --rust --java
+  exec /usr/bin/python3 benches/bindings/run.py "$@"
+fi
 if [ ! -x "build/release/bin/bench_$name" ]; then
   echo "bench: there is no bench '$name'; there are:" >&2
   ls build/release/bin | sed -n 's/^bench_/  /p' >&2

@@ -13,6 +13,7 @@
 #   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu
 #   ./dev conformance vulkan --level 2       on a GPU, or on each driver that needs none
 #   ./dev conformance vulkan --option validate=1   what the validation layer says is a fault, too
+#   ./dev conformance cuda --level 2         on a GPU, or on the emulated driver
 #   ./dev conformance mutants --html page.html   whether the kit catches what is wrong
 #
 # `vulkan` runs on the driver that VK_DRIVER_FILES names. Where that names none it runs on the first device that
@@ -37,6 +38,7 @@ fi
 [ "$judged" != vulkan ] || setup --swiftshader
 configure dev
 build dev --target tenon_conformance tenon_command
+[ "$judged" != cuda ] || build dev --target tenon_plugin_cuda tenon_emulated_cuda tenon_emulated_nvrtc
 kit=build/dev/bin/tenon-conformance
 if [ "$judged" != onnx ]; then
   expected=plugins/$judged/expected.jsonl
@@ -45,6 +47,9 @@ if [ "$judged" != onnx ]; then
     *) [ ! -e "$expected" ] || set -- --expected "$expected" "$@" ;;
   esac
   set -- $kit --plugin "$judged" "$@"
+  if [ "$judged" = cuda ] && ! has_gpu dev cuda; then
+    exec tools/gpu/emulated_cuda.sh build/dev "$@"
+  fi
   if [ "$judged" != vulkan ] || [ "${VK_DRIVER_FILES:-}" ] || has_gpu dev vulkan; then
     exec "$@"
   fi

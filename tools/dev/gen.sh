@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the generated files: api.json, C and C++ functions of the ops, docs/ops, expansions for plugins
+# Writes the generated files: api.json, functions of the ops in each language, docs, expansions for plugins
 #
 #   ./dev gen [--check]
 #

@@ -58,6 +58,7 @@ if [ "$(cat "$folder/fetched" 2>/dev/null || true)" != "$key" ]; then
   echo "-- fetching what Maven needs" >&2
   if ! sh tools/dev/mvn.sh --online -q package -DskipTests -Dsurefire.failIfNoSpecifiedTests=false \
     >"$folder/fetch.log" 2>&1 ||
+    ! sh tools/dev/mvn.sh --online -q install:help -pl tenon >>"$folder/fetch.log" 2>&1 ||
     ! sh tools/dev/mvn.sh --online -q surefire:test -pl tenon -Dtest=NoSuchTest \
       -Dsurefire.failIfNoSpecifiedTests=false >>"$folder/fetch.log" 2>&1; then
     cat "$folder/fetch.log" >&2

@@ -1,15 +1,17 @@
 #!/bin/sh
-# Lays out what the platform jar carries, of a build, and builds the jars
+# Lays out what the platform jar carries, of a build
 #
-#   java_platform.sh [PRESET]
+#   java_platform.sh [PRESET [FOLDER]]
 #
+# FOLDER is build/java/natives unless it is given; the property tenon.natives names it to Maven.
 # The jar tenon-linux-x86_64 holds libtenon, the plugins cpu and vulkan, and the oneTBB that cpu needs.
 # glibc.txt in it names the oldest glibc that all of them run with.
 set -eu
 
 build=build/${1:-release}
-base=build/java/natives/dev/tenon/native/linux-x86_64
-rm -rf build/java/natives
+folder=${2:-build/java/natives}
+base=$folder/dev/tenon/native/linux-x86_64
+rm -rf "$folder"
 mkdir -p "$base/tenon/plugins"
 cp -L "$build/libtenon.so" "$base/"
 for plugin in cpu vulkan; do
@@ -22,4 +24,3 @@ done
 (cd "$base" && xargs -n 1 objdump -T <files.txt) | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' |
   sort -V | tail -n 1 >"$base/glibc.txt"
 echo "-- needs glibc $(cat "$base/glibc.txt") or later" >&2
-exec sh tools/dev/mvn.sh -q package -DskipTests

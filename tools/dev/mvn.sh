@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs Maven on the Java binding, offline, with the Java that tools/dev/java.sh found
 #
-#   mvn.sh [--online] ARGUMENTS OF mvn...
+#   mvn.sh [--online] [-f POM] ARGUMENTS OF mvn...
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,4 +20,6 @@ certificates=/etc/ssl/certs/java/cacerts
 if [ -n "$TENON_MAVEN_FLAGS" ] && [ -e "$certificates" ]; then
   MAVEN_OPTS="$MAVEN_OPTS -Djavax.net.ssl.trustStore=$certificates"
 fi
-exec mvn -B $online $TENON_MAVEN_FLAGS -f "$root/bindings/java/pom.xml" "$@"
+project="-f $root/bindings/java/pom.xml"
+[ "${1:-}" != -f ] || project=
+exec mvn -B $online $TENON_MAVEN_FLAGS $project "$@"

@@ -6,7 +6,7 @@
 # Without a part: what the demo needs. A part adds to that; the other commands name theirs by
 # themselves.
 #
-#   --test         googletest, --vulkan and --rust
+#   --test         googletest, pkg-config, dpkg-dev, --vulkan and --rust
 #   --check        clang, clang-format and python3
 #   --conformance  the node tests of ONNX
 #   --fuzz         clang and its libFuzzer
@@ -20,7 +20,7 @@
 #   --vulkan       what the Vulkan plugin and its tests need: headers, SPIR-V's tools, the validation layer, and
 #                  lavapipe, a driver that needs no GPU
 #   --swiftshader  another such driver, which comes with Chromium
-#   --cuda         what the CUDA plugin needs
+#   --cuda         NVRTC, which compiles the CUDA plugin's kernels, from PyPI, in an environment of Python's under build/
 #   --all          all of these but --swiftshader and --cuda
 #
 # Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
@@ -32,6 +32,7 @@ vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-valid
 arm64=
 onnxruntime=
 java=
+cuda=
 
 # Debian's rustc is 1.63, which builds the binding; its tests need a newer one, which is rustc-web.
 rust="rustc-web cargo-web rust-web-clippy rustfmt-web"
@@ -45,7 +46,7 @@ fi
   set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime --java
 for part; do
   case $part in
-    --test) packages="$packages libgtest-dev python3 $vulkan $rust" ;;
+    --test) packages="$packages libgtest-dev python3 pkg-config dpkg-dev $vulkan $rust" ;;
     --check) packages="$packages clang-14 clang-format-14 python3" ;;
     --conformance) packages="$packages libonnx-testdata" ;;
     --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
@@ -70,8 +71,8 @@ for part; do
     --vulkan) packages="$packages $vulkan" ;;
     --swiftshader) packages="$packages chromium" ;;
     --cuda)
-      echo "setup: the CUDA plugin is not part of Tenon yet, so --cuda has nothing to install" >&2
-      exit 2
+      packages="$packages python3 python3-venv clang-14"
+      cuda=yes
       ;;
     *)
       echo "setup: there is no part '$part'; ./dev setup --help lists them" >&2
@@ -112,3 +113,4 @@ fi
 [ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh
 [ -z "$onnxruntime" ] || sh tools/dev/onnxruntime.sh
 [ -z "$java" ] || sh tools/dev/java.sh
+[ -z "$cuda" ] || sh tools/dev/nvrtc.sh

@@ -1,7 +1,7 @@
 """Writes every generated file, or with --check names those that are not what would be written.
 
-Two sources: the registry of ops, which dump_ops writes out, and the headers of the C ABI. The files
-made from the registry come first, since the headers include some of them.
+Three sources: the registry of ops, which dump_ops writes out, the headers of the C ABI, and the programs of
+docs/languages.md. The files made from the registry come first, since the headers include some of them.
 """
 
 import json
@@ -17,6 +17,7 @@ import gen_docs
 import gen_expansions
 import gen_java_ops
 import gen_java_raw
+import gen_languages
 import gen_layouts
 import gen_ops_h
 import gen_rust_ops
@@ -74,7 +75,7 @@ def from_registry(ops):
 def from_headers():
     api = gen_api.read_api()
     return {**gen_api.generate(api), **gen_layouts.generate(api), **gen_java_raw.generate(api),
-            **gen_rust_sys.generate(api)}
+            **gen_rust_sys.generate(api), **gen_languages.generate()}
 
 
 def check(ops):

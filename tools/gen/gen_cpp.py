@@ -13,8 +13,10 @@ HEAD = """\
 //
 //   Tensor p = tenon::softmax(x, {.axis = 0});
 //
-// All run on the current scope and throw tenon::Error where the C function returns one. Their rules,
-// dtypes and errors stand at those functions, in tenon/ops_gen.h.
+// All run on the current scope and throw tenon::Error where the C function returns one, with the line
+// of the call, which `x.at()` or `at` is. Their rules, dtypes and errors stand at those functions, in
+// tenon/ops_gen.h. Where a compiler rejects the attributes of a call without naming the one that is
+// wrong, it names it if the call states their type: softmax(x, SoftmaxAttrs{.axis = 0}).
 
 #pragma once
 
@@ -47,6 +49,11 @@ inline std::vector<tenon_tensor*> handles(std::span<const Tensor> tensors) {
   result.reserve(tensors.size());
   for (const Tensor& tensor : tensors) result.push_back(tensor.get());
   return result;
+}
+
+inline void call(SourceLocation at, uint32_t op, const void* attrs, tenon_tensor* const* given,
+                 size_t n_given, tenon_tensor** taken, size_t n_taken) {
+  check(tenon_call(current_scope(at), op, attrs, given, n_given, taken, n_taken), at);
 }
 
 }  // namespace detail
@@ -130,15 +137,25 @@ def outputs_struct(op):
     return f"\nstruct {outputs_type(op)} {{\n{rows}}};\n"
 
 
+def located_input(op):
+    """The input that knows the line of the call, or None if the last parameter does."""
+    first = op["inputs"][0] if op["inputs"] else None
+    return first["name"] if first and first["kind"] == "required" else None
+
+
 def parameters(op):
     result = []
     for entry in op["inputs"]:
         kind = "std::span<const Tensor> " if entry["kind"] == "variadic" else "const Tensor& "
+        if entry["name"] == located_input(op):
+            kind = "const Input& "
         result.append(kind + entry["name"] + (" = {}" if entry["kind"] == "optional" else ""))
     if outputs_type(op) == MANY:
         result.append("size_t n_outputs")
     if op["attrs"]:
         result.append(f"const {attrs_type(op)}& attrs = {{}}")
+    if not located_input(op):
+        result.append("SourceLocation at = here()")
     return result
 
 
@@ -170,16 +187,16 @@ def body(op):
         taken = f"taken, {len(outputs)}"
         made = ", ".join(f"Tensor::adopt(taken[{i}])" for i in range(len(outputs)))
         after = [f"return {made};" if len(outputs) == 1 else f"return {{{made}}};"]
-    lines.append(f"check(tenon_call(current_scope(), TENON_OP_{op['name']}, {attrs}, {given}, "
-                 f"{taken}));")
+    at = f"{located_input(op)}.at()" if located_input(op) else "at"
+    lines.append(f"detail::call({at}, TENON_OP_{op['name']}, {attrs}, {given}, {taken});")
     return lines + after
 
 
 def wrap(line):
     if len(line) + 2 <= WIDTH:
         return "  " + line
-    opening = "tenon_call(" if "tenon_call(" in line else "{"
-    closing = "};" if opening == "{" else "));"
+    opening = "detail::call(" if "detail::call(" in line else "{"
+    closing = "};" if opening == "{" else ");"
     head, _, rest = line.partition(opening)
     return fill(f"  {head}{opening}", rest.removesuffix(closing).split(", "), closing)
 
@@ -201,6 +218,8 @@ def manual(op):
 def function(op):
     name = WRAPPED.get(op["name"], op["name"])
     signature = fill(f"inline {outputs_type(op)} {name}(", parameters(op) or [""], ") {")
+    if op["attrs"]:  # Compilers show this line where they reject the attributes of a call.
+        signature += "  // " + ", ".join(f".{attr['name']}" for attr in op["attrs"])
     statements = "\n".join(wrap(line) for line in body(op))
     text = f"\n{manual(op)}\n{signature}\n{statements}\n}}\n"
     return f"\nnamespace detail {{\n{text}\n}}  // namespace detail\n" if name != op["name"] else text

@@ -25,7 +25,8 @@ POINTER = ("long", "JAVA_LONG")
 # Calls that read a field or make an inline scalar: they take a few nanoseconds, never wait and never
 # call back, so the Java thread need not leave its state for them.
 TRIVIAL = {"tenon_scalar_f64", "tenon_scalar_i64", "tenon_scalar_bool", "tenon_tensor_retain",
-           "tenon_tensor_dtype", "tenon_tensor_rank", "tenon_tensor_as_value",
+           "tenon_tensor_dtype", "tenon_tensor_rank", "tenon_tensor_shape", "tenon_tensor_strides",
+           "tenon_tensor_size", "tenon_tensor_count", "tenon_tensor_bytes", "tenon_tensor_as_value",
            "tenon_variable_as_value", "tenon_value_as_tensor", "tenon_value_as_variable",
            "tenon_tensor_is_list", "tenon_error_code", "tenon_scope_context"}
 

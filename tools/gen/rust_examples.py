@@ -168,7 +168,7 @@ def checks(shape, case):
             rows.append(f"assert_eq!({field}.to_vec::<{SUFFIX[expect['dtype']]}>()?, [{listed}]);")
         else:
             typed = "" if expect["shape"] else " as [i64; 0]"
-            rows.append(f"assert_eq!({field}.shape(), [{sizes}]{typed});")
+            rows.append(f"assert_eq!({field}.shape()?, [{sizes}]{typed});")
     return rows
 
 

@@ -108,11 +108,17 @@ void print_page(const Json& page) {
 
 // The op that was probably meant, if one is spelled nearly so.
 std::string nearest(const Json& pages, const std::string& name) {
-  const auto distance = [&](const Json& page) { return edit_distance(name, get(page, "name")); };
-  const auto best = std::min_element(pages.begin(), pages.end(), [&](const Json& a, const Json& b) {
-    return distance(a) < distance(b);
-  });
-  return best != pages.end() && distance(*best) <= 2 ? get(*best, "name") : "";
+  constexpr size_t kMaxDistance = 2;
+  size_t least = kMaxDistance + 1;
+  std::string best;
+  for (const Json& page : pages) {
+    const std::string other = get(page, "name");
+    const size_t distance = edit_distance(name, other, kMaxDistance);
+    if (distance >= least) continue;
+    least = distance;
+    best = other;
+  }
+  return best;
 }
 
 const Json& find(const Json& pages, const std::string& name) {
@@ -121,7 +127,7 @@ const Json& find(const Json& pages, const std::string& name) {
   if (found != pages.end()) return *found;
   const std::string meant = nearest(pages, name);
   throw Failure(fmt::format(
-      "there is no op '{}'; {}", name,
+      "there is no op '{}'; {}", shortened(name),
       meant.empty() ? "`tenon ops` lists all" : fmt::format("did you mean '{}'?", meant)));
 }
 

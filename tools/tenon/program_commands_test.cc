@@ -108,15 +108,16 @@ using testing::GraphParts;
 using testing::node;
 using testing::value_info;
 
+// A value of type f32[old.n,2].
+onnx::WireWriter matrix_info(const std::string& name) {
+  onnx::WireWriter shape, tensor;
+  shape.message(1, onnx::WireWriter().text(2, "old.n")).message(1, onnx::WireWriter().number(1, 2));
+  tensor.number(1, testing::kOnnxFloat).message(2, shape);
+  return onnx::WireWriter().text(1, name).message(2, onnx::WireWriter().message(1, tensor));
+}
+
 // relu(a + b), of an operator set of old.
 void write_model(const std::string& path, const char* op = "Add", uint64_t version = 9) {
-  const auto matrix_info = [](const std::string& name) {
-    onnx::WireWriter shape, tensor;
-    shape.message(1, onnx::WireWriter().text(2, "old.n"))
-        .message(1, onnx::WireWriter().number(1, 2));
-    tensor.number(1, testing::kOnnxFloat).message(2, shape);
-    return onnx::WireWriter().text(1, name).message(2, onnx::WireWriter().message(1, tensor));
-  };
   GraphParts parts;
   parts.nodes = {node(op, {"a", "b"}, {"sum"}), node("Relu", {"sum"}, {"../y"})};
   parts.initializers = {testing::float_tensor("b", {2}, {-3, 1})};
@@ -406,6 +407,45 @@ TEST_F(ProgramCommands, ConvertsModelsOfOldOperatorSets) {
   const Outcome again = tenon("convert two two_again");
   EXPECT_EQ(again.status, 0) << again;
   EXPECT_EQ(Program("two_again").functions().size(), 2u);
+}
+
+TEST_F(ProgramCommands, ConvertKeepsTheNamesOfInputsAndOutputs) {
+  const GraphParts parts = {.nodes = {node("Neg", {"input.1"}, {"/net/Neg_output_0"}),
+                                      node("Exp", {"input.1"}, {"logits"})},
+                            .initializers = {},
+                            .inputs = {matrix_info("input.1")},
+                            .outputs = {matrix_info("/net/Neg_output_0"), matrix_info("logits")}};
+  std::ofstream("named.onnx", std::ios::binary)
+      << testing::model(testing::graph(parts).text(2, "named"));
+  const auto names_of = [](const std::string& path) {
+    const ProgramSignature signature = Program(path).functions()[0].signatures[0];
+    std::vector<std::string> names;
+    for (const InputSpec& input : signature.inputs) names.push_back(input.name);
+    for (const InputSpec& output : signature.outputs) names.push_back(output.name);
+    return names;
+  };
+  const std::vector<std::string> want = {"input.1", "/net/Neg_output_0", "logits"};
+  ASSERT_EQ(names_of("named.onnx"), want);
+
+  const Outcome first = tenon("convert named.onnx named");
+  EXPECT_EQ(first.status, 0) << first;
+  const Outcome second = tenon("convert named named_again");
+  EXPECT_EQ(second.status, 0) << second;
+
+  for (const char* path : {"named", "named/named.onnx", "named_again", "named_again/named.onnx"}) {
+    EXPECT_EQ(names_of(path), want) << path;
+  }
+  EXPECT_TRUE(tenon("run named_again -i input.1=x.npy").prints("logits"));
+}
+
+// The name that was meant is looked for among names of about that length.
+TEST_F(ProgramCommands, AnswersAtOnceForTheNameOfAnOpThatIsVeryLong) {
+  const std::string name(100'000, 'a');
+  const Outcome outcome = tenon("ops " + name);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(outcome.says("`tenon ops` lists all")) << outcome;
+  EXPECT_LT(outcome.err.size(), 500u);
+  EXPECT_TRUE(tenon("ops sofmx").says("did you mean 'softmax'?"));
 }
 
 TEST_F(ProgramCommands, SaysWhatCannotBeConverted) {

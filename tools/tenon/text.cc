@@ -73,18 +73,29 @@ std::string bytes_text(uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-size_t edit_distance(std::string_view a, std::string_view b) {
+// Of the usual table of distances between prefixes, only the entries at most `most` off the
+// diagonal can matter.
+size_t edit_distance(std::string_view a, std::string_view b, size_t most) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
   std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = std::min(j, most + 1);
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
+    const size_t first = i > most ? i - most : 1, last = std::min(b.size(), i + most);
+    size_t diagonal = row[first - 1];
+    row[first - 1] = first == 1 ? std::min(i, most + 1) : most + 1;
+    for (size_t j = first; j <= last; ++j) {
       const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
       diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1, most + 1});
     }
   }
   return row.back();
+}
+
+std::string shortened(std::string_view text) {
+  constexpr size_t kMax = 60, kEnd = 20;
+  if (text.size() <= kMax) return std::string(text);
+  return fmt::format("{}...{}", text.substr(0, kMax - kEnd - 3), text.substr(text.size() - kEnd));
 }
 
 Progress::Progress(std::string what, size_t steps)

@@ -20,8 +20,12 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, size_t in
 // "1.5 GiB".
 std::string bytes_text(uint64_t bytes);
 
-// How many letters must be added, dropped or replaced to make one word of the other.
-size_t edit_distance(std::string_view a, std::string_view b);
+// How many letters must be added, dropped or replaced to make one word of the other; `most` + 1 if
+// it is more than `most`. Takes O(most * n) time for words of n letters.
+size_t edit_distance(std::string_view a, std::string_view b, size_t most);
+
+// What a user typed, for a message: the middle of a long text becomes "...".
+std::string shortened(std::string_view text);
 
 // A bar on the terminal, on standard error, which goes away at its end. Where that is no terminal,
 // and for what is done at once, nothing is printed.

@@ -57,6 +57,48 @@ TENON_API TENON_OWNED tenon_error* tenon_call(
     size_t n_inputs, tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs),
     size_t n_outputs);
 
+/* Sizes that an attribute takes from a tensor instead of from the attribute struct. */
+typedef struct tenon_size_argument {
+  /* The name of an attribute that holds a size or a list of sizes: "shape", "starts". */
+  tenon_string attribute;
+  /* int64: of one axis for a list of sizes, without axes for a single size. */
+  tenon_tensor* sizes;
+} tenon_size_argument;
+
+/**
+ * Calls an op with sizes that are computed: fill, iota, broadcast_to, reshape, slice, pad, split,
+ * the random ops and every other op with sizes among its attributes.
+ *
+ * In a traced function, sizes computed from tenon_shape() by add, sub, mul, floor_div, mod, neg,
+ * minimum, maximum, prod, concat, stack, indexing and constants stay symbolic: one trace serves all
+ * of them. The values of other int64 tensors are read when the function runs, which ends a segment
+ * and makes the host wait for the device. Outside of a trace the host reads the values at once.
+ *
+ * @param scope        As in tenon_call().
+ * @param op           As in tenon_call(), but no custom op.
+ * @param attrs        As in tenon_call(); the attributes that `sizes` names are ignored.
+ * @param sizes        `n_sizes` attributes and their values, each attribute at most once.
+ * @param n_sizes      How many; 0 makes it tenon_call().
+ * @param inputs       As in tenon_call().
+ * @param n_inputs     As in tenon_call().
+ * @param out_outputs  As in tenon_call().
+ * @param n_outputs    As in tenon_call().
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if the op has no size attribute of that name, an attribute is named
+ *     twice, or a value is not int64 or has the wrong number of axes.
+ *   - What tenon_call() returns.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_call_sized(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), uint32_t op,
+    const void* attrs TENON_BORROWED TENON_NULLABLE,
+    const tenon_size_argument* sizes TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_sizes),
+    size_t n_sizes, tenon_tensor* const* inputs TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_inputs),
+    size_t n_inputs, tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs),
+    size_t n_outputs);
+
 /**
  * Gives the number of an op by its name. Any thread.
  *

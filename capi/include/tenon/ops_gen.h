@@ -1190,6 +1190,8 @@ static inline TENON_OWNED tenon_error* tenon_div(tenon_scope* scope TENON_THREAD
  *
  *     y = floor(a / b)
  *
+ * The quotient is the exact one: a number over an infinity of the other sign gives -1. A float by
+ * zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the sign of a / b.
  * Integers by zero give 0. The derivative is 0 everywhere.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
@@ -1221,7 +1223,8 @@ static inline TENON_OWNED tenon_error* tenon_floor_div(
  *
  *     y = a - b * floor(a / b)
  *
- * Integers by zero give 0, floats NaN.
+ * Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a where their
+ * signs agree and b where they differ, as in NumPy. A zero has b's sign.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
@@ -2014,6 +2017,10 @@ static inline TENON_OWNED tenon_error* tenon_fma(tenon_scope* scope TENON_THREAD
  * The element of x where a condition holds, else that of y.
  *
  *     result = condition ? x : y
+ *
+ * The branch that is not taken receives the cotangent 0. If its derivative is infinite or NaN
+ * there, its gradient is NaN, since 0 times infinity is NaN. To avoid this, replace its input too
+ * where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of `where(c, exp(a), b)`.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param condition What to choose by. Dtype: bool.
@@ -3732,7 +3739,8 @@ static inline TENON_OWNED tenon_error* tenon_gather_nd(
  *
  * Where several updates meet, set keeps the last and the others reduce all of them with what is
  * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * The second derivative of mul is that of zeros left aside.
+ * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
+ * have the same bits on every device. The second derivative of mul is that of zeros left aside.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x What is there. Dtype: any.
@@ -3773,7 +3781,8 @@ static inline TENON_OWNED tenon_error* tenon_scatter_elements(
  *
  * Where several updates meet, set keeps the last and the others reduce all of them with what is
  * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * The second derivative of mul is that of zeros left aside.
+ * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
+ * have the same bits on every device. The second derivative of mul is that of zeros left aside.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x What is there. Dtype: any.
@@ -5073,7 +5082,8 @@ static inline TENON_OWNED tenon_error* tenon_all(tenon_scope* scope TENON_THREAD
  *
  *     y = sum((x[i] - mean(x))^2) / (n - correction)
  *
- * The divisor is never below 0. f16 and bf16 are computed in f32.
+ * The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does not
+ * overflow where the variance does not (l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
@@ -5132,7 +5142,9 @@ static inline TENON_OWNED tenon_error* tenon_logsumexp(
  *
  *     y = sqrt(sum(x[i]^2))
  *
- * At zero its derivative is 0. f16 and bf16 are computed in f32.
+ * At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither overflow nor
+ * vanish: they are those of x * s, and the root is divided by s, a power of two that is 1 where the
+ * sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
@@ -6013,6 +6025,8 @@ static inline TENON_OWNED tenon_error* tenon_resize_cubic(
  *     y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
  *
  * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
+ * of lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
@@ -6046,6 +6060,8 @@ static inline TENON_OWNED tenon_error* tenon_lp_pool(
  *     y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
  *
  * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
+ * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
+ * of lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then the spatial axes. Dtype: floating.
@@ -6173,7 +6189,8 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm(
  *     y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running =
  *         running * momentum + batch * (1 - momentum)
  *
- * Variances are those of the population. Half types are computed in float32.
+ * Variances are those of the population. Half types are computed in float32. The squares behind y
+ * and saved_inv_std neither overflow nor vanish (l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then any axes. Dtype: floating.
@@ -6234,7 +6251,8 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm_train(
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is that of the population. Half types are computed in float32. The squares neither
+ * overflow nor vanish (l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -6318,7 +6336,7 @@ static inline TENON_OWNED tenon_error* tenon_lrn(tenon_scope* scope TENON_THREAD
  *
  *     y = x / sqrt(mean(x^2) + epsilon) * scale
  *
- * Half types are computed in float32.
+ * Half types are computed in float32. The squares neither overflow nor vanish (l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -6431,7 +6449,8 @@ static inline TENON_OWNED tenon_error* tenon_instance_norm(
  *     y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
  *
  * A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above it
- * this is ONNX's LpNormalization with p = 2. Half types are computed in float32.
+ * this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No square and no
+ * length overflows on the way (l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -6463,7 +6482,7 @@ static inline TENON_OWNED tenon_error* tenon_l2_normalize(
  *     mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
  *
  * The variance is that of the population. Both are NaN for no elements. Half types are computed in
- * float32.
+ * float32. The sum of squares does not overflow where the variance does not (l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -6473,7 +6492,7 @@ static inline TENON_OWNED tenon_error* tenon_l2_normalize(
  * @param out_variance The variance for each place along the other axes. Dtype: that of x. NULL if
  *                     it is not wanted.
  *
- * Differentiable through its decomposition.
+ * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
@@ -7399,8 +7418,9 @@ static inline TENON_OWNED tenon_error* tenon_sparse_softmax_cross_entropy(
  *
  *     loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
  *
- * Without weight, all are 1. A target of ignore_index has the loss 0 and the weight 0, so the mean
- * is by what counted; of nothing it is NaN. Half types are summed in float32.
+ * Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm infinite. A
+ * target of ignore_index has the loss 0 and the weight 0, so the mean is by what counted; of
+ * nothing it is NaN. Half types are summed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
@@ -7508,7 +7528,8 @@ static inline TENON_OWNED tenon_error* tenon_kl_div(
  *
  *     y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
  *
- * A vector of length 0 has the similarity 0. Half types are computed in float32.
+ * A vector of length 0 has the similarity 0. Half types are computed in float32. No square and no
+ * length overflows on the way (l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a Vectors along axis. Dtype: floating.

@@ -222,9 +222,9 @@ typedef struct tenon_kernel {
 
   /* Makes a kernel ready for these dtypes, ranks, stride classes and attributes, or refuses:
    * returns NULL with *out_kernel NULL and, if it likes, a reason in *out_reason: static text that
-   * messages put behind the device's name, such as "has no room for such windows". An error is for
-   * what went wrong. Sizes are unknown unless the signature says SHAPED. The host keeps the kernel
-   * and launches it many times, so all that is slow belongs here. */
+   * messages put behind the device's name, such as "has no room for such windows". The reason "out
+   * of memory" is reported as that error, and later calls ask again. Sizes are unknown unless the
+   * signature says SHAPED. The host keeps a kernel for many launches: slow work belongs here. */
   tenon_error* (*prepare)(tenon_device_p* device, const tenon_kernel_request* request,
                           tenon_kernel_p** out_kernel TENON_OWNED, tenon_kernel_traits* out_traits,
                           tenon_string* out_reason TENON_BORROWED);

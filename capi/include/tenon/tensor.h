@@ -200,8 +200,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_size(const tenon_tensor* tensor,
                                                      int64_t* out_size);
 
 /**
- * Gives the sizes of all axes. Inside of a function it reads each of them, as tenon_tensor_size()
- * does.
+ * Gives the sizes of all axes, or an error where they cannot be read: tenon_tensor_size() for each.
  *
  * @param tensor     The tensor.
  * @param out_shape  Receives as many sizes as the rank, alive as long as the tensor; NULL if the
@@ -215,63 +214,61 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_size(const tenon_tensor* tensor,
  *
  * @since 0.1, unstable
  */
-TENON_API TENON_OWNED tenon_error* tenon_tensor_shape(
+TENON_API TENON_OWNED tenon_error* tenon_tensor_read_shape(
     const tenon_tensor* tensor, const int64_t** out_shape TENON_BORROWED TENON_COUNT(out_rank),
     size_t* out_rank TENON_NULLABLE);
 
 /**
- * Gives the strides, in elements. Strides describe the memory layout only. Inside of a function it
- * reads the sizes that they are made of, as tenon_tensor_size() does.
+ * Gives the sizes.
  *
- * @param tensor       The tensor.
- * @param out_strides  Receives as many strides as the rank, alive as long as the tensor; NULL if
- *                     the call fails.
- * @param out_rank     Receives the rank; 0 if the call fails. NULL if it is not needed.
+ * Inside of a function it reads each of them, as tenon_tensor_size() does. It cannot return an
+ * error: where a size cannot be read, it gives the size in the call that is traced, or 0 if there
+ * is none, and the call of the function fails with the error that tenon_tensor_size() gives. The
+ * size of a tensor that outlives its trace is 0 if it is unknown.
  *
- * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_strides` is NULL.
- *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
- *     signature or depends on data, or if the tensor's trace is not under way on this thread.
+ * @param tensor  The tensor.
+ *
+ * @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
  *
  * @since 0.1, unstable
  */
-TENON_API TENON_OWNED tenon_error* tenon_tensor_strides(
-    const tenon_tensor* tensor, const int64_t** out_strides TENON_BORROWED TENON_COUNT(out_rank),
-    size_t* out_rank TENON_NULLABLE);
+TENON_API TENON_BORROWED const int64_t* tenon_tensor_shape(const tenon_tensor* tensor);
 
 /**
- * Gives the number of elements. Inside of a function it reads each size, as tenon_tensor_size()
+ * Gives the strides, in elements. Strides describe the memory layout only. Inside of a function it
+ * reads the sizes, as tenon_tensor_shape() does, and gives row-major strides for them.
+ *
+ * @param tensor  The tensor.
+ *
+ * @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_BORROWED const int64_t* tenon_tensor_strides(const tenon_tensor* tensor);
+
+/**
+ * Gives the number of elements. Inside of a function it reads the sizes, as tenon_tensor_shape()
  * does.
  *
- * @param tensor     The tensor.
- * @param out_count  Receives the product of the sizes; 0 if the call fails.
+ * @param tensor  The tensor.
  *
- * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_count` is NULL.
- *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
- *     signature or depends on data, or if the tensor's trace is not under way on this thread.
+ * @return The product of the sizes; 0 if `tensor` is not a tensor.
  *
  * @since 0.1, unstable
  */
-TENON_API TENON_OWNED tenon_error* tenon_tensor_count(const tenon_tensor* tensor,
-                                                      int64_t* out_count);
+TENON_API int64_t tenon_tensor_count(const tenon_tensor* tensor);
 
 /**
- * Gives the bytes that a dense copy of the value takes. Inside of a function it reads each size, as
- * tenon_tensor_size() does.
+ * Gives the bytes that a dense copy of the value takes. Inside of a function it reads the sizes, as
+ * tenon_tensor_shape() does.
  *
- * @param tensor     The tensor.
- * @param out_bytes  Receives the number of elements times the size of one; 0 if the call fails.
+ * @param tensor  The tensor.
  *
- * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_bytes` is NULL.
- *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
- *     signature or depends on data, or if the tensor's trace is not under way on this thread.
+ * @return The number of elements times the size of one; 0 if `tensor` is not a tensor.
  *
  * @since 0.1, unstable
  */
-TENON_API TENON_OWNED tenon_error* tenon_tensor_bytes(const tenon_tensor* tensor,
-                                                      size_t* out_bytes);
+TENON_API size_t tenon_tensor_bytes(const tenon_tensor* tensor);
 
 /**
  * Gives the name of the device on which a tensor lies.

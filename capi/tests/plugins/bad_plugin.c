@@ -2,6 +2,10 @@
 
 #include <tenon/plugin.h>
 
+#if defined(BAD_signature) || defined(BAD_prepare) || defined(BAD_nulltext) || defined(BAD_custom)
+#define HAS_KERNELS
+#endif
+
 static const tenon_host* host;
 
 static tenon_error* create(const tenon_host* the_host, const tenon_instance_options* options,
@@ -25,7 +29,7 @@ static tenon_error* fail(const char* what) {
 static void destroy(tenon_instance_p* self) { (void)self; }
 static tenon_error* count_devices(tenon_instance_p* self, size_t* out_count) {
   (void)self;
-#if defined(BAD_devices) || defined(BAD_signature) || defined(BAD_prepare)
+#if defined(BAD_devices) || defined(HAS_KERNELS)
   *out_count = 1;
 #else
   *out_count = 0;
@@ -35,7 +39,7 @@ static tenon_error* count_devices(tenon_instance_p* self, size_t* out_count) {
 static tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
   (void)self;
   (void)index;
-#if defined(BAD_signature) || defined(BAD_prepare)
+#if defined(HAS_KERNELS)
   static int device;
   *out_device = (tenon_device_p*)&device;
   return NULL;
@@ -78,7 +82,7 @@ static void fill_calls(void) {
 #endif
 }
 
-#if defined(BAD_signature) || defined(BAD_prepare)
+#if defined(HAS_KERNELS)
 static tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
                             tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                             tenon_string* out_reason) {
@@ -93,6 +97,10 @@ static const tenon_kernel kernels[] = {
     {TENON_OP_copy, 0, TENON_STR("T->T T:any"), TENON_STR(""), prepare},
 #if defined(BAD_signature)
     {TENON_OP_add, 0, TENON_STR("f32,f23->f32"), TENON_STR(""), prepare},
+#elif defined(BAD_nulltext)
+    {TENON_OP_add, 0, {NULL, 12}, TENON_STR(""), prepare},
+#elif defined(BAD_custom)
+    {0x80000001u, 0, TENON_STR("f32,f32->f32"), TENON_STR(""), prepare},
 #else
     {TENON_OP_add, 0, TENON_STR("f32,f32->f32"), TENON_STR(""), NULL},
 #endif
@@ -140,7 +148,10 @@ TENON_EXPORT tenon_error* tenon_plugin_query_v1(const tenon_host* the_host,
   plugin.name = tenon_str("Bad name");
 #elif defined(BAD_kernels)
   plugin.n_kernels = 3;
-#elif defined(BAD_signature) || defined(BAD_prepare)
+#elif defined(BAD_count)
+  plugin.kernels = (const tenon_kernel*)(const void*)&plugin;
+  plugin.n_kernels = (size_t)1 << 40;
+#elif defined(HAS_KERNELS)
   plugin.kernels = kernels;
   plugin.n_kernels = 2;
 #endif

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "core/base/immortal.h"
+
 namespace tenon::onnx {
 namespace {
 
@@ -33,9 +35,9 @@ Table table_of(std::span<const Entry> entries) {
 }  // namespace
 
 Adapter find_adapter(std::string_view domain, std::string_view op) {
-  static const Table ops = table_of(kOps), training = table_of(kTrainingOps);
-  const Table* table = domain.empty()                         ? &ops
-                       : domain == "ai.onnx.preview.training" ? &training
+  static const Immortal<Table> ops = table_of(kOps), training = table_of(kTrainingOps);
+  const Table* table = domain.empty()                         ? &ops.get()
+                       : domain == "ai.onnx.preview.training" ? &training.get()
                                                               : nullptr;
   if (!table) return nullptr;
   const auto at = table->find(op);

@@ -84,7 +84,9 @@ void keep_proportions(Request& request, const Dims& x, const std::string& policy
   }
   for (size_t i = 0; i < request.sizes.size(); ++i) {
     const auto size = static_cast<double>(int64_t{x[static_cast<size_t>(request.axes[i])]});
-    request.sizes[i] = static_cast<int64_t>(std::floor(scale * size + 0.5));
+    const double rounded = std::floor(scale * size + 0.5);
+    require(rounded < 0x1p62, "{} with a scale of {} has no size", x, scale);
+    request.sizes[i] = static_cast<int64_t>(rounded);
   }
 }
 

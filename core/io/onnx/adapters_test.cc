@@ -208,22 +208,30 @@ TEST_F(OnnxAdapters, ResizeThatKeepsProportionsHasOneScale) {
 }
 
 TEST_F(OnnxAdapters, ExtremesOfNothingAreTheNumbersThatChangeNone) {
-  const auto reduced = [&](const char* op, const Tensor& x) {
-    return run_node(node(op, {"x", "axes"}, {"y"}, {int_attribute("keepdims", 0)}), {x}, 20,
-                    {int_tensor("axes", {1})});
+  constexpr uint64_t kOnnxInt8 = 3, kOnnxUint64 = 13;
+  const auto reduced = [&](const char* op, const Tensor& x, uint64_t element) {
+    const WireWriter reduce = node(op, {"x", "axes"}, {"y"}, {int_attribute("keepdims", 0)});
+    return run(model(graph({.nodes = {reduce},
+                            .initializers = {int_tensor("axes", {1})},
+                            .inputs = {value_info("x", element)},
+                            .outputs = {value_info("y", element)}}),
+                     20),
+               {x});
   };
   const Tensor x = fill(number(0), Dims{2, 0, 1}, DType::kF32);
 
-  EXPECT_TENSOR(reduced("ReduceMax", x), f32({2, 1}, {-INFINITY, -INFINITY}));
-  EXPECT_TENSOR(reduced("ReduceMin", x), f32({2, 1}, {INFINITY, INFINITY}));
-  const auto extremes = [&](DType dtype) {
+  EXPECT_TENSOR(reduced("ReduceMax", x, kOnnxFloat), f32({2, 1}, {-INFINITY, -INFINITY}));
+  EXPECT_TENSOR(reduced("ReduceMin", x, kOnnxFloat), f32({2, 1}, {INFINITY, INFINITY}));
+  const auto extremes = [&](DType dtype, uint64_t element) {
     const Tensor none = cast(x, dtype);
-    const Tensor both[] = {reduced("ReduceMax", none), reduced("ReduceMin", none)};
+    const Tensor both[] = {reduced("ReduceMax", none, element),
+                           reduced("ReduceMin", none, element)};
     return values_of(concat(both, 1));
   };
-  EXPECT_EQ(extremes(DType::kI8), (std::vector<double>{-128, 127, -128, 127}));
-  EXPECT_EQ(extremes(DType::kI64), (std::vector<double>{-0x1p63, 0x1p63, -0x1p63, 0x1p63}));
-  EXPECT_EQ(extremes(DType::kU64), (std::vector<double>{0, 0x1p64, 0, 0x1p64}));
+  EXPECT_EQ(extremes(DType::kI8, kOnnxInt8), (std::vector<double>{-128, 127, -128, 127}));
+  EXPECT_EQ(extremes(DType::kI64, kOnnxInt64),
+            (std::vector<double>{-0x1p63, 0x1p63, -0x1p63, 0x1p63}));
+  EXPECT_EQ(extremes(DType::kU64, kOnnxUint64), (std::vector<double>{0, 0x1p64, 0, 0x1p64}));
 }
 
 TEST_F(OnnxAdapters, UnsqueezeRefusesAnAxisTwiceOfConstantsToo) {

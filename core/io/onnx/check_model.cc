@@ -1,6 +1,7 @@
 // Whether a model is one: each value is made once, before it is read, and is what it is declared to
 // be as far as the file itself tells; its functions end.
 
+#include <algorithm>
 #include <set>
 #include <unordered_set>
 
@@ -85,13 +86,23 @@ void each_call(const Graph& graph, const Visit& visit) {
   }
 }
 
-// Functions that call others, to no great depth and never in a circle. How many nodes a model has
-// when every call is written out is bounded: functions that call the one below twice double it each
-// time.
+// Functions that call others, to no great depth and never in a circle.
+//
+// A traced node takes some kilobytes, and functions that call the one below twice double the nodes
+// each time: few bytes of a file could ask for all memory. So the nodes that a model has when every
+// call is written out are bounded before any is: by kMaxNodes, and by what the file itself holds.
 class Calls {
  public:
   explicit Calls(const Model& model)
-      : model_(model), states_(model.functions.size()), written_(model.functions.size()) {}
+      : model_(model), states_(model.functions.size()), written_(model.functions.size()) {
+    size_t n_nodes = 0;
+    const auto count = [&](const Graph& graph) {
+      each_call(graph, [&](const Node&) { ++n_nodes; });
+    };
+    count(model.graph);
+    for (const ModelFunction& function : model.functions) count(function.graph);
+    max_nodes_ = std::min(kMaxNodes, kMaxFree + kMaxForEach * n_nodes);
+  }
 
   void check() {
     for (size_t i = 0; i < model_.functions.size(); ++i) written_out(i, 0);
@@ -100,7 +111,8 @@ class Calls {
 
  private:
   static constexpr size_t kDeepest = 64;
-  static constexpr size_t kMostNodes = size_t{1} << 21;
+  // In any case; without regard to the file's size; and for each node of the file.
+  static constexpr size_t kMaxNodes = size_t{1} << 21, kMaxFree = size_t{1} << 15, kMaxForEach = 64;
   enum class State : uint8_t { kNew, kUnderWay, kDone };
   // What becomes of a graph: how many nodes, and calls in calls.
   struct Written {
@@ -132,9 +144,9 @@ class Calls {
       }
       all.nodes += one.nodes;
       all.calls = std::max(all.calls, one.calls);
-      require_code(all.nodes <= kMostNodes, Code::kDataLoss,
+      require_code(all.nodes <= max_nodes_, Code::kDataLoss,
                    "the model has more than {} nodes where its functions are written out",
-                   kMostNodes);
+                   max_nodes_);
     });
     return all;
   }
@@ -147,6 +159,7 @@ class Calls {
   const Model& model_;
   std::vector<State> states_;
   std::vector<Written> written_;
+  size_t max_nodes_;
 };
 
 // Initialisers whose type is declared as well.

@@ -1,14 +1,12 @@
 #include "core/io/onnx/describe.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/json.h"
 #include "core/io/onnx/run.h"
 
 namespace tenon::onnx {
 namespace {
-
-using Json = nlohmann::json;
 
 Json describe(const std::vector<ValueInfo>& values) {
   Json list = Json::array();

@@ -5,17 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
 #include "core/trace/tracer.h"
 
 namespace tenon::onnx {
 namespace {
-
-using Json = nlohmann::json;
 
 // Attributes by name. Numbers that JSON lacks, and sizes that are formulas, are text.
 class AttrsAsJson final : public AttrVisitor {
@@ -191,7 +189,7 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
     if (at.w.body().is_function) throw;  // Around it, it may be known.
     cannot(at, node, fmt::format("the size {} is no size of an argument", size.text));
   } catch (const Error& error) {
-    if (error.code() == Code::kCancelled) throw;
+    if (error.is_transient()) throw;
     cannot(at, node, error.what());
   }
 }

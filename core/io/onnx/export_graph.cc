@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/export_code.h"
 #include "core/trace/slice.h"
@@ -70,9 +71,10 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
 
   // Inputs: arguments first, so that they have the names that they are given by.
   CodeWriter::Values values(graph->n_slots());
+  size_t argument = 0;
   for (const tenon::Node* node : graph->inputs()) {
     if (node->role != InputRole::kArgument) continue;
-    const std::string input = body.names.fresh(node->names[0]);
+    const std::string input = body.names.fresh(trace.argument_name(argument++));
     model.inputs.push_back(input);
     model.graph.inputs.push_back(declare(input, node->types[0]));
     body.learn(input, node->types[0]);
@@ -113,9 +115,16 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
   const size_t n_states = trace.states().size(), n_outputs = graph->outputs().size() - n_states;
   std::vector<Value> wanted(graph->outputs().begin() + static_cast<ptrdiff_t>(n_states),
                             graph->outputs().end());
+  // An output that is an input keeps the input's name if the two were called alike.
+  std::vector<bool> is_passed_on(n_outputs, false);
   for (size_t i = 0; i < n_outputs; ++i) {
-    model.outputs.push_back(
-        body.names.fresh(n_outputs == 1 ? "output" : "output_" + std::to_string(i)));
+    const std::string given = trace.output_name(i);
+    const bool is_input = wanted[i].node->kind == NodeKind::kInput;
+    is_passed_on[i] = is_input && !given.empty() && values[wanted[i].slot()] == given &&
+                      !contains(model.outputs, given);
+    const std::string usual = n_outputs == 1 ? "output" : "output_" + std::to_string(i);
+    model.outputs.push_back(is_passed_on[i] ? given
+                                            : body.names.fresh(given.empty() ? usual : given));
   }
   Texts outputs = model.outputs;
   std::vector<Value> tokens;  // Behind which effects stand.
@@ -129,7 +138,8 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
   wanted.insert(wanted.end(), tokens.begin(), tokens.end());
   const Texts found = code.write(w, *graph, std::move(values), wanted);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    w.node_for("Identity", {found[i]}, {outputs[i]});
+    const bool is_there = i < n_outputs && is_passed_on[i];
+    if (!is_there) w.node_for("Identity", {found[i]}, {outputs[i]});
     model.graph.outputs.push_back(declare(outputs[i], wanted[i].type()));
   }
   model.graph.nodes.insert(model.graph.nodes.begin(), body.first.begin(), body.first.end());

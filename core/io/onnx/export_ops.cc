@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/immortal.h"
 #include "core/base/search.h"
 #include "core/ops/formulas.h"
 
@@ -358,7 +359,8 @@ std::string choose(NodeWriter& w, DType dtype, const std::string& condition, con
 }
 
 const OpForm* find_form(const OpDef& op) {
-  static const FormTable forms = table();
+  static const Immortal<FormTable> made = table();
+  const FormTable& forms = made;
   const auto at = forms.find(op.name);
   if (at == forms.end()) return nullptr;
   return &at->second;

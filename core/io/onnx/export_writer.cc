@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/search.h"
 
 namespace tenon::onnx {
 
 void Unsayable::add(std::string what) {
-  if (!contains(all_, what)) all_.push_back(std::move(what));
+  if (known_.insert(what).second) all_.push_back(std::move(what));
 }
 
 void Unsayable::fail(std::string_view path) const {

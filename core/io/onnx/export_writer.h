@@ -27,6 +27,7 @@ class Unsayable {
 
  private:
   std::vector<std::string> all_;  // Each once.
+  std::set<std::string> known_;
 };
 
 // A size that no value at hand tells.

@@ -87,14 +87,10 @@ std::optional<Known> known_elements(const TensorData& data) {
   return fits ? std::optional(known) : std::nullopt;
 }
 
-Tensor tensor_of(const Known& known) {
+namespace {
+
+Tensor uploaded(const Known& known) {
   Scope& scope = current_scope();
-  if (!are_numbers(known)) {
-    const Tensor x = cast(sizes_tensor(known.values), known.dtype);
-    const bool are_whole = known.divisors.empty();
-    return reshape(are_whole ? x : x / cast(sizes_tensor(known.divisors), known.dtype),
-                   known.shape);
-  }
   const auto host = [&](DType dtype, const void* data) {
     return from_host(scope, scope.device(), TensorType(dtype, known.shape), data);
   };
@@ -118,6 +114,21 @@ Tensor tensor_of(const Known& known) {
   const std::vector<int32_t> narrow(values, values + known.size());
   const Tensor x = host(DType::kI32, narrow.data());
   return known.dtype == DType::kI32 ? x : cast(x, known.dtype);
+}
+
+}  // namespace
+
+Tensor tensor_of(const Known& known) {
+  if (are_numbers(known)) {
+    if (known.upload.tensor) return known.upload.tensor;
+    const Tensor x = uploaded(known);
+    // What a cast gives is a value of the trace, which may be that of a branch alone.
+    if (!x->storage->traced) known.upload.tensor = x;
+    return x;
+  }
+  const Tensor x = cast(sizes_tensor(known.values), known.dtype);
+  const bool are_whole = known.divisors.empty();
+  return reshape(are_whole ? x : x / cast(sizes_tensor(known.divisors), known.dtype), known.shape);
 }
 
 }  // namespace tenon::onnx

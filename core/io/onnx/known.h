@@ -22,6 +22,17 @@ struct Known {
   Sizes values;
   Sizes divisors;  // Of floating elements; positive.
 
+  // The tensor of these elements once there is one, if they are numbers. Copies have none, since
+  // they are made to be changed.
+  struct Upload {
+    Upload() = default;
+    Upload(const Upload&) {}
+    Upload& operator=(const Upload&) { return *this; }
+
+    Tensor tensor;
+  };
+  mutable Upload upload = {};
+
   size_t size() const { return values.size(); }
 };
 
@@ -38,8 +49,10 @@ struct ModelValue {
   std::shared_ptr<const Known> known;
 };
 
-// Beyond, elements are a tensor's alone.
+// Beyond, elements are a tensor's alone. The second bounds the elements of all results of one run
+// together, but for those of at most kAlwaysKnown elements: a node of 20 bytes may give 1,024.
 inline constexpr int64_t kMostKnown = 1024;
+inline constexpr size_t kMaxKnownOfRun = size_t{1} << 21, kAlwaysKnown = 16;
 
 // The elements of a tensor in a file; none of too many, or of what is no number.
 std::optional<Known> known_elements(const TensorData& data);

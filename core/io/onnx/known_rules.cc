@@ -472,7 +472,8 @@ std::optional<Known> known_result(const NodeCall& n) {
   Result result;
   try {
     result = rule->second(n);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.is_transient()) throw;
     return std::nullopt;  // What is wrong, the op itself tells best.
   }
   if (result) n.require_all_known();

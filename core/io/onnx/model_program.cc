@@ -1,21 +1,20 @@
 #include "core/io/onnx/model_program.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/json.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/describe.h"
 #include "core/io/onnx/external_data.h"
 #include "core/io/onnx/run.h"
 #include "core/io/static_json.h"
+#include "core/io/strict_json.h"
 
 namespace tenon::onnx {
 namespace {
-
-using Json = nlohmann::json;
 
 // ---- what the initialisers of a graph are for
 
@@ -245,10 +244,11 @@ class Loader {
   }
 
   // Graphs inside of others may use one name for different values.
-  std::string free_name(const std::string& prefix, const std::string& name) const {
+  std::string free_name(const std::string& prefix, const std::string& name) {
     if (!variables_.find(name)) return name;
     std::string free = prefix + name;
-    for (size_t i = 1; variables_.find(free); ++i) free = prefix + name + "_" + std::to_string(i);
+    size_t& n = n_named_[free];  // Many of one name do not try the same numbers.
+    while (variables_.find(free)) free = prefix + name + "_" + std::to_string(++n);
     return free;
   }
 
@@ -278,6 +278,7 @@ class Loader {
   ModelFolder folder_;
   Kept& kept_;
   std::unordered_set<const TensorData*> constants_;  // That were nodes.
+  std::unordered_map<std::string, size_t> n_named_;
 };
 
 // ---- inputs and outputs
@@ -386,8 +387,11 @@ struct Interface {
 };
 
 FunctionOptions options_for(std::span<const ValueInfo* const> values,
-                            const std::vector<InputSpec>& inputs) {
+                            const std::vector<InputSpec>& inputs,
+                            const std::vector<std::string>& outputs) {
   FunctionOptions options;
+  for (const InputSpec& input : inputs) options.input_names.push_back(input.name);
+  options.output_names = outputs;
   options.may_run_eagerly = true;
   options.has_signature = true;
   for (const ValueInfo* value : values) {
@@ -450,7 +454,7 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
     signature.outputs.push_back(output->name);
     signature.output_specs.push_back(spec_of(*output));
   }
-  FunctionOptions options = options_for(interface.inputs, signature.inputs);
+  FunctionOptions options = options_for(interface.inputs, signature.inputs, signature.outputs);
   if (source.saved) options.defaults = source.saved->defaults;
   signature.description = describe_signature(*signature.statics, interface, kept->model);
   Loader(scope, variables, source, *kept).load();
@@ -467,7 +471,7 @@ Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions, const Varia
   for (const ProgramFunction& function : functions) {
     Json signatures = Json::array();
     for (const ProgramSignature& each : function.signatures) {
-      signatures.push_back(Json::parse(each.description));
+      signatures.push_back(parse_strict_json(each.description, 8 + kDeepestStatic, function.name));
     }
     described["functions"].push_back({{"name", function.name},
                                       {"defaults", json_of_statics(function.function->defaults())},

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/strict_json.h"
 #include "core/ops/formulas.h"
@@ -13,8 +14,6 @@
 
 namespace tenon::onnx {
 namespace {
-
-using Json = nlohmann::json;
 
 const AttrField* find(const AttrsType& type, std::string_view name) {
   for (const AttrField& field : type.all()) {
@@ -35,7 +34,7 @@ std::optional<AttrValue> real(const Json& value) {
 
 std::optional<AttrValue> dtype(const Json& value) {
   if (!value.is_string()) return std::nullopt;
-  const auto& name = value.get_ref<const std::string&>();
+  const auto& name = value.text();
   const DType found = dtype_from_name(name);
   const bool is_known = found != DType::kNone || name == name_of(DType::kNone);
   return is_known ? std::optional<AttrValue>(found) : std::nullopt;
@@ -70,7 +69,7 @@ std::optional<AttrValue> value_for(const AttrField& field, const Json& value) {
       return integers(value);
     case AttrKind::kText:
     case AttrKind::kEnum:
-      return value.is_string() ? std::optional<AttrValue>(value.get<std::string>()) : std::nullopt;
+      return value.is_string() ? std::optional<AttrValue>(value.text()) : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -107,7 +106,7 @@ std::optional<OwnOp> own_op(const ModelFunction& function) {
   for (const char* key : {"op", "attributes", "inputs", "outputs"}) {
     if (!text.contains(key)) return std::nullopt;
   }
-  const OpDef* op = text["op"].is_string() ? find_own(text["op"].get<std::string>()) : nullptr;
+  const OpDef* op = text["op"].is_string() ? find_own(text["op"].text()) : nullptr;
   const auto inputs = places(text["inputs"], kMostPlaces);
   const auto outputs = places(text["outputs"], kMostPlaces);
   const bool passes_on = op && is_effect(*op) && outputs && outputs->empty();
@@ -152,7 +151,8 @@ OwnOps own_ops_of(const Model& model) {
     if (function.domain != "tenon" || function.doc.empty()) continue;
     try {
       if (auto op = own_op(function)) all.emplace(&function, std::move(*op));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.is_transient()) throw;
       // Its text is for people, or of another version.
     }
   }

@@ -96,6 +96,7 @@ struct Common {
   const RunSettings& settings;
   std::span<const OperatorSet> operator_sets;
   const GivenAttributes* given = nullptr;  // Of the function; NULL for none.
+  size_t* n_known;                         // How many elements of results were known so far.
 };
 
 // The values of one graph, each as long as somebody will read it.
@@ -203,6 +204,10 @@ class Run {
 
   ModelValues call_op(const NodeCall& call) const {
     std::optional<Known> known = is_traced_ ? known_result(call) : std::nullopt;
+    if (known && known->size() > kAlwaysKnown) {
+      *all_.n_known += known->size();
+      if (*all_.n_known > kMaxKnownOfRun) known.reset();
+    }
     if (known && !is_floating(known->dtype)) return {ModelValue(Tensor(), std::move(*known))};
     Tensors tensors;
     const Node& node = call.node();
@@ -248,7 +253,7 @@ class Run {
                  "the function takes {} inputs, but got {}", function.graph.inputs.size(),
                  inputs.size());
     inputs.resize(function.graph.inputs.size());
-    const Common inside = {all_.model, all_.settings, function.operator_sets, &given};
+    const Common inside = {all_.model, all_.settings, function.operator_sets, &given, all_.n_known};
     return Run(inside, function.graph)(inputs);
   }
 
@@ -326,7 +331,8 @@ std::vector<UnknownOp> unknown_ops(const Model& model) {
 }
 
 Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& settings) {
-  const Common all = {model, settings, model.operator_sets};
+  size_t n_known = 0;
+  const Common all = {model, settings, model.operator_sets, nullptr, &n_known};
   Tensors outputs;
   for (const ModelValue& y : Run(all, model.graph)(ModelValues(inputs.begin(), inputs.end()))) {
     outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));

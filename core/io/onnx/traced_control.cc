@@ -35,8 +35,7 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
   Scope& scope = current_scope();
   const auto run = [&](const Graph& graph) { return n.run(graph, TensorSpan()); };
   const auto why = [&](const char* branch, const Error& error) {
-    const bool is_told = error.code() == Code::kCancelled || error.code() == Code::kOutOfMemory;
-    if (is_told) throw error;
+    if (error.is_transient()) throw error;
     return "the " + std::string(branch) + " of the model does not fit such inputs: " + error.what();
   };
   TensorTypes types;

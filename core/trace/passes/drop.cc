@@ -2,7 +2,10 @@
 //
 // A call that would fail fails no more: the one way in which code that is traced may do otherwise
 // than the same code eager.
+//
+// Takes O(n) time for n nodes.
 
+#include "core/base/work_steps.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
 
@@ -18,6 +21,7 @@ std::shared_ptr<Graph> drop_dead(Scope&, const Graph& graph, Tensors& constants)
     return false;
   };
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+    count_steps(1 + node->inputs.size());
     if (!is_needed(*node)) continue;
     for (const Value& x : node->inputs) {
       if (x) needed[x.slot()] = true;

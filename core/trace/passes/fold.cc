@@ -1,5 +1,15 @@
 // fold: what depends on inline scalars and sizes alone is computed now, where it would run, and
 // kept. Large results are not: to make them again costs less than to have them all the time.
+//
+// What a few bytes of a model ask for may be more than a machine has, so all is bounded before it
+// is computed: each result by kMaxBytes, the results of one graph together by kMaxAllBytes, and,
+// where a composite may need more than its result, its attributes by kMaxGrowth. A call beyond
+// these bounds stays as it is, and runs when the function does.
+//
+// Takes O(n) time for n nodes, beside the calls.
+
+#include <algorithm>
+#include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/base/search.h"
@@ -12,7 +22,38 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostBytes = 16 * 1024;
+constexpr int64_t kMaxBytes = 16 * 1024;
+constexpr int64_t kMaxAllBytes = 64 * 1024 * 1024;
+constexpr int64_t kMaxGrowth = 1 << 20;
+
+// Multiplies what integers among attributes ask for: padding, repetitions, sizes of windows.
+class Growth final : public AttrVisitor {
+ public:
+  bool is_bounded() const { return growth_ <= kMaxGrowth; }
+
+  void on_int(std::string_view, int64_t value) override { add(value); }
+  void on_ints(std::string_view, std::span<const int64_t> values) override {
+    for (const int64_t value : values) add(value);
+  }
+  void on_float(std::string_view, double) override {}
+  void on_bool(std::string_view, bool) override {}
+  void on_dtype(std::string_view, DType) override {}
+  void on_enum(std::string_view, int32_t, const EnumInfo&) override {}
+  void on_string(std::string_view, std::string_view) override {}
+
+ private:
+  void add(int64_t value) {
+    const bool is_large = value > kMaxGrowth || value < -kMaxGrowth;
+    const int64_t size = is_large ? kMaxGrowth + 1 : std::max<int64_t>(std::abs(value), 1);
+    growth_ = std::min(growth_ * size, kMaxGrowth + 1);
+  }
+
+  int64_t growth_ = 1;
+};
+
+int64_t bytes_of(const TensorType& type) {
+  return int64_t{count(type.shape)} * static_cast<int64_t>(size_of(type.dtype));
+}
 
 class Folder {
  public:
@@ -42,11 +83,18 @@ class Folder {
     }
     for (const TensorType& type : node.types) {
       if (type.lists || type.weak || !known(type.shape)) return false;
-      if (int64_t{count(type.shape)} * static_cast<int64_t>(size_of(type.dtype)) > kMostBytes) {
-        return false;
-      }
+      if (bytes_of(type) > kMaxBytes || bytes_ + bytes_of(type) > kMaxAllBytes) return false;
     }
-    return !has_regions(*node.op) && !has_formulas(node.attrs.view()) && !may_report_late(node);
+    return !has_regions(*node.op) && !has_formulas(node.attrs.view()) && !may_report_late(node) &&
+           !may_need_much(node);
+  }
+
+  // Whether the parts of a composite may be larger than what it takes and gives.
+  static bool may_need_much(const Node& node) {
+    if (!node.op->decompose || node.attrs.view().empty()) return false;
+    Growth growth;
+    node.op->attrs->visit(node.attrs.view().data, growth);
+    return !growth.is_bounded();
   }
 
   // Whether a kernel may find an index wrong, and the device says so only later: the function would
@@ -67,12 +115,14 @@ class Folder {
       const Scope::OnDevice on(scope_, *node.device);
       const Scope::Apart apart(scope_);
       found = apply(scope_, *node.op, node.attrs.view(), inputs);
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.is_transient()) throw;
       return;  // It fails where it stands, if it is needed.
     }
     Values instead;
     for (uint32_t i = 0; i < found.size(); ++i) {
       values_[node.first_slot + i] = found[i];
+      bytes_ += bytes_of(node.types[i]);
       instead.push_back(
           copy_.graph().add_input(node.types[i], InputRole::kCapture, "", *node.device));
       constants_.push_back(found[i]);
@@ -84,6 +134,7 @@ class Folder {
   const Graph& graph_;
   Tensors& constants_;
   Rewriter copy_;
+  int64_t bytes_ = 0;           // Of what was folded.
   std::vector<Tensor> values_;  // Of what is known, by the slots of the old graph.
 };
 

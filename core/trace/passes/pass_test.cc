@@ -2,6 +2,7 @@
 
 #include "core/trace/passes/pass.h"
 
+#include "core/base/work_steps.h"
 #include "core/testing/graph_text.h"
 #include "core/trace/region.h"
 
@@ -68,17 +69,32 @@ TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
   expect_error("G6: output 0", [](Graph& g, Node&) { g.set_outputs({Value()}); });
 }
 
+constexpr const char* kBranch =
+    "(p: bool[], x: f32[2]) { y = branch(p, x) do (a: f32[2]) { return neg(a) } "
+    "do (a: f32[2]) { b = exp(a) return b } return y }";
+
 TEST_F(Passes, VerifyLooksIntoLoopsAndBranches) {
-  const std::unique_ptr<Graph> graph =
-      parse_graph(scope(),
-                  "(p: bool[], x: f32[2]) { y = branch(p, x) do (a: f32[2]) { return neg(a) } "
-                  "do (a: f32[2]) { b = exp(a) return b } return y }");
+  const std::unique_ptr<Graph> graph = parse_graph(scope(), kBranch);
   const SizeTable::Use use(graph->sizes());
-  verify(scope(), *graph, constants);
   const auto& attrs = region_attrs(graph->nodes().back().attrs.view());
   auto& inside = const_cast<Graph&>(attrs.regions[1]->graph());
   inside.nodes().back().types[0].dtype = DType::kF16;
   EXPECT_ERROR(verify(scope(), *graph, constants), Code::kInternal, "G5 at b, which calls exp");
+}
+
+// A region does not change, and code nested n deep would be looked at n times.
+TEST_F(Passes, VerifyLooksIntoARegionOnce) {
+  const std::unique_ptr<Graph> graph = parse_graph(scope(), kBranch);
+  const SizeTable::Use use(graph->sizes());
+  const WorkSteps first;
+  verify(scope(), *graph, constants);
+  const uint64_t n_first = first.count();
+
+  const WorkSteps again;
+  verify(scope(), *graph, constants);
+
+  EXPECT_TRUE(region_attrs(graph->nodes().back().attrs.view()).regions[0]->is_verified());
+  EXPECT_LT(again.count(), n_first);
 }
 
 TEST_F(Passes, DropLeavesWhatOutputsNeed) {
@@ -151,6 +167,63 @@ TEST_F(Passes, FoldComputesWhatDependsOnNothing) {
 TEST_F(Passes, FoldLeavesWhatIsLargeOrFails) {
   expect_unchanged("fold", "() { a = fill(2.0, shape=[1000000]) return a }");
   expect_unchanged("fold", "(n: f32[n]) { a = fill(2.0, shape=[n]) b = add(a, n) return b }");
+}
+
+// ---- how work grows
+
+// The steps of a pass for a graph of n calls in a row, some of them equal, constant or dead.
+uint64_t steps_of(Scope& scope, std::string_view pass, size_t n) {
+  std::string text = "(x: f32[2]) { v_0 = exp(x)";
+  for (size_t i = 1; i <= n; ++i) {
+    const std::string number = std::to_string(i), before = std::to_string(i - 1);
+    text += " v_" + number + " = add(v_" + before + ", x)";
+    text += " dead_" + number + " = exp(x)";
+    text += " c_" + number + " = fill(" + number + ".0, shape=[2], dtype=f32)";
+  }
+  const std::unique_ptr<Graph> graph =
+      parse_graph(scope, text + " return v_" + std::to_string(n) + " }");
+  const SizeTable::Use use(graph->sizes());
+  Tensors constants;
+  const WorkSteps steps;
+  passes()[find_pass(pass)].run(scope, *graph, constants);
+  return steps.count();
+}
+
+TEST_F(Passes, TakeStepsInProportionToTheNodes) {
+  for (const Pass& pass : passes()) {
+    if (!pass.run) continue;
+    SCOPED_TRACE(pass.name);
+    const uint64_t small = steps_of(scope(), pass.name, 100);
+    const uint64_t large = steps_of(scope(), pass.name, 1000);
+    EXPECT_GT(small, 100u);
+    EXPECT_LT(large, 11 * small);
+  }
+}
+
+// Each result is small, but there is no end of them.
+TEST_F(Passes, FoldKeepsNoMoreThanItsBound) {
+  const auto n_folded = [&](size_t n) {
+    std::string text = "(x: f32[4096]) { v_0 = exp(x)";
+    for (size_t i = 1; i <= n; ++i) {
+      const std::string number = std::to_string(i), before = std::to_string(i - 1);
+      text += " c_" + number + " = fill(" + number + ".0, shape=[4096], dtype=f32)";
+      text += " v_" + number + " = add(v_" + before + ", c_" + number + ")";
+    }
+    run({"fold"}, text + " return v_" + std::to_string(n) + " }");
+    return constants.size();
+  };
+
+  EXPECT_EQ(n_folded(100), 100u);
+  EXPECT_EQ(n_folded(5000), 4096u);  // 64 MiB.
+}
+
+// What a composite needs on the way may be far larger than its result.
+TEST_F(Passes, FoldLeavesCompositesThatMayGrow) {
+  expect({"fold", "drop"},
+         "() { c = fill(1.0, shape=[1,1,1]) y = lp_pool(c, kernel_shape=[2000001], "
+         "pads=[1000000,1000000]) return y }",
+         "(c: capture f32[1,1,1]) { y = lp_pool(c, kernel_shape=[2000001], "
+         "pads=[1000000,1000000]) return y }");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/trace/passes/rewriter.h"
 
+#include "core/base/work_steps.h"
+
 namespace tenon {
 
 Rewriter::Rewriter(const Graph& from, std::span<const Node* const> inputs)
@@ -13,6 +15,7 @@ Rewriter::Rewriter(const Graph& from, std::span<const Node* const> inputs)
 Value Rewriter::operator()(const Value& old) const { return old ? now_[old.slot()] : Value(); }
 
 Values Rewriter::inputs_of(const Node& node) const {
+  count_steps(1 + node.inputs.size());
   Values inputs;
   for (const Value& x : node.inputs) inputs.push_back((*this)(x));
   return inputs;

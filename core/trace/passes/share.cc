@@ -1,9 +1,12 @@
 // share: calls of one op with the same attributes, of the same values, on the same device, are one.
 // What is drawn or stored, and the order of effects, are values that calls take and give.
+//
+// Takes O(n) time for n nodes, as hashes go.
 
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/base/work_steps.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
 
@@ -47,8 +50,10 @@ std::shared_ptr<Graph> share_equal(Scope&, const Graph& graph, Tensors&) {
     Values inputs = copy.inputs_of(node);
     const uint64_t hash = hash_of(node, inputs);
     const auto [first, last] = all.equal_range(hash);
-    const auto at = std::find_if(
-        first, last, [&](const auto& entry) { return is_same(node, inputs, entry.second); });
+    const auto at = std::find_if(first, last, [&](const auto& entry) {
+      count_steps();
+      return is_same(node, inputs, entry.second);
+    });
     if (at == last) {
       all.emplace(hash, Seen{&node, &copy.copy(node, std::move(inputs))});
       continue;

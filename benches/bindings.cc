@@ -1,0 +1,65 @@
+// What the C++ binding adds to a call of the C ABI. `./dev bench bindings` runs this, and then the
+// same work from Rust with criterion and from Java with JMH; benches/bindings/run.py puts the
+// figures together. Prints a line for each work, with the medians of its measurements and of their
+// differences:
+//
+//   pair WORK cpp C_NANOSECONDS CPP_NANOSECONDS DIFFERENCE
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "benches/bindings/calls.h"
+
+namespace {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+using Calls = int64_t (*)(int64_t repetitions);
+
+struct Work {
+  const char* name;
+  Calls c, cpp;
+  int64_t batch;
+  std::vector<double> c_times = {}, cpp_times = {}, differences = {};
+
+  // Takes turns, so that both meet the same machine.
+  void measure(benchmark::State& state) {
+    for (auto _ : state) {
+      const auto per_call = [&](Calls calls) {
+        return static_cast<double>(calls(batch)) / static_cast<double>(batch);
+      };
+      c_times.push_back(per_call(c));
+      cpp_times.push_back(per_call(cpp));
+      differences.push_back(cpp_times.back() - c_times.back());
+    }
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Work works[] = {
+      {"eager_add", bench_c_eager_add, bench_cpp_eager_add, kBenchBatch},
+      {"recorded_add", bench_c_recorded_add, bench_cpp_recorded_add, kBenchBatch},
+      {"function_call", bench_c_function_call, bench_cpp_function_call, kBenchBatch},
+      {"training_step", bench_c_training_step, bench_cpp_training_step, 1},
+  };
+  for (Work& work : works) {
+    work.c(work.batch), work.cpp(work.batch);  // What happens once, such as tracing.
+    benchmark::RegisterBenchmark(work.name, [&work](auto& state) { work.measure(state); });
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  for (const Work& work : works) {
+    if (work.c_times.empty()) continue;
+    std::printf("pair %s cpp %.2f %.2f %.2f\n", work.name, median(work.c_times),
+                median(work.cpp_times), median(work.differences));
+  }
+}

@@ -1,0 +1,40 @@
+# Runs first in `cmake --install`: says what to do where only a part was built, by `./dev demo` for
+# example.  tenon_install_program and tenon_add_plugin list what must be there.
+
+install(CODE "set(tenon_installed_files \"${PROJECT_BINARY_DIR}/installed_files.txt\")
+set(tenon_build \"${PROJECT_BINARY_DIR}\")" ALL_COMPONENTS)
+install(
+  CODE [[
+if(EXISTS "${tenon_installed_files}")
+  file(STRINGS "${tenon_installed_files}" files)
+  set(missing)
+  foreach(file IN LISTS files)
+    if(NOT EXISTS "${file}")
+      cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${tenon_build}")
+      list(APPEND missing "${file}")
+    endif()
+  endforeach()
+  if(missing)
+    list(JOIN missing "\n    " listed)
+    # CMake does not wrap lines that are indented.
+    message(
+      FATAL_ERROR
+        "\n  Nothing was installed, because not everything has been built. Run `./dev build`, or\n"
+        "  `cmake --build ${tenon_build}`, and install again. Missing in ${tenon_build}:\n"
+        "    ${listed}\n")
+  endif()
+endif()
+]] ALL_COMPONENTS)
+
+# tenon_expect_installed(target...): `cmake --install` needs these.
+function(tenon_expect_installed)
+  set_property(GLOBAL APPEND PROPERTY TENON_INSTALLED_TARGETS ${ARGN})
+endfunction()
+
+tenon_expect_installed(tenon)
+
+# tenon_install_program(target): a program of the package tenon-tools.
+function(tenon_install_program target)
+  install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  tenon_expect_installed(${target})
+endfunction()

@@ -1,0 +1,16 @@
+// Sizes as numbers that formulas compute with, where a trace leaves them open.
+
+#pragma once
+
+#include "core/ops/formulas.h"
+
+namespace tenon {
+
+// A size as an i64 of rank 0, which a traced function reads in each call. Defined in core/trace.
+Tensor traced_integer(Size size);
+
+inline Tensor integer(Size size) {
+  return size.known() ? make_scalar(size.word()) : traced_integer(size);
+}
+
+}  // namespace tenon

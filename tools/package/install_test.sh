@@ -1,0 +1,23 @@
+# `cmake --install` gives a prefix that programs build against, also once it has moved, and says what to do
+# where not everything has been built.
+. "$(dirname "$0")/lib.sh"
+
+cmake --install "$build" --prefix "$work/first" >"$work/log"
+hello "$work/first"
+mv "$work/first" "$work/second"
+hello_by_pkg_config "$work/second"
+
+# The same script, in a build that lacks a program.
+echo "$build/bin/never_built" >"$work/files.txt"
+sed "s|$build/installed_files.txt|$work/files.txt|" "$build/cmake_install.cmake" >"$work/install.cmake"
+if cmake -DCMAKE_INSTALL_PREFIX="$work/third" -P "$work/install.cmake" >"$work/log" 2>&1; then
+  echo "an incomplete build was installed" >&2
+  exit 1
+fi
+for words in 'Run `./dev build`' 'bin/never_built'; do
+  grep -q "$words" "$work/log" || {
+    cat "$work/log" >&2
+    exit 1
+  }
+done
+[ ! -e "$work/third" ]
