@@ -167,18 +167,6 @@ static tenon_error* decompose_by_tape(void* payload, tenon_scope* inner, const v
   return derive_in_callback(payload, inner, inputs, n_inputs, out_outputs, n_outputs);
 }
 
-/* An op of a tensor and an inline scalar. */
-static tenon_error* with_scalar(tenon_scope* inner, uint32_t op, tenon_tensor* x,
-                                tenon_tensor* scalar, tenon_tensor** out) {
-  tenon_tensor* pair[2];
-  tenon_error* error;
-  pair[0] = x;
-  pair[1] = scalar;
-  error = tenon_call(inner, op, NULL, pair, 2, out, 1);
-  tenon_tensor_release(scalar);
-  return error;
-}
-
 static tenon_error* once(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload;

@@ -156,6 +156,17 @@ void check_text(tenon_string text, const char* part, int whole, const char* file
           text.data ? text.data : "(null)");
 }
 
+tenon_error* with_scalar(tenon_scope* inner, uint32_t op, tenon_tensor* x, tenon_tensor* scalar,
+                         tenon_tensor** out) {
+  tenon_tensor* pair[2];
+  tenon_error* error;
+  pair[0] = x;
+  pair[1] = scalar;
+  error = tenon_call(inner, op, NULL, pair, 2, out, 1);
+  tenon_tensor_release(scalar);
+  return error;
+}
+
 int64_t count_of(const tenon_tensor* tensor) {
   CHECK(tensor != NULL);
   return tenon_tensor_count(tensor);

@@ -74,6 +74,10 @@ tenon_tensor* make_f32_matrix(int64_t rows, int64_t columns, const float* values
 /* i32[rows,columns] of zeros. */
 tenon_tensor* make_i32(int64_t rows, int64_t columns);
 
+/* Calls an op with a tensor and an inline scalar, which it releases. */
+tenon_error* with_scalar(tenon_scope* inner, uint32_t op, tenon_tensor* x, tenon_tensor* scalar,
+                         tenon_tensor** out);
+
 /* What the host reads of a tensor; the test fails if it cannot. */
 int64_t count_of(const tenon_tensor* tensor);
 int64_t size_of(const tenon_tensor* tensor, int64_t axis);

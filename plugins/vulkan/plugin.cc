@@ -5,8 +5,8 @@
 
 #include <iterator>
 #include <memory>
-#include <new>
 
+#include "plugins/sdk/guarded.h"
 #include "plugins/sdk/kernel.h"
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/recording.h"
@@ -197,51 +197,18 @@ tenon_error* read_time(tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) 
 
 namespace {
 
-// ---- the table: each call behind what may stop it
-
-const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host(); }
-const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
-const tenon_sdk::Host& host_of(tenon_stream_p* stream) { return from_c(stream).device().host(); }
-// Of a call whose first handle does not know its device the second does.
-template <class First, class... Rest>
-const tenon_sdk::Host& host_among(First first, Rest... rest) {
-  if constexpr (requires { host_of(first); }) {
-    return host_of(first);
-  } else {
-    return host_among(rest...);
-  }
-}
-
-// A callback is destroyed, also when the call that was given it fails.
-template <class Argument>
-void end(const Argument&) {}
-void end(const tenon_done_callback& done) {
-  if (done.destroy) done.destroy(done.payload);
-}
-
-template <auto slot>
-struct Guarded {
-  static constexpr auto call = slot;
-};
-template <class... Parameters, tenon_error* (*slot)(Parameters...)>
-struct Guarded<slot> {
-  static tenon_error* call(Parameters... parameters) {
-    tenon_error* error;
-    try {
-      return slot(parameters...);
-    } catch (const std::bad_alloc&) {
-      error = host_among(parameters...).error(TENON_OUT_OF_MEMORY, "vulkan: no host memory");
-    } catch (const std::exception& failure) {
-      error = host_among(parameters...).error(TENON_INTERNAL, failure.what());
-    }
-    (end(parameters), ...);
-    return error;
+struct Handles {
+  static constexpr const char* no_memory = "vulkan: no host memory";
+  static const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host(); }
+  static const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
+  static const tenon_sdk::Host& host_of(tenon_stream_p* stream) {
+    return from_c(stream).device().host();
   }
 };
 
 constexpr tenon_plugin_calls kCalls = {
     .struct_size = sizeof(tenon_plugin_calls),
-#define TENON_SLOT(result, name, parameters) .name = Guarded<calls::name>::call,
+#define TENON_SLOT(result, name, parameters) .name = tenon_sdk::Guard<Handles>::of<calls::name>(),
 #include <tenon/plugin_slots.def>
 };
 

@@ -194,21 +194,7 @@ Prepared prepare_reduction(const Request& request, uint32_t mask) {
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
   if (request.head() != nullptr) return tenon_sdk::refuse("has no epilogues");
-  LoopPlan plan;
-  plan.row_axes = request.row_axes();
-  for (size_t i = 0; i < request.n_inputs(); ++i) {
-    plan.inputs.push_back(
-        {request.input(i).dtype, request.input(i).strides, request.is_per_row(i)});
-  }
-  for (size_t i = 0; i < request.n_instructions(); ++i) {
-    const tenon_loop_instruction& given = request.instruction(i);
-    plan.instructions.push_back({given.line->op,
-                                 {given.inputs, given.inputs + given.n_inputs},
-                                 given.dtype,
-                                 (given.flags & TENON_LOOP_PER_ROW) != 0,
-                                 (given.flags & TENON_LOOP_REDUCES) != 0});
-  }
-  for (size_t i = 0; i < request.n_outputs(); ++i) plan.outputs.push_back(request.output(i));
+  LoopPlan plan{tenon_sdk::loop_plan(request)};
   return prepare_plan(request.device(), std::move(plan));
 }
 

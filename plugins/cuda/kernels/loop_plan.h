@@ -1,40 +1,15 @@
-// What a loop computes: values, numbered, inputs first, then what instructions give. Elementwise
-// kernels and reductions are loops of one instruction.
+// Loops as CUDA source. Elementwise kernels and reductions are loops of one instruction.
 
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "plugins/sdk/dtype.h"
+#include "plugins/sdk/loop_plan.h"
 
 namespace tenon_cuda {
 
-struct LoopPlan {
-  struct Input {
-    tenon_dtype dtype;
-    tenon_stride_class strides;
-    bool is_per_row = false;
-  };
-  struct Instruction {
-    uint32_t op;
-    std::vector<uint32_t> inputs;
-    tenon_dtype dtype;
-    bool is_per_row = false, reduces = false;  // See TENON_LOOP_PER_ROW and TENON_LOOP_REDUCES.
-  };
-  std::vector<Input> inputs;
-  std::vector<Instruction> instructions;
-  std::vector<uint32_t> outputs;  // Values.
-  uint32_t row_axes = 0;
-
-  bool is_input(uint32_t value) const { return value < inputs.size(); }
-  const Instruction& producer(uint32_t value) const { return instructions[value - inputs.size()]; }
-  tenon_dtype dtype(uint32_t value) const {
-    return is_input(value) ? inputs[value].dtype : producer(value).dtype;
-  }
-  bool is_per_row(uint32_t value) const {
-    return is_input(value) ? inputs[value].is_per_row : producer(value).is_per_row;
-  }
+struct LoopPlan : tenon_sdk::LoopPlan {
   uint32_t n_values() const { return static_cast<uint32_t>(inputs.size() + instructions.size()); }
   // The operands of a launch: inputs, then outputs.
   uint32_t n_operands() const { return static_cast<uint32_t>(inputs.size() + outputs.size()); }

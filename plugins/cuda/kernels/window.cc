@@ -51,10 +51,11 @@ void push_planes(Parameters& parameters, const tenon_view& view) {
   for (const int64_t each : spatial(strides.data() + 2, n, view.rank, 0)) parameters.push(each);
 }
 
-std::string window_source(const Request& request, bool is_conv) {
-  return embedded_source(
-      (is_conv ? "#define IS_CONV 1\n" : "") + type_line(type_name(request.input(0).dtype), "T"),
-      "window.cu");
+// Source of a file whose kernels move a window.
+std::string window_source(const Request& request, std::string_view file) {
+  std::string lines = type_line(type_name(request.input(0).dtype), "T");
+  lines += device_file("window.cuh");
+  return embedded_source(lines, file);
 }
 
 // The two attribute structs are alike.
@@ -65,7 +66,7 @@ Prepared prepare_pool(const Request& request, const char* function) {
   const Window window(attrs, rank);
   const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
   return embedded_kernel<1>(
-      request, {function}, window_source(request, false),
+      request, {function}, window_source(request, "pool.cu"),
       [=](const Dispatcher& dispatcher, const tenon_launch& launch) {
         const int64_t n = tenon_sdk::count(launch.outputs[0]);
         const bool has_indices = launch.n_outputs > 1 && tenon_sdk::is_present(launch.outputs[1]);
@@ -93,7 +94,7 @@ Prepared prepare_conv(const Request& request) {
   const auto attrs = request.attrs<tenon_conv_attrs>({.group = 1});
   const Window window(attrs, request.input(0).rank);
   return embedded_kernel<1>(
-      request, {"conv"}, window_source(request, true),
+      request, {"conv"}, window_source(request, "conv.cu"),
       [window, group = attrs.group](const Dispatcher& dispatcher, const tenon_launch& launch) {
         const tenon_view& y = launch.outputs[0];
         const bool has_bias = launch.n_inputs > 2 && tenon_sdk::is_present(launch.inputs[2]);
@@ -113,7 +114,7 @@ Prepared prepare_conv_backward_filter(const Request& request) {
   const auto attrs = request.attrs<tenon_conv_backward_filter_attrs>({.group = 1});
   const Window window(attrs, request.input(0).rank);
   return embedded_kernel<1>(
-      request, {"conv_backward_filter"}, window_source(request, true),
+      request, {"conv_backward_filter"}, window_source(request, "conv.cu"),
       [window, group = attrs.group](const Dispatcher& dispatcher, const tenon_launch& launch) {
         const tenon_view& dw = launch.outputs[0];
         const int64_t n = tenon_sdk::count(dw);

@@ -214,7 +214,7 @@ uint32_t LoopPlan::vectors(uint32_t n_inputs) const {
 uint64_t iterations_of(const LoopPlan& plan, bool per_row) {
   uint64_t n = 0;
   for (const LoopPlan::Instruction& each : plan.instructions) {
-    if (each.per_row == per_row) n += spirv::iterations_of(each.op, each.dtype);
+    if (each.is_per_row == per_row) n += spirv::iterations_of(each.op, each.dtype);
   }
   return n;
 }
@@ -248,21 +248,7 @@ Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
 }
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
-  LoopPlan plan;
-  plan.row_axes = request.row_axes();
-  for (size_t i = 0; i < request.n_inputs(); ++i) {
-    plan.inputs.push_back(
-        {request.input(i).dtype, request.input(i).strides, request.is_per_row(i)});
-  }
-  for (size_t i = 0; i < request.n_instructions(); ++i) {
-    const tenon_loop_instruction& given = request.instruction(i);
-    plan.instructions.push_back({given.line->op,
-                                 {given.inputs, given.inputs + given.n_inputs},
-                                 given.dtype,
-                                 (given.flags & TENON_LOOP_PER_ROW) != 0,
-                                 (given.flags & TENON_LOOP_REDUCES) != 0});
-  }
-  for (size_t i = 0; i < request.n_outputs(); ++i) plan.outputs.push_back(request.output(i));
+  LoopPlan plan{tenon_sdk::loop_plan(request)};
   if (request.head() == nullptr) return prepare_loop(request.device(), plan);
   plan.inputs.push_back({request.head()->outputs[0].dtype, TENON_STRIDES_DENSE});
   return prepare_with_epilogue(Request(request.device(), *request.head()), std::move(plan));
@@ -287,15 +273,17 @@ Prepared prepare_elementwise(const Request& request) {
 
 // What is only moved keeps its bits.
 Prepared prepare_copy(const Request& request) {
-  return prepare_loop(
-      request.device(),
-      {.inputs = {{bits_dtype(request.input(0).dtype), request.input(0).strides}}, .outputs = {0}});
+  LoopPlan plan;
+  plan.inputs = {{bits_dtype(request.input(0).dtype), request.input(0).strides}};
+  plan.outputs = {0};
+  return prepare_loop(request.device(), std::move(plan));
 }
 
 Prepared prepare_fill(const Request& request) {
-  return prepare_loop(
-      request.device(),
-      {.inputs = {{bits_dtype(request.output(0).dtype), TENON_STRIDES_UNIFORM}}, .outputs = {0}});
+  LoopPlan plan;
+  plan.inputs = {{bits_dtype(request.output(0).dtype), TENON_STRIDES_UNIFORM}};
+  plan.outputs = {0};
+  return prepare_loop(request.device(), std::move(plan));
 }
 
 }  // namespace tenon_vulkan

@@ -5,30 +5,13 @@
 
 #include <vector>
 
-#include "plugins/sdk/loop.h"
+#include "plugins/sdk/loop_plan.h"
 #include "plugins/vulkan/encoder.h"
 #include "plugins/vulkan/spirv/element.h"
 
 namespace tenon_vulkan {
 
-// What a loop computes. Values are numbered: inputs first, then what instructions give.
-struct LoopPlan {
-  struct Input {
-    tenon_dtype dtype;
-    tenon_stride_class strides;
-    bool per_row = false;
-  };
-  struct Instruction {
-    uint32_t op;
-    std::vector<uint32_t> inputs;
-    tenon_dtype dtype;
-    bool per_row = false, reduces = false;  // See TENON_LOOP_PER_ROW and TENON_LOOP_REDUCES.
-  };
-  std::vector<Input> inputs;
-  std::vector<Instruction> instructions;
-  std::vector<uint32_t> outputs;  // Values.
-  uint32_t row_axes = 0;
-
+struct LoopPlan : tenon_sdk::LoopPlan {
   // As operands: the inputs, or the first of them, then the outputs.
   uint32_t n_operands(uint32_t n_inputs) const {
     return n_inputs + static_cast<uint32_t>(outputs.size());
@@ -41,14 +24,6 @@ struct LoopPlan {
   }
   // Those that are read and written as vectors, where elements go by four.
   uint32_t vectors(uint32_t n_inputs) const;
-
-  tenon_dtype dtype(uint32_t value) const {
-    return value < inputs.size() ? inputs[value].dtype : instructions[value - inputs.size()].dtype;
-  }
-  bool is_per_row(uint32_t value) const {
-    return value < inputs.size() ? inputs[value].per_row
-                                 : instructions[value - inputs.size()].per_row;
-  }
 };
 
 // All values of one element, of those of its inputs.

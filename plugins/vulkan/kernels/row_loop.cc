@@ -122,7 +122,7 @@ class RowLoopCode {
   void complete(Values& of_row) {
     for (uint32_t v = static_cast<uint32_t>(n_inputs()); v < of_row.size(); ++v) {
       const LoopPlan::Instruction& instruction = giver(v);
-      if (of_row[v] || !instruction.per_row || instruction.reduces) continue;
+      if (of_row[v] || !instruction.is_per_row || instruction.reduces) continue;
       std::vector<Element> inputs;
       for (const uint32_t input : instruction.inputs) {
         // One element stands for all.
@@ -205,7 +205,7 @@ class RowLoop final : public Kernel {
     for (const LoopPlan::Instruction& each : plan_.instructions) {
       uint64_t pass = 1;
       for (const uint32_t input : each.inputs) pass = std::max(pass, passes[input]);
-      if (each.reduces || !each.per_row) n_passes_ = std::max(n_passes_, pass);
+      if (each.reduces || !each.is_per_row) n_passes_ = std::max(n_passes_, pass);
       passes.push_back(pass + (each.reduces ? 1 : 0));
     }
   }

@@ -1,0 +1,65 @@
+// Convolutions and pooling: a window that moves over three spatial axes, of which the first have size
+// 1 where a tensor has fewer.
+
+struct Planes {
+  char* memory;
+  u64 value[2];
+  i64 batch, channels, batch_stride, channel_stride;
+  i64 sizes[3], strides[3];
+};
+struct Window {
+  i64 steps[3], pads[3], dilations[3], lhs_dilations[3];
+};
+struct Spatial {
+  i64 at[3];
+};
+
+template <class E>
+DEVICE E* data(const Planes& planes) {
+  return (E*)(planes.memory != nullptr ? planes.memory : (char*)planes.value);
+}
+DEVICE i64 offset(const Planes& p, i64 n, i64 channel, const Spatial& s) {
+  return n * p.batch_stride + channel * p.channel_stride + s.at[0] * p.strides[0] +
+         s.at[1] * p.strides[1] + s.at[2] * p.strides[2];
+}
+DEVICE i64 places(const i64* sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+DEVICE Spatial place(i64 number, const i64* sizes) {
+  const i64 line = number / sizes[2];
+  return {{line / sizes[1], line % sizes[1], number - line * sizes[2]}};
+}
+// The element that tap k of the window at output p is on. False: it is on padding, or between the
+// elements of a dilated input.
+DEVICE bool find(const Window& w, const Spatial& p, const Spatial& k, const i64* sizes,
+                 Spatial& found) {
+  for (int i = 0; i < 3; ++i) {
+    const i64 dilated = p.at[i] * w.steps[i] + k.at[i] * w.dilations[i] - w.pads[i];
+    if (dilated < 0 || dilated % w.lhs_dilations[i] != 0) return false;
+    found.at[i] = dilated / w.lhs_dilations[i];
+    if (found.at[i] >= sizes[i]) return false;
+  }
+  return true;
+}
+struct Output {
+  i64 n, channel;
+  Spatial at;
+};
+DEVICE Output output(const Planes& y, i64 number) {
+  const i64 n_places = places(y.sizes), plane = number / n_places;
+  return {plane / y.channels, plane % y.channels, place(number - plane * n_places, y.sizes)};
+}
+
+// A sum of runs of kRun terms each.
+constexpr int kRun = 256;
+struct Sum {
+  Accumulator<T> whole = 0, run = 0;
+  int n = 0;
+  __device__ __forceinline__ void add(Accumulator<T> x) {
+    run += x;
+    if (++n == kRun) {
+      whole += run;
+      run = 0;
+      n = 0;
+    }
+  }
+  __device__ __forceinline__ Accumulator<T> result() const { return whole + run; }
+};
