@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kLong = 100003;
 constexpr int64_t kSide = 317;  // Of a square of about as many elements.
 constexpr int64_t kMillion = 1 << 20;
+// Of scatters, which one invocation of a shader may add up.
+constexpr int64_t kUpdates = 1 << 18;
 constexpr int64_t kWide = 1024;  // Of a square of that many.
 
 struct Line {
@@ -42,8 +44,8 @@ const std::vector<Line>& long_sums() {
       {"conv_backward_filter", one_tap, {{64, 1, 128, 128}, {64, 1, 128, 128}}},
       {"window_sum", window, {square}},
       {"window_sum", {{"kernel_shape", Sizes{kMillion, 1}}}, {{1, 1, kMillion, 1}}},
-      {"scatter_elements", {{"reduction", "add"}}, {{2}, {kMillion}, {kMillion}}, 1},
-      {"scatter_nd", {{"reduction", "add"}}, {{3, 2}, {kMillion, 1}, {kMillion, 2}}, 1},
+      {"scatter_elements", {{"reduction", "add"}}, {{2}, {kUpdates}, {kUpdates}}, 1},
+      {"scatter_nd", {{"reduction", "add"}}, {{3, 2}, {kUpdates, 1}, {kUpdates, 2}}, 1},
       {"segment_reduce", {{"num_segments", 2}}, {{kMillion}, {kMillion}}, 1},
   };
   return all;
