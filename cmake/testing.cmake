@@ -8,6 +8,12 @@ enable_testing()
 set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins TENON_CUDA_DRIVER=/none VK_DRIVER_FILES=/none
                            VK_ICD_FILENAMES=/none)
 
+# An allocation that fails is an error to handle, for the sanitizers too.
+if(TENON_SANITIZE)
+  list(APPEND TENON_TEST_ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1
+       TSAN_OPTIONS=allocator_may_return_null=1)
+endif()
+
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
 # A command that ctest runs; a target's name stands for the file it builds. It runs in a folder of its
 # own, so that the files it writes meet no other test's. An emulated processor has more time.

@@ -158,9 +158,10 @@ tenon_error* tenon_function_call(tenon_scope* scope, tenon_function* function,
     const auto keep = Ref<Function>::share(&callee);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const StaticArguments given(statics, n_statics, callee.defaults());
-    Tensors outputs = callee.call(self, get_arguments(self, inputs, n_inputs), given.view(),
+    Arguments arguments(self, inputs, n_inputs);
+    Tensors outputs = callee.call(self, arguments.tensors(), given.view(),
                                   {.least = out_count ? 0 : n_outputs, .most = n_outputs});
-    end_donations(inputs, n_inputs);
+    arguments.end_donations();
     give_all(outputs, out_outputs, outputs.size());
     if (out_count) *out_count = outputs.size();
   });
@@ -253,19 +254,18 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     tenon::require(n_outputs == callee.n_outputs(), "it gives {} outputs, and {} are asked for",
                    callee.n_outputs(), n_outputs);
-    std::vector<Tensor> given = get_arguments(self, inputs, n_inputs);
-    const std::optional<tenon::Sizes> sizes = callee.sizes_for(given);
+    Arguments arguments(self, inputs, n_inputs);
+    const std::optional<tenon::Sizes> sizes = callee.sizes_for(arguments.tensors());
     if (!sizes) {
       std::string types;
-      for (const Tensor& x : given) {
+      for (const Tensor& x : arguments.tensors()) {
         types += (types.empty() ? "" : ", ") + tenon::to_string(x->type);
       }
       tenon::fail(tenon::Code::kInvalidArgument, "it serves {}, and not ({})",
                   {signature_text(callee.graph()), types});
     }
-    Tensors outputs = callee.call(self, given, *sizes);
-    given.clear();
-    end_donations(inputs, n_inputs);
+    Tensors outputs = callee.call(self, arguments.tensors(), *sizes);
+    arguments.end_donations();
     give_all(outputs, out_outputs, n_outputs);
   });
 }

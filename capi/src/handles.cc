@@ -81,23 +81,32 @@ std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles
   return tensors;
 }
 
-std::vector<Tensor> get_arguments(Scope& scope, tenon_tensor* const* handles, size_t n) {
-  std::vector<Tensor> tensors(n);
+Arguments::Arguments(Scope& scope, tenon_tensor* const* handles, size_t n) : tensors_(n) {
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
     TensorImpl& x = tensor_of(scope, handles[i], Donation::kOffered, {"inputs", i});
     // Of what a tape keeps too, the handle alone is given away.
     const bool is_kept = x.owners() > 1;
-    tensors[i] = Tensor::share(&x);
-    if (is_kept) tensors[i] = not_donated(scope, tensors[i]);
+    tensors_[i] = Tensor::share(&x);
+    if (is_kept && x.donation == Donation::kOffered) {
+      renamed_.push_back(tensors_[i]);
+      tensors_[i] = not_donated(scope, tensors_[i]);
+    }
   }
-  return tensors;
 }
 
-void end_donations(tenon_tensor* const* handles, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    TensorImpl* x = peek(handles[i]);
-    if (x && x->donation == Donation::kOffered) consume(*x);
+void Arguments::end_donations() {
+  std::vector<Tensor> donated;
+  for (std::vector<Tensor>* tensors : {&tensors_, &renamed_}) {
+    for (Tensor& x : *tensors) {
+      if (x->donation != Donation::kOffered) continue;
+      x->donation = Donation::kConsumed;
+      donated.push_back(std::move(x));
+    }
+    tensors->clear();
+  }
+  for (const Tensor& x : donated) {
+    if (x->owners() <= 2) x->storage.reset();  // Its handle is the only other owner.
   }
 }
 

@@ -138,10 +138,20 @@ Source get_source(const tenon_value* handle, Name name);
 enum class Entries { kRequired, kNullable };
 std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles, size_t n,
                                 const char* name, Entries entries = Entries::kRequired);
-// The inputs of a call that is more than one op; those that were donated are marked as such.
-std::vector<Tensor> get_arguments(Scope& scope, tenon_tensor* const* handles, size_t n);
-// Behind such a call, and when nothing else holds them.
-void end_donations(tenon_tensor* const* handles, size_t n);
+// The inputs of a call that runs more than one op. They stay alive although a callback releases
+// their handles.
+class Arguments {
+ public:
+  Arguments(Scope& scope, tenon_tensor* const* handles, size_t n);
+
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  // Consumes the donated inputs, after the call.
+  void end_donations();
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<Tensor> renamed_;  // Donated, but with other owners: the call has an alias.
+};
 std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles, size_t n,
                                 const char* name);
 

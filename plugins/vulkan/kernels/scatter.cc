@@ -138,15 +138,19 @@ class ScatterCode {
         if (replaces) return y_->store(to, update(place, own));
         const tenon_dtype wide = op_.sums_floats() ? product_dtype(op_.dtype) : op_.dtype;
         const ElementVar value(spirv::cast(y_->load(to), wide));
-        // Of a sum: what the chains before the present one give.
+        // Of a sum: what y and the chains before the present one give. Of a long one the first chain
+        // does not begin with y either, which may be the sum of the pieces before.
         std::optional<ElementVar> total;
-        const Var<Bool> has_total = code_.var(code_.boolean(false));
+        const Var<Bool> has_total = code_.var(code_.parameter(kChain) < length);
         const auto with_total = [&] {
           const Element sum = arithmetic(TENON_OP_add, total->get(), value.get());
           return spirv::select(has_total.get(), sum, value.get());
         };
         const Element zero = spirv::constant(code_, wide, 0);
-        if (op_.sums_floats()) total.emplace(zero);
+        if (op_.sums_floats()) {
+          total.emplace(value.get());
+          value.set(spirv::select(has_total.get(), zero, value.get()));
+        }
         const Var<U32> now = code_.var(at);
         code_.while_([&] { return is_own.get(); },
                      [&] {
