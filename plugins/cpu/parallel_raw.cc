@@ -9,13 +9,36 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
+#include <atomic>
+#include <new>
+#include <stdexcept>
+
 namespace tenon_cpu {
 
 struct Arena {
   explicit Arena(int threads) : arena(threads), threads(static_cast<unsigned>(threads)) {}
-  tbb::task_arena arena;  // Starts its threads with the first loop.
+  tbb::task_arena arena;
   unsigned threads;
+  std::atomic<bool> has_threads{false};
 };
+
+namespace {
+
+// Starts the threads of an arena with a loop that does nothing. oneTBB may leave tasks behind where
+// the system refuses a thread; these refer to nothing on the stack.
+void start_threads(Arena& self) {
+  try {
+    self.arena.execute([&] {
+      tbb::parallel_for(
+          0U, self.threads, [](unsigned) {}, tbb::simple_partitioner());
+    });
+  } catch (const std::runtime_error&) {
+    throw std::bad_alloc();
+  }
+  self.has_threads.store(true, std::memory_order_release);
+}
+
+}  // namespace
 
 Arena* make_arena(unsigned threads) {
   const int most = tbb::info::default_concurrency();
@@ -30,6 +53,7 @@ unsigned arena_threads(const Arena* arena) { return arena == nullptr ? 1 : arena
 // Isolated, so that a thread that waits for its loop does not begin another caller's task, whose
 // scratch memory and locks it may hold already.
 void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t), void* data) {
+  if (!arena->has_threads.load(std::memory_order_acquire)) start_threads(*arena);
   arena->arena.execute([&] {
     tbb::this_task_arena::isolate([&] {
       tbb::parallel_for(

@@ -21,6 +21,7 @@ static tenon_scope* scope;
 static void must(tenon_error* error, const char* what) {
   if (!error) return;
   printf("  %s: %s\n", what, tenon_error_message(error).data);
+  fflush(stdout);
   _exit(2);
 }
 #define MUST(call) must(call, #call)
@@ -28,6 +29,7 @@ static void must(tenon_error* error, const char* what) {
 static void check(int ok, const char* what) {
   if (ok) return;
   printf("  %s does not hold\n", what);
+  fflush(stdout);
   _exit(3);
 }
 #define CHECK(condition) check(condition, #condition)

@@ -79,11 +79,9 @@ static void run_gather_elements(const tenon_kernel_p* self, const tenon_launch* 
   }
 }
 
-/* How an update meets what is there; a NaN stays. */
+/* Combines an element with an update; a NaN stays. */
 static float updated(int32_t reduction, float old, float update) {
   switch (reduction) {
-    case TENON_SCATTER_REDUCTION_ADD:
-      return old + update;
     case TENON_SCATTER_REDUCTION_MUL:
       return old * update;
     case TENON_SCATTER_REDUCTION_MIN:
@@ -95,16 +93,24 @@ static float updated(int32_t reduction, float old, float update) {
   }
 }
 
+/* Sums are float64 while updates are added, so that the rounding error of many additions to one
+ * element stays small. */
+static uint64_t sums_workspace(const tenon_launch* launch) {
+  return (uint64_t)plain_count(&launch->outputs[0]) * sizeof(double);
+}
+
 static void run_scatter_elements(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view *x = &launch->inputs[0], *indices = &launch->inputs[1];
   const tenon_view *updates = &launch->inputs[2], *y = &launch->outputs[0];
   const int64_t n = plain_count(y), step = plain_strides(x) ? 1 : 0;
   const float *from = x->data, *update = updates->data;
+  double* sums = self->workspace ? launch->workspace.data : NULL;
   float* to = y->data;
   int64_t others[TENON_MAX_RANK];
   const int64_t* strides[] = {plain_strides(indices), plain_strides(updates), others};
   plain_rows rows;
   for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
+  for (int64_t i = 0; sums && i < n; ++i) sums[i] = to[i];
   other_strides(y, self->axis, others);
   for (plain_rows_begin(&rows, indices->rank, indices->sizes, 3, strides); !rows.done;
        plain_rows_next(&rows)) {
@@ -112,10 +118,16 @@ static void run_scatter_elements(const tenon_kernel_p* self, const tenon_launch*
       const int64_t given = index_at(indices, rows.offset[0] + k * rows.step[0]);
       const int64_t i = checked(launch, given, y->sizes[self->axis]);
       if (i < 0) continue;
-      float* at = &to[rows.offset[2] + k * rows.step[2] + i * y->strides[self->axis]];
-      *at = updated(self->reduction, *at, update[rows.offset[1] + k * rows.step[1]]);
+      const int64_t at = rows.offset[2] + k * rows.step[2] + i * y->strides[self->axis];
+      const float next = update[rows.offset[1] + k * rows.step[1]];
+      if (sums) {
+        sums[at] += next;
+      } else {
+        to[at] = updated(self->reduction, to[at], next);
+      }
     }
   }
+  for (int64_t i = 0; sums && i < n; ++i) to[i] = (float)sums[i];
 }
 
 PLAIN_PREPARE_ALONG_AXIS(plain_prepare_gather, tenon_gather_attrs, TENON_GATHER_ATTRS_DEFAULT,
@@ -131,5 +143,10 @@ PLAIN_PREPARE(plain_prepare_scatter_elements) {
   plain_read_attrs(request, &attrs, sizeof attrs);
   made.axis = plain_axis(attrs.axis, request->inputs[0].rank);
   made.reduction = attrs.reduction;
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+  if (attrs.reduction != TENON_SCATTER_REDUCTION_ADD) {
+    return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+  }
+  made.workspace = sums_workspace;
+  return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
+                        out_kernel, out_traits);
 }

@@ -38,18 +38,30 @@ static const float* matrix(const tenon_view* view, bool transposed, int64_t i, f
   return to;
 }
 
-/* Along rows of b and y, which a compiler makes vector code of, and four rows of b at a time, so
- * that y is read and written less often. */
+/* Sums at most kDepth products in a row before they are added to y, so that the rounding error of a
+ * long sum stays small. The inner loop runs along rows of b, which compilers vectorise, and takes
+ * four rows of b at a time. */
 void plain_multiply_add(const float* a, const float* b, float* y, int64_t m, int64_t k, int64_t n) {
+  enum { kDepth = 1024, kColumns = 128 };
   for (int64_t row = 0; row < m; ++row, a += k, y += n) {
-    int64_t i = 0;
-    for (; i + 4 <= k; i += 4) {
-      const float a0 = a[i], a1 = a[i + 1], a2 = a[i + 2], a3 = a[i + 3];
-      const float *b0 = b + i * n, *b1 = b0 + n, *b2 = b1 + n, *b3 = b2 + n;
-      for (int64_t j = 0; j < n; ++j) y[j] += a0 * b0[j] + a1 * b1[j] + (a2 * b2[j] + a3 * b3[j]);
-    }
-    for (; i < k; ++i) {
-      for (int64_t j = 0; j < n; ++j) y[j] += a[i] * b[i * n + j];
+    for (int64_t first = 0; first < k; first += kDepth) {
+      const int64_t end = first + kDepth < k ? first + kDepth : k;
+      for (int64_t column = 0; column < n; column += kColumns) {
+        const int64_t width = column + kColumns < n ? kColumns : n - column;
+        float sums[kColumns] = {0};
+        int64_t i = first;
+        for (; i + 4 <= end; i += 4) {
+          const float a0 = a[i], a1 = a[i + 1], a2 = a[i + 2], a3 = a[i + 3];
+          const float *b0 = b + i * n + column, *b1 = b0 + n, *b2 = b1 + n, *b3 = b2 + n;
+          for (int64_t j = 0; j < width; ++j) {
+            sums[j] += a0 * b0[j] + a1 * b1[j] + (a2 * b2[j] + a3 * b3[j]);
+          }
+        }
+        for (; i < end; ++i) {
+          for (int64_t j = 0; j < width; ++j) sums[j] += a[i] * b[i * n + column + j];
+        }
+        for (int64_t j = 0; j < width; ++j) y[column + j] += sums[j];
+      }
     }
   }
 }
