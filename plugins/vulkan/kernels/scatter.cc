@@ -138,8 +138,8 @@ class ScatterCode {
         if (replaces) return y_->store(to, update(place, own));
         const tenon_dtype wide = op_.sums_floats() ? product_dtype(op_.dtype) : op_.dtype;
         const ElementVar value(spirv::cast(y_->load(to), wide));
-        // Of a sum: what y and the chains before the present one give. Of a long one the first chain
-        // does not begin with y either, which may be the sum of the pieces before.
+        // Of a sum: what y and the chains before the present one give. Of a long one the first
+        // chain does not begin with y either, which may be the sum of the pieces before.
         std::optional<ElementVar> total;
         const Var<Bool> has_total = code_.var(code_.parameter(kChain) < length);
         const auto with_total = [&] {
