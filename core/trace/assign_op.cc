@@ -1,5 +1,5 @@
-// assign: what a variable holds from now on. It is the value alone, whose history ends here; who
-// reads it reads the variable, so gradients go to what that held before.
+// assign: the new value of a variable. It has the value of `x` but not its gradient history: later
+// reads are reads of the variable, so gradients flow to the previous value.
 
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"

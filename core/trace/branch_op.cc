@@ -32,8 +32,9 @@ Tensors run(Scope& scope, const Call& call) {
   return results;
 }
 
-// The derivative of a branch: a branch that gives what the way back needs too, and one by the same
-// choice that goes back. What a branch saves comes in a list of its own, which others leave empty.
+// The derivative of a branch: a branch that also returns the residuals, and a backward branch on
+// the same condition. Each branch returns its residuals in lists of its own, which are empty in the
+// others.
 class BranchDerivative {
  public:
   BranchDerivative(Scope& scope, const Call& call, const std::vector<bool>& by)
@@ -132,7 +133,7 @@ class BranchDerivative {
  private:
   struct Branch {
     std::unique_ptr<Derivative> derivative;
-    std::vector<Tensor> operands;  // Of each value that it saves: the operand that it is.
+    std::vector<Tensor> operands;  // By residual: the operand that it is, if any.
   };
 
   Tensors choose(Scope& scope, const std::vector<Block>& blocks) const {
@@ -145,7 +146,7 @@ class BranchDerivative {
   Tensor which_;
   Tensors operands_;
   std::vector<Branch> branches_;
-  std::vector<TensorType> saved_types_;  // Of what comes in lists, branch by branch.
+  std::vector<TensorType> saved_types_;  // Types of the residuals in lists, branch by branch.
   Tensors lists_;
 };
 

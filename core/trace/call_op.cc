@@ -1,4 +1,4 @@
-// call: code with a derivative that the user gave.
+// call: a block with a user-defined derivative.
 
 #include "core/base/error.h"
 #include "core/base/immortal.h"
@@ -19,14 +19,14 @@ Tensors run(Scope& scope, const Call& call) {
   return results;
 }
 
-// Tapes further out see the call too, and differentiate it in the same way.
+// Outer tapes record the call too, with the same derivative.
 Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>&) {
   const auto& vjp = region_attrs(call.attrs).regions[0]->vjp();
   require_code(vjp != nullptr, Code::kUnimplemented, "the derivative is not part of the text");
   return {apply(scope, call.op, call.attrs, call.inputs), vjp, true};
 }
 
-// The user's derivative knows of the user's inputs and outputs alone: the first ones.
+// The arguments of the user's derivative: only the user's inputs and outputs, which come first.
 class OwnArgs final : public VjpArgs {
  public:
   OwnArgs(const VjpArgs& all, size_t n_inputs, size_t n_outputs)

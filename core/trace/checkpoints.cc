@@ -8,12 +8,12 @@
 namespace tenon {
 namespace {
 
-// Whether a value takes anything to be computed again.
+// Whether recomputing the value takes inputs.
 bool is_made(const Value& x) {
   return x && x.node->kind == NodeKind::kCall && !x.node->inputs.empty();
 }
 
-// The calls that some values come from, in order.
+// The calls that these values depend on, in order.
 std::vector<const Node*> calls_behind(const Graph& graph, uint32_t end,
                                       std::span<const Value> values) {
   std::vector<bool> is_needed(graph.n_slots(), false);
@@ -33,7 +33,8 @@ std::vector<const Node*> calls_behind(const Graph& graph, uint32_t end,
   return calls;
 }
 
-// What is kept, and what the longest stretch makes, if a stretch ends once it has made so much.
+// The values kept, and the bytes of the longest span, if each span ends once it produced `stretch`
+// bytes.
 struct Cuts {
   std::vector<Value> kept;
   uint64_t kept_bytes = 0, longest = 0;

@@ -1,5 +1,5 @@
-// What is kept of a forward part for the way back, where less may be kept than the way back takes:
-// the rest is computed again, from what is kept, just before it is needed.
+// Rematerialisation: chooses which forward values a call saves for the backward pass under a memory
+// budget. The rest is recomputed from the saved values immediately before use.
 
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace tenon {
 
-// How many bytes a call may keep for its way back, beside its inputs.
+// Bytes that a call may save for its backward pass, in addition to its inputs.
 inline constexpr uint64_t kKeepAll = std::numeric_limits<uint64_t>::max();
 
 using BytesOf = std::function<uint64_t(const Value&)>;
 
-// Values of the forward part, whose slots are below `end`, of `budget` bytes at most. The way back
-// takes those that are `needed`. T. Chen et al., Training Deep Nets with Sublinear Memory Cost,
-// 2016: the code is cut into stretches; what crosses a cut is kept, and a stretch is computed again
-// when the way back comes to it. Of all numbers of stretches that fit it is the one with which what
-// is kept and the longest stretch need least. What is left of the budget keeps values that are
-// needed, those first that are no elementwise calls.
+// Chooses forward values (slots below `end`) of at most `budget` bytes to save. `needed` are the
+// values that the backward pass reads. T. Chen et al., Training Deep Nets with Sublinear Memory
+// Cost, 2016: the graph is cut into spans; values that cross a cut are saved, and the backward pass
+// recomputes a span when it reaches it. Among the span counts that fit, this picks the one that
+// minimises saved bytes plus the longest span. The rest of the budget saves further needed values,
+// non-elementwise results first.
 //
-// Takes O(s n) time for n calls and s numbers of stretches, of which at most 64 are tried.
+// Takes O(s n) time for n calls and s span counts, of which at most 64 are tried.
 std::vector<Value> choose_kept(const Graph& graph, uint32_t end, std::span<const Value> needed,
                                const BytesOf& bytes_of, uint64_t budget);
 

@@ -1,4 +1,4 @@
-// Composites that come again, as programs.
+// Launch plans for composites that are called repeatedly.
 
 #include <array>
 
@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// What tells calls apart, beside the op and its attributes.
+// Cache key of a call, besides the op and its attributes.
 using Words = SmallVector<int64_t, 24>;
 
 void add(Words& words, const TensorType& type) {
@@ -42,7 +42,7 @@ uint64_t hash_of(const CompositePrograms::Key& key, const Words& words) {
   return hash;
 }
 
-// While it lives, code has no line of its own: those who call it later bring theirs.
+// Clears the scope's source line: later callers of the recorded plan have lines of their own.
 class NoLine {
  public:
   explicit NoLine(Scope& scope) : scope_(scope), line_(scope.location()) {
@@ -56,7 +56,7 @@ class NoLine {
   std::string line_;
 };
 
-// Those that are there, and which of all these are.
+// The tensors that are present, and which of all they are.
 struct Present {
   explicit Present(TensorSpan all) {
     for (const Tensor& x : all) {
@@ -81,7 +81,7 @@ class Programs final : public CompositePrograms {
   explicit Programs(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
 
   Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) override {
-    // The call uses up what was donated, and none of its parts.
+    // Only the whole call consumes donated inputs, not its parts.
     const auto in_parts = [&] {
       const auto is_offered = [](const Tensor& x) {
         return x && x->donation == Donation::kOffered;
@@ -101,7 +101,7 @@ class Programs final : public CompositePrograms {
     SmallVector<uint8_t, 16> spare;
     for (const Tensor& x : inputs) {
       if (!x) continue;
-      // Nobody has it but the caller and this call, nor its memory but it and the one given.
+      // Only the caller and this call own the tensor, and only it and its alias own the memory.
       const bool is_spare = x->donation == Donation::kOffered && x->owners() == 2;
       spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
       given.push_back(not_donated(scope, x));
@@ -121,8 +121,8 @@ class Programs final : public CompositePrograms {
   }
 
  private:
-  // A hash has a few places, from its own on: a loop's calls that share one do not drive each other
-  // out again and again.
+  // Each hash has kPlaces slots from its own index on, so that calls in a loop whose hashes collide
+  // do not keep evicting each other.
   static constexpr size_t kEntries = 256, kSeen = 1024, kPlaces = 8;
 
   struct Entry {
@@ -130,8 +130,8 @@ class Programs final : public CompositePrograms {
     const OpDef* op = nullptr;
     OwnedAttrs attrs;
     Words words;
-    SmallVector<bool, 8> gives;              // Which outputs are there.
-    std::unique_ptr<const Program> program;  // NULL: there can be none.
+    SmallVector<bool, 8> gives;              // Which outputs are present.
+    std::unique_ptr<const Program> program;  // NULL: cannot be recorded.
 
     bool is(uint64_t other_hash, const Key& key, const Words& other_words) const {
       return hash == other_hash && op == &key.op && words == other_words &&
@@ -139,7 +139,7 @@ class Programs final : public CompositePrograms {
     }
   };
 
-  // For debugging; and what users' code does is not for us to leave out.
+  // Off for debugging, and for ops that run user code, which must not be skipped.
   bool is_off(const OpDef& op) const {
     return context_.runs_functions_eagerly() || context_.leaves_out_pass(fuse_) || op.payload;
   }
@@ -152,7 +152,7 @@ class Programs final : public CompositePrograms {
     return nullptr;
   }
 
-  // A free place of a hash, or one of its places in turn.
+  // A free slot for a hash, or one of its slots in rotation.
   template <class All, class IsFree>
   auto& place_of(uint64_t hash, All& all, const IsFree& is_free) {
     for (size_t place = hash; place < hash + kPlaces; ++place) {
@@ -161,7 +161,7 @@ class Programs final : public CompositePrograms {
     return all[(hash + turn_++ % kPlaces) % all.size()];
   }
 
-  // Most calls come once, or again and again.
+  // Whether the hash was seen before. Most calls occur once or very often.
   bool came_before(uint64_t hash) {
     for (size_t place = hash; place < hash + kPlaces; ++place) {
       if (seen_[place % kSeen] == hash) return true;
@@ -186,7 +186,7 @@ class Programs final : public CompositePrograms {
             return std::move(outputs.tensors);
           });
     }
-    // A scope does not keep its context, nor may what it holds.
+    // A scope does not keep its context alive, and its launch plans must not either.
     if (recorded.program && recorded.program->leave_to_context()) {
       made.program = std::move(recorded.program);
     }

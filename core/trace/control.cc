@@ -18,7 +18,7 @@ void check_predicate(const TensorImpl& x, const char* what) {
           "{} must be bool[], but is {}", what, x.type);
 }
 
-// The value of a scalar that is no matter of the trace under way.
+// Whether the scalar's value is known now, rather than when the trace runs.
 bool is_decided(Scope& scope, const TensorImpl& x) {
   return !scope.traced_cells() || x.is_scalar_value();
 }
@@ -29,7 +29,7 @@ Tensors as_tensors(TensorSpan values) {
   return all;
 }
 
-// What is carried on, as what is carried: the same types.
+// Converts outputs of the body to the types of the carried values.
 Tensors carried_on(const char* name, TensorSpan carried, TensorSpan given) {
   Tensors all;
   for (size_t i = 0; i < carried.size(); ++i) {
@@ -65,7 +65,7 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
     carried = carried_on(loop.name, carried, all.subspan(1, n));
   }
   if (loop.gathers && !has_run) {
-    // What the body would have given.
+    // Trace the body to find the types that it would have returned.
     Graph graph;
     std::vector<TensorType> types;
     {
@@ -88,7 +88,7 @@ Size list_capacity(const Loop& loop) {
 Tensor told_apart(Scope& scope, const Tensor& x) {
   if (scope.traced_cells()) return x;
   if (!x->type.lists) return identity(x);
-  // By a call that tapes further out see, where a list can be differentiated.
+  // A differentiable list gets its new identity from a call that outer tapes record.
   if (!scope.innermost() || !is_floating(x->type.dtype)) return renewed(*x);
   const Scope::OnDevice on(scope, *x->storage->device);
   return list_add(x, list_create(element_of(x->type)));
@@ -188,7 +188,7 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
   const Tensor length = reshape(shape_tensor(Dims{n}), Dims{});
   Tensors lists;
   for (const Tensor& x : xs) lists.push_back(list_unstack(x));
-  // Carried is where to write, how many are done, and what the user carries.
+  // Carries the write index, the number of finished trips, and the user's values.
   Loop loop = {.name = "scan"};
   const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
   loop.carried = {options.reverse ? length - integer(1) : zero, zero};
@@ -254,7 +254,7 @@ Tensors cond(Scope& scope, const Tensor& predicate, const Block& then, const Blo
   return trace_branch(scope, as_tensor(predicate), branches);
 }
 
-// ---- code with a derivative of its own
+// ---- custom derivatives
 
 Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
                       const std::shared_ptr<const CustomVjp>& vjp) {
@@ -263,8 +263,7 @@ Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
   {
     const Scope::Unrecorded unrecorded(scope);
     outputs = forward(inputs);
-    // Tensors that nobody has seen yet, so that tapes can tell them from what `forward` took them
-    // from: it may return its input.
+    // New identities, so that tapes can distinguish outputs from inputs that `forward` returned.
     for (Tensor& y : outputs) {
       y = y->is_scalar_value() ? with_dtype(scope, *y, y->type.dtype) : renewed(*y);
     }

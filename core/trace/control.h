@@ -1,9 +1,8 @@
 // Branches and loops, eager and traced.
 //
-// Eager, they run the blocks that they choose, call by call. In code under trace, each block is
-// written down once as a region, and an op that holds the regions becomes part of the trace. What
-// blocks take from around them, and the cells that they use, become operands of that op; what they
-// store comes out of it.
+// Eager calls run the chosen blocks op by op. While tracing, each block is traced once into a
+// region, and an op that holds the regions is added to the trace. Captured tensors and used cells
+// become operands of that op; stored cell values become its outputs.
 
 #pragma once
 
@@ -13,24 +12,25 @@
 
 namespace tenon {
 
-// What a block gives, by the first if `predicate`, a bool of rank 0, is true, else by the second;
-// of several, by the one that `index`, an i64 of rank 0, says, and by the last if there is none.
-// All give as many values, of the same types.
+// cond() runs `then` if `predicate`, a bool of rank 0, is true, else `otherwise`, and returns the
+// block's outputs. switch_case() runs the branch at position `index`, an i64 of rank 0, or the last
+// one if there is none. All blocks must return the same number of values, of the same types.
 Tensors cond(Scope& scope, const Tensor& predicate, const Block& then, const Block& otherwise);
 Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> branches);
 
-// Runs `body` as long as `condition`, a bool of rank 0, holds of what it gave last; at first of
-// `initial`. Types do not change on the way.
+// Runs `body` while `condition` returns true, a bool of rank 0. Both take the carried values:
+// `initial` at first, then the outputs of `body`, whose types must not change.
 struct WhileOptions {
   LoopPolicy policy = LoopPolicy::kStack;
-  int64_t max_trips = 0;  // More are an error; 0: as many as there are.
+  int64_t max_trips = 0;  // Maximum number of trips; another one is an error. 0: no limit.
 };
 Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial,
                    const WhileOptions& options = {});
 
-// A loop over the first axis of `xs`, which are equally long. The body takes what is carried and an
-// element of each; it gives what is carried on, and behind it what is stacked along a new first
-// axis. `reverse`: from the last element to the first; what is stacked lies where its element does.
+// Scans over the first axis of `xs`, which have equal lengths. The body takes the carried values
+// and one element of each `xs`. It returns the next carried values, followed by values that are
+// stacked along a new first axis. `reverse` iterates from the last element to the first; stacked
+// values keep the positions of their elements.
 struct ScanOptions {
   bool reverse = false;
   LoopPolicy policy = LoopPolicy::kStack;
@@ -38,28 +38,28 @@ struct ScanOptions {
 Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
              const ScanOptions& options = {});
 
-// What `forward` gives of the inputs. Tapes that differentiate it call `vjp`, and see nothing of
-// what `forward` does.
+// Returns the outputs of `forward`. Tapes differentiate the call with `vjp` and do not record what
+// `forward` does.
 Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
                       const std::shared_ptr<const CustomVjp>& vjp);
 
-// Sizes as an i64 of rank 1, numbers of each call where the trace does not know them.
+// Sizes as an i64 tensor of rank 1. Sizes that the trace does not know are computed in each call.
 Tensor shape_tensor(const Dims& shape);
 Tensor sizes_tensor(const Sizes& sizes);
 
-// The size that an i64 of rank 0 says: a number, or, of one that code under trace made of sizes and
-// numbers, a formula of them. Fails for what only the values of a call can tell. `name` is for
-// messages: "the length".
+// Converts an i64 of rank 0 to a size. While tracing, a tensor computed from sizes and numbers
+// becomes a formula of them. Fails if the size is data-dependent. `name` is used in messages: "the
+// length".
 Size size_in(Scope& scope, const Tensor& x, const char* name);
-// The same of an i64 of rank 1. In a traced function, values that are no formulas of sizes are read
-// when it runs.
+// The same for an i64 of rank 1. In a traced function, values that are not formulas of sizes are
+// read when it runs.
 Sizes sizes_in(Scope& scope, const Tensor& x, const char* name);
 
-// ---- what these are made of
+// ---- building blocks
 
-// Goes on while `go` is true. The body takes what is carried and gives: whether to go on, what is
-// carried on, and, of one that gathers, other values, which are put into lists, at the place that
-// the first value carried says, an i64 of rank 0. The result is what is carried at the end, and
+// Loops while `go` is true. The body takes the carried values and returns the next `go` and the
+// next carried values. If `gathers` is set, it also returns values to append to lists, at the index
+// given by the first carried value, an i64 of rank 0. The result is the final carried values, then
 // these lists.
 struct Loop {
   const char* name = "while_loop";
@@ -72,17 +72,17 @@ struct Loop {
 };
 Tensors loop(Scope& scope, const Loop& loop);
 
-// The outputs of a graph that depend on the inputs that `by` marks, in what can be differentiated.
+// Marks the differentiable outputs of a graph that depend on the inputs marked in `by`.
 std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
 
-// A tensor of the same value that tapes tell from every other: eager code may give what it was
-// given.
+// Returns a tensor with the same value and an identity of its own for tapes. Eager code may return
+// one of its arguments.
 Tensor told_apart(Scope& scope, const Tensor& x);
 
-// Whether values are of the same type; a trace takes note of what it has to decide for that.
+// Whether two types are equal. In a trace, comparing unknown sizes may add guards.
 bool alike(const TensorType& a, const TensorType& b);
 
-// An inline scalar as a tensor, of the dtype that is wanted if it fits.
+// An inline scalar as a tensor, of dtype `wanted` if its value fits.
 Tensor as_tensor(const Tensor& x, DType wanted = DType::kNone);
 
 }  // namespace tenon

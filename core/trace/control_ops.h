@@ -1,16 +1,16 @@
-// The ops that hold graphs, and how loops and branches of code under trace become calls of them.
+// The ops that hold graphs, and how traced loops and branches become calls of them.
 //
-//   branch      which, operands... -> what the region gives that `which` chooses
+//   branch      which, operands... -> the outputs of the region that `which` selects
 //   while_loop  go, carried..., constants... -> carried...
 //               the region: carried..., constants... -> go, carried...
-//   call        operands... -> what the region gives, differentiated as the user says
-//   recompute   operands... -> what the region gives, most of it computed again on the way back
+//   call        operands... -> the region's outputs, with the user's derivative
+//   recompute   operands... -> the region's outputs, mostly recomputed in the backward pass
 //
-// And those of sizes and states:
+// Ops for sizes and states:
 //
-//   shape       -> the sizes among its attributes
+//   shape       -> the sizes in its attributes
 //   assign      x, variable -> x
-//   extent      n -> bool[n], where n becomes a size of the trace
+//   extent      n -> bool[n], where n becomes a symbol of the trace
 
 #pragma once
 
@@ -22,25 +22,25 @@ namespace tenon {
 
 Tensors trace_loop(Scope& scope, const Loop& loop);
 
-// For how many entries the lists of a loop have memory from the start.
+// The number of entries for which a loop's lists preallocate memory.
 Size list_capacity(const Loop& loop);
 Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> blocks);
 
 Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
                    const std::shared_ptr<const CustomVjp>& vjp);
 
-// What code gives of what it finds around it. Its way back keeps so many bytes of it at most.
+// Runs `code` and returns its outputs. Saves at most `memory_budget` bytes for the backward pass.
 Tensors trace_recompute(Scope& scope, const Block& code, uint64_t memory_budget);
 
-// Something that is as long as a number says, i64[]; in code under trace that is a new size.
+// A tensor whose length is `n`, an i64 of rank 0. While tracing, the length is a new symbol.
 Tensor extent(Scope& scope, const Tensor& n);
-// The symbol that a call of extent gives birth to; nothing of other nodes.
+// The data-dependent symbol that a call of extent introduces; nullopt for other nodes.
 std::optional<size_t> size_born_at(const Graph& graph, const Node& node);
 
-// What a variable holds that is assigned x and held `variable` before.
+// The new value of a variable that held `variable` and is assigned `x`.
 Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
 
-// The ops of this folder by their names, which no device has; NULL if there is none.
+// The ops of this folder, which no device implements, by name; NULL if there is none.
 const OpDef* find_control_op(std::string_view name);
 
 namespace control {

@@ -23,7 +23,7 @@ bool has_effects(const Node& node) {
                      [](const Value& x) { return x && x.type().is_token(); });
 }
 
-// The place of a value in a list in the order of slots; its end if it is not there.
+// Finds a value in a list sorted by slot; end() if it is absent.
 std::vector<Value>::const_iterator find_slot(const std::vector<Value>& sorted, uint32_t slot) {
   const auto at = std::lower_bound(sorted.begin(), sorted.end(), slot,
                                    [](const Value& x, uint32_t other) { return x.slot() < other; });
@@ -31,7 +31,7 @@ std::vector<Value>::const_iterator find_slot(const std::vector<Value>& sorted, u
   return at != sorted.end() && at->slot() == slot ? at : sorted.end();
 }
 
-// Code of the host, and what has effects, runs once.
+// Host calls and ops with effects must run only once.
 bool may_be_repeated(const Node& node) {
   return node.kind != NodeKind::kCall || (!node.op->payload && !has_effects(node));
 }
@@ -100,7 +100,7 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
     captures_.push_back(is_order ? make_token(*node->device) : tracer.captures()[next++]);
     node->role = InputRole::kCapture;
   }
-  // What has effects on the way back is not to be left out.
+  // Keeps effects of the backward pass from being eliminated.
   if (order_) there.push_back(tracer.value_of(*tracer.load(tracer.order())));
   graph_->set_outputs(there);
   input_at_.assign(graph_->n_slots(), inputs_.size());
@@ -115,12 +115,13 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   make_way_back(first_backward_slot);
 }
 
-// What the way back takes from the forward part, whose slots are below `end`: inputs, and values
-// that it does not make again, from nothing or because they are not kept.
+// The residuals: values of the forward pass (slots below `end`) that the backward pass reads.
+// Inputs are always residuals. A value without operands, or one that is not kept, is recomputed
+// instead.
 std::vector<Value> Derivative::taken_by_way_back(
     uint32_t end, const std::function<bool(const Value&)>& is_kept) const {
   std::vector<bool> seen(graph_->n_slots(), false), is_captured = seen;
-  std::vector<bool> is_entered = seen;  // By first slots: a node may have many outputs.
+  std::vector<bool> is_entered = seen;  // By first slot; visits a node with many outputs once.
   for (const Value& x : captured_) is_captured[x.slot()] = true;
   std::vector<Value> open(graph_->outputs().begin(), graph_->outputs().end()), taken;
   while (!open.empty()) {
@@ -151,7 +152,7 @@ void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>
   if (keep.forward) {
     for (const Value& x : keep.forward->saved_) is_kept[x.slot()] = true;
   } else if (keep.memory_budget != kKeepAll) {
-    constexpr int64_t kUsual = 64;  // Of a size of which nothing is known.
+    constexpr int64_t kUsual = 64;  // Assumed for sizes without an example.
     Sizes sizes;
     for (const std::optional<int64_t>& example : examples)
       sizes.push_back(example.value_or(kUsual));
@@ -169,8 +170,8 @@ void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>
       end, [&](const Value& x) { return is_kept[x.slot()] || !may_be_repeated(*x.node); });
 }
 
-// What is computed again is computed just before it is used first, so that little of it is there
-// at any time.
+// Builds the backward pass. Rematerialised values are recomputed immediately before their first
+// use, which keeps peak memory low.
 void Derivative::make_way_back(uint32_t end) {
   const std::vector<Value> given = joined(joined(saved_, cotangents_), captured_);
   const Slice slice(*graph_, given, graph_->outputs());
@@ -193,7 +194,7 @@ void Derivative::make_way_back(uint32_t end) {
     Node& made = way_back_->add_copy(node, std::move(inputs));
     for (uint32_t i = 0; i < made.types.size(); ++i) now[node.first_slot + i] = made.output(i);
   };
-  std::vector<bool> is_missing(graph_->n_slots(), false);  // By first slots.
+  std::vector<bool> is_missing(graph_->n_slots(), false);  // By first slot.
   for (const Node* node : nodes) {
     if (node->first_slot < end) continue;
     std::vector<const Node*> missing, open = {node};
@@ -225,8 +226,8 @@ std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
   return i < inputs_.size() ? std::optional(i) : std::nullopt;
 }
 
-// Effects do not come again: where the values saved depend on what a call with a token gave, that
-// is kept.
+// Finds outputs of calls with a token that residuals depend on. They are saved, because effects
+// must not be repeated.
 void Derivative::find_pushed() {
   std::vector<bool> seen(graph_->n_slots(), false), is_entered = seen, is_effect = seen;
   std::vector<Value> open = saved_;
@@ -278,7 +279,7 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
                              const Derivative& saved_by, TensorSpan cotangents) const {
   Tensors given;
   for (const Value& x : saved_) {
-    // The forward parts of both are the same calls, with the same numbers.
+    // Both derivatives traced the same forward calls, so the slots match.
     const auto at = find_slot(saved_by.saved_, x.slot());
     require_code(at != saved_by.saved_.end(), Code::kInternal, "{} was not saved", x.name());
     given.push_back(saved[static_cast<size_t>(at - saved_by.saved_.begin())]);

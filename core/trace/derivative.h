@@ -1,11 +1,10 @@
-// The derivative of a graph: its forward part, which also gives what the way back needs, and the
-// way back.
+// The derivative of a graph: a forward pass, which also returns the residuals, and a backward pass.
 //
-// Making one takes O(n log n) time for the n nodes of both, beside what their ops' derivatives
-// take.
+// Construction takes O(n log n) time for the n nodes of both, plus the time of the ops'
+// derivatives.
 //
-// Both are parts of one graph, which is had by tracing the calls anew under a tape and asking that
-// for its gradients. So whatever the tape can differentiate, a graph can.
+// Both passes are subgraphs of one graph. It is built by retracing the calls under a tape and
+// asking the tape for gradients, so whatever a tape can differentiate, a graph can.
 
 #pragma once
 
@@ -20,14 +19,15 @@ namespace tenon {
 
 class Derivative {
  public:
-  // What is kept for the way back.
+  // Limits what is saved for the backward pass.
   struct Keep {
-    uint64_t memory_budget = kKeepAll;  // Bytes, beside the inputs.
-    // One by the same inputs from more outputs, whose forward part it is that runs: what it keeps.
+    uint64_t memory_budget = kKeepAll;  // In bytes, in addition to the inputs.
+    // A derivative by the same inputs from more outputs, whose forward pass runs. Only what it
+    // saves can be used.
     const Derivative* forward = nullptr;
   };
-  // Of the outputs that `from` marks by the inputs that `by` marks, for calls in which the symbols
-  // are like `sizes`: numbers, or formulas of the trace under way.
+  // Differentiates the outputs marked in `from` by the inputs marked in `by`. `sizes` are example
+  // values of the symbols: numbers, or formulas of the current trace.
   Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
              const std::vector<bool>& by, const std::vector<bool>& from,
              const Keep& keep = {kKeepAll, nullptr});
@@ -35,41 +35,42 @@ class Derivative {
   bool is_of(const std::vector<bool>& by, const std::vector<bool>& from) const {
     return by_ == by && from_ == from;
   }
-  // Whether the forward part of another keeps all that the way back takes.
+  // Whether the forward pass of `forward` saves every residual that this backward pass reads.
   bool takes_from(const Derivative& forward) const;
-  // Whether the decisions that the way back took hold.
+  // Whether the guards taken by the backward pass hold for these sizes.
   bool serves(std::span<const Size> sizes) const;
-  // Makes them hold, by guards of the trace under way if need be.
+  // Enforces these guards, by guards of the current trace if necessary.
   void require_served(std::span<const Size> sizes) const;
-  // The values of the graph that the way back takes, and which input of the primal graph one is.
+  // The residuals of the backward pass, and which input of the primal graph one of them is.
   std::span<const Value> saved() const { return saved_; }
   std::optional<size_t> input_that_is(const Value& saved) const;
-  // The inputs of the primal graph that these depend on, if one has what calls with effects gave.
+  // The primal inputs that residuals depend on if some residual depends on a call with effects.
   const std::vector<bool>& inputs_of_saved() const { return inputs_of_saved_; }
   std::span<const Value> pushed() const { return pushed_; }
 
-  // The outputs of the primal graph, and behind them what the way back needs.
+  // Returns the outputs of the primal graph, followed by the residuals.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
-  // The same to do it once more, from the inputs: behind the outputs only what calls with effects
-  // gave, and then the values saved, of which no effect comes again.
+  // For rematerialisation: forward_pushing() returns the outputs, followed only by results of calls
+  // with effects. saved_again() recomputes the residuals from these and the inputs without
+  // repeating an effect.
   Tensors forward_pushing(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
   Tensors saved_again(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
                       TensorSpan pushed) const;
-  // Throws why there is no way back.
+  // Throws the error that tracing the backward pass failed with, if it did.
   void require_way_back() const {
     if (error_) throw Error(*error_);
   }
-  // The gradients by the inputs marked, none where there is none; of the outputs marked, the
-  // cotangents. `saved` is what forward() gave, of this derivative or of one by the same inputs
-  // from more outputs.
+  // Returns the gradients by the marked inputs, null where an input has none. `cotangents` are for
+  // the marked outputs. `saved` is what forward() returned, for this derivative or for `saved_by`,
+  // one by the same inputs from more outputs.
   Tensors backward(Scope& scope, std::span<const Size> sizes, TensorSpan saved,
                    const Derivative& saved_by, TensorSpan cotangents) const;
 
-  // The whole as one graph, without states: its arguments are the inputs and the cotangents, its
-  // outputs those gradients that there are. Nothing in it is computed twice.
+  // The whole derivative as one graph without states. Its arguments are the inputs and the
+  // cotangents; its outputs are the existing gradients. It recomputes nothing.
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   const std::vector<Tensor>& captures() const { return captures_; }
-  // Such outputs in the form of backward().
+  // Expands the outputs of graph() to the form that backward() returns.
   Tensors spread(Tensors gradients) const;
 
  private:
@@ -80,16 +81,17 @@ class Derivative {
   void make_way_back(uint32_t end);
 
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
-  std::shared_ptr<Graph> way_back_;  // As it runs, if it computes again what is not kept.
+  std::shared_ptr<Graph> way_back_;  // The backward graph with rematerialisation, if it has any.
   std::vector<bool> by_, from_;
-  // saved_ is in the order of slots.
+  // saved_ is sorted by slot.
   std::vector<Value> inputs_, outputs_, saved_, pushed_, cotangents_, captured_;
   std::vector<bool> inputs_of_saved_;
-  std::vector<size_t> input_at_;  // Of each slot: which input it is, or the number of inputs.
-  std::vector<Value> gradients_;  // By the inputs marked; without a node where there is none.
+  std::vector<size_t> input_at_;  // By slot: index of the input, or the number of inputs.
+  std::vector<Value> gradients_;  // By marked input; without a node if there is no gradient.
   std::vector<Tensor> captures_;
-  std::optional<size_t> order_;  // Among what is captured: where the way back has effects.
-  std::optional<Error> error_;   // Why there is no way back.
+  std::optional<size_t>
+      order_;  // Index among the captures of the token, if the backward pass has effects.
+  std::optional<Error> error_;  // Why there is no backward pass.
   std::optional<Executable> forward_, backward_, pushing_, again_;
 };
 

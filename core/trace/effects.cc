@@ -10,9 +10,9 @@
 namespace tenon {
 namespace {
 
-// ---- texts
+// ---- format strings
 
-// Calls `text` with what stands between placeholders, and `value` for each of them.
+// Calls `text` for the text between placeholders, and `value` for each placeholder.
 template <class Text, class Value>
 void each_part(std::string_view format, const Text& text, const Value& value) {
   size_t from = 0;
@@ -34,7 +34,7 @@ void each_part(std::string_view format, const Text& text, const Value& value) {
   text(format.substr(from));
 }
 
-// The format that says where each of the values is.
+// The format with a placeholder for each value; fails if the numbers differ.
 std::string checked_format(std::string_view format, size_t n_values) {
   std::string result(format);
   for (size_t i = 0; format.empty() && i < n_values; ++i) result += i > 0 ? " {}" : "{}";

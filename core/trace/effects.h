@@ -1,6 +1,5 @@
-// What code does beside giving values: it prints, checks, and calls the host. Eager, that happens
-// at once; in code under trace it becomes part of the trace, and happens when that runs, in the
-// order in which it was written (core/trace/order.h).
+// Side effects: printing, checking and calling the host. Eager code runs them immediately. Traced
+// code adds them to the trace, and they run with it, in program order (core/trace/order.h).
 
 #pragma once
 
@@ -15,34 +14,34 @@
 
 namespace tenon {
 
-// Prints a line: the format, in which each {} is the next value as text, and {{ and }} are braces.
-// An empty format is the values alone.
+// Prints a line. In the format, {} stands for the next value, and {{ and }} for braces. An empty
+// format prints the values alone.
 struct PrintOptions : TextOptions {
-  bool long_form = false;  // With dtype, shape and device.
+  bool long_form = false;  // Adds dtype, shape and device.
 };
 void print(Scope& scope, std::string_view format, TensorSpan values,
            const PrintOptions& options = {});
 
-// Fails unless all elements of `condition`, a bool, are true. The message is a format as that of
+// Fails unless all elements of `condition`, a bool, are true. `message` is a format string as for
 // print().
 void assert_all(Scope& scope, const Tensor& condition, std::string_view message,
                 TensorSpan values = {});
 
-// Code of the host: it runs eagerly, in the scope that it is given.
+// Host code. It runs eagerly, in the given scope.
 struct HostCode {
   std::function<Tensors(Scope& scope, TensorSpan inputs)> run;
 };
 
-// What the code gives of the inputs: tensors of the types of `like`. It may read and assign
-// variables, choose by values, and call whatever it likes. Tapes see the call as one; where they
-// ask for its gradient, what it calls is recorded by tapes of its own, which then give it.
+// Runs `code` on the inputs and returns its outputs, which have the types of `like`. The code may
+// read and assign variables, branch on values, and call anything. An outer tape records it as one
+// call. If a gradient is needed, inner tapes record the code's calls and differentiate them.
 Tensors host_call(Scope& scope, const std::shared_ptr<const HostCode>& code, TensorSpan inputs,
                   TensorSpan like);
 
 namespace control {
 const OpDef& print();          // order, values... -> order
 const OpDef& assert_all();     // order, condition, values... -> order
-const OpDef& host_call();      // order, inputs... -> outputs..., a record if it keeps one, order
+const OpDef& host_call();      // order, inputs... -> outputs..., optional record, order
 const OpDef& host_gradient();  // record, sources..., cotangents... -> gradients...
 }  // namespace control
 

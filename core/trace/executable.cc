@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// The calls between two sets of values as a graph of their own.
+// A graph of the nodes between `given` and `wanted` values.
 std::shared_ptr<Graph> part_of(const Graph& graph, std::span<const Node* const> nodes,
                                std::span<const Value> given, std::span<const Value> wanted) {
   auto part = std::make_shared<Graph>(graph.shared_sizes());
@@ -40,7 +40,7 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (is_optimised_.load(std::memory_order_acquire)) return &optimised_;
   const std::lock_guard guard(mutex_);
   if (is_optimised_.load(std::memory_order_relaxed)) return &optimised_;
-  optimised_.constants.clear();  // An attempt that failed may have left some.
+  optimised_.constants.clear();  // A failed attempt may have left some.
   const SizeTable::Use use(graph_.sizes());
   const bool is_whole = given_.size() == graph_.inputs().size() && is_left_out(scope, "drop");
   const Slice all(graph_, given_, wanted_, is_whole);

@@ -1,5 +1,5 @@
-// A part of a graph that is run many times: as it was written where it is recorded or becomes part
-// of another trace, and after the passes (core/trace/passes/) where it runs.
+// A subgraph that is run many times. Tracing and tapes get the original subgraph; execution uses
+// the version optimised by the passes (core/trace/passes/).
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tenon {
 
 class Executable {
  public:
-  // As for a slice.
+  // As for Slice.
   Executable(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
 
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
@@ -24,16 +24,16 @@ class Executable {
  private:
   struct Optimised {
     std::shared_ptr<Graph> graph;
-    Tensors constants;  // The last inputs.
+    Tensors constants;  // Values of the trailing inputs.
     std::optional<Slice> slice;
   };
-  // NULL where the code does not run, but is recorded.
+  // NULL if the calls are recorded or traced rather than run.
   const Optimised* optimised(Scope& scope) const;
 
   const Graph& graph_;
   std::vector<Value> given_, wanted_;
-  Slice written_;             // What is wanted of it.
-  mutable std::mutex mutex_;  // Of those that optimise it.
+  Slice written_;             // The unoptimised subgraph.
+  mutable std::mutex mutex_;  // Guards optimised_.
   mutable std::atomic<bool> is_optimised_ = false;
   mutable Optimised optimised_;
 };

@@ -1,6 +1,6 @@
-// extent: a number that code under trace comes to, as a size. What it gives is as long as that, and
-// has no memory: calls whose attributes are made of the size take it (Node::n_sizes), and tell from
-// its shape what the size is.
+// extent: turns a number computed by traced code into a size. The output has that length and no
+// memory. Calls whose attributes contain the size take the output as an extra input (Node::n_sizes)
+// and read the size from its shape.
 
 #include "core/base/error.h"
 #include "core/base/immortal.h"
@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 struct Attrs {
-  Size size = -1;  // A symbol that is born here; -1 where the code runs.
+  Size size = -1;  // The new data-dependent symbol; -1 when the op runs.
   TENON_ATTRS(size)
 };
 

@@ -68,7 +68,7 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
     bound = bind(scope, inputs, statics);
   } catch (const Error& error) {
     if (!options_.may_run_eagerly || error.is_transient()) throw;
-    // What is wrong with the call fails here, too, with numbers in its message.
+    // Errors of the call itself occur here too, with numbers in their messages.
     Tensors outputs = run_body(scope, inputs, statics, wanted);
     run_eagerly_from_now_on(scope, error);
     return outputs;
@@ -210,7 +210,8 @@ std::vector<InputSpec> Function::specs_for(const Like& like, TensorSpan inputs,
   return specs;
 }
 
-// Sizes that nobody asked to be unknown are known again where the code cannot do without.
+// Traces with unknown sizes. If that fails and the user did not require them, falls back to exact
+// sizes.
 Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
                               const Statics& statics) {
   const std::vector<InputSpec> specs = specs_for(like, inputs, statics);
@@ -249,7 +250,7 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
   const bool is_relaxed = !options_.has_signature && !examples.empty();
   Written written = write(scope, name_, specs, examples, body_, statics, is_relaxed);
   if (!written.made.empty()) {
-    // What makes variables once is traced again, now that they are there.
+    // A body that creates variables on its first run is traced again once they exist.
     initialise(scope, written, examples);
     Written again = write(scope, name_, specs, examples, body_, statics, is_relaxed);
     require_code(again.made.empty(), Code::kFailedPrecondition,
@@ -325,7 +326,7 @@ Ref<Function> Function::gradient() {
     const auto tape = Ref<Tape>::adopt(
         new Tape(Ref<Scope>::share(&scope), {.persistent = false, .watch_trainable = false}));
     for (const Tensor& x : given) {
-      // One tensor may be given for two inputs; and tapes further out see where each comes from.
+      // One tensor may be passed for two inputs. Outer tapes record where each comes from.
       inputs.push_back(x->type.weak ? x : x->type.lists ? another(scope, x) : identity(x));
       if (x->type.weak || !is_floating(x->type.dtype)) continue;
       tape->watch(inputs.back());
@@ -346,7 +347,7 @@ Ref<Function> Function::gradient() {
   return Ref<Function>::adopt(new Function(*context_, name, code, std::move(options)));
 }
 
-// ---- what happened
+// ---- diagnostics
 
 std::string Function::difference(const Like& like, TensorSpan inputs,
                                  const Statics& statics) const {

@@ -1,8 +1,7 @@
-// A function: user code that is traced once for all calls that are alike, and runs as its traces.
+// A function: user code that is traced once per cache key and then runs as its traces.
 //
-// Calls are alike if they give the same static arguments and inputs of the same dtypes, ranks,
-// sizes and devices. A size of which a signature says that it is unknown is no part of that; nor is
-// one that has differed twice already.
+// The key consists of the static arguments and, for each input, dtype, rank, sizes and device.
+// Sizes that the signature leaves unknown, or that have differed twice already, are not part of it.
 
 #pragma once
 
@@ -17,15 +16,16 @@
 
 namespace tenon {
 
-// The type of an input as a signature says it.
+// The declared type of an input in a signature.
 struct InputSpec {
   static constexpr int64_t kUnknown = -1;
 
-  std::string name;  // Empty: x0, x1 and so on.
+  std::string name;  // If empty: x0, x1 and so on.
   DType dtype = DType::kNone;
   bool weak = false;  // An inline scalar.
   std::vector<int64_t> sizes;
-  // Of each size, or none at all; those with one name are equal, empty ones say nothing.
+  // One name per size, or none at all. Sizes with the same name are equal; empty names mean
+  // nothing.
   std::vector<std::string> dim_names;
   uint8_t lists = 0;  // As of a TensorType.
 
@@ -33,18 +33,19 @@ struct InputSpec {
 };
 
 struct FunctionOptions {
-  std::vector<InputSpec> signature;  // Empty: as the calls are.
+  std::vector<InputSpec> signature;  // If empty: taken from the calls.
   bool has_signature = false;
-  // Names of inputs and outputs for files, or none. Those of a call or a signature come first.
+  // Names of inputs and outputs for saved files, or none. Names from a call or a signature take
+  // precedence.
   std::vector<std::string> input_names, output_names;
   std::shared_ptr<const KeptStatics> defaults;  // Static arguments that calls may leave out.
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
-  // The bytes that a call under a tape keeps at most for its way back, beside its inputs; what it
-  // needs beyond that is computed again there. 0: nothing.
+  // Bytes that a call under a tape may save for its backward pass, in addition to its inputs. The
+  // rest is recomputed. 0: saves nothing.
   uint64_t memory_budget = kKeepAll;
-  size_t max_traces = 64;  // Beyond, the one that was not used for longest is forgotten.
-  // Calls that cannot be traced with sizes that are open are traced with their own, and run call by
-  // call where that cannot be either.
+  size_t max_traces = 64;  // More than these evict the least recently used trace.
+  // Calls that cannot be traced with unknown sizes are traced with exact sizes. If that fails too,
+  // they run op by op.
   bool may_run_eagerly = false;
 };
 
@@ -55,12 +56,12 @@ class Function final : public Object, public Pooled<Function> {
   using Body = std::function<Tensors(Scope& scope, TensorSpan inputs, const Statics& statics)>;
 
   Function(Context& context, std::string name, Body body, FunctionOptions options);
-  // Another function for each signature. A call is one of that whose signature it fits; of several,
-  // of the one that leaves the fewest sizes open, and of those the first. The functions have these
-  // defaults, too.
+  // A function per signature. A call goes to the signature that it fits; among several, to the one
+  // with the fewest unknown sizes, then to the first. The functions share these defaults.
   struct Signature {
     Ref<Function> function;
-    std::shared_ptr<const KeptStatics> statics;  // All that a call gives or leaves out.
+    std::shared_ptr<const KeptStatics>
+        statics;  // All static arguments that a call passes or omits.
   };
   Function(Context& context, std::string name, std::vector<Signature> signatures,
            std::shared_ptr<const KeptStatics> defaults);
@@ -70,13 +71,14 @@ class Function final : public Object, public Pooled<Function> {
 
   Context& context() const { return *context_; }
   const std::string& name() const { return name_; }
-  // Never used twice.
+  // Unique; never reused.
   uint64_t id() const { return id_; }
-  // The static arguments of a call that leaves them out.
+  // The default static arguments.
   const std::vector<tenon_static>& defaults() const;
 
-  // In code under trace, the body becomes part of that. Unless nothing is traced, fails before
-  // anything runs if the body gives more or fewer outputs than are wanted.
+  // While another function is traced, the body becomes part of that trace. Fails if the body
+  // returns more or fewer outputs than wanted: before anything runs if the function is traced,
+  // after the body if it runs eagerly.
   struct Wanted {
     size_t least = 0, most = SIZE_MAX;
   };
@@ -85,36 +87,36 @@ class Function final : public Object, public Pooled<Function> {
     return call(scope, inputs, statics, Wanted());
   }
 
-  // The trace that serves such a call, made if there is none.
+  // The trace that serves a call; traces the body if there is none.
   struct Bound {
     Ref<Trace> trace;
     Sizes sizes;
   };
   Bound bind(Scope& scope, TensorSpan inputs, const Statics& statics);
-  // The trace for inputs like these, without any.
+  // The trace for inputs of these types; needs no tensors.
   Ref<Trace> trace(Scope& scope, const std::vector<InputSpec>& inputs, const Statics& statics);
 
-  // The function of the same inputs that gives the gradients of the sum of this one's floating
-  // outputs, by each floating input that is no inline scalar.
+  // A function of the same inputs. It returns the gradients of the sum of this one's floating
+  // outputs by each floating input, except inline scalars.
   Ref<Function> gradient();
 
   std::vector<Ref<Trace>> traces() const;
-  // Every trace with its signature, and why it had to be made.
+  // Lists every trace with its signature and the reason why it was made.
   std::string explain() const;
 
  private:
-  // What calls of one trace have alike but for sizes: dtypes, ranks and devices.
+  // The cache key of a trace without sizes: dtypes, ranks and devices.
   using Like = SmallVector<uint64_t, 24>;
   struct Entry {
     Like like;
     std::string statics, statics_text;
-    std::vector<InputSpec> inputs;  // Of the call for which it was made.
+    std::vector<InputSpec> inputs;  // Inputs of the call that caused the trace.
     Ref<Trace> trace;
     std::string why;
-    uint64_t used = 0;  // When.
+    uint64_t used = 0;  // Value of calls_ at the last use.
   };
 
-  // The function of the signature that a call fits: see signatures.h.
+  // The function whose signature a call fits; see signatures.h.
   Function& chosen(std::span<const GivenInput> inputs, const Statics& statics) const;
   Function& chosen(TensorSpan inputs, const Statics& statics) const;
 
@@ -140,13 +142,13 @@ class Function final : public Object, public Pooled<Function> {
   std::string name_;
   Body body_;
   FunctionOptions options_;
-  std::vector<Signature> signatures_;  // Instead of a body.
+  std::vector<Signature> signatures_;  // Used in place of a body.
   mutable std::recursive_mutex mutex_;
   std::vector<Entry> entries_;
   uint64_t calls_ = 0;
-  std::vector<uint64_t> misses_;  // When traces were made.
+  std::vector<uint64_t> misses_;  // Values of calls_ when traces were made.
   bool warned_ = false;
-  std::string untraceable_;  // Why it runs eagerly; empty if it does not.
+  std::string untraceable_;  // Why the function runs eagerly; empty if it does not.
 };
 
 }  // namespace tenon

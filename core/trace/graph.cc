@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-// As the text form writes names.
+// Makes a name valid in the text form.
 std::string as_word(std::string name) {
   for (char& c : name) {
     const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');

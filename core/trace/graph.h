@@ -1,8 +1,8 @@
-// A program as data: nodes in an order in which they can run, each the call of an op with the
-// values that it takes. A value is made once and never changes; what changes is threaded: the state
-// of a variable or a generator comes in as a value and goes out as another.
+// The graph of a trace: nodes in execution order, each the call of an op on values. Values are
+// immutable. State is threaded: the value of a variable or a generator enters as an input, and its
+// new value leaves as an output.
 //
-// Sizes may be formulas over symbols of the graph's table.
+// Sizes may be formulas over symbols of the graph's size table.
 
 #pragma once
 
@@ -22,14 +22,14 @@ namespace tenon {
 class Device;
 struct Node;
 
-// One output of a node; without a node, an optional input that was not given.
+// One output of a node. Without a node: an optional input that is absent.
 struct Value {
   Node* node = nullptr;
   uint32_t index = 0;
 
   inline const TensorType& type() const;
   inline const std::string& name() const;
-  inline uint32_t slot() const;  // Its number in its graph.
+  inline uint32_t slot() const;  // Index of the value in its graph.
   explicit operator bool() const { return node != nullptr; }
   friend bool operator==(const Value&, const Value&) = default;
 };
@@ -38,27 +38,27 @@ using Values = SmallVector<Value, 3>;
 
 enum class NodeKind : uint8_t { kInput, kConstant, kCall };
 
-// What an input is to the function.
+// The role of an input.
 enum class InputRole : uint8_t {
   kArgument,
-  kCapture,  // A tensor that tracing met.
-  kState     // What a variable or a generator holds; output i is what state i holds afterwards.
+  kCapture,  // A tensor from outside the trace.
+  kState     // A variable or generator; output i is the new value of state i.
 };
 
 struct Node {
   NodeKind kind = NodeKind::kCall;
-  InputRole role = InputRole::kArgument;  // Of an input.
-  const OpDef* op = nullptr;              // Of a call; the rest of it:
+  InputRole role = InputRole::kArgument;  // For inputs.
+  const OpDef* op = nullptr;              // For calls, as are the attributes:
   OwnedAttrs attrs;
-  // The last n_sizes are no operands: sizes among the attributes are those of these values.
+  // The last n_sizes inputs are not operands: they produce sizes that the attributes use.
   Values inputs;
   uint32_t n_sizes = 0;
-  Tensor constant;                 // Of a constant: an inline scalar.
-  TensorTypes types;               // Of the outputs.
-  std::vector<std::string> names;  // Of the outputs; each once in its graph.
-  std::string location;            // The user's source line, if a binding gave it.
-  Device* device = nullptr;        // Where a call runs, where an input lies.
-  uint32_t first_slot = 0;         // The outputs' numbers in the graph count from here.
+  Tensor constant;                 // For constants: an inline scalar.
+  TensorTypes types;               // Types of the outputs.
+  std::vector<std::string> names;  // Names of the outputs; unique in the graph.
+  std::string location;            // The user's source line, if a binding provided it.
+  Device* device = nullptr;        // Where a call runs, or where an input is stored.
+  uint32_t first_slot = 0;         // Index in the graph of the first output.
 
   Value output(uint32_t i = 0) { return {this, i}; }
   std::span<const Value> operands() const { return inputs.span().first(inputs.size() - n_sizes); }
@@ -71,12 +71,12 @@ uint32_t Value::slot() const { return node->first_slot + index; }
 class Graph {
  public:
   Graph() : Graph(std::make_shared<SizeTable>()) {}
-  // One whose sizes are formulas of another's table: code inside of that one's.
+  // A nested graph, which shares the size table of the enclosing one.
   explicit Graph(std::shared_ptr<SizeTable> sizes) : sizes_(std::move(sizes)) {}
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Asking about a size may decide something about it.
+  // Queries may add guards to the table.
   SizeTable& sizes() const { return *sizes_; }
   const std::shared_ptr<SizeTable>& shared_sizes() const { return sizes_; }
 
@@ -87,16 +87,16 @@ class Graph {
   std::span<const Value> outputs() const { return outputs_; }
   uint32_t n_slots() const { return n_slots_; }
 
-  // ---- building; each goes to the end, and without a name gets one that is free
+  // ---- building; nodes are appended, and unnamed values get an unused name
   Value add_input(const TensorType& type, InputRole role, std::string name, Device& device);
   Value add_constant(const TensorImpl& scalar);
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
-  // The size that symbol i of the table is comes from the call that gives this value.
+  // Makes `value` the origin of data-dependent symbol `symbol`.
   void set_birth(size_t symbol, Value value) { births_.emplace(symbol, value); }
-  // A call or a constant of another graph with the same table, of these values.
+  // Copies a call or a constant of another graph with the same table, with these inputs.
   Node& add_copy(const Node& node, Values inputs);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
-  // The same inputs in another order.
+  // Reorders the inputs.
   void set_inputs(std::vector<Node*> inputs) { inputs_ = std::move(inputs); }
   // Fails if another value has that name.
   void rename(Value value, std::string name);
@@ -110,13 +110,13 @@ class Graph {
   std::list<Node> nodes_;
   std::vector<Node*> inputs_;
   std::vector<Value> outputs_;
-  std::unordered_multimap<size_t, Value> births_;  // By symbols.
+  std::unordered_multimap<size_t, Value> births_;  // By symbol.
   std::unordered_set<std::string> names_;
   size_t next_name_ = 0;
   uint32_t n_slots_ = 0;
 };
 
-// Every size among attributes.
+// Visits every size in the attributes.
 template <class Visit>
 void each_size(AnyAttrs attrs, const Visit& visit) {
   if (attrs.empty()) return;
@@ -129,10 +129,10 @@ void each_size(AnyAttrs attrs, const Visit& visit) {
   }
 }
 
-// The first output of each.
+// The first output of each node.
 std::vector<Value> outputs_of(std::span<Node* const> nodes);
 
-// A type of the graph when symbol i of its table is sizes[i].
+// A type of the graph with sizes[i] substituted for symbol i of its table.
 TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes);
 
 }  // namespace tenon

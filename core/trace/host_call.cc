@@ -1,8 +1,8 @@
-// host_call: code of the host, and its gradient.
+// host_call: calls host code, with gradients.
 //
-// Where a tape watches the call, it is applied once more with another level: the code then runs in
-// a scope of its own under as many tapes as levels, and leaves a record with these. The way back
-// asks the tape of its level; those further out watch it doing so, which is how gradients have
+// If a tape watches the call, the call is repeated with `levels` incremented. The code then runs in
+// a scope of its own, under that many tapes, and leaves a record with them. The backward pass asks
+// the tape of its level for gradients. Outer tapes record this, which provides higher-order
 // gradients.
 
 #include "core/autograd/tape.h"
@@ -18,9 +18,9 @@ namespace tenon {
 namespace {
 
 struct HostAttrs {
-  int64_t levels = 0;  // Tapes that the code runs under.
-  Ints dtypes, ranks;  // Of the outputs,
-  Sizes sizes;         // one shape behind the other.
+  int64_t levels = 0;  // Number of tapes that the code runs under.
+  Ints dtypes, ranks;  // By output.
+  Sizes sizes;         // Shapes of the outputs, concatenated.
   Held code;
   TENON_ATTRS(levels, dtypes, ranks, sizes, code)
 };
@@ -51,8 +51,8 @@ TensorTypes infer(const HostAttrs& attrs, TypeSpan in) {
   return types;
 }
 
-// What the way back finds: which tensors the tapes of the scope, the innermost last, can be asked
-// for by which.
+// The residual of a call: the tapes of the code's scope, innermost last, with the tensors that they
+// can differentiate by (sources) and from (targets).
 struct HostRecord {
   Ref<Scope> scope;
   std::vector<Ref<Tape>> tapes;
@@ -97,7 +97,7 @@ Tensors run(Scope& scope, const Call& call) {
   const Tensor token = Tensor::share(call.inputs[0]);
   if (attrs.levels == 0) {
     const Scope::Apart apart(scope);
-    // What comes out is nobody else's: the code may give what it was given.
+    // New identities, because the code may return its inputs.
     for (const Tensor& y : call_host(scope, attrs, inputs)) results.push_back(renewed(*y));
     results.push_back(token);
     return results;
@@ -117,7 +117,7 @@ Tensors run(Scope& scope, const Call& call) {
     record->sources.push_back(x);
   }
   record->targets = call_host(own, attrs, inputs);
-  own.wait();  // Nobody else does, to hear of values that are wrong.
+  own.wait();  // No other code waits for this scope and would report its value errors.
   for (const Ref<Tape>& tape : record->tapes) tape->pause();
   for (const Tensor& y : record->targets) results.push_back(renewed(*y));
   results.push_back(make_record(own.device(), std::move(record)));
@@ -128,11 +128,11 @@ Tensors run(Scope& scope, const Call& call) {
 // ---- the gradient
 
 struct GradientAttrs {
-  int64_t n_sources = 0;  // Behind them come the cotangents.
-  Ints wanted;            // The sources whose gradients are given,
-  Ints targets;           // by the cotangents of these.
-  int64_t level = 1;      // The innermost tape is 1.
-  int64_t records = 0;    // How many of those further out watch.
+  int64_t n_sources = 0;  // Number of sources; the cotangents follow them.
+  Ints wanted;            // Sources whose gradients are returned.
+  Ints targets;           // Outputs that have cotangents.
+  int64_t level = 1;      // 1: the innermost tape.
+  int64_t records = 0;    // Number of outer tapes that record the gradient.
   TENON_ATTRS(n_sources, wanted, targets, level, records)
 };
 
@@ -187,11 +187,11 @@ Tensors run_gradient(Scope&, const Call& call) {
   return results;
 }
 
-// The way back of a call that left `record` behind its outputs, which depend on `inputs` behind the
-// first.
+// The derivative of a call that returned `record` after its outputs. Gradients are by `inputs`
+// except the first.
 std::shared_ptr<const CustomVjp> way_back(const Tensor& record, Inputs inputs, int64_t level) {
   Tensors sources = {record};
-  std::vector<size_t> places;  // Of the sources among the inputs.
+  std::vector<size_t> places;  // Indices of the sources among the inputs.
   for (size_t i = 1; i < inputs.size(); ++i) {
     if (!is_floating(inputs[i]->type.dtype)) continue;
     places.push_back(i);
@@ -220,7 +220,7 @@ std::shared_ptr<const CustomVjp> way_back(const Tensor& record, Inputs inputs, i
   });
 }
 
-// Takes the record out, if the call as it was given leaves none.
+// Removes the record from the outputs, unless the original call returns one.
 Tensors without_record(Tensors outputs, size_t place, bool keeps) {
   if (keeps) return outputs;
   Tensors rest;

@@ -13,12 +13,12 @@
 namespace tenon {
 namespace {
 
-// What values hold at once.
+// Bytes that values hold: now, and at most so far.
 struct Held {
   uint64_t now = 0, most = 0;
 };
 
-// Stands for memory: it has a size, and lives as long as the values that would share it.
+// A storage without memory. Its size counts until all values that share it are released.
 class StandIn final : public OtherStorage<StandIn> {
  public:
   StandIn(Device& of, uint64_t bytes, Held* counted) : counted_(counted) {
@@ -33,14 +33,14 @@ class StandIn final : public OtherStorage<StandIn> {
   }
 
  private:
-  Held* counted_;  // NULL: what is there anyway.
+  Held* counted_;  // NULL: not counted.
 };
 
 uint64_t bytes_of(const TensorType& type) {
   return type.weak ? 0 : static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
 }
 
-// A value of a type; an inline scalar is of any number.
+// A placeholder of a type. An inline scalar has no particular value.
 Tensor value_of(const TensorType& type, Device& device, Held* counted) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
@@ -67,7 +67,7 @@ class Inspector {
  public:
   explicit Inspector(Scope& scope) : scope_(scope) {}
 
-  // Goes through the code, whose inputs these are.
+  // Visits the calls of a graph with these inputs.
   void visit(const Graph& graph, std::span<const Size> sizes, const std::vector<Tensor>& inputs,
              int level);
 
@@ -159,7 +159,7 @@ void Inspector::call(const Graph& graph, const Node& node, std::span<const Size>
   make();
 }
 
-// Views share memory where strides can say what they show.
+// Outputs of views share the input's memory if strides can express them.
 void Inspector::views(const Call& call, const TensorTypes& types, std::vector<Tensor>& values,
                       const Node& node) {
   const TensorImpl& base = *call.inputs[0];
@@ -172,7 +172,8 @@ void Inspector::views(const Call& call, const TensorTypes& types, std::vector<Te
   }
 }
 
-// What a block takes is there already, around it; which operand it is, the op alone knows.
+// Inputs of a region are not counted, because the enclosing graph holds them. Only the op knows
+// which operand each of them is.
 void Inspector::regions(AnyAttrs attrs, int level) {
   const RegionAttrs& all = region_attrs(attrs);
   for (const auto& region : all.regions) {

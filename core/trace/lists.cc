@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-// Copies a tensor to an element of `all`, which begins there.
+// Copies a tensor into `all`, beginning at element `start`.
 void copy_to(Scope& scope, const Tensor& x, const TensorImpl& all, int64_t start) {
   const Tensor from = dense(scope, x);
   const uint64_t size = size_of(x->type.dtype);
@@ -28,13 +28,14 @@ void copy_to(Scope& scope, const Tensor& x, const TensorImpl& all, int64_t start
               static_cast<uint64_t>(int64_t{count(x->shape())}) * size);
 }
 
-// Memory for the first entries of a list, each of which is written once: other versions of the list
-// see it, too.
+// Preallocated memory for the first entries of a list. Each slot is written only once, because
+// other versions of the list share the memory.
 class Slots {
  public:
   explicit Slots(Tensor all) : all_(std::move(all)), is_taken_(size_of_axis(*all_), false) {}
 
-  // x in its place; x itself if there is none, or something else is there.
+  // Copies x to its slot and returns a view of it. Returns x if the slot is taken or does not
+  // exist.
   Tensor put(Scope& scope, uint64_t index, const Tensor& x) {
     {
       std::lock_guard guard(mutex_);
@@ -45,7 +46,7 @@ class Slots {
     return make_view(*all_, x->type, dense_strides(x->shape()), start_of(index));
   }
 
-  // The first entries as one tensor, if all of them lie in their places.
+  // The first entries as one tensor without a copy; null unless all of them are in their slots.
   Tensor together(const TensorList& content, const TensorType& type) const {
     for (uint64_t i = 0; i < size_of_axis(type); ++i) {
       const Tensor x = content.get(i);
@@ -90,7 +91,7 @@ Tensor make_list(const TensorType& type, Device& device, TensorList content,
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
   x->strides = dense_strides(type.shape);
-  x->dense = false;  // No call of its like has run before.
+  x->dense = false;  // Excludes it from the fast path for repeated calls.
   x->storage = Ref<Storage>::adopt(new ListStorage(device, std::move(content), std::move(slots)));
   return x;
 }
@@ -184,7 +185,7 @@ Tensors run_get(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
   const TensorImpl& list = *call.inputs[0];
   Tensor x = content_of(list).get(index_of(call.inputs[1]));
-  // Under an identity of its own, as what any call gives.
+  // Like every output, it has an identity of its own.
   if (x) return {renewed(*x)};
   const Scope::OnDevice on(scope, *list.storage->device);
   return {zeros_or_list(type)};
@@ -237,7 +238,8 @@ TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
   return {type};
 }
 
-// A kernel that joins tensors is made for so many of them: a few at a time, whatever their number.
+// Concat kernels are specialised for the number of inputs. Joining few at a time bounds their
+// number.
 Tensor joined(Tensors parts) {
   constexpr size_t kMost = 8;
   while (parts.size() > 1) {

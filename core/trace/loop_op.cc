@@ -43,10 +43,10 @@ Tensors run(Scope& scope, const Call& call) {
   return results;
 }
 
-// The derivative of a loop: a loop that gathers what the way back needs of each trip, and one that
-// goes through that from the last to the first. What does not change from trip to trip is not
-// gathered. By the policy `recompute` only what a trip begins with is gathered, and the way back
-// makes the rest of it once more.
+// The derivative of a loop: a forward loop that gathers the residuals of each trip, and a backward
+// loop over the trips from last to first. Loop constants are not gathered. Under the policy
+// `recompute`, only the initial values of each trip are gathered, and the backward pass recomputes
+// the rest.
 class LoopDerivative {
  public:
   LoopDerivative(Scope& scope, const Call& call, const std::vector<bool>& by)
@@ -110,7 +110,7 @@ class LoopDerivative {
                                                 : body_->forward_pushing(scope, sizes_, operands);
       Tensors all = {given[0], in[0] + integer(1)};
       for (size_t i = 1; i <= n_; ++i) all.push_back(std::move(given[i]));
-      // By the policy `recompute`, what effects gave stands behind what the trip begins with.
+      // Under the policy `recompute`, results of effects follow the initial values of the trip.
       const size_t n_operands = recomputes ? operands.size() : 0;
       for (size_t i = 0; i < is_gathered_.size(); ++i) {
         if (!is_gathered_[i]) continue;
@@ -130,7 +130,7 @@ class LoopDerivative {
     return outputs;
   }
 
-  // By the operands of the body: what is carried, then the constants.
+  // Gradients by the operands of the body: carried values, then constants.
   Tensors backward(Scope& scope, const VjpArgs& args) const {
     body_->require_way_back();
     Loop backward = {.go = greater(trips_, integer(0)), .policy = policy_, .max_trips = max_trips_};
@@ -172,14 +172,14 @@ class LoopDerivative {
   }
 
  private:
-  // What the way back through a trip needs.
+  // The residuals of a trip.
   Tensors saved(Scope& scope, const Tensor& trip) const {
     Tensors all;
     size_t next = 0;
     for (size_t i = 0; i < kept_.size(); ++i) {
       all.push_back(is_gathered_[i] ? list_get(lists_[next++], trip)
                     : kept_[i]      ? kept_[i]
-                                    : zeros_or_list(types_[i]));  // Nothing needs it.
+                                    : zeros_or_list(types_[i]));  // Unused.
     }
     if (policy_ != LoopPolicy::kRecompute) return all;
     Tensors pushed;
@@ -192,14 +192,14 @@ class LoopDerivative {
   LoopPolicy policy_;
   Size max_trips_;
   std::shared_ptr<const Region> primal_;
-  std::vector<bool> active_;  // Operands of the body that have gradients.
+  std::vector<bool> active_;  // By operand of the body: whether it has a gradient.
   std::vector<TensorType> types_;
   std::unique_ptr<Derivative> body_;
-  // Of each value saved, or of each operand of the body and what its effects gave if it recomputes:
-  // whether it is gathered, and the constant that it is.
+  // By residual or, under the policy `recompute`, by operand of the body and result of its effects:
+  // whether it is gathered, and its value if it is constant.
   std::vector<bool> is_gathered_;
   std::vector<Tensor> kept_;
-  Tensors lists_;  // Of those that are gathered.
+  Tensors lists_;  // The gathered values.
   Tensor trips_;
 };
 
@@ -215,7 +215,7 @@ const OpDef& control::while_loop() {
 }
 
 Tensors trace_loop(Scope& scope, const Loop& loop) {
-  // Lists are operands too, which start empty.
+  // The gathered lists are operands too. They start empty.
   const size_t n = loop.carried.size();
   TracedBlock block = trace_block(scope, loop.carried, "a loop", [&](TensorSpan in) {
     Tensors given = loop.body(in);

@@ -23,7 +23,7 @@ struct TokenStorage final : OtherStorage<TokenStorage> {
 Tensor make(const TensorType& type, Device& device, Held content) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
-  x->dense = false;  // No call of its like has run before.
+  x->dense = false;  // Excludes it from the fast path for repeated calls.
   x->storage = Ref<Storage>::adopt(new TokenStorage(device, std::move(content)));
   return x;
 }
@@ -38,7 +38,7 @@ void require_token(const TensorType& type) {
   require(type == token_type(), "the first input must be a token, but is {}", type);
 }
 
-// ---- the same op behind a token
+// ---- an op preceded by a token
 
 const OpDef& plain(const OpDef& op) { return *static_cast<const OpDef*>(op.payload.get()); }
 
@@ -117,7 +117,7 @@ TensorTypes infer_reload(const CellAttrs&, TypeSpan in) {
 Tensors run_reload(Scope&, const Call& call) {
   return {cell_of(call).held(), Tensor::share(call.inputs[0])};
 }
-// Who reads the variable has its gradient, whatever it held in between.
+// The gradient goes to the last read of the variable, whatever its value was in between.
 Tensors vjp_reload(const CellAttrs&, const VjpArgs& v) { return {Tensor(), v.cotangent(0)}; }
 
 }  // namespace

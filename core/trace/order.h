@@ -1,8 +1,8 @@
-// The order of calls with effects: what is printed, what may stop a function, what the host does.
+// The order of calls with effects: printing, checks that may stop a function, and host calls.
 //
-// Each takes a token and gives one on, so that a trace holds them as values that depend on each
-// other, and nothing that looks at graphs has to know of effects. The token of a trace is a state
-// (core/dispatch/cell.h), threaded through branches and loops as any other:
+// Each such call takes a token and returns the next one. Their order is thus a data dependency in
+// the graph, and passes need not know about effects. The token of a trace is a state
+// (core/dispatch/cell.h), threaded through branches and loops like any other:
 //
 //   (x: f32[2], order: state token) {
 //     printed = print(order, x, format="x is {}")
@@ -10,8 +10,8 @@
 //     return checked, y
 //   }
 //
-// Calls that may stop a function stand behind what commits the states: then cells hold what was
-// assigned before. What the host may have changed is read again behind it.
+// Before a call that may stop a function, the states are committed, so that cells hold what was
+// assigned before it. After a call of the host, which may change cells, they are read again.
 
 #pragma once
 
@@ -20,40 +20,41 @@
 
 namespace tenon {
 
-// What makes calls wait for each other, and is nothing else.
+// A token carries nothing but the order of calls.
 TensorType token_type();
 Tensor make_token(Device& device);
 
-// What a call leaves for its way back that is no tensor (core/trace/host_call.cc).
+// A residual of a call that is not a tensor (core/trace/host_call.cc).
 TensorType record_type();
 Tensor make_record(Device& device, Held content);
 const Held& content_of_record(const TensorImpl& x);
 
-// The state that a trace's token is. Calls hold it without keeping others from it.
+// The state that holds a trace's token. Calls do not lock it.
 class Order final : public Cell, public Pooled<Order> {
  public:
   explicit Order(Scope& scope);
 };
 
-// What a call means for the states.
+// How a call interacts with the states.
 enum class Effect : uint8_t {
-  kShows,   // Nothing.
-  kStops,   // Cells hold what was assigned before.
-  kChanges  // And they may hold something else behind it.
+  kShows,   // Not at all.
+  kStops,   // Cells must hold earlier assignments before it.
+  kChanges  // As kStops, and cells may have changed after it.
 };
 // Of an op that takes a token.
 Effect effect_of(const OpDef& op);
 
-// What an op is in a trace that has effects; NULL for one that has none.
+// The form of an op that traces with effects use; NULL if the op has no effects.
 const OpDef* in_order(const OpDef& op);
-// That of such an op, which outlives it.
+// Derives that form from an op, which must outlive it.
 OpDef ordered(const OpDef& op);
 
-// Calls an op that takes a token first and gives one last: in code under trace behind what has
-// effects there. Gives the other outputs.
+// Calls an op whose first input and last output are tokens. In code being traced, it runs after the
+// calls with effects before it. Returns the other outputs.
 Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs);
 
-// Writes what a state holds into its cell, and reads it again. Both are told which by attributes.
+// commit() writes a state's value into its cell and reload() reads the cell again. The attribute
+// names the cell.
 struct CellAttrs {
   Held cell;
   TENON_ATTRS(cell)
@@ -62,10 +63,10 @@ CellAttrs cell_attrs(Cell& cell);
 
 namespace control {
 const OpDef& commit();  // order, x -> order
-const OpDef& reload();  // order, x -> what the cell holds, order
+const OpDef& reload();  // order, x -> value of the cell, order
 }  // namespace control
 
-// The ops of effects by their names; NULL if there is none.
+// The ops with effects, by name; NULL if there is none.
 const OpDef* find_effect_op(std::string_view name);
 
 }  // namespace tenon

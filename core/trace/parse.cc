@@ -1,5 +1,5 @@
-// Reading the text form: text.h shows it. Calls go through apply() and a tracer, so that what is
-// read is what tracing the same calls would give.
+// Parses the text form (text.h). Calls go through apply() and a tracer, so that the result equals a
+// trace of the same calls.
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ class Parser {
   }
 
  private:
-  // ---- tokens: a name or a number, a quoted text, a comparison, or one other character
+  // ---- tokens: a name or a number, a quoted string, a comparison, or one other character
 
   static bool in_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -77,7 +77,7 @@ class Parser {
     }
     return token_ = text_.substr(at_, end - at_);
   }
-  // In 1e-05, which begins at `begin`.
+  // Whether the sign at `at` is part of a number such as 1e-05 that starts at `begin`.
   bool is_exponent_sign(size_t at, size_t begin) const {
     return (text_[at] == '-' || text_[at] == '+') && text_[at - 1] == 'e' && text_[begin] >= '0' &&
            text_[begin] <= '9';
@@ -120,7 +120,7 @@ class Parser {
 
   // ---- numbers and sizes
 
-  // Whether a number comes next, which may have a sign.
+  // Whether the next token is a number, optionally with a sign.
   bool is_number() {
     const size_t digit = token() == "-" ? at_ + 1 : at_;
     return digit < text_.size() && text_[digit] >= '0' && text_[digit] <= '9';
@@ -142,7 +142,7 @@ class Parser {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size();
   }
-  // Not every standard library's from_chars() reads doubles.
+  // Some standard libraries' from_chars() cannot read doubles.
   static bool read_number(std::string_view text, double& value) {
     std::istringstream in{std::string(text)};
     in.imbue(std::locale::classic());
@@ -325,7 +325,7 @@ class Parser {
     attrs.sizes = current_symbols(scope_);
   }
 
-  // The attribute whose name and "=" come next, which are read; NULL if a value comes.
+  // Reads "name=" and returns that attribute; NULL if a value follows instead.
   const AttrField* attribute(const OpDef& op) {
     const size_t begin = at_;
     const std::string_view called = word();

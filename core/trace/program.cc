@@ -1,8 +1,8 @@
-// Planning the memory of a program.
+// Memory planning for launch plans.
 //
-// Takes O(n log n) time for n launches, views and buffers. Programs of at most kMaxLargestFirst
-// buffers are planned in O(n^2) time, which saves memory. A program that has chains has at most
-// Chains::kMost launches, which bounds what each of its launches is compared with.
+// Takes O(n log n) time for n launches, views and buffers. Plans of at most kMaxLargestFirst
+// buffers take O(n^2) time, which saves memory. A plan with chains has at most Chains::kMost
+// launches, which bounds the comparisons for each launch.
 
 #include <algorithm>
 #include <map>
@@ -31,7 +31,7 @@ bool Program::can_write_on(const Launch& launch, uint32_t to, uint32_t from) con
       !std::equal(from_view.sizes, from_view.sizes + from_view.rank, to_view.sizes)) {
     return false;
   }
-  // Nothing else of the launch is there.
+  // The launch must not use the buffer in any other view.
   const auto first = shown_.begin() + launch.first_view;
   return std::none_of(first, first + launch.n_inputs + launch.n_outputs, [&](const Shown& other) {
     return &other != &source && other.buffer == source.buffer;
@@ -44,7 +44,7 @@ class Program::Aliases {
     std::iota(instead_.begin(), instead_.end(), 0);
   }
 
-  // The buffer that stands for this one. Paths are halved on the way, so that long chains of
+  // The buffer that represents this one. Halves the paths it follows, so that long chains of
   // aliases stay cheap.
   uint32_t of(uint32_t buffer) const {
     if (buffer == kNone) return kNone;
@@ -81,7 +81,7 @@ bool Program::may_report_beside(uint32_t launch) const {
   return false;
 }
 
-// Lets kernels write where an input lies that nobody needs any more.
+// Lets kernels write an output into the memory of an input that is dead afterwards.
 void Program::share_in_place() {
   Aliases aliases(buffers_.size());
   const auto resolve = [&](uint32_t first_view, uint32_t end_view) {
@@ -119,10 +119,10 @@ void Program::share_in_place() {
   find_lives();
 }
 
-// The same of inputs of the program, which at a call may be there for that. What is written cannot
-// be taken back: no call behind it may fail.
+// The same for inputs of the plan, which a call may allow to be overwritten. Overwriting cannot be
+// undone, so no later launch may fail.
 void Program::find_reuses() {
-  const Aliases none(buffers_.size());  // Each buffer stands for itself by now.
+  const Aliases none(buffers_.size());  // Each buffer represents itself by now.
   uint32_t safe = 0;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     if (may_report(*launches_[i].op)) safe = i + 1;
@@ -173,7 +173,7 @@ void Program::find_lives() {
   for (const Filled& each : filled_) buffers_[each.buffer].first = 0;
 }
 
-// Whether two values may have the same place: all that uses one comes before what uses the other.
+// Whether two values may share memory: all uses of one precede all uses of the other.
 class Program::Neighbours {
  public:
   explicit Neighbours(const Program& program) : program_(program) {
@@ -199,16 +199,16 @@ class Program::Neighbours {
 
  private:
   const Program& program_;
-  std::vector<Chains::Launches> users_, beside_;  // Of each value.
+  std::vector<Chains::Launches> users_, beside_;  // By buffer.
 };
 
-// Each at the first offset that is free while it is needed.
+// Largest buffer first; each at the lowest offset that is free during its lifetime.
 void Program::place_largest_first(std::span<const uint32_t> buffers) {
   std::vector<uint32_t> order(buffers.begin(), buffers.end());
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });
   const Neighbours neighbours(*this);
-  std::vector<uint32_t> placed;  // By their offsets.
+  std::vector<uint32_t> placed;  // Sorted by offset.
   for (const uint32_t i : order) {
     Buffer& buffer = buffers_[i];
     uint64_t at = 0;
@@ -231,15 +231,15 @@ void Program::place_largest_first(std::span<const uint32_t> buffers) {
 
 namespace {
 
-// The free parts of a block that grows at its end.
+// Free ranges of a block that grows at its end.
 class Gaps {
  public:
-  // From the smallest gap that is large enough.
+  // Allocates from the smallest range that is large enough.
   uint64_t take(uint64_t bytes) {
     count_steps();
     auto best = by_bytes_.lower_bound({bytes, 0});
     if (best == by_bytes_.end()) {
-      // The last gap grows, if it ends where the block does.
+      // Extend the last range if it ends at the end of the block.
       uint64_t begin = end_;
       if (!by_begin_.empty()) {
         const auto [last, size] = *std::prev(by_begin_.end());
@@ -294,7 +294,7 @@ class Gaps {
 
 }  // namespace
 
-// In the order of their first uses, each in a gap that values left which are dead by then.
+// In order of first use, each in memory freed by values that are dead by then.
 void Program::place_in_turn(std::span<const uint32_t> buffers) {
   std::vector<uint32_t> by_first(buffers.begin(), buffers.end()), by_last = by_first;
   std::stable_sort(by_first.begin(), by_first.end(),
@@ -337,7 +337,7 @@ void Program::plan() {
       const Buffer& buffer = buffers_[shown_[i].buffer];
       if (buffer.place == Buffer::Place::kInput) show_as(buffer, dtype_from_c(views_[i].dtype));
       if (buffer.place == Buffer::Place::kScalar) {
-        // Its bits are the frame's.
+        // Each frame holds its own bits.
         shown_[i].scalar = static_cast<uint32_t>(scalars_.size());
         shown_[i].scalar_input = buffer.index;
         shown_[i].dtype = buffer.dtype;
@@ -377,7 +377,7 @@ void Program::find_slot_views() {
   }
 }
 
-// An input may be shown as elements that are larger than its own.
+// A view may read an input as larger elements than the input's own.
 void Program::show_as(const Buffer& buffer, DType dtype) {
   uint64_t& alignment = inputs_[buffer.index].alignment;
   alignment = std::max<uint64_t>(alignment, size_of(dtype));

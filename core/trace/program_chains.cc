@@ -1,9 +1,9 @@
-// Chains of launches that do not need each other run side by side, on a device that runs tasks.
+// Runs independent chains of launches in parallel, on a device that runs tasks.
 //
-// A launch that all others of a program come before or behind is a joint of it. Between two joints,
-// launches of which one needs the other are of one chain; a chain has joints of its own, and may
-// have chains between them. Whether it pays to run them side by side is tried: a few calls take
-// turns, and those that follow do what was faster.
+// A launch that is ordered before or after every other launch of a plan is a joint. Between two
+// joints, launches that depend on each other form a chain. A chain has joints of its own and may
+// contain chains between them. Whether parallel execution pays is measured: trial calls alternate
+// between both ways, and later calls use the faster one.
 
 #include "core/trace/program_chains.h"
 
@@ -21,9 +21,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What shorter chains would win is less than what it takes to hand them over.
+// Running chains in parallel that save less time costs more than it gains.
 constexpr int64_t kWorthwhileNs = 10'000;
-// What is short makes no difference: it takes so long at most, or such a part of the program.
+// Durations that make no difference: at most kShortNs, or 1 / kShortPart of the plan if that is
+// more.
 constexpr int64_t kShortNs = 2'000, kShortPart = 256;
 
 }  // namespace
@@ -59,8 +60,8 @@ class Program::Chains::Finder {
   const int64_t small_;
   Chains& made_;
   int64_t short_ns_ = 0;
-  std::vector<Launches> needs_;  // Of each launch: those that come before it.
-  bool found_ = false;           // Chains worth handing over.
+  std::vector<Launches> needs_;  // By launch: the launches that must run before it.
+  bool found_ = false;           // Whether there are chains worth running as tasks.
 };
 
 auto Program::Chains::Finder::set_of(const Members& members) -> Launches {
@@ -69,7 +70,7 @@ auto Program::Chains::Finder::set_of(const Members& members) -> Launches {
   return set;
 }
 
-// What wrote what a launch reads, and what used what it writes.
+// Dependencies: writers of what a launch reads, and users of what it overwrites.
 void Program::Chains::Finder::find_needs() {
   std::vector<uint32_t> writer(program_.buffers_.size(), kNone);
   std::vector<Launches> users(program_.buffers_.size());
@@ -95,9 +96,9 @@ void Program::Chains::Finder::find_needs() {
   }
 }
 
-// A short launch that needs nothing, such as a fill, would keep those before it from being joints.
-// It may as well wait for what all that use it wait for, or, if only such are before it, come
-// first.
+// A short launch without dependencies, such as a fill, would keep earlier launches from being
+// joints. It is made to wait for whatever all of its readers wait for. If only such launches
+// precede it, it runs before all others.
 void Program::Chains::Finder::put_off() {
   const auto n = static_cast<uint32_t>(needs_.size());
   const std::vector<Launches> found = needs_;
@@ -124,7 +125,7 @@ void Program::Chains::Finder::put_off() {
   }
 }
 
-// By what needs what. Chains too short to be handed over are one.
+// Partitions launches by their dependencies. Chains too short to run as tasks are merged into one.
 auto Program::Chains::Finder::part(const Members& members) const -> std::vector<Members> {
   std::vector<Members> parts;
   for (const uint32_t i : members) {
@@ -149,7 +150,7 @@ auto Program::Chains::Finder::part(const Members& members) const -> std::vector<
   return parts;
 }
 
-// Of its first input or its first output, whichever is larger.
+// Size of the first input or the first output, whichever is larger.
 int64_t Program::Chains::Finder::elements(const Launch& launch) const {
   const auto count = [](const tenon_view& x) {
     return std::accumulate(x.sizes, x.sizes + x.rank, int64_t{1}, std::multiplies<>());
@@ -170,7 +171,7 @@ int64_t Program::Chains::Finder::cost(const Members& members) const {
   return sum;
 }
 
-// Adds what lies between two joints.
+// Adds a step for the launches between two joints.
 void Program::Chains::Finder::add(const Members& between, Chain& chain) {
   const std::vector<Members> parts = part(between);
   int64_t all = 0, longest = 0;
@@ -197,7 +198,7 @@ void Program::Chains::Finder::add(const Members& between, Chain& chain) {
   chain.push_back(std::move(step));
 }
 
-// Gives the number of the chain that these launches are.
+// Makes a chain of these launches and returns its index.
 uint32_t Program::Chains::Finder::take_apart(const Members& members) {
   Chain chain;
   const Launches all = set_of(members);
@@ -257,7 +258,8 @@ class Program::Chains::Call {
   }
 
  private:
-  // Of chains side by side, launches up to `last` have no way back once one is at `commits`.
+  // `last` is the last launch of the enclosing parallel chains. From `commits` on, none of them can
+  // be cancelled.
   void run(const Chain& chain, uint32_t last);
   void run_chains(const Step& step, uint32_t last);
   void launch(uint32_t i, tenon_error_record& record);
@@ -271,8 +273,8 @@ class Program::Chains::Call {
   const size_t commits_;
   tenon_stream_p* const stream_;
   std::atomic<bool> is_cancelled_{false};
-  // The first launch that failed, in the order of the program: those before it all run. Value
-  // errors count as failures where the scope does not keep them.
+  // The first launch, in plan order, that failed; all launches before it run. Value errors count as
+  // failures unless the scope keeps them.
   std::atomic<uint32_t> failed_{kNone};
   std::mutex mutex_;
   tenon_error* error_ = nullptr;

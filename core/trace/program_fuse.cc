@@ -1,12 +1,12 @@
-// Which launches become one loop.
+// Groups launches into loops.
 //
-// They are looked at in their order. One joins the groups whose values it reads, which become one
-// with it; a group runs where its last launch stood, so it is closed as soon as anyone else reads
-// what it gives.
+// Launches are visited in order. A launch joins the groups that produce its inputs, which merge
+// with it. The loop runs at the position of the group's last launch. Therefore the group is closed
+// as soon as a launch outside reads one of its values.
 //
-// The first reduction of a group says what a row is. From then on a launch may also go over one
-// element for each row, whether the row's axes are there with size 1 or not, and one over all
-// elements may read a row's value, repeated along the row.
+// The first reduction of a group determines what a row is. From then on, a launch may also iterate
+// over one element per row, with the row's axes kept as size 1 or removed. A launch over all
+// elements may read per-row values, broadcast along the row.
 
 #include <algorithm>
 #include <numeric>
@@ -21,15 +21,15 @@ namespace {
 constexpr size_t kMostInstructions = 48;
 constexpr size_t kMostReads = 20;
 constexpr uint32_t kMostStages = 4;
-constexpr size_t kMostReductions = 4;  // Of a stage.
-// Longer rows are left to kernels, in which threads share one.
+constexpr size_t kMostReductions = 4;  // Per stage.
+// Longer rows are left to kernels in which several threads share a row.
 constexpr int64_t kLongestRow = 32 * 1024;
 
 bool same_sizes(const tenon_view& a, const tenon_view& b) {
   return a.rank == b.rank && std::equal(a.sizes, a.sizes + a.rank, b.sizes);
 }
 
-// How many elements lie along some axes.
+// The number of elements along the axes in a mask.
 int64_t count_along(const Ints& sizes, uint32_t axes) {
   int64_t n = 1;
   for (size_t axis = 0; axis < sizes.size(); ++axis) n *= axes >> axis & 1 ? sizes[axis] : 1;
@@ -66,7 +66,7 @@ std::vector<uint32_t> Program::Fuser::inputs_of(uint32_t i) const {
   return views;
 }
 
-// The axes that a launch reduces, as a mask; nothing where it is no reduction.
+// The axes that a launch reduces, as a mask; nullopt if it is not a reduction.
 std::optional<uint32_t> Program::Fuser::axes_reduced_by(uint32_t i) const {
   const AnyAttrs attrs = attrs_[i].view();
   const size_t rank = view(launch(i).first_view).rank;
@@ -99,7 +99,8 @@ bool Program::Fuser::can_lead(uint32_t i) const {
   return launch(i).kernel->head_line() && !is_single_[i] && writes_anew(i);
 }
 
-// Whether all that a launch writes is a buffer that nobody wrote before, and that it does not read.
+// Whether the launch has one output, which fills a buffer that was not written before and that the
+// launch does not read.
 bool Program::Fuser::writes_anew(uint32_t i) const {
   const Shown& result = shown(output_of(i));
   if (launch(i).n_outputs != 1 || result.offset != 0 || writer_[result.buffer] != kNone) {
@@ -110,12 +111,12 @@ bool Program::Fuser::writes_anew(uint32_t i) const {
                       [&](uint32_t k) { return shown(k).buffer == result.buffer; });
 }
 
-// Of the elements that a launch goes over.
+// The iteration space of a launch.
 Ints Program::Fuser::sizes_of_launch(uint32_t i) const {
   return sizes_of(view(reduced_[i] != 0 ? launch(i).first_view : output_of(i)));
 }
 
-// The open group that gave what view `k` shows, if one did.
+// The open group that produced the value of view `k`, if any.
 Program::Fuser::Group* Program::Fuser::giver(uint32_t k) {
   const uint32_t buffer = shown(k).buffer;
   if (buffer == kNone || writer_[buffer] == kNone || group_[writer_[buffer]] == kNone) {
@@ -125,7 +126,7 @@ Program::Fuser::Group* Program::Fuser::giver(uint32_t k) {
   return group.is_open ? &group : nullptr;
 }
 
-// Whether a view shows just what the last launch that wrote its buffer gave.
+// Whether the view shows exactly the output of the last launch that wrote its buffer.
 bool Program::Fuser::is_value(uint32_t k) const {
   return is_dense_value(k) && same_sizes(view(k), view(output_of(writer_[shown(k).buffer])));
 }
@@ -136,7 +137,7 @@ bool Program::Fuser::is_of_value(uint32_t k) const {
   return shown(k).offset == 0 && view(k).dtype == view(output_of(writer_[shown(k).buffer])).dtype;
 }
 
-// Whether a view of a group's elements shows the value of each one's row.
+// Whether a view over a group's elements broadcasts per-row values along the rows.
 bool Program::Fuser::repeats_rows(uint32_t k, const Group& group) const {
   const tenon_view& x = view(k);
   int64_t dense = 1;
@@ -155,12 +156,12 @@ bool Program::Fuser::is_rows_of(const Ints& sizes, const Group& group) {
                                  sizes == rows_of(group.sizes, group.row_axes, false));
 }
 
-// The stage of what reads a launch's value: reductions end theirs.
+// The stage of launches that read this launch's value. Reductions end their stage.
 uint32_t Program::Fuser::stage_behind(uint32_t i) const {
   return stage_[i] + (reduced_[i] != 0 ? 1 : 0);
 }
 
-// Whether a launch can be one with the group that gave what it reads by view `k`.
+// Whether the launch can join the group that produced the value of view `k`.
 bool Program::Fuser::can_read(uint32_t i, uint32_t k, const Group& group) const {
   const uint32_t from = writer_[shown(k).buffer];
   if (sizes_of_launch(i) == group.sizes) {
@@ -191,7 +192,7 @@ void Program::Fuser::look_at(uint32_t i) {
   for (uint32_t n = 0; n < launch(i).n_outputs; ++n) writer_[shown(output_of(i) + n).buffer] = i;
 }
 
-// What is written over may be what a group reads or gives.
+// Overwrites may destroy a value that a group reads or writes.
 void Program::Fuser::close_if_overwritten(uint32_t i) {
   for (uint32_t n = 0; n < launch(i).n_outputs; ++n) {
     if (writer_[shown(output_of(i) + n).buffer] == kNone) continue;
@@ -224,7 +225,7 @@ void Program::Fuser::join(uint32_t i) {
   add_group(std::move(own));
 }
 
-// The numbers of open groups of this size that have room for another launch.
+// Indices of the open groups of this size that have room for another launch.
 std::vector<uint32_t>& Program::Fuser::near(const Ints& sizes) {
   std::vector<uint32_t>& numbers = near_[{sizes.begin(), sizes.end()}];
   std::erase_if(numbers, [&](uint32_t number) {
@@ -236,7 +237,7 @@ std::vector<uint32_t>& Program::Fuser::near(const Ints& sizes) {
   return numbers;
 }
 
-// The first of these that fits a launch which shares nothing with it.
+// The first such group that `own`, which shares no operands with it, can join.
 Program::Fuser::Group* Program::Fuser::find_near(uint32_t i, const Group& own) {
   for (const uint32_t number : near(own.sizes)) {
     count_steps();
@@ -258,14 +259,14 @@ void Program::Fuser::add_group(Group group) {
   groups_.push_back(std::move(group));
 }
 
-// Whether a launch runs beside some of a group, which would have to wait for each other in it.
+// Whether the launch may run in parallel with a member. Fusing them would serialise them.
 bool Program::Fuser::is_beside(uint32_t i, const Group& group) const {
   return program_.chains_ &&
          std::any_of(group.members.begin(), group.members.end(),
                      [&](uint32_t member) { return program_.chains_->beside(i)[member]; });
 }
 
-// Whether all that a group goes over is rows of another.
+// Whether the iteration space of `a` is the rows of `b`.
 bool Program::Fuser::goes_over_rows(const Group& a, const Group& b) {
   return a.row_axes == 0 && a.sizes != b.sizes && is_rows_of(a.sizes, b);
 }
@@ -286,7 +287,7 @@ bool Program::Fuser::fit(const Group& a, const Group& b) const {
          a.reads.size() + b.reads.size() + 2 <= kMostReads;
 }
 
-// Makes two groups one, or closes the other where that cannot be.
+// Merges two groups, or only closes the other if they do not fit.
 void Program::Fuser::absorb(Group& own, Group& other) {
   other.is_open = false;
   if (!fit(own, other)) return;
@@ -302,7 +303,7 @@ void Program::Fuser::absorb(Group& own, Group& other) {
   other.members.clear();
 }
 
-// Whether two views show the same elements in the same way.
+// Whether two views show the same elements in the same layout.
 bool Program::Fuser::is_alike(uint32_t a, uint32_t b) const {
   const tenon_view &x = view(a), &y = view(b);
   if (a == b) return true;
@@ -320,7 +321,7 @@ bool Program::Fuser::is_alike(uint32_t a, uint32_t b) const {
          (same_sizes(x, y) && std::equal(x.strides, x.strides + x.rank, y.strides));
 }
 
-// The number of the view among these, which it becomes part of.
+// Adds a view unless an equal one is present; returns its index.
 uint32_t Program::Fuser::add_read(std::vector<uint32_t>& reads, uint32_t k) const {
   const auto at =
       std::find_if(reads.begin(), reads.end(), [&](uint32_t other) { return is_alike(other, k); });

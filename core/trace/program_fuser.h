@@ -1,11 +1,11 @@
-// Loops instead of launches: elementwise launches over the same elements, and reductions over rows
-// of them, become one, where the device has loops (core/device/loop_table.h). What only they read
-// of each other needs no memory. A loop may go behind a head, such as a product, whose value its
-// launches read.
+// Loop fusion: merges elementwise launches over one iteration space, and reductions over its rows,
+// into a single kernel, if the device supports loop kernels (core/device/loop_table.h).
+// Intermediate values that only the group reads need no memory. A loop may be the epilogue of an
+// anchor kernel such as a matmul.
 //
-// program_fuse.cc finds the groups of launches, program_loops.cc makes loops of them. Both take
-// O(n) time for n launches: groups have at most kMostInstructions members, a launch that shares
-// nothing is compared with at most kMaxNear groups, and groups are formed at most kMaxRounds times.
+// program_fuse.cc groups launches, program_loops.cc builds the loops. Both take O(n) time for n
+// launches: groups have at most kMostInstructions members, a launch without shared operands is
+// compared with at most kMaxNear groups, and grouping runs at most kMaxRounds times.
 
 #pragma once
 
@@ -19,40 +19,40 @@ namespace tenon {
 
 class Program::Fuser {
  public:
-  // `attrs` are those of each launch.
+  // `attrs` has one entry per launch.
   Fuser(Program& program, uint32_t flags, std::span<const OwnedAttrs> attrs)
       : program_(program), flags_(flags), attrs_(attrs) {}
 
   void run();
 
-  // Launches of at most so many elements are joined also where they share nothing: what they cost
-  // is that they are launches.
+  // Launches with at most this many elements are fused even if they share no operands, because
+  // launch overhead dominates.
   static constexpr int64_t kSmall = 4096;
-  // Groups of one size that such a launch is compared with; and how often groups are formed anew
-  // because the device refused a loop.
+  // Maximum number of groups of one size that such a launch is compared with, and maximum number of
+  // grouping rounds; a new round starts if the device rejects a loop.
   static constexpr size_t kMaxNear = 16, kMaxRounds = 8;
 
  private:
   struct Group {
     std::vector<uint32_t> members;
-    std::vector<uint32_t> reads;  // Views of what comes from elsewhere, each once.
-    Ints sizes;                   // Of the elements.
-    uint32_t row_axes = 0;        // 0: nothing is reduced.
-    uint32_t head = kNone;        // One of the members.
+    std::vector<uint32_t> reads;  // Views of external inputs, without duplicates.
+    Ints sizes;                   // Of the iteration space.
+    uint32_t row_axes = 0;        // 0: no reductions.
+    uint32_t head = kNone;        // The anchor, one of the members.
     bool is_open = true;
-    // Filled in at the end: the launch, and the views of the program that it has.
+    // Set at the end: the fused launch and its views.
     struct Loop {
       Launch launch;
       std::vector<uint32_t> views;
     };
     std::optional<Loop> loop;
   };
-  // What a loop takes from elsewhere: per element, and behind that per row.
+  // External inputs of a loop: per-element ones, then per-row ones.
   struct Reads {
     std::vector<uint32_t> elements, rows;
-    bool has_elements = false;  // Without those that repeat along the rows.
+    bool has_elements = false;  // Some per-element input is not broadcast along the rows.
   };
-  // One of these, or what a member of the group gives.
+  // The source of an operand: an external input, or the value of a member.
   struct Source {
     enum class Kind : uint8_t { kElements, kRows, kMember } kind;
     uint32_t number;
@@ -64,7 +64,7 @@ class Program::Fuser {
   std::vector<uint32_t> inputs_of(uint32_t i) const;
   uint32_t output_of(uint32_t i) const { return launch(i).first_view + launch(i).n_inputs; }
 
-  // ---- which launches
+  // ---- grouping
 
   void find_groups();
   std::optional<uint32_t> axes_reduced_by(uint32_t i) const;
@@ -94,7 +94,7 @@ class Program::Fuser {
   bool is_alike(uint32_t a, uint32_t b) const;
   uint32_t add_read(std::vector<uint32_t>& reads, uint32_t k) const;
 
-  // ---- the loops of groups
+  // ---- building loops
 
   bool make_loops();
   std::optional<Group::Loop> make(const Group& group);
@@ -110,21 +110,21 @@ class Program::Fuser {
   Program& program_;
   uint32_t flags_;
   std::span<const OwnedAttrs> attrs_;
-  std::vector<uint32_t> writer_;     // Of each buffer: the last launch that wrote it so far.
-  std::vector<uint32_t> n_readers_;  // Of each buffer: the views of launches that read it.
-  // Of each launch:
-  std::vector<bool> is_single_;    // A reduction or a head that no loop may have.
-  std::vector<uint32_t> reduced_;  // The axes that it reduces; 0 where it is elementwise.
-  std::vector<uint32_t> stage_;    // If it joined: that of the loop.
-  std::vector<bool> is_on_rows_;   // It is elementwise, with one element for each row.
+  std::vector<uint32_t> writer_;     // By buffer: last launch so far that wrote it.
+  std::vector<uint32_t> n_readers_;  // By buffer: number of launch views that read it.
+  // By launch:
+  std::vector<bool> is_single_;    // A reduction or anchor excluded from fusion.
+  std::vector<uint32_t> reduced_;  // Mask of reduced axes; 0 if elementwise.
+  std::vector<uint32_t> stage_;    // Stage in its loop, if it is in a group.
+  std::vector<bool> is_on_rows_;   // Elementwise, with one element per row.
   std::vector<uint32_t> group_;
   std::vector<Group> groups_;
-  size_t first_open_ = 0;  // All groups before this one are closed.
-  // Of each size, the last groups without a head that may still be open and have room.
+  size_t first_open_ = 0;  // All groups before this index are closed.
+  // By size: the most recent groups without an anchor that may still be open and have room.
   std::map<std::vector<int64_t>, std::vector<uint32_t>> near_;
 };
 
-// The sizes of what has one element for each row: with the row's axes, or without them.
+// The shape of a per-row value: with the row's axes kept as size 1, or removed.
 Ints rows_of(const Ints& sizes, uint32_t row_axes, bool keeps);
 
 inline Ints sizes_of(const tenon_view& view) {

@@ -1,4 +1,4 @@
-// The loops of groups of launches.
+// Builds loop kernels from groups of launches.
 
 #include <algorithm>
 #include <bit>
@@ -27,8 +27,8 @@ void Program::Fuser::run() {
   rewrite();
 }
 
-// False if a group with reductions or a head was refused: these are left out from now on, so that
-// the rest of it can be a loop.
+// Returns false if the device rejected a group with reductions or an anchor. These are then
+// excluded from fusion, so that the rest of the group can become a loop.
 bool Program::Fuser::make_loops() {
   bool is_done = true;
   for (Group& group : groups_) {
@@ -43,7 +43,7 @@ bool Program::Fuser::make_loops() {
   return is_done;
 }
 
-// Whether a view shows one element along these axes, though they are longer.
+// Whether a view is broadcast along these axes.
 bool Program::Fuser::repeats_along(uint32_t k, uint32_t axes) const {
   const tenon_view& x = view(k);
   bool repeats = false;
@@ -55,7 +55,7 @@ bool Program::Fuser::repeats_along(uint32_t k, uint32_t axes) const {
   return repeats;
 }
 
-// What launch `i` reads by view `k` from elsewhere, which is added if it is not there.
+// The source of an external input that launch `i` reads by view `k`; added if it is new.
 Program::Fuser::Source Program::Fuser::add_input(Reads& reads, const Group& group, uint32_t i,
                                                  uint32_t k) {
   const bool per_row = view(k).strides_class != TENON_STRIDES_UNIFORM &&
@@ -66,12 +66,12 @@ Program::Fuser::Source Program::Fuser::add_input(Reads& reads, const Group& grou
 }
 
 std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& group) {
-  std::unordered_map<uint32_t, uint32_t> given;  // Buffers: by which member.
+  std::unordered_map<uint32_t, uint32_t> given;  // By buffer: the member that writes it.
   for (uint32_t n = 0; n < group.members.size(); ++n) {
     given[shown(output_of(group.members[n])).buffer] = n;
   }
   Reads reads;
-  // The sizes of a loop are those of an input per element, so one is left as it is.
+  // A loop takes its shape from a per-element input, so at least one must remain.
   for (const uint32_t i : group.members) {
     if (i == group.head) continue;
     for (const uint32_t k : inputs_of(i)) {
@@ -80,7 +80,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
                                  !repeats_along(k, group.row_axes));
     }
   }
-  std::vector<Source> sources;  // Of the instructions, one after the other.
+  std::vector<Source> sources;  // Operands of the instructions, in order.
   std::vector<uint32_t> n_own_readers(group.members.size(), 0);
   for (const uint32_t i : group.members) {
     if (i == group.head) continue;
@@ -108,12 +108,12 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
   }
   Group::Loop loop = {launch(group.members.back()), {}};
-  size_t head_at = 0;  // Among the members.
+  size_t head_at = 0;  // Index among the members.
   if (group.head != kNone) {
     spec.head = head_of(group);
     loop.views = inputs_of(group.head);
     loop.launch.workspace_bytes = launch(group.head).workspace_bytes;
-    // The launch is its head's, to whoever asks what fails and what is light.
+    // Error reports and is_light() treat the launch as its anchor.
     loop.launch.op = launch(group.head).op;
     loop.launch.location = launch(group.head).location;
     while (group.members[head_at] != group.head) ++head_at;
@@ -140,7 +140,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
                                                                   : number);
     }
   }
-  // The last comes first, so that it may lie where an input ends.
+  // The last output comes first, so that it may reuse the memory of a dead input.
   for (size_t n = group.members.size(); n-- > 0;) {
     const uint32_t i = group.members[n], buffer = shown(output_of(i)).buffer;
     const bool is_inside = program_.buffers_[buffer].place == Buffer::Place::kBlock &&
@@ -167,7 +167,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
   return loop;
 }
 
-// Whether kernels see these views whole.
+// Whether kernels can address these views whole.
 bool Program::Fuser::are_seen(std::span<const uint32_t> views) const {
   const uint64_t most = program_.device_.properties().max_operand_bytes;
   return most == 0 || std::all_of(views.begin(), views.end(), [&](uint32_t k) {
@@ -195,7 +195,7 @@ LoopSpec::Head Program::Fuser::head_of(const Group& group) const {
   return head;
 }
 
-// Reductions that differ only in how they say what a row is are one.
+// Normalises equivalent reductions to the same attributes.
 OwnedAttrs Program::Fuser::attrs_in_loop(uint32_t i) const {
   if (reduced_[i] == 0) return attrs_[i];
   if (attrs_[i].view().type == &attrs_type<ArgReduceAttrs>()) {
@@ -209,7 +209,7 @@ OwnedAttrs Program::Fuser::attrs_in_loop(uint32_t i) const {
   return OwnedAttrs(any_attrs(attrs));
 }
 
-// A view as a loop has it, where that is another: with one element for each row, or for all.
+// The view in the loop's shape: per row, or per element. Added if it differs.
 uint32_t Program::Fuser::in_loop(uint32_t k, const Group& group, bool per_row) {
   const Ints sizes = per_row ? rows_of(group.sizes, group.row_axes, true) : group.sizes;
   const tenon_view& x = view(k);
@@ -239,7 +239,7 @@ uint32_t Program::Fuser::in_loop(uint32_t k, const Group& group, bool per_row) {
   return static_cast<uint32_t>(program_.views_.size() - 1);
 }
 
-// "fused(mul, add x2, tanh)", behind a head "fused(matmul, add, tanh)".
+// "fused(mul, add x2, tanh)", or with an anchor "fused(matmul, add, tanh)".
 std::string Program::Fuser::name_of(const Group& group) const {
   std::vector<uint32_t> members = group.members;
   if (group.head != kNone) {

@@ -1,4 +1,4 @@
-// Writing a program down.
+// Recording of launch plans.
 
 #include <algorithm>
 #include <unordered_map>
@@ -14,8 +14,8 @@
 namespace tenon {
 namespace {
 
-// The memory of an input under a name of its own: two inputs may share theirs, and the next ones
-// not.
+// Gives the memory of an input an identity of its own: inputs that share memory now may not share
+// it in later calls.
 struct InputStorage final : OtherStorage<InputStorage> {
   explicit InputStorage(Ref<Storage> given) : base(std::move(given)) {
     device = base->device;
@@ -23,7 +23,7 @@ struct InputStorage final : OtherStorage<InputStorage> {
     data = base->data;
     size = base->size;
     capacity = base->capacity;
-    imported = true;  // Not to be written.
+    imported = true;  // Must not be written.
     written = base->written;
   }
 
@@ -36,7 +36,7 @@ class Program::Recorder final : public LaunchRecorder {
  public:
   explicit Recorder(Program& program) : program_(program) {}
 
-  // The input as the code is given it.
+  // The input in the form that `code` receives it.
   Tensor input(const Tensor& x) {
     const auto index = static_cast<uint32_t>(program_.inputs_.size());
     Input& input = program_.inputs_.emplace_back();
@@ -51,7 +51,7 @@ class Program::Recorder final : public LaunchRecorder {
     own->storage = Ref<Storage>::adopt(new InputStorage(x->storage));
     Buffer& buffer = add(*own->storage, Buffer::Place::kInput);
     buffer.index = index;
-    // Offsets count from where the input begins.
+    // Offsets are relative to the start of the input.
     input.start = starts_.back() = static_cast<uint64_t>(x->offset) * size_of(x->type.dtype);
     held_.push_back(own->storage);
     return own;
@@ -122,7 +122,7 @@ class Program::Recorder final : public LaunchRecorder {
       buffer.dtype = x.type.dtype;
       buffer.constant = x.storage;
     } else {
-      // Its kernels were made ready for memory of the device.
+      // The kernels were prepared for an operand in device memory.
       buffer.place = Buffer::Place::kBlock;
       buffer.bytes = x.storage->size;
       buffer.is_filled = true;
@@ -133,7 +133,7 @@ class Program::Recorder final : public LaunchRecorder {
 
   void interrupted() override { is_whole_ = false; }
 
-  // Says where the outputs are, and gives them as callers see them.
+  // Records where the outputs are, and returns them in the form that callers receive.
   Tensors outputs(Tensors given) {
     for (Tensor& y : given) {
       Output& output = program_.outputs_.emplace_back();
@@ -164,14 +164,14 @@ class Program::Recorder final : public LaunchRecorder {
         auto& input = static_cast<InputStorage&>(*y->storage);
         y = make_view_of(*y, input.base);
       } else if (buffer.place == Buffer::Place::kScalar) {
-        interrupted();  // Nobody else could tell it from a constant.
+        interrupted();  // Callers could not distinguish it from a constant.
       }
     }
     return given;
   }
 
   bool is_whole() const { return is_whole_; }
-  // Of each launch that may be part of a loop.
+  // By launch; empty if it cannot be fused.
   std::span<const OwnedAttrs> attrs() const { return attrs_; }
 
  private:
@@ -193,7 +193,7 @@ class Program::Recorder final : public LaunchRecorder {
     return buffer;
   }
 
-  // A storage that the code did not make is as much a constant as a number in it.
+  // A storage that `code` did not create is a constant, like an inline number.
   uint32_t known(Storage& storage) {
     const auto at = known_.find(&storage);
     if (at != known_.end()) return at->second;
@@ -223,8 +223,8 @@ class Program::Recorder final : public LaunchRecorder {
   }
 
   Program& program_;
-  std::unordered_map<const Storage*, uint32_t> known_;  // The last buffer that each was.
-  std::vector<uint64_t> starts_;                        // Of each buffer: where it begins.
+  std::unordered_map<const Storage*, uint32_t> known_;  // The latest buffer of each storage.
+  std::vector<uint64_t> starts_;                        // By buffer: its start offset.
   std::vector<Ref<Storage>> held_;
   std::vector<OwnedAttrs> attrs_;
   bool is_whole_ = true;

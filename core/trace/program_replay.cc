@@ -1,9 +1,9 @@
-// Launches of a program as one piece of work, where an asynchronous device offers that
+// Replays the launches of a plan as one submission, on asynchronous devices that support recordings
 // (tenon_record_request in tenon/plugin.h).
 //
-// A program is recorded when it runs for the second time: by then each kernel was launched, and has
-// done what it does only once. What differs from call to call is in slots and values, so one
-// recording serves every call that the program does.
+// A plan is recorded in its second run: by then each kernel was launched once and has done its
+// one-time work. Everything that differs between calls is in slots and values, so one recording
+// serves all calls.
 
 #include <algorithm>
 
@@ -14,10 +14,11 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kFewest = 2;    // Launches; to replay one is not less than to launch it.
-constexpr uint64_t kAlign = 64;  // Slots begin at the same places modulo that.
+constexpr size_t kFewest = 2;  // Minimum number of launches; replaying a single one saves nothing.
+constexpr uint64_t kAlign = 64;  // Offsets of slots must stay the same modulo this.
 
-// As the device's own memory does. Of what is lent only its address says so.
+// Whether memory starts aligned, as the device's own allocations do. For imported memory only the
+// address shows it.
 bool begins_aligned(const Storage& storage) {
   return !storage.imported ||
          (storage.data && reinterpret_cast<uintptr_t>(storage.data) % kAlign == 0);
@@ -27,7 +28,7 @@ bool begins_aligned(const Storage& storage) {
 
 class Program::Recording {
  public:
-  // NULL for the handle: the device refuses.
+  // A NULL handle means that the device refused.
   Recording(Device& device, tenon_recording_p* handle, const std::vector<Slot>& slots,
             bool may_report)
       : may_report(may_report), device_(device), handle_(handle) {
@@ -47,12 +48,12 @@ class Program::Recording {
                                  });
   }
 
-  const bool may_report;  // Whether a launch may write into the error record.
+  const bool may_report;  // Whether a launch may write to the error record.
 
  private:
   Device& device_;
   tenon_recording_p* handle_;
-  std::vector<uint64_t> starts_;  // Of slots.
+  std::vector<uint64_t> starts_;  // By slot.
 };
 
 Program::Program(Device& device) : device_(device) {}
@@ -99,7 +100,7 @@ std::unique_ptr<const Program::Recording> Program::make_recording(Scope& scope,
     device_.check(device_.calls().record(device_.handle(), &request, &handle, &why));
   } catch (const Error& error) {
     if (error.is_transient()) throw;
-    // The launches can be made one by one.
+    // The launches can still be enqueued one by one.
     log_to_context(device_.context(), TENON_LOG_WARNING,
                    format("{} cannot record a program: {}", {device_.name(), error.what()}));
   }
@@ -113,7 +114,7 @@ const Program::Recording* Program::find_recording(Scope& scope, Frame& frame) co
 }
 
 bool Program::replay(Scope& scope, Frame& frame) const {
-  // Who profiles wants to see the launches.
+  // A profiler needs to observe each launch.
   if (launches_.size() < kFewest || scope.is_profiled()) return false;
   const Recording* recording = find_recording(scope, frame);
   if (!recording) return false;

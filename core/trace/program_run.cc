@@ -1,4 +1,4 @@
-// Running a program.
+// Execution of launch plans.
 
 #include <algorithm>
 #include <optional>
@@ -244,8 +244,8 @@ void Program::find_tickets(Frame& frame) const {
   }
 }
 
-// Each launch has a ticket of its own, so that one which fails poisons what depends on it alone.
-// What fails meanwhile stops nothing: outputs that are written over cannot be had back.
+// Each launch has its own ticket, so that a failed launch poisons only what depends on it. A
+// failure does not stop later launches, because overwritten outputs cannot be restored.
 void Program::enqueue(Scope& scope, Frame& frame, size_t commits) const {
   PendingWork& pending = scope.pending(device_);
   find_tickets(frame);
@@ -319,7 +319,7 @@ Tensors Program::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> s
   return outputs;
 }
 
-// ---- again and again
+// ---- loops
 
 bool Program::can_repeat(uint32_t go, std::span<const Feedback> feedback) const {
   const auto is_new = [&](const Output& output) {
@@ -340,7 +340,7 @@ void TripLimit::fail() const {
               "the loop goes on after {} trips, which is the most that it may take", {most_});
 }
 
-// Where the host does not see the memory it waits for the value.
+// Waits for the value if the host cannot access the memory.
 bool Program::goes_on(Scope& scope, const Output& go, const Storages& made) const {
   const Storage& storage = *made[buffers_[go.buffer].index];
   if (device_.synchronous() && storage.data) return *storage.data != std::byte{0};
@@ -356,8 +356,8 @@ Tensors Program::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
   std::unique_ptr<Frame> first = begin(inputs, block);
   if (!first->other) first->other = new_frame();
   put_inputs(*first->other, inputs, block);
-  // What one trip made, the next one reads while it writes the other: from the second trip on each
-  // frame stays as it is.
+  // Double buffering: each trip reads what the previous one wrote, and writes the other set of
+  // buffers. From the second trip on, both frames stay unchanged.
   Frame* const frames[] = {first.get(), first->other.get()};
   size_t never = launches_.size();
   const Storages both[] = {find_outputs(inputs, {}, never), find_outputs(inputs, {}, never)};

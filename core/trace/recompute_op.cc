@@ -1,4 +1,4 @@
-// recompute: code that keeps little for its way back, and computes the rest again there.
+// recompute: a block that saves few residuals and recomputes the rest in the backward pass.
 
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
@@ -68,7 +68,7 @@ class RecomputeDerivative {
   }
 
  private:
-  // A region too, so that the code around it does not take the first computation for the second.
+  // Wrapped in a region, so that passes of the outer graph do not merge both computations.
   Tensors trace_forward(Scope& scope) const {
     TracedBlock block = trace_block(scope, {}, "a function with a memory budget", [&](TensorSpan) {
       return derivative_.forward(scope, attrs_.sizes, operands_);

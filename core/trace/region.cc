@@ -22,7 +22,8 @@ Region::Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vj
 
 namespace {
 
-// Code that runs once, many times or never cannot say how large something is outside of it.
+// A region may run once, many times or never. Sizes that depend on data inside it are unknown
+// outside.
 void require_no_births(const Graph& graph, size_t n_symbols, const char* name) {
   for (const Value& y : graph.outputs()) {
     for (const Size size : y.type().shape) {
@@ -73,7 +74,7 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
 
 namespace {
 
-// Objects in the order in which they were added, each once.
+// A set that keeps insertion order.
 template <class T>
 class Once {
  public:
@@ -86,7 +87,7 @@ class Once {
     if (places_.try_emplace(x.get(), all_.size()).second) all_.push_back(x);
   }
   bool contains(const T& x) const { return places_.contains(x.get()); }
-  // Where it is; the number of all if it is not there.
+  // Its index, or the number of elements if it is absent.
   size_t place_of(const T& x) const {
     count_steps();
     const auto at = places_.find(x.get());
@@ -99,7 +100,7 @@ class Once {
   std::unordered_map<const void*, size_t> places_;
 };
 
-// What a state holds at the end of a block that does not know it, but whose effects may change it.
+// The final value of a state that a block does not use, but that its effects may change.
 Value reloaded(TracedBlock& block, Cell& cell, const Node& input) {
   size_t i = 0;
   while (block.states[i]->kind() != Kind::kOrder) ++i;
@@ -110,7 +111,7 @@ Value reloaded(TracedBlock& block, Cell& cell, const Node& input) {
   return node.output(0);
 }
 
-// The block's own input for what it takes from around it; one that it does not read if it does not.
+// The block's input for a capture or state; adds an unused input if the block does not use it.
 template <class T>
 Node* input_for(const TracedBlock& block, const Once<T>& own, const std::vector<Node*>& inputs,
                 const T& x, const Tensor& operand) {
@@ -124,7 +125,7 @@ Node* input_for(const TracedBlock& block, const Once<T>& own, const std::vector<
 
 Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
                      RegionAttrs attrs, const std::shared_ptr<const CustomVjp>& vjp) {
-  // What each block takes from around it.
+  // The captures and states of a block.
   struct Taken {
     Once<Tensor> captures;
     Once<Ref<Cell>> states;
@@ -144,7 +145,8 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
       if (!all_stored.contains(state)) read.add(state);
     }
   }
-  // The order is the last, since a block may have more to do for the others.
+  // The order token comes last, because handling other states may add calls with effects to a
+  // block.
   std::vector<Ref<Cell>> stored = all_stored.all();
   std::stable_partition(stored.begin(), stored.end(),
                         [](const Ref<Cell>& cell) { return cell->kind() != Kind::kOrder; });

@@ -1,4 +1,5 @@
-// A stretch of calls, run as it was before: by a program for each form in which it comes.
+// Caches recorded launch plans for a segment: a run of consecutive calls on one device. Keyed by
+// symbol values and input layouts.
 
 #pragma once
 
@@ -12,12 +13,11 @@ namespace tenon {
 
 class Segment {
  public:
-  // Runs the code of these inputs, eager, whose calls run on one device. Once it has run with such
-  // sizes and such inputs, it is written down, and what is written down runs from then on.
-  // `spare`: as for a program.
+  // Runs `code` on the inputs, whose calls run on `device`. The first call with given sizes runs
+  // eagerly. The second records a plan, which later calls replay. `spare`: as for Program::run.
   Tensors run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
               const Program::Code& code, std::span<const uint8_t> spare = {});
-  // What it would run for such inputs; NULL for what is not written down.
+  // The plan that serves these inputs; NULL if none is recorded.
   std::shared_ptr<const Program> program(std::span<const Size> sizes, TensorSpan inputs);
 
  private:
@@ -25,8 +25,8 @@ class Segment {
 
   struct Form {
     Sizes sizes;
-    std::shared_ptr<const Program> program;  // NULL until it comes again.
-    bool is_program = true;                  // Whether there can be one.
+    std::shared_ptr<const Program> program;  // NULL until its sizes are repeated.
+    bool is_program = true;                  // Whether a plan can be recorded.
     uint64_t used = 0;
   };
   enum class Next : uint8_t { kRun, kRecord };

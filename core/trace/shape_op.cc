@@ -1,4 +1,4 @@
-// shape: sizes, those of the trace among them, as numbers that its code can compute with.
+// shape: sizes, symbolic ones included, as a tensor that traced code can compute with.
 
 #include <algorithm>
 #include <optional>
@@ -30,9 +30,9 @@ Tensors run(Scope& scope, const Call& call) {
   return {from_host(scope, scope.device(), type, values.data())};
 }
 
-// ---- sizes that values are made of
+// ---- sizes computed by values
 
-// The elements of an i64 tensor that has a value; the host waits for it.
+// The elements of an i64 tensor that has a value; waits for it.
 Sizes read_sizes(const Tensor& x) {
   if (x->rank() == 0) return {Size::number(read_integer(x))};
   Scope& scope = current_scope();
@@ -87,7 +87,7 @@ std::optional<Size> combined(OpId op, Size a, Size b) {
       return least(a, b);
     case OpId::k_maximum:
       return greatest(a, b);
-    // Sizes divide towards zero, which is the floor of what is not negative.
+    // Sizes divide towards zero, which equals the floor for non-negative numbers.
     case OpId::k_floor_div:
     case OpId::k_mod:
       if (!b.known() || b.word() <= 0 || !(a >= 0)) return std::nullopt;
@@ -97,7 +97,8 @@ std::optional<Size> combined(OpId op, Size a, Size b) {
   }
 }
 
-// Of each element of a value, in a graph that `tracer` writes.
+// The elements of a value in the graph that `tracer` builds; nullopt unless all are formulas of
+// sizes.
 std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   const Node& node = *x.node;
   if (x.type().dtype != DType::kI64 || x.type().rank() > 1) return std::nullopt;
@@ -154,7 +155,7 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x) {
   if (x.is_scalar_value()) return Sizes{x.int_value};
   if (x.storage->list) return std::nullopt;
   if (!x.storage->traced) {
-    // Its value is known and never changes.
+    // Its value is known and immutable.
     return read_sizes(Tensor::share(const_cast<TensorImpl*>(&x)));
   }
   for (const Tracer* at = &tracer; at; at = at->around()) {

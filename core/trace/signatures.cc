@@ -8,9 +8,9 @@
 namespace tenon {
 namespace {
 
-using Named = std::map<std::string_view, int64_t>;  // Words of sizes by their names.
+using Named = std::map<std::string_view, int64_t>;  // Words of sizes, by size name.
 
-// Empty where it has none.
+// Empty if the size has no name.
 std::string_view size_name(const InputSpec& spec, size_t axis) {
   return axis < spec.dim_names.size() ? std::string_view(spec.dim_names[axis]) : "";
 }
@@ -140,7 +140,7 @@ std::string signature_text(std::span<const InputSpec> inputs, const KeptStatics*
   return "(" + text + ")" + (statics ? with(statics->text()) : "");
 }
 
-// ---- functions of several
+// ---- functions with several signatures
 
 Function::Function(Context& context, std::string name, std::vector<Signature> signatures,
                    std::shared_ptr<const KeptStatics> defaults)
@@ -154,7 +154,7 @@ Function::Function(Context& context, std::string name, std::vector<Signature> si
 
 Function& Function::chosen(TensorSpan inputs, const Statics& statics) const {
   const Signature& first = signatures_[0];
-  // What is wrong with the inputs of the only one, it tells itself.
+  // A single function reports mismatched inputs itself.
   const bool is_alone = signatures_.size() == 1 && first.statics->key() == statics.key;
   return is_alone ? *first.function : chosen(given_of(inputs), statics);
 }
@@ -166,7 +166,7 @@ Function& Function::chosen(std::span<const GivenInput> inputs, const Statics& st
     const FunctionOptions& options = each.function->options_;
     if (each.statics->key() != statics.key) continue;
     if (options.has_signature && !serves(options.signature, inputs)) continue;
-    // What says nothing of its inputs leaves all open.
+    // A function without a signature leaves all sizes unknown.
     const size_t n_open = options.has_signature ? n_open_sizes(options.signature) : SIZE_MAX;
     if (best && n_open >= fewest) continue;
     best = &each;

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// Of each slot of a graph its first place in a list, or kNone.
+// By slot of a graph: index of its first occurrence in a list, or kNone.
 std::vector<uint32_t> places_in(const std::vector<uint32_t>& list, uint32_t n_slots) {
   std::vector<uint32_t> places(n_slots, Program::kNone);
   for (size_t i = list.size(); i-- > 0;) places[list[i]] = static_cast<uint32_t>(i);
@@ -113,7 +113,7 @@ void Slice::give_birth(Sizes& sizes, size_t i, size_t& next,
   }
 }
 
-// Stretches of calls that a device runs, and between them the others, one by one.
+// Groups the nodes into segments of calls on one device, separated by host ops.
 void Slice::split() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const bool is_plain = nodes_[i]->kind != NodeKind::kCall || !nodes_[i]->op->run;
@@ -205,19 +205,19 @@ void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
   }
 }
 
-// What nothing behind these nodes reads.
+// Releases values that no node after these reads.
 void Slice::release(size_t begin, size_t end, std::vector<Tensor>& values) const {
   const uint32_t from = end < nodes_.size() ? dead_end_[end] : 0;
   for (uint32_t k = from; k < dead_end_[begin]; ++k) values[dead_[k]].reset();
 }
 
-// The calls of a step one by one, from other tensors for what it reads.
+// Runs the calls of a step one by one, on other tensors for its inputs.
 Tensors Slice::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step,
                            TensorSpan reads, std::vector<Tensor>& values) const {
   for (size_t i = 0; i < reads.size(); ++i) values[step.reads[i]] = reads[i];
   for (size_t i = step.begin; i < step.end; ++i) {
     apply_node(scope, sizes, i, values);
-    // What is given stays, although nothing of this stretch reads it again.
+    // Inputs of the step stay alive, because the caller holds them.
     release(i, i + 1, values);
   }
   Tensors gives;
@@ -260,7 +260,7 @@ Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan
     for (size_t i = 0; i < alone_.reads.size(); ++i) {
       const uint32_t place = alone_.reads[i];
       inputs.push_back(given[place]);
-      // What is given on is needed, although no call reads it.
+      // An input that is also a result must not be overwritten.
       const bool is_spare = place < spare.size() && alone_.may_reuse[i];
       spare_inputs.push_back(is_spare ? spare[place] : uint8_t{0});
     }
@@ -287,7 +287,7 @@ bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
   std::vector<Program::Feedback> feedback;
   std::vector<size_t> changed;
   for (size_t i = 0; i + 1 < wanted_.size(); ++i) {
-    if (wanted_[1 + i] == given_[i]) continue;  // Stays as it is.
+    if (wanted_[1 + i] == given_[i]) continue;  // Not changed by the loop.
     const uint32_t output = alone_.gives[1 + i];
     if (output == kNone) return false;
     feedback.push_back({output, alone_.read_at[i]});

@@ -30,7 +30,7 @@ void require_list(const tenon_static* items, size_t n) {
   if (n > 0 && !items) refuse("is NULL");
 }
 
-// Every part says how long it is, so that no two lists of arguments share a key.
+// Each part is prefixed with its length, so that different argument lists have different keys.
 void put(std::string& key, std::string_view text) {
   key += std::to_string(text.size());
   key += ':';
@@ -53,7 +53,7 @@ uint64_t identity_of(const void* handle) {
   }
 }
 
-// By their places, then by their names.
+// Positional arguments in order, then named ones by name.
 std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bool by_name) {
   require_list(items, n);
   std::vector<const tenon_static*> all;

@@ -1,4 +1,4 @@
-// Static arguments of functions: what of them tells calls apart.
+// Static arguments of functions, and the cache key that they form.
 
 #pragma once
 
@@ -10,20 +10,19 @@
 
 namespace tenon {
 
-// What a function is given beside tensors. Calls are alike if `key` is the same.
+// The non-tensor arguments of a call. Calls with equal keys share traces.
 struct Statics {
   std::string key;
-  std::string text;                                // For people.
+  std::string text;                                // For messages.
   const std::vector<tenon_static>* all = nullptr;  // For the function's body.
 };
 
-// Arguments as a call gives them, with defaults for those that it leaves out. Throws
-// INVALID_ARGUMENT for values that are malformed.
+// The arguments of a call, completed with defaults. Throws INVALID_ARGUMENT for malformed values.
 class StaticArguments {
  public:
   StaticArguments(const tenon_static* given, size_t n, const std::vector<tenon_static>& defaults);
 
-  // Lives as long as this does.
+  // Valid as long as this object.
   Statics view() const { return {key_, text_, &all_}; }
 
  private:
@@ -31,7 +30,8 @@ class StaticArguments {
   std::string key_, text_;
 };
 
-// Arguments that outlive whoever gave them; handles are kept as what they are, and not alive.
+// A copy of static arguments that owns its data. Handles are copied without keeping their objects
+// alive.
 class KeptStatics {
  public:
   KeptStatics() = default;

@@ -15,7 +15,7 @@ std::string text_of(double value) {
   return looks_whole ? text + ".0" : text;
 }
 
-// In quotes; a backslash stands before quotes and backslashes, and \n for the end of a line.
+// Quotes a string. A backslash escapes quotes and backslashes; \n stands for a line feed.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// Which of these some tape will ask a gradient of; none at all if there is no tape.
+// Which of these tensors some tape watches; empty if there is no tape.
 std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
   if (!scope.innermost()) return {};
   std::vector<bool> result(tensors.size(), false);
@@ -24,7 +24,7 @@ std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
 }
 
 std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& cells) {
-  std::vector<const Cell*> order;  // One for all, so that two calls do not wait for each other.
+  std::vector<const Cell*> order;  // Sorted, so that two calls cannot deadlock.
   for (const Ref<Cell>& cell : cells) {
     if (cell->kind() != Kind::kOrder) order.push_back(cell.get());
   }
@@ -34,8 +34,7 @@ std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& c
   return locks;
 }
 
-// Whether somebody differentiates what ways back do: tapes further out, and one that records its
-// own.
+// Whether the backward pass may be differentiated itself, by an outer tape or a persistent one.
 bool is_differentiated_again(Scope& scope) {
   size_t n_tapes = 0;
   bool again = false;
@@ -72,7 +71,7 @@ Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
 
 namespace {
 
-// The values of the symbols; nothing if the arguments differ in more than open sizes.
+// The values of the symbols; nullopt if the arguments differ in more than unknown sizes.
 std::optional<Sizes> bound_symbols(const Graph& graph, TensorSpan arguments) {
   const SizeTable& table = graph.sizes();
   constexpr int64_t kOpen = -1;
@@ -167,9 +166,9 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   return all;
 }
 
-// Arguments that were donated and states, whose memory has another owner beside the list: the
-// caller's handle, or the cell, which is given another value. Nobody has such an argument but the
-// caller and this call.
+// By input: the number of owners at which its memory may be reused, or 0 for never. Donated
+// arguments and states have two: the list of inputs, and the caller's handle or the cell, which
+// gets a new value. A donated argument counts only if nobody but the caller and this call owns it.
 SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
   SmallVector<uint8_t, 16> result;
   size_t argument = 0;
@@ -192,7 +191,7 @@ Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
 }
 
 Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
-  // Nobody sees a state between what the call reads and what it leaves there.
+  // No other call sees the states between this one's reads and stores.
   std::vector<std::unique_lock<const Cell>> locks;
   if (!scope.traced_cells()) {
     for (const Tensor& x : arguments) {
@@ -200,7 +199,7 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     }
     locks = locked(states_);
   }
-  // Value errors stop nothing: the states are stored before the call fails.
+  // Value errors do not stop the call: it stores the states before it fails.
   Scope::ValueErrors wrong(scope);
   Tracer* const tracer = static_cast<Tracer*>(scope.traced_cells());
   if (tracer && has_effects_) tracer->commit();
@@ -213,7 +212,8 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   if (scope.traced_cells()) {
     outputs = all_.apply(scope, sizes, given);
   } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
-    // What has effects is not run again by the inputs: there is a record of each of its calls.
+    // Effects must not be repeated by a rerun from the inputs. Tapes record each call separately
+    // instead.
     outputs = has_effects_ && is_differentiated_again(scope)
                   ? all_.apply(scope, sizes, given)
                   : recorded(scope, Tensors(given), sizes, by);
@@ -221,8 +221,8 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     const Scope::Unrecorded unrecorded(scope);
     outputs = are_all ? all_.apply(scope, sizes, given)
                       : all_.apply(scope, sizes, given, spare(arguments).span());
-    // A constant of the code, a capture, an argument or two outputs alike: tapes and donations tell
-    // what is given from these.
+    // An output may be a constant, a capture, an argument, or another output. Tapes and donation
+    // must distinguish it from these.
     for (Tensor& y : outputs) {
       if (y->owners() > 1) y = renewed(*y);
     }
@@ -276,7 +276,7 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   std::lock_guard guard(mutex_);
   auto known = std::find_if(derivatives_.begin(), derivatives_.end(),
                             [&](const Known& each) { return each.derivative == derivative; });
-  if (known == derivatives_.end()) {  // Other threads have made many since.
+  if (known == derivatives_.end()) {  // Evicted meanwhile, because other threads made many.
     remember({derivative, nullptr});
     known = std::prev(derivatives_.end());
   }
@@ -307,7 +307,7 @@ Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
       saved.push_back(std::move(all[i]));
       continue;
     }
-    // Tapes tell an output from an input that it is.
+    // Tapes must distinguish an output from an input that is returned.
     outputs.push_back(from[i] ? renewed(*all[i]) : std::move(all[i]));
     if (i >= states_.size()) recorded.push_back(outputs.back());
   }

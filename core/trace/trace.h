@@ -1,5 +1,5 @@
-// One traced form of a function: its graph, and what the graph takes beside the arguments. It can
-// be called, and is differentiated as one call.
+// One trace of a function: its graph and the captures and states that the graph takes besides the
+// arguments. Tapes record and differentiate a call of it as one op.
 
 #pragma once
 
@@ -17,22 +17,23 @@
 
 namespace tenon {
 
-// What the symbols of a graph are for such arguments; nothing if it does not serve them.
+// The values of the graph's symbols for these arguments; nullopt if the graph does not serve them.
 std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments);
-// The first guard that such arguments break, who decided it and the sizes; empty if there is none
-// or the arguments differ in more than open sizes.
+// The first guard that the arguments break, with its cause and the sizes. Empty if there is none,
+// or if the arguments differ in more than unknown sizes.
 std::string broken_guard(const Graph& graph, TensorSpan arguments);
 
 class Trace final : public Object, public Pooled<Trace> {
  public:
-  // Of a function that takes static arguments: those for which it was traced, and those that calls
-  // may leave out.
+  // The static arguments that the function was traced for, and the defaults for those that calls
+  // omit.
   struct Arguments {
     std::shared_ptr<const KeptStatics> all, defaults;
   };
-  // The graph's inputs are arguments, captures and states in any order; its outputs what the states
-  // hold afterwards, in the order of these inputs, and behind them the function's. A call that is
-  // recorded keeps `memory_budget` bytes at most for its way back, beside the graph's inputs.
+  // The graph's inputs are arguments, captures and states, in any order. Its outputs are the new
+  // values of the states, in the order of these inputs, followed by the function's outputs. A
+  // recorded call saves at most `memory_budget` bytes for its backward pass, in addition to the
+  // graph's inputs.
   Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
         std::vector<Tensor> captures, std::vector<Ref<Cell>> states, Arguments statics = {},
         uint64_t memory_budget = kKeepAll);
@@ -45,16 +46,16 @@ class Trace final : public Object, public Pooled<Trace> {
   const Graph& graph() const { return *graph_; }
   size_t n_arguments() const { return arguments_.size(); }
   const TensorType& argument_type(size_t i) const { return arguments_[i]->types[0]; }
-  // As the user gave it; without one, as the graph calls it, where names are words.
+  // The user's name or, without one, the graph's, in which names are words.
   const std::string& argument_name(size_t i) const {
     const bool is_given = i < input_names_.size() && !input_names_[i].empty();
     return is_given ? input_names_[i] : arguments_[i]->names[0];
   }
-  // Empty where nobody gave one.
+  // Empty if the user gave none.
   std::string output_name(size_t i) const {
     return i < output_names_.size() ? output_names_[i] : std::string();
   }
-  // Names for the files in which the trace is saved. Before it has another owner.
+  // Names for saved files. Must be called before the trace is shared.
   void set_names(std::vector<std::string> inputs, std::vector<std::string> outputs) {
     input_names_ = std::move(inputs);
     output_names_ = std::move(outputs);
@@ -67,7 +68,7 @@ class Trace final : public Object, public Pooled<Trace> {
   const std::vector<Ref<Cell>>& states() const { return states_; }
   const std::vector<Variable*>& variables() const { return variables_; }
   const Arguments& statics() const { return statics_; }
-  // The ops of the calls that have effects, as they are written; those of a loop's body once.
+  // The ops of calls with effects, in program order; those of a loop body once.
   std::vector<const OpDef*> effects() const;
 
   std::optional<Sizes> sizes_for(TensorSpan arguments) const {
@@ -77,16 +78,16 @@ class Trace final : public Object, public Pooled<Trace> {
     return tenon::broken_guard(*graph_, arguments);
   }
 
-  // A call with arguments that it serves. In code under trace it becomes part of that; tapes record
-  // it as one call.
+  // Calls the trace with arguments that it serves. While tracing, its calls become part of the
+  // outer trace. Tapes record it as one call.
   Tensors call(Scope& scope, TensorSpan arguments, const Sizes& sizes);
 
  private:
-  // What calls differentiate by and from, and decisions about sizes, are values of the user's.
+  // Maximum number of cached derivatives: users control which inputs, outputs and sizes occur.
   static constexpr size_t kMaxDerivatives = 64;
   struct Known {
     std::shared_ptr<const Derivative> derivative;
-    Ref<Trace> whole;  // The same as a trace of its own, once somebody differentiates it.
+    Ref<Trace> whole;  // The derivative as a trace, once it is differentiated itself.
   };
   Tensors run(Scope& scope, TensorSpan arguments, const Sizes& sizes);
   Tensors inputs(Scope& scope, TensorSpan arguments) const;
@@ -109,13 +110,13 @@ class Trace final : public Object, public Pooled<Trace> {
   std::vector<std::string> input_names_, output_names_;
   std::vector<Tensor> captures_;
   std::vector<Ref<Cell>> states_;
-  std::vector<Variable*> variables_;  // Among the states.
+  std::vector<Variable*> variables_;  // A subset of the states.
   Arguments statics_;
   uint64_t memory_budget_;
   bool has_effects_ = false;
   Executable all_;
   std::mutex mutex_;
-  std::vector<Known> derivatives_;  // The least recently used first.
+  std::vector<Known> derivatives_;  // In order of last use.
 };
 
 }  // namespace tenon

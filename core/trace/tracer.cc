@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-// What stands in for the memory of a tensor of a trace.
+// The storage of a traced tensor, without memory.
 struct TracedStorage final : OtherStorage<TracedStorage> {
   TracedStorage(Device& lies_on, uint64_t trace, Value value,
                 const std::shared_ptr<SizeTable>& table)
@@ -25,9 +25,9 @@ struct TracedStorage final : OtherStorage<TracedStorage> {
 
   uint64_t trace;
   Value value;
-  std::string name;                             // In the graph, which may be gone.
-  std::shared_ptr<SizeTable> table;             // Of the sizes that are formulas.
-  mutable Ints shape, strides;                  // What the host has read.
+  std::string name;                             // Name in the graph, which may be destroyed by now.
+  std::shared_ptr<SizeTable> table;             // Table of the symbolic sizes.
+  mutable Ints shape, strides;                  // As read by the host.
   std::shared_ptr<const std::string> function;  // The name of the traced function, or NULL.
 };
 
@@ -44,14 +44,14 @@ int64_t read_on_host(const TracedStorage& traced, Size size, size_t axis) {
   return traced.table->read_on_host(size, traced.name, axis);
 }
 
-// " of function f", or nothing where nobody named the code.
+// " of function f", or empty if the code has no name.
 std::string of_function(const TensorImpl& x) {
   const auto& name = traced_storage(x)->function;
   return name && !name->empty() ? " of function " + *name : "";
 }
 
-// Ops whose outputs are as large as the data say take the size as an attribute; -1 leaves it to
-// them.
+// Whether a call leaves its output size to the data. Ops with data-dependent output sizes take the
+// size as an attribute, where -1 means unspecified.
 bool asks_data_for_a_size(AnyAttrs attrs) {
   if (attrs.empty()) return false;
   return any_of(attrs.type->all(), [&](const AttrField& field) {
@@ -82,7 +82,7 @@ int64_t read_size_of(const TensorImpl& x, size_t axis) {
 const int64_t* read_shape(const TensorImpl& x) {
   const TracedStorage* traced = traced_storage(x);
   if (!traced || known(x.shape())) return x.shape().data();
-  // What was read before stays where it is.
+  // An array returned earlier must stay valid.
   Ints all;
   for (size_t axis = 0; axis < x.rank(); ++axis) all.push_back(read_size_of(x, axis));
   if (traced->shape.empty()) traced->shape = std::move(all);
@@ -148,7 +148,7 @@ Tensor Tracer::tensor_of(Value value, Device& device) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = value.type();
   x->strides = dense_strides(x->type.shape);
-  x->dense = false;  // No call of its like has run before.
+  x->dense = false;  // Excludes it from the fast path for repeated calls.
   auto* storage = new TracedStorage(device, serial_, value, graph_.shared_sizes());
   x->storage = Ref<Storage>::adopt(storage);
   storage->function = function_;
@@ -186,8 +186,8 @@ void Tracer::require_reach(const TensorImpl& x) const {
        {traced_text(x), of_function(x)});
 }
 
-// Capturing the tensor itself, and not its new identity, keeps it known to the tapes around the
-// trace.
+// Captures the tensor itself rather than an alias, because tapes outside the trace identify it by
+// its identity.
 Tensor Tracer::inside(const Tensor& x) {
   if (!x->storage || place_of(*x)) return renewed(*x);
   const Tensor captured = x->donation == Donation::kNone ? x : renewed(*x);
@@ -206,7 +206,7 @@ void Tracer::finish(std::span<const Tensor> outputs) {
     Held& held = now(*states_[i]);
     if (is_stale(*states_[i], held)) read_again(*states_[i], held);
   }
-  // Whoever runs this code again expects the cells to hold what it stored.
+  // A region may run again and then expects the cells to hold what it stored.
   if (commits_ && outer_trace_) commit();
   std::vector<Value> values;
   for (const Ref<Cell>& cell : states_) values.push_back(value_of(*now(*cell).value));
@@ -308,7 +308,7 @@ void Tracer::read_again(Cell& cell, Held& held) {
 
 // ---- calls
 
-// Loops of the host language are written out, trip by trip.
+// Warns about loops of the host language, which are unrolled into the trace.
 void Tracer::count_call(Scope& scope, const OpDef& op) {
   constexpr size_t kMany = 3000;
   if (is_silent_ || ++calls_[scope.location() + ' ' + op.name] != kMany + 1) return;
@@ -322,7 +322,7 @@ void Tracer::count_call(Scope& scope, const OpDef& op) {
 
 Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tracer& tracer = static_cast<Tracer&>(self);
-  // The sizes of another trace's tensor mean nothing here, so nothing may look at its type.
+  // Sizes of a tensor from an unrelated trace are meaningless here, so no code may read its type.
   for (const TensorImpl* x : call.inputs) {
     if (x) tracer.require_reach(*x);
   }
@@ -336,7 +336,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   }
   const SizeTable::Cause cause(call.op.name);
   if (asks_data_for_a_size(call.attrs)) {
-    // Its parts say how large it comes out; what is wrong with the call, its own rules.
+    // The decomposition determines the output size; inference checks the op's own rules.
     call.op.infer(call.op, call.attrs.data, call.types);
     require_code(call.op.decompose, Code::kUnimplemented,
                  "how large its output is depends on data, which code under trace does not have: "

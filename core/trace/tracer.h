@@ -1,12 +1,11 @@
-// The interpreter that computes nothing and writes down what it is asked to compute.
+// The interpreter that adds calls to a graph instead of computing them.
 //
-// A tensor of a trace has a type, which may have sizes that are formulas, and the place in the
-// graph that it stands for; it has no memory. Whoever needs its value fails, and says what to use
-// instead.
+// A traced tensor has a type, possibly with symbolic sizes, and refers to a value of the graph. It
+// has no memory. Reading its value fails with an error that names alternatives.
 //
-// A cell that the code reads is a state: its value comes in as an input, what the code stores
-// replaces that, and what it is in the end goes out. So is what orders calls with effects
-// (core/trace/order.h): the outermost trace has one for all code inside of it.
+// A cell that the code reads becomes a state: its value enters as an input, stores replace it, and
+// the final value is an output. The order token of calls with effects (core/trace/order.h) is a
+// state too; the outermost trace owns one for all nested traces.
 
 #pragma once
 
@@ -20,73 +19,72 @@
 
 namespace tenon {
 
-// A tensor of a trace as text, which decides nothing about its sizes: x : f32[?,4].
+// A traced tensor as text, without adding guards: x : f32[?,4].
 std::string traced_text(const TensorImpl& x);
 
-// Sizes of a tensor that the host reads. Of a tensor of a trace, a size that is a formula becomes
-// a number by a guard, or the read fails (SizeTable::read_on_host). What is read whole lives as
-// long as the tensor.
+// Sizes of a tensor, for the host. A symbolic size of a traced tensor is fixed to a number by a
+// guard, or the read fails (SizeTable::read_on_host). The array lives as long as the tensor.
 int64_t read_size_of(const TensorImpl& x, size_t axis);
 const int64_t* read_shape(const TensorImpl& x);
-// For readers that cannot fail: in place of a size that cannot be read, the one in the call that is
-// traced or 0, and the trace fails when its code has returned.
+// For readers that cannot fail. An unreadable size yields its value in the traced call, or 0, and
+// tracing fails when the code has returned.
 const int64_t* shape_or_recorded_failure(const TensorImpl& x);
 const int64_t* strides_or_recorded_failure(const TensorImpl& x);
 
-// What a cell holds, for a graph whose state it is: tapes see a variable read.
+// The value of a cell, for a graph with this state. Tapes record reads of variables.
 Tensor read_state(Scope& scope, Cell& cell);
 
 class Tracer final : public Interpreter, public TracedCells {
  public:
-  // Starts to write into `graph`: what the scope computes until the end of the tracer's life, and
-  // sizes of this thread are the graph's. In a scope under trace, its code is inside of that one's.
-  // Messages name the function; without one, that of the trace around this one.
+  // Starts tracing into `graph`. Until this object is destroyed, the scope's calls and this
+  // thread's size table are the graph's. In a scope that is already tracing, the trace is nested.
+  // Messages use the function's name or, without one, the outer trace's.
   Tracer(Scope& scope, Graph& graph, std::string_view function = {});
-  // Says nothing of loops that are written out: the code has been traced before.
+  // Suppresses warnings about unrolled loops, for code that was traced before.
   void be_silent() { is_silent_ = true; }
 
-  // A new input, as the tensor that the traced code sees.
+  // Adds an input and returns it as a traced tensor.
   Tensor input(const TensorType& type, InputRole role, std::string name, Device& device);
-  // What a tensor is in the graph: its place there, a constant, or a capture, which may be of a
-  // trace around this one. Fails for one of another trace.
+  // The graph value of a tensor: its node output, a constant, or a capture, possibly of an
+  // enclosing trace. Fails for a tensor of an unrelated trace.
   Value value_of(TensorImpl& x);
-  // Its place in this graph; none if it is of another trace.
+  // Its value in this graph; none if it belongs to another trace.
   Value place_of(const TensorImpl& x) const;
-  // The trace that this one's code is inside of; NULL if there is none.
+  // The enclosing trace; NULL if there is none.
   const Tracer* around() const { return outer_trace_; }
-  // Makes these the outputs, behind what the states hold now.
+  // Sets the graph's outputs: the final values of the states, followed by these.
   void finish(std::span<const Tensor> outputs);
 
   Graph& graph() const { return graph_; }
-  // The tensors and cells that became inputs because traced code used them, in the order of these
+  // The tensors and cells that became inputs because the code used them, in the order of these
   // inputs.
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Ref<Cell>>& states() const { return states_; }
-  // The cells that traced code made, with what it made them of, if that is a value of the trace.
+  // Cells that the code created, with their initial values if these are values of the trace.
   struct Made {
     Ref<Cell> cell;
     Value initial;
 
-    // A generator that is gone again was only a way to draw.
+    // False for a generator that was destroyed again: it was used for a single draw.
     bool stays() const { return cell->kind() == Kind::kVariable || cell->owners() > 1; }
   };
   const std::vector<Made>& made() const { return made_; }
-  // What was stored in cells, in that order.
+  // Values stored in cells, in program order.
   struct Stored {
     const Cell* cell;
     Value value;
   };
   const std::vector<Stored>& stored() const { return stored_; }
 
-  // Writes a call that takes the order and gives it on; gives the other outputs.
+  // Adds a call that takes and returns the order token; returns the other outputs.
   Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs);
-  // The state that orders the calls of this trace and of all that it is inside of.
+  // The state with the order token of this trace and of all enclosing ones.
   Cell& order();
-  // Has the cells hold what the code has stored so far when it comes here.
+  // Adds calls that write all pending stores to the cells at this point.
   void commit();
-  // What the cells hold may be something else from here on.
+  // Marks that cells may have changed at this point.
   void reload();
-  // Whether the code has calls before which states are committed, behind which they are read again.
+  // Whether the code has calls that require states to be committed before, or reloaded after them.
   bool commits() const { return commits_; }
   bool reloads() const { return reloads_; }
 
@@ -101,13 +99,12 @@ class Tracer final : public Interpreter, public TracedCells {
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
   Tensor tensor_of(Value value, Device& device);
   static constexpr size_t kNoState = ~size_t{0};
-  // What a state, or a cell that the code made, holds.
+  // The current value of a state, or of a cell that the code created.
   struct Held {
     Tensor value;
-    size_t state = kNoState;   // Its index among the states, if it is one.
-    bool is_committed = true;  // The cell holds it too.
-    uint64_t reloads = 0;      // How many reloads it has seen: after another, the cell may hold
-                               // something else.
+    size_t state = kNoState;   // Index among the states, if it is one.
+    bool is_committed = true;  // Whether the cell holds the value too.
+    uint64_t reloads = 0;  // Value of n_reloads_ when it was read; outdated after a later reload.
   };
   Held& now(const Cell& cell);
   bool is_stale(const Cell& cell, const Held& held) const {
@@ -118,22 +115,22 @@ class Tracer final : public Interpreter, public TracedCells {
   void count_call(Scope& scope, const OpDef& op);
 
   Graph& graph_;
-  Tracer* outer_trace_;  // Whose code this one's is inside of.
+  Tracer* outer_trace_;  // The enclosing trace.
   Scope::Traced traced_;
   SizeTable::Use use_;
   uint64_t serial_;
-  std::shared_ptr<const std::string> function_;  // NULL: nobody named the code.
+  std::shared_ptr<const std::string> function_;  // NULL: unnamed.
   bool is_silent_ = false;
   std::vector<Tensor> captures_;
   std::unordered_map<uint64_t, Value> captured_;  // By identity.
   std::vector<Ref<Cell>> states_;
   std::vector<Made> made_;
   std::vector<Stored> stored_;
-  std::unordered_map<std::string, size_t> calls_;  // By line and op.
+  std::unordered_map<std::string, size_t> calls_;  // By source line and op.
   std::unordered_map<const Cell*, Held> now_;
-  Ref<Order> order_;  // Of an outermost trace.
+  Ref<Order> order_;  // Set in an outermost trace.
   bool commits_ = false, reloads_ = false;
-  std::vector<size_t> uncommitted_;  // States whose cells do not hold what the code stored last.
+  std::vector<size_t> uncommitted_;  // States with stores that are not committed yet.
   uint64_t n_reloads_ = 0;
 };
 

@@ -36,7 +36,7 @@ Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>&
       if (!examples.empty()) example = examples[i]->shape()[axis];
       const Size size = graph.sizes().symbol(
           named ? spec.dim_names[axis] : input + "_" + std::to_string(axis), example);
-      // Nobody said that this size is unknown: what may be repeated is another trace's.
+      // The size was not declared unknown. Sizes that broadcast (below 2) get a trace of their own.
       if (is_relaxed) (size >= 2).hold();
       type.shape.push_back(size);
     }
@@ -48,7 +48,7 @@ Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>&
     try {
       return body(scope, inputs, statics);
     } catch (const Error&) {
-      graph.sizes().raise_failed_read();  // The cause of what failed after it.
+      graph.sizes().raise_failed_read();  // It caused the later failure.
       throw;
     }
   }();
@@ -83,7 +83,7 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
   }
   if (wanted.empty()) return;
   try {
-    // What was drawn for these values stays drawn; what variables are assigned waits for the call.
+    // Random draws for these initial values take effect; variable assignments wait for the call.
     const Slice draws(*written.graph, given, wanted);
     std::map<const Cell*, Value> drawn;
     for (const Tracer::Stored& stored : written.stored) {

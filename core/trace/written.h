@@ -1,4 +1,4 @@
-// The body of a function, as it is written down once.
+// Tracing of a function's body.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// What messages and graphs call an input.
+// The name of an input in messages and graphs.
 std::string name_of_input(std::span<const InputSpec> specs, size_t i);
 
 struct Written {
@@ -36,13 +36,12 @@ struct Written {
   }
 };
 
-// Traces the body of the function `name`. `examples` are the inputs of the call that it is for, if
-// there is one.
+// Traces the body of function `name`. `examples` are the inputs of the current call, or empty.
 Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
               TensorSpan examples, const Function::Body& body, const Statics& statics,
               bool is_relaxed);
 
-// Gives the variables that tracing made their first values.
+// Computes the initial values of variables that were created during tracing.
 void initialise(Scope& scope, const Written& written, TensorSpan examples);
 
 }  // namespace tenon

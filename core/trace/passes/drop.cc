@@ -1,7 +1,7 @@
-// drop: calls that no output needs, and constants that no call needs.
+// drop (DCE): removes calls that no output needs, and constants that no call needs.
 //
-// A call that would fail fails no more: the one way in which code that is traced may do otherwise
-// than the same code eager.
+// A removed call that would fail no longer fails. This is the only way in which traced code may
+// behave differently from eager code.
 //
 // Takes O(n) time for n nodes.
 

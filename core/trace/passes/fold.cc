@@ -1,12 +1,13 @@
-// fold: what depends on inline scalars and sizes alone is computed now, where it would run, and
-// kept. Large results are not: to make them again costs less than to have them all the time.
+// fold: precomputes calls that depend only on inline scalars and sizes, on the devices where they
+// would run, and stores the results. Large results are not stored: recomputing them costs less than
+// keeping them.
 //
-// What a few bytes of a model ask for may be more than a machine has, so all is bounded before it
-// is computed: each result by kMaxBytes, the results of one graph together by kMaxAllBytes, and,
-// where a composite may need more than its result, its attributes by kMaxGrowth. A call beyond
-// these bounds stays as it is, and runs when the function does.
+// A few bytes of a model may request more memory than a machine has, so everything is bounded
+// before it is computed: each result by kMaxBytes, all results of one graph by kMaxAllBytes and, if
+// a composite may need more than its result, its attributes by kMaxGrowth. A call beyond these
+// bounds remains in the graph.
 //
-// Takes O(n) time for n nodes, beside the calls.
+// Takes O(n) time for n nodes, plus the calls.
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +27,8 @@ constexpr int64_t kMaxBytes = 16 * 1024;
 constexpr int64_t kMaxAllBytes = 64 * 1024 * 1024;
 constexpr int64_t kMaxGrowth = 1 << 20;
 
-// Multiplies what integers among attributes ask for: padding, repetitions, sizes of windows.
+// Multiplies the integers among attributes that may enlarge results: padding, repetitions, window
+// sizes.
 class Growth final : public AttrVisitor {
  public:
   bool is_bounded() const { return growth_ <= kMaxGrowth; }
@@ -89,7 +91,7 @@ class Folder {
            !may_need_much(node);
   }
 
-  // Whether the parts of a composite may be larger than what it takes and gives.
+  // Whether intermediate values of a composite may be larger than its inputs and outputs.
   static bool may_need_much(const Node& node) {
     if (!node.op->decompose || node.attrs.view().empty()) return false;
     Growth growth;
@@ -97,8 +99,8 @@ class Folder {
     return !growth.is_bounded();
   }
 
-  // Whether a kernel may find an index wrong, and the device says so only later: the function would
-  // fail once instead of at every call.
+  // Whether an asynchronous device may report an invalid index after the call. The function would
+  // then fail once instead of at every call.
   static bool may_report_late(const Node& node) {
     if (node.device->synchronous()) return false;
     const bool takes_integers = any_of(node.inputs, [](const Value& x) {
@@ -117,7 +119,7 @@ class Folder {
       found = apply(scope_, *node.op, node.attrs.view(), inputs);
     } catch (const Error& error) {
       if (error.is_transient()) throw;
-      return;  // It fails where it stands, if it is needed.
+      return;  // If it is needed, it fails when the function runs.
     }
     Values instead;
     for (uint32_t i = 0; i < found.size(); ++i) {
@@ -134,8 +136,8 @@ class Folder {
   const Graph& graph_;
   Tensors& constants_;
   Rewriter copy_;
-  int64_t bytes_ = 0;           // Of what was folded.
-  std::vector<Tensor> values_;  // Of what is known, by the slots of the old graph.
+  int64_t bytes_ = 0;           // Total of the folded results.
+  std::vector<Tensor> values_;  // The known values, by slot of the source graph.
 };
 
 }  // namespace

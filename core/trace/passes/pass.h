@@ -1,9 +1,9 @@
-// What makes code run with less work. A pass takes a graph and gives one that gives the same, to
-// the bit, for every call; the table in pass.cc is all of them, in the order in which they run.
+// Graph optimisation passes. A pass returns a graph whose results are bitwise equal for every call.
+// The table in pass.cc lists all passes in the order in which they run.
 //
-// They see code that runs. What is differentiated, or becomes part of another trace, stays as it
-// was written (core/trace/executable.h): where one value takes the place of two, gradients would
-// add up in another order.
+// Passes apply to graphs that are executed. Graphs that are differentiated or inlined into another
+// trace stay unoptimised (core/trace/executable.h): merging two values into one would change the
+// order in which gradients are summed.
 
 #pragma once
 
@@ -18,22 +18,22 @@ namespace tenon {
 
 struct Pass {
   const char* name;
-  const char* summary;  // One clause, for people.
-  // `constants` are the tensors that the last inputs stand for; a pass may add to both. Gives NULL
-  // where it changes nothing, and is NULL of one that is no matter of graphs.
+  const char* summary;  // One clause, for documentation.
+  // `constants` are the values of the trailing inputs; a pass may append to both. Returns NULL if
+  // nothing changes. `run` is NULL for optimisations that do not transform graphs.
   std::shared_ptr<Graph> (*run)(Scope& scope, const Graph& graph, Tensors& constants);
 };
 
 std::span<const Pass> passes();
 
-// All that the scope's context does not leave out.
+// Runs all passes that the scope's context does not disable.
 std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& constants);
 
-// The place of a pass in the table; NOT_FOUND lists what there is.
+// The index of a pass in the table; NOT_FOUND lists the valid names.
 size_t find_pass(std::string_view name);
 bool is_left_out(Scope& scope, std::string_view name);
 
-// One function in each file of this folder.
+// Each function is in a file of this folder.
 std::shared_ptr<Graph> verify(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> drop_dead(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> simplify(Scope& scope, const Graph& graph, Tensors& constants);

@@ -1,7 +1,7 @@
-// share: calls of one op with the same attributes, of the same values, on the same device, are one.
-// What is drawn or stored, and the order of effects, are values that calls take and give.
+// share (CSE): merges calls of the same op with equal attributes, inputs and device. This is safe
+// because random states, variables and the order of effects are values that calls take and return.
 //
-// Takes O(n) time for n nodes, as hashes go.
+// Takes expected O(n) time for n nodes.
 
 #include <algorithm>
 #include <unordered_map>
@@ -28,7 +28,7 @@ uint64_t hash_of(const Node& node, const Values& inputs) {
   return detail::mix(h, node.attrs.view().hash());
 }
 
-// Inline scalars are compared by their bits: -0 is not 0.
+// Compares inline scalars bitwise: -0 is not 0.
 bool is_same(const Node& node, const Values& inputs, const Seen& seen) {
   const Node& other = *seen.old;
   if (node.kind != other.kind || node.device != other.device) return false;

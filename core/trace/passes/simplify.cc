@@ -1,13 +1,13 @@
-// simplify: identities that hold for every value, -0, NaN and infinities among them.
+// simplify: identities that hold for every value, including -0, NaN and infinities.
 //
 //   x * 1, x / 1, x - 0                     x
-//   x + 0                                   x, of whole numbers; of others x + -0
+//   x + 0                                   x for integers; for other dtypes only x + -0
 //   identity(x), assign(x, variable), a cast to x's own dtype    x
-//   a reshape or broadcast to x's own shape, a transpose that leaves the axes in place    x
-//   neg(neg(x)), logical_not and bitwise_not likewise    x
-//   transpose(transpose(x)) that is x, and reshape(reshape(x))    x, reshape(x)
+//   a reshape or broadcast to x's own shape, a transpose that keeps the order of axes    x
+//   neg(neg(x)), likewise logical_not and bitwise_not    x
+//   transpose(transpose(x)) that restores x, and reshape(reshape(x))    x, reshape(x)
 //
-// Takes O(n) time for n nodes: an identity looks at a call and the calls that give its inputs.
+// Takes O(n) time for n nodes: an identity inspects a call and the producers of its inputs.
 
 #include <cmath>
 
@@ -29,7 +29,7 @@ bool same_type(const TensorType& a, const TensorType& b) {
          identical(a.shape, b.shape);
 }
 
-// Whether it is an inline scalar of this value; 0 and -0 are told apart.
+// Whether it is an inline scalar of this value. Distinguishes 0 from -0.
 bool is_scalar(const Value& x, double value) {
   if (x.node->kind != NodeKind::kConstant) return false;
   const TensorImpl& scalar = *x.node->constant;
@@ -40,11 +40,11 @@ bool is_scalar(const Value& x, double value) {
   return scalar.float_value == value && std::signbit(scalar.float_value) == std::signbit(value);
 }
 
-// An inline scalar that adds nothing.
+// Whether adding this inline scalar changes nothing.
 bool adds_nothing(const Value& x, DType dtype) {
   return is_floating(dtype) ? is_scalar(x, -0.0) : is_scalar(x, 0.0);
 }
-// One that takes nothing away: as a float, 0 whole or not.
+// Whether subtracting it changes nothing: +0, integer or float.
 bool takes_nothing(const Value& x) { return is_scalar(x, 0.0); }
 
 bool is_in_place(const Ints& perm, size_t rank) {
@@ -70,7 +70,7 @@ bool undoes(const Node& outer, const Node& inner) {
   return true;
 }
 
-// The value that the call gives, if an identity says which.
+// The existing value that equals the result of the call, if an identity applies.
 Value known(const Node& node, const Values& in) {
   if (in.empty() || !in[0] || node.types.size() != 1) return {};
   const TensorType& type = node.types[0];

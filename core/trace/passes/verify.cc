@@ -1,15 +1,15 @@
-// verify: whether a graph is one. It changes nothing, and fails with the node and the rule:
+// verify: checks that a graph is valid. It changes nothing, and fails with the node and the rule:
 //
 //   G1  inputs are input nodes of the graph, each once
-//   G2  a value is taken behind the node that makes it
-//   G3  values are numbered in the order of their nodes, and have names of their own
-//   G4  a constant is an inline scalar of the type that it says
-//   G5  a call gives what its op says of what it takes
-//   G6  outputs are values of the graph, and that of a state is of its type
-//   G7  what a call holds are graphs, too, with its table of sizes
-//   G8  what orders calls is taken once, so that there is one order
+//   G2  a value is used after the node that defines it
+//   G3  values are numbered in the order of their nodes and have unique names
+//   G4  a constant is an inline scalar of its declared type
+//   G5  the outputs of a call have the types that its op infers
+//   G6  outputs are values of the graph, and the output of a state has the state's type
+//   G7  regions of a call are valid graphs with the same table of sizes
+//   G8  each token is used once, so that effects have a single order
 //
-// Takes O(n) time for n nodes, those of regions included: a region is looked at once in its life.
+// Takes O(n) time for n nodes, including those of regions: each region is verified only once.
 
 #include <unordered_set>
 
@@ -109,7 +109,7 @@ class Verifier {
     }
   }
 
-  // Each call is made again, of values of the types that it takes.
+  // Traces each call again, on inputs of the declared types.
   void check_calls() const {
     Graph scratch(graph_.shared_sizes());
     const Scope::Unrecorded unrecorded(scope_);
