@@ -1,4 +1,4 @@
-// Sizes that only the values of a call say: code under trace has them as any other.
+// Data-dependent sizes in traced code.
 
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
@@ -23,7 +23,7 @@ Tensor positive(const Tensor& x) { return masked(x, greater(x, number(0))); }
 class BornSizes : public testing::ControlTest {
  protected:
   Tensor call(const Ref<Function>& f, const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; }
-  // Of one vector of any length.
+  // A function of one vector of unknown length.
   Ref<Function> of_vector(const testing::Code1& code) {
     return function({.name = "x", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown}},
                     [code](Scope&, TensorSpan in, const Statics&) { return Tensors{code(in[0])}; });
@@ -33,7 +33,7 @@ class BornSizes : public testing::ControlTest {
                                         f64({1, 2, 3, 4, -5, 6})};
 };
 
-TEST_F(BornSizes, AreWhatEachCallSays) {
+TEST_F(BornSizes, ComeFromTheValuesOfEachCall) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) * 2.0; });
   for (int n = 0; n < 3; ++n) {
     for (const Tensor& x : vectors_) {
@@ -43,7 +43,7 @@ TEST_F(BornSizes, AreWhatEachCallSays) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(BornSizes, AreNumbersToComputeWith) {
+TEST_F(BornSizes, CanBeUsedAsTensors) {
   const auto mean_of_positive = [](const Tensor& x) {
     const Tensor y = positive(x);
     const Tensor n = cast(shape_tensor(y->shape()), DType::kF64);
@@ -53,12 +53,13 @@ TEST_F(BornSizes, AreNumbersToComputeWith) {
   };
   const auto f = of_vector(mean_of_positive);
   for (const Tensor& x : vectors_) {
-    if (x->shape()[0] == 2) continue;  // Has none, and no number equals 0 / 0.
+    if (x->shape()[0] == 2)
+      continue;  // It has no positive element, and 0 / 0 is NaN, which equals nothing.
     EXPECT_EQ(values_of(call(f, x)), values_of(mean_of_positive(x)));
   }
 }
 
-TEST_F(BornSizes, AreMadeOfAnyNumber) {
+TEST_F(BornSizes, CanBeMadeFromAnyTensor) {
   const auto f = function([&](const Tensor& x) {
     const Size n = size_in(scope(), cast(sum(x), DType::kI64), "the length");
     return zeros(TensorType(DType::kF32, Dims{n, 2}));
@@ -98,7 +99,7 @@ TEST_F(BornSizes, HaveGradients) {
   }
 }
 
-TEST_F(BornSizes, LiveInBranchesAndLoops) {
+TEST_F(BornSizes, WorkInsideBranchesAndLoops) {
   const auto code = [this](const Tensor& x) {
     const Tensor zero = scalar64(0);
     const Tensor in_branch = cond(
@@ -118,7 +119,7 @@ TEST_F(BornSizes, LiveInBranchesAndLoops) {
   }
 }
 
-TEST_F(BornSizes, DoNotLeaveABranch) {
+TEST_F(BornSizes, CannotLeaveABranch) {
   const auto f = of_vector([this](const Tensor& x) {
     return cond(
         scope(), greater(sum(x), number(0)), [&](TensorSpan) { return Tensors{positive(x)}; },
@@ -128,14 +129,14 @@ TEST_F(BornSizes, DoNotLeaveABranch) {
                "only the values inside of it say how large that is");
 }
 
-TEST_F(BornSizes, ThatMustBeANumberAreHeldToThat) {
+TEST_F(BornSizes, FixedToANumberFailForOthers) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) + f64({10, 20}); });
   EXPECT_EQ(values_of(call(f, f64({3, -1, 2}))), (Doubles{13, 22}));
   EXPECT_ERROR(call(f, f64({3, 1, 2})), Code::kInvalidArgument,
                "d0 came out as 3, but the code was traced for 2 == d0");
 }
 
-TEST_F(BornSizes, AreWrittenDown) {
+TEST_F(BornSizes, AreParsedBackFromText) {
   const auto f = of_vector([](const Tensor& x) { return positive(x); });
   call(f, vectors_[0]);
   const std::string text = to_text(f->traces()[0]->graph());

@@ -1,4 +1,4 @@
-// What composites that come again launch.
+// Launches of composites that are called repeatedly.
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
@@ -16,7 +16,7 @@ Tensor mish(const Tensor& x) { return call_op(OpId::k_mish, {}, {&x, 1})[0]; }
 
 class CompositePrograms : public testing::CoreTest {
  protected:
-  // How many launches some code makes.
+  // The number of launches that `code` makes.
   template <class Code>
   uint64_t launches(const Code& code) {
     const Ref<Profiler> profiler = Profiler::start(context(), Profiler::kMaxEvents);
@@ -28,7 +28,7 @@ class CompositePrograms : public testing::CoreTest {
   }
 };
 
-TEST_F(CompositePrograms, MakeOneLaunchOfManyElementwiseOnes) {
+TEST_F(CompositePrograms, FuseElementwisePartsIntoOneLaunch) {
   const Tensor x = f32({1, -2, 3});
   const auto call = [&] { return mish(x); };
   EXPECT_GT(launches(call), 2u);
@@ -37,7 +37,7 @@ TEST_F(CompositePrograms, MakeOneLaunchOfManyElementwiseOnes) {
   EXPECT_EQ(launches(call), 1u);
 }
 
-TEST_F(CompositePrograms, RunTheWayBackAsOneTooAndKeepOnlyInputs) {
+TEST_F(CompositePrograms, FuseTheBackwardPassAndSaveOnlyInputs) {
   const Tensor x = f32({1, -2, 3});
   const auto step = [&] {
     const Ref<Tape> recording = tape();
@@ -48,11 +48,11 @@ TEST_F(CompositePrograms, RunTheWayBackAsOneTooAndKeepOnlyInputs) {
   const uint64_t alone = launches(step);
   for (int n = 0; n < 3; ++n) step();
   EXPECT_GT(alone, 8u);
-  // Forward, ones for what comes from nowhere, and back.
+  // Forward pass, the initial cotangent (ones), and backward pass.
   EXPECT_EQ(launches(step), 3u);
 }
 
-TEST_F(CompositePrograms, DoNotDriveEachOtherOut) {
+TEST_F(CompositePrograms, DoNotEvictEachOther) {
   std::vector<Tensor> inputs;
   for (int64_t n = 1; n <= 32; ++n) {
     const std::vector<double> ones(static_cast<size_t>(n), 1);
@@ -65,7 +65,7 @@ TEST_F(CompositePrograms, DoNotDriveEachOtherOut) {
   EXPECT_EQ(launches(step), inputs.size());
 }
 
-TEST_F(CompositePrograms, WriteOnWhatIsDonated) {
+TEST_F(CompositePrograms, ReuseMemoryOfDonatedInputs) {
   const auto relu6 = [](const Tensor& x) { return call_op(OpId::k_relu6, {}, {&x, 1})[0]; };
   for (int n = 0; n < kCalls; ++n) {
     const Tensor x = f32({1, -2, 30});
@@ -75,14 +75,14 @@ TEST_F(CompositePrograms, WriteOnWhatIsDonated) {
     const Tensor y = relu6(x);
     EXPECT_TRUE(testing::tensors_equal(y, want, 0, 0));
     EXPECT_EQ(x->donation, Donation::kConsumed);
-    // Two calls run part by part: one that nobody sees yet, and one that is written down.
+    // The first two calls run op by op: one without a cache entry, and one that is recorded.
     if (n > 0) {
       EXPECT_EQ(y->storage.get(), memory);
     }
   }
 }
 
-TEST_F(CompositePrograms, LeaveWhatIsDonatedToWhoeverKeepsIt) {
+TEST_F(CompositePrograms, KeepDonatedInputsWithOtherOwnersIntact) {
   const auto relu6 = [](const Tensor& x) { return call_op(OpId::k_relu6, {}, {&x, 1})[0]; };
   for (int n = 0; n < kCalls; ++n) {
     const Tensor x = f32({1, -2, 30}), kept = x;
@@ -93,8 +93,8 @@ TEST_F(CompositePrograms, LeaveWhatIsDonatedToWhoeverKeepsIt) {
   }
 }
 
-// Where one record stands for a call, its parts are run again on the way back.
-TEST_F(CompositePrograms, AreDifferentiatedByWhatIsDonated) {
+// If a tape records a call as a whole, the backward pass runs its parts again.
+TEST_F(CompositePrograms, AreDifferentiatedByDonatedInputs) {
   for (int n = 0; n < kCalls; ++n) {
     const Ref<Tape> recording = tape({.persistent = true});
     const Tensor x = f32({1, -2, 3});
@@ -108,7 +108,7 @@ TEST_F(CompositePrograms, AreDifferentiatedByWhatIsDonated) {
   }
 }
 
-TEST_F(CompositePrograms, FailAtTheLineThatCallsThem) {
+TEST_F(CompositePrograms, ReportTheLineOfTheCurrentCall) {
   const Tensor table = f32({2, 1}, {1, 2});
   const auto look_up = [&](int64_t i) {
     OwnedAttrs attrs(*op_def(OpId::k_embedding).attrs);

@@ -1,4 +1,4 @@
-// Gradients through branches and loops, of the first three orders, by each policy of loops.
+// Gradients of the first three orders through branches and loops, under each loop policy.
 
 #include "core/testing/control.h"
 
@@ -98,8 +98,8 @@ TEST_P(ControlGradients, OfAScanInALoop) {
       {0.4, 0.9});
 }
 
-// A body that makes much of little: the way back takes less memory if it makes that again.
-TEST_P(ControlGradients, TakeTheMemoryOfTheirPolicy) {
+// The body computes much from little: rematerialisation in the backward pass takes less memory.
+TEST_P(ControlGradients, SaveResidualsAccordingToTheirPolicy) {
   const auto f = function([&](const Tensor& x) {
     const Tensor y = times(count_from(10), x, [](const Tensor&, const Tensor& each) {
       Tensor wide = each;
@@ -118,7 +118,7 @@ TEST_P(ControlGradients, TakeTheMemoryOfTheirPolicy) {
   std::printf("%s keeps %.1f arrays for the way back\n", name_of(GetParam()), kept);
   EXPECT_NE(t->gradient(y, x), Tensor());
   if (GetParam() == LoopPolicy::kRecompute) {
-    EXPECT_LT(kept, 12);  // What each of ten trips began with.
+    EXPECT_LT(kept, 12);  // Initial values of the ten trips.
   } else {
     EXPECT_GT(kept, 70);
     EXPECT_LT(kept, 95);
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, ControlGradients,
 
 using Loops = testing::ControlTest;
 
-TEST_F(Loops, TakeNoMoreTripsThanTheyMay) {
+TEST_F(Loops, FailBeyondTheMaximumOfTrips) {
   loops.max_trips = 3;
   const auto f =
       function([&](Scope&, TensorSpan in, const Statics&) { return Tensors{power(in[0], in[1])}; });

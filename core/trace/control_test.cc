@@ -38,7 +38,7 @@ TEST_F(Control, CondRunsOneBranch) {
   EXPECT_EQ(otherwise, 1);
 }
 
-TEST_F(Control, CondIsWrittenAsOneCall) {
+TEST_F(Control, CondIsTracedAsOneCall) {
   const auto f = function([&](const Tensor& x) {
     return cond(
         scope(), greater(x, number(0)), [&](TensorSpan) { return Tensors{x * x}; },
@@ -61,7 +61,7 @@ TEST_F(Control, CondIsWrittenAsOneCall) {
             "}\n");
 }
 
-TEST_F(Control, TextsOfGraphsInGraphsAreReadBack) {
+TEST_F(Control, TextOfNestedGraphsIsParsed) {
   const auto f = function({.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown, 2}},
                           [&](Scope&, TensorSpan in, const Statics&) {
                             return scan(
@@ -89,7 +89,7 @@ TEST_F(Control, TextsOfGraphsInGraphsAreReadBack) {
   EXPECT_EQ(testing::normal_text(text), text);
 }
 
-TEST_F(Control, CasesBeyondTheLastAreTheLast) {
+TEST_F(Control, OutOfRangeIndicesSelectTheLastCase) {
   const auto code = [&](const Tensor& i) {
     const Block branches[] = {[](TensorSpan) { return Tensors{scalar64(10)}; },
                               [](TensorSpan) { return Tensors{scalar64(20)}; },
@@ -105,7 +105,7 @@ TEST_F(Control, CasesBeyondTheLastAreTheLast) {
   }
 }
 
-TEST_F(Control, LoopsRunAsOftenAsTheirInputSays) {
+TEST_F(Control, TripCountDependsOnTheInput) {
   const auto f =
       function([&](Scope&, TensorSpan in, const Statics&) { return Tensors{power(in[0], in[1])}; });
   for (const int n : {0, 1, 5}) {
@@ -116,7 +116,7 @@ TEST_F(Control, LoopsRunAsOftenAsTheirInputSays) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(Control, ScansStackWhatTheyGive) {
+TEST_F(Control, ScanStacksItsOutputs) {
   const auto code = [&](const Tensor& xs, bool reverse) {
     return scan(scope(),
                 [](TensorSpan in) {
@@ -165,7 +165,7 @@ TEST_F(Control, ScanServesEveryLengthFromOneTrace) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(Control, ALoopOverAnUnknownSizeServesEveryOne) {
+TEST_F(Control, LoopServesEveryUnknownSizeFromOneTrace) {
   const auto f = function({.name = "x", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown}},
                           [&](Scope&, TensorSpan in, const Statics&) {
                             const Tensor n = reshape(shape_tensor(in[0]->shape()), Dims{});
@@ -198,7 +198,7 @@ TEST_F(Control, LoopsReadAndAssignVariables) {
   EXPECT_EQ(values_of(total->held()), Doubles{12});
 }
 
-TEST_F(Control, BranchesAssignVariablesAndTapesSeeThem) {
+TEST_F(Control, BranchesAssignVariablesAndTapesRecordReads) {
   const auto w = variable(f32({3})), seen = variable(f32({0}));
   const auto f = function([&](Scope& s, TensorSpan in, const Statics&) {
     return cond(
@@ -219,7 +219,7 @@ TEST_F(Control, BranchesAssignVariablesAndTapesSeeThem) {
   EXPECT_EQ(values_of(seen->held()), Doubles{1});
 }
 
-TEST_F(Control, EveryTripDrawsOtherNumbers) {
+TEST_F(Control, EveryTripDrawsNewNumbers) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
   const OpDef& uniform = *find_op("random_uniform");
   const auto draws = [&](Scope& s) {
@@ -240,7 +240,7 @@ TEST_F(Control, EveryTripDrawsOtherNumbers) {
   EXPECT_EQ(values_of(f->call(scope(), {}, {})[0]), more);
 }
 
-TEST_F(Control, ATapeOpenedInABodyWorksThere) {
+TEST_F(Control, TapeInsideALoopBodyWorks) {
   check(
       [&](const Tensor& x) {
         return times(count_from(3), x, [&](const Tensor&, const Tensor& y) {
@@ -254,7 +254,7 @@ TEST_F(Control, ATapeOpenedInABodyWorksThere) {
 }
 
 // Gradient descent on (w - 3)^2: each step halves the distance.
-TEST_F(Control, AnOptimizersStepsInALoopWork) {
+TEST_F(Control, OptimizerStepsInALoopWork) {
   const auto w = variable(f32({0}));
   const auto descend = [&](Scope& s, const Tensor& steps) {
     return times(steps, w->read(s), [&](const Tensor&, const Tensor&) {
@@ -277,7 +277,7 @@ TEST_F(Control, AnOptimizersStepsInALoopWork) {
   EXPECT_EQ(values_of(w->held()), Doubles{2.953125});
 }
 
-TEST_F(Control, SaysWhatIsWrong) {
+TEST_F(Control, ReportsErrors) {
   const auto f = function([&](const Tensor& x) {
     return while_loop(
         scope(), [&](TensorSpan in) { return Tensors{less(in[0], number(3))}; },

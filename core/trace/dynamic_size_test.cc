@@ -1,5 +1,5 @@
-// Functions whose inputs have sizes that nobody knows: once they are warm, another size prepares
-// nothing.
+// Functions with inputs of unknown sizes: after the first calls, another size prepares no new
+// kernels.
 
 #include "core/testing/control.h"
 #include "core/trace/lists.h"
@@ -13,7 +13,7 @@ using testing::values_of;
 
 class DynamicSizes : public testing::ControlTest {
  protected:
-  // Kernels and loops that the device was asked for.
+  // Numbers of kernels and loops that the device prepared.
   std::vector<uint64_t> n_prepared() {
     return {device().kernels().n_prepared(), device().loops().n_prepared()};
   }
@@ -24,7 +24,7 @@ class DynamicSizes : public testing::ControlTest {
   Tensor part(const Tensor& gates, int64_t i) const {
     return slice(gates, {.starts = {i * kHidden}, .ends = {(i + 1) * kHidden}, .axes = {1}});
   }
-  // What an LSTM cell carries on of an input: its output, and its memory.
+  // An LSTM cell: returns the next output and the next memory.
   Tensors cell(const Tensor& x, const Tensor& h, const Tensor& c) const {
     const Tensor gates = matmul(concat(Tensors{x, h}, 1), weights_);
     const Tensor memory =
@@ -33,7 +33,7 @@ class DynamicSizes : public testing::ControlTest {
   }
   Tensor zero() const { return zeros(TensorType(DType::kF32, Dims{1, kHidden})); }
 
-  // Over the first axis of `xs`, by a scan.
+  // Scans over the first axis of `xs`.
   Tensors by_scan(const Tensor& xs) {
     Tensors found = scan(
         scope(),
@@ -44,7 +44,7 @@ class DynamicSizes : public testing::ControlTest {
         Tensors{zero(), zero()}, Tensors{xs});
     return {found[2]};
   }
-  // The same by a loop that gathers into a list.
+  // The same as a loop that gathers into a list.
   Tensors by_list(const Tensor& xs) {
     const Size length = xs->shape()[0];
     const Tensor n = reshape(shape_tensor(Dims{length}), Dims{}), rows = list_unstack(xs);
@@ -81,16 +81,16 @@ class DynamicSizes : public testing::ControlTest {
   const Tensor weights_ = numbers(Dims{kInputs + kHidden, 4 * kHidden}, 0.7);
 };
 
-TEST_F(DynamicSizes, OfALstmOverAScanPrepareNothing) {
+TEST_F(DynamicSizes, PrepareNoKernelsForAnLstmInAScan) {
   takes_each_length([&](const Tensor& xs) { return by_scan(xs); });
 }
 
-TEST_F(DynamicSizes, OfALstmThatGathersIntoAListPrepareNothing) {
+TEST_F(DynamicSizes, PrepareNoKernelsForAnLstmThatGathersIntoAList) {
   takes_each_length([&](const Tensor& xs) { return by_list(xs); });
 }
 
-// Rows of a loop are as long as the sequence.
-TEST_F(DynamicSizes, OfASoftmaxAlongThemPrepareNothing) {
+// The rows of the fused loop have the length of the sequence.
+TEST_F(DynamicSizes, PrepareNoKernelsForASoftmax) {
   takes_each_length([](const Tensor& xs) {
     const Along along{.axes = {0}, .keepdims = true};
     const Tensor e = exp(xs - max(xs, along));
@@ -98,8 +98,8 @@ TEST_F(DynamicSizes, OfASoftmaxAlongThemPrepareNothing) {
   });
 }
 
-// Means divide by a size that the trace does not know.
-TEST_F(DynamicSizes, AreDividedByInGradients) {
+// The gradient of a mean divides by an unknown size.
+TEST_F(DynamicSizes, AreDivisorsInGradients) {
   const auto slope = [&](const Tensor& x) {
     const auto t = tape();
     t->watch(x);

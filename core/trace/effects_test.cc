@@ -1,5 +1,4 @@
-// What traced code does beside giving values: in the order in which it was written, as often as
-// eager code does it.
+// Effects of traced code occur in program order and as often as in eager code.
 
 #include "core/trace/effects.h"
 
@@ -28,13 +27,13 @@ class Effects : public testing::FunctionTest {
   void show(std::string_view format, std::initializer_list<Tensor> values) {
     print(scope(), format, Tensors(values));
   }
-  // What is printed by the calls.
+  // The text that the calls print.
   std::string printed_by(const std::function<void()>& calls) {
     printed.clear();
     calls();
     return printed;
   }
-  // Eager, and traced and called three times, the code prints the same.
+  // Expects the same text from eager code and from three traced calls.
   template <class Body>
   void expect_prints(const Body& body, std::initializer_list<Tensor> inputs,
                      const std::string& want) {
@@ -51,7 +50,7 @@ class Effects : public testing::FunctionTest {
   void expect_same_text(const std::string& text) {
     EXPECT_EQ(text, to_text(*parse_graph(scope(), text)));
   }
-  // A loop of so many trips, which carries a number and what the body makes of it.
+  // A loop of n trips that carries a number and the output of `body`.
   Tensor times(const Tensor& n, const Tensor& x,
                const std::function<Tensor(const Tensor& i, const Tensor& x)>& body,
                LoopPolicy policy = LoopPolicy::kStack) {
@@ -69,7 +68,7 @@ class Effects : public testing::FunctionTest {
   std::string printed;
 };
 
-TEST_F(Effects, ShowValuesAsTextAtOnce) {
+TEST_F(Effects, PrintEagerlyAtOnce) {
   EXPECT_EQ(printed_by([&] {
               show("x is {}, {{n}} {}!", {f32({1, 2.5}), integer(3)});
             }),
@@ -78,7 +77,7 @@ TEST_F(Effects, ShowValuesAsTextAtOnce) {
   EXPECT_EQ(printed_by([&] { show("only text", {}); }), "only text\n");
 }
 
-TEST_F(Effects, RefuseFormatsThatDoNotFit) {
+TEST_F(Effects, RejectInvalidFormats) {
   EXPECT_ERROR(show("{} {}", {f32({1})}), Code::kInvalidArgument,
                "the format \"{} {}\" has 2 places for 1 values");
   EXPECT_ERROR(show("a { b", {}), Code::kInvalidArgument, "has a single { at 2: write it twice");
@@ -88,7 +87,7 @@ TEST_F(Effects, RefuseFormatsThatDoNotFit) {
   EXPECT_EQ(printed, "");
 }
 
-TEST_F(Effects, HappenInTheirOrderWhenAFunctionRuns) {
+TEST_F(Effects, OccurInProgramOrder) {
   expect_prints(
       [&](TensorSpan in) {
         show("first {}", {in[0]});
@@ -101,7 +100,7 @@ TEST_F(Effects, HappenInTheirOrderWhenAFunctionRuns) {
       {f32({1, 2})}, "first [1. 2.]\nsame\nsame\nlast [2. 4.] \"quoted\\\" \n[1. 2.]\n");
 }
 
-TEST_F(Effects, AreValuesOfTheGraph) {
+TEST_F(Effects, AreOrderedByTokensInTheGraph) {
   const auto f = function([&](TensorSpan in) {
     show("{}", {in[0]});
     const Tensor y = check(in[0]);
@@ -117,7 +116,7 @@ TEST_F(Effects, AreValuesOfTheGraph) {
                })");
 }
 
-TEST_F(Effects, HappenInTheBranchThatIsTaken) {
+TEST_F(Effects, OccurInTheSelectedBranch) {
   const auto code = [&](TensorSpan in) {
     show("before", {});
     const Tensor y = cond(
@@ -134,7 +133,7 @@ TEST_F(Effects, HappenInTheBranchThatIsTaken) {
   expect_prints(code, {number(-3.0)}, "before\nbehind 3.0\n");
 }
 
-TEST_F(Effects, HappenInEachTripOfALoop) {
+TEST_F(Effects, OccurInEachTripOfALoop) {
   const auto code = [&](TensorSpan in) {
     times(in[0], in[1], [&](const Tensor& i, const Tensor& x) {
       show("trip {}", {i});
@@ -153,7 +152,7 @@ TEST_F(Effects, HappenInEachTripOfALoop) {
                 "trip 0\ntrip 1\n  inner 0\ntrip 2\n  inner 0\n  inner 1\ndone\n");
 }
 
-TEST_F(Effects, HappenInScansAndFunctionsInside) {
+TEST_F(Effects, OccurInScansAndInlinedFunctions) {
   const auto inner = function([&](TensorSpan in) {
     show("inner {}", {in[0]});
     return Tensors{in[0]};
@@ -173,7 +172,7 @@ TEST_F(Effects, HappenInScansAndFunctionsInside) {
       {f32({1, 2}), fill(number(0.0), Dims{}, DType::kF32)}, "inner 1.0\ninner 2.0\nend\n");
 }
 
-TEST_F(Effects, OfATraceBecomePartOfAnother) {
+TEST_F(Effects, OfATraceOccurInAnOuterTrace) {
   const auto w = variable(f32({0}));
   const auto inner = function([&](TensorSpan in) {
     show("inner {}", {in[0]});
@@ -198,7 +197,7 @@ TEST_F(Effects, OfATraceBecomePartOfAnother) {
   }
 }
 
-TEST_F(Effects, DoNotHappenWhereAFunctionIsOnlyTraced) {
+TEST_F(Effects, DoNotOccurDuringTracing) {
   Ref<Variable> w;
   const auto f = function([&](TensorSpan in) {
     show("runs", {});
@@ -219,7 +218,7 @@ TEST_F(Effects, DoNotHappenWhereAFunctionIsOnlyTraced) {
             "");
 }
 
-TEST_F(Effects, HappenOnceUnderTapes) {
+TEST_F(Effects, OccurOnceUnderTapes) {
   for (const LoopPolicy policy :
        {LoopPolicy::kStack, LoopPolicy::kRecompute, LoopPolicy::kBounded}) {
     const auto f = function([&, policy](TensorSpan in) {
@@ -245,7 +244,7 @@ TEST_F(Effects, HappenOnceUnderTapes) {
                 }),
                 want);
     }
-    // Second order, and a tape that is asked twice.
+    // Second order, and a persistent tape that is asked twice.
     const auto outer = tape(), inner = tape();
     outer->watch(x);
     inner->watch(x);
@@ -262,7 +261,7 @@ TEST_F(Effects, HappenOnceUnderTapes) {
                 EXPECT_EQ(values_of(lasting->gradient(y, x)), Doubles{18 * std::pow(2, 17)});
               }),
               want);
-    // Without a trip.
+    // No trip, or one.
     const auto none = function([&, policy](TensorSpan in) {
       return Tensors{times(
           in[1], in[0],
@@ -281,7 +280,7 @@ TEST_F(Effects, HappenOnceUnderTapes) {
                 }),
                 trips > 0 ? "trip 0\n" : "");
     }
-    // A tape inside of the code.
+    // A tape inside the function.
     const auto g = function([&](TensorSpan in) {
       const auto own = tape();
       own->watch(in[0]);
@@ -295,7 +294,7 @@ TEST_F(Effects, HappenOnceUnderTapes) {
   }
 }
 
-TEST_F(Effects, HappenOnTheWayBackToo) {
+TEST_F(Effects, OccurInTheBackwardPass) {
   const auto vjp = std::make_shared<const CustomVjp>([&](const VjpArgs& args) {
     show("back {}", {args.cotangent(0)});
     return Tensors{args.cotangent(0) * 2.0};
@@ -315,7 +314,7 @@ TEST_F(Effects, HappenOnTheWayBackToo) {
     EXPECT_EQ(values_of(own->gradient(call_one(f, {x}), x)), Doubles{4});
   };
   for (int i = 0; i < 3; ++i) EXPECT_EQ(printed_by(gradient), want);
-  // The gradient as part of another trace.
+  // The gradient inlined into another trace.
   const auto g = f->gradient();
   EXPECT_EQ(printed_by([&] { EXPECT_EQ(values_of(call_one(g, {x})), Doubles{4}); }), want);
   EXPECT_EQ(printed_by([&] { call_one(g, {x}); }), want);
@@ -345,7 +344,7 @@ TEST_F(Effects, StopAFunctionWithItsMessage) {
                "assert: the condition does not hold");
 }
 
-TEST_F(Effects, OfChecksStandThoughNobodyNeedsThem) {
+TEST_F(Effects, OfChecksAreNotEliminated) {
   const auto f = function([&](TensorSpan in) {
     check(log(in[0]));
     return Tensors{in[0]};
@@ -354,7 +353,7 @@ TEST_F(Effects, OfChecksStandThoughNobodyNeedsThem) {
   EXPECT_ERROR(call(f, {f32({-1})}), Code::kInvalidArgument, "check_numerics: C2");
 }
 
-TEST_F(Effects, LeaveStatesAsTheyWereAssignedBefore) {
+TEST_F(Effects, KeepEarlierAssignmentsWhenACheckFails) {
   const auto w = variable(f32({0}));
   const auto f = function([&](TensorSpan in) {
     w->assign(scope(), in[0]);
@@ -371,7 +370,7 @@ TEST_F(Effects, LeaveStatesAsTheyWereAssignedBefore) {
   }
 }
 
-TEST_F(Effects, LeaveStatesOfALoopAsItsTripsAssignedThem) {
+TEST_F(Effects, KeepAssignmentsOfFinishedTripsWhenACheckFails) {
   const auto w = variable(f32({0}));
   const auto f = function([&](TensorSpan in) {
     w->assign(scope(), w->read(scope()) + 100.0);
@@ -393,14 +392,14 @@ TEST_F(Effects, LeaveStatesOfALoopAsItsTripsAssignedThem) {
   }
 }
 
-// The order lies on no device, though a trace says that of all its values.
+// The token is on no device, although every value of a trace has one.
 #ifdef TENON_FAKE_PLUGIN
 class EffectsElsewhere : public Effects {
  protected:
   EffectsElsewhere() : Effects({TENON_FAKE_PLUGIN}) {}
 };
 
-TEST_F(EffectsElsewhere, KeepTheirOrderOnAnotherDeviceThanTheScopes) {
+TEST_F(EffectsElsewhere, KeepTheirOrderOnAnotherDevice) {
   Device& other = context().device(device().name() == "ref:0" ? "fake" : "ref");
   const Tensor x = to_device(scope(), f32({1, 2}), other);
   expect_prints(
@@ -419,7 +418,7 @@ TEST_F(EffectsElsewhere, KeepTheirOrderOnAnotherDeviceThanTheScopes) {
 }
 #endif
 
-TEST_F(Effects, KeepTheirOrderWithPassesLeftOut) {
+TEST_F(Effects, KeepTheirOrderWithoutPasses) {
   for (const Pass& pass : passes()) {
     context().leave_out_pass(find_pass(pass.name), true);
     expect_prints(
@@ -433,7 +432,7 @@ TEST_F(Effects, KeepTheirOrderWithPassesLeftOut) {
   }
 }
 
-TEST_F(Effects, CannotBeTakenTwice) {
+TEST_F(Effects, TokensCannotBeUsedTwice) {
   Tensors none;
   const auto graph = parse_graph(scope(), R"((x: f32[], order: token) {
       a = print(order, x, format="{}")

@@ -1,4 +1,4 @@
-// Gradients of functions: what tapes around them and inside of them see, as in eager code.
+// Gradients of functions equal those of eager code, for tapes outside and inside the functions.
 
 #include "core/dispatch/variable.h"
 #include "core/testing/test.h"
@@ -36,7 +36,7 @@ class FunctionGradients : public testing::CoreTest {
 
 // ---- two tapes
 
-TEST_F(FunctionGradients, OfLoopsAndBranchesReachTapesFurtherOut) {
+TEST_F(FunctionGradients, OfLoopsAndBranchesReachOuterTapes) {
   const Code1 loop = [&](const Tensor& x) {
     return while_loop(
         scope(), [](TensorSpan in) { return Tensors{less(in[0], integer(3))}; },
@@ -56,7 +56,7 @@ TEST_F(FunctionGradients, OfLoopsAndBranchesReachTapesFurtherOut) {
     const auto second = function([&](const Tensor& x) {
       return slope([&](const Tensor& y) { return slope(squared, y); }, x);
     });
-    // A loss that both tapes see: the outer one is asked for all of it.
+    // A loss recorded by both tapes; the outer one differentiates all of it.
     const auto both = function([&](const Tensor& x) {
       const auto outer = tape(), inner = tape();
       outer->watch(x);
@@ -75,8 +75,8 @@ TEST_F(FunctionGradients, OfLoopsAndBranchesReachTapesFurtherOut) {
 
 // ---- variables
 
-// What a variable is assigned is a value: no gradient passes, and whoever reads it reads the
-// variable.
+// No gradient flows through an assigned value to its origin: reads of the variable are sources of
+// their own.
 TEST_F(FunctionGradients, DoNotPassThroughAssignments) {
   const auto w = variable(f32({1, 2}));
   const Code1 plain = [&](const Tensor& x) {
@@ -132,7 +132,7 @@ TEST_F(FunctionGradients, DoNotPassThroughAssignments) {
 
 // ---- outputs and sizes
 
-TEST_F(FunctionGradients, LeaveInlineScalarsAmongTheOutputsAlone) {
+TEST_F(FunctionGradients, AllowInlineScalarOutputs) {
   const auto f = function([](Scope&, TensorSpan in, const Statics&) {
     return Tensors{in[0] * number(3), number(2)};
   });
@@ -146,8 +146,8 @@ TEST_F(FunctionGradients, LeaveInlineScalarsAmongTheOutputsAlone) {
             (Doubles{6, 6}));
 }
 
-// That there are at least two rows makes the second of twice as many one row.
-TEST_F(FunctionGradients, KnowOfSizesWhatTheFunctionKnows) {
+// The guard of at least two rows implies that the slice of `twice` has one row.
+TEST_F(FunctionGradients, UseTheGuardsOfTheFunction) {
   const auto f = function([](const Tensor& a) {
     const Tensor twice = concat(Tensors{a, a * number(2)}, 0);
     return a + slice(twice, {.starts = {1}, .ends = {2}, .axes = {0}});

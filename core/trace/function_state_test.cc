@@ -1,4 +1,4 @@
-// Functions and what they keep: variables and generators.
+// States of functions: variables and generators.
 
 #include <thread>
 
@@ -33,7 +33,7 @@ TEST_F(FunctionStates, ReadAndAssignVariablesAtEachCall) {
                })");
 }
 
-TEST_F(FunctionStates, WriteVariablesWhereTheyLie) {
+TEST_F(FunctionStates, UpdateVariablesInPlace) {
   const auto w = variable(f32({1, 1}));
   const auto f = function([&](TensorSpan in) {
     w->assign(scope(), w->read(scope()) + in[0]);
@@ -47,7 +47,7 @@ TEST_F(FunctionStates, WriteVariablesWhereTheyLie) {
   EXPECT_EQ(memory(), before);
   EXPECT_EQ(values_of(w->read(scope())), (Doubles{5, 9}));
 
-  // Somebody looks at the old value.
+  // While the old value has another owner, it must not change.
   const Tensor old = w->read(scope());
   call(f, {x});
   EXPECT_NE(memory(), before);
@@ -55,14 +55,14 @@ TEST_F(FunctionStates, WriteVariablesWhereTheyLie) {
   EXPECT_EQ(values_of(w->read(scope())), (Doubles{6, 11}));
 }
 
-TEST_F(FunctionStates, ReadVariablesWithoutWritingThere) {
+TEST_F(FunctionStates, KeepVariablesThatAreOnlyRead) {
   const auto w = variable(f32({1, 2}));
   const auto f = function([&](TensorSpan) { return Tensors{-w->read(scope())}; });
   for (int i = 0; i < 4; ++i) EXPECT_EQ(values_of(call_one(f, {})), (Doubles{-1, -2}));
   EXPECT_EQ(values_of(w->read(scope())), (Doubles{1, 2}));
 }
 
-TEST_F(FunctionStates, AssignWhatTheyAreGiven) {
+TEST_F(FunctionStates, AssignInputsCapturesAndOtherVariables) {
   const auto a = variable(f32({1})), b = variable(f32({2}));
   const Tensor found = f32({9});
   const auto f = function([&](TensorSpan in) {
@@ -82,7 +82,7 @@ TEST_F(FunctionStates, AssignWhatTheyAreGiven) {
   EXPECT_EQ(values_of(call(f, {f32({6})})[1]), Doubles{5});
 }
 
-TEST_F(FunctionStates, DrawAnewAtEachCall) {
+TEST_F(FunctionStates, DrawNewNumbersInEachCall) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
   const OpDef& uniform = *find_op("random_uniform");
   const auto draw = [&] {
@@ -98,7 +98,7 @@ TEST_F(FunctionStates, DrawAnewAtEachCall) {
   EXPECT_EQ(values_of(call_one(f, {})), second);
 }
 
-TEST_F(FunctionStates, MayMakeVariablesOnce) {
+TEST_F(FunctionStates, MayCreateVariablesOnce) {
   Ref<Variable> w;
   const auto f = function([&](TensorSpan in) {
     if (!w) w = variable(in[0] * 2.0);
@@ -111,7 +111,7 @@ TEST_F(FunctionStates, MayMakeVariablesOnce) {
   EXPECT_EQ(bodies_run, 2);
 }
 
-TEST_F(FunctionStates, AssignOnceInTheCallThatMakesAVariable) {
+TEST_F(FunctionStates, AssignOnceInTheCallThatCreatesAVariable) {
   const auto total = variable(f32({0}));
   Ref<Variable> w;
   const auto f = function([&](TensorSpan in) {
@@ -127,7 +127,7 @@ TEST_F(FunctionStates, AssignOnceInTheCallThatMakesAVariable) {
   EXPECT_EQ(values_of(total->read(scope())), Doubles{6});
 }
 
-TEST_F(FunctionStates, MayNotMakeVariablesAtEveryCall) {
+TEST_F(FunctionStates, MayNotCreateVariablesInEveryCall) {
   const uint64_t before = live_bytes();
   const auto f = function(
       [&](TensorSpan in) { return Tensors{variable(in[0], "bias")->read(scope()) + in[0]}; });
@@ -140,7 +140,7 @@ TEST_F(FunctionStates, MayNotMakeVariablesAtEveryCall) {
   EXPECT_EQ(live_bytes(), before);
 }
 
-TEST_F(FunctionStates, TakeTheirStatesForThemselvesWhileTheyRun) {
+TEST_F(FunctionStates, LockTheirStatesWhileTheyRun) {
   const auto w = variable(zeros({DType::kF32, {1}}));
   const auto f = function([&](TensorSpan) {
     w->assign(scope(), w->read(scope()) + 1.0);
@@ -159,8 +159,8 @@ TEST_F(FunctionStates, TakeTheirStatesForThemselvesWhileTheyRun) {
   EXPECT_EQ(values_of(w->read(scope())), Doubles{2 * kCalls + 1});
 }
 
-// An index that is out of range stops nothing; the call fails once the states are stored.
-TEST_F(FunctionStates, HoldWhatWasAssignedBeforeAndAfterAValueError) {
+// An invalid index does not stop the call; it fails after the states are stored.
+TEST_F(FunctionStates, KeepAssignmentsBeforeAndAfterAValueError) {
   const auto before = variable(f32({1})), after = variable(f32({1}));
   const auto f = function([&](TensorSpan in) {
     before->assign(scope(), before->read(scope()) + 1.0);
@@ -195,7 +195,7 @@ TEST_F(FunctionStates, AreStoredAfterAValueErrorInABranchOrALoop) {
   }
 }
 
-// Nothing of a call that fails is differentiated.
+// Tapes record nothing of a failed call.
 TEST_F(FunctionStates, AreStoredAfterAValueErrorUnderATape) {
   const auto v = variable(f32({1}));
   const auto f = function([&](TensorSpan in) {

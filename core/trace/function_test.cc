@@ -9,7 +9,7 @@ using testing::values_of;
 using Doubles = std::vector<double>;
 using Functions = testing::FunctionTest;
 
-TEST_F(Functions, TakeNoTensorOfATrace) {
+TEST_F(Functions, RejectTracedTensors) {
   Tensor leak;
   const auto f = function([&](TensorSpan in) {
     leak = in[0] * number(2);
@@ -23,8 +23,8 @@ TEST_F(Functions, TakeNoTensorOfATrace) {
   }
 }
 
-// What is broadcast must be one, which nobody knows of an unknown size.
-TEST_F(Functions, AreTracedForOneSizeWhereTheCodeNeedsIt) {
+// The slice broadcasts only if its size is 1, which is not known of an unknown size.
+TEST_F(Functions, FallBackToExactSizes) {
   const auto f = function([](TensorSpan in) {
     return Tensors{in[0] + slice(in[1], {.starts = {-1}, .ends = {1000}, .axes = {0}})};
   });
@@ -35,7 +35,7 @@ TEST_F(Functions, AreTracedForOneSizeWhereTheCodeNeedsIt) {
   }
 }
 
-TEST_F(Functions, AreTracedOnceForCallsThatAreAlike) {
+TEST_F(Functions, AreTracedOncePerCacheKey) {
   const auto f = function([](TensorSpan in) { return Tensors{exp(in[0]) * in[1]}; });
 
   EXPECT_EQ(values_of(call_one(f, {f32({0, 0}), f32({1, 2})})), (Doubles{1, 2}));
@@ -44,7 +44,7 @@ TEST_F(Functions, AreTracedOnceForCallsThatAreAlike) {
   EXPECT_GRAPH(text(f), "(x: f32[2], y: f32[2]) { return mul(exp(x), y) }");
 }
 
-TEST_F(Functions, AreTracedAnewForOtherTypesAndStatics) {
+TEST_F(Functions, AreRetracedForOtherTypesAndStatics) {
   const auto f = function([](TensorSpan in, const Statics& statics) {
     return Tensors{statics.key == "twice" ? in[0] + in[0] : in[0]};
   });
@@ -65,7 +65,7 @@ TEST_F(Functions, TakeScalarsAsInputs) {
   EXPECT_EQ(bodies_run, 1);
 }
 
-TEST_F(Functions, RelaxASizeThatDiffersForTheThirdTime) {
+TEST_F(Functions, GeneraliseASizeThatDiffersForTheThirdTime) {
   const auto f = function([](TensorSpan in) { return Tensors{sum(in[0])}; });
 
   for (const int64_t n : {2, 3, 4, 5, 100}) {
@@ -73,11 +73,11 @@ TEST_F(Functions, RelaxASizeThatDiffersForTheThirdTime) {
   }
   EXPECT_EQ(bodies_run, 3);
   EXPECT_GRAPH(text(f, 2), "(x: f32[x0_0,2]) where 2 <= x0_0 { return sum(x) }");
-  call(f, {ones({DType::kF32, {1, 2}})});  // What might be repeated is another matter.
+  call(f, {ones({DType::kF32, {1, 2}})});  // A size of 1 broadcasts and gets a trace of its own.
   EXPECT_EQ(bodies_run, 4);
 }
 
-TEST_F(Functions, ServeAllSizesThatTheirSignatureLeavesOpen) {
+TEST_F(Functions, ServeAllUnknownSizesOfTheirSignature) {
   FunctionOptions options;
   options.has_signature = true;
   options.signature = {{"rows", DType::kF32, false, {InputSpec::kUnknown, 2}, {"n", ""}},
@@ -97,7 +97,7 @@ TEST_F(Functions, ServeAllSizesThatTheirSignatureLeavesOpen) {
                Code::kInvalidArgument, "function f: n is 3, but 1 in more");
 }
 
-TEST_F(Functions, AreTracedAnewWhereADecisionNoLongerHolds) {
+TEST_F(Functions, AreRetracedWhenAGuardFails) {
   FunctionOptions options;
   options.has_signature = true;
   options.signature = {{"x", DType::kF32, false, {InputSpec::kUnknown}, {}}};
@@ -124,7 +124,7 @@ TEST_F(Functions, HaveGradientsThatAreFunctions) {
   const Tensors first = call(df, {f32({2}), f32({5})});
   EXPECT_EQ(values_of(first[0]), Doubles{20});
   EXPECT_EQ(values_of(first[1]), Doubles{4});
-  // Of the sum of both.
+  // Gradient of the sum of both gradients.
   EXPECT_EQ(values_of(call(ddf, {f32({2}), f32({5})})[0]), Doubles{14});
   const Tensor x = f32({3});
   EXPECT_EQ(values_of(call(df, {x, x})[0]), Doubles{18});
@@ -132,7 +132,7 @@ TEST_F(Functions, HaveGradientsThatAreFunctions) {
   EXPECT_ERROR(call(df, {number(1), number(2)}), Code::kInvalidArgument, "no floating input");
 }
 
-TEST_F(Functions, WarnOnceOfLoopsThatAreWrittenOut) {
+TEST_F(Functions, WarnOnceAboutUnrolledLoops) {
   const auto f = function([this](TensorSpan in) {
     scope().set_location("model.c:7");
     Tensor x = in[0];
@@ -146,7 +146,7 @@ TEST_F(Functions, WarnOnceOfLoopsThatAreWrittenOut) {
             "calls as it has trips. Use while_loop or scan\n");
 }
 
-TEST_F(Functions, KeepNothingOfAnErrorWhileTracing) {
+TEST_F(Functions, KeepNoTraceAfterAnError) {
   bool fails = true;
   const auto f = function([&](TensorSpan in) {
     if (fails) fail(Code::kInvalidArgument, "not now");
@@ -159,7 +159,7 @@ TEST_F(Functions, KeepNothingOfAnErrorWhileTracing) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(Functions, NameTheOneThatCallsItselfWithoutEnd) {
+TEST_F(Functions, ReportInfiniteRecursion) {
   Ref<Function> f;
   f = function([&](TensorSpan in) { return f->call(scope(), in, {}); });
 
@@ -167,7 +167,7 @@ TEST_F(Functions, NameTheOneThatCallsItselfWithoutEnd) {
   f.reset();
 }
 
-TEST_F(Functions, ArePartOfTheFunctionThatCallsThem) {
+TEST_F(Functions, AreInlinedIntoACallingFunction) {
   const auto w = variable(f32({2}));
   const auto inner = function([&](TensorSpan in) {
     w->assign(scope(), w->read(scope()) + 1.0);
@@ -195,7 +195,7 @@ TEST_F(Functions, WarnOnceWhenTheyAreTracedTooOften) {
             "numbers that change as tensors or scalars\n");
 }
 
-TEST_F(Functions, RunAsTheyAreWrittenIfAsked) {
+TEST_F(Functions, RunEagerlyIfRequested) {
   context().run_functions_eagerly(true);
   const auto f = function([](TensorSpan in) { return Tensors{in[0] * values_of(in[0])[0]}; });
 
@@ -241,11 +241,11 @@ TEST_F(Functions, AreDifferentiatedToAnyOrder) {
   EXPECT_EQ(values_of(outermost->gradient(ddy, x)), Doubles{6});
 }
 
-TEST_F(Functions, KeepWhatTheWayBackNeedsAlone) {
+TEST_F(Functions, SaveOnlyResiduals) {
   const int64_t n = 1000;
   const auto f = function([](TensorSpan in) {
     Tensor y = in[0];
-    for (int i = 0; i < 50; ++i) y = y + 1.0;  // Needs nothing.
+    for (int i = 0; i < 50; ++i) y = y + 1.0;  // Needs no residual.
     return Tensors{exp(y)};                    // Needs its output.
   });
   const Tensor x = zeros({DType::kF32, {n}});
@@ -259,7 +259,7 @@ TEST_F(Functions, KeepWhatTheWayBackNeedsAlone) {
   EXPECT_EQ(values_of(dx), values_of(y));
 }
 
-TEST_F(Functions, GiveTheGradientsOfEagerCode) {
+TEST_F(Functions, HaveTheGradientsOfEagerCode) {
   const auto body = [](TensorSpan in) {
     const Tensor y = softmax(matmul(in[0], in[1]), 1);
     return Tensors{sum(y * in[2]), y};
@@ -281,7 +281,7 @@ TEST_F(Functions, GiveTheGradientsOfEagerCode) {
   for (size_t i = 0; i < 3; ++i) EXPECT_TENSOR(traced[i], eager[i]);
 }
 
-TEST_F(Functions, SayWhatHasNoGradientOnlyWhenAskedForIt) {
+TEST_F(Functions, ReportMissingGradientsOnlyWhenUsed) {
   const auto f = function([](TensorSpan in) {
     const Tensor next[] = {in[0], in[0] + 1.0};
     return call_op(OpId::k_nextafter, any_attrs(NoAttrs{}), next);
@@ -292,13 +292,13 @@ TEST_F(Functions, SayWhatHasNoGradientOnlyWhenAskedForIt) {
   const Tensor y = call_one(f, {x});
 
   EXPECT_ERROR(recording->gradient(y, x), Code::kUnimplemented, "nextafter");
-  const Ref<Tape> kept = tape({.persistent = true});  // Which differentiates the way back as well.
+  const Ref<Tape> kept = tape({.persistent = true});  // Differentiates the backward pass too.
   kept->watch(x);
   const Tensor again = call_one(f, {x});
   EXPECT_ERROR(kept->gradient(again, x), Code::kUnimplemented, "nextafter");
 }
 
-TEST_F(Functions, AreDifferentiatedForSizesThatDiffer) {
+TEST_F(Functions, AreDifferentiatedForUnknownSizes) {
   FunctionOptions options;
   options.has_signature = true;
   options.signature = {{"x", DType::kF32, false, {InputSpec::kUnknown}, {}}};
@@ -313,8 +313,8 @@ TEST_F(Functions, AreDifferentiatedForSizesThatDiffer) {
   EXPECT_EQ(bodies_run, 1);
 }
 
-// Tapes tell what is given from constants of the code, and equal outputs from each other.
-TEST_F(Functions, GiveTensorsOfTheirOwn) {
+// Tapes must distinguish outputs from constants of the body, and equal outputs from each other.
+TEST_F(Functions, ReturnTensorsWithNewIdentity) {
   const auto zeros = function([held = f32({0, 0})](TensorSpan) { return Tensors{held}; });
   const auto twice = function([](TensorSpan in) { return Tensors{in[0] + 1.0, in[0] + 1.0}; });
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -330,8 +330,8 @@ TEST_F(Functions, GiveTensorsOfTheirOwn) {
   }
 }
 
-// A scalar has no dtype of its own; it is passed through, or computed with.
-TEST_F(Functions, AreDifferentiatedByScalarsTheyGive) {
+// A scalar has no dtype of its own. One output returns it unchanged, others compute with it.
+TEST_F(Functions, AreDifferentiatedByReturnedScalars) {
   const auto f = function([](TensorSpan in) {
     return Tensors{sum(in[0] * in[1]), in[1], in[1] * in[1]};
   });

@@ -1,5 +1,5 @@
-// Code of the host inside of functions: it sees and changes states, and is differentiated by tapes
-// of its own.
+// Host code called from functions: it reads and changes states, and tapes of its own differentiate
+// it.
 
 #include <cmath>
 
@@ -31,14 +31,14 @@ class HostCalls : public testing::ControlTest {
   }
   Tensor call(const Ref<Function>& f, const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; }
   Doubles read(const Ref<Variable>& w) { return values_of(w->read(scope())); }
-  // Eager, and traced three times over.
+  // Runs the test eagerly, then traced three times.
   void everywhere(const std::function<void()>& test) {
     context().run_functions_eagerly(true);
     test();
     context().run_functions_eagerly(false);
     for (int i = 0; i < 3; ++i) test();
   }
-  // The host decides by the value how often.
+  // The number of iterations depends on the value.
   static Tensors squared_until(Scope&, TensorSpan in) {
     Tensor y = in[0];
     while (values_of(y)[0] < 3) y = y * y;
@@ -48,7 +48,7 @@ class HostCalls : public testing::ControlTest {
   int runs = 0;
 };
 
-TEST_F(HostCalls, RunWhenTheFunctionDoes) {
+TEST_F(HostCalls, RunInEachCallOfTheFunction) {
   const auto f = function([&](const Tensor& x) {
     return on_host([](Scope&, TensorSpan in) { return Tensors{in[0] * 2.0}; }, x + 1.0) + 1.0;
   });
@@ -61,7 +61,7 @@ TEST_F(HostCalls, RunWhenTheFunctionDoes) {
   EXPECT_NE(text.find("host_call(order, "), std::string::npos) << text;
 }
 
-TEST_F(HostCalls, GiveWhatTheyAreGivenAsAnotherTensor) {
+TEST_F(HostCalls, ReturnInputsWithNewIdentity) {
   const auto f = function([&](const Tensor& x) {
     return on_host([](Scope&, TensorSpan in) { return Tensors{in[0]}; }, x) * x;
   });
@@ -73,7 +73,7 @@ TEST_F(HostCalls, GiveWhatTheyAreGivenAsAnotherTensor) {
   });
 }
 
-TEST_F(HostCalls, SeeWhatWasAssignedBefore) {
+TEST_F(HostCalls, ReadEarlierAssignments) {
   const auto w = variable(f32({1}));
   std::vector<double> seen;
   const auto f = function([&](const Tensor& x) {
@@ -96,7 +96,7 @@ TEST_F(HostCalls, SeeWhatWasAssignedBefore) {
   });
 }
 
-TEST_F(HostCalls, ChangeWhatIsReadBehindThem) {
+TEST_F(HostCalls, ChangeLaterReadsOfVariables) {
   const auto w = variable(f32({1})), v = variable(f32({5}));
   const auto change = [&](Scope& in, TensorSpan x) {
     w->assign(in, w->read(in) + 100.0);
@@ -137,14 +137,14 @@ TEST_F(HostCalls, ChangeStatesInLoopsAndBranches) {
   });
   everywhere([&] {
     w->assign(scope(), f32({1}));
-    // w is 2, 4, 5, 6.
+    // The value of w after each trip is 2, 4, 5, 6.
     EXPECT_EQ(values_of(call(f, f32({0}))), Doubles{17 + 6 + 3});
     EXPECT_EQ(read(w), Doubles{6});
     EXPECT_EQ(read(v), Doubles{3});
   });
 }
 
-TEST_F(HostCalls, LeaveStatesAsAssignedBeforeWhenTheyFail) {
+TEST_F(HostCalls, KeepEarlierAssignmentsOnFailure) {
   const auto w = variable(f32({0}));
   const auto f = function([&](const Tensor& x) {
     w->assign(scope(), x);
@@ -165,7 +165,7 @@ TEST_F(HostCalls, LeaveStatesAsAssignedBeforeWhenTheyFail) {
   });
 }
 
-TEST_F(HostCalls, MustGiveWhatWasAnnounced) {
+TEST_F(HostCalls, MustReturnTheDeclaredTypes) {
   const auto wrong = [&](const Run& run) {
     return function([&, run](const Tensor& x) { return on_host(run, x); });
   };
@@ -179,7 +179,7 @@ TEST_F(HostCalls, MustGiveWhatWasAnnounced) {
   });
 }
 
-TEST_F(HostCalls, ServeSizesThatTheTraceDoesNotKnow) {
+TEST_F(HostCalls, SupportUnknownSizes) {
   const InputSpec spec = {.name = "x", .dtype = DType::kF32, .sizes = {InputSpec::kUnknown}};
   const auto f = function(spec, [&](Scope&, TensorSpan in, const Statics&) {
     return Tensors{on_host([](Scope&, TensorSpan x) { return Tensors{x[0] * 2.0}; }, in[0])};
@@ -211,9 +211,9 @@ TEST_F(HostCalls, AreDifferentiatedInLoopsAndBranches) {
   }
 }
 
-// A function with effects is recorded call by call where tapes watch tapes; so are its loops and
-// branches, which give lists.
-TEST_F(HostCalls, LeaveLoopsAndBranchesAroundThemDifferentiable) {
+// Under nested tapes, the calls of a function with effects are recorded one by one. So are its
+// loops and branches, which return lists.
+TEST_F(HostCalls, AllowGradientsOfLoopsAndBranchesAroundThem) {
   const auto below = [&](const Tensor& i, int64_t n) {
     assert_all(scope(), less(i, integer(9)), "");
     return less(i, integer(n));
@@ -238,7 +238,7 @@ TEST_F(HostCalls, LeaveLoopsAndBranchesAroundThemDifferentiable) {
       {0.3, 0.7});
 }
 
-TEST_F(HostCalls, RunOnceWhereTheyAreDifferentiated) {
+TEST_F(HostCalls, RunOnceWhenDifferentiated) {
   for (const LoopPolicy policy : {LoopPolicy::kStack, LoopPolicy::kRecompute}) {
     loops = {.policy = policy, .max_trips = 5};
     const auto f = function([&](const Tensor& x) {
@@ -256,7 +256,7 @@ TEST_F(HostCalls, RunOnceWhereTheyAreDifferentiated) {
   }
 }
 
-TEST_F(HostCalls, MayUseTapesAndFunctionsThemselves) {
+TEST_F(HostCalls, MayUseTapesAndFunctionsInside) {
   const auto cube = function([](const Tensor& x) { return x * x * x; });
   const auto slope = [&](Scope& in, TensorSpan x) {
     const auto own = Ref<Tape>::adopt(new Tape(Ref<Scope>::share(&in), {}));
@@ -283,7 +283,7 @@ TEST_F(HostCalls, TakeSeveralTensorsOfAnyDType) {
   EXPECT_EQ(values_of(own->gradient(y[1], inputs[0])), Doubles{6});
 }
 
-TEST_F(HostCalls, KeepVariablesGradientsBehindThem) {
+TEST_F(HostCalls, KeepGradientsOfVariablesReadAfterThem) {
   const auto w = variable(f32({3}));
   const auto f = function([&](const Tensor& x) {
     return on_host([](Scope&, TensorSpan in) { return Tensors{in[0]}; }, x) * w->read(scope());

@@ -21,7 +21,7 @@ class Inspect : public FunctionTest {
 
 InputSpec floats(std::vector<int64_t> sizes) { return {.dtype = DType::kF32, .sizes = sizes}; }
 
-TEST_F(Inspect, SaysHowEachCallWouldRun) {
+TEST_F(Inspect, ReportsHowEachCallWouldRun) {
   const auto f =
       function([](TensorSpan in) -> Tensors { return {add(softmax(in[0], -1), in[0])}; });
   const Json found = inspected(f, {floats({3})}, {TensorType(DType::kF32, {3})});
@@ -35,8 +35,8 @@ TEST_F(Inspect, SaysHowEachCallWouldRun) {
   EXPECT_EQ(found["calls"][1]["device"], device().name());
 }
 
-TEST_F(Inspect, CountsWhatLivesAtOnce) {
-  // Of 40 bytes each: the first is gone when the third is made; a view is none.
+TEST_F(Inspect, CountsPeakMemory) {
+  // 40 bytes each: the first is dead when the third is made, and a view needs no memory.
   const auto f = function([](TensorSpan in) -> Tensors {
     const Tensor a = neg(in[0]), b = exp(reshape(a, {5, 2})), c = neg(b);
     return {c, b};
@@ -59,7 +59,7 @@ TEST_F(Inspect, CountsVariablesAndCaptures) {
   EXPECT_EQ(memory["captures"], 8);
 }
 
-TEST_F(Inspect, LooksIntoBlocks) {
+TEST_F(Inspect, ReportsCallsOfRegions) {
   const auto f = function([&](TensorSpan in) -> Tensors {
     return cond(
         scope(), greater(sum(in[0]), make_scalar(0.0)),
@@ -76,7 +76,7 @@ TEST_F(Inspect, LooksIntoBlocks) {
   EXPECT_TRUE(is_block && is_inside) << found.dump(2);
 }
 
-TEST_F(Inspect, RefusesTypesThatTheTraceDoesNotServe) {
+TEST_F(Inspect, RejectsTypesThatTheTraceDoesNotServe) {
   const auto f = function([](TensorSpan in) -> Tensors { return {neg(in[0])}; });
   EXPECT_ERROR(inspected(f, {floats({3})}, {TensorType(DType::kF32, {4})}), Code::kInvalidArgument,
                "and not (f32[4])");

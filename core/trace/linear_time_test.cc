@@ -1,5 +1,6 @@
-// Tracing, the passes, recording, planning, running and differentiating take work in proportion to
-// the code. That is counted (core/base/work_steps.h) for code of one size and of ten times that.
+// Tracing, the passes, recording, planning, running and differentiating take time linear in the
+// size of the graph. The tests count steps (core/base/work_steps.h) for one size and for ten times
+// that size.
 
 #include <ctime>
 
@@ -19,7 +20,7 @@ class LinearTime : public testing::FunctionTest, public ::testing::WithParamInte
  protected:
   using Run = std::function<void(size_t n)>;
 
-  // Linear code takes ten times the steps, quadratic code up to a hundred times.
+  // Linear algorithms take ten times the steps, quadratic ones up to a hundred times.
   void expect_linear(size_t n, const Run& run) {
     const WorkSteps small;
     run(n);
@@ -31,7 +32,7 @@ class LinearTime : public testing::FunctionTest, public ::testing::WithParamInte
     EXPECT_LT(n_large, 13 * n_small) << n_small << " steps for " << n;
   }
 
-  // Often enough that what is called is recorded, and then run as recorded; with its gradient.
+  // Calls `f` often enough to record its plan and replay it, and differentiates it.
   void call_often(const Ref<Function>& f, const Tensors& inputs) {
     for (int i = 0; i < 3; ++i) f->call(scope(), inputs, {});
     for (int i = 0; i < 3; ++i) {
@@ -143,7 +144,7 @@ TEST_P(LinearTime, TapeOfEagerCalls) {
   });
 }
 
-TEST_P(LinearTime, BranchThatTakesManyValuesFromAround) {
+TEST_P(LinearTime, BranchWithManyCaptures) {
   expect_linear(300, [&](size_t n) {
     Tensors captured;
     for (size_t i = 0; i < n; ++i) captured.push_back(f32({static_cast<double>(i)}));
@@ -215,9 +216,9 @@ TEST_P(LinearTime, AssignmentsBetweenEffects) {
   });
 }
 
-// Steps are counted where somebody thought of counting them; the clock of the processor knows all.
-// At ten times the size it leaves room for caches and other programs.
-TEST_P(LinearTime, OfTheProcessorTooForAChainOfCalls) {
+// Steps are counted only where the code counts them; processor time covers everything. The bound
+// leaves room for effects of caches and other processes.
+TEST_P(LinearTime, ChainOfCallsInProcessorTime) {
   const auto seconds = [&](size_t n) {
     const std::clock_t begin = std::clock();
     const auto f = function([&](TensorSpan in) { return Tensors{chain(in[0], in[0], n)}; });

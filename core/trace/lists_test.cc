@@ -20,7 +20,7 @@ class Lists : public testing::CoreTest {
   }
 };
 
-TEST_F(Lists, WithRoomAreOneTensorAlready) {
+TEST_F(Lists, WithCapacityStackWithoutCopy) {
   Tensor list = with_room_for(3);
   for (const int64_t i : {2, 0, 1}) list = set(list, i, f32({1, 2}) * number(double(i)));
   const Tensor all = list_stack(list, 3), first = list_stack(list, 2);
@@ -30,7 +30,7 @@ TEST_F(Lists, WithRoomAreOneTensorAlready) {
   EXPECT_EQ(all->storage.get(), first->storage.get());
 }
 
-TEST_F(Lists, WithRoomKeepWhatOthersSee) {
+TEST_F(Lists, WithCapacityKeepOtherVersionsIntact) {
   const Tensor empty = with_room_for(2);
   const Tensor a = set(empty, 0, f32({1, 2})), b = set(empty, 0, f32({3, 4}));
   const Tensor c = set(set(a, 0, f32({5, 6})), 7, f32({7, 8}));
@@ -41,13 +41,13 @@ TEST_F(Lists, WithRoomKeepWhatOthersSee) {
   EXPECT_EQ(values_of(list_stack(empty, 2)), (Doubles{0, 0, 0, 0}));
 }
 
-TEST_F(Lists, WithRoomTakeWhatIsStrided) {
+TEST_F(Lists, WithCapacityTakeStridedTensors) {
   const Tensor x = transpose(f32({2, 2}, {1, 2, 3, 4}));
   const Tensor list = list_set(list_create(x->type, 1), count_from(0), x);
   EXPECT_EQ(values_of(list_get(list, count_from(0))), (Doubles{1, 3, 2, 4}));
 }
 
-TEST_F(Lists, AreAsLongAsTheirLastEntrySays) {
+TEST_F(Lists, LengthFollowsTheLastEntry) {
   const auto length = [](const Tensor& list) { return values_of(list_length(list))[0]; };
   Tensor list = with_room_for(2);
   EXPECT_EQ(length(list), 0);
@@ -55,21 +55,21 @@ TEST_F(Lists, AreAsLongAsTheirLastEntrySays) {
     list = set(list, i, f32({1, 2}));
     EXPECT_EQ(length(list), i < 10 ? 4 : 701) << i;
   }
-  // What is taken away at the end leaves nothing there.
+  // Clearing the last entry shortens the list to the previous one.
   EXPECT_EQ(length(set(list, 700, Tensor())), 65);
 }
 
 using Lengths = testing::ControlTest;
 
-// The entries of a list of two columns and unknown length, stacked by a length made of that.
-TEST_F(Lengths, AreMadeOfSizesAndNumbers) {
+// Stacks the entries of a list of unknown length; the length is a formula of sizes.
+TEST_F(Lengths, MayBeFormulasOfSizes) {
   const auto f =
       function({.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown, 2}},
                [&](Scope& s, TensorSpan in, const Statics&) {
                  const Tensor sizes = shape_tensor(in[0]->shape()), list = list_unstack(in[0]);
                  const Tensor n = gather(sizes, fill(integer(-2), Dims{}, DType::kI64), 0);
                  const Tensor columns = squeeze(slice(sizes, {.starts = {1}, .ends = {2}}), {0});
-                 // Inside of a branch, too.
+                 // Also inside a branch.
                  return cond(
                      s, greater(sum(in[0]), number(0)),
                      [&](TensorSpan) {
@@ -88,7 +88,7 @@ TEST_F(Lengths, AreMadeOfSizesAndNumbers) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(Lengths, AreMadeOfValues) {
+TEST_F(Lengths, MayBeDataDependent) {
   const auto f = function([&](const Tensor& x) {
     const Tensor length = cast(sum(x), DType::kI64);
     return list_stack(list_unstack(x), size_in(scope(), length, "the length"));

@@ -1,4 +1,4 @@
-// Functions that keep little for their way back: the same gradients from less memory.
+// Functions with a memory budget: the same gradients with less memory.
 
 #include "core/dispatch/generator.h"
 #include "core/dispatch/variable.h"
@@ -37,14 +37,14 @@ class MemoryBudgets : public testing::CoreTest {
   static Tensor start() { return iota(Dims{kSize}, DType::kF32, 0) * number(1.0 / kSize); }
 };
 
-// Each tanh and each product needs a value of its own for the way back.
+// Each tanh and each product needs a residual.
 Tensor layers(const Tensor& x) {
   Tensor y = x;
   for (int i = 0; i < 16; ++i) y = tanh(y * (x + number(i)));
   return y;
 }
 
-TEST_F(MemoryBudgets, ChangeNoBitOfAnyGradient) {
+TEST_F(MemoryBudgets, DoNotChangeGradients) {
   const Tensor x = start();
   const Code1 plain = function(kKeepAll, layers);
   const Doubles first = values_of(slope(plain, x));
@@ -56,7 +56,7 @@ TEST_F(MemoryBudgets, ChangeNoBitOfAnyGradient) {
   }
 }
 
-TEST_F(MemoryBudgets, AreKeptToBetweenTheCallAndItsWayBack) {
+TEST_F(MemoryBudgets, LimitMemoryBetweenForwardAndBackwardPass) {
   const Tensor x = start();
   const auto held = [&](uint64_t budget) {
     const Code1 f = function(budget, layers);
@@ -65,7 +65,7 @@ TEST_F(MemoryBudgets, AreKeptToBetweenTheCallAndItsWayBack) {
     t->watch(x);
     const uint64_t before = live_bytes();
     const Tensor y = f(x);
-    const uint64_t result = live_bytes() - before - kBytes;  // But for the output.
+    const uint64_t result = live_bytes() - before - kBytes;  // Without the output.
     t->gradient(sum(y), x);
     return result;
   };
@@ -73,13 +73,13 @@ TEST_F(MemoryBudgets, AreKeptToBetweenTheCallAndItsWayBack) {
   for (const uint64_t n : {0, 3, 10}) EXPECT_LE(held(n * kBytes), n * kBytes);
 }
 
-// Eight stretches, of which one at a time is computed again.
+// Eight spans, one of which at a time is recomputed.
 TEST_F(MemoryBudgets, LowerThePeak) {
   const Tensor x = start();
   const auto peak = [&](uint64_t budget) {
     const Code1 f = function(budget, layers);
     slope(f, x);
-    slope(f, x);  // Written down from now on.
+    slope(f, x);  // A launch plan is recorded from here on.
     device().allocator().reset_peak();
     const uint64_t before = live_bytes();
     slope(f, x);
@@ -91,7 +91,7 @@ TEST_F(MemoryBudgets, LowerThePeak) {
   EXPECT_LT(some, all * 2 / 3);
 }
 
-TEST_F(MemoryBudgets, HoldForTapesInsideOfTheCodeAround) {
+TEST_F(MemoryBudgets, ApplyToTapesInsideAnOuterFunction) {
   const Tensor x = start();
   const Code1 little = function(0, layers);
   const Doubles expected = values_of(slope(function(kKeepAll, layers), x));
@@ -100,18 +100,18 @@ TEST_F(MemoryBudgets, HoldForTapesInsideOfTheCodeAround) {
   };
   const auto step = Ref<Function>::adopt(new Function(context(), "step", body, {}));
   EXPECT_EQ(values_of(step->call(scope(), {&x, 1}, {})[0]), expected);
-  // The first computation stands apart from the second.
+  // The forward computation is in a region, separate from the recomputation.
   const std::string text = to_text(step->traces()[0]->graph());
   const size_t apart = text.find("recompute(");
   ASSERT_NE(apart, std::string::npos) << text;
   EXPECT_NE(text.find("tanh", text.find("}", apart)), std::string::npos) << text;
-  // And a tape around it all.
+  // With an outer tape.
   const Code1 whole = function(kKeepAll, [&](const Tensor& v) { return little(v) * v; });
   const Code1 same = function(kKeepAll, [&](const Tensor& v) { return layers(v) * v; });
   EXPECT_EQ(values_of(slope(whole, x)), values_of(slope(same, x)));
 }
 
-TEST_F(MemoryBudgets, DrawAgainWhatWasDrawn) {
+TEST_F(MemoryBudgets, RecomputationDrawsTheSameNumbers) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
   const auto w = Ref<Variable>::adopt(new Variable(scope(), f32({1, 2, 3}), "w", true));
   const OpDef& uniform = *find_op("random_uniform");
@@ -134,7 +134,7 @@ TEST_F(MemoryBudgets, DrawAgainWhatWasDrawn) {
   EXPECT_EQ(run(0), run(kKeepAll));
 }
 
-TEST_F(MemoryBudgets, RepeatNoEffects) {
+TEST_F(MemoryBudgets, DoNotRepeatEffects) {
   int n_printed = 0;
   context().set_print([&](std::string_view) { ++n_printed; });
   const Code1 code = [&](const Tensor& x) {

@@ -1,5 +1,5 @@
-// Loops and branches inside of each other, by each policy of loops, with no trip, with one and with
-// more: the first two derivatives, eager and traced, against differences in binary64.
+// Nested loops and branches, under each loop policy, with zero, one and more trips. The first two
+// derivatives, eager and traced, are compared with finite differences in binary64.
 
 #include "core/testing/control.h"
 
@@ -13,7 +13,7 @@ class Nested : public testing::ControlTest, public ::testing::WithParamInterface
  protected:
   Nested() { loops = {.policy = GetParam(), .max_trips = 5}; }
 
-  // x in n trips that change it smoothly.
+  // Applies a smooth function n times to x.
   Tensor curved(const Tensor& x, int n) {
     return times(count_from(n), x, [&](const Tensor&, const Tensor& y) { return sin(y) * x + y; });
   }
@@ -99,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, Nested,
 
 using Memory = testing::ControlTest;
 
-// Forward and back through a body that makes ten arrays of one, in a branch in a loop.
-TEST_F(Memory, RecomputingTakesLessAtItsPeak) {
+// Forward and backward pass through a body that makes ten arrays from one, in a branch in a loop.
+TEST_F(Memory, RecomputingLowersThePeak) {
   const Tensor x = ones(TensorType(DType::kF64, Dims{1000})) * number(0.5);
   Allocator& allocator = device().allocator();
   const auto peak = [&](LoopPolicy policy) {

@@ -1,5 +1,5 @@
-// Composites that come again run as what they launched before: the bits are the same, and those of
-// their gradients.
+// Repeated composites replay a launch plan. Values and gradients must be bitwise equal to the first
+// call's.
 
 #include "core/testing/op_problem.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using testing::OpProblem;
 
-// Runs composites part by part while it lives.
+// Runs composites op by op while it lives.
 class InParts {
  public:
   explicit InParts(Context& context) : context_(context) { context_.run_functions_eagerly(true); }
@@ -40,8 +40,8 @@ class CompositesAgain : public testing::CoreTest,
     }
   }
 
-  // By the floating inputs, of the floating outputs and of what is done with the inputs besides, so
-  // that it matters in which order their gradients are summed up.
+  // Gradients by the floating inputs, of the floating outputs and of a further use of the inputs.
+  // This makes the order in which gradients are summed matter.
   Tensors gradients(const OpProblem& problem, const Tensors& inputs, bool persistent) {
     auto recording = Ref<Tape>::adopt(new Tape(
         Ref<Scope>::share(&scope()), {.persistent = persistent, .watch_trainable = false}));
@@ -67,7 +67,7 @@ class CompositesAgain : public testing::CoreTest,
   }
 };
 
-TEST_P(CompositesAgain, GiveTheSameBits) {
+TEST_P(CompositesAgain, AreBitwiseEqual) {
   const OpDef& op = *GetParam().op;
   for (const AnyCase& c : op.cases(op)) {
     if (!c.error.empty()) continue;

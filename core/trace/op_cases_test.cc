@@ -1,5 +1,5 @@
-// Every case of every op inside of a function gives the bits that eager code gives: its values, and
-// its gradients, for the sizes of the case and for sizes that the trace does not know.
+// Every case of every op inside a function: values and gradients must be bitwise equal to eager
+// code, for the sizes of the case and for unknown sizes.
 
 #include "core/testing/op_problem.h"
 #include "core/trace/function.h"
@@ -23,7 +23,7 @@ class OpsInFunctions : public testing::CoreTest,
       spec.dtype = x->type.dtype;
       spec.weak = x->type.weak;
       for (const Size size : x->shape()) {
-        // What is not known is never taken for 1, and a case may mean it.
+        // An unknown size never broadcasts as 1, which a case may require.
         spec.sizes.push_back(identical(size, 1) ? 1 : InputSpec::kUnknown);
       }
       options.signature.push_back(std::move(spec));
@@ -39,7 +39,8 @@ class OpsInFunctions : public testing::CoreTest,
         std::move(options)));
   }
 
-  // The gradients of the floating outputs by the floating inputs; the error's text if there is one.
+  // Gradients of the floating outputs by the floating inputs. On failure, sets `error` to the
+  // message.
   template <class Run>
   Tensors gradients(const Tensors& inputs, const Run& run, std::string& error) {
     const Ref<Tape> recording = tape();
@@ -71,7 +72,7 @@ class OpsInFunctions : public testing::CoreTest,
     const Tensors want = problem.call(inputs);
     const Ref<Function> f = function_of(problem, inputs, sizes_unknown);
     Tensors got = f->call(scope(), given, {});
-    // The first call runs op by op, the second writes its launches down, the third makes them.
+    // The first call runs op by op, the second records a launch plan, the third replays it.
     for (int n = 0; n < 3; ++n) {
       SCOPED_TRACE("call " + std::to_string(n));
       if (n > 0) got = f->call(scope(), given, {});
@@ -99,7 +100,7 @@ class OpsInFunctions : public testing::CoreTest,
   }
 };
 
-TEST_P(OpsInFunctions, GiveTheBitsOfEagerCode) {
+TEST_P(OpsInFunctions, AreBitwiseEqualToEagerCode) {
   for (const AnyCase& c : op().cases(op())) {
     if (!c.error.empty()) continue;
     for (const bool sizes_unknown : {false, true}) {
@@ -113,8 +114,8 @@ TEST_P(OpsInFunctions, GiveTheBitsOfEagerCode) {
   }
 }
 
-// Also errors in values, such as an index that is out of range, which the call or the wait reports.
-TEST_P(OpsInFunctions, RefuseWhatEagerCodeRefuses) {
+// Includes value errors, such as an invalid index, which the call or a wait reports.
+TEST_P(OpsInFunctions, FailWhereEagerCodeFails) {
   for (const AnyCase& c : op().cases(op())) {
     if (c.error.empty()) continue;
     SCOPED_TRACE("case " + c.name);
@@ -132,7 +133,7 @@ TEST_P(OpsInFunctions, RefuseWhatEagerCodeRefuses) {
         scope().wait();
         ADD_FAILURE() << "did not fail with " << c.error;
       } catch (const Error& error) {
-        // A size that only the values determine is refused without the op's rule.
+        // A data-dependent size is rejected without the op's rule.
         const std::string message = error.what();
         const bool is_size = message.find("more bytes than an int64 counts") != std::string::npos;
         EXPECT_TRUE(is_size || message.find(c.error) != std::string::npos) << message;

@@ -1,4 +1,4 @@
-// Chains of launches side by side, on `cpu`.
+// Independent chains of launches that run in parallel, on `cpu`.
 
 #include <atomic>
 #include <cmath>
@@ -18,7 +18,7 @@ using testing::values_of;
 using Doubles = std::vector<double>;
 
 constexpr int64_t kSize = 192;
-constexpr int kTrials = 10;  // Calls that take turns, in turn first.
+constexpr int kTrials = 10;  // Trial calls, alternately serial and parallel; the first is serial.
 
 Tensor matrix(double scale) {
   Doubles values(kSize * kSize);
@@ -28,7 +28,7 @@ Tensor matrix(double scale) {
   return make(DType::kF32, {kSize, kSize}, values);
 }
 
-// Long enough to be handed over.
+// Takes long enough to be run as a task.
 Tensor tower(const Tensor& x, const Tensor& w, int n = 3) {
   Tensor y = x;
   for (int i = 0; i < n; ++i) y = tanh(matmul(y, w) + y);
@@ -60,10 +60,10 @@ class ProgramChains : public ::testing::Test {
 
   Scope& scope() { return *scope_; }
   std::unique_ptr<const Program> record(const Program::Code& code, Tensors inputs) {
-    code(inputs);  // What comes for the first time takes longer.
+    code(inputs);  // The first call takes longer.
     return Program::record(scope(), scope().device(), inputs, code).program;
   }
-  // Tasks of the calls that take turns, each of which gives what the code gives.
+  // Number of tasks that the trial calls run. Expects the outputs of `code` from each call.
   uint64_t expect_same(const Program::Code& code, Tensors inputs) {
     const auto program = record(code, inputs);
     const Tensors want = code(inputs);
@@ -92,7 +92,7 @@ TEST_F(ProgramChains, AreTheTowersOfANetwork) {
   EXPECT_EQ(tasks, 2u * kTrials / 2);
 }
 
-TEST_F(ProgramChains, HaveChainsOfTheirOwn) {
+TEST_F(ProgramChains, MayContainInnerChains) {
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
         const Tensor left = tower(in[0], in[1]), right = tower(in[0], in[2]);
@@ -117,7 +117,7 @@ TEST_F(ProgramChains, AreThoseOfATrainingStep) {
   EXPECT_GT(tasks, 0u);
 }
 
-TEST_F(ProgramChains, AreNotWhereTheyWouldBeShort) {
+TEST_F(ProgramChains, AreNotUsedForShortLaunches) {
   const auto small = [](double x) { return make(DType::kF32, {2}, {x, x}); };
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
@@ -127,7 +127,7 @@ TEST_F(ProgramChains, AreNotWhereTheyWouldBeShort) {
   EXPECT_EQ(tasks, 0u);
 }
 
-TEST_F(ProgramChains, AreNotOnOneThread) {
+TEST_F(ProgramChains, AreNotUsedOnOneThread) {
   enter(1);
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
@@ -137,8 +137,8 @@ TEST_F(ProgramChains, AreNotOnOneThread) {
   EXPECT_EQ(tasks, 0u);
 }
 
-// Each tower ends where it may write on the input, which the other may still read.
-TEST_F(ProgramChains, WriteOnNothingThatIsReadBesideThem) {
+// The last launch of each tower may overwrite the input, which the other tower may still read.
+TEST_F(ProgramChains, DoNotOverwriteInputsOfParallelChains) {
   const Program::Code code = [](TensorSpan in) {
     return Tensors{sum(tower(in[0], in[1], 6)) + in[0], sum(tower(in[0], in[2])) + in[0]};
   };
@@ -154,7 +154,7 @@ TEST_F(ProgramChains, WriteOnNothingThatIsReadBesideThem) {
   }
 }
 
-TEST_F(ProgramChains, TellTheFirstFailureOfTheProgram) {
+TEST_F(ProgramChains, ReportTheFirstFailureInPlanOrder) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor late = gather(tower(in[0], in[1], 6), in[2], 0);
     const Tensor soon = gather(in[0], in[3], 0);
@@ -180,8 +180,8 @@ TEST_F(ProgramChains, TellTheFirstFailureOfTheProgram) {
   expect_told(0, kSize + 1, "index 193");
 }
 
-// What is short is found by the clock, so a launch may seem longer now and then.
-TEST_F(ProgramChains, BeginWithShortLaunchesOfTheirOwn) {
+// Whether a launch is short is measured by the clock, so a short one may occasionally seem long.
+TEST_F(ProgramChains, AreFoundDespiteShortFirstLaunches) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor a = fill(number(2), Dims{1, 1}, DType::kF32),
                  b = fill(number(3), Dims{1, 1}, DType::kF32);
@@ -211,8 +211,8 @@ TEST_F(ProgramChains, CanBeCancelled) {
   EXPECT_EQ(values_of(program->run(scope(), inputs)[1]), values_of(code(inputs)[1]));
 }
 
-// Whoever is cancelled finds all that was handed over as it was.
-TEST_F(ProgramChains, WriteOnNothingBeforeTheyAreCancelled) {
+// Cancelled calls leave donated inputs unchanged.
+TEST_F(ProgramChains, OverwriteNoInputsIfCancelled) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor left = tower(in[0], in[1]);
     const Tensor inner = tower(left, in[1]) + tower(left, in[2]);

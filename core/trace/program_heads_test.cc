@@ -1,4 +1,4 @@
-// Programs whose loops go behind heads: a product and what is made of its elements, as one launch.
+// Epilogue fusion: a matmul and the elementwise work on its result run as one launch.
 
 #include "core/testing/programs.h"
 
@@ -9,7 +9,7 @@ using HeadPrograms = testing::ProgramTest;
 
 Tensor dense(const Tensor& x, const Tensor& w, const Tensor& bias) { return matmul(x, w) + bias; }
 
-TEST_P(HeadPrograms, MakeOneLaunchOfALayer) {
+TEST_P(HeadPrograms, FuseADenseLayerIntoOneLaunch) {
   const Program::Code code = [](TensorSpan in) {
     return Tensors{relu(dense(in[0], in[1], in[2]))};
   };
@@ -20,7 +20,7 @@ TEST_P(HeadPrograms, MakeOneLaunchOfALayer) {
   EXPECT_EQ(expect_same(code, {Dims{2, 3, 4}, Dims{2, 4, 5}, Dims{2, 1, 5}}), 1u);
 }
 
-TEST_P(HeadPrograms, GiveAlsoWhatIsWantedOfThePass) {
+TEST_P(HeadPrograms, OutputIntermediateValuesOfTheEpilogue) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]), y = tanh(z), s = y * y;
     return Tensors{s, y, z, s + in[2]};
@@ -28,8 +28,8 @@ TEST_P(HeadPrograms, GiveAlsoWhatIsWantedOfThePass) {
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{3, 5}}), 1u);
 }
 
-// What is made before the head of the same sizes is read by the loop, not by the head.
-TEST_P(HeadPrograms, TakeInWhatComesBefore) {
+// A value of the anchor's shape that is computed before it becomes part of the epilogue.
+TEST_P(HeadPrograms, FuseLaunchesBeforeTheAnchor) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor before = exp(in[2]);
     return Tensors{matmul(in[0], in[1]) * before + before};
@@ -37,12 +37,12 @@ TEST_P(HeadPrograms, TakeInWhatComesBefore) {
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{3, 5}}), 1u);
 }
 
-TEST_P(HeadPrograms, WaitForWhatTheHeadReads) {
+TEST_P(HeadPrograms, LaunchProducersOfAnchorInputsSeparately) {
   const Program::Code code = [](TensorSpan in) { return Tensors{tanh(matmul(exp(in[0]), in[1]))}; };
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
-TEST_P(HeadPrograms, HaveOneHeadEach) {
+TEST_P(HeadPrograms, HaveOneAnchorEach) {
   const Program::Code code = [](TensorSpan in) {
     return Tensors{tanh(matmul(in[0], in[1]) + matmul(in[0], in[2]))};
   };
@@ -53,7 +53,7 @@ TEST_P(HeadPrograms, HaveOneHeadEach) {
   EXPECT_EQ(expect_same(twice, {Dims{3, 4}, Dims{4, 5}, Dims{5, 6}}), 2u);
 }
 
-TEST_P(HeadPrograms, LeaveRowsAndOtherSizesToOthers) {
+TEST_P(HeadPrograms, DoNotFuseRowsOrOtherShapes) {
   const Program::Code rows = [](TensorSpan in) {
     return Tensors{softmax(matmul(in[0], in[1]) + in[2], -1)};
   };
@@ -66,8 +66,8 @@ TEST_P(HeadPrograms, LeaveRowsAndOtherSizesToOthers) {
   EXPECT_EQ(expect_same(turned, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
-// A reader of the product that is no part of the loop comes before what would be.
-TEST_P(HeadPrograms, RunBeforeWhatReadsTheirHead) {
+// A reader of the product outside the loop runs before a launch that could be its epilogue.
+TEST_P(HeadPrograms, RunBeforeReadersOfTheirAnchor) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]);
     const Tensor other = matmul(z, in[2]);

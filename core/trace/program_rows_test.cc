@@ -1,4 +1,4 @@
-// Programs whose loops go over rows: reductions and what reads them again, as one launch.
+// Row fusion: reductions over rows and the launches that read them run as one launch.
 
 #include "core/testing/programs.h"
 
@@ -31,7 +31,7 @@ class RowPrograms : public testing::ProgramTest {
   bool is_cpu() const { return std::string_view(GetParam()) == "cpu"; }
 };
 
-TEST_P(RowPrograms, MakeOneLaunchOfASoftmax) {
+TEST_P(RowPrograms, FuseASoftmaxIntoOneLaunch) {
   const Program::Code code = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
   for (const int64_t n : {1, 3, 1000, 5000}) {
     SCOPED_TRACE(n);
@@ -42,8 +42,8 @@ TEST_P(RowPrograms, MakeOneLaunchOfASoftmax) {
   EXPECT_EQ(expect_same(code, {Dims{0, 4}}), 1u);
 }
 
-// What repeats along the rows is as long as they are.
-TEST_P(RowPrograms, KnowTheLengthOfRowsThatRepeatOneElement) {
+// An input that is broadcast along the rows still counts with their full length.
+TEST_P(RowPrograms, HandleInputsBroadcastAlongRows) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor x = broadcast_to(in[0], Dims{1, 3, 4});
     return Tensors{softmax_by_hand(x), softmax_by_hand(x + exp(x)), sum(exp(in[0] + x), kRows)};
@@ -52,13 +52,13 @@ TEST_P(RowPrograms, KnowTheLengthOfRowsThatRepeatOneElement) {
   expect_same(code, {Dims{1}});
 }
 
-TEST_P(RowPrograms, MakeOneLaunchOfALogSoftmax) {
+TEST_P(RowPrograms, FuseALogSoftmaxIntoOneLaunch) {
   EXPECT_EQ(
       expect_same([](TensorSpan in) { return Tensors{log_softmax_by_hand(in[0])}; }, {Dims{5, 33}}),
       1u);
 }
 
-TEST_P(RowPrograms, MakeOneLaunchOfALayerNorm) {
+TEST_P(RowPrograms, FuseALayerNormIntoOneLaunch) {
   const Program::Code code = [](TensorSpan in) {
     return Tensors{layer_norm_by_hand(in[0], in[1], in[2])};
   };
@@ -68,8 +68,8 @@ TEST_P(RowPrograms, MakeOneLaunchOfALayerNorm) {
   }
 }
 
-// Forward and back at once.
-TEST_P(RowPrograms, MakeFewLaunchesOfGradientsAlongRows) {
+// Forward and backward pass in one plan.
+TEST_P(RowPrograms, FuseForwardAndBackwardPassOfRows) {
   const auto slope = [&](const Tensor& x, const Tensor& dy, const auto& f) {
     const auto t = tape();
     t->watch(x);
@@ -79,7 +79,7 @@ TEST_P(RowPrograms, MakeFewLaunchesOfGradientsAlongRows) {
   for (const int64_t n : {3, 1000}) {
     SCOPED_TRACE(n);
     const auto by_softmax = [&](TensorSpan in) { return slope(in[0], in[1], softmax_by_hand); };
-    // The way back through the maximum is a fifth stage.
+    // The gradient of the maximum needs a fifth stage.
     EXPECT_EQ(expect_same(by_softmax, {Dims{7, n}, Dims{7, n}}), 2u);
     const auto by_norm = [&](TensorSpan in) {
       return slope(in[0], in[1],
@@ -89,8 +89,8 @@ TEST_P(RowPrograms, MakeFewLaunchesOfGradientsAlongRows) {
   }
 }
 
-// What the ops' own derivatives say, with what the way there left.
-TEST_P(RowPrograms, MakeOneLaunchOfTheDerivativesOfOps) {
+// The derivatives of the ops, computed from the residuals of the forward pass.
+TEST_P(RowPrograms, FuseDerivativesOfOpsIntoOneLaunch) {
   const auto of_softmax = [](TensorSpan in) {
     const Tensor &y = in[0], &dy = in[1];
     return Tensors{y * (dy - sum(dy * y, kRows))};
@@ -105,17 +105,17 @@ TEST_P(RowPrograms, MakeOneLaunchOfTheDerivativesOfOps) {
       1u);
 }
 
-TEST_P(RowPrograms, MakeOneLaunchOfTheLossesOfRows) {
+TEST_P(RowPrograms, FuseLossesOfRowsIntoOneLaunch) {
   EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{losses(in[0], in[1])}; },
                         {Dims{40, 10}, Dims{40, 10}}),
             1u);
-  // Their mean is over another axis.
+  // The sum reduces another axis.
   EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{sum(losses(in[0], in[1]))}; },
                         {Dims{40, 10}, Dims{40, 10}}),
             2u);
 }
 
-TEST_P(RowPrograms, CarryWhatIsNoNumber) {
+TEST_P(RowPrograms, PropagateNaNAndInfinity) {
   const Tensor x = testing::make(DType::kF32, Dims{4, 3},
                                  {1, NAN, 2, INFINITY, 1, 0, -INFINITY, 1, 2, -0.0, 0, -0.0});
   const auto by_softmax = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
@@ -136,7 +136,7 @@ TEST_P(RowPrograms, ReadRowsWithAndWithoutTheirAxes) {
   EXPECT_EQ(expect_same(code, {Dims{5, 8}, Dims{5}, Dims{5, 1}}), 1u);
 }
 
-TEST_P(RowPrograms, ReduceBeforeAndBehindACast) {
+TEST_P(RowPrograms, ReduceBeforeAndAfterACast) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor x = cast(in[0], DType::kF32), m = mean(x, kRows);
     return Tensors{cast(x - m, DType::kF16), max(cast(x, DType::kI32), kRows),
@@ -146,8 +146,8 @@ TEST_P(RowPrograms, ReduceBeforeAndBehindACast) {
   EXPECT_EQ(expect_same(code, {halves(1), halves(2)}), 1u);
 }
 
-// Four stages to a launch.
-TEST_P(RowPrograms, AreCutWhereThereAreTooManyStages) {
+// A launch has at most four stages.
+TEST_P(RowPrograms, AreSplitIfThereAreTooManyStages) {
   const Program::Code code = [](TensorSpan in) {
     Tensor x = in[0];
     for (int i = 0; i < 9; ++i) x = x * sum(x, kRows);
@@ -156,8 +156,8 @@ TEST_P(RowPrograms, AreCutWhereThereAreTooManyStages) {
   EXPECT_EQ(expect_same(code, {Dims{3, 5}}), 3u);
 }
 
-// Four reductions to a stage.
-TEST_P(RowPrograms, AreCutWhereAStageHasTooManyReductions) {
+// A stage has at most four reductions.
+TEST_P(RowPrograms, AreSplitIfAStageHasTooManyReductions) {
   const Program::Code code = [](TensorSpan in) {
     Tensors sums;
     for (int i = 0; i < 6; ++i) sums.push_back(sum(in[0] * number(i), kRows));
@@ -166,9 +166,9 @@ TEST_P(RowPrograms, AreCutWhereAStageHasTooManyReductions) {
   EXPECT_EQ(expect_same(code, {Dims{3, 5}}), 2u);
 }
 
-// `cpu` has rows along the last axes only; what is around such a reduction is one launch all the
-// same.
-TEST_P(RowPrograms, LeaveReductionsOutThatTheDeviceRefuses) {
+// `cpu` supports rows along the last axes only. The launches around such a reduction are still
+// fused.
+TEST_P(RowPrograms, ExcludeReductionsThatTheDeviceRefuses) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = exp(in[0]) * in[1];
     return Tensors{y - max(y, kRows), sum(y, {.axes = {0}})};
@@ -187,8 +187,8 @@ TEST_P(RowPrograms, LeaveLongRowsToKernels) {
   EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024 + 1}}), 2u);
 }
 
-// A row's value in another place is none.
-TEST_P(RowPrograms, LaunchWhatIsReadAcrossRows) {
+// A row's value that is read across rows cannot be fused.
+TEST_P(RowPrograms, DoNotFuseReadsAcrossRows) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = sum(in[0], {.axes = {1}});
     return Tensors{in[0] + y, in[0] * reshape(y, Dims{4, 1})};
@@ -196,7 +196,7 @@ TEST_P(RowPrograms, LaunchWhatIsReadAcrossRows) {
   EXPECT_EQ(expect_same(code, {Dims{4, 4}}), 2u);
 }
 
-TEST_P(RowPrograms, LeaveInputsThatALaterStageReads) {
+TEST_P(RowPrograms, DoNotOverwriteInputsThatALaterStageReads) {
   const auto program = record(
       [](TensorSpan in) {
         const Tensor y = -in[0];
@@ -210,7 +210,7 @@ TEST_P(RowPrograms, LeaveInputsThatALaterStageReads) {
   EXPECT_EQ(values_of(y[1]), (std::vector<double>{-3, -6, -21, -28}));
 }
 
-// Without what the build leaves out.
+// Only devices that are part of the build.
 std::vector<const char*> devices() {
   std::vector<const char*> names = {"ref"};
   if (testing::has_plugin("cpu")) names.push_back("cpu");

@@ -27,10 +27,10 @@ class Programs : public testing::CoreTest {
     return program->run(scope(), Tensors(inputs));
   }
 
-  Tensors first;  // What the call gave that was written down.
+  Tensors first;  // Outputs of the recorded call.
 };
 
-TEST_F(Programs, LaunchWhatTheyWereWrittenDownWith) {
+TEST_F(Programs, ReplayUsesNewInputs) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{exp(in[0]) * in[1] + 1.0, sum(in[0])};
@@ -57,7 +57,7 @@ TEST_F(Programs, ServeInputsOfTheSameTypesAndStrides) {
   EXPECT_FALSE(program->serves(Tensors{number(1)}));
 }
 
-TEST_F(Programs, TakeInlineScalarsAsTheyCome) {
+TEST_F(Programs, ReadInlineScalarsAnewInEachCall) {
   const Program::Code code = [](TensorSpan in) {
     return Tensors{in[0] * in[1], fill(in[1], Dims{2}, DType::kF64), in[1]};
   };
@@ -68,7 +68,7 @@ TEST_F(Programs, TakeInlineScalarsAsTheyCome) {
   EXPECT_EQ(values_of(y[2]), Doubles{20});
 }
 
-TEST_F(Programs, GiveMemoryOfTheirOwnOrTheInputs) {
+TEST_F(Programs, OutputsHaveNewMemoryOrAliasInputs) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = in[0] + in[0];
     return Tensors{y, reshape(y, Dims{2, 1}), reshape(in[0], Dims{1, 2}), in[0]};
@@ -84,8 +84,8 @@ TEST_F(Programs, GiveMemoryOfTheirOwnOrTheInputs) {
   EXPECT_EQ(values_of(y[2]), (Doubles{3, 4}));
 }
 
-// Two views of one tensor, later two tensors.
-TEST_F(Programs, TellInputsApartThatShareMemory) {
+// Two views of one tensor while recording, two tensors in a later call.
+TEST_F(Programs, DistinguishInputsThatShareMemory) {
   const Tensor x = f32({1, 2, 3, 4});
   const auto part = [&](int64_t i) {
     return make_view(*x, TensorType(DType::kF32, Dims{2}), Dims{1}, i);
@@ -97,7 +97,7 @@ TEST_F(Programs, TellInputsApartThatShareMemory) {
   EXPECT_EQ(values_of(run(program, {part(2), part(1)})[0]), (Doubles{1, 1}));
 }
 
-TEST_F(Programs, SharePlacesOfValuesThatAreNeverThereTogether) {
+TEST_F(Programs, ReuseMemoryOfDeadValues) {
   const auto program = record(
       [](TensorSpan in) {
         Tensor y = in[0];
@@ -110,7 +110,7 @@ TEST_F(Programs, SharePlacesOfValuesThatAreNeverThereTogether) {
   EXPECT_EQ(values_of(run(program, {f32({3})})[0]), Doubles{3});
 }
 
-TEST_F(Programs, MakeOneLaunchOfThoseOverTheSameElements) {
+TEST_F(Programs, FuseElementwiseLaunchesOfOneShape) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = tanh(in[0] * in[1] + in[2]);
     return Tensors{where(less(y, number(0)), -y, cast(y, DType::kF32)), cast(y, DType::kF16)};
@@ -125,18 +125,18 @@ TEST_F(Programs, MakeOneLaunchOfThoseOverTheSameElements) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
 }
 
-TEST_F(Programs, LaunchWhatOthersReadBeforeThem) {
+TEST_F(Programs, LaunchFusedGroupsBeforeTheirReaders) {
   const Program::Code code = [](TensorSpan in) {
     const auto sums = [](const Tensor& x) { return cumsum(x, {.axis = 0}); };
     const Tensor a = in[0] + number(1), b = a * number(2) + sums(a);
     return Tensors{b * sums(b) + a};
   };
   const auto program = record(code, {f32({1, 2})});
-  EXPECT_EQ(program->n_launches(), 5u);  // a, its sums, b, its sums, the result.
+  EXPECT_EQ(program->n_launches(), 5u);  // a, its cumsum, b, its cumsum, the result.
   EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), values_of(code(Tensors{f32({3, 4})})[0]));
 }
 
-TEST_F(Programs, TellInlineScalarsApartInALoop) {
+TEST_F(Programs, FusedLoopDistinguishesInlineScalars) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = in[0] * number(2) + number(3);
     return Tensors{y * in[1] - number(2), in[1] + y};
@@ -150,8 +150,8 @@ TEST_F(Programs, TellInlineScalarsApartInALoop) {
   }
 }
 
-// A transpose, a part and a repetition of what a group gives are no value of it.
-TEST_F(Programs, LaunchWhatIsReadInAnotherForm) {
+// A transpose, a slice and a broadcast of a group's value cannot be read inside the loop.
+TEST_F(Programs, DoNotFuseReadersOfViews) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = in[0] * in[0];
     return Tensors{y + transpose(y), y * slice(y, {.starts = {0}, .ends = {1}, .axes = {0}})};
@@ -162,7 +162,7 @@ TEST_F(Programs, LaunchWhatIsReadInAnotherForm) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
 }
 
-TEST_F(Programs, JoinSmallLaunchesThatShareNothing) {
+TEST_F(Programs, FuseSmallLaunchesWithoutSharedOperands) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{exp(in[0]), sin(in[1])};
@@ -174,7 +174,7 @@ TEST_F(Programs, JoinSmallLaunchesThatShareNothing) {
   EXPECT_EQ(values_of(y[1]), (Doubles{0, 0}));
 }
 
-TEST_F(Programs, WriteWhereAnInputLiesThatNobodyNeeds) {
+TEST_F(Programs, ReuseMemoryOfDeadInputs) {
   const auto program = record([](TensorSpan in) { return Tensors{-in[0]}; }, {f32({1, 2})});
   const uint8_t one_owner[] = {1};
   Tensors x{f32({3, 4})};
@@ -191,7 +191,7 @@ TEST_F(Programs, WriteWhereAnInputLiesThatNobodyNeeds) {
   EXPECT_EQ(values_of(y), (Doubles{-3, -4}));
 }
 
-TEST_F(Programs, LeaveInputsThatAreReadLaterOrGiven) {
+TEST_F(Programs, DoNotOverwriteInputsThatAreReadLaterOrReturned) {
   const auto read = record(
       [](TensorSpan in) {
         return Tensors{-in[0], sum(in[0])};
@@ -205,7 +205,7 @@ TEST_F(Programs, LeaveInputsThatAreReadLaterOrGiven) {
   EXPECT_EQ(values_of(given->run(scope(), x, one_owner)[1]), (Doubles{3, 4}));
 }
 
-TEST_F(Programs, LeaveInputsThatAFailureBehindWouldLose) {
+TEST_F(Programs, DoNotOverwriteInputsBeforeALaunchThatMayFail) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{-in[0], gather(in[1], in[2], 0)};
@@ -217,7 +217,7 @@ TEST_F(Programs, LeaveInputsThatAFailureBehindWouldLose) {
   EXPECT_EQ(values_of(x[0]), (Doubles{3, 4}));
 }
 
-// What is made on the way to an output lies where that will.
+// The intermediate value uses the memory of the output.
 TEST_F(Programs, MakeOutputsInPlace) {
   const auto program =
       record([](TensorSpan in) { return Tensors{-cumsum(in[0], {.axis = 0})}; }, {f32({1, 2})});
@@ -226,7 +226,7 @@ TEST_F(Programs, MakeOutputsInPlace) {
   EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), (Doubles{-3, -7}));
 }
 
-TEST_F(Programs, AllocateNothingAnewInSteadyState) {
+TEST_F(Programs, AllocateNoNewMemoryInSteadyState) {
   const auto program =
       record([](TensorSpan in) { return Tensors{exp(in[0] + 1.0) * in[0]}; }, {f32({1, 2, 3})});
   const Tensor x = f32({1, 2, 3});
@@ -238,7 +238,7 @@ TEST_F(Programs, AllocateNothingAnewInSteadyState) {
   EXPECT_EQ(device().allocator().statistics().plugin_allocations, allocations);
 }
 
-TEST_F(Programs, AreNoneWhereTheHostReadsAValue) {
+TEST_F(Programs, AreNotRecordedIfTheHostReadsAValue) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{read_bool(less(sum(in[0]), number(0))) ? -in[0] : in[0]};
@@ -248,7 +248,7 @@ TEST_F(Programs, AreNoneWhereTheHostReadsAValue) {
   EXPECT_EQ(program, nullptr);
 }
 
-TEST_F(Programs, AreNoneWhereAnotherDeviceTakesPart) {
+TEST_F(Programs, AreNotRecordedAcrossDevices) {
   const Program::Code code = [&](TensorSpan) {
     const Scope::OnDevice on(scope(), context().device("null"));
     return Tensors{fill(number(1), Dims{2}, DType::kF32)};
@@ -257,7 +257,7 @@ TEST_F(Programs, AreNoneWhereAnotherDeviceTakesPart) {
   EXPECT_EQ(first[0]->storage->device, &context().device("null"));
 }
 
-TEST_F(Programs, AreNoneWhereTheHostLooksAtMemory) {
+TEST_F(Programs, AreNotRecordedIfTheHostLooksAtMemory) {
   EXPECT_EQ(record(
                 [](TensorSpan in) {
                   host_looks();
@@ -267,8 +267,8 @@ TEST_F(Programs, AreNoneWhereTheHostLooksAtMemory) {
             nullptr);
 }
 
-// Shown as elements twice as large, memory has to begin where one of these does.
-TEST_F(Programs, ServeInputsThatBeginAtLikePlaces) {
+// An input read as elements of twice the size must be aligned to them.
+TEST_F(Programs, ServeInputsOfTheRecordedAlignment) {
   const Tensor x = testing::i32({1, 2, 3, 4, 5, 6});
   const auto part = [&](int64_t i) {
     return make_view(*x, TensorType(DType::kI32, Dims{2}), Dims{1}, i);
@@ -283,7 +283,7 @@ TEST_F(Programs, ServeInputsThatBeginAtLikePlaces) {
   }
 }
 
-TEST_F(Programs, SayWhichOpFoundAValueWrong) {
+TEST_F(Programs, ReportTheOpOfAValueError) {
   const auto program = record([](TensorSpan in) { return Tensors{gather(in[0], in[1], 0) + 1.0}; },
                               {f32({1, 2}), testing::i32({1})});
   EXPECT_ERROR(run(program, {f32({1, 2}), testing::i32({7})}), Code::kOutOfRange, "gather");

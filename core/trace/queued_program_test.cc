@@ -1,5 +1,5 @@
-// Programs on devices that work behind the host's back, or where it does not look: launched, and
-// recorded and replayed.
+// Launch plans on asynchronous devices, or devices whose memory the host cannot access: launched,
+// and recorded and replayed.
 
 #ifdef TENON_FAKE_PLUGIN
 
@@ -36,7 +36,7 @@ class OnFake {
   Context& context() { return *context_; }
   Scope& scope() { return *scope_; }
   Device& device() { return scope_->device(); }
-  // Ends the call of the program, so to say, and begins another.
+  // Ends the current call into the library and begins another.
   void enter_again() {
     enter_.reset();
     enter_ = std::make_unique<Scope::Enter>(*scope_);
@@ -66,7 +66,7 @@ class OnFake {
   std::unique_ptr<Scope::Enter> enter_;
 };
 
-// What is counted while it lives.
+// Counts calls of the plugin while it lives.
 class Counting {
  public:
   uint64_t launches() const { return counted().launches - launches_; }
@@ -93,7 +93,7 @@ class QueuedPrograms : public ::testing::TestWithParam<Options>, public OnFake {
 
 INSTANTIATE_TEST_SUITE_P(Each, QueuedPrograms, ::testing::Values(kQueue, kRecords, kSeen, kWall));
 
-TEST_P(QueuedPrograms, GiveWhatTheirCodeGives) {
+TEST_P(QueuedPrograms, ReplayEqualsTheirCode) {
   const Program::Code code = [](TensorSpan in) {
     const Tensor y = matmul(in[0] * in[2] + 1.0, transpose(in[0]));
     return Tensors{y,
@@ -116,7 +116,7 @@ TEST_P(QueuedPrograms, GiveWhatTheirCodeGives) {
   }
 }
 
-TEST_P(QueuedPrograms, AllocateNothingAnewInSteadyState) {
+TEST_P(QueuedPrograms, AllocateNoNewMemoryInSteadyState) {
   const auto program =
       record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]) + in[1], {.axis = 0})}; },
              {f32({1, 2, 3}), f32({1, 1, 1})});
@@ -130,7 +130,7 @@ TEST_P(QueuedPrograms, AllocateNothingAnewInSteadyState) {
   scope().wait();
 }
 
-TEST_P(QueuedPrograms, SayWhichOpFoundAValueWrong) {
+TEST_P(QueuedPrograms, ReportTheOpOfAValueError) {
   const auto program = record([](TensorSpan in) { return Tensors{gather(in[0], in[1], 0) + 1.0}; },
                               {f32({1, 2}), i32({1})});
   for (int round = 0; round < 3; ++round) {
@@ -140,7 +140,7 @@ TEST_P(QueuedPrograms, SayWhichOpFoundAValueWrong) {
   }
 }
 
-TEST_P(QueuedPrograms, WriteWhereAnInputLiesThatNobodyNeeds) {
+TEST_P(QueuedPrograms, ReuseMemoryOfDeadInputs) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{cumsum(in[0], {.axis = 0}), -in[0]};
@@ -161,7 +161,7 @@ TEST_P(QueuedPrograms, WriteWhereAnInputLiesThatNobodyNeeds) {
   EXPECT_EQ(values_of(x), (Doubles{-1, -1, -1}));
 }
 
-TEST_P(QueuedPrograms, RepeatAsLongAsTheySay) {
+TEST_P(QueuedPrograms, RepeatWhileTheConditionHolds) {
   const auto f = [](double value) { return testing::make(DType::kF32, Dims{}, {value}); };
   const auto program = record(
       [](TensorSpan in) {
@@ -217,7 +217,7 @@ Tensors two_chains(TensorSpan in) {
   return {cumsum(cumsum(in[0], {.axis = 0}), {.axis = 0}), cumsum(in[1], {.axis = 0})};
 }
 
-TEST(QueuedProgramsThatFail, PoisonWhatDependsOnALaunch) {
+TEST(QueuedProgramsThatFail, PoisonOnlyDependentsOfALaunch) {
   OnFake on(Options{{"records", "0"}, {"delay_us", "2000"}, {"fail_launch", "5"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -228,7 +228,7 @@ TEST(QueuedProgramsThatFail, PoisonWhatDependsOnALaunch) {
   EXPECT_EQ(values_of(on.run(program, {a, y[1]})[0]), (Doubles{1, 4}));
 }
 
-TEST(QueuedProgramsThatFail, AreStoppedByALaunchThatIsRefused) {
+TEST(QueuedProgramsThatFail, StopAtARefusedLaunch) {
   OnFake on(Options{{"records", "0"}, {"fail_enqueue", "5"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -236,7 +236,7 @@ TEST(QueuedProgramsThatFail, AreStoppedByALaunchThatIsRefused) {
   EXPECT_EQ(values_of(on.run(program, {a, b})[0]), (Doubles{1, 4}));
 }
 
-TEST(QueuedProgramsThatFail, PoisonAllOfAReplay) {
+TEST(QueuedProgramsThatFail, PoisonAllOutputsOfAReplay) {
   for (const char* silent : {"0", "1"}) {
     OnFake on(Options{{"delay_us", "2000"}, {"fail_launch", "8"}, {"silent", silent}});
     const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
@@ -253,7 +253,7 @@ TEST(QueuedProgramsThatFail, PoisonAllOfAReplay) {
   }
 }
 
-TEST(QueuedProgramsThatFail, AreStoppedByAReplayThatIsRefused) {
+TEST(QueuedProgramsThatFail, StopAtARefusedReplay) {
   OnFake on(Options{{"fail_enqueue", "8"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -262,8 +262,8 @@ TEST(QueuedProgramsThatFail, AreStoppedByAReplayThatIsRefused) {
   EXPECT_EQ(values_of(on.run(program, {a, b})[0]), (Doubles{1, 4}));
 }
 
-// Whichever call of the plugin fails, a call of ours does, or gives what is right.
-TEST(QueuedProgramsThatFail, FailOrGiveWhatIsRight) {
+// Whichever plugin call fails, the call either fails too or returns correct results.
+TEST(QueuedProgramsThatFail, FailOrReturnCorrectResults) {
   for (const char* asynchronous : {"0", "1"}) {
     int n_failed = 0, n_right = 0;
     for (int n = 1; n <= 90; ++n) {
@@ -304,8 +304,8 @@ TEST(Recordings, AreOneSubmissionInSteadyState) {
   EXPECT_EQ(counting.replays(), 5u);
 }
 
-// Replays are still under way when the next one is told of other memory and numbers.
-TEST(Recordings, AreOfMemoryAndNumbersThatEachReplaySays) {
+// Replays are still running when the next one gets other memory and numbers.
+TEST(Recordings, UseMemoryAndNumbersOfEachReplay) {
   OnFake on(Options{{"delay_us", "2000"}});
   const auto program = on.record(
       [](TensorSpan in) {
@@ -339,7 +339,7 @@ TEST(Recordings, AreOneForEachSetOfSizes) {
   EXPECT_EQ(counting.replays(), 8u);
 }
 
-TEST(Recordings, AreNotOfMemoryThatBeginsElsewhere) {
+TEST(Recordings, AreNotReplayedForOtherAlignment) {
   OnFake on(Options{});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor all = f32({1, 2, 3, 4}), b = f32({3, 4});
@@ -354,8 +354,8 @@ TEST(Recordings, AreNotOfMemoryThatBeginsElsewhere) {
   EXPECT_EQ(counting.replays(), 1u);
 }
 
-// Which begins wherever the host has it, as the device's own does or not.
-TEST(Recordings, AreOfMemoryThatIsLentWhereItIsAligned) {
+// Imported memory may start anywhere; only aligned memory can be replayed.
+TEST(Recordings, AreReplayedForAlignedImportedMemory) {
   OnFake on(Options{{"visible", "1"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor b = f32({3, 4});
@@ -378,8 +378,8 @@ TEST(Recordings, AreOfMemoryThatIsLentWhereItIsAligned) {
   }
 }
 
-// Loops over rows and behind heads have no operand that is larger than what kernels see of one.
-TEST(FusedPrograms, LeaveLargeOperandsToOthers) {
+// Operands of row loops and of epilogues must be addressable by kernels as a whole.
+TEST(FusedPrograms, ExcludeOperandsTooLargeForKernels) {
   const auto n_launches = [](const Program::Code& code, uint64_t max_operand_bytes) {
     OnFake on(Options{{"max_operand_bytes", std::to_string(max_operand_bytes)}});
     const Tensor column = f32({4, 1}, {1, 2, 3, 4}), row = f32({1, 4}, {5, 6, 7, 8});
@@ -395,7 +395,7 @@ TEST(FusedPrograms, LeaveLargeOperandsToOthers) {
   EXPECT_EQ(n_launches(layer, 0), 1u);
   EXPECT_EQ(n_launches(layer, 128), 1u);
   EXPECT_EQ(n_launches(layer, 127), 2u);
-  // Rows that lie 32 bytes apart.
+  // Rows with a stride of 32 bytes.
   const Program::Code apart = [](TensorSpan in) {
     const Tensor wide = concat(Tensors{in[0] * in[1], in[0] - in[1]}, 1);
     return Tensors{matmul(in[0], in[1]) + slice(wide, {.starts = {0}, .ends = {4}, .axes = {1}})};
@@ -414,14 +414,14 @@ TEST(FusedPrograms, LeaveLargeOperandsToOthers) {
   EXPECT_EQ(n_launches(elements, 16), 1u);
 }
 
-TEST(Recordings, StayUntilTheirWorkIsDone) {
+TEST(Recordings, LiveUntilTheirWorkIsDone) {
   OnFake on(Options{{"delay_us", "5000"}});
   auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
   for (int i = 0; i < 2; ++i) on.run(program, {a, b});
   const Tensors y = on.run(program, {a, b});
   program.reset();
-  // One of a device that another test has just left may be among them.
+  // May include the recording of another test's device that is still being destroyed.
   const uint64_t held = counted().recordings;
   EXPECT_GE(held, 1u);
   EXPECT_EQ(values_of(y[1]), (Doubles{3, 7}));

@@ -9,14 +9,14 @@ using testing::normal_text;
 
 class GraphText : public testing::CoreTest {
  protected:
-  // Prints as it was read.
+  // The text must be printed exactly as it was parsed.
   void expect_same(const std::string& text) { EXPECT_EQ(normal_text(text), text); }
   void expect_error(std::string_view text, const char* message) {
     EXPECT_ERROR(parse_graph(scope(), text), Code::kInvalidArgument, message);
   }
 };
 
-TEST_F(GraphText, PrintsAsItIsRead) {
+TEST_F(GraphText, PrintsTheParsedText) {
   expect_same(R"((x: f32[4]) {
   a = exp(x)
   b = neg(a)
@@ -26,7 +26,7 @@ TEST_F(GraphText, PrintsAsItIsRead) {
 )");
 }
 
-TEST_F(GraphText, KnowsEachKindOfInput) {
+TEST_F(GraphText, SupportsEachKindOfInput) {
   expect_same(R"((g0: state, v0: state f32[3], x: bool[], c: capture i64[2,3], rate: f32) {
   return g0, v0, x
 }
@@ -38,7 +38,7 @@ TEST_F(GraphText, LeavesOutDefaults) {
             "(x: f32[2,3]) {\n  y = sum(x, keepdims=true)\n  return y\n}\n");
 }
 
-TEST_F(GraphText, KnowsEachKindOfAttribute) {
+TEST_F(GraphText, SupportsEachKindOfAttribute) {
   expect_same(R"((x: f32[2,3], i: i32[2,3]) {
   a = cast(x, to=f64)
   b = scatter_elements(x, i, x, axis=1, reduction=add)
@@ -52,7 +52,7 @@ TEST_F(GraphText, KnowsEachKindOfAttribute) {
 )");
 }
 
-TEST_F(GraphText, KnowsScalars) {
+TEST_F(GraphText, SupportsScalars) {
   expect_same(R"((x: f32[2], n: i32[2], b: bool[2]) {
   a = add(x, 1.0)
   c = mul(a, -2.5e-08)
@@ -64,7 +64,7 @@ TEST_F(GraphText, KnowsScalars) {
 )");
 }
 
-TEST_F(GraphText, KnowsSizesThatAreFormulas) {
+TEST_F(GraphText, SupportsSymbolicSizes) {
   expect_same(R"((x: f32[n,4], y: f32[m,4]) {
   a = concat(x, y)
   b = reshape(a, shape=[4*n + 4*m])
@@ -73,7 +73,7 @@ TEST_F(GraphText, KnowsSizesThatAreFormulas) {
 )");
 }
 
-TEST_F(GraphText, KnowsGuards) {
+TEST_F(GraphText, SupportsGuards) {
   expect_same(R"((x: f32[n], y: f32[m]) where m == n, 1 < n {
   a = add(x, y)
   return a
@@ -81,7 +81,7 @@ TEST_F(GraphText, KnowsGuards) {
 )");
 }
 
-TEST_F(GraphText, LetsACallStandForItsValue) {
+TEST_F(GraphText, AllowsNestedCalls) {
   EXPECT_GRAPH("(x: f32[4]) { return neg(exp(x)) }",
                "(x: f32[4]) { v0 = exp(x) v1 = neg(v0) return v1 }");
 }
@@ -91,7 +91,7 @@ TEST_F(GraphText, SkipsComments) {
                "(x: f32[4]) { return x }");
 }
 
-TEST_F(GraphText, SaysWhatIsWrongAndWhere) {
+TEST_F(GraphText, ReportsErrorsWithLineNumbers) {
   expect_error("(x: f32[4])\n{ y = frobnicate(x) return y }", "line 2: there is no op frobnicate");
   expect_error("(x: f32[4]) { return z }", "line 1: there is no value z");
   expect_error("(x: f32[4]) { a, b = exp(x) return a }", "2 names for 1 values");

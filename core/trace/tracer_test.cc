@@ -9,7 +9,7 @@ using testing::f32;
 
 class Tracing : public testing::CoreTest {
  protected:
-  // What `body` writes, given an input of each type.
+  // The graph that tracing `body` makes, with an input of each type.
   template <class Body>
   std::string trace(std::initializer_list<TensorType> types, const Body& body) {
     Tracer tracer(scope(), graph_);
@@ -33,7 +33,7 @@ class Tracing : public testing::CoreTest {
   std::string names_[3] = {"x", "y", "z"};
 };
 
-TEST_F(Tracing, WritesCallsAndComputesNothing) {
+TEST_F(Tracing, RecordsCallsAndComputesNothing) {
   const uint64_t before = live_bytes();
 
   EXPECT_GRAPH(
@@ -42,7 +42,7 @@ TEST_F(Tracing, WritesCallsAndComputesNothing) {
   EXPECT_EQ(live_bytes(), before);
 }
 
-TEST_F(Tracing, WritesWhatPromotionAdds) {
+TEST_F(Tracing, RecordsPromotions) {
   EXPECT_GRAPH(trace({f32_of({2}), TensorType(DType::kF64, {2})},
                      [](const Tensors& in) { return Tensors{in[0] + in[1]}; }),
                "(x: f32[2], y: f64[2]) { return add(cast(x, to=f64), y) }");
@@ -57,24 +57,24 @@ TEST_F(Tracing, CapturesTensorsOnce) {
   EXPECT_EQ(captures_[0], c);
 }
 
-TEST_F(Tracing, KeepsMistakes) {
+TEST_F(Tracing, ReportsErrorsOfOps) {
   EXPECT_ERROR(
       trace({f32_of({2}), f32_of({3})}, [](const Tensors& in) { return Tensors{in[0] + in[1]}; }),
       Code::kInvalidArgument, "shapes [2] and [3] do not broadcast");
 }
 
-TEST_F(Tracing, TakesSizesThatDataSay) {
+TEST_F(Tracing, SupportsDataDependentSizes) {
   EXPECT_GRAPH(trace({f32_of({4})}, [](const Tensors& in) { return nonzero(in[0], {}); }),
                "(x: f32[4]) { places, count = nonzero(x, size=4) n = extent(count, size=d0) "
                "return copy(slice(places, starts=[0], ends=[d0], axes=[1])), count }");
 }
 
-TEST_F(Tracing, TakesSizesInTheirPlace) {
+TEST_F(Tracing, UsesSizeAttributesInstead) {
   EXPECT_GRAPH(trace({f32_of({4})}, [](const Tensors& in) { return nonzero(in[0], {.size = 2}); }),
                "(x: f32[4]) { places, count = nonzero(x, size=2) return places, count }");
 }
 
-TEST_F(Tracing, ServesEverySizeThatBehavesAlike) {
+TEST_F(Tracing, GuardsOnlyComparedSizes) {
   const Size n = symbol("n"), m = symbol("m");
 
   EXPECT_GRAPH(trace({f32_of({n, 3}), f32_of({m, 3}), f32_of({1, 3})},
@@ -96,13 +96,13 @@ TEST_F(Tracing, DifferentiatesWhatItTraces) {
                })");
 }
 
-TEST_F(Tracing, IsUnseenByTapesFurtherOut) {
+TEST_F(Tracing, IsNotRecordedByOuterTapes) {
   const Tensor x = f32({1, 2});
   Ref<Tape> kept = tape({.persistent = true}), released = tape();
   kept->watch(x);
   const Tensor before = x * x;
   trace({f32_of({2})}, [&](const Tensors& in) {
-    released.reset();  // While it stands in the stack that the trace hides.
+    released.reset();  // While it is on the stack of interpreters that the trace hides.
     return Tensors{in[0] * x};
   });
   const Tensor y = before * x;
@@ -110,7 +110,7 @@ TEST_F(Tracing, IsUnseenByTapesFurtherOut) {
   EXPECT_EQ(testing::values_of(kept->gradient(y, x)), (std::vector<double>{3, 12}));
 }
 
-TEST_F(Tracing, RefusesTensorsOfAnotherTrace) {
+TEST_F(Tracing, RejectsTensorsOfAnotherTrace) {
   Tensor escaped;
   trace({f32_of({2})}, [&](const Tensors& in) {
     escaped = in[0];

@@ -1,4 +1,4 @@
-// Each pass, text to text.
+// Tests of each pass, from text to text.
 
 #include "core/trace/passes/pass.h"
 
@@ -13,7 +13,7 @@ using testing::values_of;
 
 class Passes : public testing::CoreTest {
  protected:
-  // What the passes make of a graph, one after the other.
+  // Applies the passes one after the other.
   std::string run(std::initializer_list<std::string_view> names, std::string_view text) {
     std::shared_ptr<Graph> graph = parse_graph(scope(), text);
     const SizeTable::Use use(graph->sizes());
@@ -31,10 +31,10 @@ class Passes : public testing::CoreTest {
     expect({name}, text, text);
   }
 
-  Tensors constants;  // What the last graph was given besides.
+  Tensors constants;  // Constants of the last result.
 };
 
-// What is broken in a graph, by hand, and what is said of it.
+// Breaks a graph in each possible way and expects the error message.
 TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
   using Break = std::function<void(Graph & graph, Node & sum)>;
   const auto expect_error = [&](const char* message, const Break& break_it) {
@@ -73,7 +73,7 @@ constexpr const char* kBranch =
     "(p: bool[], x: f32[2]) { y = branch(p, x) do (a: f32[2]) { return neg(a) } "
     "do (a: f32[2]) { b = exp(a) return b } return y }";
 
-TEST_F(Passes, VerifyLooksIntoLoopsAndBranches) {
+TEST_F(Passes, VerifyChecksLoopsAndBranches) {
   const std::unique_ptr<Graph> graph = parse_graph(scope(), kBranch);
   const SizeTable::Use use(graph->sizes());
   const auto& attrs = region_attrs(graph->nodes().back().attrs.view());
@@ -82,8 +82,8 @@ TEST_F(Passes, VerifyLooksIntoLoopsAndBranches) {
   EXPECT_ERROR(verify(scope(), *graph, constants), Code::kInternal, "G5 at b, which calls exp");
 }
 
-// A region does not change, and code nested n deep would be looked at n times.
-TEST_F(Passes, VerifyLooksIntoARegionOnce) {
+// A region is immutable. Without the flag, a region nested n deep would be verified n times.
+TEST_F(Passes, VerifyChecksARegionOnce) {
   const std::unique_ptr<Graph> graph = parse_graph(scope(), kBranch);
   const SizeTable::Use use(graph->sizes());
   const WorkSteps first;
@@ -97,19 +97,19 @@ TEST_F(Passes, VerifyLooksIntoARegionOnce) {
   EXPECT_LT(again.count(), n_first);
 }
 
-TEST_F(Passes, DropLeavesWhatOutputsNeed) {
+TEST_F(Passes, DropRemovesOnlyDeadCalls) {
   expect({"drop"}, "(x: f32[2], i: i64[1]) { a = exp(x) b = gather(a, i) c = neg(a) return c }",
          "(x: f32[2], i: i64[1]) { a = exp(x) c = neg(a) return c }");
   expect_unchanged("drop", "(x: f32[2]) { a, b = split(x, num_outputs=2) return b }");
 }
 
-TEST_F(Passes, ShareMakesEqualCallsOne) {
+TEST_F(Passes, ShareMergesEqualCalls) {
   expect({"share"},
          "(x: f32[2]) { a = exp(x) b = exp(x) c = add(a, b) d = add(b, a) e = mul(c, d) return e }",
          "(x: f32[2]) { a = exp(x) c = add(a, a) e = mul(c, c) return e }");
 }
 
-TEST_F(Passes, ShareTellsAttributesAndScalarsApart) {
+TEST_F(Passes, ShareDistinguishesAttributesAndScalars) {
   expect_unchanged("share",
                    "(x: f32[2,2]) { a = sum(x, axes=[0]) b = sum(x, axes=[1]) c = mul(a, b) "
                    "return c }");
@@ -117,13 +117,13 @@ TEST_F(Passes, ShareTellsAttributesAndScalarsApart) {
                    "(x: f32[2]) { a = div(x, 0.0) b = div(x, -0.0) c = div(x, 0) return a, b, c }");
 }
 
-TEST_F(Passes, ShareSeesStatesAsValues) {
+TEST_F(Passes, ShareKeepsCallsWithDifferentStates) {
   expect_unchanged("share",
                    "(g: state u32[6]) { a, h = random_uniform(g, shape=[2]) "
                    "b, i = random_uniform(h, shape=[2]) return i, a, b }");
 }
 
-TEST_F(Passes, SimplifyKnowsIdentities) {
+TEST_F(Passes, SimplifyAppliesIdentities) {
   for (const char* call :
        {"mul(x, 1.0)", "mul(1, x)", "div(x, 1.0)", "sub(x, 0.0)", "sub(x, 0)", "add(x, -0.0)",
         "identity(x)", "cast(x, to=f32)", "reshape(x, shape=[2,3])", "neg(neg(x))",
@@ -134,29 +134,29 @@ TEST_F(Passes, SimplifyKnowsIdentities) {
   }
 }
 
-TEST_F(Passes, SimplifyLeavesWhatIsNotExact) {
+TEST_F(Passes, SimplifyKeepsInexactIdentities) {
   for (const char* call : {"add(x, 0.0)", "add(x, 0)", "mul(x, -1.0)", "sub(0.0, x)", "div(1, x)",
                            "sub(x, -0.0)", "transpose(x)", "cast(x, to=f64)", "mul(x, x)"}) {
     SCOPED_TRACE(call);
     expect_unchanged("simplify", std::string("(x: f32[2,3]) { y = ") + call + " return y }");
   }
-  // The result is larger than the operand, or of another dtype.
+  // The result has another shape than the operand.
   expect_unchanged("simplify",
                    "(x: f32[1], y: f32[3]) { a = broadcast_to(x, shape=[3]) return a }");
 }
 
-TEST_F(Passes, SimplifyAddsWholeZeros) {
+TEST_F(Passes, SimplifyRemovesIntegerZeros) {
   expect({"simplify"}, "(n: i64[2]) { a = add(n, 0) b = sub(a, 0) return b }",
          "(n: i64[2]) { return n }");
 }
 
-TEST_F(Passes, SimplifyMakesOneReshapeOfTwo) {
+TEST_F(Passes, SimplifyMergesReshapes) {
   expect({"simplify", "drop"},
          "(x: f32[4,3]) { a = reshape(x, shape=[12]) b = reshape(a, shape=[6,-1]) return b }",
          "(x: f32[4,3]) { b = reshape(x, shape=[6,-1]) return b }");
 }
 
-TEST_F(Passes, FoldComputesWhatDependsOnNothing) {
+TEST_F(Passes, FoldComputesConstantCalls) {
   expect({"fold", "drop"},
          "(x: f32[3]) { a = fill(2.0, shape=[3]) b = exp(a) c = mul(x, b) return c }",
          "(x: f32[3], e: capture f32[3]) { c = mul(x, e) return c }");
@@ -164,14 +164,14 @@ TEST_F(Passes, FoldComputesWhatDependsOnNothing) {
   EXPECT_NEAR(values_of(constants[0])[2], 7.389056, 1e-5);
 }
 
-TEST_F(Passes, FoldLeavesWhatIsLargeOrFails) {
+TEST_F(Passes, FoldKeepsLargeOrSymbolicCalls) {
   expect_unchanged("fold", "() { a = fill(2.0, shape=[1000000]) return a }");
   expect_unchanged("fold", "(n: f32[n]) { a = fill(2.0, shape=[n]) b = add(a, n) return b }");
 }
 
-// ---- how work grows
+// ---- complexity
 
-// The steps of a pass for a graph of n calls in a row, some of them equal, constant or dead.
+// Steps of a pass for a chain of n calls, some of them equal, constant or dead.
 uint64_t steps_of(Scope& scope, std::string_view pass, size_t n) {
   std::string text = "(x: f32[2]) { v_0 = exp(x)";
   for (size_t i = 1; i <= n; ++i) {
@@ -200,8 +200,8 @@ TEST_F(Passes, TakeStepsInProportionToTheNodes) {
   }
 }
 
-// Each result is small, but there is no end of them.
-TEST_F(Passes, FoldKeepsNoMoreThanItsBound) {
+// Each result is small, but their number is not bounded.
+TEST_F(Passes, FoldStoresAtMostItsBound) {
   const auto n_folded = [&](size_t n) {
     std::string text = "(x: f32[4096]) { v_0 = exp(x)";
     for (size_t i = 1; i <= n; ++i) {
@@ -217,8 +217,8 @@ TEST_F(Passes, FoldKeepsNoMoreThanItsBound) {
   EXPECT_EQ(n_folded(5000), 4096u);  // 64 MiB.
 }
 
-// What a composite needs on the way may be far larger than its result.
-TEST_F(Passes, FoldLeavesCompositesThatMayGrow) {
+// Intermediate values of a composite may be far larger than its result.
+TEST_F(Passes, FoldKeepsCompositesWithLargeIntermediates) {
   expect({"fold", "drop"},
          "() { c = fill(1.0, shape=[1,1,1]) y = lp_pool(c, kernel_shape=[2000001], "
          "pads=[1000000,1000000]) return y }",
