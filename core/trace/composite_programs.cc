@@ -56,7 +56,7 @@ class NoLine {
   std::string line_;
 };
 
-// The tensors that are present, and which of all they are.
+// The tensors that are not null, and a mask of their positions.
 struct Present {
   explicit Present(TensorSpan all) {
     for (const Tensor& x : all) {

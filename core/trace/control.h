@@ -48,8 +48,8 @@ Tensor shape_tensor(const Dims& shape);
 Tensor sizes_tensor(const Sizes& sizes);
 
 // Converts an i64 of rank 0 to a size. While tracing, a tensor computed from sizes and numbers
-// becomes a formula of them. Fails if the size is data-dependent. `name` is used in messages: "the
-// length".
+// becomes a formula of them, and any other tensor a data-dependent size. `name` is used in
+// messages: "the length".
 Size size_in(Scope& scope, const Tensor& x, const char* name);
 // The same for an i64 of rank 1. In a traced function, values that are not formulas of sizes are
 // read when it runs.
@@ -58,7 +58,7 @@ Sizes sizes_in(Scope& scope, const Tensor& x, const char* name);
 // ---- building blocks
 
 // Loops while `go` is true. The body takes the carried values and returns the next `go` and the
-// next carried values. If `gathers` is set, it also returns values to append to lists, at the index
+// next carried values. If `gathers` is set, it also returns values to store in lists, at the index
 // given by the first carried value, an i64 of rank 0. The result is the final carried values, then
 // these lists.
 struct Loop {

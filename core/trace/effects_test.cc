@@ -244,7 +244,7 @@ TEST_F(Effects, OccurOnceUnderTapes) {
                 }),
                 want);
     }
-    // Second order, and a persistent tape that is asked twice.
+    // Second order, and a persistent tape that computes two gradients.
     const auto outer = tape(), inner = tape();
     outer->watch(x);
     inner->watch(x);

@@ -1,9 +1,8 @@
 // host_call: calls host code, with gradients.
 //
 // If a tape watches the call, the call is repeated with `levels` incremented. The code then runs in
-// a scope of its own, under that many tapes, and leaves a record with them. The backward pass asks
-// the tape of its level for gradients. Outer tapes record this, which provides higher-order
-// gradients.
+// a scope of its own, under that many tapes, and leaves a record with them. The backward pass
+// uses the tape of its level. Outer tapes record it, which provides higher-order gradients.
 
 #include "core/autograd/tape.h"
 #include "core/base/error.h"

@@ -140,7 +140,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
                                                                   : number);
     }
   }
-  // The last output comes first, so that it may reuse the memory of a dead input.
+  // The last comes first, so that it may lie where an input ends.
   for (size_t n = group.members.size(); n-- > 0;) {
     const uint32_t i = group.members[n], buffer = shown(output_of(i)).buffer;
     const bool is_inside = program_.buffers_[buffer].place == Buffer::Place::kBlock &&
