@@ -1,4 +1,4 @@
-// For tests of branches and loops.
+// Helpers for tests of branches and loops.
 
 #pragma once
 
@@ -24,7 +24,7 @@ class ControlTest : public CoreTest {
   Ref<Function> function(const Code1& code) {
     return function([code](Scope&, TensorSpan in, const Statics&) { return Tensors{code(in[0])}; });
   }
-  // One whose argument has sizes that it does not know.
+  // A function whose argument has sizes that tracing does not know.
   Ref<Function> function(const InputSpec& argument, Function::Body body) {
     FunctionOptions options;
     options.has_signature = true;
@@ -38,7 +38,7 @@ class ControlTest : public CoreTest {
     return Ref<Variable>::adopt(new Variable(scope(), value, "w", true));
   }
 
-  // Derivatives of a function of one number, in binary64.
+  // Derivatives of a function of one number, in float64.
   static double slope(const std::function<double(double)>& f, double x) {
     const double h = 1e-4;
     return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
@@ -54,9 +54,9 @@ class ControlTest : public CoreTest {
     for (; !tapes.empty(); tapes.pop_back()) y = tapes.back()->gradient(y, x);
     return values_of(y)[0];
   }
-  // Eager and traced agree in every bit; their derivatives, which add what comes back in orders of
-  // their own, to what that can make; and both with differences of the order below, to what those
-  // can show.
+  // Checks a function at several points. Eager and traced values must agree in every bit. Their
+  // derivatives may add terms in different orders, so they agree within rounding errors. Both must
+  // agree with finite differences of the next lower order, within the accuracy of those.
   void check(const Code1& code, std::initializer_list<double> points, int orders = 3) {
     const auto f = function(code);
     const Code1 call = [&](const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; };
@@ -75,7 +75,7 @@ class ControlTest : public CoreTest {
     EXPECT_EQ(f->traces().size(), 1u);
   }
 
-  // What becomes of x in n trips.
+  // The value of x after n iterations.
   Tensor times(const Tensor& n, const Tensor& x,
                const std::function<Tensor(const Tensor& i, const Tensor& x)>& trip) {
     return while_loop(

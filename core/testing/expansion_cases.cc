@@ -1,4 +1,4 @@
-// What the expansions compute, each under every policy: compiled once for all their tests.
+// The expansions under every policy, compiled once for all their tests.
 
 #include "core/ops/expansions/expansion_cases.h"
 
@@ -19,7 +19,7 @@ Expansion<T> binary(const char* name, double bound, std::vector<Range> ranges, F
   return {name, bound, 0, std::move(ranges), true, formula, formula, formula, oracle};
 }
 
-// One that is tested at positive numbers alone.
+// An expansion that is tested only at positive numbers.
 template <class T, class Formula, class Oracle>
 Expansion<T> of_magnitude(const char* name, double bound, std::vector<Range> ranges,
                           Formula formula, Oracle oracle) {
@@ -30,7 +30,7 @@ Expansion<T> of_magnitude(const char* name, double bound, std::vector<Range> ran
 
 }  // namespace
 
-// The bounds are those of the strict profile; float64 has 4 where float32 has less.
+// The bounds are those of the strict profile. Where float32 has 2 or 3 ulp, float64 has 4.
 template <class T>
 std::vector<Expansion<T>> all_expansions() {
   const bool narrow = sizeof(T) == 4;

@@ -1,4 +1,4 @@
-// A folder for the files of a test, gone behind it.
+// A temporary folder for the files of a test. The destructor removes it.
 
 #pragma once
 
@@ -25,7 +25,7 @@ class Folder {
 
   const std::filesystem::path& path() const { return path_; }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
-  // Writes a file, in place of one that is there, and the folders that it lies in.
+  // Writes a file, replacing an existing one, and creates the folders that it lies in.
   std::string write(const std::string& name, const std::string& bytes) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::filesystem::remove(path_ / name);

@@ -1,4 +1,4 @@
-// For tests of functions.
+// Helpers for tests of functions.
 
 #pragma once
 
@@ -13,11 +13,11 @@ namespace tenon::testing {
 
 class FunctionTest : public CoreTest {
  protected:
-  // With these plugins too.
+  // Also loads these plugins.
   explicit FunctionTest(std::vector<std::string> plugins = {})
       : CoreTest(options(log_, std::move(plugins))) {}
 
-  // A function of tensors alone. `bodies_run` counts how often it was traced.
+  // A function that takes only tensors. `bodies_run` counts how often it was traced.
   template <class Body>
   Ref<Function> function(Body body, FunctionOptions options = {}) {
     return Ref<Function>::adopt(new Function(

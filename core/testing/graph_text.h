@@ -1,4 +1,4 @@
-// Comparing graphs by their text: both sides are read and printed.
+// Compares graphs by their text: parses and prints both sides.
 
 #pragma once
 
@@ -11,7 +11,7 @@ inline std::string normal_text(std::string_view text) {
   return to_text(*parse_graph(current_scope(), text));
 }
 
-// The same whatever its values are called.
+// The text of a graph, independent of the names of its values.
 inline std::string nameless_text(std::string_view text) {
   const std::unique_ptr<Graph> graph = parse_graph(current_scope(), text);
   size_t n = 0;

@@ -10,14 +10,14 @@ namespace tenon::testing {
 
 class OnnxRun : public CoreTest {
  protected:
-  // The first output of a model; none of one that gives none.
+  // The first output of a model; an empty tensor if it has none.
   Tensor run(const std::string& bytes, std::initializer_list<Tensor> inputs) {
     const onnx::Model model = onnx::parse_model(bytes);
     const Tensors outputs = onnx::run_onnx(model, {inputs.begin(), inputs.size()});
     return outputs.empty() ? Tensor() : outputs[0];
   }
 
-  // The first output y of a model of one node.
+  // The output y of a model of one node.
   Tensor run_node(const WireWriter& node, std::initializer_list<Tensor> inputs,
                   uint64_t version = 17, std::vector<WireWriter> initializers = {}) {
     std::vector<WireWriter> values;

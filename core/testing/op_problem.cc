@@ -9,7 +9,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// FNV-1a: seeds must not depend on the library's hash.
+// FNV-1a: seeds must not depend on the standard library's hash.
 uint64_t seed_of(const std::string& text) {
   uint64_t hash = 14695981039346656037ull;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
@@ -33,7 +33,7 @@ double dot(const Values& a, const Values& b) {
   return sum;
 }
 
-// Central differences of f at 0, with the error of second order taken out.
+// Central differences of f at 0, with the second-order error extrapolated away.
 template <class F>
 double slope(const F& f) {
   const auto difference = [&](double h) { return (f(h) - f(-h)) / (2 * h); };
@@ -68,7 +68,7 @@ OpProblem OpProblem::with_floats(DType dtype) const {
   OpProblem result = *this;
   for (Input& input : result.inputs_) {
     if (!is_floating(input.type.dtype)) continue;
-    // What the device is given is the value rounded to the input's dtype, once.
+    // The device receives the value rounded once, to the input's dtype.
     if (!input.scalar && input.fill != CaseTensor::Fill::kAbsent) {
       input.values = values_of(make_input(input));
     }
@@ -128,7 +128,7 @@ Tensors OpProblem::inputs_with_gaps() const {
     }
     Input apart = input;
     apart.type.shape[rank - 1] = 2 * input.type.shape[rank - 1] + 1;
-    apart.values.assign(static_cast<size_t>(count(apart.type.shape)), 1);  // Legal, but wrong.
+    apart.values.assign(static_cast<size_t>(count(apart.type.shape)), 1);  // Wrong if it is read.
     const auto row = static_cast<size_t>(input.type.shape[rank - 1]);
     for (size_t i = 0; i < input.values.size(); ++i) {
       apart.values[i / row * (2 * row + 1) + 2 * (i % row) + 1] = input.values[i];
@@ -212,7 +212,7 @@ std::string OpProblem::check_second_order() const {
   for (const Input& input : inputs_) {
     weights.push_back(draw(input.values.size(), -1, 1, false, name_ + ".weight"));
   }
-  // The weighted gradients of all inputs, as a function of the inputs and the cotangents.
+  // The weighted sum of the gradients of all inputs, as a function of inputs and cotangents.
   const auto weighted = [&](const Tensors& xs, const Tensors& seeds) -> Tensor {
     auto tape = Ref<Tape>::adopt(new Tape(Ref<Scope>::share(&current_scope()), {}));
     std::vector<Source> sources;

@@ -1,5 +1,5 @@
-// A case of an op as something to run: its tensors on a device, as written, widened to float64 or
-// laid out with gaps, and its derivatives beside finite differences.
+// A case of an op in a form that tests can run: its tensors on a device, as written, widened to
+// float64 or with gaps, and its derivatives compared with finite differences.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tenon::testing {
 
-// What tests over all ops are given.
+// The parameter of tests over all ops.
 struct OpParam {
   const OpDef* op;
 };
@@ -20,7 +20,7 @@ std::vector<OpParam> ops_with_cases();
 
 class OpProblem {
  public:
-  // Draws what the case does not write down, the same on every run.
+  // Draws the values that the case leaves open, the same in every run.
   OpProblem(const OpDef& op, const AnyCase& c);
 
   // The same problem with every floating input in another dtype.
@@ -33,17 +33,18 @@ class OpProblem {
   size_t n_elements() const;
   bool is_finite() const;
 
-  // In the scope under way. Absent inputs are empty.
+  // Created in the current scope. Absent inputs are empty.
   Tensors inputs() const;
   // Views with a gap after each element of the last axis, and one before the first.
   Tensors inputs_with_gaps() const;
   Tensors call(const Tensors& inputs) const;
   Tensors call() const { return call(inputs()); }
 
-  // What the op's derivatives say of a random direction, and what differences of its values say;
-  // the empty string if they agree. In float64: call it on a widened problem.
+  // Compares the op's derivatives in a random direction with finite differences of its values.
+  // Returns an empty string if they agree, else the mismatch. Requires float64: call it on a
+  // widened problem.
   std::string check_gradient() const;
-  // The same of the derivative's own derivative.
+  // The same for the derivatives of the derivative.
   std::string check_second_order() const;
 
  private:
@@ -56,10 +57,10 @@ class OpProblem {
   };
 
   Tensor make_input(const Input& input) const;
-  // Moves input i by `step` times `direction`.
+  // The problem with input i moved by `step` times `direction`.
   OpProblem moved(size_t i, const Values& direction, double step) const;
   bool is_differentiable_input(size_t i) const;
-  // Random numbers for each output in float64; empty ones for the rest.
+  // Random numbers for each output in float64; empty for the other outputs.
   std::vector<Values> random_cotangents() const;
 
   const OpDef* op_;

@@ -1,4 +1,4 @@
-// Programs that are written down on a device, and run again with other inputs.
+// Helpers for tests of launch plans, which are recorded on a device and rerun with other inputs.
 
 #pragma once
 
@@ -20,7 +20,7 @@ inline std::vector<std::byte> bytes_of(const Tensor& x) {
 // The device is the parameter.
 class ProgramTest : public CoreTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  // Numbers that differ, drawn anew for each seed.
+  // Distinct values, which differ for each seed.
   static Tensor numbers(const Dims& shape, double seed, DType dtype = DType::kF32) {
     std::vector<double> values(static_cast<size_t>(static_cast<int64_t>(count(shape))));
     for (size_t i = 0; i < values.size(); ++i) {
@@ -33,8 +33,8 @@ class ProgramTest : public CoreTest, public ::testing::WithParamInterface<const 
     return Program::record(scope(), device(), inputs, code).program;
   }
 
-  // Of a program that was written down with the first inputs, runs with the others give what the
-  // code does, to the bit. How many launches it has.
+  // Records a launch plan with the first inputs and runs it with all of them. The results must
+  // match those of the code in every bit. Returns the number of launches.
   size_t expect_same(const Program::Code& code, const std::vector<Tensors>& inputs) {
     const auto program = record(code, inputs[0]);
     for (const Tensors& in : inputs) {

@@ -24,7 +24,7 @@ const char* device_name() {
   return name ? name : "ref";
 }
 
-// Calls `visit` with each element of a dense host buffer as a double.
+// Reads an element of a dense host buffer as a double.
 double read_element(DType dtype, const std::byte* at) {
   const auto as = [&]<class T>(T value) {
     std::memcpy(&value, at, sizeof value);

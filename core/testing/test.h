@@ -1,4 +1,4 @@
-// What the core's tests share: a scope on a device of the built plugins, tensors from literals,
+// Shared by the core's tests: a scope on a device of the built plugins, tensors from literals,
 // comparison, expected errors.
 
 #pragma once
@@ -15,8 +15,7 @@
 
 namespace tenon::testing {
 
-// Every test has a context of its own, entered on the device that TENON_TEST_DEVICE names, or
-// `ref`.
+// Every test has its own context and runs on the device that TENON_TEST_DEVICE names, or `ref`.
 class CoreTest : public ::testing::Test {
  protected:
   CoreTest() : CoreTest(ContextOptions()) {}
@@ -36,11 +35,11 @@ class CoreTest : public ::testing::Test {
   std::unique_ptr<Scope::Enter> enter_;
 };
 
-// Where the built plugins are, and whether one of them is there.
+// The folder of the built plugins, and whether one of them is there.
 std::string plugin_folder();
 bool has_plugin(const std::string& name);
 
-// Tensors of the scope under way, row-major.
+// Tensors in the current scope, row-major.
 Tensor make(DType dtype, const Dims& shape, const std::vector<double>& values);
 inline Tensor f32(std::initializer_list<double> v) {
   return make(DType::kF32, Dims{static_cast<int64_t>(v.size())}, v);
@@ -64,12 +63,12 @@ std::vector<double> values_of(const Tensor& x);
 ::testing::AssertionResult tensors_equal(const Tensor& got, const Tensor& want, double rtol,
                                          double atol);
 
-// Type and values; NaN equals NaN.
+// Compares type and values; NaN equals NaN.
 #define EXPECT_TENSOR(got, want) EXPECT_TRUE(::tenon::testing::tensors_equal(got, want, 0, 0))
 #define EXPECT_TENSOR_NEAR(got, want, rtol, atol) \
   EXPECT_TRUE(::tenon::testing::tensors_equal(got, want, rtol, atol))
 
-// The statement throws an Error with this code and, in its message, this text.
+// Expects the statement to throw an Error with this code and a message that contains this text.
 #define EXPECT_ERROR(statement, expected_code, text)                                    \
   try {                                                                                 \
     statement;                                                                          \
