@@ -7,7 +7,7 @@ Tensor typed(DType dtype, const ExpansionOperand& a) {
   return a.tensor()->type.weak ? fill(a.tensor(), {}, dtype) : a.tensor();
 }
 
-// A constant adopts the dtype of a tensor beside it.
+// A constant adopts the dtype of the other operand. Two constants take `dtype`.
 Tensor beside(DType dtype, const ExpansionOperand& a, const ExpansionOperand& other) {
   return other.tensor()->type.weak ? typed(dtype, a) : a.tensor();
 }

@@ -1,5 +1,6 @@
-// The value type of expansions over tensors: each instruction is one op. So a transcendental op
-// runs on a device that has no kernel for it, and a tracer writes it down as arithmetic.
+// The value type for evaluating expansions over tensors: each instruction is one op. It runs
+// transcendental ops on devices that have no kernels for them, and lets a tracer record them as
+// arithmetic.
 
 #pragma once
 
@@ -7,7 +8,7 @@
 
 namespace tenon::ops {
 
-// The dtypes of an expansion's numbers and of the integers beside them.
+// The dtypes of an expansion's values and of the integers of the same width.
 template <class T>
 struct ExpansionDTypes;
 
@@ -21,8 +22,8 @@ struct ExpansionDTypes<double> {
   static constexpr DType kValue = DType::kF64, kSigned = DType::kI64, kUnsigned = DType::kU64;
 };
 
-// A tensor, or a constant as a weak scalar. An expansion is hundreds of instructions, so what each
-// of them does is kept out of line.
+// A tensor, or a constant as a weak scalar. The members are not inline, because an expansion has
+// hundreds of instructions.
 class ExpansionOperand {
  public:
   explicit ExpansionOperand(Tensor t) : tensor_(std::move(t)) {}
@@ -36,7 +37,7 @@ class ExpansionOperand {
   Tensor tensor_;
 };
 
-// The ops over operands of `dtype`, which a constant takes on that meets no tensor.
+// Ops on operands of `dtype`. If no operand is a tensor, a constant becomes a tensor of that dtype.
 Tensor expansion_unary(OpId op, DType dtype, const ExpansionOperand& a);
 Tensor expansion_binary(OpId op, DType dtype, const ExpansionOperand& a, const ExpansionOperand& b);
 Tensor expansion_where(DType dtype, const ExpansionOperand& condition, const ExpansionOperand& a,
@@ -151,8 +152,8 @@ ExpansionInteger<T, true> as_int(const ExpansionInteger<T, false>& a) {
   return ExpansionInteger<T, true>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kSigned));
 }
 
-// The decomposition of an op into its expansion, which is given as a generic function. Half types
-// are computed in float32. The binary128 of oracles stays what it is, with float64's constants.
+// The decomposition of an op into its expansion, which is a generic function. Half types are
+// computed in float32. The binary128 of oracles is kept, with float64's constants.
 template <class Expansion, class... Operands>
 Tensors expand(const Expansion& expansion, const Tensor& x, const Operands&... others) {
   const DType dtype = x->type.dtype;
@@ -163,7 +164,7 @@ Tensors expand(const Expansion& expansion, const Tensor& x, const Operands&... o
   return {cast(expansion(widened(x), widened(others)...).tensor(), dtype)};
 }
 
-// The expansion of that name as a decomposition.
+// The decomposition by the expansion of that name.
 #define TENON_EXPAND_UNARY(name)                                             \
   [](const NoAttrs&, TensorSpan in) {                                        \
     return expand([](const auto& x) { return expansions::name(x); }, in[0]); \

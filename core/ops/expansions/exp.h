@@ -1,9 +1,9 @@
-// exp, exp2, expm1, and the exponential with a shifted exponent that others are made of.
+// exp, exp2, expm1, and the exponential with a shifted exponent that other expansions use.
 //
 // The argument is n ln 2 + r with |r| <= ln 2 / 2, and the result 2^n (1 + r + r^2 p(r)). The upper
-// part of ln 2 has so few bits that n times it is exact; what is left of it matters less than half
-// a unit of r's last place, a third of one of the result's. The sum in parentheses adds half a unit
-// and p a tenth: below 1 ulp in all.
+// part of ln 2 has so few bits that its product with n is exact. The remainder contributes less
+// than half a unit in r's last place, a third of a unit of the result's. The sum in parentheses
+// adds half a unit and p a tenth: below 1 ulp in all.
 
 #pragma once
 
@@ -27,7 +27,7 @@ Exponential<V> split_exponential(const V& x) {
   return {n, r + r * r * polynomial(r, kExp<typename V::Scalar>)};
 }
 
-// exp(x) 2^shift, without overflow on the way. The bounds lie well beyond those of the result.
+// exp(x) 2^shift without intermediate overflow. The bounds lie well beyond those of the result.
 template <class V>
 V shifted_exp(const V& x, int shift) {
   const Exponential<V> e = split_exponential(clamp(x, pick<V>(-106, -748), pick<V>(90, 712)));
@@ -39,7 +39,7 @@ V exp(const V& x) {
   return shifted_exp(x, 0);
 }
 
-// Powers of whole numbers are exact, since r is zero there.
+// Whole exponents give exact powers, because r is zero.
 template <class V>
 V exp2(const V& x) {
   const V bounded = clamp(x, pick<V>(-152, -1077), pick<V>(129, 1025));
@@ -50,7 +50,7 @@ V exp2(const V& x) {
 
 // 2^n (tail + (1 - 2^-n)): the difference in parentheses is exact until it rounds to 1. For n = 0
 // this is the tail itself, whose relative error is below 1 ulp because its leading term r is the
-// argument. For other n the sum is at least 0.29 and the tail's error counts as of so much.
+// argument. For other n the sum is at least 0.29, and the tail's error counts relative to that.
 template <class V>
 V expm1(const V& x) {
   const Exponential<V> e = split_exponential(clamp(x, pick<V>(-18, -38), pick<V>(90, 712)));

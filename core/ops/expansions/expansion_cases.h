@@ -1,4 +1,4 @@
-// What the tests of the expansions share: each function with its bound, the ranges where it is
+// Shared by the tests of the expansions: each function with its error bound, the ranges that are
 // sampled densely, and an oracle of more than twice the precision.
 
 #pragma once
@@ -25,8 +25,8 @@
 
 namespace tenon::expansions::testing {
 
-// The C library's functions for double, and in binary128 where it has them (glibc); elsewhere in
-// long double, which is enough to tell a wrong digit from a right one.
+// The C library's functions for double, and in binary128 where the library has them (glibc).
+// Elsewhere they are in long double, which is precise enough to detect a wrong digit.
 namespace wide {
 
 #if defined(__HAVE_FLOAT128) && __HAVE_FLOAT128
@@ -68,8 +68,8 @@ W gelu(W x) {
   return x / 2 * wide::erfc(-x / wide::sqrt(W(2)));
 }
 
-// Bernoulli's numbers B2, B4, ... From an argument of 32 on, the asymptotic series with these terms
-// is good to binary128.
+// Bernoulli numbers B2, B4, ... For arguments of 32 or more, the asymptotic series with these terms
+// is accurate to binary128.
 inline constexpr double kBernoulli[][2] = {
     {1, 6}, {-1, 30},     {1, 42},      {-1, 30},       {5, 66},       {-691, 2730},
     {7, 6}, {-3617, 510}, {43867, 798}, {-174611, 330}, {854513, 138}, {-236364091, 2730}};
@@ -117,8 +117,8 @@ W trigamma(W x) {
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 4, double, wide::Quad>;
 
-// Division and square root as bad as a device may have them: off by up to two ulp more than by
-// their rounding, in a sequence that is the same on every run.
+// Division and square root with the worst error that a device may have: up to two ulp in addition
+// to their rounding, in a sequence that is the same in every run.
 struct WorstPolicy : PlainPolicy {
   template <class T>
   static T divide(T a, T b) {
@@ -141,7 +141,7 @@ struct WorstPolicy : PlainPolicy {
   }
 };
 
-// Counts instructions; constants are none.
+// Counts instructions; constants do not count.
 struct CountingPolicy : PlainPolicy {
   static void count() { ++counted(); }
   static int& counted() {
@@ -154,7 +154,8 @@ struct Range {
   double low, high;
 };
 
-// One expansion, as a function of one or two numbers under each policy. The second of one is 0.
+// One expansion, as a function of one or two numbers under each policy. Unary ones get 0 as the
+// second.
 template <class T>
 struct Expansion {
   template <class V>
@@ -162,7 +163,7 @@ struct Expansion {
 
   std::string name;
   double bound;     // In ulp.
-  double absolute;  // Or so much, where a factor of the result is subnormal or a sum cancels.
+  double absolute;  // Absolute bound, where a factor of the result is subnormal or a sum cancels.
   std::vector<Range> ranges;
   bool is_binary;
   Function<ScalarValue<T>> plain;
@@ -171,13 +172,13 @@ struct Expansion {
   Function<Wide<T>> oracle;
 };
 
-// All of them. What they compute is compiled once, in expansion_cases.cc.
+// All expansions. They are instantiated once, in expansion_cases.cc.
 template <class T>
 std::vector<Expansion<T>> all_expansions();
 extern template std::vector<Expansion<float>> all_expansions();
 extern template std::vector<Expansion<double>> all_expansions();
 
-// |got - oracle| in ulp of the oracle, which is not rounded.
+// |got - oracle| in ulp of the oracle, which is not rounded to T.
 template <class T>
 double ulp_error(T got, Wide<T> oracle) {
   using Limits = std::numeric_limits<T>;
@@ -192,7 +193,7 @@ double ulp_error(T got, Wide<T> oracle) {
     return (got > 0) == (oracle > 0) ? 0 : kInfinite;
   if (magnitude > 2 * largest) return kInfinite;
 
-  // The exponent of the oracle, rounded down: rounding to T may have gone up to the next one.
+  // The exponent of the oracle itself: rounding to T may have reached the next one.
   const T rounded = magnitude > largest ? Limits::max() : static_cast<T>(magnitude);
   const Bits below = Wide<T>(rounded) > magnitude && rounded > 0 ? 1 : 0;
   const int exponent =

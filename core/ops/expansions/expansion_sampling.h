@@ -1,4 +1,4 @@
-// What the tests of the expansions draw, how much of it, and what they keep of the errors they see.
+// Sampling for the tests of the expansions: the inputs, their number, and the largest errors.
 
 #pragma once
 
@@ -25,8 +25,8 @@ int sample_count() {
   return (sizeof(T) == 4 ? 1000000 : 100000) / kSlowdown;
 }
 
-// Random bits, which have every exponent equally often and every special value, and numbers spread
-// evenly over the ranges of a function.
+// Draws random bits, which cover every exponent equally often and every special value, and numbers
+// that are uniformly distributed over the ranges of a function.
 template <class T>
 class Inputs {
  public:
@@ -45,7 +45,7 @@ class Inputs {
   std::mt19937_64 random_{20240229};
 };
 
-// Zeros, ones, the ends of the format, places where integers end, infinities and NaN, of both
+// Zeros, ones, the limits of the format, limits of exact integers, infinities and NaN, of both
 // signs.
 template <class T>
 std::vector<T> special_inputs() {
@@ -74,7 +74,7 @@ std::vector<T> special_inputs() {
   return inputs;
 }
 
-// The largest error seen, and where.
+// The largest error so far, and its inputs.
 struct Worst {
   double error = -1;
   double x = 0, y = 0, got = 0;
@@ -91,7 +91,7 @@ struct Worst {
   }
 };
 
-// The error of a result in ulp; 0 within the absolute part of the bound.
+// The error of a result in ulp; 0 if it is within the absolute bound.
 template <class T>
 double error_of(const Expansion<T>& expansion, T got, Wide<T> oracle) {
   const Wide<T> difference = got > oracle ? got - oracle : oracle - got;

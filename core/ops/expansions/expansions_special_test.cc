@@ -1,4 +1,4 @@
-// Where an expansion must give one value and no other: zeros, infinities, NaN, and the arguments
+// Inputs for which an expansion must return one exact value: zeros, infinities, NaN, and inputs
 // whose results are exact.
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ class SpecialValues : public ::testing::Test {};
 using Formats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(SpecialValues, Formats);
 
-// The C library follows C99's Annex F, in the oracle's wider type as well.
-TYPED_TEST(SpecialValues, AreThoseOfTheCLibrary) {
+// The C library follows C99's Annex F, also in the oracle's wider type.
+TYPED_TEST(SpecialValues, MatchTheCLibrary) {
   using T = TypeParam;
   const std::vector<T> inputs = special_inputs<T>();
   for (const Expansion<T>& e : all_expansions<T>()) {

@@ -1,6 +1,6 @@
-// Every expansion over a million inputs (float64: a hundred thousand, as binary128 is slow; the
-// variable TENON_EXPANSION_SAMPLES sets either), with the processor's division and square root and
-// with the worst that the contract allows.
+// Tests every expansion at a million inputs (float64: a hundred thousand, because binary128 is
+// slow; the environment variable TENON_EXPANSION_SAMPLES sets both). Runs with the processor's
+// division and square root, and with the worst that the contract allows.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ void check_samples(const Expansion<T>& expansion) {
   checker.expect_within_bound();
 }
 
-// Numbers on both sides of each place where a formula changes or a result leaves the range.
+// Numbers on both sides of each threshold where a formula changes or a result leaves the range.
 template <class T>
 void check_neighbours(const Expansion<T>& expansion) {
   using Limits = std::numeric_limits<T>;
@@ -93,8 +93,8 @@ bool is_periodic(const std::string& name) {
   return name == "sin" || name == "cos" || name == "tan";
 }
 
-// Arguments as close to multiples of pi/2 as there are: those nearest to random multiples, and the
-// nearest of all in each format.
+// The arguments closest to multiples of pi/2: those nearest to random multiples, and the nearest of
+// all in each format.
 template <class T>
 void check_near_multiples(const Expansion<T>& expansion) {
   const wide::Quad half_pi = wide::atan(wide::Quad(1)) * 2;

@@ -1,12 +1,12 @@
 // lgamma, digamma and trigamma.
 //
 // Each has a formula for a >= 1: up to 4 a polynomial in t = (a - 2) / (a + 2), a variable in which
-// the pole at 0 is far away, and from there on Stirling's series. Below 1 it follows from the value
-// at a = 1 + |x| and a term that holds the pole: by the recurrence for positive x, by reflection
-// for negative x.
+// the pole at 0 is far away, and from there on Stirling's series. Below 1 the result follows from
+// the value at a = 1 + |x| and a term that contains the pole: by the recurrence for positive x, by
+// reflection for negative x.
 //
-// A zero at a positive x is a factor of its own, so the relative accuracy holds beside it. Beside
-// the zeros at negative x two terms cancel: what is left is good to a few ulp of those terms.
+// Each zero at a positive x is a separate factor, which keeps the relative accuracy near it. Near
+// the zeros at negative x two terms cancel, and the result is accurate to a few ulp of those terms.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace tenon::expansions {
 
 inline constexpr double kPolynomialEnd = 4;
 
-// The polynomial's variable; beyond its end any finite one.
+// The polynomial's variable. Beyond the polynomial's range it is any finite number.
 template <class V>
 V gamma_variable(const V& a) {
   const V inside = where(a < kPolynomialEnd, a, V(kPolynomialEnd));
@@ -32,7 +32,7 @@ V sin_pi_over_pi(const V& r) {
   return r + r * (z * polynomial(z, kSinPi<typename V::Scalar>));
 }
 
-// A negative x minus the nearest whole number, which is exact; of other x any number but 0.
+// For negative x, x minus the nearest whole number, which is exact; for other x, some number but 0.
 template <class V>
 V offset_from_pole(const V& x) {
   return where(x < 0.0, x - round(x), V(0.25));
@@ -43,8 +43,8 @@ typename V::Bool is_negative_and_whole(const V& x) {
   return (x < 0.0) & (round(x) == x);
 }
 
-// The logarithm of |gamma(x)|. The recurrence takes log(x) away; reflection leaves
-// -lgamma(1 + |x|) - log(|sin(pi x)| / pi).
+// The logarithm of |gamma(x)|. The recurrence subtracts log(x); reflection gives -lgamma(1 + |x|) -
+// log(|sin(pi x)| / pi).
 template <class V>
 V lgamma(const V& x) {
   using Scalar = typename V::Scalar;
@@ -54,7 +54,7 @@ V lgamma(const V& x) {
   const V a = where(is_below_one, 1.0 + magnitude, x);
 
   const V zeros = where(is_below_one, magnitude * (magnitude - 1.0), (x - 1.0) * (x - 2.0));
-  // The sum with 0 makes the zeros positive ones.
+  // Adding 0 turns negative zeros into positive ones.
   const V inner = 0.0 + zeros * polynomial(gamma_variable(a), kLgamma<Scalar>);
   const V inverse = 1.0 / a;
   const V series = kConstant + inverse * polynomial(inverse * inverse, kStirling<Scalar>);
@@ -68,8 +68,8 @@ V lgamma(const V& x) {
   return where(is_negative_and_whole(x), V(kInfinity), y);
 }
 
-// The derivative of lgamma. Its positive zero is subtracted in two parts. The recurrence takes 1 /
-// x away, reflection pi cot(pi x), where the cosine is the sine of what is left to a right angle.
+// The derivative of lgamma. Its positive zero is subtracted in two parts. The recurrence subtracts
+// 1 / x, and reflection pi cot(pi x), where the cosine is the sine of the complementary angle.
 template <class V>
 V digamma(const V& x) {
   using Scalar = typename V::Scalar;
@@ -91,10 +91,10 @@ V digamma(const V& x) {
   return where(is_negative_and_whole(x), V(kNan), y);
 }
 
-// The derivative of digamma. The recurrence adds 1 / x^2; reflection subtracts from
-// (pi / sin(pi x))^2. A step of Newton's method makes the inverse so good that its square is.
-// Nothing here works on bits, and no quotient that is not taken is infinite, so the formula's own
-// derivative is that of the function.
+// The derivative of digamma. The recurrence adds 1 / x^2; reflection subtracts from (pi / sin(pi
+// x))^2. A Newton step makes the reciprocal accurate enough to be squared. No operation works on
+// bits, and no quotient in a branch not taken is infinite, so differentiating the formula gives the
+// derivative of the function.
 template <class V>
 V trigamma(const V& x) {
   using Scalar = typename V::Scalar;

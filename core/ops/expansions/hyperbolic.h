@@ -1,8 +1,8 @@
 // sinh, cosh, tanh and their inverses.
 //
-// All but cosh and acosh are odd: the formulas take a = |x|, and the sign comes back at the end.
-// Near zero an odd polynomial a + a z p(z), z = a^2, keeps the relative accuracy: its sum rounds
-// by half an ulp, and what it adds to a is good to about as much.
+// All but cosh and acosh are odd: the formulas use a = |x| and restore the sign at the end. Near
+// zero an odd polynomial a + a z p(z), z = a^2, keeps the relative accuracy: its sum rounds by half
+// an ulp, and the term added to a has an error of about as much.
 
 #pragma once
 
@@ -47,8 +47,8 @@ V tanh(const V& x) {
 }
 
 // log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))); where a is so large that the root
-// is a, log(2 a). The quotient is less than 0.3 of the sum for a <= 1, and beyond, the logarithm
-// takes most of a relative error away.
+// equals a, log(2 a). The quotient is less than 0.3 of the sum for a <= 1; beyond, the logarithm
+// removes most of a relative error.
 template <class V>
 V asinh(const V& x) {
   const V a = abs(x);
@@ -58,8 +58,8 @@ V asinh(const V& x) {
   return with_sign_of(x, shifted_log1p(t, where(large, V(1.0), V(0.0))));
 }
 
-// log1p(t + sqrt(t (x + 1))), t = x - 1. Near 1, t is exact and the root is all of the result, so
-// it is a precise one.
+// log1p(t + sqrt(t (x + 1))), t = x - 1. Near 1, t is exact and the root dominates the result, so
+// it is computed by precise_sqrt().
 template <class V>
 V acosh(const V& x) {
   const typename V::Bool large = x > pick<V>(0x1p30, 0x1p60);
@@ -70,8 +70,8 @@ V acosh(const V& x) {
   return where(x >= 1.0, y, V(kNan));
 }
 
-// log(q) / 2, q = (1 + a) / (1 - a). For a >= 1/2 the divisor is exact; what the rounded quotient
-// and dividend miss, over the dividend, corrects the logarithm.
+// log(q) / 2, q = (1 + a) / (1 - a). For a >= 1/2 the divisor is exact. The rounding errors of the
+// quotient and the dividend, over the dividend, correct the logarithm.
 template <class V>
 V atanh(const V& x) {
   const V a = abs(x);

@@ -1,7 +1,7 @@
 // asin, acos, atan, atan2.
 //
-// Each is an odd polynomial near zero and the distance to pi/2 beyond; pi/2 comes in two parts, and
-// the lower one goes into the smaller term first, so that only the last sum rounds visibly.
+// Each is an odd polynomial near zero, and the distance to pi/2 elsewhere. pi/2 has two parts; the
+// lower one is added to the smaller term first, so that only the last sum rounds noticeably.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace tenon::expansions {
 
 // Where |x| > 1/2, asin(x) = pi/2 - 2 asin(root) with root^2 = (1 - |x|) / 2, which is exact. The
-// root is had to half as many bits again, so that what is left are the roundings of a sum.
+// root has half as many bits again, so that only the roundings of a sum remain.
 template <class V>
 struct ArcSine {
   typename V::Bool is_inner;
@@ -51,8 +51,8 @@ V acos(const V& x) {
   return where(a <= 1.0, where(parts.is_inner, inner, outer), V(kNan));
 }
 
-// atan(q), or pi/2 - atan(q) where q is the reciprocal of what was asked for. The polynomial adds
-// at most a quarter to q, so beside q's own error there are half an ulp and a little.
+// atan(q), or pi/2 - atan(q) where q is the reciprocal of the argument. The polynomial adds at most
+// a quarter to q, so the error is that of q and slightly more than half an ulp.
 template <class V>
 V arc_tangent(const V& q, const typename V::Bool& is_reciprocal) {
   const V z = q * q;
@@ -61,7 +61,7 @@ V arc_tangent(const V& q, const typename V::Bool& is_reciprocal) {
   return where(is_reciprocal, right.high - (angle - right.low), angle);
 }
 
-// A reciprocal is off by 2.5 ulp at most, where it is 1, but its arc tangent then by half of that.
+// A reciprocal is off by at most 2.5 ulp, near 1, where its arc tangent is off by half of that.
 template <class V>
 V atan(const V& x) {
   const V a = abs(x);
@@ -69,9 +69,10 @@ V atan(const V& x) {
   return with_sign_of(x, arc_tangent(where(is_large, 1.0 / a, a), is_large));
 }
 
-// The smaller magnitude over the larger is at most 1, and for equal ones exactly 1, infinities
-// included, or 0; the table of C99 follows without further cases. A quotient just above a power of
-// two can have its arc tangent below, where 2.5 ulp count as 5: below 6 in all.
+// The smaller magnitude over the larger is at most 1. For equal magnitudes it is exactly 1
+// (infinities included) or 0, from which the table of C99 follows without further cases. Where the
+// quotient is just above a power of two, its arc tangent may be below, and 2.5 ulp count as 5:
+// below 6 in all.
 template <class V>
 V atan2(const V& y, const V& x) {
   const V ax = abs(x), ay = abs(y);

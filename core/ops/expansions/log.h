@@ -1,13 +1,13 @@
 // log, log2, log10, log1p, and the parts of them that the inverse hyperbolics use.
 //
-// The argument is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and f is exact. With
-// s = f / (2 + f), log(1 + f) = 2 s + s z p(z), z = s^2, which is taken as
+// The argument is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and f is exact. With s = f
+// / (2 + f), log(1 + f) = 2 s + s z p(z), z = s^2, which is computed as
 //
 //   log(1 + f) = f - lost,   lost = f^2 / 2 - s (f^2 / 2 + z p(z))
 //
-// so that the exact f leads: lost is at most a fifth of f, its own errors (the quotient's 2.5 ulp
-// among them) count as much less, and the sum stays at about 1 ulp. k ln 2 is added in two parts,
-// the upper one exact.
+// so that the exact f dominates. lost is at most a fifth of f, so its own errors (the quotient's
+// 2.5 ulp among them) count correspondingly less, and the sum stays at about 1 ulp. k ln 2 is added
+// in two parts, the upper one exact.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct BinaryParts {
   V f;
 };
 
-// Of a positive finite x, subnormal or not; of any other, something finite.
+// For a positive finite x, subnormal or not. For any other x, the result is finite but meaningless.
 template <class V>
 BinaryParts<V> binary_parts(const V& x) {
   constexpr int kBits = FormatOf<V>::kMantissaBits;
@@ -54,7 +54,7 @@ V log_of(const BinaryParts<V>& x, const V& correction) {
   return high - ((lost_by_log(x.f) - low) - x.f);
 }
 
-// Replaces what a formula gives where the logarithm of x is an infinity or NaN.
+// Replaces the result of a formula where the logarithm of x is an infinity or NaN.
 template <class V>
 V with_log_limits(const V& x, const V& y) {
   const V below = where(x == 0.0, V(-kInfinity), V(kNan));
@@ -68,8 +68,8 @@ V log(const V& x) {
 
 // A base b for logarithms. The upper parts have so few bits that their products are exact.
 struct LogBase {
-  double of_two_high, of_two_low;  // log_b(2): times an exponent.
-  double of_e_high, of_e_low;      // log_b(e): times an upper half.
+  double of_two_high, of_two_low;  // log_b(2): multiplied by an exponent.
+  double of_e_high, of_e_low;      // log_b(e): multiplied by an upper half.
 };
 
 template <class V>
@@ -97,8 +97,8 @@ V log10(const V& x) {
                                                 0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28});
 }
 
-// log(1 + x) + times_two ln 2. The rounding of u = 1 + x is made up for by its error over u; near
-// zero, where u has the exponent 0, x takes the place of u - 1.
+// log(1 + x) + times_two ln 2. The rounding error of u = 1 + x is compensated by that error over u.
+// Near zero, where u has the exponent 0, x replaces u - 1.
 template <class V>
 V shifted_log1p(const V& x, const V& times_two) {
   const V u = 1.0 + x;

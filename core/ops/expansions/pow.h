@@ -1,14 +1,14 @@
 // pow.
 //
-// |x|^y = 2^(y log2 |x|). The exponent is as large as 2^7 (float64: 2^10), so log2 |x| is had to 11
-// bits beyond V at least: with f and s as in log.h,
+// |x|^y = 2^(y log2 |x|). The exponent is as large as 2^7 (float64: 2^10), so log2 |x| is computed
+// to at least 11 bits more than V has. With f and s as in log.h,
 //
 //   log(1 + f) = 2/3 s (3 + z + z^2 p(z)),   z = s^2
 //
-// where s, the parentheses, log2 and the product with y are each carried as an upper half of a
-// mantissa and a remainder, so that products of upper halves are exact and what remains is good to
-// V's precision times 2^-11 (2^-25). The rest is exp2: about 1 ulp together with what the exponent
-// misses.
+// where s, the parentheses, log2 and the product with y are each represented as an upper half of a
+// mantissa and a remainder. So products of upper halves are exact, and the remainders are accurate
+// to V's precision times 2^-11 (2^-25). The rest is exp2: about 1 ulp, including the error of the
+// exponent.
 
 #pragma once
 
@@ -43,7 +43,7 @@ Sum<V> precise_log2(const V& x) {
   const V product_high = high_half(lead + trail);
   const V product_low = trail - (product_high - lead);
 
-  // Times 2 / (3 ln 2), and the exponent added.
+  // Multiplies by 2 / (3 ln 2), and adds the exponent.
   const double kScaleHigh = pick<V>(0x1.ec6p-1, 0x1.ec709d8p-1);
   const double kScaleLow = pick<V>(0x1.09dc3a03fd74ap-13, 0x1.0e80ff5d27f05p-27);
   const V log_lead = product_high * kScaleHigh;
@@ -52,9 +52,8 @@ Sum<V> precise_log2(const V& x) {
   return {high, log_trail - ((high - parts.exponent) - log_lead)};
 }
 
-// |x|^y for a positive finite |x|. At the bounds of y every power but those of 1 is zero or
-// infinite already, so bounding y changes no result; and then its product with a logarithm cannot
-// overflow.
+// |x|^y for a positive finite |x|. At the bounds of y every power except those of 1 is already zero
+// or infinite. So clamping y changes no result, and its product with a logarithm cannot overflow.
 template <class V>
 V power_of_magnitude(const V& magnitude, const V& y) {
   const double kLargestY = pick<V>(0x1p32, 0x1p65);
@@ -71,8 +70,8 @@ V power_of_magnitude(const V& magnitude, const V& y) {
   return scale(1.0 + r * polynomial(r, kExp2<typename V::Scalar>), to_int(n));
 }
 
-// The cases of C99: 1 if x is 1 or y is 0, whatever the other; then NaN; zero and infinity for such
-// an |x|; NaN for a finite x < 0 unless y is whole; and the sign of x if y is odd.
+// The special cases of C99: 1 if x is 1 or y is 0, whatever the other is; then NaN; zero and
+// infinity for such |x|; NaN for a finite x < 0 unless y is whole; and the sign of x if y is odd.
 template <class V>
 V pow(const V& x, const V& y) {
   const V a = abs(x);

@@ -1,5 +1,5 @@
-// The value type of one number: the plainest V that value.h describes, and the one that the tests
-// run. A policy says how division and square root round, and sees every instruction.
+// The value type for single numbers: the simplest V of value.h, which the tests run. A policy
+// decides how division and square root round, and is called for every instruction.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tenon::expansions {
 
-// Division and square root as the processor has them; nothing is counted.
+// The processor's division and square root; counts nothing.
 struct PlainPolicy {
   static void count() {}
   template <class T>
@@ -49,8 +49,8 @@ struct ScalarBool {
   }
 };
 
-// The integers beside T: Bits is as wide, signed or unsigned. Arithmetic goes through the unsigned
-// type, where wrapping around is defined.
+// Integers of the same width as T; Bits is signed or unsigned. Arithmetic uses the unsigned type,
+// where overflow is defined to wrap.
 template <class T, class Bits, class Policy>
 class ScalarInteger {
  public:
@@ -127,8 +127,8 @@ class ScalarValue {
     return Int::made(in_range ? static_cast<Signed>(a.v_) : 0);
   }
 
-  // Adding and taking away the power of two from which on all numbers are whole rounds, ties to
-  // even, and spares the tests a call into the C library.
+  // Rounds, ties to even, by adding and subtracting the power of two above which all numbers are
+  // whole. This saves the tests a call into the C library.
   friend ScalarValue round(ScalarValue a) {
     constexpr T kAllWhole = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);
     const T magnitude = std::fabs(a.v_);

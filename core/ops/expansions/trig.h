@@ -1,8 +1,8 @@
 // sin, cos and tan, for every finite argument.
 //
-// After the reduction (trig_reduction.h) the angle is at most pi/4 and comes in two parts, of which
-// the lower enters by the derivative. The polynomials add at most a fifth (tan: a quarter) to a
-// leading term that is exact, so that sin and cos stay below 1 ulp and tan below 1.5.
+// After the reduction (trig_reduction.h) the angle is at most pi/4 and has two parts; the lower one
+// enters through the derivative. The polynomials add at most a fifth (tan: a quarter) to a leading
+// term that is exact, so that sin and cos stay below 1 ulp and tan below 1.5.
 
 #pragma once
 
@@ -19,7 +19,7 @@ V sine_of(const Sum<V>& angle) {
   return angle.high + (tail + angle.low * (1.0 - 0.5 * z));
 }
 
-// What 1 - z / 2 loses by rounding is exact and goes into the tail.
+// The rounding error of 1 - z / 2 is computed exactly and added to the tail.
 template <class V>
 V cosine_of(const Sum<V>& angle) {
   const V z = angle.high * angle.high;
@@ -33,13 +33,13 @@ V nan_unless_finite(const V& magnitude, const V& y) {
   return where(magnitude < kInfinity, y, V(kNan));
 }
 
-// y with its sign changed if that of x or `bit`, which is a sign bit or zero, says so.
+// y with its sign flipped if `bit` is the sign bit rather than zero.
 template <class V>
 V with_sign_flipped(const V& y, const typename V::Int& bit) {
   return as_float(as_int(y) ^ bit);
 }
 
-// sin(angle + quadrant pi/2) for a quadrant that counts modulo 4: sin, cos, -sin, -cos.
+// sin(angle + quadrant pi/2), with the quadrant modulo 4: sin, cos, -sin, -cos.
 template <class V>
 V sine_in_quadrant(const typename V::UInt& quadrant, const Sum<V>& angle) {
   const auto is_cosine = (quadrant & 1) != 0;
@@ -63,8 +63,8 @@ V cos(const V& x) {
   return nan_unless_finite(a, sine_in_quadrant(reduced.quadrant + 1, reduced.angle));
 }
 
-// tan(angle), or -1 / tan(angle) in every other quadrant. The tangent is had in two parts, and the
-// quotient q = -1 / t, which may be off by 2.5 ulp, corrected by what q t misses from -1.
+// tan(angle), or -1 / tan(angle) in every other quadrant. The tangent is computed in two parts. The
+// quotient q = -1 / t, which may be off by 2.5 ulp, is corrected by the difference of q t from -1.
 template <class V>
 V tan(const V& x) {
   const V a = abs(x);

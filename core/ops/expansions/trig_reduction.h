@@ -1,11 +1,11 @@
-// The argument of sin, cos and tan, reduced by multiples of pi/2: exactly, for every finite x.
+// Reduces the argument of sin, cos and tan by multiples of pi/2: exactly, for every finite x.
 //
 // |x| = m 2^e with a whole m, so |x| 2/pi = m (2/pi 2^e). Digits of 2/pi 2^e worth 4 and more
-// contribute whole turns, so reading begins at the one worth 2, at a place that follows from e.
-// Six limbs of half a word from there on, times m, give the quadrant and a fraction of it with
-// more than 40 bits (float64: 70) beyond the zeros that a fraction can begin with: 30 in float32
-// and 61 in float64, for the argument that comes closest to a multiple of pi/2. A limb times half
-// of m, and what is carried, fit into a word: no wider integers are needed.
+// contribute whole turns, so reading begins at the digit worth 2, whose position follows from e.
+// Six limbs of half a word from there on, times m, give the quadrant and a fraction. The fraction
+// has more than 40 bits (float64: 70) after its leading zeros. It has at most 30 of those in
+// float32 and 61 in float64, for the argument closest to a multiple of pi/2. The product of a limb
+// and half of m, plus the carry, fits into a word, so no wider integers are needed.
 
 #pragma once
 
@@ -37,8 +37,8 @@ struct PiReducer {
   static constexpr int kWordBits = kIsFloat32<V> ? 5 : 6;  // kWord = 2^kWordBits.
   static constexpr size_t kWords = kTwoOverPi<Scalar>.size();
 
-  // Six limbs of 2/pi from the digit `start` on. The word that they begin in is found one binary
-  // digit of its number after the other, each of which may move all words by so many places.
+  // Six limbs of 2/pi from the digit `start` on. The word where they begin is found bit by bit:
+  // each set bit of its index shifts all words by the bit's value.
   static std::array<UInt, 6> digits(const UInt& start) {
     std::array<UInt, kWords> words = all_digits(std::make_index_sequence<kWords>());
     for (size_t step = (kWords - 3) / 2; step > 0; step /= 2) {
@@ -65,8 +65,8 @@ struct PiReducer {
     return limbs;
   }
 
-  // The limbs of a fraction as a number in two parts. Each is exact by itself; where the upper ones
-  // are zero, the lower ones take over the lead.
+  // The limbs of a fraction as a number in two parts. Each limb is converted exactly. If the upper
+  // limbs are zero, the lower ones become the leading part.
   static Sum<V> fraction(const std::array<UInt, 4>& limbs) {
     std::array<V, 4> parts{V(0.0), V(0.0), V(0.0), V(0.0)};
     double unit = 4;
@@ -87,10 +87,10 @@ struct PiReducer {
     return exact_sum(high, error + (x.high * right.low + x.low * right.high));
   }
 
-  // Up to pi/4 nothing is to be done; the rest computes something harmless. The largest exponent
-  // is lowered by one for a larger m, and so needs no digits of its own. A fraction above a half
-  // belongs to the next quadrant: its limbs' complement is the distance to it, less a unit that is
-  // far too small to count.
+  // Arguments up to pi/4 need no reduction; for them the code computes something harmless. The
+  // largest exponent is lowered by one and m is doubled, so that it needs no further digits. A
+  // fraction above one half belongs to the next quadrant: the complement of its limbs is the
+  // distance to it, less a unit that is negligible.
   static Reduction<V> reduce(const V& magnitude) {
     const UInt bits = as_uint(as_int(magnitude));
     const UInt start = (bits >> F::kMantissaBits) - (F::kBias - 1);

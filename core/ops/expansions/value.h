@@ -1,8 +1,8 @@
-// What the expansions are written in: the operations that a value type V must have, and the few
-// exact tricks that several families share.
+// The interface between expansions and value types: the operations that a value type V must have,
+// and exact algorithms that several families share.
 //
-// An expansion is a formula over V without branches, so the same text runs on one number (see
-// scalar_value.h), on a SIMD register, or op by op on tensors. V brings
+// An expansion is a formula over V without branches, so the same source runs on one number (see
+// scalar_value.h), on a SIMD register, or op by op on tensors. V provides
 //
 //   V::Scalar             float or double: chooses the constants.
 //   V::Int, V::UInt       integers as wide as Scalar, that wrap around.
@@ -11,12 +11,12 @@
 //   V       + - * / unary -   == != < <= > >=   abs  sqrt  round (ties to even)
 //   V::Int  + - & | ^ << >> (arithmetic)   <
 //   V::UInt + - * & | ^ << >> (logical)    !=
-//   where(Bool, a, b)     for V and V::UInt; what is not chosen may be anything, NaN included.
+//   where(Bool, a, b)     for V and V::UInt; the value not chosen may be anything, NaN included.
 //   as_int(V), as_float(V::Int), as_uint(V::Int), as_int(V::UInt)   the same bits.
-//   to_float(V::Int); to_int(V), of whole numbers in range; of others any value, without a trap.
+//   to_float(V::Int); to_int(V), for whole numbers in range; for others any value, without a trap.
 //
 // Shift counts are constants of type int, or a V::UInt below the width. Each operation rounds to
-// Scalar. Division and square root may be off by 2.5 ulp and nothing is fused: where that would
+// Scalar. Division and square root may be off by 2.5 ulp, and nothing is fused. Where that would
 // cost too much accuracy, an expansion corrects them with products that are exact because their
 // factors are halves of a mantissa (high_half).
 
@@ -43,7 +43,7 @@ struct Format<float> {
   static constexpr int64_t kSignBit = INT32_MIN;
   static constexpr int64_t kHalfMask = -(int64_t{1} << 12);
   static constexpr double kMinNormal = 0x1p-126;
-  static constexpr double kTiny = 0x1p-25;  // x^2 is lost beside x below it.
+  static constexpr double kTiny = 0x1p-25;  // Below it, x^2 is negligible beside x.
 };
 
 template <>
@@ -76,7 +76,7 @@ V polynomial(const V& x, const std::array<double, N>& coefficients) {
   return sum;
 }
 
-// A number as a rounded value and what rounding lost.
+// A rounded value and its rounding error.
 template <class V>
 struct Sum {
   V high, low;
@@ -96,7 +96,7 @@ Sum<V> exact_sum(const V& a, const V& b) {
   return {high, b - (high - a)};
 }
 
-// The upper half of the mantissa, towards zero. Products of two such halves are exact.
+// The upper half of the mantissa, rounded towards zero. Products of two such halves are exact.
 template <class V>
 V high_half(const V& x) {
   return as_float(as_int(x) & FormatOf<V>::kHalfMask);
@@ -110,8 +110,8 @@ V product_error(const V& a, const V& b, const V& product) {
   return (((ah * bh - product) + ah * bl) + al * bh) + al * bl;
 }
 
-// The square root of x to half as many bits again as V has, from one that may be off by some ulp:
-// the square of the upper half is exact, so x minus it is, and the rest follows from
+// The square root of x with half as many bits again as V has, from a root that may be off by some
+// ulp. The square of its upper half is exact, so x minus that square is, and the rest follows from
 // x - high^2 = (sqrt(x) - high) (sqrt(x) + high).
 template <class V>
 Sum<V> precise_sqrt(const V& x) {
@@ -127,8 +127,8 @@ V power_of_two(const typename V::Int& n) {
   return as_float((n + FormatOf<V>::kBias) << FormatOf<V>::kMantissaBits);
 }
 
-// y 2^n for any n that an expansion meets: in two steps, since 2^n itself may not be a normal
-// number. The first step is exact, so a subnormal result is rounded once.
+// y 2^n for any n that occurs in an expansion. Multiplies in two steps, because 2^n itself may not
+// be a normal number. The first step is exact, so a subnormal result is rounded once.
 template <class V>
 V scale(const V& y, const typename V::Int& n) {
   const typename V::Int half = n >> 1;
@@ -140,7 +140,7 @@ typename V::Int sign_bit(const V& x) {
   return as_int(x) & FormatOf<V>::kSignBit;
 }
 
-// A result that is not negative, with the sign of x.
+// Copies the sign of x to a result that is not negative.
 template <class V>
 V with_sign_of(const V& x, const V& magnitude) {
   return as_float(as_int(magnitude) | sign_bit(x));
@@ -148,7 +148,7 @@ V with_sign_of(const V& x, const V& magnitude) {
 
 template <class V>
 V clamp(const V& x, double low, double high) {
-  return where(x > high, V(high), where(x < low, V(low), x));  // Keeps NaN.
+  return where(x > high, V(high), where(x < low, V(low), x));  // Propagates NaN.
 }
 
 }  // namespace tenon::expansions
