@@ -1,5 +1,5 @@
-// Runs every case of every op on each device that the build has: its error or its values, the same
-// with gaps between elements and in the half types, and its derivatives against finite differences.
+// Runs every case of every op on each device in the build. Checks the error or the values, also
+// with gaps between elements and in the half types, and the derivatives against finite differences.
 
 #include <cmath>
 #include <ostream>
@@ -31,8 +31,8 @@ struct Bounds {
   double rtol = 0, atol = 0;
 };
 
-// Coarser than the classes of NUMERICS.md, which the conformance kit measures in ulp: what is wrong
-// by more is wrong in kind.
+// Coarser than the classes of NUMERICS.md, which the conformance kit measures in ulp. A larger
+// error is a bug, not a loss of precision.
 Bounds bounds_of(const OpDef& op, const AnyCase& c, DType dtype) {
   Bounds bounds;
   if (is_floating(dtype)) {
@@ -74,7 +74,7 @@ struct Param {
   const OpDef* op;
 };
 
-// What gtest shows of a parameter.
+// How gtest prints a parameter.
 void PrintTo(const Param& param, std::ostream* out) { *out << param.op->name; }
 
 class OpCases : public ::testing::TestWithParam<Param> {
@@ -103,7 +103,8 @@ void OpCases::SetUp() {
   scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device(GetParam().device)));
 }
 
-// Floating inputs in float64, unless the op's attributes insist on another dtype.
+// Runs the oracle with floating inputs in float64. Returns the outputs of the problem as written if
+// that fails or changes a shape, as when the attributes require another dtype.
 Tensors OpCases::from_oracle(const OpProblem& problem) {
   Scope::Enter enter(*oracle_);
   const Tensors plain = problem.call();
@@ -147,7 +148,7 @@ void OpCases::run(const AnyCase& c) {
       FAIL() << "did not fail with " << c.error;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(c.error), std::string::npos) << error.what();
-      // An index out of range is named by the part that reads it.
+      // For an index out of range, the error names the op of the decomposition that reads it.
       if (error.code() != Code::kOutOfRange) {
         EXPECT_EQ(error.info().op, op().name);
       }
@@ -169,7 +170,7 @@ void OpCases::run(const AnyCase& c) {
     EXPECT_TRUE(testing::tensors_equal(apart[i], got[i], 0, 0)) << "with gaps, output " << i;
   }
 
-  // Differences say nothing about infinities.
+  // Finite differences require finite values.
   if (!op().differentiable || !c.check_gradient || !problem.is_finite() || !are_finite(got)) return;
   const OpProblem wide = problem.widened();
   EXPECT_EQ(wide.check_gradient(), "");
@@ -178,8 +179,8 @@ void OpCases::run(const AnyCase& c) {
   }
 }
 
-// What holds in float32 holds in the half types, as far as they can tell: a result of inputs that
-// fit them is the one of float64, rounded.
+// Reruns a float32 case in a half type. The result must match that of float64 for the same inputs,
+// which are rounded to the half type.
 void OpCases::run_in(DType half, const AnyCase& c) {
   const OpProblem as_written(op(), c);
   if (!c.error.empty() || !as_written.is_float32()) return;
@@ -224,7 +225,7 @@ TEST_P(OpCasesInHalfTypes, Pass) {
   }
 }
 
-// None where the build leaves the device's plugin out.
+// Empty if the build leaves out the device's plugin.
 std::vector<Param> params(const char* device) {
   std::vector<Param> result;
   if (!testing::has_plugin(device)) return result;
@@ -234,7 +235,7 @@ std::vector<Param> params(const char* device) {
   return result;
 }
 
-// Some ops take no half types, and have a case of this name that says so.
+// Ops that accept no half types have a case with this name.
 bool refuses_half_types(const OpDef& op) {
   for (const AnyCase& c : op.cases(op)) {
     if (c.name == "half_types_are_refused") return true;
@@ -242,7 +243,7 @@ bool refuses_half_types(const OpDef& op) {
   return false;
 }
 
-// A bitcast's cases name bits, which are others in another type, and so are a number's neighbours.
+// Leaves out bitcast and nextafter: their expected results depend on the bits of the dtype.
 std::vector<Param> params_in_half_types(const char* device) {
   std::vector<Param> result = params(device);
   std::erase_if(result, [](const Param& param) {

@@ -1,4 +1,4 @@
-// The derivatives that differences cannot judge: at kinks, ties and zeros, by their conventions.
+// Derivatives that finite differences cannot check: at kinks, ties and zeros, by convention.
 
 #include <limits>
 
@@ -15,7 +15,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 class Derivatives : public CoreTest {
  protected:
-  // The gradients of sum(f(inputs) * weights) by each input.
+  // The gradients of sum(f(inputs)) with respect to each input.
   template <class F>
   Tensors of(const F& f, const Tensors& inputs) {
     const Ref<Tape> t = tape({.persistent = true});
@@ -35,7 +35,7 @@ TEST_F(Derivatives, AreZeroAtTheKinksOfAbsAndSign) {
   EXPECT_TENSOR(of_one(sign, f32({-2, 0, 3})), f32({0, 0, 0}));
 }
 
-TEST_F(Derivatives, OfStepsAreZero) {
+TEST_F(Derivatives, OfStepFunctionsAreZero) {
   for (const OpId id :
        {OpId::k_floor, OpId::k_ceil, OpId::k_round, OpId::k_trunc, OpId::k_stop_gradient}) {
     const auto step = [id](const Tensors& in) { return call1(id, NoAttrs{}, {in[0]}); };
@@ -66,7 +66,7 @@ TEST_F(Derivatives, SplitTiesOfReductionsEvenly) {
   EXPECT_TENSOR(of(smallest, {x})[0], f32({2, 3}, {0, 0, 1, 0.5, 0, 0.5}));
 }
 
-TEST_F(Derivatives, PassClipAtItsEdges) {
+TEST_F(Derivatives, OfClipGoToXAtItsBounds) {
   const Tensors inputs = {f32({-1, 0, 1, 2, 3}), f32({0}), f32({2})};
 
   const Tensors d = of([](const Tensors& in) { return clip(in[0], in[1], in[2]); }, inputs);
@@ -76,7 +76,7 @@ TEST_F(Derivatives, PassClipAtItsEdges) {
   EXPECT_TENSOR(d[2], f32({1}));
 }
 
-TEST_F(Derivatives, GiveMaxAllOfClipWhereMinIsAboveIt) {
+TEST_F(Derivatives, OfClipGoToMaxWhereMinIsLarger) {
   const Tensors inputs = {f32({0, 2, 9}), f32({5}), f32({1})};
 
   const Tensors d = of([](const Tensors& in) { return clip(in[0], in[1], in[2]); }, inputs);
@@ -110,7 +110,7 @@ TEST_F(Derivatives, OfProdHoldForZerosToTheSecondOrder) {
                 f32({2, 3}, {720, 360, 240, 180, 144, 120}));
 }
 
-TEST_F(Derivatives, OfProdKeepTheirAxesApart) {
+TEST_F(Derivatives, OfProdUseOnlyTheReducedAxes) {
   const Tensor x = f32({2, 1, 3}, {1, 2, 3, 4, 0, 6});
 
   const auto columns = [](const Tensors& in) { return prod(in[0], {.axes = {0, 1}}); };
@@ -118,7 +118,7 @@ TEST_F(Derivatives, OfProdKeepTheirAxesApart) {
   EXPECT_TENSOR(of(columns, {x})[0], f32({2, 1, 3}, {4, 0, 6, 1, 2, 3}));
 }
 
-TEST_F(Derivatives, LeaveNoNanBehindWhatWhereDidNotTake) {
+TEST_F(Derivatives, OfWhereHaveNoNanFromTheBranchNotTaken) {
   const Tensor x = f32({0, 4});
 
   const auto guarded = [](const Tensors& in) {
@@ -129,7 +129,7 @@ TEST_F(Derivatives, LeaveNoNanBehindWhatWhereDidNotTake) {
   EXPECT_TENSOR(of(guarded, {x})[0], f32({0, 0.25}));
 }
 
-TEST_F(Derivatives, OfAtan2HoldWhereSquaresOverflowAHalfType) {
+TEST_F(Derivatives, OfAtan2AreFiniteWhereSquaresOverflowHalfTypes) {
   const auto f = [](const Tensors& in) { return call1(OpId::k_atan2, NoAttrs{}, {in[0], in[1]}); };
   const Tensor x = cast(f32({512}), DType::kF16);
 
@@ -139,7 +139,7 @@ TEST_F(Derivatives, OfAtan2HoldWhereSquaresOverflowAHalfType) {
   EXPECT_TENSOR(d[1], cast(f32({-1.0 / 1024}), DType::kF16));
 }
 
-TEST_F(Derivatives, OfLogaddexpShareInfinities) {
+TEST_F(Derivatives, OfLogaddexpAreHalfForEqualInfinities) {
   const auto f = [](const Tensors& in) {
     return call1(OpId::k_logaddexp, NoAttrs{}, {in[0], in[1]});
   };
@@ -170,13 +170,13 @@ TEST_F(Derivatives, AreFiniteWhereXlogyAndDivideNoNanAreDefinedAsZero) {
 TEST_F(Derivatives, OfTrigammaAreThoseOfItsExpansion) {
   const auto trigamma_of = [](const Tensors& in) { return trigamma(in[0]); };
 
-  // -2 zeta(3), and 2 more by the recurrence.
+  // -2 zeta(3) at 1; the recurrence adds 2 at 2.
   const Tensor d = of(trigamma_of, {f32({1, 2})})[0];
 
   EXPECT_TENSOR_NEAR(d, f32({-2.4041138, -0.4041138}), 2e-5, 0);
 }
 
-TEST_F(Derivatives, OfLogsumexpAreSharesWhateverIsInfinite) {
+TEST_F(Derivatives, OfLogsumexpAreFiniteForInfiniteInputs) {
   const auto f = [](const Tensors& in) {
     return call1(OpId::k_logsumexp, ReduceAttrs{.axes = {1}}, {in[0]});
   };
@@ -186,7 +186,7 @@ TEST_F(Derivatives, OfLogsumexpAreSharesWhateverIsInfinite) {
   EXPECT_TENSOR(d, f32({2, 2}, {0, 0, 0, 1}));
 }
 
-TEST_F(Derivatives, OfANormAreZeroAtZero) {
+TEST_F(Derivatives, OfL2NormAreZeroAtZero) {
   const auto norm = [](const Tensors& in) {
     return call1(OpId::k_l2_norm, ReduceAttrs{.axes = {1}}, {in[0]});
   };
@@ -195,8 +195,8 @@ TEST_F(Derivatives, OfANormAreZeroAtZero) {
                      1e-6, 0);
 }
 
-// Two updates meet at index 1; the second one stays.
-TEST_F(Derivatives, OfScatterGoToTheUpdateThatStayed) {
+// Two updates write to index 1; the second one wins.
+TEST_F(Derivatives, OfScatterGoToTheLastUpdateOfAnIndex) {
   const Tensor indices = i64({1, 3, 1});
 
   const auto set = [&](const Tensors& in) {
@@ -208,7 +208,7 @@ TEST_F(Derivatives, OfScatterGoToTheUpdateThatStayed) {
   EXPECT_TENSOR(d[1], f32({0, 4, 2}));
 }
 
-TEST_F(Derivatives, OfScatteredProductsLeaveZerosAside) {
+TEST_F(Derivatives, OfScatterMulHoldForZeroUpdates) {
   const Tensor indices = i64({0, 0, 1, 1});
 
   const auto multiply = [&](const Tensors& in) {
@@ -220,7 +220,7 @@ TEST_F(Derivatives, OfScatteredProductsLeaveZerosAside) {
   EXPECT_TENSOR(d[1], f32({10, 0, 21, 18}));
 }
 
-TEST_F(Derivatives, OfScatteredExtremesSplitTiesEvenly) {
+TEST_F(Derivatives, OfScatterMaxSplitTiesEvenly) {
   const Tensor indices = i64({0, 0, 1});
 
   const auto largest = [&](const Tensors& in) {
@@ -232,7 +232,7 @@ TEST_F(Derivatives, OfScatteredExtremesSplitTiesEvenly) {
   EXPECT_TENSOR(d[1], f32({0.5, 0, 1}));
 }
 
-TEST_F(Derivatives, OfGatherAddWhereIndicesMeet) {
+TEST_F(Derivatives, OfGatherAddUpForRepeatedIndices) {
   const Tensor indices = i64({0, -1, 0});
 
   const auto rows = [&](const Tensors& in) {

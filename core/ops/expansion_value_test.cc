@@ -1,5 +1,5 @@
-// Expansions over tensors give the bits of the same expansions over numbers, so that the tests of
-// expansions/ hold for them too. expansions_on_ref_test.cc shows it at a million inputs.
+// Expansions over tensors give the same bits as over numbers, so the tests of expansions/ hold for
+// them too. expansions_on_ref_test.cc checks this at a million inputs.
 
 #include <cmath>
 #include <limits>
@@ -70,7 +70,7 @@ class ExpansionsOfTensors : public CoreTest {
 #define TENON_EXPECT_UNARY(name) \
   expect_bits_of_numbers(OpId::k_##name, [](const auto& x) { return expansions::name(x); })
 
-TEST_F(ExpansionsOfTensors, GiveTheBitsOfNumbers) {
+TEST_F(ExpansionsOfTensors, AreBitIdenticalToScalars) {
   TENON_EXPECT_UNARY(rsqrt);
   TENON_EXPECT_UNARY(exp);
   TENON_EXPECT_UNARY(exp2);
@@ -100,7 +100,7 @@ TEST_F(ExpansionsOfTensors, GiveTheBitsOfNumbers) {
   TENON_EXPECT_UNARY(sigmoid);
 }
 
-TEST_F(ExpansionsOfTensors, GiveTheBitsOfPairsOfNumbers) {
+TEST_F(ExpansionsOfTensors, OfTwoInputsAreBitIdenticalToScalars) {
   const auto n = static_cast<int64_t>(kPoints.size());
   const Tensor a = make(DType::kF32, {n, 1}, kPoints), b = make(DType::kF32, {n}, kPoints);
   using Value = ScalarValue<float>;
@@ -123,7 +123,7 @@ TEST_F(ExpansionsOfTensors, ComputeHalvesInFloat32) {
                 make(DType::kF16, {3}, {2.71875, 0.1353759765625, 1.10546875}));
 }
 
-TEST_F(ExpansionsOfTensors, HaveNoPowersOfIntegers) {
+TEST_F(ExpansionsOfTensors, RefuseIntegerPowers) {
   const Tensor x = make(DType::kI32, {1}, {2});
 
   EXPECT_ERROR(decomposed(OpId::k_pow, {x, x}), Code::kUnimplemented, "i32");

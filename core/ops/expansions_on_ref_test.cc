@@ -1,5 +1,6 @@
-// The expansions as a device runs them that has arithmetic alone: op by op, over tensors, on `ref`.
-// A million inputs in float32 and the special values; in float64 fewer, as in expansions_test.cc.
+// Runs the expansions as a device does that has only arithmetic: op by op, over tensors, on `ref`.
+// Tests a million inputs in float32 and the special values; in float64 fewer, as in
+// expansions_test.cc.
 
 #include <algorithm>
 #include <cmath>
@@ -20,9 +21,9 @@ using expansions::testing::special_inputs;
 using expansions::testing::Worst;
 using ops::ExpansionValue;
 
-constexpr size_t kBlock = 1 << 16;  // So many elements that what an op leaves behind is in cache.
+constexpr size_t kBlock = 1 << 16;  // Elements per block; keeps an op's intermediates in cache.
 
-// What an op is made of, or for those that other formulas make the expansion that plugins use.
+// The decomposition of an op. For ops composed of other ops, the expansion that plugins use.
 template <class T>
 Tensor expanded(const std::string& name, const Tensors& in) {
   if (name == "softplus") return expansions::softplus(ExpansionValue<T>(in[0])).tensor();
@@ -33,7 +34,7 @@ Tensor expanded(const std::string& name, const Tensors& in) {
   return op->decompose(*op, &attrs, in)[0];
 }
 
-// The inputs of one run, the special values first: in all their pairs where there are two inputs.
+// The inputs of one run, special values first; for two inputs, all pairs of special values.
 template <class T>
 struct Drawn {
   std::vector<T> x, y;
@@ -63,7 +64,7 @@ class ExpansionsOnRef : public testing::CoreTest, public ::testing::WithParamInt
  protected:
   template <class T>
   void check(const Expansion<T>& e) {
-    // Two names of the list are one op each, judged below zero by another bound.
+    // Two entries of the list may be one op, with another bound below zero.
     const std::string name = e.name.substr(0, e.name.find("_below_zero"));
     const bool takes_magnitudes = e.name == "lgamma" || e.name == "digamma";
     const Drawn<T> drawn(e);

@@ -1,4 +1,4 @@
-// Derivatives of what is made of squares, where the squares would leave the range of the dtype.
+// Derivatives of ops that use squares, at inputs whose squares would leave the range of the dtype.
 
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 
 using testing::f32;
 
-// As the ops' files have them.
+// Copies of the attributes in the ops' files.
 struct L2NormalizeAttrs {
   int64_t axis = -1;
   double epsilon = 1e-36;
@@ -54,7 +54,7 @@ class ExtremeDerivatives : public testing::CoreTest {
     return t->gradient(f(x), x);
   }
 
-  // f(scale * x) has the gradient `want` times scale^power.
+  // Expects the gradient of f at scale * x to be `want` times scale^power.
   template <class F>
   void expect_scaled(const F& f, const std::vector<double>& x, const std::vector<double>& want,
                      int power, const Dims& shape = {}) {
@@ -71,12 +71,12 @@ class ExtremeDerivatives : public testing::CoreTest {
   }
 };
 
-TEST_F(ExtremeDerivatives, OfL2NormAreTheDirection) {
+TEST_F(ExtremeDerivatives, OfL2NormAreTheUnitVector) {
   expect_scaled([](const Tensor& x) { return call1(OpId::k_l2_norm, Along{}, {x}); }, {3, -4},
                 {0.6, -0.8}, 0);
 }
 
-TEST_F(ExtremeDerivatives, OfHypotAreTheDirection) {
+TEST_F(ExtremeDerivatives, OfHypotAreTheUnitVector) {
   const auto hypot = [](const Tensor& x) {
     const Tensor side = slice(x, {.starts = {0}, .ends = {1}});
     const Tensor other = slice(x, {.starts = {1}, .ends = {2}});
@@ -120,8 +120,8 @@ TEST_F(ExtremeDerivatives, OfGroupNormShrinkWithTheDeviation) {
   expect_scaled(norm, {1, 1, 4}, {0.35355339, -0.35355339, 0}, -1, {1, 3});
 }
 
-// The variance itself overflows or vanishes, and its slope does not.
-TEST_F(ExtremeDerivatives, OfVarianceAreTheDistances) {
+// The variance itself overflows or underflows, but its derivative does not.
+TEST_F(ExtremeDerivatives, OfVarAreProportionalToTheDistancesFromTheMean) {
   const auto var = [](const Tensor& x) { return call1(OpId::k_var, VarAttrs{}, {x}); };
   const auto moments = [](const Tensor& x) {
     return call_op(OpId::k_moments, any_attrs(Along{}), TensorSpan(&x, 1))[1];
@@ -139,7 +139,7 @@ TEST_F(ExtremeDerivatives, OfMomentsAddUp) {
   EXPECT_TENSOR(of(both, x), f32({-1.25, -0.25, 0.75, 1.75}));
 }
 
-TEST_F(ExtremeDerivatives, OfPoolsAreTheDirections) {
+TEST_F(ExtremeDerivatives, OfLpPoolsAreTheUnitVectors) {
   const auto pool = [](const Tensor& x) { return call1(OpId::k_lp_pool, LpPoolAttrs{}, {x}); };
   const auto global = [](const Tensor& x) {
     return call1(OpId::k_global_lp_pool, GlobalLpPoolAttrs{}, {x});

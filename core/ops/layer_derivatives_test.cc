@@ -1,5 +1,5 @@
-// Derivatives of activations, pooling and losses that differences cannot judge: at kinks and ties,
-// and where one value is reached twice.
+// Derivatives of activations, pooling and losses that finite differences cannot check: at kinks and
+// ties, and where one value is used twice.
 
 #include <cmath>
 
@@ -14,19 +14,19 @@ namespace {
 using testing::f32;
 using testing::i64;
 
-// As leaky_relu.cc has them.
+// A copy of the attributes in leaky_relu.cc.
 struct LeakyReluAttrs {
   double alpha = 0.25;
   TENON_ATTRS(alpha)
 };
 
-// As fake_quantize.cc has them, but for the bounds.
+// A copy of the attributes in fake_quantize.cc, with other bounds.
 struct FakeQuantizeAttrs {
   int64_t quant_min = -2, quant_max = 2, axis = 1;
   TENON_ATTRS(quant_min, quant_max, axis)
 };
 
-// As l2_normalize.cc has them.
+// A copy of the attributes in l2_normalize.cc.
 struct L2NormalizeAttrs {
   int64_t axis = -1;
   double epsilon = 0.5;
@@ -44,11 +44,11 @@ class LayerDerivatives : public testing::CoreTest {
   }
 };
 
-TEST_F(LayerDerivatives, ReluHasNoneAtZero) {
+TEST_F(LayerDerivatives, ReluIsZeroAtZero) {
   EXPECT_TENSOR(of([](const Tensor& x) { return relu(x); }, f32({-1, 0, 2})), f32({0, 0, 1}));
 }
 
-TEST_F(LayerDerivatives, ReluStopsAtNan) {
+TEST_F(LayerDerivatives, ReluIsZeroAtNan) {
   EXPECT_TENSOR(of([](const Tensor& x) { return relu(x); }, f32({NAN})), f32({0}));
 }
 
@@ -66,7 +66,7 @@ TEST_F(LayerDerivatives, BoundedActivationsAreFlatAtTheirEdges) {
   EXPECT_TENSOR(of(swish, f32({-3, 0, 3})), f32({0, 0.5, 1}));
 }
 
-TEST_F(LayerDerivatives, PreluHasTheSlopeAtZero) {
+TEST_F(LayerDerivatives, PreluHasTheLowerSlopeAtZero) {
   const auto prelu = [](const Tensor& x) {
     return call1(OpId::k_prelu, NoAttrs{}, {x, f32({0.25})});
   };
@@ -85,28 +85,28 @@ TEST_F(LayerDerivatives, FakeQuantizePassesStraightThroughItsRange) {
   EXPECT_TENSOR(of(by_scale, f32({}, {0.5})), f32({}, {0}));
 }
 
-TEST_F(LayerDerivatives, CheckNumericsPassesThemUnchecked) {
+TEST_F(LayerDerivatives, CheckNumericsDoesNotCheckGradients) {
   const auto root = [](const Tensor& x) {
     return sqrt(call1(OpId::k_check_numerics, NoAttrs{}, {x}));
   };
   EXPECT_TENSOR(of(root, f32({4, 0})), f32({0.25, INFINITY}));
 }
 
-TEST_F(LayerDerivatives, HingeHasNoneAtTheMargin) {
+TEST_F(LayerDerivatives, HingeIsZeroAtTheMargin) {
   const auto loss = [](const Tensor& x) {
     return call1(OpId::k_hinge, LossAttrs{.reduction = Reduction::kSum}, {x, f32({1, 1, -1})});
   };
   EXPECT_TENSOR(of(loss, f32({1, 0, 2})), f32({0, -1, 1}));
 }
 
-TEST_F(LayerDerivatives, MaxPoolGivesATieToTheFirst) {
+TEST_F(LayerDerivatives, MaxPoolGoesToTheFirstOfTiedElements) {
   const auto pool = [](const Tensor& x) {
     return call1(OpId::k_max_pool, PoolAttrs{.kernel_shape = {3}}, {x});
   };
   EXPECT_TENSOR(of(pool, f32(Dims{1, 1, 4}, {7, 7, 1, 7})), f32(Dims{1, 1, 4}, {1, 1, 0, 0}));
 }
 
-TEST_F(LayerDerivatives, MaeHasNoneWhereTheTargetIsMet) {
+TEST_F(LayerDerivatives, MaeIsZeroWhereXEqualsTheTarget) {
   const auto loss = [](const Tensor& x) {
     return call1(OpId::k_mae, LossAttrs{.reduction = Reduction::kSum}, {x, f32({1, 1, 1})});
   };
@@ -126,7 +126,7 @@ TEST_F(LayerDerivatives, BceWithLogitsIsSmoothAtZero) {
   EXPECT_TENSOR(outer->gradient(dx, x), f32({0.25}));  // sigmoid'(0)
 }
 
-TEST_F(LayerDerivatives, EmbeddingAddsUpARowThatIsUsedTwice) {
+TEST_F(LayerDerivatives, EmbeddingAddsUpForRepeatedRows) {
   const auto rows = [](const Tensor& table) {
     return call1(OpId::k_embedding, NoAttrs{}, {table, i64({2, 0, 2})});
   };
@@ -140,7 +140,7 @@ TEST_F(LayerDerivatives, SoftmaxStaysFiniteBesideMinusInfinity) {
   EXPECT_TENSOR(of(first, f32({0, -INFINITY, 0})), f32({0.25, 0, -0.25}));
 }
 
-TEST_F(LayerDerivatives, SparseCrossEntropyIsSoftmaxLessOneAtTheLabel) {
+TEST_F(LayerDerivatives, SparseCrossEntropyIsSoftmaxMinusOneAtTheLabel) {
   const auto loss = [](const Tensor& logits) {
     return call1(OpId::k_sparse_softmax_cross_entropy, LossAttrs{}, {logits, i64({1, -1})});
   };
@@ -148,7 +148,7 @@ TEST_F(LayerDerivatives, SparseCrossEntropyIsSoftmaxLessOneAtTheLabel) {
                 f32(Dims{2, 2}, {0.25, -0.25, 0.25, -0.25}));
 }
 
-TEST_F(LayerDerivatives, AveragePoolingNeedsTheTypesAlone) {
+TEST_F(LayerDerivatives, AvgPoolNeedsOnlyTheTypes) {
   const Ref<Tape> t = tape();
   Tensor x = f32(Dims{1, 1, 3}, {1, 2, 3});
   t->watch(x);
@@ -166,7 +166,7 @@ TEST_F(LayerDerivatives, L2NormalizeDividesByEpsilonAtZero) {
   EXPECT_TENSOR(of(first, f32({0, 0})), f32({2, 0}));
 }
 
-TEST_F(LayerDerivatives, AttentionIsFlatWhereAQueryMeetsOneKeyOrNone) {
+TEST_F(LayerDerivatives, AttentionIsZeroForQueriesWithAtMostOneKey) {
   const Dims two{1, 1, 2, 1};
   const Tensor k = f32(two, {1, 2}), v = f32(two, {3, 5});
   const Tensor mask = f32(Dims{2, 2}, {0, -INFINITY, -INFINITY, -INFINITY});

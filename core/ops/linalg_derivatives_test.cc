@@ -1,5 +1,5 @@
-// Derivatives of linear algebra, scans and reductions that differences cannot judge: where values
-// repeat or tie, at kinks, and in the triangle that is not read.
+// Derivatives of linear algebra, scans and reductions that finite differences cannot check: where
+// values repeat or tie, at kinks, and in the triangle that is not read.
 
 #include "core/ops/linalg.h"
 #include "core/testing/test.h"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::f32;
 
-// As cummax_cummin.cc has them.
+// A copy of the attributes in cummax_cummin.cc.
 struct CumulativeExtremeAttrs {
   int64_t axis = 0;
   bool reverse = false;
@@ -38,7 +38,7 @@ TEST_F(LinalgDerivatives, OfEigenvaluesAloneAreFiniteWhereTheyRepeat) {
 }
 
 TEST_F(LinalgDerivatives, LieInTheTriangleThatIsRead) {
-  // The sum of the eigenvalues is that of the diagonal.
+  // The sum of the eigenvalues equals that of the diagonal.
   const Tensor trace = of(OpId::k_eigh, NoAttrs{}, f32({2, 2}, {2, 9, 1, 2}));
   EXPECT_TENSOR_NEAR(trace, f32({2, 2}, {1, 0, 0, 1}), 0, 1e-6);
 
@@ -49,7 +49,7 @@ TEST_F(LinalgDerivatives, LieInTheTriangleThatIsRead) {
   EXPECT_TENSOR_NEAR(t->gradient(y, a), f32({2, 2}, {-0.05, 0, -0.025, -0.005}), 1e-6, 0);
 }
 
-TEST_F(LinalgDerivatives, OfCumulativeExtremesGoToTheFirstOfThoseThatTie) {
+TEST_F(LinalgDerivatives, OfCumulativeExtremesGoToTheFirstOfTiedElements) {
   const CumulativeExtremeAttrs forwards, backwards{.reverse = true};
   EXPECT_TENSOR(of(OpId::k_cummax, forwards, f32({2, 2, 1})), f32({3, 0, 0}));
   EXPECT_TENSOR(of(OpId::k_cummin, backwards, f32({3, 2, 2})), f32({0, 0, 3}));

@@ -28,7 +28,7 @@ class Fields final : public AttrVisitor {
   }
   void on_string(std::string_view name, std::string_view v) override { add(name, std::string(v)); }
   std::vector<std::pair<std::string, std::string>> all;
-  std::vector<std::pair<std::string, size_t>> n_values;  // Of the enumerations among them.
+  std::vector<std::pair<std::string, size_t>> n_values;  // Number of values of each enumeration.
 
  private:
   void add(std::string_view name, std::string value) { all.emplace_back(name, std::move(value)); }
@@ -68,7 +68,7 @@ TEST(Registry, DocumentsEveryInputOutputAndAttribute) {
   }
 }
 
-TEST(Registry, HasCasesForEveryOpAttributeAndKindOfEnd) {
+TEST(Registry, HasCasesForEveryOpWithEachAttributeSuccessAndFailure) {
   for (const OpDef& op : all_ops()) {
     SCOPED_TRACE(op.name);
     ASSERT_TRUE(op.cases);
@@ -89,14 +89,14 @@ TEST(Registry, HasCasesForEveryOpAttributeAndKindOfEnd) {
     EXPECT_TRUE(succeeds);
     EXPECT_TRUE(fails || op.doc.inputs.empty()) << "no case fails";
     for (const auto& [name, value] : unset.all) {
-      // A dtype or an enumeration with a single value may have nowhere to move.
+      // A dtype or an enumeration with a single value may have no other value to take.
       if (name == "mode") continue;
       EXPECT_TRUE(moved.count(name)) << "no case sets " << name;
     }
   }
 }
 
-// The decomposition of a composite is no evidence of what it means: literals are, and
+// The decomposition of a composite does not prove what the op means. Literals do, and
 // tools/expectations says where they come from.
 TEST(Registry, JudgesEveryAttributeOfACompositeByLiterals) {
   for (const OpDef& op : all_ops()) {
@@ -123,8 +123,8 @@ TEST(Registry, JudgesEveryAttributeOfACompositeByLiterals) {
   }
 }
 
-// The summary is what lists show; the formula is what an op is held to.
-TEST(Registry, ExplainsEveryOpInASentenceAndExactly) {
+// Lists show the summary; the formula specifies the op.
+TEST(Registry, HasASummaryAndAFormulaForEveryOp) {
   for (const OpDef& op : all_ops()) {
     SCOPED_TRACE(op.name);
     const std::string& summary = op.doc.summary;
@@ -135,10 +135,10 @@ TEST(Registry, ExplainsEveryOpInASentenceAndExactly) {
   }
 }
 
-// Some case has numbers to differentiate at, so that differences judge the derivative. Steps have
-// one by convention, which differences do not know (derivatives_test.cc,
-// layer_derivatives_test.cc).
-TEST(Registry, TriesEveryDerivative) {
+// Some case has finite numbers to differentiate at, so that finite differences check the
+// derivative. Step functions have a derivative by convention, which differences cannot check
+// (derivatives_test.cc, layer_derivatives_test.cc).
+TEST(Registry, HasADifferentiableCaseForEveryDerivative) {
   const std::set<std::string> by_convention = {"sign",  "floor",         "ceil",         "round",
                                                "trunc", "stop_gradient", "fake_quantize"};
   for (const OpDef& op : all_ops()) {

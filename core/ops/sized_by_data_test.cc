@@ -1,4 +1,4 @@
-// Outputs that are as large as the data say: how their size is found, and what it costs.
+// Data-dependent output sizes: how they are determined, and what they cost.
 
 #include "core/dispatch/explain.h"
 #include "core/testing/op_problem.h"
@@ -20,8 +20,8 @@ class SizedByData : public CoreTest {
   }
 };
 
-// Devices without a kernel run these parts; the tests' devices have one.
-TEST_F(SizedByData, DecompositionsGiveWhatKernelsDo) {
+// Devices without a kernel run these decompositions; the tests' devices have kernels.
+TEST_F(SizedByData, DecompositionsMatchKernels) {
   for (const OpId id : {OpId::k_nonzero, OpId::k_unique}) {
     const OpDef& op = op_def(id);
     for (const AnyCase& c : op.cases(op)) {
@@ -39,7 +39,7 @@ TEST_F(SizedByData, DecompositionsGiveWhatKernelsDo) {
   }
 }
 
-TEST_F(SizedByData, ExplainShowsTheWait) {
+TEST_F(SizedByData, ExplainReportsThatTheHostWaits) {
   const Tensor x = f32({0, 1});
   const NonzeroAttrs open, sized{.size = 1};
 
@@ -51,7 +51,7 @@ TEST_F(SizedByData, ExplainShowsTheWait) {
             "nonzero -> i64[1,1], i64[] on " + device().name() + ": a kernel of the device");
 }
 
-TEST_F(SizedByData, RoomThatWasNotNeededIsFreed) {
+TEST_F(SizedByData, UnusedCapacityIsFreed) {
   std::vector<double> values(10000, 0);
   values[1234] = 1;
   const Tensor x = make(DType::kI8, {10000}, values);

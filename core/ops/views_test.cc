@@ -1,4 +1,5 @@
-// Which views share their input's storage, and where strides cannot say what a view shows.
+// Which views share their input's storage, and which are copied because strides cannot express
+// them.
 
 #include "core/testing/test.h"
 
@@ -17,7 +18,7 @@ class Views : public CoreTest {
   static bool share(const Tensor& a, const Tensor& b) { return a->storage == b->storage; }
 };
 
-TEST_F(Views, CopyNothing) {
+TEST_F(Views, ShareTheirInputsStorage) {
   const Tensor x = grid();
   for (const Tensor& y :
        {reshape(x, {4, 6}), transpose(x), broadcast_to(x, {5, 2, 3, 4}), expand_dims(x, {0, -1}),
@@ -28,7 +29,7 @@ TEST_F(Views, CopyNothing) {
   }
 }
 
-TEST_F(Views, ReshapeFoldsAxesThatLieAsOne) {
+TEST_F(Views, ReshapeFoldsAxesThatAreContiguousWithEachOther) {
   const Tensor rows = slice(grid(), {.starts = {1}, .ends = {3}, .axes = {1}});  // [2,2,4]
 
   const Tensor folded = reshape(rows, {2, 8}), split = reshape(rows, {2, 2, 2, 2});
@@ -38,7 +39,7 @@ TEST_F(Views, ReshapeFoldsAxesThatLieAsOne) {
   EXPECT_TENSOR(folded, f32({2, 8}, {4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 20, 21, 22, 23}));
 }
 
-TEST_F(Views, ReshapeCopiesWhatStridesCannotSay) {
+TEST_F(Views, ReshapeCopiesWhatStridesCannotExpress) {
   const Tensor turned = transpose(f32({2, 3}, {1, 2, 3, 4, 5, 6}));
 
   const Tensor flat = reshape(turned, {6});
@@ -73,7 +74,7 @@ TEST_F(Views, BitcastToAnotherWidthCopiesRowsWithGaps) {
   EXPECT_TENSOR(bitcast(bitcast(x, DType::kU16), DType::kF32), f32({1, 3}));
 }
 
-TEST_F(Views, BitcastToAWiderDtypeCopiesWhatBeginsInTheMiddleOfAnElement) {
+TEST_F(Views, BitcastToAWiderDtypeCopiesMisalignedViews) {
   const Tensor x = testing::i32({1, 2, 3, 4, 5});
   const auto wide = [&](int64_t from) {
     return bitcast(slice(x, {.starts = {from}, .ends = {from + 2}}), DType::kI64);
@@ -85,7 +86,7 @@ TEST_F(Views, BitcastToAWiderDtypeCopiesWhatBeginsInTheMiddleOfAnElement) {
   EXPECT_TENSOR(wide(2), testing::i64({3 + (int64_t{4} << 32)}));
 }
 
-TEST_F(Views, OfViewsAddUp) {
+TEST_F(Views, OfViewsCompose) {
   const Tensor x = slice(transpose(grid()), {.starts = {1}, .ends = {4}, .steps = {2}});  // [2,3,2]
 
   EXPECT_TENSOR(x, f32({2, 3, 2}, {1, 13, 5, 17, 9, 21, 3, 15, 7, 19, 11, 23}));
