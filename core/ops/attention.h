@@ -1,4 +1,4 @@
-// What attention needs to know, and what calls it says.
+// Shared by attention and ops that call it: attributes, their documentation, and the mask check.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 namespace tenon {
 
 struct AttentionAttrs {
-  bool is_causal = false;  // Whether query i meets keys 0 to i alone.
-  double scale = 0;        // Of the scores; 0 or less for one over the root of the head's size.
-  double softcap = 0;      // What scores are held within, smoothly; 0 for no bound.
+  bool is_causal = false;  // Whether query i attends only to keys 0 to i.
+  double scale = 0;        // Scale of the scores; 0 or less for 1 / sqrt(head size).
+  double softcap = 0;      // Smooth bound for the magnitude of scores; 0 for no bound.
   TENON_ATTRS(is_causal, scale, softcap)
 };
 
@@ -19,8 +19,8 @@ inline constexpr const char* kAttentionScaleDoc =
 inline constexpr const char* kSoftcapDoc =
     "What scores are held within, smoothly, before the mask; 0 for no bound.";
 
-// The mask is bool or of the dtype of the scores, and can be broadcast to them: batch, heads,
-// queries, keys.
+// Requires the mask to be bool or of the dtype of the scores, and broadcastable to them: batch,
+// heads, queries, keys.
 inline void require_mask(const TensorType& mask, const TensorType& scores, const char* of_dtype,
                          const char* of_shape) {
   require(mask.dtype == DType::kBool || mask.dtype == scores.dtype,

@@ -1,4 +1,4 @@
-// Cases that elementwise ops of two numeric inputs share.
+// Cases shared by elementwise ops of two numeric inputs.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace tenon::ops {
 
-// An op's own cases and those that each such op passes: shapes, and what it refuses by the labels
-// C1 (a dtype) and C2 (shapes that do not broadcast).
+// An op's own cases and the shared ones: shapes, and errors with the labels C1 (a dtype) and C2
+// (shapes that do not broadcast).
 Cases<NoAttrs> with_binary_cases(Cases<NoAttrs> own);
 
 }  // namespace tenon::ops

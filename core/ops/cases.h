@@ -1,5 +1,5 @@
-// Cases of an op: inputs, and what must come out. They are not part of libtenon: the dump program
-// writes them for the kit, and core's own tests run them.
+// Test cases of ops: inputs, and expected outputs or errors. They are not part of libtenon. The
+// dump program writes them for the conformance kit, and core's own tests run them.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// A tensor as a case writes it down: its values, or the range that they are drawn from. What makes
-// and ends one is not inline, since hundreds of files do little else.
+// A tensor of a case: its values, or the range that they are drawn from. The constructors and the
+// destructor are not inline, because hundreds of files do little but construct such tensors.
 struct CaseTensor {
   enum class Fill : uint8_t { kValues, kUniform, kAbsent };
   TensorType type;
@@ -52,9 +52,9 @@ class CaseTensors {
   std::vector<CaseTensor> tensors_;
 };
 
-// One case. With `error`, the call must fail with a message that holds that text ("C2"); else, with
-// `expect`, the outputs must be those, within the op's class or the given bounds; else they must be
-// what the reference plugin gives.
+// One case. With `error`, the call must fail with a message that contains this text ("C2").
+// Otherwise, with `expect`, the outputs must equal it within the tolerance of the op's class or the
+// given bounds. Without either, the outputs must match the reference plugin.
 template <class A>
 struct Case {
   const char* name = "";
@@ -62,12 +62,12 @@ struct Case {
   CaseTensors inputs;
   CaseTensors expect;
   const char* error = "";
-  double rtol = -1, atol = -1;  // Below zero: the op's class decides.
-  bool check_gradient = true;   // False where a kink or a tie is what the case is about.
-  size_t n_outputs = 1;         // Given for ops with several.
+  double rtol = -1, atol = -1;  // Negative: the op's class decides.
+  bool check_gradient = true;   // False if the case is about a kink or a tie.
+  size_t n_outputs = 1;         // Set for ops with several outputs.
 };
 
-// A case whose attributes have lost their type, as it lies in its Case.
+// A type-erased view of a Case.
 struct CaseView {
   const char* name;
   AnyAttrs attrs;
@@ -133,8 +133,8 @@ Cases<A> joined(Cases<A> cases, const std::type_identity_t<Cases<A>>& more) {
   return cases;
 }
 
-// How op files write tensors: f32({1, 2, 3}) has one axis, f32({2, 2}, {1, 2, 3, 4}) two,
-// f32({}, {5}) none.
+// How op files write tensors: f32({1, 2, 3}) has one axis, f32({2, 2}, {1, 2, 3, 4}) has two,
+// f32({}, {5}) has none.
 namespace ops {
 
 CaseTensor values(DType dtype, std::initializer_list<double> v);
@@ -160,7 +160,7 @@ TENON_CASE_TENSOR(f32, DType::kF32)
 TENON_CASE_TENSOR(f64, DType::kF64)
 #undef TENON_CASE_TENSOR
 
-// Drawn evenly from [low, high); by default float32 from [-1, 1).
+// Uniformly distributed in [low, high); by default float32 in [-1, 1).
 CaseTensor uniform(const Dims& shape, double low = -1, double high = 1, DType dtype = DType::kF32);
 CaseTensor scalar(double value);
 CaseTensor scalar_int(double value);

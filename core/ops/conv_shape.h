@@ -1,5 +1,5 @@
-// The geometry that convolutions and pooling share: a window that walks over each spatial axis of a
-// tensor laid out as batch, channels, then one to three spatial axes.
+// The geometry that convolutions and pooling share: a window that moves along each spatial axis of
+// a tensor with the layout batch, channels, then one to three spatial axes.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-// How a window walks along one axis. Element `tap` of window `i` lies over element
-// (i * stride + tap * dilation - pad_begin) / lhs_dilation of the input if that is a whole number
-// inside it, and over a zero otherwise. Negative padding crops.
+// How a window moves along one axis. Element `tap` of window `i` lies over element (i * stride +
+// tap * dilation - pad_begin) / lhs_dilation of the input if that is a whole number inside it, and
+// over a zero otherwise. Negative padding crops.
 struct WindowAxis {
   int64_t size = 1;  // Elements of the window.
   int64_t stride = 1;
@@ -18,7 +18,7 @@ struct WindowAxis {
   int64_t pad_begin = 0;
   int64_t pad_end = 0;
 
-  // How much of the axis a window covers, holes included.
+  // Number of elements that a window spans, including the gaps of its dilation.
   int64_t extent() const { return (size - 1) * dilation + 1; }
 };
 
@@ -26,51 +26,52 @@ using Window = SmallVector<WindowAxis, 3>;
 
 inline constexpr size_t kSpatial = 2;  // The first spatial axis.
 
-// Attributes bound what a user can ask for, so that products of them stay inside int64.
+// Limit for the attributes of a window, which keeps products of them inside int64.
 inline constexpr int64_t kMostInWindow = int64_t{1} << 31;
 
-// The number of spatial axes if there are one to three, else an error, C2.
+// Returns the number of spatial axes. Throws an error with label C2 unless there are one to three.
 size_t require_spatial(const Dims& x);
 
-// Lists with values for each of the spatial axes, else an error, C3: all positive, the same or
-// none, two each of at least `least` or none.
+// Check attribute lists and throw errors with label C3. The first requires one positive value for
+// each spatial axis. The second accepts an empty list too. Pads are empty, or two values of at
+// least `least` for each axis.
 void require_positive(const Ints& values, size_t n_axes, const char* name);
 void require_empty_or_positive(const Ints& values, size_t n_axes, const char* name);
 void require_pads(const Ints& pads, size_t n_axes, int64_t least);
 
-// Fails unless x, w and, if it is there, b are floating point and of one dtype, C1, and b has one
-// element for each output channel, C6.
+// Requires x, w and, if given, b to be floating point and of one dtype (C1), and b to have one
+// element for each output channel (C6).
 void require_conv_inputs(TypeSpan in, Size output_channels);
 
-// What inference of the three convolutions checks: C2 to C5 of conv.cc. Gives the shape of the
-// result.
+// Checks C2 to C5 of conv.cc, for the inference of all three convolutions. Returns the result's
+// shape.
 Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs);
 
-// The same for pooling: C2 to C4 of max_pool.cc.
+// The same for pooling: checks C2 to C4 of max_pool.cc.
 Dims require_pool(const Dims& x, const PoolAttrs& attrs);
 
-// Fails unless each window holds an element of x and not padding alone.
+// Requires each window to hold an element of x, not only padding.
 void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_view label);
 
-// The windows of a call that has passed.
+// The windows of a call that has passed these checks.
 Window conv_window(const Dims& w, const ConvAttrs& attrs);
 Window pool_window(const PoolAttrs& attrs);
 
-// The attributes of a convolution, as those of its derivatives, and back.
+// Convert the attributes of a convolution to those of its derivatives, and back.
 ConvBackwardAttrs backward_of(const ConvAttrs& attrs, const Dims& shape);
 ConvAttrs forward_of(const ConvBackwardAttrs& attrs);
 
 // ---- calls
 
 Tensor conv(const Tensor& x, const Tensor& w, const ConvAttrs& attrs);
-// The derivatives of conv(x, w) where dy is that of its result and `shape` that of x, or of w.
+// The derivatives of conv(x, w). dy is the cotangent of its result; `shape` is that of x or w.
 Tensor conv_backward_input(const Tensor& dy, const Tensor& w, const Dims& shape,
                            const ConvAttrs& attrs);
 Tensor conv_backward_filter(const Tensor& x, const Tensor& dy, const Dims& shape,
                             const ConvAttrs& attrs);
 
 Tensor window_sum(const Tensor& x, const PoolAttrs& attrs);
-// The transpose of window_sum: adds each element of dy to all that its window holds.
+// The transpose of window_sum: adds each element of dy to all elements in its window.
 Tensor window_spread(const Tensor& dy, const Dims& shape, const PoolAttrs& attrs);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// How define<Attrs>() turns what an op's file says into an OpDef. Nothing here is of interest to
-// who writes an op.
+// define<Attrs>(): converts the Definition in an op's file to an OpDef. Authors of ops need not
+// read it.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace detail {
 template <class A>
 const A& as(const void* attrs) {
   if constexpr (std::is_empty_v<A>) {
-    static constexpr A kNone;  // Nobody keeps an object of no fields.
+    static constexpr A kNone;  // Attributes without fields are not stored.
     return kNone;
   } else {
     return *static_cast<const A*>(attrs);
@@ -23,7 +23,7 @@ void (*erase(Function function))() {
   return reinterpret_cast<void (*)()>(function);
 }
 
-// What of a definition does not depend on the attributes' type.
+// The parts of a definition that do not depend on the type of the attributes.
 struct Untyped {
   const char* name;
   Promotes promotes;

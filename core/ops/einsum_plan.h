@@ -1,5 +1,5 @@
-// What an einsum's equation means for operands of given shapes: what it sums, in which order of
-// products. einsum.cc says what is allowed.
+// The evaluation plan of an einsum equation for operands of given shapes: what to sum, and the
+// order of products. einsum.cc lists the constraints.
 
 #pragma once
 
@@ -10,24 +10,24 @@
 
 namespace tenon {
 
-// Axes, one character for each: a letter, or a number below kMaxRank for an axis under "...",
-// counted from the last one.
+// Axis labels, one character for each: a letter, or for an axis under "..." a number below
+// kMaxRank, counted from the last one.
 using Labels = std::string;
 
 struct EinsumPlan {
-  // Two of the terms, which are replaced by their product at the end of the list.
+  // A product of two terms. It replaces them, at the end of the list.
   struct Product {
     size_t left = 0, right = 0;  // left < right
     Labels result;
   };
 
-  std::vector<Labels> terms;  // A label for each axis of each operand; one may be there twice.
-  std::vector<Labels> kept;   // Those of an operand that are left for products, each once.
+  std::vector<Labels> terms;  // A label for each axis of each operand; labels may repeat.
+  std::vector<Labels> kept;   // Labels of each operand that remain for products, each once.
   Labels output;
   std::vector<Product> products;
-  Size sizes[128];  // Of each label.
+  Size sizes[128];  // Indexed by label.
 
-  // Throws what is wrong with the equation, alone or with these shapes.
+  // Throws an error if the equation is invalid, by itself or for these shapes.
   EinsumPlan(const std::string& equation, const std::vector<Dims>& shapes);
 
   Dims shape_of(const Labels& labels) const;

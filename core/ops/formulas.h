@@ -1,8 +1,7 @@
-// Ops as functions and operators, so that derivatives and decompositions read as the formulas that
-// they are. Each is one apply() in the scope of the call under way.
+// Ops as functions and operators, so that derivatives and decompositions read like formulas. Each
+// is one apply() in the current scope.
 //
-// The attribute structs here belong to families that formulas name; the ops' own files use them
-// too.
+// The attribute structs here belong to ops that formulas call; the ops' own files use them too.
 
 #pragma once
 
@@ -58,7 +57,7 @@ struct FillAttrs {
 struct IotaAttrs {
   Sizes shape;                // The sizes.
   DType dtype = DType::kI64;  // Of the result.
-  int64_t axis = 0;           // The axis along which the numbers count.
+  int64_t axis = 0;           // The axis along which the numbers increase.
   TENON_ATTRS(shape, dtype, axis)
 };
 
@@ -84,7 +83,7 @@ struct SliceAttrs {
 
 struct SplitAttrs {
   int64_t axis = 0;         // The axis to cut; a negative one counts from the end.
-  int64_t num_outputs = 0;  // How many equal parts, the last one smaller; 0 takes `split`.
+  int64_t num_outputs = 0;  // Number of equal parts, the last one smaller; 0 uses `split`.
   Sizes split;              // The size of each part.
   TENON_ATTRS(axis, num_outputs, split)
 };
@@ -104,8 +103,8 @@ EnumInfo enum_info(PadMode);
 
 struct PadAttrs {
   Sizes pads;                         // Elements added before each of the axes, then after each.
-  PadMode mode = PadMode::kConstant;  // What the added elements are.
-  Ints axes;                          // The axes that pads is about; empty for all.
+  PadMode mode = PadMode::kConstant;  // How the added elements are computed.
+  Ints axes;                          // The axes that pads applies to; empty for all.
   TENON_ATTRS(pads, mode, axes)
 };
 
@@ -119,12 +118,12 @@ struct GatherNdAttrs {
 
 struct ScatterElementsAttrs {
   int64_t axis = 0;                                      // The axis that indices count along.
-  ScatterReduction reduction = ScatterReduction::kNone;  // How updates meet what is there.
+  ScatterReduction reduction = ScatterReduction::kNone;  // How updates are combined with x.
   TENON_ATTRS(axis, reduction)
 };
 
 struct ScatterNdAttrs {
-  ScatterReduction reduction = ScatterReduction::kNone;  // How updates meet what is there.
+  ScatterReduction reduction = ScatterReduction::kNone;  // How updates are combined with x.
   TENON_ATTRS(reduction)
 };
 
@@ -135,8 +134,8 @@ struct SortAttrs {
 };
 
 struct NonzeroAttrs {
-  Size size = -1;    // How many places there is room for; -1 for as many as are found.
-  int64_t fill = 0;  // What stands in the room that is left.
+  Size size = -1;    // Capacity of the result; -1 for the number of nonzero elements.
+  int64_t fill = 0;  // Fills the unused capacity.
   TENON_ATTRS(size, fill)
 };
 
@@ -176,8 +175,8 @@ struct ConvAttrs {
   TENON_ATTRS(strides, pads, dilations, group, lhs_dilation)
 };
 
-// conv_backward_input and conv_backward_filter: those of the forward call, and the sizes that it
-// does not tell.
+// conv_backward_input and conv_backward_filter: the attributes of the forward call, and the
+// result's sizes, which those do not determine.
 struct ConvBackwardAttrs {
   Sizes shape;  // Of the result: the input's sizes, or the filter's.
   Ints strides;
@@ -193,7 +192,7 @@ struct PoolAttrs {
   Ints strides;            // Empty for ones.
   Ints pads;               // Before each spatial axis, then after each; empty for zeros.
   Ints dilations;          // Empty for ones.
-  bool ceil_mode = false;  // Whether windows that hang over the end count.
+  bool ceil_mode = false;  // Whether windows that extend past the end count.
   TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode)
 };
 
@@ -202,7 +201,7 @@ struct AvgPoolAttrs {
   Ints strides;                    // Empty for ones.
   Ints pads;                       // Before each spatial axis, then after each; empty for zeros.
   Ints dilations;                  // Empty for ones.
-  bool ceil_mode = false;          // Whether windows that hang over the end count.
+  bool ceil_mode = false;          // Whether windows that extend past the end count.
   bool count_include_pad = false;  // Whether padding counts as elements.
   TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode, count_include_pad)
 };
@@ -210,10 +209,10 @@ struct AvgPoolAttrs {
 // ---- calls
 // ----------------------------------------------------------------------------------------
 
-// Calls an op in the current scope with attributes of its own struct.
+// Calls an op in the current scope. `attrs` holds the op's own attribute struct.
 Tensors call_op(OpId id, AnyAttrs attrs, TensorSpan inputs);
 
-// The same for an op of one output.
+// The same for an op with one output.
 Tensor call_single(OpId id, AnyAttrs attrs, TensorSpan inputs);
 
 template <class A>
@@ -235,7 +234,7 @@ TENON_FORMULA_OPERATOR(-, sub)
 TENON_FORMULA_OPERATOR(*, mul)
 TENON_FORMULA_OPERATOR(/, div)
 #undef TENON_FORMULA_OPERATOR
-// Comparisons with a number: greater(x, number(0)). An int64 number also suits integer tensors.
+// A scalar for comparisons: greater(x, number(0)). An int64 number also suits integer tensors.
 inline Tensor number(double value) { return make_scalar(value); }
 inline Tensor integer(int64_t value) { return make_scalar(value); }
 
@@ -282,41 +281,41 @@ Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype);  //
 
 Tensor zeros(const TensorType& type);
 Tensor ones(const TensorType& type);
-// A tensor of x's floating dtype with one value, as a weak scalar.
+// A weak scalar, which adopts x's floating dtype.
 inline Tensor scalar_like(const Tensor&, double value) { return make_scalar(value); }
 
-// The value of an integer tensor of rank 0, for which the host waits: where an output's shape
-// depends on data.
+// Reads an integer tensor of rank 0, for which the host waits. Used where an output's shape depends
+// on data.
 int64_t read_integer(const Tensor& x);
 
-// A size that data say, and which is not more than another. Code under trace does not know it yet.
+// A data-dependent size of at most `most`. In a trace its value is unknown.
 Size read_size(const Tensor& x, Size most);
 
-// The same of a bool.
+// The same for a bool.
 bool read_bool(const Tensor& x);
 
-// A weak scalar that suits `dtype`: of its kind, be it bool, integer or floating.
+// A weak scalar of the same kind as `dtype`: bool, integer or floating.
 Tensor number_of(DType dtype, int64_t value);
 
-// The transpose of broadcasting: sums `x` over the axes along which `type` was repeated, and gives
-// exactly that shape.
+// The transpose of broadcasting: sums `x` over the axes along which `type` was repeated, and
+// returns exactly the shape of `type`.
 Tensor sum_to(const Tensor& x, const TensorType& type);
 
-// The transpose of a sum: repeats `g` along the axes of `x` that the mask says were reduced.
+// The transpose of a sum: repeats `g` along the reduced axes of `x`, which are those in the mask.
 Tensor spread(const Tensor& g, const TensorType& x, uint32_t mask);
 
-// Runs `body` on x widened to float32 if it is half, and gives the result in x's dtype: what sums
-// many elements must not do so in 11 bits.
+// Runs `body` on x, widened to float32 if it is half, and returns the result in x's dtype. 11 bits
+// are too few for sums of many elements.
 template <class Body>
 Tensor in_wide(const Tensor& x, const Body& body) {
   const DType dtype = x->type.dtype;
   return size_of(dtype) >= 4 ? body(x) : cast(body(cast(x, DType::kF32)), dtype);
 }
 
-// The dtype to compute in: float32 for the half types, else the same.
+// The compute dtype: float32 for the half types, else `dtype`.
 inline DType wide_dtype(DType dtype) { return size_of(dtype) < 4 ? DType::kF32 : dtype; }
 
-// x itself if it has that dtype or, as a scalar, takes it; else a cast.
+// x itself if it has that dtype or is a weak scalar, which adopts it; else a cast.
 inline Tensor to_dtype(const Tensor& x, DType dtype) {
   return x->type.weak || x->type.dtype == dtype ? x : cast(x, dtype);
 }
@@ -336,26 +335,27 @@ inline Sizes to_sizes(const Ints& values) {
 // ---- constraints
 // ----------------------------------------------------------------------------------
 
-// -rank <= axis < rank, else an error that begins with the label. Gives the axis from the front.
+// Requires -rank <= axis < rank; errors begin with the label. Returns the axis from the front.
 int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
                      std::string_view input = "x");
 int64_t require_axis(int64_t axis, size_t rank, std::string_view label);
-// The same where inference has checked it.
+// The same for an axis that inference has checked.
 inline int64_t from_front(int64_t axis, size_t rank) {
   return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
 }
 
-// The axes of `axes`, from the front and without repetition, as a mask; all if it is empty.
+// Returns the axes as a mask, all axes if `axes` is empty. Each axis must be valid and listed once.
 uint32_t require_axes(const Ints& axes, const TensorType& x, std::string_view label);
 uint32_t axes_mask(const Ints& axes, size_t rank);  // The same where inference has checked it.
 
-// The shape that both broadcast to, else an error that begins with the label.
+// Returns the shape that both broadcast to. Without one, throws an error that begins with the
+// label.
 Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_view label);
 
 // The shape without the axes of the mask, or with size 1 there.
 Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims);
 
-// The type of a result whose sizes come from attributes, which may say anything.
+// The type of a result whose sizes come from attributes. Throws if they are negative or too large.
 TensorType require_sizes(DType dtype, const Sizes& shape, std::string_view label);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// What losses share: how the losses of single elements become one.
+// Shared by losses: how the losses of elements are combined.
 
 #pragma once
 
@@ -10,7 +10,7 @@ enum class Reduction : int32_t { kNone, kSum, kMean };
 EnumInfo enum_info(Reduction);
 
 struct LossAttrs {
-  Reduction reduction = Reduction::kMean;  // What becomes of the single losses.
+  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
   TENON_ATTRS(reduction)
 };
 
@@ -21,10 +21,10 @@ inline constexpr const char* kReductionDoc =
 TensorType reduced_type(const TensorType& losses, Reduction reduction);
 Tensor reduce_losses(const Tensor& losses, Reduction reduction);
 
-// What reaches each of the single losses, of which there are `n`; it broadcasts to their shape.
+// The cotangent of the losses of elements, of which there are `n`; it broadcasts to their shape.
 Tensor unreduce_losses(const Tensor& dy, const Size& n, Reduction reduction);
 
-// For losses of x against a target, element by element: C1 and C2 of mse.cc.
+// Checks C1 and C2 of mse.cc, for elementwise losses of x against a target.
 TensorTypes infer_elementwise_loss(const LossAttrs& attrs, TypeSpan in);
 
 }  // namespace tenon

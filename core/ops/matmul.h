@@ -1,4 +1,4 @@
-// What the ops that hold a product of matrices share.
+// Shared by ops that contain a matrix product.
 
 #pragma once
 
@@ -6,16 +6,17 @@
 
 namespace tenon {
 
-// The shape of the product: C2 to C6 of matmul.cc.
+// Returns the shape of the product. Checks C2 to C6 of matmul.cc.
 Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs);
 
-// How kernels see its parts, which are matrices only: a vector is a row before b and a column after
-// a, and the batch axes of all three are those of y, with stride 0 where an operand repeats.
+// Arranges a part of the product for kernels, which see only matrices. A vector a becomes a row, a
+// vector b a column. The batch axes of all three are those of y, with stride 0 where an operand
+// repeats.
 enum class ProductPart : uint8_t { kA, kB, kY };
 void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims& y,
                      StridedShape& operand);
 
-// What reaches the operands of y = matmul(a, b, attrs) from dy, in the types of the operands.
+// The cotangents of the operands of y = matmul(a, b, attrs), in the types of the operands.
 Tensor matmul_da(const Tensor& dy, const Tensor& b, const TensorType& a, const MatmulAttrs& attrs);
 Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const MatmulAttrs& attrs);
 

@@ -1,5 +1,5 @@
-// What normalisations share: the mean and spread of groups of elements, their derivative, and the
-// parameters that scale and move the result.
+// Shared by normalisations: the mean and variance of groups of elements, their derivative, and the
+// parameters that scale and shift the result.
 
 #pragma once
 
@@ -7,15 +7,15 @@
 
 namespace tenon {
 
-// Over some axes, which stay with size 1.
+// Statistics over some axes, which are kept with size 1.
 struct Statistics {
   Tensor mean;
   ops::SquareScale scale;
-  Tensor scaled;           // x - mean, by the factor of the scale,
-  Tensor scaled_variance;  // the mean of its squares,
-  Tensor inv_scaled_std;   // and 1 / sqrt(variance + epsilon), divided by that factor.
+  Tensor scaled;           // x - mean, multiplied by the factor of `scale`.
+  Tensor scaled_variance;  // The mean of the squares of `scaled`.
+  Tensor inv_scaled_std;   // 1 / sqrt(variance + epsilon), divided by that factor.
 
-  // Of the population.
+  // The population variance.
   Tensor variance() const { return scale.undo(scale.undo(scaled_variance)); }
   // 1 / sqrt(variance + epsilon).
   Tensor inv_std() const { return scale.of(inv_scaled_std); }
@@ -24,20 +24,21 @@ struct Statistics {
 // `from` is the dtype that x was widened from.
 Statistics statistics(const Tensor& x, const Ints& axes, DType from, double epsilon);
 
-// 1 / sqrt(mean_square + epsilon), divided by the factor of the scale, where the mean is that of
+// 1 / sqrt(mean_square + epsilon), divided by the factor of the scale. `mean_square` is the mean of
 // scaled squares.
 Tensor inverse_root(const Tensor& mean_square, const ops::SquareScale& scale, double epsilon);
 
-// What reaches statistics that are results of their own; each may be empty.
+// Cotangents of the statistics where they are outputs themselves; each may be empty.
 struct StatisticsCotangents {
   Tensor mean, variance, inv_std;
 };
 
-// What reaches x, where z = (x - mean) * inv_std, `dz` reaches z and `d` the statistics.
+// The cotangent of x, where z = (x - mean) * inv_std, `dz` is the cotangent of z and `d` those of
+// the statistics.
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
                      const StatisticsCotangents& d);
 
-// ---- norms of all that lies behind one axis, whose parameters have those axes
+// ---- norms over an axis and all after it, whose parameters have those axes
 
 // The axes from this one to the last.
 Ints axes_from(int64_t axis, size_t rank);
@@ -49,7 +50,7 @@ void require_behind(const TensorType& p, const TensorType& x, size_t axis, const
 
 struct GroupNormAttrs {
   double epsilon = 1e-5;   // Added to the variance.
-  int64_t num_groups = 1;  // Into how many groups the channels are cut; it divides their number.
+  int64_t num_groups = 1;  // Number of groups of channels; it divides the number of channels.
   TENON_ATTRS(epsilon, num_groups)
 };
 
@@ -57,10 +58,10 @@ struct GroupNormAttrs {
 // batch and channels. C3: a parameter has one element for each channel.
 void require_channels(TypeSpan in);
 
-// The values as they broadcast to x, in the dtype to compute in.
+// The values, shaped so that they broadcast to x, in the compute dtype.
 Tensor by_channel(const Tensor& values, const TensorType& x);
 
-// All axes but that of the channels.
+// All axes except the channels.
 Ints all_but_channels(size_t rank);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// What an operation is: one OpDef holds all that Tenon knows about it.
+// The definition of operations: one OpDef holds everything that Tenon knows about an op.
 //
 // Every op has a file in this folder (a family whose members differ in one line is a table) that
 // ends in a function `OpDef <name>_def()`, and a line in ops.def. softmax.cc is the example to
@@ -30,8 +30,8 @@ struct AttrDoc {
   const char* doc;
 };
 
-// What only documents and tests read. libtenon is built without: whatever an op's file says there
-// is dropped, and with it what nothing else refers to.
+// Text that only documents and tests read. libtenon is built without it: the compiler drops this
+// part of an op's file, and everything that only this part refers to.
 #if defined(TENON_WITH_DOCS)
 template <class T>
 using Documented = T;
@@ -46,8 +46,8 @@ template <class T>
 using Documented = Undocumented;
 #endif
 
-// The types of the inputs of a call. An absent optional input has dtype kNone. Scalars have taken
-// their partner's dtype already, and promotion has happened.
+// The types of a call's inputs, after promotion and after scalars have adopted their partner's
+// dtype. An absent optional input has dtype kNone.
 class TypeSpan {
  public:
   TypeSpan(const TensorType* const* types, size_t size) : types_(types), size_(size) {}
@@ -62,7 +62,7 @@ class TypeSpan {
 
 using TensorTypes = SmallVector<TensorType, 3>;
 
-// How a view lies in its base. Strides and offset are in elements of the view's own dtype.
+// The layout of a view in its base. Strides and offset are in elements of the view's own dtype.
 struct StridedLayout {
   Dims strides;
   int64_t offset = 0;
@@ -74,7 +74,7 @@ struct StridedShape {
   Dims strides;
 };
 
-// What a derivative may use. Inputs and outputs are there if the op says that it saves them; types
+// The arguments of a derivative. Inputs and outputs are available if the op saves them; types
 // always are.
 class VjpArgs {
  public:
@@ -82,9 +82,9 @@ class VjpArgs {
   virtual const Tensor& output(size_t i) const = 0;
   virtual const TensorType& input_type(size_t i) const = 0;
   virtual const TensorType& output_type(size_t i) const = 0;
-  virtual const Tensor& cotangent(size_t i) const = 0;  // Zeros if nothing reached this output.
+  virtual const Tensor& cotangent(size_t i) const = 0;  // Zeros if this output has none.
   virtual bool has_cotangent(size_t i) const = 0;
-  virtual bool needs(size_t input) const = 0;  // False: what is returned for it is thrown away.
+  virtual bool needs(size_t input) const = 0;  // False: the result for it is discarded.
   virtual size_t n_inputs() const = 0;
   virtual size_t n_outputs() const = 0;
 
@@ -92,18 +92,18 @@ class VjpArgs {
   ~VjpArgs() = default;
 };
 
-// The derivative of a call that tapes record whole: given the cotangents of the outputs, those of
-// the inputs.
+// The derivative of a call that tapes record as a whole. Maps the cotangents of the outputs to
+// those of the inputs.
 using CustomVjp = std::function<Tensors(const VjpArgs& args)>;
 
 // The outputs of a call, with its derivative.
 struct Linearized {
   Tensors outputs;
   std::shared_ptr<const CustomVjp> vjp;
-  bool keeps = false;  // Whether it reads inputs and outputs.
+  bool keeps = false;  // Whether `vjp` reads inputs and outputs.
 };
 
-// What the tape keeps for the derivative. A derivative that reads more fails its tests.
+// What the tape saves for the derivative. Tests fail for a derivative that reads more.
 enum class Saves : uint8_t {
   kNothing,
   kInputs,
@@ -114,7 +114,7 @@ enum class Saves : uint8_t {
   kSome
 };
 
-// Which inputs must agree in dtype: they are promoted to their common one before `infer`.
+// Which inputs are promoted to their common dtype before `infer`.
 enum class Promotes : uint8_t {
   kNothing,      // Each input has a dtype of its own; a scalar takes that of the first tensor.
   kAll,          // All inputs.
@@ -122,7 +122,7 @@ enum class Promotes : uint8_t {
   kToOutput      // All inputs, to the dtype of output 0: fill.
 };
 
-// The class of NUMERICS.md that the kit judges it by.
+// The accuracy class of NUMERICS.md by which the conformance kit judges the op.
 enum class Numeric : uint8_t {
   kExact,
   kRounded,
@@ -143,7 +143,7 @@ struct InputDef {
 struct OutputDef {
   const char* name;
   Documented<const char*> doc;
-  bool variadic = false;  // As many as the attributes say.
+  bool variadic = false;  // The attributes determine the number.
 };
 
 struct Version {
@@ -151,7 +151,7 @@ struct Version {
   uint16_t minor = 1;
 };
 
-// An op with its types erased, as the core holds it. Made by define<Attrs>().
+// A type-erased op, as the core holds it. Created by define<Attrs>().
 struct OpDef {
   OpDef();
   OpDef(const OpDef&);
@@ -163,10 +163,10 @@ struct OpDef {
   uint32_t id = 0;  // From ops.def; custom ops count from 2^31.
   std::string name;
   const AttrsType* attrs = nullptr;
-  uint8_t min_inputs = 0;        // Required ones.
-  uint8_t max_inputs = 0;        // Without what a variadic one adds.
+  uint8_t min_inputs = 0;        // Number of required inputs.
+  uint8_t max_inputs = 0;        // Without the additional ones of a variadic input.
   uint32_t optional_inputs = 0;  // Bit i: input i may be absent.
-  bool variadic = false;         // The last input may be given any number of times, at least once.
+  bool variadic = false;         // The last input may be passed any number of times, at least once.
   bool elementwise = false;      // Inputs are broadcast to output 0 before a kernel sees them.
   bool is_view = false;
   bool differentiable = false;
@@ -175,41 +175,43 @@ struct OpDef {
   uint64_t saved_inputs = 0;  // Bit i: input i is kept for the derivative.
   uint64_t saved_outputs = 0;
   Numeric numeric = Numeric::kExact;
-  const char* index_rule = "";  // The constraint's label that an index out of range breaks.
-  const char* onnx = "";        // The op of ONNX that means the same, if there is one.
+  const char* index_rule = "";  // Label of the constraint that an index out of range breaks.
+  const char* onnx = "";        // The equivalent ONNX op, if there is one.
   std::string no_gradient;      // Why it has no derivative, if it has none.
 
-  // Throws what the user got wrong.
+  // Throws an error if the inputs or the attributes are invalid.
   TensorTypes (*infer)(const OpDef& op, const void* attrs, TypeSpan in) = nullptr;
-  // Gives one tensor for each input; an empty one where there is no gradient.
+  // Returns one tensor for each input; an empty one where there is no gradient.
   Tensors (*vjp)(const OpDef& op, const void* attrs, const VjpArgs& args) = nullptr;
   Tensors (*decompose)(const OpDef& op, const void* attrs, TensorSpan in) = nullptr;
-  // For views: lays output `index` of `type` over an input; false if no strides can say it.
+  // For views: computes the layout of output `index` of `type` on an input. False if strides
+  // cannot.
   bool (*view)(const OpDef& op, const void* attrs, size_t index, const TensorType& type,
                const TensorType& in_type, const StridedLayout& in, StridedLayout& out) = nullptr;
 
-  // Of an op that no device runs, since it is about lists or holds graphs: runs it now.
+  // For ops that no device runs, because they are about lists or hold graphs: runs the op now.
   Tensors (*run)(Scope& scope, const Call& call) = nullptr;
-  // Of one that holds graphs: applies it in a form that keeps what the way back by the inputs that
-  // `by` marks needs.
+  // For ops that hold graphs: applies the op in a form that saves the residuals for the backward
+  // pass with respect to the inputs that `by` marks.
   Linearized (*linearize)(Scope& scope, const Call& call, const std::vector<bool>& by) = nullptr;
 
-  // Of one that has effects: the same behind a token and with a token behind its outputs, which is
-  // what a trace holds (core/trace/order.h).
+  // For ops with effects: the variant that takes an order token first and returns one last. Traces
+  // hold this variant (core/trace/order.h).
   const OpDef* in_order = nullptr;
 
-  // How a kernel sees operand `i`, an output if it is beyond the inputs, where that is not as the
-  // user does: changes sizes and strides, which are the operand's own.
+  // Changes the sizes and strides of operand `i` to those that kernels see, where they differ from
+  // the user's. Outputs follow the inputs in the numbering. `operand` holds the operand's own
+  // layout on entry.
   void (*arrange)(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) = nullptr;
 
-  // The functions as the op's file wrote them; the four above call them.
+  // The functions in the op's file; the four above call them.
   void (*raw_infer)() = nullptr;
   void (*raw_vjp)() = nullptr;
   void (*raw_decompose)() = nullptr;
   void (*raw_view)() = nullptr;
   std::shared_ptr<void> payload;  // Of a custom op.
 
-  // Documents; empty in libtenon, where nobody reads them.
+  // Documentation; empty in libtenon, where nothing reads it.
   struct Doc {
     std::string summary;
     std::string formula;
@@ -227,13 +229,13 @@ struct OpDef {
 
 namespace ops {
 
-// What an op's file says. Fields that do not apply are left out.
+// The definition in an op's file. Fields that do not apply are left out.
 template <class A>
 struct Definition {
   const char* name = "";
   Documented<const char*> summary = "";  // One sentence.
   Documented<const char*> formula = "";
-  Documented<const char*> details = "";  // What the summary cannot hold: ties, NaN, empty inputs.
+  Documented<const char*> details = "";  // Further details: ties, NaN, empty inputs.
   std::vector<InputDef> inputs;
   std::vector<OutputDef> outputs;
   // One line for each attribute.
@@ -254,7 +256,7 @@ struct Definition {
   bool sparse_output = false;
   const char* no_gradient = "";  // One clause: "its result is an integer".
   const char* index_rule = "";   // "C2", if indices are checked when the kernel reads them.
-  const char* onnx = "";         // The op of ONNX that means the same, if there is one.
+  const char* onnx = "";         // The equivalent ONNX op, if there is one.
   Version since = {0, 1};
 };
 
@@ -264,7 +266,7 @@ OpDef define(const Definition<A>& d);
 }  // namespace ops
 }  // namespace tenon
 
-// Made in define.cc, and not once more by each op's file.
+// Instantiated once, in define.cc, instead of in each op's file.
 extern template class std::vector<tenon::AttrDoc>;
 extern template class std::vector<tenon::InputDef>;
 extern template class std::vector<tenon::OutputDef>;

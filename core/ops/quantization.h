@@ -1,4 +1,4 @@
-// What the ops between real numbers and small integers share: where scales and zero points lie.
+// Shared by conversions between real numbers and small integers: shapes of scales and zero points.
 
 #pragma once
 
@@ -11,8 +11,8 @@ inline constexpr const char* kZeroPointDoc = "what stands for 0, of the shape of
 inline constexpr const char* kQuantizationAxisDoc =
     "The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.";
 
-// One number for all of x, or one for each index along the axis: 0-d, or as long as that. Throws
-// with the label.
+// Requires a scale that is 0-d, or has one element for each index along the axis. Throws with the
+// label.
 inline void require_scale_shape(const TensorType& scale, const TensorType& x, int64_t axis,
                                 std::string_view label) {
   if (scale.rank() == 0) return;
@@ -22,7 +22,7 @@ inline void require_scale_shape(const TensorType& scale, const TensorType& x, in
           label, x.shape[at], axis, scale);
 }
 
-// The same tensor with axes of size 1 behind it, so that it broadcasts along its own.
+// Appends axes of size 1, so that the parameter broadcasts along its own axis.
 inline Tensor along_axis(const Tensor& parameter, const Tensor& x, int64_t axis) {
   if (parameter->rank() == 0) return parameter;
   const auto at = static_cast<size_t>(from_front(axis, x->rank()));

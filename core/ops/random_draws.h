@@ -1,5 +1,5 @@
-// What ops that draw random numbers share: the generator's state and how bits become numbers.
-// DESIGN 8 fixes both, so that every device draws the same.
+// Shared by ops that draw random numbers: the generator's state and the conversion of bits to
+// numbers. DESIGN 8 fixes both, so that every device draws the same.
 
 #pragma once
 
@@ -12,14 +12,14 @@ inline constexpr int64_t kRngStateWords = 6;
 
 TensorType rng_state_type();
 
-// The first input must be a generator's state, else an error with the label C1.
+// Requires the first input to be a generator's state; errors have the label C1.
 void require_rng_state(TypeSpan in);
 
 // The types of a draw of floating-point numbers and of the new state. Its errors have the labels C1
 // (the state), C2 (the dtype) and C3 (a size).
 TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Sizes& shape);
 
-// Cases that each such draw passes: of nothing, and what is refused.
+// Cases that all such draws share: an empty draw, and errors.
 template <typename Attrs>
 Cases<Attrs> shared_draw_cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
@@ -38,8 +38,8 @@ Cases<Attrs> shared_draw_cases() {
   };
 }
 
-// Evenly spaced numbers in [0, 1), as many as the dtype's fraction tells apart, from the high bits
-// of one word each. Gives the numbers and the new state.
+// Evenly spaced numbers in [0, 1), computed from the high bits of one word each. There are as many
+// distinct ones as the dtype's fraction allows. Returns the numbers and the new state.
 Tensors draw_uniform(const Tensor& state, const Dims& shape, DType dtype);
 
 }  // namespace tenon::ops

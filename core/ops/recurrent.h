@@ -1,7 +1,7 @@
-// What recurrent ops share: one step of each kind, and the walk of a layer over its steps.
+// Shared by recurrent ops: one step of each kind, and the iteration of a layer over its steps.
 //
-// A step takes the product of its input with the weights, biases included, so that a layer makes
-// one product for all of its steps before the walk.
+// A step takes the product of its input with the weights, biases included. So a layer computes one
+// product for all of its steps before the iteration.
 
 #pragma once
 
@@ -16,8 +16,8 @@ namespace tenon {
 enum class RnnActivation : int32_t { kTanh, kRelu };
 EnumInfo enum_info(RnnActivation);
 
-// h' from the input's part and the recurrent weights r [H, H]; `clip` bounds what the activation
-// is given, 0 for not at all.
+// Returns the next h. `input` is the product with the input, r [H, H] are the recurrent weights;
+// `clip` bounds the input of the activation, 0 for no bound.
 Tensor rnn_step(const Tensor& input, const Tensor& h, const Tensor& r, RnnActivation activation,
                 double clip);
 
@@ -26,7 +26,7 @@ class GruStep {
  public:
   // `b` [6H] may be empty.
   GruStep(const Tensor& r, const Tensor& b, bool linear_before_reset, double clip);
-  // What belongs to the product with the input; empty without biases.
+  // The bias of the product with the input; empty without biases.
   const Tensor& input_bias() const { return input_bias_; }
   Tensor operator()(const Tensor& input, const Tensor& h) const;
 
@@ -35,9 +35,9 @@ class GruStep {
   double clip_;
   int64_t hidden_;
   Tensor input_bias_;
-  Tensor r_;            // The whole, or with the reset before the product update and reset.
-  Tensor r_hidden_;     // The rest of it.
-  Tensor hidden_bias_;  // Of the product with h, with the reset after it.
+  Tensor r_;            // All of r. If the reset precedes the product: update and reset only.
+  Tensor r_hidden_;     // The hidden part of r, if the reset precedes the product.
+  Tensor hidden_bias_;  // Bias of the product with h, if the reset follows it.
 };
 
 struct LstmState {
@@ -45,8 +45,8 @@ struct LstmState {
 };
 
 struct LstmOptions {
-  Tensor peepholes;           // [3H]: what the gates input, output and forget see of the cell.
-  bool input_forget = false;  // Whether the cell forgets as much as it takes in.
+  Tensor peepholes;           // [3H]: weights of the cell in the input, output and forget gates.
+  bool input_forget = false;  // Whether the forget gate is one minus the input gate.
   double clip = 0;
 };
 
@@ -60,7 +60,7 @@ Tensor joined_biases(const Tensor& b);
 // x @ w^T, and a bias if there is one.
 Tensor input_product(const Tensor& x, const Tensor& w, const Tensor& bias);
 
-// A step's inputs [B, I] and [B, H], its `gates` times H weights, and biases: C1 to C3 of each.
+// Checks C1 to C3 of each cell: inputs [B, I] and [B, H], weights of `gates` times H rows, biases.
 void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<const char*> names);
 
 // ---- layers
@@ -68,7 +68,7 @@ void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<co
 enum class Direction : int32_t { kForward, kReverse, kBidirectional };
 EnumInfo enum_info(Direction);
 
-// What a layer's attributes say of its walk.
+// How a layer iterates over its steps, as its attributes specify.
 struct Walk {
   Direction direction;
   int64_t layout;
@@ -77,17 +77,17 @@ struct Walk {
   int64_t directions() const { return direction == Direction::kBidirectional ? 2 : 1; }
 };
 
-// The constraints C1 to C6 that the layers' files list, with `gates` gates and `states` states, h
-// and maybe c. Inputs are x, w, r, b, sequence_lens, initial_h, initial_c and p, as far as the
-// layer has them.
+// Checks the constraints C1 to C6 that the layers' files list, for `gates` gates and `states`
+// states: h, and possibly c. Inputs are x, w, r, b, sequence_lens, initial_h, initial_c and p, as
+// far as the layer has them.
 TensorTypes infer_layer(const Walk& walk, double clip, TypeSpan in, int64_t gates, size_t states);
 
-// The weights of one direction, in the dtype to compute in; b and p may be empty.
+// The weights of one direction, in the compute dtype; b and p may be empty.
 struct LayerWeights {
   Tensor w, r, b, p;
 };
 
-// The new states, h first, from the input's part and the old ones.
+// Returns the new states, h first. `input` is the product with the input.
 using Step = std::function<Tensors(const Tensor& input, const Tensors& states)>;
 
 struct DirectedStep {
@@ -95,7 +95,7 @@ struct DirectedStep {
   Step step;
 };
 
-// y and the last states, by what `step_of` makes of the weights of each direction.
+// Returns y and the last states. `step_of` builds the step of each direction from its weights.
 Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of);
 

@@ -1,4 +1,4 @@
-// What reductions share: their type rule.
+// The type rule that reductions share.
 
 #pragma once
 
@@ -21,7 +21,7 @@ inline TensorTypes infer_reduced_floating(const ReduceAttrs& attrs, TypeSpan in)
   return infer_reduced(attrs, in[0]);
 }
 
-// How many elements become one.
+// The number of elements that are reduced to one.
 inline Size count_reduced(const Ints& axes, const Dims& shape) {
   const uint32_t mask = axes_mask(axes, shape.rank());
   Size n = 1;
@@ -31,14 +31,14 @@ inline Size count_reduced(const Ints& axes, const Dims& shape) {
   return n;
 }
 
-// A number of elements to compute with. Where a trace does not know it, it is summed up.
+// A number of elements as a value. If a trace does not know it, it is computed as a sum of ones.
 inline Tensor count_as(DType dtype, const Size& n) {
   if (n.known()) [[likely]]
     return number(static_cast<double>(n));
   return cast(sum(broadcast_to(fill(integer(1), Dims{}, DType::kI64), Dims{n})), dtype);
 }
 
-// What the documents of all reductions say alike.
+// Documentation that all reductions share.
 inline constexpr AttrDoc kAxesDoc = {
     "axes", "The axes to reduce, negative ones from the end; empty for all."};
 inline constexpr AttrDoc kKeepdimsDoc = {"keepdims", "Whether reduced axes stay, with size 1."};

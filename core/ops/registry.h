@@ -1,4 +1,4 @@
-// The ops there are, by number and by name.
+// The built-in ops, by number and by name.
 
 #pragma once
 
@@ -15,12 +15,12 @@ enum class OpId : uint32_t {
 #include "core/ops/ops.def"
 };
 
-// NULL if there is none. Custom ops belong to a context and are not here.
+// NULL if there is none. Custom ops belong to a context and are not listed here.
 const OpDef* find_op(uint32_t id);
 const OpDef* find_op(std::string_view name);
 inline const OpDef& op_def(OpId id) { return *find_op(static_cast<uint32_t>(id)); }
 
-// All of them, in the order of their numbers.
+// All built-in ops, in the order of their numbers.
 std::span<const OpDef> all_ops();
 
 }  // namespace tenon

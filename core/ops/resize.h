@@ -1,8 +1,8 @@
-// What resize_nearest, resize_linear and resize_cubic share: over which places of the input the
-// elements of the result lie.
+// Shared by resize_nearest, resize_linear and resize_cubic: the positions in the input over which
+// the elements of the result lie.
 //
-// Places are quotients of integers, never rounded: whether an element lies between two others, or
-// halfway, does not depend on a floating type.
+// Positions are quotients of integers and are never rounded. So whether a position lies between two
+// elements, or halfway, does not depend on a floating type.
 
 #pragma once
 
@@ -20,12 +20,11 @@ enum class CoordinateTransformationMode : int32_t {
 };
 EnumInfo enum_info(CoordinateTransformationMode);
 
-// The attributes that all three have. The ops' own structs repeat them, and come here by
-// `resizing`.
+// The attributes that all three have. The ops' own structs repeat them; `resizing` converts those.
 struct Resizing {
-  Ints sizes;           // Of the result, for each of axes; empty for what the scales make of x.
-  Ints scales;          // Size of the result by size of x, for each; empty for what sizes say.
-  Ints scale_divisors;  // What each of scales is divided by; empty for ones.
+  Ints sizes;           // Of the result, for each of axes; empty to derive them from the scales.
+  Ints scales;          // Result size over x size, for each; empty to derive it from sizes.
+  Ints scale_divisors;  // The divisor of each scale; empty for ones.
   Ints axes;            // The axes to resize; empty for all.
   CoordinateTransformationMode coordinate_transformation_mode =
       CoordinateTransformationMode::kHalfPixel;
@@ -36,7 +35,7 @@ Resizing resizing(const Attrs& a) {
   return {a.sizes, a.scales, a.scale_divisors, a.axes, a.coordinate_transformation_mode};
 }
 
-// An axis that is resized. Element i of the result lies over place (i * step + first) / unit of x.
+// A resized axis. Element i of the result lies over position (i * step + first) / unit of x.
 struct ResizedAxis {
   size_t axis = 0;
   Size from = 0;  // Its size in x.
@@ -44,7 +43,7 @@ struct ResizedAxis {
   Size step = 0;
   Size first = 0;
   Size unit = 1;
-  Size scale = 1;  // The scale is this by scale_divisor.
+  Size scale = 1;  // The scale is this over scale_divisor.
   Size scale_divisor = 1;
 
   bool keeps_all() const {
@@ -55,29 +54,29 @@ struct ResizedAxis {
 
 using ResizedAxes = SmallVector<ResizedAxis, 3>;
 
-// What inference checks: C2 to C6 of resize_nearest.cc.
+// Checks C2 to C6 of resize_nearest.cc, for inference.
 ResizedAxes require_resize(const Resizing& attrs, const TensorType& x);
 TensorType resized_type(const Resizing& attrs, const TensorType& x);
 
-// The places of all elements along an axis, times its unit: [to], of int64.
+// The positions of all elements along an axis, times its unit: [to], of int64.
 Tensor places_in_units(const ResizedAxis& axis);
 
-// How much an element of x that lies `distance` away, in elements, counts for one of the result.
+// The weight of an element of x at `distance`, in elements, from a position.
 using Weight = Tensor (*)(const Tensor& distance, double parameter);
 
-// A weight that is zero from a distance on.
+// A weight function that is zero from some distance on.
 struct Filter {
   Weight weight;
   double parameter = 0;
   int64_t reach = 1;             // That distance.
-  bool antialias = false;        // Whether it is stretched where the result is smaller than x.
-  bool exclude_outside = false;  // Whether what lies outside counts nothing, not as the edge does.
+  bool antialias = false;        // Whether to stretch it where the result is smaller than x.
+  bool exclude_outside = false;  // Elements outside x have no weight; else they repeat the edge.
 };
 
-// x with each axis replaced by weighted sums of the elements around its places.
+// Replaces each axis of x by weighted sums of the elements around its positions.
 Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filter);
 
-// What the documents of all three say alike.
+// Documentation that all three share.
 inline constexpr AttrDoc kSizesDoc = {
     "sizes", "Of the result, for each of axes; empty for what the scales make of x, rounded down."};
 inline constexpr AttrDoc kScalesDoc = {

@@ -10,7 +10,7 @@ enum class Side : int32_t { kLeft, kRight };
 EnumInfo enum_info(Side);
 
 struct SearchsortedAttrs {
-  Side side = Side::kLeft;  // Whether the place is before what equals the value, or behind.
+  Side side = Side::kLeft;  // Whether to insert before or after elements that equal the value.
   TENON_ATTRS(side)
 };
 

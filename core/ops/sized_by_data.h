@@ -1,9 +1,9 @@
-// What ops share whose outputs are as large as the data say.
+// Shared by ops whose output sizes depend on data.
 //
-// With `size` such an op has static shapes: what it finds comes first, in the room that is left
-// stands `fill`, and an output `count` tells how much there was to find. Without, inference gives
-// the largest shapes that there can be, kernels refuse, and the decomposition calls the op with
-// that size, waits for the count and cuts the outputs.
+// With `size`, such an op has static shapes: the results come first, `fill` pads the rest of the
+// capacity, and an output `count` holds the number of results. Without `size`, inference gives the
+// largest possible shapes, and kernels refuse the call. The decomposition then calls the op with
+// the largest size, waits for the count and cuts the outputs.
 
 #pragma once
 
@@ -22,8 +22,8 @@ inline void require_size(Size size, std::string_view label) {
           size);
 }
 
-// `fill` is a value of the dtype, and a whole one that a double tells from its neighbours where the
-// dtype is not floating.
+// Requires `fill` to be a value of the dtype. If the dtype is not floating, it must be a whole
+// number that a double distinguishes from its neighbours.
 inline void require_fill(double fill, DType dtype, std::string_view label) {
   if (is_floating(dtype)) return;
   const int bits = std::min(static_cast<int>(8 * size_of(dtype)), 53);
@@ -39,18 +39,18 @@ inline void require_fill(double fill, DType dtype, std::string_view label) {
           fill);
 }
 
-// What inference has checked, as a weak scalar.
+// The fill value, which inference has checked, as a weak scalar.
 inline Tensor fill_scalar(double fill, DType dtype) {
   return is_floating(dtype) ? number(fill) : number_of(dtype, static_cast<int64_t>(fill));
 }
 
-// The first n places along an axis. A copy of them, so that the memory of the others is free.
+// The first n slices along an axis. They are copied, so that the memory of the others is freed.
 inline Tensor cut(const Tensor& x, Size n, int64_t axis) {
   if (identical(x->shape()[static_cast<size_t>(axis)], n)) return x;
   return copy(slice(x, {.starts = {0}, .ends = {n}, .axes = {axis}}));
 }
 
-// What the documents of these ops say alike.
+// Documentation that these ops share.
 inline constexpr AttrDoc kSizeDoc = {
     "size",
     "How many places the result has room for; -1 for as many as are found, for which the host "

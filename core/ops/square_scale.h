@@ -1,7 +1,6 @@
-// Squares that neither overflow nor vanish where what is made of them has its place in the dtype:
-// lengths, deviations and what is divided by one. Values are multiplied by a power of two before
-// they are squared, and the result by its inverse. In the ordinary range both are 1, so that
-// results keep their bits.
+// Sums of squares that neither overflow nor underflow if the result fits the dtype: for lengths,
+// deviations and their inverses. Values are multiplied by a power of two before they are squared,
+// and the result by its inverse. In the ordinary range both are 1, so that results keep their bits.
 
 #pragma once
 
@@ -11,7 +10,7 @@
 
 namespace tenon::ops {
 
-// One factor for each sum of squares. Both are empty where none is needed.
+// One factor for each sum of squares, and its inverse. Both are empty if no scaling is needed.
 struct SquareScale {
   Tensor factor;
   Tensor inverse;
@@ -20,29 +19,29 @@ struct SquareScale {
   Tensor undo(const Tensor& x) const { return inverse ? x * inverse : x; }
 };
 
-// Whether squares of values that were widened from the dtype need scaling at all: float16 has so
-// few exponents that they are ordinary numbers of float32.
+// Whether squares of values that were widened from the dtype need scaling. float16 has so few
+// exponents that its squares are ordinary numbers of float32.
 inline bool needs_scale(DType from) { return from != DType::kF16; }
 
-// For values whose squares, as they are, have these sums or means. The factor is 1 where a sum is
-// from 2^-96 to 2^96, in float64 from 2^-880 to 2^960. Something as large as `floor` is added to
-// the root of the sum, so that what is smaller need not be enlarged.
+// Scales for values whose unscaled squares have these sums or means. The factor is 1 where a sum is
+// from 2^-96 to 2^96, in float64 from 2^-880 to 2^960. The caller adds a value of the size of
+// `floor` to the root of the sum, so smaller values need not be scaled up.
 SquareScale square_scale(const Tensor& squares, double floor = 0);
-// The same where squares() gives the sums, which is called if they are needed. `from` is the dtype
-// that the values were widened from.
+// The same with squares(), which returns the sums and is called only if they are needed. `from` is
+// the dtype that the values were widened from.
 template <std::invocable Squares>
 SquareScale square_scale(DType from, const Squares& squares, double floor = 0) {
   return needs_scale(from) ? square_scale(squares(), floor) : SquareScale();
 }
 
-// The factors that square_scale() has beside 1: for what is too large and for what is too small.
+// The factors of square_scale() other than 1: for sums that are too large, and too small.
 struct SquareFactors {
   double down, up;
 };
 SquareFactors square_factors(DType dtype);
 
-// Vectors are made shorter by this before their lengths are taken, where a length may overflow
-// though no element does, and something much larger than 2^-48 is added to it.
+// Shortens vectors before their lengths are computed, where a length may overflow although no
+// element does. Suitable if a value much larger than 2^-48 is added to the length.
 inline constexpr double kShorter = 0x1p-32;
 
 // x divided by the larger of its Euclidean length along an axis and `epsilon`.

@@ -1,4 +1,4 @@
-// Sizes as numbers that formulas compute with, where a trace leaves them open.
+// Sizes as values for formulas, including sizes that a trace leaves symbolic.
 
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace tenon {
 
-// A size as an i64 of rank 0, which a traced function reads in each call. Defined in core/trace.
+// A symbolic size as an i64 of rank 0, which a traced function reads in each call. Defined in
+// core/trace.
 Tensor traced_integer(Size size);
 
 inline Tensor integer(Size size) {

@@ -1,5 +1,5 @@
-// What the tables of elementwise ops share: their type rules, and how a derivative is summed over
-// the axes along which an input was broadcast.
+// Shared by the tables of elementwise ops: type rules, and the sum of a derivative over the axes
+// along which an input was broadcast.
 
 #pragma once
 
@@ -35,7 +35,7 @@ Tensors gradients(const VjpArgs& v, const Formulas&... formulas) {
   return result;
 }
 
-// The derivative of what is flat wherever it has one.
+// The derivative of functions that are constant wherever they have a derivative.
 inline Tensors no_slope(const NoAttrs&, const VjpArgs& v) {
   Tensors none;
   none.resize(v.n_inputs());
