@@ -1,4 +1,4 @@
-// adagrad: a step down the gradient, divided by how large all gradients have been together.
+// adagrad: a gradient step scaled by the inverse root of the accumulated squared gradients.
 
 #include "core/ops/optimizer.h"
 

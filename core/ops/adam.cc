@@ -1,4 +1,4 @@
-// adam: a step down the decaying mean of gradients, divided by how large they have been of late.
+// adam: steps along the decaying mean of gradients over the root of their decaying mean square.
 
 #include "core/ops/optimizer.h"
 
@@ -6,9 +6,9 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double beta1 = 0.9;     // How much of the mean stays.
-  double beta2 = 0.999;   // How much of the mean of squares stays.
-  double epsilon = 1e-8;  // Added to the root of the latter.
+  double beta1 = 0.9;     // Decay rate of the mean.
+  double beta2 = 0.999;   // Decay rate of the mean of squares.
+  double epsilon = 1e-8;  // Added to the root of the mean of squares.
   TENON_ATTRS(beta1, beta2, epsilon)
 };
 
@@ -42,7 +42,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Cases<Attrs> cases() {
   const CaseTensor p = f32({1, 2}), g = f32({2, -4}), none = f32({0, 0}), first = i64({}, {1});
   return {
-      // The first step is as long as the rate, whatever the gradient's size.
+      // The length of the first step equals the learning rate, whatever the gradient's size.
       {.name = "example",
        .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0},
        .inputs = {p, g, none, none, first, scalar(0.5)},

@@ -1,4 +1,4 @@
-// adamw: adam, with a decay of the parameter that its gradients have no part in.
+// adamw: adam with a weight decay that is decoupled from the gradient.
 
 #include "core/ops/optimizer.h"
 
@@ -6,10 +6,10 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double beta1 = 0.9;          // How much of the mean stays.
-  double beta2 = 0.999;        // How much of the mean of squares stays.
-  double epsilon = 1e-8;       // Added to the root of the latter.
-  double weight_decay = 0.01;  // The share of the parameter that a step of rate 1 takes away.
+  double beta1 = 0.9;          // Decay rate of the mean.
+  double beta2 = 0.999;        // Decay rate of the mean of squares.
+  double epsilon = 1e-8;       // Added to the root of the mean of squares.
+  double weight_decay = 0.01;  // Fraction of the parameter that a step of rate 1 subtracts.
   TENON_ATTRS(beta1, beta2, epsilon, weight_decay)
 };
 
@@ -44,7 +44,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Cases<Attrs> cases() {
   const CaseTensor p = f32({1, 2}), g = f32({2, -4}), none = f32({0, 0}), first = i64({}, {1});
   return {
-      // The first step is as long as the rate, whatever the gradient's size.
+      // The length of the first step equals the learning rate, whatever the gradient's size.
       {.name = "example",
        .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0, .weight_decay = 0.25},
        .inputs = {p, g, none, none, first, scalar(0.5)},

@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double value = 1;  // What scales the product.
+  double value = 1;  // Scales the product.
   TENON_ATTRS(value)
 };
 

@@ -1,4 +1,4 @@
-// any and all: whether conditions hold somewhere, or everywhere.
+// any and all: logical or and logical and along some axes.
 
 #include "core/ops/reduction.h"
 
@@ -16,7 +16,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_reduced(attrs, in[0]);
 }
 
-// As extremes of 0 and 1. Those of nothing are written down, for max and min refuse to choose.
+// Computed as max or min over 0 and 1. Empty inputs are special, because max and min reject them.
 Tensor decide(const Attrs& attrs, const Tensor& x, Tensor (*extreme)(const Tensor&, const Along&),
               bool of_nothing) {
   if (count(x->shape()) == 0) {
@@ -35,7 +35,7 @@ Tensors all_decompose(const Attrs& attrs, TensorSpan in) {
   return {decide(attrs, in[0], min, true)};
 }
 
-// The results for {0, 1; 0, 0; 1, 1}, by rows and for nothing.
+// Expected results for {0, 1; 0, 0; 1, 1}: for all elements, rows, columns, and an empty input.
 Cases<Attrs> cases(double whole, std::initializer_list<double> rows,
                    std::initializer_list<double> columns, double of_nothing) {
   const CaseTensor x = boolean({3, 2}, {0, 1, 0, 0, 1, 1});

@@ -1,4 +1,4 @@
-// argmax and argmin: where the extreme is.
+// argmax and argmin: the index of the extreme element along an axis.
 
 #include <limits>
 
@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// `place` is that of the extreme in {1, 9, -5}; the others are those in the rows of {1, 2; 4, 3}.
+// Indices of the extremes: `place` in {1, 9, -5}, the others in the rows of {1, 2; 4, 3}.
 Cases<Attrs> cases(double place, double of_rows_0, double of_rows_1) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const CaseTensor matrix = f32({2, 2}, {1, 2, 4, 3});

@@ -1,4 +1,4 @@
-// attention: for each query the mean of the values, weighted by how well their keys meet it.
+// attention: for each query, the mean of the values weighted by the softmax of query-key scores.
 
 #include "core/ops/attention.h"
 
@@ -52,8 +52,7 @@ double scale_of(const Attrs& attrs, int64_t size) {
   return attrs.scale > 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
 }
 
-// The rows of all heads of q that share a head of k lie under each other, so that each head of k
-// takes part in one product.
+// Stacks the rows of all query heads that share a key head, so that each key head takes one matmul.
 Tensor grouped(const Tensor& x, int64_t kv_heads) {
   const Dims& shape = x->shape();
   if (shape[kHeads] == kv_heads) return x;
@@ -61,10 +60,10 @@ Tensor grouped(const Tensor& x, int64_t kv_heads) {
       x, {shape[kBatch], kv_heads, shape[kHeads] / kv_heads * shape[kLength], shape[kSize]});
 }
 
-// What is added to the scores: 0 where a query meets a key, minus infinity where it does not.
+// The mask as added to the scores: 0 where a query attends to a key, else minus infinity.
 struct Bias {
-  Tensor added;   // Empty where every query meets every key.
-  Tensor hidden;  // Whether a query meets no key, with size 1 in place of the keys.
+  Tensor added;   // Empty if every query attends to every key.
+  Tensor hidden;  // Whether a query attends to no key, with size 1 in place of the key axis.
 };
 
 Bias bias_of(const Attrs& attrs, const Tensor& mask, const TensorType& scores) {
@@ -84,22 +83,22 @@ Bias bias_of(const Attrs& attrs, const Tensor& mask, const TensorType& scores) {
     const Tensor before = bias.added ? bias.added : zeros(TensorType(scores.dtype, {1, 1, 1, 1}));
     bias.added = where(greater_equal(query, key), before, none);
   }
-  if (mask) {  // Without one, each query meets the first key.
+  if (mask) {  // Without a mask, each query attends at least to the first key.
     bias.hidden = equal(max(bias.added, {.axes = {-1}, .keepdims = true}), none);
-    bias.added = where(bias.hidden, number(0), bias.added);  // Else softmax would give NaN.
+    bias.added = where(bias.hidden, number(0), bias.added);  // Otherwise softmax would return NaN.
   }
   return bias;
 }
 
-// A call's operands in the dtype to compute in, and what both directions compute of them.
+// A call's operands in the compute dtype, and the values that the forward and backward pass share.
 struct Weights {
   int64_t kv_heads;
   double scale;
   Tensor q;  // Scaled and grouped.
   Tensor k;
   Bias bias;
-  Tensor capped;  // tanh(scores / softcap), if there is a bound.
-  Tensor p;       // The weights: batch, heads, queries, keys.
+  Tensor capped;  // tanh(scores / softcap), if softcap is set.
+  Tensor p;       // The attention weights: batch, heads, queries, keys.
 
   Weights(const Attrs& attrs, const Tensor& q_given, const Tensor& k_given, const Tensor& mask) {
     const DType wide = wide_dtype(q_given->type.dtype);
@@ -118,7 +117,7 @@ struct Weights {
     p = softmax(bias.added ? scores + bias.added : scores, -1);
   }
 
-  // Rows of y, or of what reaches them, with zeros for queries that meet no key.
+  // Rows of y or of its cotangent, with zeros for queries that attend to no key.
   Tensor shown(const Tensor& rows) const {
     return bias.hidden ? where(bias.hidden, number(0), rows) : rows;
   }
@@ -133,7 +132,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {to_dtype(w.shown(reshape(y, shape)), q.dtype)};
 }
 
-// The weights are computed anew, so that the tape keeps the operands alone.
+// Recomputes the attention weights, so that the tape saves only the operands.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType &q_type = v.input_type(kQ), &k_type = v.input_type(kK);
   const bool has_mask = v.n_inputs() > kMask && v.input_type(kMask).dtype != DType::kNone;
@@ -227,7 +226,7 @@ Cases<Attrs> cases() {
        .attrs = {.is_causal = true},
        .inputs = {uniform({1, 2, 131, 5}, -2, 2), uniform({1, 1, 150, 5}, -2, 2),
                   uniform({1, 1, 150, 7})},
-       .check_gradient = false},  // Small problems have told as much.
+       .check_gradient = false},  // Smaller cases check the gradient.
       {.name = "no_keys",
        .inputs = {uniform({1, 2, 2, 3}), uniform({1, 2, 0, 3}), uniform({1, 2, 0, 1})},
        .expect = {f32({1, 2, 2, 1}, {0, 0, 0, 0})}},

@@ -30,8 +30,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, y)};
 }
 
-// How many elements each window counts. In the inside of a tensor that is one number; where padding
-// does not count, or windows hang over it, it is a sum over a plane of ones.
+// The number of elements that each window counts. This is a constant, unless padding does not count
+// or windows may extend past the end. Then it is a window sum over a plane of ones.
 Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
   const bool padded = !(attrs.pads == Ints(attrs.pads.size(), 0));
   if (!attrs.ceil_mode && (attrs.count_include_pad || !padded)) {
@@ -52,7 +52,7 @@ Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
     kept.axes.push_back(static_cast<int64_t>(kSpatial + i));
   }
   if (attrs.count_include_pad) counted.pads.clear();
-  // Padding that counts may let one more window begin in it, which the result does not have.
+  // If padding counts, it may hold the start of one more window, which the result does not have.
   return slice(window_sum(ones(plane), counted), kept);
 }
 
@@ -61,7 +61,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {sums / divisor(attrs, in[0]->type, sums->shape())};
 }
 
-// Linear: it needs the types alone.
+// The op is linear, so the derivative needs only the types.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const Tensor& dy = v.cotangent(0);

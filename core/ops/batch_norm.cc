@@ -1,4 +1,4 @@
-// batch_norm: each channel moved and scaled by statistics that are known already.
+// batch_norm: normalises each channel by given statistics.
 
 #include "core/ops/formulas.h"
 

@@ -1,5 +1,5 @@
-// batch_norm_train: each channel moved and scaled by the statistics of this very batch, which are
-// also mixed into running ones for batch_norm to use later.
+// batch_norm_train: normalises each channel by the statistics of this batch, and updates the
+// running statistics that batch_norm uses.
 
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 
 struct Attrs {
   double epsilon = 1e-5;  // Added to the variance.
-  double momentum = 0.9;  // How much of the running statistics stays.
+  double momentum = 0.9;  // Share of the old running statistics in the new ones.
   TENON_ATTRS(epsilon, momentum)
 };
 
@@ -58,7 +58,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
           reshape(s.inv_std(), channels)};
 }
 
-// Written with the saved statistics alone, so that a second derivative finds its way through them.
+// Uses only the saved statistics, so that second derivatives flow through them.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(kX);
   const DType wide = wide_dtype(type.dtype);

@@ -1,4 +1,4 @@
-// bce_with_logits: the cross entropy of yes-or-no questions, from logits.
+// bce_with_logits: binary cross entropy from logits.
 
 #include <limits>
 
@@ -12,9 +12,9 @@ namespace {
 //   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
 constexpr auto infer = infer_elementwise_loss;
 
-// softplus(x) - x * target: the magnitude of x as often as the answer that it speaks against is
-// expected, and a small rest. An answer that is not expected adds 0, even against an infinite
-// logit.
+// softplus(x) - x * target, computed as |x| * against + log1p(exp(-|x|)). `against` is the
+// probability of the answer that x does not predict. Where that is 0, its term is 0 even for an
+// infinite logit.
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
   const Tensor &x = in[0], &target = in[1];
   const Tensor against = where(greater(x, number(0)), number(1) - target, target);

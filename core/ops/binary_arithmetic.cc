@@ -23,12 +23,12 @@ constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// g where the condition holds, else 0. A select, so that what is not taken leaves no NaN behind.
+// g where the condition holds, else 0. A select does not propagate NaN from the branch not taken.
 Tensor only_where(const Tensor& condition, const Tensor& g) {
   return where(condition, g, number(0));
 }
 
-// Which of the two was taken; both by half where they are equal.
+// The cotangent goes to the input that was selected; each input gets half where they are equal.
 Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const Tensor&)) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   const Tensor tied = only_where(equal(a, b), 0.5 * g);
@@ -36,8 +36,8 @@ Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const 
       v, [&] { return where(wins(a, b), g, tied); }, [&] { return where(wins(b, a), g, tied); });
 }
 
-// The powers are taken where they are defined and replaced elsewhere, so that 0 * infinity does not
-// arise: 0^0 has no slope in a, and b has none where a is not above 0.
+// Replaces the operands where the powers are undefined, so that 0 * infinity does not arise. The
+// derivative of 0^0 by a is 0. The derivative by b is 0 where a is not positive.
 Tensors pow_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   return gradients(
@@ -59,8 +59,8 @@ Tensors pow_decompose(const None&, TensorSpan in) {
   return expand([](const auto& a, const auto& b) { return expansions::pow(a, b); }, in[0], in[1]);
 }
 
-// The larger one stays outside of exp(), which cannot overflow then. Equal ones are taken apart,
-// for infinities have no difference.
+// max(a, b) + log1p(exp(-|a - b|)), where exp() cannot overflow. Equal operands are a special case,
+// because the difference of equal infinities is NaN.
 Tensors logaddexp_decompose(const None&, TensorSpan in) {
   const Tensor &a = in[0], &b = in[1];
   const Tensor apart = maximum(a, b) + log1p(exp(-abs(a - b)));
@@ -69,7 +69,7 @@ Tensors logaddexp_decompose(const None&, TensorSpan in) {
 
 Tensors logaddexp_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
-  // Equal infinities have no difference; of other equals it has a slope.
+  // The difference of equal infinities counts as 0; other equal values keep theirs.
   const Tensor is_same_infinity = logical_and(isinf(a), equal(a, b));
   const Tensor difference = where(is_same_infinity, number(0), a - b);
   return gradients(
@@ -413,7 +413,7 @@ OpDef atan2_def() {
       .formula = "y = atan(a / b), in the quadrant that the signs of a and b say",
       .infer = infer_floating,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        // In a half type the squares overflow early, and sums over what was broadcast lose digits.
+        // Half types use a wider dtype: squares overflow early, and broadcast sums lose digits.
         const DType dtype = v.output_type(0).dtype, wide = wide_dtype(dtype);
         const Tensor x = to_dtype(v.input(0), wide), y = to_dtype(v.input(1), wide);
         const SquareScale scale = square_scale(dtype, [&] { return x * x + y * y; });

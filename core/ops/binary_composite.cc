@@ -1,4 +1,4 @@
-// Elementwise ops of two inputs that are short formulas of others.
+// Elementwise ops of two inputs that are composed of other ops.
 //
 // Constraints of all of them:
 //   C1  a and b are floating point (squared_difference: numeric).
@@ -22,15 +22,15 @@ Tensor zero_where(const Tensor& condition, const Tensor& otherwise) {
   return where(condition, number(0), otherwise);
 }
 
-// The smaller side over the larger one, which is taken out, so that no square overflows. Where that
-// quotient has no meaning, at zeros and infinities, the larger side is the result.
+// larger * sqrt(1 + (smaller / larger)^2), so that no square overflows. Where the quotient is
+// undefined, at zeros and infinities, the larger side is the result.
 Tensors hypot_decompose(const None&, TensorSpan in) {
   const Tensor a = abs(in[0]), b = abs(in[1]);
   const Tensor larger = maximum(a, b);
   const Tensor is_end = logical_or(equal(larger, number(0)), equal(larger, number(kInf)));
   const Tensor quotient = minimum(a, b) / where(is_end, number(1), larger);
   const Tensor length = where(is_end, larger, larger * sqrt(1.0 + quotient * quotient));
-  // An infinite side makes the length infinite, be the other one NaN.
+  // An infinite side makes the length infinite, even if the other side is NaN.
   return {where(logical_or(isinf(a), isinf(b)), number(kInf), length)};
 }
 
@@ -45,7 +45,7 @@ Tensors hypot_vjp(const None&, const VjpArgs& v) {
 
 Tensors squared_difference_decompose(const None&, TensorSpan in) { return {square(in[0] - in[1])}; }
 
-// Zero times a logarithm is 0 even where that is infinite or undefined; NaN stays.
+// 0 * log(b) is 0 even where the logarithm is infinite or undefined. NaN in b propagates.
 Tensors xlogy_decompose(const None&, TensorSpan in) {
   const Tensor &a = in[0], &b = in[1];
   return {where(equal(a, number(0)), where(isnan(b), b, number(0)), a * log(b))};
@@ -60,7 +60,7 @@ Tensors xlogy_vjp(const None&, const VjpArgs& v) {
       [&] { return zero_where(flat, g * a / safe); });
 }
 
-// The divisor is replaced where it is 0, so that the derivative meets no infinity either.
+// Replaces a zero divisor, so that the derivative contains no infinity either.
 Tensors divide_no_nan_decompose(const None&, TensorSpan in) {
   const Tensor is_zero = equal(in[1], number(0));
   return {zero_where(is_zero, in[0] / where(is_zero, number(1), in[1]))};

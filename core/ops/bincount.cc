@@ -1,4 +1,4 @@
-// bincount: how often each number occurs.
+// bincount: the number of occurrences of each integer.
 
 #include "core/ops/reduction.h"
 #include "core/ops/sized_by_data.h"
@@ -7,15 +7,15 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t minlength = 0;  // Without length, how many numbers are counted at least.
-  Size length = -1;       // The numbers below it are counted; -1 counts up to the largest in x.
+  int64_t minlength = 0;  // Minimum length of the result if length is -1.
+  Size length = -1;       // Counts the integers below it; -1 counts up to the largest in x.
   TENON_ATTRS(minlength, length)
 };
 
-// No tensor has more elements of sixteen bytes, which are the widest.
+// No tensor can have more elements of 16 bytes, the widest dtype.
 constexpr int64_t kMostNumbers = int64_t{1} << 58;
 
-// How many numbers from 0 on x can hold.
+// The number of distinct nonnegative values of a dtype, at most kMostNumbers.
 int64_t numbers_of(DType dtype) {
   const auto bits = static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 1 : 0);
   return bits < 58 ? int64_t{1} << bits : kMostNumbers;
@@ -66,7 +66,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor length_value = length.known() ? integer(length) : count_as(DType::kI64, length);
   const Size n = count(in[0]->shape());
   Tensor places = cast(reshape(in[0], {n}), DType::kI64);
-  // A negative index would count from the end: moved down by the length it is out of range.
+  // scatter would count a negative index from the end. Subtracting the length makes it invalid.
   places = where(less(places, integer(0)), sub(places, length_value), places);
   const auto add_up = [&](const Tensor& updates) {
     return scatter_elements(zeros(TensorType(updates->type.dtype, {length})), places, updates,

@@ -1,4 +1,4 @@
-// bitcast: the same bits, read as another dtype.
+// bitcast: reinterprets the bits as another dtype.
 
 #include "core/ops/formulas.h"
 
@@ -10,8 +10,7 @@ using Attrs = BitcastAttrs;
 // Constraints.
 //   C1  dtype is given, and is bool only where x is.
 //   C2  where the widths differ, x has an axis, and the bytes of its last axis are a whole number
-//   of
-//       elements of dtype.
+//       of elements of dtype.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(attrs.dtype != DType::kNone, "C1: dtype must be given");
@@ -29,7 +28,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Strides and offset count elements, which change their width.
+// Strides and the offset count elements, so they are rescaled if the width changes.
 bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   const auto from = static_cast<int64_t>(size_of(in_type.dtype));

@@ -6,13 +6,13 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 0;  // The first axis of x that the mask has; a negative one counts from the end.
-  Size size = -1;    // How many slices there is room for; -1 for as many as are chosen.
-  double fill = 0;   // What stands in the room that is left.
+  int64_t axis = 0;  // First axis of x that the mask covers; a negative one counts from the end.
+  Size size = -1;    // Capacity of the result, in slices; -1 for the number of selected slices.
+  double fill = 0;   // Fills the unused capacity.
   TENON_ATTRS(axis, size, fill)
 };
 
-// x's sizes with the axes of the mask as one, of this size.
+// x's shape with the axes of the mask merged into one axis of this size.
 Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, Size size) {
   Dims shape;
   for (size_t i = 0; i < axis; ++i) shape.push_back(x[i]);
@@ -57,7 +57,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 
   const Tensor filler = fill_scalar(attrs.fill, x->type.dtype);
   const Dims shape = with_masked_axis(x->shape(), axis, mask->rank(), attrs.size);
-  if (n == 0) return {fill(filler, shape, x->type.dtype), n_chosen};  // No slice to read.
+  if (n == 0) return {fill(filler, shape, x->type.dtype), n_chosen};  // There is no slice to read.
   const Tensor y = gather(slices, places, static_cast<int64_t>(axis));
   Dims along(shape);
   for (size_t i = 0; i < shape.rank(); ++i) along[i] = i == axis ? attrs.size : Size(1);

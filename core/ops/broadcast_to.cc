@@ -1,4 +1,4 @@
-// broadcast_to: elements repeated along axes of size one and along new ones in front.
+// broadcast_to: repeats elements along axes of size one and along new leading axes.
 
 #include "core/ops/formulas.h"
 

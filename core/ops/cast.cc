@@ -1,4 +1,4 @@
-// cast: the same numbers in another dtype.
+// cast: converts elements to another dtype.
 
 #include <limits>
 

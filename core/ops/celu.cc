@@ -1,4 +1,4 @@
-// celu: an elu whose slope is 1 on both sides of 0, whatever it tends to.
+// celu: an elu whose slope is 1 on both sides of 0, for every alpha.
 
 #include "core/ops/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 1;  // What the function tends to, negated, far below zero.
+  double alpha = 1;  // The function tends to -alpha far below zero.
   TENON_ATTRS(alpha)
 };
 
@@ -25,7 +25,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(greater(x, number(0)), x, attrs.alpha * expm1(x / attrs.alpha))};
 }
 
-// Above zero the exponent is 0, and the slope 1.
+// Above zero the exponent is clamped to 0, so the slope is 1.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   return {v.cotangent(0) * exp(minimum(v.input(0), number(0)) / attrs.alpha)};
 }

@@ -1,4 +1,4 @@
-// check_numerics: the input itself, once it is known to have neither NaN nor infinities.
+// check_numerics: returns its input, or fails if it holds NaN or infinities.
 
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 //   C2  All elements of x are finite; checked when they are there.
 //   y is x.
 
-// The place of element `flat`, counted in row-major order.
+// The index along each axis of the element with row-major index `flat`.
 Dims place_of(int64_t flat, const Dims& shape) {
   Dims place = shape;
   for (size_t i = shape.rank(); i-- > 0;) {

@@ -1,4 +1,4 @@
-// cholesky: the triangular root of symmetric positive definite matrices.
+// cholesky: the Cholesky factor of symmetric positive definite matrices.
 
 #include <limits>
 
@@ -22,8 +22,8 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};  // C4
 }
 
-// With x = l l^T and p the lower triangle of l^T dl, its diagonal halved, what reaches x is
-// l^-T p l^-1, which stands for the symmetric matrix of its halves.
+// With x = l l^T and p the lower triangle of l^T dl, its diagonal halved, the cotangent of x is
+// l^-T p l^-1. onto_lower() folds it onto the lower triangle, the only one that is read.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor l = attrs.upper ? transposed(v.output(0)) : v.output(0);
   const Tensor dl = attrs.upper ? transposed(v.cotangent(0)) : v.cotangent(0);

@@ -1,4 +1,4 @@
-// clip: elements kept within bounds.
+// clip: limits elements to [min, max].
 
 #include "core/ops/type_rules.h"
 
@@ -10,7 +10,7 @@ namespace {
 //   C2  x, min and max broadcast.
 //   y has their common dtype and the shape that they broadcast to.
 
-// The gradient goes to whichever of the three is the result; to x where it is at an edge.
+// The cotangent goes to whichever of the three inputs is the result; at a bound, to x.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &x = v.input(0), &min = v.input(1), &max = v.input(2);
   const auto only_where = [&](const Tensor& condition) { return where(condition, g, number(0)); };

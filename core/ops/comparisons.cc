@@ -21,7 +21,7 @@ OpDef comparison(Definition<NoAttrs> d) {
   return define_binary(std::move(d));
 }
 
-// What a row gives for smaller, equal and larger, and for each with NaN.
+// `smaller`, `same` and `larger` are an op's results for a < b, a = b and a > b; `nan` for NaN.
 Cases<None> comparison_cases(double smaller, double same, double larger, double nan) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   return {

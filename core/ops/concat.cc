@@ -1,4 +1,4 @@
-// concat and stack: several tensors as one, along an axis of theirs or a new one.
+// concat and stack: join tensors along an existing axis, or along a new one.
 
 #include "core/ops/formulas.h"
 
@@ -19,7 +19,7 @@ TensorTypes concat_infer(const Attrs& attrs, TypeSpan in) {
     const bool same_rank = shape.rank() == y.rank();
     if (same_rank) shape[axis] = in[0].shape[axis];
     require(shape == in[0].shape, "C2: {} and {} do not fit along axis {}", in[0], in[i], axis);
-    y.shape[axis] += in[i].shape[axis];  // Both are below 2^62.
+    y.shape[axis] += in[i].shape[axis];  // No overflow: both are below 2^62.
     check_size(y);                       // C3
   }
   return {y};

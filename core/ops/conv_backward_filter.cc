@@ -25,7 +25,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {dw};
 }
 
-// Linear in both: ddw is to the result what the filter was.
+// The op is linear in both inputs. ddw takes the role of the filter.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& ddw = v.cotangent(0);
   const ConvAttrs forward = forward_of(attrs);

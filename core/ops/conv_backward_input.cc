@@ -1,4 +1,4 @@
-// conv_backward_input: the derivative of conv with respect to its input; alone, a transposed
+// conv_backward_input: the derivative of conv with respect to its input; used alone, a transposed
 // convolution.
 
 #include "core/ops/conv_shape.h"
@@ -26,7 +26,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {dx};
 }
 
-// w[group * o, c, k] as w'[group * c, o, -k]: each input channel gathers what it gave.
+// Swaps the input and output channels of each group and reverses the spatial axes: w[group * o, c,
+// k] becomes w'[group * c, o, -k].
 Tensor turned(const Tensor& w, int64_t group) {
   const Dims& shape = w->shape();
   const size_t n = shape.rank() - kSpatial;
@@ -48,8 +49,8 @@ Tensor turned(const Tensor& w, int64_t group) {
   return flip(reshape(transpose(reshape(w, split), perm), merged), spatial);
 }
 
-// A convolution of dy, its elements as far apart as the windows were, with the turned filter. The
-// padding is what makes its windows end at the input's first and last element.
+// A convolution of dy, dilated by the strides, with the turned filter. The padding makes its
+// windows end at the input's first and last element.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor &dy = in[0], &w = in[1];
   const Dims shape = to_dims(attrs.shape);
@@ -72,7 +73,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {conv(dy, turned(w, attrs.group), back)};
 }
 
-// Linear in both: what conv is to this, this is to conv.
+// The op is linear in both inputs. Its derivatives are conv and conv_backward_filter.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& ddx = v.cotangent(0);
   const ConvAttrs forward = forward_of(attrs);

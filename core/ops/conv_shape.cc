@@ -146,7 +146,7 @@ void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_
   for (size_t i = 0; i < window.size(); ++i) {
     const WindowAxis& axis = window[i];
     const Size size = x[kSpatial + i];
-    // A window that begins in the padding steps over an input shorter than its dilation.
+    // A window that begins in the padding can step over an input that is shorter than its dilation.
     const bool reaches = axis.pad_begin == 0 || size >= axis.dilation;
     const bool ends = axis.pad_begin < axis.extent() && axis.pad_end < axis.extent();
     require(size >= 1 && reaches && ends,
@@ -200,8 +200,8 @@ int64_t spread_pad_end(const WindowAxis& axis, Size size, Size out, bool ceil_mo
   return (out - 1) * axis.stride + axis.extent() - size - axis.pad_begin;
 }
 
-// A window sum is a convolution of each channel by itself with a filter of ones. Every channel
-// counts as a batch of its own, which spares groups.
+// A window sum is a convolution of each channel by itself with a filter of ones. Channels are
+// folded into the batch, which avoids groups.
 Tensor window_spread(const Tensor& dy, const Dims& shape, const PoolAttrs& attrs) {
   const TensorType type(dy->type.dtype, shape);
   if (count(shape) == 0) return zeros(type);

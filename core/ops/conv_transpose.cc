@@ -1,5 +1,5 @@
-// conv_transpose: each element of the input spreads a filter over the output. What conv is to its
-// input's derivative, this is to conv.
+// conv_transpose: each element of the input adds a scaled filter to the output. Its forward pass is
+// the derivative of a convolution with respect to the input.
 
 #include "core/ops/conv_shape.h"
 
@@ -7,16 +7,16 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints strides;         // How far apart the filters lie, per spatial axis; empty for ones.
-  Ints pads;            // What is cut off before each spatial axis, then after; empty for none.
+  Ints strides;         // Step between the filters, per spatial axis; empty for ones.
+  Ints pads;            // Elements cropped before each spatial axis, then after; empty for none.
   Ints dilations;       // Of the filter, per spatial axis; empty for ones.
   int64_t group = 1;    // Channels are cut into this many independent groups.
-  Ints output_padding;  // Zeros behind the end of each spatial axis; empty for none.
-  Ints output_shape;  // The spatial sizes of the result, instead of pads; empty for what pads say.
+  Ints output_padding;  // Zeros added after the end of each spatial axis; empty for none.
+  Ints output_shape;    // Spatial sizes of the result, instead of pads; empty to use pads.
   TENON_ATTRS(strides, pads, dilations, group, output_padding, output_shape)
 };
 
-// The result's shape, and the convolution that leads from there back to the input.
+// The result's shape, and the convolution that maps the result back to the input.
 struct Plan {
   Dims shape;
   ConvAttrs back;

@@ -1,4 +1,4 @@
-// copy: the input in memory of its own, row-major and without gaps.
+// copy: copies the input to new memory, row-major and without gaps.
 
 #include "core/ops/formulas.h"
 

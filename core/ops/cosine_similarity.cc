@@ -7,7 +7,7 @@ namespace {
 
 struct Attrs {
   int64_t axis = 1;       // The axis along which the vectors lie.
-  double epsilon = 1e-8;  // The least length that divides.
+  double epsilon = 1e-8;  // Lower bound for the lengths in the divisor.
   TENON_ATTRS(axis, epsilon)
 };
 
@@ -27,7 +27,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(a.dtype, shape)};
 }
 
-// The vectors are divided by their lengths first, so that no product of theirs leaves the range.
+// Divides the vectors by their lengths first, so that no product of elements leaves the range.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType &a = in[0]->type, &b = in[1]->type;
   const Dims shape = require_broadcast(a, b, "C2");

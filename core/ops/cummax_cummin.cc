@@ -1,4 +1,4 @@
-// cummax and cummin: the extreme of all elements so far, and where it is.
+// cummax and cummin: the running extreme along an axis, and its index.
 
 #include <limits>
 
@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, x.shape), TensorType(DType::kI64, x.shape)};
 }
 
-// What reaches a value goes to the element that it was read from.
+// The cotangent of a value goes to the element that the value was read from.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   return {in_wide(v.cotangent(0), [&](const Tensor& dy) {
     return scatter_elements(zeros(TensorType(dy->type.dtype, dy->shape())), v.output(1), dy,
@@ -33,7 +33,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Written for cummax; cummin has the same places where `sign` is -1.
+// Cases of cummax, or with `sign` -1 of cummin, which has the same indices.
 Cases<Attrs> cases(double sign) {
   const auto extreme = [sign](std::initializer_list<double> of_max) {
     CaseTensor x = f32(of_max);

@@ -1,4 +1,4 @@
-// cumprod: products of all elements so far.
+// cumprod: running products along an axis.
 
 #include "core/ops/formulas.h"
 
@@ -18,7 +18,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// Each element's neighbour `step` places behind it along an axis; `beyond` where there is none.
+// Each element's neighbour `step` positions after it along an axis; `beyond` where there is none.
 Tensor behind(const Tensor& x, size_t axis, int64_t step, double beyond) {
   Sizes pads(2 * x->rank(), 0);
   pads[axis] = -step;
@@ -26,9 +26,10 @@ Tensor behind(const Tensor& x, size_t axis, int64_t step, double beyond) {
   return pad(x, number(beyond), pads);
 }
 
-// Element k is a factor of all products behind it: its slope is the product p[k] of those before it
-// times s[k] = dy[k] + x[k + 1] s[k + 1]. Each round doubles how many terms of s are summed.
-// Nothing is divided, so this holds for zeros too, to any order.
+// Element k is a factor of all products after it. Its gradient is p[k], the product of the elements
+// before it, times s[k] = dy[k] + x[k + 1] s[k + 1]. Each round doubles the number of terms of s
+// that are summed. There is no division, so this holds for zeros too, and for derivatives of any
+// order.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   if (count(type.shape) == 0) return {v.cotangent(0)};

@@ -1,4 +1,4 @@
-// cumsum: sums of all elements so far.
+// cumsum: running sums along an axis.
 
 #include "core/ops/formulas.h"
 
@@ -16,7 +16,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// An element takes part in all sums behind it, so the walk is the other way.
+// An element is part of all sums after it, so the derivative sums in the other direction.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   Attrs back = attrs;
   back.reverse = !attrs.reverse;

@@ -1,4 +1,4 @@
-// depth_to_space and space_to_depth: channels spread over squares of places, and back.
+// depth_to_space and space_to_depth: move channels into square spatial blocks, and back.
 
 #include "core/ops/formulas.h"
 
@@ -12,12 +12,12 @@ EnumInfo enum_info(DepthToSpaceMode) {
 }
 
 struct Attrs {
-  int64_t blocksize = 0;                           // The side of the squares.
-  DepthToSpaceMode mode = DepthToSpaceMode::kDcr;  // Which channels make up a square.
+  int64_t blocksize = 0;                           // The side of the blocks.
+  DepthToSpaceMode mode = DepthToSpaceMode::kDcr;  // Which channels make up a block.
   TENON_ATTRS(blocksize, mode)
 };
 
-constexpr int64_t kMost = int64_t{1} << 30;  // Its square is an int64.
+constexpr int64_t kMost = int64_t{1} << 30;  // Its square fits an int64.
 
 void require_image(const TensorType& x, int64_t blocksize) {
   require(x.rank() == 4, "C1: x must have a batch, channels, rows and columns, but is {}", x);
@@ -58,7 +58,7 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// The place in a square is the outer part of the channel's number, or with crd the inner one.
+// The position in a block is the outer part of the channel's index; with crd, the inner part.
 Tensors spread(const Attrs& attrs, TensorSpan in) {
   const Dims& x = in[0]->shape();
   const int64_t b = attrs.blocksize;

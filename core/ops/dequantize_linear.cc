@@ -1,4 +1,4 @@
-// dequantize_linear: the real numbers that small integers stand for.
+// dequantize_linear: converts small integers to real numbers by a scale and a zero point.
 
 #include "core/ops/quantization.h"
 

@@ -25,7 +25,7 @@ TensorTypes slogdet_infer(const NoAttrs&, TypeSpan in) {
   return {each, each};
 }
 
-// x^-T, each matrix times its number.
+// x^-T, each matrix multiplied by its scale.
 Tensor scaled_inverse(const Tensor& x, const Tensor& scale) {
   return solve(transposed(x), identity_like(x) * expand_dims(scale, {-2, -1}));
 }
@@ -35,7 +35,7 @@ Tensors det_vjp(const NoAttrs&, const VjpArgs& v) {
   return {scaled_inverse(v.input(0), v.cotangent(0) * v.output(0))};
 }
 
-// The sign is flat wherever it has a slope.
+// The sign is piecewise constant, so only the logarithm contributes.
 Tensors slogdet_vjp(const NoAttrs&, const VjpArgs& v) {
   return {scaled_inverse(v.input(0), v.cotangent(1))};
 }

@@ -1,4 +1,4 @@
-// diagonal: the elements whose places along two axes are the same, or a fixed distance apart.
+// diagonal: the elements whose indices along two axes are equal, or differ by a fixed offset.
 
 #include <algorithm>
 
@@ -8,13 +8,13 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t offset = 0;  // Which diagonal: above 0 right of the main one.
+  int64_t offset = 0;  // The diagonal; positive ones lie right of the main one.
   int64_t axis1 = 0;   // The axis of rows; a negative one counts from the end.
   int64_t axis2 = 1;   // The axis of columns.
   TENON_ATTRS(offset, axis1, axis2)
 };
 
-// Where a diagonal lies among rows and columns.
+// The axes, first element and length of a diagonal.
 struct Line {
   size_t rows = 0, columns = 0;  // The axes.
   Size row = 0, column = 0;      // The first element.
@@ -65,8 +65,8 @@ bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& 
   return true;
 }
 
-// In a matrix of m columns, row by row, an element of the diagonal follows the last one after m
-// others. So each gets m zeros behind it, and what that is too long for the matrix is cut off.
+// In a row-major matrix of m columns, successive elements of the diagonal are m + 1 elements apart.
+// So each gets m zeros after it, and the part that extends past the matrix is cropped.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const Line line = line_of(attrs, x);
@@ -83,7 +83,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   Dims shape{others};
   shape.push_back(rows);
   shape.push_back(columns);
-  Ints perm;  // Rows and columns, now last, go back to their places.
+  Ints perm;  // Moves the rows and columns, now last, back to their axes.
   int64_t next = 0;
   for (size_t i = 0; i < x.rank(); ++i) {
     const auto last = static_cast<int64_t>(x.rank()) - 1;

@@ -1,4 +1,4 @@
-// diff: the differences of neighbours, taken some number of times.
+// diff: differences of neighbouring elements, taken n times.
 
 #include "core/ops/formulas.h"
 

@@ -1,4 +1,4 @@
-// dropout: forgets elements at random, and scales the others so that sums stay what they were.
+// dropout: zeroes elements at random, and scales the others so that expected sums stay the same.
 
 #include "core/ops/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double ratio = 0.5;    // How probable it is that an element is dropped.
+  double ratio = 0.5;    // Probability that an element is dropped.
   bool training = true;  // Whether to drop at all.
   TENON_ATTRS(ratio, training)
 };

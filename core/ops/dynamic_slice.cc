@@ -1,5 +1,5 @@
-// dynamic_slice and dynamic_update_slice: a block of a tensor, read or replaced at a place that a
-// tensor tells.
+// dynamic_slice and dynamic_update_slice: read or replace a block of a tensor. A tensor specifies
+// the offset of the block.
 
 #include "core/ops/indexing.h"
 

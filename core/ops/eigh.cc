@@ -19,8 +19,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {values, vectors};
 }
 
-// dx = v (dw + (v^T dv) / gaps) v^T, where the distances of the eigenvalues tell how far the
-// vectors turn.
+// dx = v (dw + (v^T dv) / gaps) v^T, where gaps are the differences of the eigenvalues.
 Tensors vjp(const NoAttrs&, const VjpArgs& args) {
   const Tensor &w = args.output(0), &v = args.output(1), &dw = args.cotangent(0);
   if (!args.has_cotangent(1)) {

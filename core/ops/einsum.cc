@@ -1,4 +1,4 @@
-// einsum: sums of products of any number of tensors, as an equation of their axes says.
+// einsum: sums of products of any number of tensors, as specified by an equation of their axes.
 
 #include "core/ops/einsum_plan.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  std::string equation;  // "ij,jk->ik": a letter for each axis; equal ones run together.
+  std::string equation;  // "ij,jk->ik": one letter per axis; equal letters share an index.
   TENON_ATTRS(equation)
 };
 
@@ -36,7 +36,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// A tensor whose axes have labels, each its own.
+// A tensor with a label for each axis.
 struct Labelled {
   Tensor value;
   Labels labels;
@@ -49,7 +49,8 @@ struct Labelled {
   }
 };
 
-// Axes of one label become their diagonal: in one row of both, its elements are n + 1 apart.
+// Replaces axes with equal labels by their diagonal. In both axes flattened to one, its elements
+// are n + 1 apart.
 void take_diagonals(Labelled& x) {
   for (size_t i = 0; i < x.labels.size();) {
     const size_t k = x.labels.find(x.labels[i], i + 1);
@@ -78,8 +79,8 @@ void take_diagonals(Labelled& x) {
   }
 }
 
-// Sums over what only this operand has. An axis of one element is dropped as it is, be it summed
-// over or repeated under "...".
+// Sums over the axes that only this operand has. Axes of size one are dropped by a reshape, whether
+// they are summed over or broadcast under "...".
 void drop_axes(Labelled& x, const Labels& kept) {
   Ints summed;
   Dims shape;
@@ -98,7 +99,8 @@ void drop_axes(Labelled& x, const Labels& kept) {
   x.labels = labels;
 }
 
-// One product of matrices for each place along the axes that both have and the result keeps.
+// One matrix product for each index along the batch axes: those that both operands have and the
+// result keeps.
 Labelled multiply(const Labelled& a, const Labelled& b, const Labels& result,
                   const EinsumPlan& plan) {
   Labels batch, rows, columns, inner;

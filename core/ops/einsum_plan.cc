@@ -9,7 +9,7 @@ constexpr char kEllipsis = '.';
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// The terms and the result as the equation writes them, "..." as one point.
+// The terms and the result of the equation, with "..." as one kEllipsis character.
 struct Parsed {
   const std::string& equation;
   std::vector<Labels> terms = {""};
@@ -45,7 +45,7 @@ struct Parsed {
   }
 };
 
-// A letter for each axis; "..." becomes the axes that no letter stands for.
+// The label of each axis. "..." expands to the axes that no letter names.
 Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
   const Labels& written = parsed.terms[term];
   const size_t at = written.find(kEllipsis);
@@ -60,7 +60,8 @@ Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
   return labels + written.substr(at + 1);
 }
 
-// Without "->", the axes under "..." and then, in the order of ASCII, the letters that occur once.
+// The output if there is no "->": the axes under "...", then all letters that occur once, in ASCII
+// order.
 Labels implied_output(const std::vector<Labels>& terms, const Labels& under_ellipsis) {
   Labels all, output = under_ellipsis;
   for (const Labels& term : terms) all += term;
@@ -90,7 +91,7 @@ Labels written_output(const Parsed& parsed, const std::vector<Labels>& terms,
   return output;
 }
 
-// Which labels of either term survive their product: those that something else still asks for.
+// The labels of the product of two terms: those of either term that are in `wanted`.
 Labels product_of(const Labels& left, const Labels& right, const Labels& wanted) {
   Labels shared, only_left, only_right;
   for (const char c : left) {
@@ -102,7 +103,7 @@ Labels product_of(const Labels& left, const Labels& right, const Labels& wanted)
   return shared + only_left + only_right;
 }
 
-// What is asked for beside two of the terms, or beside one.
+// The labels that the output and all terms except `a` and `b` use.
 Labels others_want(const std::vector<Labels>& terms, const Labels& output, size_t a, size_t b) {
   Labels wanted = output;
   for (size_t i = 0; i < terms.size(); ++i) {
@@ -111,8 +112,8 @@ Labels others_want(const std::vector<Labels>& terms, const Labels& output, size_
   return wanted;
 }
 
-// A size to weigh products by. One that a trace does not know counts as a usual one, so that the
-// order of products does not depend on the call that is traced.
+// The size of an axis for comparing orders of products. A symbolic size counts as 64, so that the
+// order does not depend on the traced call.
 double estimate(Size size) {
   constexpr double kUsual = 64;
   return size.known() ? static_cast<double>(size.word()) : kUsual;
@@ -126,7 +127,7 @@ Dims EinsumPlan::shape_of(const Labels& labels) const {
   return shape;
 }
 
-// Always next is the product that leaves the fewest elements more than there were.
+// Greedy: the next product is the one whose result has the fewest elements more than its operands.
 void EinsumPlan::choose_products(const std::string& equation) {
   const auto volume = [&](const Labels& labels) {
     double n = 1;
@@ -189,7 +190,7 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
     Labels& labels = kept.emplace_back();
     for (size_t axis = 0; axis < terms[i].size(); ++axis) {
       const char c = terms[i][axis];
-      // Under "...", an axis of 1 meets others; letters have one size.
+      // Under "...", an axis of size 1 broadcasts. Letters have one size.
       const bool repeats = !is_letter(c) && identical(shapes[i][axis], 1) &&
                            !identical(sizes[static_cast<size_t>(c)], 1);
       if (contains(wanted, c) && !repeats && !contains(labels, c)) labels.push_back(c);

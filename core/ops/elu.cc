@@ -1,4 +1,4 @@
-// elu: what is positive, and an exponential that levels out below zero.
+// elu: x above zero, and an exponential that tends to -alpha below.
 
 #include "core/ops/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 1;  // What the function tends to, negated, far below zero.
+  double alpha = 1;  // The function tends to -alpha far below zero.
   TENON_ATTRS(alpha)
 };
 
@@ -23,8 +23,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(greater(x, number(0)), x, attrs.alpha * expm1(x))};
 }
 
-// The minimum keeps exp() finite where its branch is not taken: the derivative of this would
-// multiply an infinity by zero there.
+// The minimum keeps exp() finite where its branch is not taken. Otherwise, second derivatives would
+// multiply infinity by zero there.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &x = v.input(0), &dy = v.cotangent(0);
   const Tensor slope = attrs.alpha * exp(minimum(x, number(0)));

@@ -1,4 +1,4 @@
-// erfinv: the number whose error function is x.
+// erfinv: the inverse of the error function.
 
 #include <cmath>
 #include <limits>
@@ -20,8 +20,8 @@ Tensor horner(const Tensor& t, double first, std::initializer_list<double> rest)
   return y;
 }
 
-// Good to seven digits up to 1 - 1e-7: M. Giles, "Approximating the erfinv function" (2010). Behind
-// it, the first term of erfc's asymptotic series, which leaves two digits.
+// Accurate to seven digits up to 1 - 1e-7: M. Giles, "Approximating the erfinv function" (2010).
+// Beyond that, uses the first term of erfc's asymptotic series, which is accurate to two digits.
 Tensor first_guess(const Tensor& x) {
   const Tensor rest = 1.0 - abs(x);
   const Tensor w = -log(rest * (1.0 + abs(x)));
@@ -36,8 +36,8 @@ Tensor first_guess(const Tensor& x) {
   return where(less(w, number(5)), near * x, where(less(w, number(16)), far * x, last));
 }
 
-// A step of Halley's method triples the digits. Where x is near 1, erfc(y) = 1 - x is solved
-// instead of erf(y) = x, which loses none.
+// One step of Halley's method triples the number of correct digits. For large |x| it solves erfc(y)
+// = 1 - x instead of erf(y) = x, which loses no digits near 1.
 Tensor refined(const Tensor& x, const Tensor& y) {
   const Tensor tail = 1.0 - abs(x) - call1(OpId::k_erfc, NoAttrs{}, {abs(y)});
   const Tensor rest = where(less(abs(x), number(0.5)), erf(y) - x, tail * sign(y));
@@ -56,7 +56,7 @@ Tensors decompose(const NoAttrs&, TensorSpan in) {
   })};
 }
 
-// The slope of the inverse is one over erf's slope.
+// The derivative of the inverse is one over the derivative of erf.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   return {v.cotangent(0) * (kHalfSqrtPi * exp(y * y))};
@@ -72,7 +72,7 @@ Cases<NoAttrs> cases() {
        .expect = {f64({2.326753765513524, 3.8325068569007104, -5.686128441310391})},
        .rtol = 1e-14,
        .atol = 0,
-       .check_gradient = false},  // Slopes up to 1e14 leave differences no digit.
+       .check_gradient = false},  // Differences have no correct digit at slopes up to 1e14.
       {.name = "near_zero",
        .inputs = {f64({1e-8, -1e-300})},
        .expect = {f64({8.86226925452758e-09, -8.86226925452758e-301})},

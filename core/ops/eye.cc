@@ -25,7 +25,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan) {
   return {require_sizes(attrs.dtype, {attrs.rows, columns_of(attrs)}, "C1")};
 }
 
-// A diagonal beyond any matrix is clamped to the first one outside, so that the sum cannot wrap.
+// A diagonal beyond any matrix is clamped to the first one outside; the sum cannot overflow.
 Tensors decompose(const Attrs& attrs, TensorSpan) {
   const int64_t columns = columns_of(attrs);
   const int64_t k = std::clamp(attrs.k, -attrs.rows, columns);
