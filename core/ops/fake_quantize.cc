@@ -1,4 +1,4 @@
-// fake_quantize: the real numbers that are left of x after it has been small integers.
+// fake_quantize: rounds x to what remains after quantising it to small integers and back.
 
 #include <limits>
 
@@ -8,8 +8,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t quant_min = 0;    // The least of the integers.
-  int64_t quant_max = 255;  // The largest.
+  int64_t quant_min = 0;    // The smallest integer.
+  int64_t quant_max = 255;  // The largest integer.
   int64_t axis = 1;         // The axis that scale belongs to, if it is not 0-d.
   TENON_ATTRS(quant_min, quant_max, axis)
 };
@@ -40,8 +40,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x};  // C5
 }
 
-// The integer that x becomes before it is kept in range, and what the inputs are in the dtype to
-// compute in.
+// The integer that x is quantised to, before clipping, and the inputs in the compute dtype.
 struct Quantized {
   Tensor integer, scale, zero_point;
 };
@@ -66,7 +65,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {to_dtype((kept - q.zero_point) * q.scale, in[kX]->type.dtype)};
 }
 
-// Straight through: rounding counts as no change, and only what was out of range gets nothing.
+// Straight-through estimator: rounding counts as the identity, and elements out of range get zero.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Quantized q = quantize(attrs, v.input(kX), v.input(kScale),
                                v.n_inputs() > kZeroPoint ? v.input(kZeroPoint) : Tensor());
@@ -77,7 +76,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   return grads;
 }
 
-// Rounding is flat wherever differences look, so derivatives_test.cc has what it passes.
+// Finite differences see rounding as flat, so layer_derivatives_test.cc tests the derivative.
 Cases<Attrs> cases() {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// flatten: a matrix out of any tensor, its axes folded into two.
+// flatten: reshapes a tensor to a matrix by folding its axes into two.
 
 #include "core/ops/formulas.h"
 
@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const auto first = static_cast<size_t>(from_front(attrs.axis, x.rank()));
   TensorType rows(x.dtype, {}), columns(x.dtype, {});
   for (size_t i = 0; i < x.rank(); ++i) (i < first ? rows : columns).shape.push_back(x.shape[i]);
-  check_size(rows);  // Beside an axis without elements the others may be of any size.
+  check_size(rows);  // If one axis is empty, the others may be of any size.
   check_size(columns);
   return {TensorType(x.dtype, {count(rows.shape), count(columns.shape)})};
 }

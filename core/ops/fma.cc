@@ -24,7 +24,7 @@ Cases<NoAttrs> cases() {
       {.name = "broadcast",
        .inputs = {f32({2, 1}, {1, 2}), f32({3, 4}), scalar(1)},
        .expect = {f32({2, 2}, {4, 5, 7, 9})}},
-      // Sums half-way between two float32, but for what lies below a double.
+      // Sums halfway between two float32 values, except for a term below the precision of a double.
       {.name = "ties_are_broken_far_below",
        .inputs =
            {f32({6}, {0x1.001p0, 0x1.001p0, 0x1.003p0, 0x1.003p0, 0x1.000002p-12, -0x1.000002p-12}),

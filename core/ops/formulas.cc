@@ -63,7 +63,7 @@ Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs) {
   return call1(OpId::k_cumsum, attrs, {x});
 }
 
-// What would change nothing is not called.
+// Skips the call if it would change nothing.
 Tensor cast(const Tensor& x, DType to) {
   if (x->type.dtype == to && !x->type.weak) return x;
   return call1(OpId::k_cast, CastAttrs{.to = to}, {x});
@@ -251,7 +251,7 @@ Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_vie
   const size_t extra = shape.rank() - other.rank();
   for (size_t i = 0; i < other.rank(); ++i) {
     Size& size = shape[extra + i];
-    // What is not known is never taken for 1.
+    // An unknown size is never assumed to be 1.
     if (identical(other[i], 1)) continue;
     if (identical(size, 1)) {
       size = other[i];

@@ -1,4 +1,4 @@
-// glu and swiglu: one half of a tensor opens or closes the other.
+// glu and swiglu: one half of a tensor gates the other.
 
 #include "core/ops/formulas.h"
 
@@ -37,7 +37,7 @@ Tensors glu_decompose(const Attrs& attrs, TensorSpan in) {
   return {first * sigmoid(second)};
 }
 
-// Both derivatives come from one sigmoid and from x, so that the tape keeps nothing else.
+// Both derivatives need only x and one sigmoid, which is recomputed, so the tape saves only x.
 Tensors glu_vjp(const Attrs& attrs, const VjpArgs& v) {
   const auto [first, second] = halves_of(v.input(0), attrs.axis);
   const Tensor gate = sigmoid(second), open = v.cotangent(0) * gate;

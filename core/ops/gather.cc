@@ -1,4 +1,4 @@
-// gather: slices of one axis, chosen by index.
+// gather: slices along one axis, selected by index.
 
 #include "core/ops/indexing.h"
 
@@ -68,7 +68,7 @@ Cases<Attrs> cases() {
 
 }  // namespace
 
-// The axes of the indices come first for this, and axis is the first one of what they are added to.
+// For scatter_nd, the axes of the indices move to the front of g, and `axis` to that of the result.
 Tensor gather_transposed(const Tensor& g, const Tensor& indices, const TensorType& x,
                          int64_t axis) {
   axis = from_front(axis, x.rank());

@@ -1,4 +1,4 @@
-// gather_nd: slices at places that are named by rows of coordinates.
+// gather_nd: slices at indices that are given by rows of coordinates.
 
 #include "core/ops/indexing.h"
 
@@ -11,8 +11,7 @@ using Attrs = GatherNdAttrs;
 //   C1  indices are int32 or int64.
 //   C2  -n <= index < n for each of them, where n is the size of the axis of x that it counts.
 //   C3  0 <= batch_dims < rank(indices) and batch_dims <= rank(x); x and indices have the same
-//   sizes
-//       along those axes.
+//       sizes along those axes.
 //   C4  the last axis of indices has from 1 to rank(x) - batch_dims coordinates.
 //   C5  the result has at most 16 axes, and fits.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
@@ -41,7 +40,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Coordinates along the batch axes too, so that scatter_nd, which has no batches, finds the places.
+// Adds coordinates for the batch axes, because scatter_nd has no batch axes.
 Tensor with_batch_coordinates(const Tensor& indices, int64_t batch_dims) {
   if (batch_dims == 0) return indices;
   Dims column = indices->shape();

@@ -6,14 +6,14 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  bool approximate = false;  // Whether the tanh form stands for the one with erf.
+  bool approximate = false;  // Whether to use the tanh approximation instead of erf.
   TENON_ATTRS(approximate)
 };
 
 constexpr double kSqrtHalf = 0.70710678118654752440;       // sqrt(1 / 2)
 constexpr double kDensityAtZero = 0.39894228040143267794;  // 1 / sqrt(2 pi)
 constexpr double kSqrtTwoOverPi = 0.79788456080286535588;  // sqrt(2 / pi)
-constexpr double kCubic = 0.044715;                        // The published fit.
+constexpr double kCubic = 0.044715;                        // From the published fit.
 
 // Constraints.
 //   C1  x is floating point.
@@ -23,11 +23,11 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// P(X <= x), and what stands for it in the tanh form.
+// P(X <= x), and its tanh approximation.
 Tensor probability(const Tensor& x) { return 0.5 * (1.0 + erf(kSqrtHalf * x)); }
 Tensor tanh_form(const Tensor& x) { return tanh(kSqrtTwoOverPi * (x + kCubic * (x * x * x))); }
 
-// Where tanh_form has ended at -1 or 1 in every dtype, so that no power of x overflows.
+// Clamps x to a range beyond which tanh_form is -1 or 1 in every dtype, so no power of x overflows.
 Tensor near(const Tensor& x) { return clip(x, number(-16), number(16)); }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {

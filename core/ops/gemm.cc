@@ -1,4 +1,4 @@
-// gemm: one product of matrices, scaled, with something added.
+// gemm: a scaled matrix product plus a scaled tensor.
 
 #include "core/ops/matmul.h"
 
@@ -17,7 +17,7 @@ MatmulAttrs product(const Attrs& attrs) {
   return {.transpose_a = attrs.trans_a, .transpose_b = attrs.trans_b};
 }
 
-// Spares the common case a pass over the whole tensor.
+// Skips the multiplication of the whole tensor in the common case.
 Tensor scaled(const Tensor& x, double factor) { return factor == 1 ? x : factor * x; }
 
 // Constraints.

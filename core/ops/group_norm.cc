@@ -1,5 +1,4 @@
-// group_norm: the channels of each example in groups, each moved to mean 0 and scaled to
-// variance 1.
+// group_norm: normalises the channels of each example in groups, to mean 0 and variance 1.
 
 #include "core/ops/norm.h"
 
@@ -25,9 +24,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {in[kX]};  // C6
 }
 
-constexpr int64_t kMembers = 2;  // The axis of what belongs to one group, after `grouped`.
+constexpr int64_t kMembers = 2;  // The axis of the members of a group, after `grouped`.
 
-// One row for each group, in the dtype to compute in.
+// One row for each group, in the compute dtype.
 Tensor grouped(const Attrs& attrs, const Tensor& x) {
   const Dims& shape = x->shape();
   Size members = shape[1] / attrs.num_groups;

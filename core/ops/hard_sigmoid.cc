@@ -1,4 +1,4 @@
-// hard_sigmoid: a straight line kept within 0 and 1.
+// hard_sigmoid: a linear function clipped to [0, 1].
 
 #include <cmath>
 
@@ -25,7 +25,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {clip(attrs.alpha * in[0] + attrs.beta, number(0), number(1))};
 }
 
-// The derivative at both edges is 0. Where y lies tells where x does, so the tape need not keep x.
+// The derivative at both edges is 0. It depends only on where y lies, so the tape need not save x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside = logical_and(greater(y, number(0)), less(y, number(1)));

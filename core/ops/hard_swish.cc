@@ -1,4 +1,4 @@
-// hard_swish: x times a straight line kept within 0 and 1.
+// hard_swish: x times a linear function clipped to [0, 1].
 
 #include <cmath>
 
@@ -11,8 +11,7 @@ namespace {
 //   C1  x is floating point.
 //   y has the type of x.
 
-// The line is 0 below -3, and what it is multiplied with need not be lower: so minus infinity gives
-// a zero.
+// The linear function is 0 below -3. x is clamped there, so that minus infinity gives a zero.
 Tensors decompose(const NoAttrs&, TensorSpan in) {
   const Tensor& x = in[0];
   const Tensor line = clip(x / 6.0 + 0.5, number(0), number(1));

@@ -1,4 +1,4 @@
-// hard_tanh: elements kept within two bounds that are attributes.
+// hard_tanh: clips elements to two bounds that are attributes.
 
 #include <cmath>
 
@@ -28,7 +28,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {clip(in[0], number(attrs.min_val), number(attrs.max_val))};
 }
 
-// The derivative at both edges is 0. Where y lies tells where x does, so the tape need not keep x.
+// The derivative at both edges is 0. It depends only on where y lies, so the tape need not save x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside =

@@ -1,4 +1,4 @@
-// hardmax: a one where the largest element along one axis lies, zeros elsewhere.
+// hardmax: one at the largest element along an axis, zeros elsewhere.
 
 #include <cmath>
 
@@ -22,13 +22,13 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType& type = in[0]->type;
-  if (count(type.shape) == 0) return {identity(in[0])};  // There is no largest of nothing.
+  if (count(type.shape) == 0) return {identity(in[0])};  // An empty tensor has no largest element.
   const int64_t axis = from_front(attrs.axis, type.rank());
   const Tensor largest = call1(OpId::k_argmax, ArgReduceAttrs{.axis = axis}, {in[0]});
   return {one_hot(largest, type.shape[static_cast<size_t>(axis)], type.dtype, axis)};
 }
 
-// Flat wherever it has a derivative.
+// The derivative is zero wherever it exists.
 Tensors vjp(const Attrs&, const VjpArgs&) { return {Tensor()}; }
 
 Cases<Attrs> cases() {

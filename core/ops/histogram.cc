@@ -28,7 +28,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(DType::kI64, {attrs.bins}, "C2")};
 }
 
-// The last bin has its upper edge too. What lies in no bin is counted behind them, and cut off.
+// The last bin includes its upper edge. Elements outside all bins are counted in an extra bin,
+// which is cut off.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[0]->type.dtype);
   const Tensor low = cast(in[1], wide), high = cast(in[2], wide);

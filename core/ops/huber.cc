@@ -1,4 +1,4 @@
-// huber: half of the squared difference, and beyond some distance a straight line.
+// huber: half the squared difference, and linear beyond some distance.
 
 #include "core/ops/loss.h"
 
@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Reduction reduction = Reduction::kMean;  // What becomes of the single losses.
-  double delta = 1;                        // The distance from which on the loss is a line.
+  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
+  double delta = 1;                        // The distance beyond which the loss is linear.
   TENON_ATTRS(reduction, delta)
 };
 
@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_elementwise_loss({attrs.reduction}, in);
 }
 
-// With c = min(|d|, delta), c (|d| - c / 2) is both forms.
+// c (|d| - c / 2) with c = min(|d|, delta) covers both forms.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor distance = abs(in[0] - in[1]);
   const Tensor curved = minimum(distance, number(attrs.delta));

@@ -1,4 +1,4 @@
-// identity and stop_gradient: the input itself, with and without its history.
+// identity and stop_gradient: return the input, with and without its gradient.
 
 #include "core/ops/type_rules.h"
 

@@ -1,5 +1,5 @@
-// im2col and col2im: what lies under each place of a window as a column, and the sum of such
-// columns back at their places.
+// im2col and col2im: the elements under each position of a window as a column, and the sum of such
+// columns back into an image.
 
 #include "core/ops/conv_shape.h"
 #include "core/ops/traced_sizes.h"
@@ -32,12 +32,12 @@ PoolAttrs windows(const A& attrs) {
           .dilations = attrs.dilations};
 }
 
-// The image among its padding, and what is cut out of it.
+// The padded image and its windows.
 struct Geometry {
-  Sizes pads;     // Of an image with batch and channels.
-  Dims padded;    // The spatial sizes with them.
-  Dims windows;   // How many windows there are along each spatial axis.
-  Size taps = 1;  // Of one window.
+  Sizes pads;     // For an image with batch and channels.
+  Dims padded;    // The spatial sizes with padding.
+  Dims windows;   // Number of windows along each spatial axis.
+  Size taps = 1;  // Number of elements in a window.
   Size columns = 1;
 };
 
@@ -61,8 +61,7 @@ Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
   return g;
 }
 
-// Where tap k of column l lies, counted over the padded plane in row-major order: [k, l], each in
-// row-major order itself.
+// The row-major index in the padded plane of tap k of column l: [k, l], both row-major.
 Tensor places(const Geometry& g, const PoolAttrs& attrs) {
   const Window window = pool_window(attrs);
   const size_t n = window.size();
@@ -113,7 +112,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 //       or have the same; pads is empty or has two for each, none negative.
 //   C4  the window fits into each padded axis.
 //   C5  x has a batch, then the elements of a window for each channel, then a column for each
-//   window.
+//       window.
 TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() == 3, "C5: x must have a batch, elements of windows and columns, but is {}", x);
@@ -130,7 +129,7 @@ TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
 
 TensorTypes back_infer(const BackAttrs& attrs, TypeSpan in) { return {image_of(attrs, in[0])}; }
 
-// All planes at once: each row of what is added up is one place of all of them.
+// Handles all planes at once: each row of the updates holds one position of every plane.
 Tensors back_decompose(const BackAttrs& attrs, TensorSpan in) {
   const Dims image = image_of(attrs, in[0]->type).shape;
   const Geometry g = geometry_of(image, windows(attrs));

@@ -1,4 +1,4 @@
-// instance_norm: each channel of each example, moved to mean 0 and scaled to variance 1.
+// instance_norm: normalises each channel of each example to mean 0 and variance 1.
 
 #include "core/ops/norm.h"
 
@@ -22,7 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {in[0]};  // C5
 }
 
-// Groups of one channel each.
+// A group_norm with one channel per group.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const int64_t channels = in[0]->shape()[1];
   if (channels == 0) return {identity(in[0])};

@@ -1,4 +1,4 @@
-// int8_matmul: products of matrices of bytes, with sums in 32 bits.
+// int8_matmul: matrix products of 8-bit integers, with sums in 32 bits.
 
 #include "core/ops/matmul.h"
 
@@ -9,8 +9,9 @@ enum Input { kA, kB, kZeroPointA, kZeroPointB };
 
 bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
-// One zero point for all, one for each row of a (column of b), or one for each of every matrix:
-// then it has the shape of its operand, but size 1 along the axis of sums, `inner`.
+// Accepts one zero point for all elements, or one for each row of a (column of b), or one for each
+// of these in every matrix. The last has the shape of its operand, with size 1 along the summed
+// axis, `inner`.
 void require_zero_point(const TensorType& zero_point, const TensorType& x, size_t outer,
                         size_t inner, const char* name) {
   require(zero_point.dtype == x.dtype, "C3: {} must have the dtype of its operand: {}, but is {}",
@@ -32,8 +33,7 @@ void require_zero_point(const TensorType& zero_point, const TensorType& x, size_
 //   C1  a and b are i8 or u8, each for itself.
 //   C2  a and b have at least one axis.
 //   C3  Each zero point has the dtype of its operand, and is one number, or a vector of one for
-//   each
-//       row of a (column of b), or has the shape of its operand with size 1 along the sums.
+//       each row of a (column of b), or has the shape of its operand with size 1 along the sums.
 //   C4  The columns of a are as many as the rows of b.
 //   C5  The axes before the last two broadcast.
 //   C6  y is i32 and has the batch axes, then the rows of a and the columns of b; a vector gives
@@ -49,8 +49,8 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {y};
 }
 
-// A zero point comes as a column of one for each row of a, or a row of one for each column of b, in
-// every matrix of the batch.
+// Arranges a zero point as a column with one entry for each row of a, or as a row with one entry
+// for each column of b, in every matrix of the batch.
 void arrange_zero_point(bool of_a, const Dims& x, const Dims& y, StridedShape& operand) {
   Dims &sizes = operand.sizes, &strides = operand.strides;
   if (sizes.rank() == 1 && x.rank() > 1 && of_a) {

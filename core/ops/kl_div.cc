@@ -1,5 +1,4 @@
-// kl_div: how far logarithms of probabilities are from given probabilities, by Kullback and
-// Leibler.
+// kl_div: the Kullback-Leibler divergence of log probabilities from target probabilities.
 
 #include <limits>
 
@@ -9,7 +8,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Reduction reduction = Reduction::kMean;  // What becomes of the single losses.
+  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
   bool log_target = false;                 // Whether target holds logarithms too.
   TENON_ATTRS(reduction, log_target)
 };
@@ -21,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_elementwise_loss({attrs.reduction}, in);
 }
 
-// A target of 0 has the loss 0, whatever x is; its logarithm must not be met on the way.
+// A target of 0 has the loss 0, whatever x is. Its logarithm must not enter the loss.
 struct Target {
   Tensor is_zero, probability, logarithm;
 };
@@ -41,8 +40,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {reduce_losses(losses, attrs.reduction)};
 }
 
-// By the logarithm of the target, the slope of p (ln p - x) is p (ln p - x + 1); by the target
-// itself, it is that without the factor.
+// With respect to ln p, the derivative of p (ln p - x) is p (ln p - x + 1). With respect to p
+// itself, it is ln p - x + 1.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor each =
       unreduce_losses(v.cotangent(0), count(v.input_type(0).shape), attrs.reduction);

@@ -1,5 +1,5 @@
-// kv_cache_update: new keys or values written into a cache of a fixed size, at a place that each
-// example of the batch has for itself.
+// kv_cache_update: writes new keys or values into a cache of fixed size. Each example of the batch
+// has its own position.
 
 #include "core/ops/indexing.h"
 #include "core/ops/traced_sizes.h"
@@ -15,8 +15,8 @@ EnumInfo enum_info(CacheMode) {
 }
 
 struct Attrs {
-  int64_t axis = -2;                    // The axis of places; not the batch.
-  CacheMode mode = CacheMode::kLinear;  // What follows the last place.
+  int64_t axis = -2;                    // The axis of positions; not the batch.
+  CacheMode mode = CacheMode::kLinear;  // What follows the last position.
   TENON_ATTRS(axis, mode)
 };
 
@@ -48,7 +48,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(cache.dtype, cache.shape)};
 }
 
-// The axes with `from` moved to place `to`.
+// The order of the axes with `from` moved to index `to`.
 Ints moved(size_t rank, size_t from, size_t to) {
   Ints perm;
   for (size_t i = 0; i < rank; ++i) {
@@ -59,7 +59,8 @@ Ints moved(size_t rank, size_t from, size_t to) {
   return perm;
 }
 
-// With the axis of places behind the batch, whole rows are written at pairs of coordinates.
+// Moves the axis of positions next to the batch, so that whole rows are written at pairs of
+// coordinates.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[kCache]->rank();
   const auto axis = static_cast<size_t>(from_front(attrs.axis, rank));

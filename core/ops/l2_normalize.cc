@@ -1,4 +1,4 @@
-// l2_normalize: what lies along one axis, scaled to a Euclidean length of 1.
+// l2_normalize: scales the vectors along one axis to a Euclidean length of 1.
 
 #include "core/ops/square_scale.h"
 
@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = -1;       // The axis along which lengths are taken.
-  double epsilon = 1e-12;  // The length that shorter ones count as.
+  int64_t axis = -1;       // The axis along which lengths are computed.
+  double epsilon = 1e-12;  // Shorter lengths count as this.
   TENON_ATTRS(axis, epsilon)
 };
 
@@ -47,7 +47,7 @@ Cases<Attrs> cases() {
       {.name = "zeros_stay",
        .inputs = {f32({2, 2}, {0, 0, 3, 4})},
        .expect = {f32({2, 2}, {0, 0, 0.6, 0.8})},
-       .check_gradient = false},  // It is 1 / epsilon at zero, which no difference can tell.
+       .check_gradient = false},  // It is 1 / epsilon at zero; differences cannot measure that.
       {.name = "halves_do_not_overflow",
        .inputs = {f16({30000, 40000})},
        .expect = {f16({0.6, 0.8})}},

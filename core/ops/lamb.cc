@@ -1,4 +1,4 @@
-// lamb: the direction of adamw, as long in each layer as its parameter is.
+// lamb: adamw's direction, scaled in each layer to the length of the parameter.
 
 #include "core/ops/optimizer.h"
 
@@ -6,10 +6,10 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double beta1 = 0.9;          // How much of the mean stays.
-  double beta2 = 0.999;        // How much of the mean of squares stays.
-  double epsilon = 1e-6;       // Added to the root of the latter.
-  double weight_decay = 0.01;  // The share of the parameter that joins the direction.
+  double beta1 = 0.9;          // Decay rate of the mean.
+  double beta2 = 0.999;        // Decay rate of the mean of squares.
+  double epsilon = 1e-6;       // Added to the root of the mean of squares.
+  double weight_decay = 0.01;  // Share of the parameter that is added to the direction.
   TENON_ATTRS(beta1, beta2, epsilon, weight_decay)
 };
 
@@ -29,7 +29,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {p, p, p};
 }
 
-// The length of p over that of the direction, and 1 where either is 0.
+// The trust ratio: the length of p over that of the direction, or 1 if either is 0.
 Tensor trust(const Tensor& p, const Tensor& direction) {
   const Tensor of_p = call1(OpId::k_l2_norm, Along{}, {p});
   const Tensor of_direction = call1(OpId::k_l2_norm, Along{}, {direction});
@@ -51,7 +51,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Cases<Attrs> cases() {
   const CaseTensor p = f32({3, 4}), g = f32({2, -4}), none = f32({0, 0}), first = i64({}, {1});
   return {
-      // The first direction is (1, -1), which is made as long as p: 5.
+      // The first direction is (1, -1), scaled to the length of p, which is 5.
       {.name = "example",
        .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0, .weight_decay = 0},
        .inputs = {p, g, none, none, first, scalar(0.5)},

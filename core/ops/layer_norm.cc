@@ -1,5 +1,5 @@
-// layer_norm: the elements behind one axis, moved to mean 0 and scaled to variance 1, each example
-// by itself.
+// layer_norm: normalises the elements of each example, from one axis to the last, to mean 0 and
+// variance 1.
 
 #include "core/ops/norm.h"
 
@@ -43,7 +43,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {to_dtype(y, dtype), s.mean, s.inv_std()};
 }
 
-// Written with the saved statistics alone, so that a second derivative finds its way through them.
+// Uses only the saved statistics, so that second derivatives flow through them.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(kX);
   const DType wide = wide_dtype(type.dtype);

@@ -1,4 +1,4 @@
-// leaky_relu: what is positive, and a fraction of what is negative.
+// leaky_relu: x above zero, and alpha * x below.
 
 #include "core/ops/formulas.h"
 

@@ -1,4 +1,4 @@
-// lerp: the way from one tensor to another, as far as a weight says.
+// lerp: linear interpolation between two tensors by a weight.
 
 #include "core/ops/type_rules.h"
 
@@ -12,7 +12,7 @@ enum Input { kA, kB, kWeight };
 //   C2  a, b and weight broadcast.
 //   y has their common dtype and the shape that they broadcast to.
 
-// Counted from the nearer end, so that a weight of 0 gives a and a weight of 1 gives b.
+// Interpolates from the nearer end, so that the weights 0 and 1 give exactly a and b.
 Tensors decompose(const NoAttrs&, TensorSpan in) {
   const Tensor &a = in[kA], &b = in[kB], &weight = in[kWeight];
   const Tensor way = b - a;

@@ -26,7 +26,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(dtype, {attrs.num}, "C3")};
 }
 
-// The last number is stop itself, not what rounding makes of it.
+// The last number is exactly stop, without rounding errors.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = attrs.dtype == DType::kNone ? in[0]->type.dtype : attrs.dtype;
   const Tensor start = cast(in[0], dtype), stop = cast(in[1], dtype);

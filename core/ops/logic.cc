@@ -53,7 +53,7 @@ Cases<None> logical_cases(std::initializer_list<double> truth) {
   };
 }
 
-// Of 12 with 10, and of -1 with 5.
+// Expected results for 12 and 10, and for -1 and 5.
 Cases<None> bitwise_cases(double of_12_and_10, double of_minus_1_and_5,
                           std::initializer_list<double> truth) {
   return {

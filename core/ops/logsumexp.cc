@@ -15,8 +15,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 //   C1  x is floating point.
 //   C2  the axes are x's; see reduction.h.
 
-// The largest element stays outside of exp(). An infinite one must not meet itself in a difference;
-// left inside, it gives the infinite result by itself.
+// The maximum is subtracted before exp(). An infinite maximum is not, because its difference from
+// itself is NaN; exp() then gives the infinite result by itself.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Dims& shape = in[0]->shape();
   const Dims reduced = reduced_shape(shape, axes_mask(attrs.axes, shape.rank()), attrs.keepdims);
@@ -29,8 +29,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   })};
 }
 
-// dx = dy * exp(x - y), a share of softmax. Where y is -infinity, so are all of x, and 0 stands in
-// for y in the difference.
+// dx = dy * exp(x - y), where the exponential is softmax. Where y is -infinity, all of x are too,
+// and 0 replaces y in the difference.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const uint32_t mask = axes_mask(attrs.axes, type.rank());

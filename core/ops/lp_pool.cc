@@ -13,7 +13,7 @@ struct Attrs {
   Ints strides;            // Empty for ones.
   Ints pads;               // Before each spatial axis, then after each; empty for zeros.
   Ints dilations;          // Empty for ones.
-  bool ceil_mode = false;  // Whether windows that hang over the end count.
+  bool ceil_mode = false;  // Whether windows that extend past the end count.
   int64_t p = 2;           // Of the norm.
   TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode, p)
 };
@@ -37,23 +37,23 @@ Along channels(const Dims& x) {
   return spatial;
 }
 
-// What an op adds up, and the transpose of that.
+// The sums of each op, and the transpose of the window sum.
 Tensor sums(const Attrs& attrs, const Tensor& x) { return window_sum(x, windows(attrs)); }
 Tensor spread(const Attrs& attrs, const Tensor& g, const Dims& x) {
   return window_spread(g, x, windows(attrs));
 }
 Tensor sums(const GlobalAttrs&, const Tensor& x) { return sum(x, channels(x->shape())); }
 
-// |x|^n; the frequent ones without a call of pow.
+// |x|^n; the common exponents do not call pow.
 Tensor power(const Tensor& x, int64_t n) {
   if (n == 0) return ones(x->type);
   if (n == 1) return abs(x);
   return n == 2 ? square(x) : pow(abs(x), number(static_cast<double>(n)));
 }
 
-// The norms of windows, whose elements may differ so much that no factor suits them all. Of
-// squares, those of large and of small elements are summed by themselves, scaled, and the three
-// lengths are the sides of a box.
+// The norms of windows, whose elements may differ so much that no single factor suits them all. For
+// squares, ordinary, large and small elements are summed separately, each scaled. The three lengths
+// are combined by hypot.
 Tensor norms(const Attrs& attrs, const Tensor& x, DType from) {
   if (attrs.p == 1) return sums(attrs, abs(x));
   if (attrs.p > 2) {
@@ -73,8 +73,8 @@ Tensor norms(const Attrs& attrs, const Tensor& x, DType from) {
   return hypot(hypot(lengths(equal(scale.factor, number(1))), small), large);
 }
 
-// The norms of channels: powers other than squares are those of quotients by the largest magnitude,
-// where its own power, or a sum of those, could leave the range.
+// The norms of channels. For p above 2, elements are divided by the largest magnitude if its power,
+// or a sum of such powers, could leave the range.
 Tensor norms(const GlobalAttrs& attrs, const Tensor& x, DType from) {
   if (attrs.p == 1) return sums(attrs, abs(x));
   const Along along = channels(x->shape());
@@ -112,7 +112,7 @@ Tensor slope(const GlobalAttrs& attrs, const Tensor& x, const Tensor& y, const T
   return (attrs.p == 2 ? share : sign(x) * power(share, attrs.p - 1)) * dy;
 }
 
-// 0 where y is 0: there the norm has a kink.
+// The derivative is 0 where y is 0, where the norm has a kink.
 template <class A>
 Tensors vjp(const A& attrs, const VjpArgs& v) {
   const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);

@@ -1,5 +1,4 @@
-// lrn: local response normalisation, each element divided by the strength of the channels around
-// its own.
+// lrn: local response normalisation. Divides elements by the strength of neighbouring channels.
 
 #include <algorithm>
 
@@ -9,10 +8,10 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 1e-4;  // How much the mean square of the channels counts.
+  double alpha = 1e-4;  // Weight of the mean square of the channels.
   double beta = 0.75;   // The exponent.
-  double bias = 1;      // What is added to it.
-  int64_t size = 0;     // How many channels count.
+  double bias = 1;      // Added to the weighted mean square.
+  int64_t size = 0;     // Number of channels in the mean.
   TENON_ATTRS(alpha, beta, bias, size)
 };
 
@@ -30,8 +29,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, x.shape)};  // C4
 }
 
-// The channels are the rows of an image over which a window walks, with all places of one channel
-// side by side.
+// Treats the channels as the rows of an image. A row holds all positions of one channel; the window
+// spans neighbouring rows.
 Tensor sums_around(const Tensor& x, int64_t size) {
   const Dims& shape = x->shape();
   const int64_t last = shape[1] - 1, before = (size - 1) / 2;
@@ -43,7 +42,7 @@ Tensor sums_around(const Tensor& x, int64_t size) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  if (count(in[0]->shape()) == 0) return {identity(in[0])};  // There is no window over nothing.
+  if (count(in[0]->shape()) == 0) return {identity(in[0])};  // An empty tensor has no windows.
   return {in_wide(in[0], [&](const Tensor& x) {
     const double alpha = attrs.alpha / static_cast<double>(attrs.size);
     const Tensor strength = attrs.bias + alpha * sums_around(square(x), attrs.size);

@@ -1,4 +1,4 @@
-// matmul: products of matrices, with NumPy's rules for vectors and batches.
+// matmul: matrix products, with NumPy's rules for vectors and batches.
 
 #include "core/ops/matmul.h"
 
@@ -7,17 +7,17 @@
 namespace tenon {
 namespace {
 
-// A vector on the left is a row, on the right a column; the result lacks the axis of size 1.
+// A left vector becomes a row, a right one a column. The result lacks this axis of size 1.
 Tensor as_rows(const Tensor& a) { return a->rank() == 1 ? expand_dims(a, {0}) : a; }
 Tensor as_columns(const Tensor& b) { return b->rank() == 1 ? expand_dims(b, {1}) : b; }
 
-// dy with the axes that vectors took from it.
+// dy with the size-1 axes that it lacks because of vector operands.
 Tensor as_matrices(const Tensor& dy, size_t rank_a, size_t rank_b) {
   Tensor result = rank_b == 1 ? expand_dims(dy, {-1}) : dy;
   return rank_a == 1 ? expand_dims(result, {-2}) : result;
 }
 
-// Sums over the batch axes that were broadcast, and drops the axis that a vector was given.
+// Sums over the batch axes that were broadcast, and drops the axis that was added to a vector.
 Tensor as_operand(const Tensor& gradient, const TensorType& operand, size_t vector_axis) {
   TensorType matrices = operand;
   if (operand.rank() == 1) matrices.shape.insert(vector_axis, 1);
@@ -25,7 +25,7 @@ Tensor as_operand(const Tensor& gradient, const TensorType& operand, size_t vect
   return operand.rank() == 1 ? reshape(summed, operand.shape) : summed;
 }
 
-// All rows of a batch of matrices under each other.
+// Stacks the rows of all matrices of a batch.
 Tensor stacked(const Tensor& x) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < x->rank(); ++i) rows *= x->shape()[i];
@@ -47,7 +47,7 @@ Tensor matmul_da(const Tensor& dy, const Tensor& b, const TensorType& a, const M
 Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const MatmulAttrs& attrs) {
   Tensor left = as_rows(a);
   Tensor right = as_matrices(dy, a->rank(), b.rank());
-  // One product over all rows instead of one for each matrix of the batch and a sum of them.
+  // One product over all rows, instead of one for each matrix of the batch followed by a sum.
   if (b.rank() <= 2 && left->rank() > 2 && !attrs.transpose_a) {
     left = stacked(left);
     right = stacked(right);
@@ -92,12 +92,12 @@ void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims&
                      StridedShape& operand) {
   const bool vector_a = rank_a == 1, vector_b = rank_b == 1;
   Dims &sizes = operand.sizes, &strides = operand.strides;
-  if (vector_a && part != ProductPart::kB) {  // A row in a, and its one row in y.
+  if (vector_a && part != ProductPart::kB) {  // Adds the row axis to a and y.
     const size_t at = part == ProductPart::kA ? 0 : sizes.rank() - (vector_b ? 0 : 1);
     sizes.insert(at, 1);
     strides.insert(at, 0);
   }
-  if (vector_b && part != ProductPart::kA) {  // A column in b, and its one column in y.
+  if (vector_b && part != ProductPart::kA) {  // Adds the column axis to b and y.
     sizes.push_back(1);
     strides.push_back(0);
   }

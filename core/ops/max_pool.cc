@@ -1,4 +1,4 @@
-// max_pool: the largest element of each window, and where it was.
+// max_pool: the largest element of each window, and its index.
 
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// max_pool_backward: the derivative of max_pool; alone, its inverse but for what was smaller.
+// max_pool_backward: the derivative of max_pool. Used alone, it restores the maxima and fills the
+// rest with zeros.
 
 #include "core/ops/formulas.h"
 
@@ -29,7 +30,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {reshape(flat, shape)};
 }
 
-// What was sent to an index is fetched from there.
+// The op scatters to the indices, so its derivative gathers from them.
 Tensors vjp(const Attrs&, const VjpArgs& v) {
   const Tensor& ddx = v.cotangent(0);
   return {gather(reshape(ddx, {-1}), v.input(1), 0), Tensor()};

@@ -1,4 +1,4 @@
-// mean: the sum of elements, divided by how many they are.
+// mean: the mean of elements along some axes.
 
 #include <limits>
 

@@ -1,5 +1,5 @@
-// mean_variance_normalization: the elements along some axes, moved to mean 0 and divided by their
-// standard deviation.
+// mean_variance_normalization: normalises the elements along some axes to mean 0, and divides them
+// by their standard deviation.
 
 #include <cmath>
 
@@ -26,9 +26,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 constexpr double kEpsilon = 1e-9;
 
-// The deviation as a length, whose derivative is 0 where all elements are the same.
+// Computes the deviation as a length, whose derivative is 0 where all elements are equal.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const bool has_long = in[0]->type.dtype != DType::kF16;  // Whose length could overflow.
+  const bool has_long = in[0]->type.dtype != DType::kF16;  // The length could overflow.
   return {in_wide(in[0], [&](const Tensor& x) {
     const Along along{.axes = attrs.axes, .keepdims = true};
     const Tensor centered = x - mean(x, along);

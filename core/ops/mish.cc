@@ -1,4 +1,4 @@
-// mish: x scaled by the tanh of its softplus.
+// mish: x times the tanh of its softplus.
 
 #include "core/ops/type_rules.h"
 

@@ -1,4 +1,4 @@
-// moments: the mean and the variance of elements along some axes, from one walk over them.
+// moments: the mean and the variance of elements along some axes, in one pass.
 
 #include <limits>
 
@@ -33,8 +33,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
           to_dtype(reshape(variance, shape), type.dtype)};
 }
 
-// The mean moves by dx / n. The variance moves by 2 (x - mean) dx / n: the distances sum to zero,
-// so that the moving mean has no part in it.
+// The mean changes by dx / n, and the variance by 2 (x - mean) dx / n. The distances sum to zero,
+// so the change of the mean does not affect the variance.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const DType wide = wide_dtype(type.dtype);
@@ -76,7 +76,7 @@ Cases<Attrs> cases() {
       {.name = "large_mean",
        .inputs = {f32({16777212, 16777214})},
        .expect = {f32({}, {16777213}), f32({}, {1})},
-       .check_gradient = false,  // Differences of so large numbers say nothing.
+       .check_gradient = false,  // Differences of such large numbers are meaningless.
        .n_outputs = 2},
       {.name = "squares_would_overflow",
        .inputs = {f32({4e19, -4e19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})},

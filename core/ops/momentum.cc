@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double momentum = 0.9;  // How much of the last step stays.
-  bool nesterov = false;  // Whether to step from where the sum is about to lead.
+  double momentum = 0.9;  // Decay rate of the sum.
+  bool nesterov = false;  // Whether to use Nesterov momentum.
   TENON_ATTRS(momentum, nesterov)
 };
 

@@ -1,5 +1,5 @@
-// multi_head_attention: queries, keys and values projected into heads, attention, and a projection
-// of what the heads give.
+// multi_head_attention: projections of queries, keys and values into heads, attention, and a
+// projection of the heads' outputs.
 
 #include "core/ops/attention.h"
 
@@ -7,11 +7,11 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t num_heads = 1;     // Of the queries.
-  int64_t kv_num_heads = 0;  // Of the keys and values; 0 for as many as of the queries.
-  bool is_causal = false;    // Whether query i meets keys 0 to i alone.
-  double scale = 0;          // Of the scores; 0 or less for one over the root of the head's size.
-  double softcap = 0;        // What scores are held within, smoothly; 0 for no bound.
+  int64_t num_heads = 1;     // Number of query heads.
+  int64_t kv_num_heads = 0;  // Number of key and value heads; 0 for as many as query heads.
+  bool is_causal = false;    // Whether query i attends only to keys 0 to i.
+  double scale = 0;          // Scale of the scores; 0 or less for 1 / sqrt(head size).
+  double softcap = 0;        // Smooth bound for the magnitude of scores; 0 for no bound.
   TENON_ATTRS(num_heads, kv_num_heads, is_causal, scale, softcap)
 };
 
@@ -23,7 +23,8 @@ int64_t kv_heads(const Attrs& attrs) {
   return attrs.kv_num_heads == 0 ? attrs.num_heads : attrs.kv_num_heads;
 }
 
-// A projection of what has `features` to the columns of its weights, which are cut into heads.
+// Checks a projection from `features` to the columns of its weights, which are divided among heads.
+// Returns the number of columns.
 int64_t require_projection(TypeSpan in, size_t w, size_t b, int64_t features, int64_t heads) {
   const TensorType& weights = in[w];
   require(weights.shape[0] == features, "C4: {} must have {} rows, but is {}", kNames[w], features,
