@@ -1,4 +1,4 @@
-// nextafter: the number beside another one.
+// nextafter: the next representable number after a in the direction of b.
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-// nll: the negative logarithms of the probabilities that the right classes were given.
+// nll: the negative log likelihood of the target classes.
 
 #include <limits>
 
@@ -9,8 +9,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Reduction reduction = Reduction::kMean;  // What becomes of the single losses.
-  int64_t ignore_index = -100;             // Targets that count for nothing.
+  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
+  int64_t ignore_index = -100;             // Targets with this value are ignored.
   TENON_ATTRS(reduction, ignore_index)
 };
 
@@ -43,7 +43,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {reduced_type(TensorType(x.dtype, each), attrs.reduction)};
 }
 
-// Sums are in float32 for the half types; the mean is by the weights that counted.
+// Sums are computed in float32 for the half types. The mean divides by the sum of their weights.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor &x = in[kX], &target = in[kTarget];
   const DType dtype = x->type.dtype, wide = wide_dtype(dtype);
@@ -55,7 +55,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (has(in, kWeight)) {
     const Tensor weight = to_dtype(gather(in[kWeight], label, 0), wide);
     weights = where(counts, weight, number(0));
-    // A class of weight 0 adds 0, however unlikely it is.
+    // A class of weight 0 adds 0, even if its loss is infinite.
     const Tensor is_nothing = logical_and(equal(weights, number(0)), isinf(losses));
     losses = where(is_nothing, number(0), losses) * weights;
   }

@@ -1,4 +1,4 @@
-// nonzero: where a tensor is not zero.
+// nonzero: the indices of the nonzero elements.
 
 #include <limits>
 
@@ -21,8 +21,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {indices, TensorType(DType::kI64, {})};
 }
 
-// Where there is no kernel: a running count tells each nonzero element its place in the result,
-// and there its row-major number is written, which is then taken apart.
+// Used without a kernel. A running count gives each nonzero element its position in the result. Its
+// row-major index is written there, and then split into coordinates.
 Tensors in_parts(const Attrs& attrs, const Tensor& x) {
   const Dims& shape = x->shape();
   const DType dtype = x->type.dtype;

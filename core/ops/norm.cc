@@ -26,8 +26,9 @@ Tensor inverse_root(const Tensor& mean_square, const ops::SquareScale& scale, do
   return rsqrt(mean_square + (epsilon * scale.factor) * scale.factor);
 }
 
-// The mean moves by dx / n, the variance by 2 (x - mean) dx / n = 2 z / inv_std * dx / n, and
-// inv_std by -inv_std^2 * z * dx / n. All add to what reaches x through z while they are held.
+// The mean changes by dx / n, the variance by 2 (x - mean) dx / n = 2 z / inv_std * dx / n, and
+// inv_std by -inv_std^2 * z * dx / n. All three add to the cotangent of x through z at constant
+// statistics.
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
                      const StatisticsCotangents& d) {
   const Along group{.axes = axes, .keepdims = true};

@@ -1,4 +1,4 @@
-// one_hot: classes as rows with a single one.
+// one_hot: classes as rows of zeros with a single one.
 
 #include "core/ops/formulas.h"
 
@@ -37,7 +37,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {cast(equal(expand_dims(index, {axis}), classes), attrs.dtype)};
 }
 
-// A row of zeros with a one.
+// A row of zeros with a one at `place`.
 CaseTensor one_among(int64_t n, size_t place) {
   CaseTensor row = u8({1, n}, {});
   row.values.assign(static_cast<size_t>(n), 0);

@@ -1,4 +1,4 @@
-// pad: elements added around a tensor, or taken off its ends.
+// pad: adds elements around a tensor, or crops its ends.
 
 #include "core/ops/indexing.h"
 #include "core/ops/traced_sizes.h"
@@ -8,16 +8,16 @@ namespace {
 
 using Attrs = PadAttrs;
 
-// What becomes of one axis: some elements are taken off its ends, and others added there.
+// How one axis changes: elements cropped at its ends, and elements added there.
 struct Edges {
-  Size skipped = 0;  // Taken off the front.
+  Size skipped = 0;  // Cropped at the front.
   Size kept = 0;
-  Size before = 0;  // Added in front.
+  Size before = 0;  // Added at the front.
   Size after = 0;
   Size size() const { return before + kept + after; }
 };
 
-// What is taken off may be more than there is; the rest comes off what is added at the other end.
+// Cropping may exceed the axis; the rest is cropped from what is added at the other end.
 Edges edges_of(Size n, Size before, Size after) {
   const Size size = n + before + after;
   Edges edges{.skipped = least(n, greatest(0, -before)),
@@ -73,25 +73,25 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// For each element along a padded axis, which one of those that were kept it repeats.
+// For each position along a padded axis, the index of the kept element that it repeats.
 Tensor repeated(PadMode mode, const Edges& edges) {
   const Tensor all = iota({edges.size()}, DType::kI64, 0);
   const Tensor i = sub(all, integer(edges.before));
   if (mode == PadMode::kEdge) return clip(i, integer(0), integer(edges.kept - 1));
   if (mode == PadMode::kWrap) return mod(i, integer(edges.kept));
-  const Size period = greatest(1, 2 * (edges.kept - 1));  // There and back.
+  const Size period = greatest(1, 2 * (edges.kept - 1));  // Forth and back.
   const Tensor there = mod(i, integer(period));
   return minimum(there, sub(integer(period), there));
 }
 
-// What is added on one side of y along an axis, `n` elements deep.
+// The padding on one side of y along an axis, `n` elements deep.
 Tensor block(TensorSpan in, const Tensor& y, size_t axis, Size n) {
   TensorType type = y->type;
   type.shape[axis] = n;
   return has(in, 1) ? broadcast_to(in[1], type.shape) : zeros(type);
 }
 
-// One axis after the other. Constant padding comes by here where a device has no kernel for it.
+// Pads one axis after the other. Constant padding gets here only on a device without a kernel.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[0]->rank();
   const Sizes pads = all_pads(attrs, rank);
@@ -112,7 +112,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {y};
 }
 
-// What was added is taken off again, and what was taken off had no part in the result.
+// Crops what was added, and adds zeros for elements that were cropped.
 Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
   const Sizes pads = all_pads(attrs, v.input_type(0).rank());
   Sizes back = pads;
@@ -130,7 +130,7 @@ Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
   return gradients;
 }
 
-// What repeats an element adds to what reaches it.
+// Adds the cotangents of repeated elements to that of the original.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   if (attrs.mode == PadMode::kConstant) return constant_vjp(attrs, v);
   const TensorType& x = v.input_type(0);

@@ -1,4 +1,4 @@
-// prelu: what is positive, and a learned fraction of what is negative.
+// prelu: x above zero, and slope * x below, with a learned slope.
 
 #include "core/ops/type_rules.h"
 

@@ -1,4 +1,4 @@
-// quantize_linear: real numbers as small integers, by a scale and a zero point.
+// quantize_linear: rounds real numbers to small integers by a scale and a zero point.
 
 #include <limits>
 
@@ -42,7 +42,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(dtype, x.shape)};
 }
 
-// In float32 at least, where sums of these integers are exact; the cast saturates.
+// Computes in float32 or wider, where sums of these integers are exact. The cast saturates.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[kX]->type.dtype);
   const Tensor x = to_dtype(in[kX], wide), scale = to_dtype(in[kScale], wide);

@@ -1,4 +1,4 @@
-// random_bernoulli: coins that fall true with a given probability.
+// random_bernoulli: bools that are true with a given probability.
 
 #include "core/ops/random_draws.h"
 
@@ -18,13 +18,13 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(DType::kBool, attrs.shape, "C3"), rng_state_type()};
 }
 
-// u < p fails for p = 0 and holds for p = 1, as u is in [0, 1).
+// u < p is false for p = 0 and true for p = 1, because u is in [0, 1).
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), DType::kF32);
   return {less(drawn[0], cast(in[1], DType::kF32)), drawn[1]};
 }
 
-// The draws behind these are 0.399, 0.881, 0.736 and 0.606; see random_uniform.
+// The uniform draws in these cases are 0.399, 0.881, 0.736 and 0.606; see random_uniform.
 Cases<Attrs> cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   const CaseTensor next = u32({0, 0, 1, 0, 0, 0});

@@ -1,4 +1,4 @@
-// random_categorical and random_permutation: classes drawn by their weights, and orders of numbers.
+// random_categorical and random_permutation: draw classes by logits, and permutations.
 
 #include <limits>
 
@@ -36,10 +36,10 @@ TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
   return {y, rng_state_type()};
 }
 
-// Takes the place of a draw of 0, whose noise would be infinite: half a step.
+// Replaces a draw of 0, whose noise would be infinite: half a step.
 constexpr double kLeastDraw = 0x1p-25;
 
-// Gumbel's trick: the largest of logit - ln(-ln(u)) is class k as often as softmax says.
+// The Gumbel-max trick: the largest logit - ln(-ln(u)) is class k as often as softmax says.
 Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[1]->type.dtype);
   const auto last = static_cast<int64_t>(in[1]->rank()) - 1;
@@ -61,13 +61,13 @@ TensorTypes permutation_infer(const PermutationAttrs& attrs, TypeSpan in) {
   return {require_sizes(DType::kI64, {attrs.n}, "C2"), rng_state_type()};
 }
 
-// The order of as many random numbers of 64 bits, of which two are hardly ever equal.
+// The sorting order of random 64-bit numbers, of which two are hardly ever equal.
 Tensors permutation(const PermutationAttrs& attrs, TensorSpan in) {
   const Tensors drawn = rng_bits(in[0], {attrs.n}, DType::kU64);
   return {argsort(drawn[0], {.axis = 0}), drawn[1]};
 }
 
-// Expected values were computed with NumPy from the known answers of rng_bits: the draws behind a
+// Expected values were computed with NumPy from the known answers of rng_bits. The draws for a
 // state of zeros are 0.399, 0.881, 0.736, 0.605, 0.972, 0.362, 0.694 and 0.037.
 CaseTensor zeros_state() { return u32({0, 0, 0, 0, 0, 0}); }
 

@@ -1,4 +1,4 @@
-// random_normal and truncated_normal: numbers drawn from a bell curve, whole or cut off.
+// random_normal and truncated_normal: draws from a normal distribution, complete or truncated.
 
 #include "core/ops/random_draws.h"
 
@@ -8,14 +8,14 @@ namespace {
 struct Attrs {
   Sizes shape;                // The sizes of the draw.
   DType dtype = DType::kF32;  // Of the draw; floating point.
-  double mean = 0;            // The middle of the curve.
+  double mean = 0;            // The mean of the distribution.
   double scale = 1;           // Its standard deviation.
   TENON_ATTRS(shape, dtype, mean, scale)
 };
 
 constexpr double kTwoPi = 6.283185307179586476925;
 constexpr double kSqrt2 = 1.41421356237309504880;
-constexpr double kWithin = 0.954499736103641585599;  // erf(sqrt(2)): of the whole curve.
+constexpr double kWithin = 0.954499736103641585599;  // erf(sqrt(2)): the share within the bounds.
 
 // Constraints.
 //   C1  state is u32[6].
@@ -27,15 +27,16 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 DType wide(DType drawn) { return drawn == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// Drawn numbers are scaled and moved before they are rounded to the dtype.
+// Scales and shifts the draws before they are rounded to the dtype.
 Tensor placed(const Attrs& attrs, Tensor y) {
   if (attrs.scale != 1) y = y * attrs.scale;
   if (attrs.mean != 0) y = y + attrs.mean;
   return cast(y, attrs.dtype);
 }
 
-// Box and Muller's transform: a pair of even draws is a radius and an angle, whose sides are two
-// independent normal numbers. The first half of the result holds the cosines, the second the sines.
+// The Box-Muller transform: a pair of uniform draws gives a radius and an angle, whose coordinates
+// are two independent normal numbers. The first half of the result holds the cosines, the second
+// the sines.
 Tensors whole_curve(const Attrs& attrs, TensorSpan in) {
   const Dims shape = to_dims(attrs.shape);
   const Size n = count(shape);
@@ -53,7 +54,7 @@ Tensors whole_curve(const Attrs& attrs, TensorSpan in) {
   return {placed(attrs, reshape(y, shape)), drawn[1]};
 }
 
-// The inverse of the curve's integral, at places that are drawn evenly within the bounds.
+// The inverse of the cumulative distribution, at uniform points within the bounds.
 Tensors middle_of_curve(const Attrs& attrs, TensorSpan in) {
   const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), wide(attrs.dtype));
   const Tensor place = kWithin * (2.0 * drawn[0] - 1.0);

@@ -1,4 +1,4 @@
-// random_uniform: numbers drawn evenly between two bounds.
+// random_uniform: numbers that are uniformly distributed between two bounds.
 
 #include "core/ops/random_draws.h"
 
@@ -22,7 +22,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return drawn;
 }
 
-// The bits behind these are the known answers of rng_bits: 0x6627e8d5 >> 8 is 0x6627e8.
+// The bits in these cases are the known answers of rng_bits: 0x6627e8d5 >> 8 is 0x6627e8.
 Cases<Attrs> cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   const CaseTensor next = u32({0, 0, 1, 0, 0, 0});

@@ -1,4 +1,4 @@
-// The walk of a recurrent layer over its steps. recurrent_steps.cc has the steps.
+// The iteration of a recurrent layer over its steps. recurrent_steps.cc has the steps.
 
 #include "core/ops/recurrent.h"
 
@@ -28,7 +28,7 @@ struct LayerSizes {
   }
 };
 
-// Slices along one axis, which they lack.
+// Slices along one axis, without that axis.
 Tensors unstacked(const Tensor& x, size_t axis) {
   Dims shape = x->shape();
   const auto n = static_cast<size_t>(shape[axis]);
@@ -45,13 +45,14 @@ Tensor stacked(const Tensors& parts, size_t axis) {
   return call_single(OpId::k_stack, any_attrs(attrs), parts.span());
 }
 
-// The slice of each direction of an input in the dtype to compute in; empty ones if it is absent.
+// An input's slice for each direction, in the compute dtype; empty tensors if the input is absent.
 Tensors by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
   if (!has(in, i)) return Tensors(static_cast<size_t>(directions), Tensor());
   return unstacked(to_dtype(in[i], wide_dtype(in[kX]->type.dtype)), axis);
 }
 
-// Walks one direction. Gives h of every step, in the order of x, and leaves the last states.
+// Iterates over the steps of one direction. Returns h of every step, in the order of x, and sets
+// `states` to the last states.
 Tensors walk_steps(const Tensors& inputs, bool reverse, const Step& step, const Tensor& lengths,
                    Tensors& states) {
   const size_t n = inputs.size();
@@ -146,7 +147,7 @@ Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
     }
     const bool reverse = walk.direction == Direction::kReverse || d == 1;
     shape[2] = n.hidden;
-    // The steps are written out, so the gradients of a trace serve one number of steps.
+    // The loop is unrolled, so the gradients of a trace serve only one number of steps.
     const Tensors outputs =
         walk_steps(unstacked(products, time), reverse, directed.step, lengths, now);
     y.push_back(outputs.empty() ? zeros(TensorType(wide, shape)) : stacked(outputs, time));

@@ -9,7 +9,7 @@ Tensor clipped(const Tensor& x, double bound) {
   return bound > 0 ? clip(x, number(-bound), number(bound)) : x;
 }
 
-// Parts of the last axis, each of `size` elements.
+// Splits the last axis into `parts` parts of `size` elements.
 Tensors cut(const Tensor& x, int64_t parts, int64_t size) {
   const SplitAttrs attrs{.axis = -1, .split = Sizes(static_cast<size_t>(parts), size)};
   return call_op(OpId::k_split, any_attrs(attrs), {&x, 1});

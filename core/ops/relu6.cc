@@ -1,4 +1,4 @@
-// relu6: elements kept within 0 and 6.
+// relu6: clips elements to [0, 6].
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 
 Tensors decompose(const NoAttrs&, TensorSpan in) { return {clip(in[0], integer(0), integer(6))}; }
 
-// The derivative at both edges is 0. Where y lies tells where x does, so the tape need not keep x.
+// The derivative at both edges is 0. It depends only on where y lies, so the tape need not save x.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside = logical_and(greater(y, integer(0)), less(y, integer(6)));

@@ -1,4 +1,4 @@
-// repeat: each element along an axis several times, side by side.
+// repeat: repeats each element along an axis.
 
 #include "core/ops/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints repeats;      // How often: one number for all elements along the axis, or one for each.
+  Ints repeats;      // Repetitions: one number for all elements along the axis, or one for each.
   int64_t axis = 0;  // The axis; a negative one counts from the end.
   TENON_ATTRS(repeats, axis)
 };
@@ -37,8 +37,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// A new axis behind this one is broadcast and then folded into it. Only three axes take part, so
-// that no rank is too high.
+// A new axis after this one is broadcast and then folded into it. Only three axes take part, so the
+// rank limit is never exceeded.
 Tensor each(const Tensor& x, size_t axis, int64_t times) {
   if (times == 1) return x;
   Dims shape = x->shape();
@@ -48,7 +48,7 @@ Tensor each(const Tensor& x, size_t axis, int64_t times) {
   return reshape(broadcast_to(reshape(x, {outer, 1, inner}), {outer, times, inner}), shape);
 }
 
-// Neighbours that are repeated equally often make up one part.
+// Adjacent elements with the same number of repetitions form one part.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const Ints& repeats = attrs.repeats;

@@ -42,11 +42,11 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// The stride that steps through axes [first, last) as if they were one; none if there is no such.
+// The stride of axes [first, last) treated as one axis; nullopt if there is none.
 std::optional<int64_t> stride_of_run(const Dims& shape, const Dims& strides, size_t first,
                                      size_t last) {
   int64_t stride = 1;    // Of the innermost axis that is longer than one.
-  int64_t elements = 1;  // Behind which the next axis out must step.
+  int64_t elements = 1;  // The distance, in strides, of the next outer axis.
   for (size_t k = last; k-- > first;) {
     if (shape[k] == 1) continue;
     if (elements == 1) stride = strides[k];
@@ -56,8 +56,8 @@ std::optional<int64_t> stride_of_run(const Dims& shape, const Dims& strides, siz
   return stride;
 }
 
-// Axes of size one aside, each run of x's axes that must become a run of y's axes with the same
-// number of elements has to lie in memory as one axis would.
+// Axes of size one are ignored. The other axes are matched in runs with the same number of
+// elements. Each run of x must lie in memory like a single axis, for y to be a view.
 bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;

@@ -14,7 +14,7 @@ EnumInfo enum_info(CoordinateTransformationMode) {
 
 namespace {
 
-// A product, which leaves room for sums of some: sizes and scales may be any numbers.
+// A product below 2^59, which leaves room for sums. Sizes and scales may be any numbers.
 Size times(Size a, Size b) {
   constexpr double kMax = 0x1p59;
   if (a.known() && b.known()) {
@@ -82,19 +82,18 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
     n = n / common;
     d = d / common;
   }
-  const Size rest = times(result.from, n) - times(result.to, d);  // Of the scaled size.
+  const Size rest = times(result.from, n) - times(result.to, d);  // Lost by rounding, times d.
   require(2 * rest >= -d && rest < d,
           "C5: axis {} of {} cannot be both {} by its size and {} / {} as large by its scale", axis,
           x, result.to, n, d);
   result.scale = n;
   result.scale_divisor = d;
   place(attrs.coordinate_transformation_mode, n, d, result);
-  times(result.step, result.to);  // Else the last place would be too large.
+  times(result.step, result.to);  // Checks that the last position is not too large.
   return result;
 }
 
-// Element i of a filter for each place: an element of x by its index, which may be outside, and the
-// distance to it.
+// Element i of a filter, for each position: the index in x, which may be outside, and the weight.
 struct Tap {
   Tensor index;
   Tensor weight;

@@ -1,5 +1,4 @@
-// resize_cubic: a tensor in other sizes, each element out of four along each axis, by a cubic
-// curve.
+// resize_cubic: resizes a tensor by cubic interpolation of four elements along each axis.
 
 #include "core/ops/resize.h"
 
@@ -9,13 +8,13 @@ namespace {
 using enum CoordinateTransformationMode;
 
 struct Attrs {
-  Ints sizes;           // Of the result, for each of axes; empty for what the scales make of x.
-  Ints scales;          // How many times as large the result is; empty for what sizes say.
-  Ints scale_divisors;  // What each of scales is divided by; empty for ones.
+  Ints sizes;           // Of the result, for each of axes; empty to derive them from the scales.
+  Ints scales;          // Size of the result over size of x; empty to derive it from sizes.
+  Ints scale_divisors;  // The divisor of each scale; empty for ones.
   Ints axes;            // The axes to resize; empty for all.
   CoordinateTransformationMode coordinate_transformation_mode = kHalfPixel;
-  bool antialias = false;        // Whether a smaller result is made of all of x.
-  bool exclude_outside = false;  // Whether what lies outside counts nothing.
+  bool antialias = false;        // Whether a smaller result covers all of x.
+  bool exclude_outside = false;  // Whether elements outside x have no weight.
   double cubic_coeff_a = -0.75;  // The slope of the weight at a distance of one.
   TENON_ATTRS(sizes, scales, scale_divisors, axes, coordinate_transformation_mode, antialias,
               exclude_outside, cubic_coeff_a)
@@ -35,7 +34,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {resized_type(resizing(attrs), in[0])};
 }
 
-// Keys' curve: one cubic polynomial up to a distance of one, another up to two.
+// Keys' cubic kernel: one polynomial up to a distance of one, another up to two.
 Tensor keys(const Tensor& distance, double a) {
   const Tensor& d = distance;
   const Tensor near = ((a + 2) * d - (a + 3)) * d * d + 1.0;

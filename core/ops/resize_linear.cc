@@ -1,4 +1,4 @@
-// resize_linear: a tensor in other sizes, each element between its two neighbours along each axis.
+// resize_linear: resizes a tensor by linear interpolation of two neighbours along each axis.
 
 #include "core/ops/resize.h"
 
@@ -8,13 +8,13 @@ namespace {
 using enum CoordinateTransformationMode;
 
 struct Attrs {
-  Ints sizes;           // Of the result, for each of axes; empty for what the scales make of x.
-  Ints scales;          // How many times as large the result is; empty for what sizes say.
-  Ints scale_divisors;  // What each of scales is divided by; empty for ones.
+  Ints sizes;           // Of the result, for each of axes; empty to derive them from the scales.
+  Ints scales;          // Size of the result over size of x; empty to derive it from sizes.
+  Ints scale_divisors;  // The divisor of each scale; empty for ones.
   Ints axes;            // The axes to resize; empty for all.
   CoordinateTransformationMode coordinate_transformation_mode = kHalfPixel;
-  bool antialias = false;        // Whether a smaller result is made of all of x.
-  bool exclude_outside = false;  // Whether what lies outside counts nothing.
+  bool antialias = false;        // Whether a smaller result covers all of x.
+  bool exclude_outside = false;  // Whether elements outside x have no weight.
   TENON_ATTRS(sizes, scales, scale_divisors, axes, coordinate_transformation_mode, antialias,
               exclude_outside)
 };

@@ -1,4 +1,4 @@
-// resize_nearest: a tensor in other sizes, each element that of the nearest place.
+// resize_nearest: resizes a tensor; each element is the one at the nearest position.
 
 #include "core/ops/resize.h"
 
@@ -15,12 +15,12 @@ EnumInfo enum_info(NearestMode) {
 }
 
 struct Attrs {
-  Ints sizes;           // Of the result, for each of axes; empty for what the scales make of x.
-  Ints scales;          // How many times as large the result is; empty for what sizes say.
-  Ints scale_divisors;  // What each of scales is divided by; empty for ones.
+  Ints sizes;           // Of the result, for each of axes; empty to derive them from the scales.
+  Ints scales;          // Size of the result over size of x; empty to derive it from sizes.
+  Ints scale_divisors;  // The divisor of each scale; empty for ones.
   Ints axes;            // The axes to resize; empty for all.
   CoordinateTransformationMode coordinate_transformation_mode = kHalfPixel;
-  NearestMode nearest_mode = NearestMode::kRoundPreferFloor;  // Where between two elements.
+  NearestMode nearest_mode = NearestMode::kRoundPreferFloor;  // How positions are rounded.
   TENON_ATTRS(sizes, scales, scale_divisors, axes, coordinate_transformation_mode, nearest_mode)
 };
 
@@ -37,7 +37,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {resized_type(resizing(attrs), in[0])};
 }
 
-// Places are rounded as quotients of integers.
+// Rounds positions as quotients of integers.
 Tensor nearest(const ResizedAxis& axis, NearestMode mode) {
   const Tensor places = places_in_units(axis);
   const auto below = [](const Tensor& quotient, Size more, Size unit) {

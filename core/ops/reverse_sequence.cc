@@ -1,4 +1,4 @@
-// reverse_sequence: the beginning of each sequence of a batch in reverse order.
+// reverse_sequence: reverses the beginning of each sequence of a batch.
 
 #include "core/ops/indexing.h"
 
@@ -27,7 +27,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, x.shape)};
 }
 
-// Element t of a sequence of length n comes from n - 1 - t, and from t itself behind its end.
+// Element t of a sequence of length n comes from n - 1 - t; elements after its end stay.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const auto batch = static_cast<size_t>(from_front(attrs.batch_axis, x->rank()));

@@ -1,4 +1,4 @@
-// rms_norm: the elements behind one axis, scaled to a mean square of 1, each example by itself.
+// rms_norm: scales the elements of each example, from one axis to the last, to a mean square of 1.
 
 #include <cmath>
 
@@ -32,7 +32,7 @@ Along rows(const Attrs& attrs, size_t rank) {
   return {.axes = axes_from(attrs.axis, rank), .keepdims = true};
 }
 
-// Rows divided by their root mean square, and one over that.
+// Rows divided by their root mean square, and the inverse of that root.
 struct Scaled {
   Tensor z, inverse;
 };

@@ -1,4 +1,4 @@
-// rmsprop: a step down the gradient, divided by how large it has been of late.
+// rmsprop: a gradient step divided by the root of the decaying mean square of gradients.
 
 #include "core/ops/optimizer.h"
 
@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double rho = 0.9;       // How much of the mean of squares stays.
-  double epsilon = 1e-7;  // Added to the root of it.
+  double rho = 0.9;       // Decay rate of the mean of squares.
+  double epsilon = 1e-7;  // Added to the root of that mean.
   TENON_ATTRS(rho, epsilon)
 };
 

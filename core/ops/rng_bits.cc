@@ -18,7 +18,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(attrs.dtype, attrs.shape, "C3"), rng_state_type()};
 }
 
-// The known answers are those that the authors of Philox publish with it.
+// The known answers are those that the authors of Philox published.
 Cases<Attrs> cases() {
   constexpr double kOnes = 0xffffffff;
   return {

@@ -6,10 +6,10 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Direction direction = Direction::kForward;  // Which way the steps are taken.
+  Direction direction = Direction::kForward;  // The order of the steps.
   int64_t layout = 0;                         // 1 for the batch first, 0 for the steps.
-  double clip = 0;                            // Bounds what activations are given; 0 for none.
-  RnnActivation activation = RnnActivation::kTanh;  // What the sum goes through.
+  double clip = 0;                            // Bound for the inputs of activations; 0 for none.
+  RnnActivation activation = RnnActivation::kTanh;  // Applied to the sum.
   TENON_ATTRS(direction, layout, clip, activation)
 };
 

@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  RnnActivation activation = RnnActivation::kTanh;  // What the sum goes through.
+  RnnActivation activation = RnnActivation::kTanh;  // Applied to the sum.
   TENON_ATTRS(activation)
 };
 

@@ -1,4 +1,4 @@
-// roll: elements moved along axes; what leaves at one end comes in at the other.
+// roll: shifts elements along axes; those that leave at one end enter at the other.
 
 #include "core/ops/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints shifts;  // By how many places, towards the end; one number for each of axes, or for all.
+  Ints shifts;  // Distance towards the end, in elements; one number for each of axes, or for all.
   Ints axes;    // The axes; empty takes all elements in row-major order as one axis.
   TENON_ATTRS(shifts, axes)
 };
@@ -25,7 +25,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
   const Size n = x->shape()[static_cast<size_t>(axis)];
   if (shift == 0 || identical(n, 0)) return x;
-  // 0 <= places < n; where n is 0, any number will do.
+  // 0 <= places < n; if n is 0, any divisor will do.
   const Size divisor = n.known() ? n : greatest(n, 1);
   const Size places = (Size(shift) % divisor + divisor) % divisor;
   if (identical(places, 0)) return x;

@@ -1,4 +1,4 @@
-// rotary_embedding: pairs of features turned by angles that tell positions apart.
+// rotary_embedding: rotates pairs of features by angles that encode positions.
 
 #include "core/ops/indexing.h"
 
@@ -6,15 +6,15 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  bool interleaved = false;          // Whether pairs are neighbours; else halves apart.
+  bool interleaved = false;          // Whether pairs are adjacent; otherwise they are half apart.
   int64_t num_heads = 0;             // Of an x with three axes.
-  int64_t rotary_embedding_dim = 0;  // How many features of a head turn; 0 for all.
+  int64_t rotary_embedding_dim = 0;  // Number of features of a head to rotate; 0 for all.
   TENON_ATTRS(interleaved, num_heads, rotary_embedding_dim)
 };
 
 enum Input { kX, kCos, kSin, kPositions };
 
-// The sizes of x, however its heads are written down.
+// The sizes of x, in either layout of its heads.
 struct HeadSizes {
   int64_t batch, heads, length, size;
 };
@@ -65,7 +65,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x};
 }
 
-// The pairs of each head as two tensors, and the features that do not turn.
+// The pairs of each head as two tensors, and the features that are not rotated.
 struct Pairs {
   Tensor first, second, rest;
 };
@@ -97,7 +97,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(type.dtype);
   const HeadSizes sizes = sizes_of(attrs, type.shape);
   const bool has_heads_first = type.rank() == 4;
-  // A row of angles for each place, and one for all of its heads.
+  // A row of angles for each element of a sequence, shared by all of its heads.
   const auto angles = [&](const Tensor& cache) {
     const Tensor rows = has(in, kPositions) ? gather(cache, in[kPositions], 0) : cache;
     return expand_dims(to_dtype(rows, wide), {has_heads_first ? 1 : 2});

@@ -1,12 +1,12 @@
-// scatter_elements and scatter_nd: a tensor with updates written or reduced into computed places.
+// scatter_elements and scatter_nd: write or reduce updates into a tensor at computed indices.
 
 #include "core/ops/indexing.h"
 
 namespace tenon::ops {
 namespace {
 
-// The two ops differ in how indices name a place. All else follows from reading at those places and
-// from writing to them.
+// The two ops differ in how indices address elements. Everything else follows from reading and
+// writing at those indices.
 Tensor read(const ScatterElementsAttrs& attrs, const Tensor& x, const Tensor& indices) {
   return gather_elements(x, indices, attrs.axis);
 }
@@ -42,7 +42,7 @@ class Derivative {
       case ScatterReduction::kMax:
         break;
     }
-    // The one that is the result takes the cotangent; those that tie share it.
+    // The elements that equal the result take the cotangent; ties share it.
     const Tensor &x = v_.input(0), &y = v_.output(0);
     const Tensor x_wins = equal(x, y), update_wins = equal(updates(), at(y));
     const Tensor winners = put(as_number(x_wins), as_number(update_wins), ScatterReduction::kAdd);
@@ -66,7 +66,7 @@ class Derivative {
 
   Tensor unwritten() const { return put(g_, zeros(v_.input_type(2)), ScatterReduction::kNone); }
 
-  // Where several updates meet, the last one stays. Writing each one's number tells which it was.
+  // If several updates write to one element, the last one wins. Scattering their numbers finds it.
   Tensor last_writers() const {
     const Dims& shape = v_.input_type(2).shape;
     const Tensor ids = reshape(iota({count(shape)}, DType::kI64, 0), shape);
@@ -79,8 +79,9 @@ class Derivative {
     return put(ones(v_.input_type(0)), updates, ScatterReduction::kMul);
   }
 
-  // The product of all others in a place is that of all by this one, zeros left aside and counted:
-  // one zero leaves a slope for itself alone, two for none.
+  // The product of the other updates of an element is the product of all, divided by this one.
+  // Zeros are left out of the product and counted: with one zero, only that update has a slope;
+  // with two, none has.
   Tensor product_of_others() const {
     const Tensor is_zero = equal(updates(), number(0));
     const Tensor factors = where(is_zero, number(1), updates());

@@ -15,8 +15,8 @@ EnumInfo enum_info(SegmentReduction) {
 }
 
 struct Attrs {
-  int64_t num_segments = 0;                             // How many groups there are.
-  SegmentReduction reduction = SegmentReduction::kSum;  // What becomes of a group.
+  int64_t num_segments = 0;                             // Number of groups.
+  SegmentReduction reduction = SegmentReduction::kSum;  // How a group is reduced.
   TENON_ATTRS(num_segments, reduction)
 };
 
@@ -42,7 +42,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// What every element of the dtype is at least.
+// The lowest value of the dtype.
 Tensor lowest(const TensorType& type) {
   if (is_floating(type.dtype)) return fill(number(-INFINITY), type.shape, type.dtype);
   if (is_unsigned_integer(type.dtype)) return zeros(type);
@@ -54,7 +54,7 @@ Tensor highest(const TensorType& type) {
   return is_floating(type.dtype) ? neg(lowest(type)) : bitwise_not(lowest(type));
 }
 
-// Sums and products are carried in float32 where x is half.
+// Sums and products are computed in float32 where x is half.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[0]->type.dtype, wide = is_floating(dtype) ? wide_dtype(dtype) : dtype;
   const Tensor ids = expand_dims(in[1], {-1});

@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 1.67326319217681884765625;  // What gamma scales, negated, far below zero.
+  double alpha = 1.67326319217681884765625;  // The function tends to -gamma * alpha far below zero.
   double gamma = 1.05070102214813232421875;  // The slope above zero.
   TENON_ATTRS(alpha, gamma)
 };

@@ -1,4 +1,4 @@
-// shrink: zero near zero, and elsewhere x moved towards it.
+// shrink: zero near zero; elsewhere moves x towards zero.
 
 #include <cmath>
 
@@ -8,8 +8,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double lambd = 0.5;  // How far from zero the zeros reach.
-  double bias = 0;     // How far the rest is moved.
+  double lambd = 0.5;  // The distance from zero up to which the result is zero.
+  double bias = 0;     // How far other elements move towards zero.
   TENON_ATTRS(lambd, bias)
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using Attrs = SliceAttrs;
 
-// What is taken of one axis.
+// The part that is taken of one axis.
 struct Range {
   Size start = 0;
   int64_t step = 1;
@@ -20,8 +20,8 @@ struct Range {
 };
 using Ranges = SmallVector<Range, 6>;
 
-// Bounds outside of the axis are clamped to it, as NumPy does. Walking backwards, the bound before
-// the first element is -1, which only a number below -n says.
+// Bounds outside the axis are clamped to it, as in NumPy. With a negative step, the bound before
+// the first element is -1, which users can only write as a number below -n.
 Range clamped(Size n, Size start, Size end, int64_t step) {
   const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
   constexpr int64_t kFar = int64_t{1} << 60;  // Beyond the end of every axis.
@@ -33,7 +33,7 @@ Range clamped(Size n, Size start, Size end, int64_t step) {
   end = clamp(end);
   const Size distance = step > 0 ? end - start : start - end;
   const int64_t stride = step > 0 ? step : -std::max(step, -std::numeric_limits<int64_t>::max());
-  // Of what data will tell, nothing can be decided.
+  // The sign of a data-dependent distance is unknown, so the formula must hold for both.
   const Size size = is_born(distance) ? greatest(0, (distance + (stride - 1)) / stride)
                     : distance > 0    ? (distance - 1) / stride + 1
                                       : Size(0);
@@ -80,13 +80,13 @@ bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& 
   const Ranges ranges = ranges_of(attrs, in_type);
   for (size_t i = 0; i < ranges.size(); ++i) {
     out.offset += ranges[i].start * in.strides[i];
-    // The step over a single element is never taken and may be any number.
+    // The stride of a single element is never used and may be any number.
     if (ranges[i].size > 1) out.strides[i] = ranges[i].step * in.strides[i];
   }
   return true;
 }
 
-// Puts step - 1 zeros behind each element along an axis.
+// Inserts step - 1 zeros after each element along an axis.
 Tensor spread_out(const Tensor& x, size_t axis, int64_t step) {
   Dims shape = x->shape();
   Size outer = 1, inner = 1;
@@ -96,7 +96,7 @@ Tensor spread_out(const Tensor& x, size_t axis, int64_t step) {
   return reshape(gaps, shape);
 }
 
-// The cotangent goes back to its places among zeros.
+// Moves the cotangent back to its positions, with zeros elsewhere.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   if (count(v.output_type(0).shape) == 0) return {zeros(x)};
@@ -115,7 +115,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
     const int64_t stride = size > 1 ? std::abs(step) : 1;
     if (stride > 1) g = spread_out(g, i, stride);
     pads[i] = least(start, last);
-    pads[rank + i] = x.shape[i] - pads[i] - g->shape()[i];  // Below zero: crops gaps.
+    pads[rank + i] = x.shape[i] - pads[i] - g->shape()[i];  // Negative: crops gaps.
   }
   return {pad(g, pads)};
 }

@@ -1,9 +1,9 @@
 // softmax: exponentials along one axis, scaled to sum to one.
 //
-// All that Tenon knows about softmax is in this file: its contract, its type rule, its derivative,
+// This file holds all that Tenon knows about softmax: its contract, its type rule, its derivative,
 // its meaning in simpler ops, and the cases that every device must pass. A device that has
 // something faster than the three passes of decompose() (max, exp and sum, scale) claims the op in
-// its kernels.def and must agree with what is written here.
+// its kernels.def and must agree with this file.
 
 #include <cmath>
 
@@ -25,16 +25,16 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x};  // C3
 }
 
-// Subtracting the maximum keeps exp() in range and leaves the quotient as it was.
+// Subtracting the maximum keeps exp() in range and does not change the quotient.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
-  if (count(x->shape()) == 0) return {identity(x)};  // There is no maximum of nothing.
+  if (count(x->shape()) == 0) return {identity(x)};  // An empty tensor has no maximum.
   const Along rows{.axes = {attrs.axis}, .keepdims = true};
   const Tensor e = exp(x - max(x, rows));
   return {e / sum(e, rows)};
 }
 
-// dx = y * (dy - sum(dy * y)).  Uses y alone, so the tape need not keep x.
+// dx = y * (dy - sum(dy * y)).  Uses only y, so the tape need not save x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &y = v.output(0), &dy = v.cotangent(0);
   return {y * (dy - sum(dy * y, {.axes = {attrs.axis}, .keepdims = true}))};

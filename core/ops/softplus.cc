@@ -1,4 +1,4 @@
-// softplus: a smooth relu.
+// softplus: a smooth relu, log(1 + exp(x)).
 
 #include <cmath>
 

@@ -10,8 +10,7 @@ namespace {
 // Constraints.
 //   C1  a and b are float32 or float64, and of one dtype.
 //   C2  a has two axes or more; the last two are the matrices. b has at least one axis; if it is
-//   the
-//       only one, it is one right side for all.
+//       the only one, it is one right side for all.
 //   C3  The matrices of a are square.
 //   C4  b has as many rows.
 //   C5  The axes before broadcast; y has them, and then the rows, and the columns if b has them.
@@ -33,7 +32,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {y};
 }
 
-// Kernels see matrices only: a vector b is one column, and so is y then.
+// Kernels see only matrices: a vector b becomes one column, and so does y.
 void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
   Dims y = out[0].shape;
   if (in[1].rank() == 1) {
@@ -46,7 +45,7 @@ void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operan
   broadcast_batches(y, operand);
 }
 
-// db solves the transposed system, and da = -db y^T.
+// db is the solution of the transposed system, and da = -db y^T.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const bool is_vector = v.input_type(1).rank() == 1;
   const auto column = [&](const Tensor& x) { return is_vector ? expand_dims(x, {-1}) : x; };

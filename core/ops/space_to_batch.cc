@@ -1,4 +1,4 @@
-// space_to_batch and batch_to_space: blocks of places spread over the batch, and back.
+// space_to_batch and batch_to_space: move blocks of spatial positions into the batch, and back.
 
 #include "core/ops/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints block_shape;  // The block's size along each axis behind the first.
+  Ints block_shape;  // The block's size along each axis after the first.
   Ints pads;         // Before each of these axes, then after each; empty for zeros.
   TENON_ATTRS(block_shape, pads)
 };
@@ -82,7 +82,7 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// x's sizes with each blocked axis as two: its blocks, and the places in one.
+// Splits each blocked axis of x into two: the blocks, and the positions in a block.
 Tensors collect(const Attrs& attrs, TensorSpan in) {
   const size_t n = attrs.block_shape.size(), rank = in[0]->rank();
   Sizes pads(2 * rank, 0);
@@ -136,7 +136,7 @@ Tensors spread(const Attrs& attrs, TensorSpan in) {
   return {pad(reshape(transpose(reshape(x, blocked), perm), shape), pads)};
 }
 
-// Cases that both pass.
+// Cases that both ops share.
 Cases<Attrs> shared_cases() {
   return {
       {.name = "no_blocks", .inputs = {f32({1, 2})}, .expect = {f32({1, 2})}},

@@ -1,4 +1,4 @@
-// sparse_softmax_cross_entropy: how far the softmax of logits is from being sure of one class.
+// sparse_softmax_cross_entropy: the cross entropy of the softmax of logits with one class each.
 
 #include "core/ops/loss.h"
 

@@ -3,9 +3,10 @@
 namespace tenon::ops {
 namespace {
 
-// Sums of squares outside of [low, high] may have overflowed, or be made of subnormal numbers. Then
-// the largest value, which is at least the root of a 2^31st of the sum, is brought by `down` or
-// `up` to where its square is an ordinary number, and 2^31 of them are finite.
+// Sums of squares outside [low, high] may have overflowed, or consist of subnormal numbers. The
+// values are then multiplied by `down` or `up`. The largest value is at least the root of a 2^31st
+// of the sum. After scaling, its square is an ordinary number, and the sum of 2^31 such squares is
+// finite.
 struct Range {
   double low, high, up, down;
 };

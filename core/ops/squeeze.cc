@@ -1,4 +1,4 @@
-// squeeze and expand_dims: axes of size one, taken out and put in.
+// squeeze and expand_dims: remove and insert axes of size one.
 
 #include "core/ops/formulas.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using Attrs = AxesAttrs;
 
-// Copies the values of the axes that the mask does not name.
+// The values of the axes that are not in the mask.
 Dims without(const Dims& values, uint32_t mask) { return reduced_shape(values, mask, false); }
 
 // Constraints of squeeze.
@@ -36,7 +36,7 @@ uint32_t expanded_axes(const Attrs& attrs, const TensorType& x) {
   return require_axes(attrs.axes, y, "C2");
 }
 
-// The values of x's axes, with `value` at each axis that the mask names.
+// The values of x's axes, with `value` inserted at each axis in the mask.
 Dims with(const Dims& values, uint32_t mask, int64_t value) {
   Dims result = values;
   for (size_t i = 0; i < kMaxRank; ++i) {

@@ -1,4 +1,4 @@
-// sum, prod, max and min: many elements as one.
+// sum, prod, max and min: reductions along some axes.
 
 #include <bit>
 #include <limits>
@@ -37,7 +37,7 @@ Tensors sum_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {spread(v.cotangent(0), v.input_type(0), mask_of(attrs, v))};
 }
 
-// Those that tie for the extreme share its cotangent.
+// Elements that tie for the extreme share its cotangent.
 Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const uint32_t mask = mask_of(attrs, v);
@@ -48,8 +48,7 @@ Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {where(wins, share, number(0))};
 }
 
-// The product of all elements before (or behind) each one along the last axis. Each round doubles
-// how far it reaches.
+// The product of all elements before (or after) each one on the last axis. Rounds double its reach.
 Tensor product_before(const Tensor& x, bool behind) {
   const size_t last = x->rank() - 1;
   const auto shifted = [&](const Tensor& t, int64_t by) {
@@ -65,14 +64,14 @@ Tensor product_before(const Tensor& x, bool behind) {
   return product;
 }
 
-// The slope of each element is the product of all others. It takes no division, so it holds for
-// zeros too, to any order.
+// The gradient of an element is the product of all others. It is computed without division, so it
+// holds for zeros too, and for derivatives of any order.
 Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const uint32_t mask = mask_of(attrs, v);
   if (count(x.shape) == 0 || mask == 0) return {spread(v.cotangent(0), x, mask)};
 
-  // The reduced axes go behind the others and become one.
+  // Moves the reduced axes after the others and merges them into one.
   const size_t rank = x.rank(), n_kept = rank - static_cast<size_t>(std::popcount(mask));
   Ints order, back(rank, 0);
   Dims turned, flat;

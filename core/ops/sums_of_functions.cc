@@ -20,7 +20,7 @@ TensorTypes infer_numeric(const Attrs& attrs, TypeSpan in) {
 
 Tensors l1_norm_decompose(const Attrs& attrs, TensorSpan in) { return {sum(abs(in[0]), attrs)}; }
 
-// Integers wrap all the same, so only halves are widened.
+// Integers wrap in any case, so only half types are widened.
 Tensors sum_square_decompose(const Attrs& attrs, TensorSpan in) {
   const auto squares = [&](const Tensor& x) { return sum(square(x), attrs); };
   return {is_floating(in[0]->type.dtype) ? in_wide(in[0], squares) : squares(in[0])};

@@ -1,4 +1,4 @@
-// svd: matrices as products of two rotations with a diagonal between.
+// svd: factors matrices into orthonormal columns, a diagonal, and orthonormal rows.
 
 #include <algorithm>
 #include <limits>
@@ -26,8 +26,8 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
 
 Tensor antisymmetric(const Tensor& x) { return x - transposed(x); }
 
-// How the vectors turn within the spaces that they span: the distances of the squared singular
-// values divide it.
+// The rotation of the vectors within the space that they span, divided by the differences of the
+// squared singular values.
 Tensor turned(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
   const Tensor squares = square(s);
   const Tensor gaps = expand_dims(squares, {-2}) - expand_dims(squares, {-1});
@@ -36,8 +36,8 @@ Tensor turned(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
   return antisymmetric(product) * (1.0 - diagonal) / (gaps + diagonal);
 }
 
-// dx = u (turned(u) s + s turned(v) + ds) v^T, and what reaches the vectors from outside of their
-// space, which a tall matrix has left of u and a wide one right of v.
+// dx = u (turned(u) s + s turned(v) + ds) v^T, plus the part of the vectors' cotangents outside
+// their space. A tall matrix has such a part left of u, a wide one right of v.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &u = v.output(kU), &s = v.output(kS), &vh = v.output(kVh);
   if (!v.has_cotangent(kU) && !v.has_cotangent(kVh)) {

@@ -1,4 +1,4 @@
-// tensordot: the sum of products over any axes of one tensor with as many of another.
+// tensordot: the sum of products over any axes of one tensor and as many of another.
 
 #include "core/ops/formulas.h"
 
@@ -7,11 +7,11 @@ namespace {
 
 struct Attrs {
   Ints axes_a;  // The axes of a to sum over, negative ones from the end.
-  Ints axes_b;  // Those of b that meet them, in the same order.
+  Ints axes_b;  // The axes of b that pair with them, in the same order.
   TENON_ATTRS(axes_a, axes_b)
 };
 
-// One operand's axes, those that stay and those that are summed over.
+// The axes of one operand: those that are kept and those that are summed over.
 struct Parts {
   Ints kept, summed;
   Dims kept_shape;

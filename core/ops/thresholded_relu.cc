@@ -1,4 +1,4 @@
-// thresholded_relu: what is above a threshold, and zero elsewhere.
+// thresholded_relu: x above a threshold, and zero elsewhere.
 
 #include <cmath>
 
@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// Compared this way round, NaN is not above the threshold but passes.
+// With this order of operands, NaN does not compare as above the threshold, but passes.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(less_equal(in[0], number(attrs.alpha)), number(0), in[0])};
 }

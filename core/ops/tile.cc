@@ -1,4 +1,4 @@
-// tile: the whole tensor repeated along its axes.
+// tile: repeats the whole tensor along its axes.
 
 #include "core/ops/formulas.h"
 
@@ -32,7 +32,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 // One axis at a time: a new axis in front of it is broadcast and then folded into it. Only three
-// axes take part, so that no rank is too high.
+// axes take part, so the rank limit is never exceeded.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Tensor y = in[0];
   for (size_t i = 0; i < attrs.repeats.size(); ++i) {

@@ -1,4 +1,4 @@
-// top_k: the largest or smallest elements along an axis, and where they are.
+// top_k: the largest or smallest elements along an axis, and their indices.
 
 #include <limits>
 
@@ -11,7 +11,7 @@ struct Attrs {
   int64_t k = 1;        // How many.
   int64_t axis = -1;    // The axis to choose along; a negative one counts from the end.
   bool largest = true;  // Whether the largest are chosen, or the smallest.
-  bool sorted = true;   // Whether the first one is the most extreme, or the one of lowest index.
+  bool sorted = true;   // Whether results are in order of value; otherwise, in order of index.
   TENON_ATTRS(k, axis, largest, sorted)
 };
 

@@ -1,4 +1,4 @@
-// transpose, moveaxis and swapaxes: the axes in another order.
+// transpose, moveaxis and swapaxes: permute the axes.
 
 #include <utility>
 
@@ -76,7 +76,7 @@ Ints order_of(const MoveaxisAttrs& attrs, const TensorType& x) {
     order[static_cast<size_t>(from_front(attrs.destination[i], rank))] = axis;
     moved |= 1u << axis;
   }
-  int64_t next = 0;  // The axes that stay fill what is left, in their order.
+  int64_t next = 0;  // The other axes fill the remaining positions, in their order.
   for (int64_t& axis : order) {
     if (axis != kOpen) continue;
     while (moved >> next & 1) ++next;

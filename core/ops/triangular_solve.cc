@@ -1,4 +1,4 @@
-// triangular_solve: systems of equations whose matrix is triangular.
+// triangular_solve: systems of linear equations whose matrix is triangular.
 
 #include <limits>
 
@@ -37,7 +37,7 @@ void arrange(size_t, TypeSpan, const TensorTypes& out, StridedShape& operand) {
   broadcast_batches(out[0].shape, operand);
 }
 
-// db solves the transposed system, and da = -db y^T, or what of that lies in a's triangle.
+// db is the solution of the transposed system, and da is the part of -db y^T in a's triangle.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &a = v.input(0), &y = v.output(0);
   Attrs back = attrs;

@@ -3,7 +3,7 @@
 namespace tenon::ops {
 namespace {
 
-// The inputs have one dtype by now: the core has promoted them.
+// The core has promoted the inputs, so they have one dtype.
 Dims broadcast(TypeSpan in) {
   Dims shape = in[0].shape;
   for (size_t i = 1; i < in.size(); ++i) {

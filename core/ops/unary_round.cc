@@ -56,7 +56,7 @@ Tensors isfinite_decompose(const None&, TensorSpan in) {
   return {logical_not(isnan(in[0] - in[0]))};
 }
 
-// A comparison does not tell -0 from 0, but 1 with its sign.
+// Compares copysign(1, x) with 0, because -0 itself compares equal to 0.
 Tensors signbit_decompose(const None&, TensorSpan in) {
   return {less(copysign(number(1), in[0]), number(0))};
 }

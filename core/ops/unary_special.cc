@@ -1,4 +1,4 @@
-// Elementwise ops of one input: cbrt, and what is defined by integrals.
+// Elementwise ops of one input: cbrt, and functions that are defined by integrals.
 //
 // Constraints of all of them:
 //   C1  x is floating point.
@@ -33,7 +33,7 @@ Cases<None> with_shared(Cases<None> cases) {
   return cases;
 }
 
-// Relative alone, where a result is so small that an absolute bound would pass a zero.
+// A relative bound, for results so small that an absolute bound would accept zero.
 constexpr double kRelative = 0x1p-20;
 
 // The slope is infinite at 0, as that of sqrt is.
@@ -63,7 +63,7 @@ OpDef cbrt_def() {
                  .expect = {f64({1e100, -1e-100})},
                  .rtol = 1e-15,
                  .atol = 0,
-                 .check_gradient = false},  // A slope of 1e200 leaves differences no digit.
+                 .check_gradient = false},  // Differences have no digits at a slope of 1e200.
                 {.name = "subnormal",
                  .inputs = {f32({0x1p-147, -0x1p-144})},
                  .expect = {f32({0x1p-49, -0x1p-48})},
@@ -192,7 +192,7 @@ OpDef digamma_def() {
   });
 }
 
-// Its expansion is a formula whose own derivative is right, so that it needs no further op.
+// The derivative of its expansion is accurate, so it needs no further op.
 OpDef trigamma_def() {
   return special({
       .name = "trigamma",
@@ -207,7 +207,7 @@ OpDef trigamma_def() {
                 {.name = "example",
                  .inputs = {f32({2, 0.5, 10})},
                  .expect = {f32({0.6449340668482264, 4.934802200544679, 0.10516633568168575})}},
-                // Where one formula ends; both have the same slope, to the digits of float64.
+                // The boundary of two formulas, whose slopes agree to the digits of float64.
                 {.name = "one",
                  .inputs = {f32({1})},
                  .expect = {f32({1.6449340668482264})},

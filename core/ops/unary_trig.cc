@@ -15,28 +15,28 @@ namespace {
 
 using None = NoAttrs;
 
-// Each row differs in its words, its derivative and one example.
+// Each op differs in its documentation, its derivative and one example.
 OpDef trigonometric(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.numeric = Numeric::kTranscendental;
   return define_unary(std::move(d));
 }
 
-// Written as a product, which keeps its digits where x is near 1.
+// Written as a product, which is accurate where |x| is near 1.
 Tensor one_minus_square(const Tensor& x) { return (1.0 - x) * (1.0 + x); }
 
-// Whether 1 is nothing beside the square of x, which may overflow.
+// Whether 1 is negligible beside the square of x, which may overflow.
 Tensor is_far(const Tensor& x) {
   const DType dtype = x->type.dtype;
   const double far = dtype == DType::kF16 ? 0x1p7 : dtype == DType::kF64 ? 0x1p500 : 0x1p60;
   return greater(abs(x), number(far));
 }
-// 1 / |x| where it is far.
+// 1 / |x| where `far` is true.
 Tensor inverse_of_far(const Tensor& far, const Tensor& x) {
   return reciprocal(where(far, abs(x), number(1)));
 }
 
-// All members refuse integers, so that case is written once.
+// All of these ops refuse integers, so they share that case.
 Cases<None> example(CaseTensor x, CaseTensor y) {
   return {
       {.name = "example", .inputs = {x}, .expect = {y}},

@@ -1,4 +1,4 @@
-// unique: each value once.
+// unique: the distinct values of a tensor.
 
 #include <limits>
 
@@ -11,8 +11,8 @@ namespace {
 struct Attrs {
   bool sorted =
       true;         // Whether values are in ascending order, or in that of their first occurrence.
-  Size size = -1;   // How many values there is room for; -1 for as many as are found.
-  double fill = 0;  // What stands among the values in the room that is left.
+  Size size = -1;   // Capacity of the result; -1 for the number of distinct values.
+  double fill = 0;  // Fills the unused capacity of the values.
   TENON_ATTRS(sorted, size, fill)
 };
 
@@ -35,8 +35,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 // A vector with `size` elements: the first ones of x, and zeros where it is shorter.
 Tensor resized(const Tensor& x, Size size) { return pad(x, {0, size - x->shape()[0]}); }
 
-// Where there is no kernel: in sorted order equal elements are neighbours, so a running count of
-// those that differ from the one before numbers the values.
+// Used without a kernel. Sorting makes equal elements adjacent. A running count of the elements
+// that differ from their predecessor then numbers the values.
 Tensors in_parts(const Attrs& attrs, const Tensor& x) {
   const DType dtype = x->type.dtype;
   const Size n = x->shape()[0];

@@ -1,4 +1,4 @@
-// unstack: the slices along one axis, each without it.
+// unstack: the slices along one axis, without that axis.
 
 #include "core/ops/formulas.h"
 

@@ -11,7 +11,7 @@ namespace {
 struct Attrs {
   Ints axes;              // The axes to reduce, negative ones from the end; empty for all.
   bool keepdims = false;  // Whether reduced axes stay, with size 1.
-  double correction = 0;  // Taken from the number of elements that the sum is divided by.
+  double correction = 0;  // Subtracted from the number of elements in the divisor.
   TENON_ATTRS(axes, keepdims, correction)
 };
 
@@ -30,7 +30,7 @@ Tensor divisor(const Attrs& attrs, const Tensor& x) {
   return number(std::max(0.0, static_cast<double>(n) - attrs.correction));
 }
 
-// 2 / n.
+// 2 / divisor.
 Tensor share(const Attrs& attrs, const Tensor& x) {
   const Tensor n = divisor(attrs, x);
   return n->is_scalar_value() ? number(2 / n->float_value) : number(2) / n;
@@ -53,7 +53,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   })};
 }
 
-// The mean moves too, but the distances from it sum to zero, so that it has no part in the slope.
+// The mean depends on x too. The distances from it sum to zero, so it adds nothing.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const Tensor g = spread(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));

@@ -1,4 +1,4 @@
-// where: a choice between two tensors, element by element.
+// where: selects between two tensors, element by element.
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-// window_sum: the sum over each window of a walk over the spatial axes.
+// window_sum: the sum over each window along the spatial axes.
 
 #include "core/ops/conv_shape.h"
 

@@ -1,5 +1,5 @@
-// hann_window, hamming_window and blackman_window: what a piece of a signal is multiplied with
-// before its spectrum is taken.
+// hann_window, hamming_window and blackman_window: window functions, which weight a signal before
+// its spectrum is computed.
 
 #include "core/ops/formulas.h"
 
@@ -7,8 +7,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t size = 0;           // How many numbers.
-  bool periodic = true;       // Whether the number behind the last is the first again.
+  int64_t size = 0;           // Number of elements.
+  bool periodic = true;       // Whether the element after the last would equal the first.
   DType dtype = DType::kF32;  // Of the result; floating point.
   TENON_ATTRS(size, periodic, dtype)
 };
@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan) {
   return {require_sizes(attrs.dtype, {attrs.size}, "C2")};
 }
 
-// a0 - a1 cos(t) + a2 cos(2t), where t goes once around.
+// a0 - a1 cos(t) + a2 cos(2t), where t runs over one period.
 Tensors cosines(const Attrs& attrs, double a0, double a1, double a2) {
   const int64_t period = attrs.periodic ? attrs.size : attrs.size - 1;
   const TensorType type(wide_dtype(attrs.dtype), {attrs.size});
