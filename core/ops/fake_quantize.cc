@@ -1,4 +1,4 @@
-// fake_quantize: rounds x to what remains after quantising it to small integers and back.
+// fake_quantize: quantises x to small integers and converts it back.
 
 #include <limits>
 
@@ -76,7 +76,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   return grads;
 }
 
-// Finite differences see rounding as flat, so layer_derivatives_test.cc tests the derivative.
+// Rounding has slope 0 for finite differences; layer_derivatives_test.cc tests the derivative.
 Cases<Attrs> cases() {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -16,7 +16,7 @@ EnumInfo enum_info(CacheMode) {
 
 struct Attrs {
   int64_t axis = -2;                    // The axis of positions; not the batch.
-  CacheMode mode = CacheMode::kLinear;  // What follows the last position.
+  CacheMode mode = CacheMode::kLinear;  // Whether positions wrap around at the end.
   TENON_ATTRS(axis, mode)
 };
 

@@ -112,7 +112,7 @@ Tensor slope(const GlobalAttrs& attrs, const Tensor& x, const Tensor& y, const T
   return (attrs.p == 2 ? share : sign(x) * power(share, attrs.p - 1)) * dy;
 }
 
-// The derivative is 0 where y is 0, where the norm has a kink.
+// The derivative is 0 where y is 0: the norm has a kink there.
 template <class A>
 Tensors vjp(const A& attrs, const VjpArgs& v) {
   const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);

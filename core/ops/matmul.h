@@ -9,8 +9,8 @@ namespace tenon {
 // Returns the shape of the product. Checks C2 to C6 of matmul.cc.
 Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs);
 
-// Arranges a part of the product for kernels, which see only matrices. A vector a becomes a row, a
-// vector b a column. The batch axes of all three are those of y, with stride 0 where an operand
+// Arranges a part of the product for kernels, which handle only matrices. A vector a becomes a row,
+// a vector b a column. The batch axes of all three are those of y, with stride 0 where an operand
 // repeats.
 enum class ProductPart : uint8_t { kA, kB, kY };
 void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims& y,

@@ -1,4 +1,4 @@
-// The definition of operations: one OpDef holds everything that Tenon knows about an op.
+// The definition of operations: one OpDef holds all properties and functions of an op.
 //
 // Every op has a file in this folder (a family whose members differ in one line is a table) that
 // ends in a function `OpDef <name>_def()`, and a line in ops.def. softmax.cc is the example to
@@ -167,7 +167,7 @@ struct OpDef {
   uint8_t max_inputs = 0;        // Without the additional ones of a variadic input.
   uint32_t optional_inputs = 0;  // Bit i: input i may be absent.
   bool variadic = false;         // The last input may be passed any number of times, at least once.
-  bool elementwise = false;      // Inputs are broadcast to output 0 before a kernel sees them.
+  bool elementwise = false;      // Kernels get inputs that are broadcast to output 0.
   bool is_view = false;
   bool differentiable = false;
   Promotes promotes = Promotes::kNothing;
@@ -199,7 +199,7 @@ struct OpDef {
   // hold this variant (core/trace/order.h).
   const OpDef* in_order = nullptr;
 
-  // Changes the sizes and strides of operand `i` to those that kernels see, where they differ from
+  // Changes the sizes and strides of operand `i` to those that kernels get, where they differ from
   // the user's. Outputs follow the inputs in the numbering. `operand` holds the operand's own
   // layout on entry.
   void (*arrange)(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) = nullptr;

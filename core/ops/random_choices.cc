@@ -39,7 +39,8 @@ TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
 // Replaces a draw of 0, whose noise would be infinite: half a step.
 constexpr double kLeastDraw = 0x1p-25;
 
-// The Gumbel-max trick: the largest logit - ln(-ln(u)) is class k as often as softmax says.
+// The Gumbel-max trick: the largest logit - ln(-ln(u)) is that of class k with the probability of
+// softmax.
 Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[1]->type.dtype);
   const auto last = static_cast<int64_t>(in[1]->rank()) - 1;

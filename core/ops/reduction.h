@@ -31,7 +31,7 @@ inline Size count_reduced(const Ints& axes, const Dims& shape) {
   return n;
 }
 
-// A number of elements as a value. If a trace does not know it, it is computed as a sum of ones.
+// A number of elements as a value. If it is symbolic, it is computed as a sum of ones.
 inline Tensor count_as(DType dtype, const Size& n) {
   if (n.known()) [[likely]]
     return number(static_cast<double>(n));

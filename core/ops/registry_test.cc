@@ -68,7 +68,7 @@ TEST(Registry, DocumentsEveryInputOutputAndAttribute) {
   }
 }
 
-TEST(Registry, HasCasesForEveryOpWithEachAttributeSuccessAndFailure) {
+TEST(Registry, HasCasesForEveryAttributeSuccessAndFailure) {
   for (const OpDef& op : all_ops()) {
     SCOPED_TRACE(op.name);
     ASSERT_TRUE(op.cases);

@@ -1,6 +1,6 @@
 // softmax: exponentials along one axis, scaled to sum to one.
 //
-// This file holds all that Tenon knows about softmax: its contract, its type rule, its derivative,
+// This file is the complete definition of softmax: its contract, its type rule, its derivative,
 // its meaning in simpler ops, and the cases that every device must pass. A device that has
 // something faster than the three passes of decompose() (max, exp and sum, scale) claims the op in
 // its kernels.def and must agree with this file.

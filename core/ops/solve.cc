@@ -32,7 +32,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {y};
 }
 
-// Kernels see only matrices: a vector b becomes one column, and so does y.
+// Kernels handle only matrices: a vector b becomes one column, and so does y.
 void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
   Dims y = out[0].shape;
   if (in[1].rank() == 1) {

@@ -128,7 +128,7 @@ Tensors OpProblem::inputs_with_gaps() const {
     }
     Input apart = input;
     apart.type.shape[rank - 1] = 2 * input.type.shape[rank - 1] + 1;
-    apart.values.assign(static_cast<size_t>(count(apart.type.shape)), 1);  // Wrong if it is read.
+    apart.values.assign(static_cast<size_t>(count(apart.type.shape)), 1);  // Legal, wrong if read.
     const auto row = static_cast<size_t>(input.type.shape[rank - 1]);
     for (size_t i = 0; i < input.values.size(); ++i) {
       apart.values[i / row * (2 * row + 1) + 2 * (i % row) + 1] = input.values[i];

@@ -43,8 +43,8 @@ typename V::Bool is_negative_and_whole(const V& x) {
   return (x < 0.0) & (round(x) == x);
 }
 
-// The logarithm of |gamma(x)|. The recurrence subtracts log(x); reflection gives -lgamma(1 + |x|) -
-// log(|sin(pi x)| / pi).
+// The logarithm of |gamma(x)|. The recurrence subtracts log(x); reflection gives
+// -lgamma(1 + |x|) - log(|sin(pi x)| / pi).
 template <class V>
 V lgamma(const V& x) {
   using Scalar = typename V::Scalar;
@@ -91,10 +91,10 @@ V digamma(const V& x) {
   return where(is_negative_and_whole(x), V(kNan), y);
 }
 
-// The derivative of digamma. The recurrence adds 1 / x^2; reflection subtracts from (pi / sin(pi
-// x))^2. A Newton step makes the reciprocal accurate enough to be squared. No operation works on
-// bits, and no quotient in a branch not taken is infinite, so differentiating the formula gives the
-// derivative of the function.
+// The derivative of digamma. The recurrence adds 1 / x^2; reflection subtracts from
+// (pi / sin(pi x))^2. A Newton step makes the reciprocal accurate enough to be squared. No
+// operation works on bits, and no quotient in a branch not taken is infinite. So differentiating
+// the formula gives the derivative of the function.
 template <class V>
 V trigamma(const V& x) {
   using Scalar = typename V::Scalar;

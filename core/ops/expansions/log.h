@@ -1,7 +1,7 @@
 // log, log2, log10, log1p, and the parts of them that the inverse hyperbolics use.
 //
-// The argument is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and f is exact. With s = f
-// / (2 + f), log(1 + f) = 2 s + s z p(z), z = s^2, which is computed as
+// The argument is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and f is exact. With
+// s = f / (2 + f), log(1 + f) = 2 s + s z p(z), z = s^2, which is computed as
 //
 //   log(1 + f) = f - lost,   lost = f^2 / 2 - s (f^2 / 2 + z p(z))
 //
