@@ -1,4 +1,4 @@
-// conv: convolution (cross-correlation, as networks mean it) over one to three spatial axes.
+// conv: convolution (cross-correlation, as in neural networks) over one to three spatial axes.
 
 #include "core/ops/conv_shape.h"
 

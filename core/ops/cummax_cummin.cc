@@ -8,8 +8,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 0;      // The axis to walk along; a negative one counts from the end.
-  bool reverse = false;  // Whether to walk from the end.
+  int64_t axis = 0;      // The axis to accumulate along; a negative one counts from the end.
+  bool reverse = false;  // Whether to accumulate from the end.
   TENON_ATTRS(axis, reverse)
 };
 

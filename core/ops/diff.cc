@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t n = 1;      // How many times differences are taken.
-  int64_t axis = -1;  // The axis to walk along; a negative one counts from the end.
+  int64_t n = 1;      // Number of times that differences are taken.
+  int64_t axis = -1;  // The axis of the differences; a negative one counts from the end.
   TENON_ATTRS(n, axis)
 };
 

@@ -46,7 +46,7 @@ Cases<Attrs> cases() {
       {.name = "small_values_keep_their_digits",
        .inputs = {f32({-1e-6})},
        .expect = {f32({-9.999995000001667e-7})},
-       .check_gradient = false},  // The kink is near.
+       .check_gradient = false},  // An input is near the kink.
       {.name = "no_elements", .inputs = {uniform({0, 4})}},
       {.name = "integers", .inputs = {i32({1})}, .error = "C1"},
   };

@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 1;  // The first axis of those that become columns.
+  int64_t axis = 1;  // The first of the axes that are folded into columns.
   TENON_ATTRS(axis)
 };
 

@@ -63,7 +63,7 @@ struct IotaAttrs {
 
 struct OneHotAttrs {
   Size depth = 0;             // The number of classes.
-  int64_t axis = -1;          // Where the new axis goes; a negative one counts from the end.
+  int64_t axis = -1;          // Position of the new axis; a negative one counts from the end.
   DType dtype = DType::kF32;  // Of the result.
   TENON_ATTRS(depth, axis, dtype)
 };
@@ -112,7 +112,7 @@ enum class ScatterReduction : int32_t { kNone, kAdd, kMul, kMin, kMax };
 EnumInfo enum_info(ScatterReduction);
 
 struct GatherNdAttrs {
-  int64_t batch_dims = 0;  // How many leading axes x and indices share.
+  int64_t batch_dims = 0;  // Number of leading axes that x and indices share.
   TENON_ATTRS(batch_dims)
 };
 
@@ -140,9 +140,9 @@ struct NonzeroAttrs {
 };
 
 struct CumsumAttrs {
-  int64_t axis = 0;        // The axis to walk along; a negative one counts from the end.
-  bool exclusive = false;  // Whether element i leaves out x[i].
-  bool reverse = false;    // Whether to walk from the end.
+  int64_t axis = 0;        // The axis to accumulate along; a negative one counts from the end.
+  bool exclusive = false;  // Whether element i excludes x[i].
+  bool reverse = false;    // Whether to accumulate from the end.
   TENON_ATTRS(axis, exclusive, reverse)
 };
 

@@ -7,9 +7,10 @@ namespace {
 
 struct Attrs {
   Direction direction = Direction::kForward;  // The order of the steps.
-  int64_t layout = 0;                         // 1 for the batch first, 0 for the steps.
+  int64_t layout = 0;                         // 1: the batch axis is first; 0: the steps are.
   double clip = 0;                            // Bound for the inputs of activations; 0 for none.
-  bool linear_before_reset = false;  // Whether the reset gate scales the product with h, not h.
+  bool linear_before_reset =
+      false;  // Whether the reset gate scales the product with h, or h itself.
   TENON_ATTRS(direction, layout, clip, linear_before_reset)
 };
 

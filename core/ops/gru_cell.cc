@@ -6,7 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  bool linear_before_reset = false;  // Whether the reset gate scales the product with h, not h.
+  bool linear_before_reset =
+      false;  // Whether the reset gate scales the product with h, or h itself.
   TENON_ATTRS(linear_before_reset)
 };
 

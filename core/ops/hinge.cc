@@ -1,4 +1,4 @@
-// hinge: how far predictions are from the right side of a margin.
+// hinge: the hinge loss max(0, 1 - target * x) of predictions.
 
 #include "core/ops/loss.h"
 

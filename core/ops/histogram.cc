@@ -9,7 +9,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t bins = 10;  // How many.
+  int64_t bins = 10;  // Number of bins.
   TENON_ATTRS(bins)
 };
 

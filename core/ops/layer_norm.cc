@@ -7,7 +7,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = -1;      // The first axis of those that are normalised together.
+  int64_t axis = -1;      // The first of the axes that are normalised together.
   double epsilon = 1e-5;  // Added to the variance.
   TENON_ATTRS(axis, epsilon)
 };

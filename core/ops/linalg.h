@@ -16,7 +16,7 @@ struct TriangularSolveAttrs {
   bool lower = true;           // Whether a's lower triangle is read, else its upper one.
   bool transpose = false;      // Transpose a, after that choice.
   bool unit_diagonal = false;  // Whether a's diagonal counts as ones, and is not read.
-  bool left = true;            // Whether a stands left of y, else right.
+  bool left = true;            // Whether a is the left factor of the product, else the right one.
   TENON_ATTRS(lower, transpose, unit_diagonal, left)
 };
 

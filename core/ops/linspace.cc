@@ -8,7 +8,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t num = 50;            // How many numbers.
+  int64_t num = 50;            // Number of elements.
   bool endpoint = true;        // Whether the last number is stop.
   DType dtype = DType::kNone;  // Of the result; none takes that of the ends.
   TENON_ATTRS(num, endpoint, dtype)

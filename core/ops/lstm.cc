@@ -7,7 +7,7 @@ namespace {
 
 struct Attrs {
   Direction direction = Direction::kForward;  // The order of the steps.
-  int64_t layout = 0;                         // 1 for the batch first, 0 for the steps.
+  int64_t layout = 0;                         // 1: the batch axis is first; 0: the steps are.
   double clip = 0;                            // Bound for the inputs of activations; 0 for none.
   bool input_forget = false;                  // Whether f is 1 - i instead of a separate gate.
   TENON_ATTRS(direction, layout, clip, input_forget)

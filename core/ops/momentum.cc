@@ -1,4 +1,4 @@
-// momentum: a step down a decaying sum of gradients.
+// momentum: a step against a decaying sum of gradients.
 
 #include "core/ops/optimizer.h"
 

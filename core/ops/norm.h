@@ -43,7 +43,7 @@ Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, c
 // The axes from this one to the last.
 Ints axes_from(int64_t axis, size_t rank);
 
-// C1: p has the dtype of x. C3: it can be broadcast to the sizes of x from the axis on.
+// Checks C1: p has the dtype of x. Checks C3: p can be broadcast to the axes of x from `axis` on.
 void require_behind(const TensorType& p, const TensorType& x, size_t axis, const char* name);
 
 // ---- norms whose parameters have one element for each channel, axis 1 of x
@@ -54,8 +54,8 @@ struct GroupNormAttrs {
   TENON_ATTRS(epsilon, num_groups)
 };
 
-// C1: x and its parameters, the inputs 1 and 2, are floating point and of one dtype. C2: x has a
-// batch and channels. C3: a parameter has one element for each channel.
+// Checks C1: x and its parameters, inputs 1 and 2, are floating point and of one dtype. Checks C2:
+// x has a batch and channels. Checks C3: a parameter has one element for each channel.
 void require_channels(TypeSpan in);
 
 // The values, shaped so that they broadcast to x, in the compute dtype.

@@ -8,12 +8,12 @@ namespace tenon::ops {
 namespace {
 
 struct CategoricalAttrs {
-  int64_t num_samples = 1;  // How many classes to draw for each distribution.
+  int64_t num_samples = 1;  // Number of classes to draw for each distribution.
   TENON_ATTRS(num_samples)
 };
 
 struct PermutationAttrs {
-  int64_t n = 0;  // How many numbers.
+  int64_t n = 0;  // Number of elements.
   TENON_ATTRS(n)
 };
 
@@ -94,7 +94,7 @@ Cases<CategoricalAttrs> categorical_cases() {
        .inputs = {zeros_state(), f32({-kInf, 0, -kInf})},
        .expect = {i64({1, 1}), u32({0, 0, 2, 0, 0, 0})},
        .n_outputs = 2},
-      {.name = "a_draw_of_zero",  // The fifth, of the one class that has weight.
+      {.name = "a_draw_of_zero",  // The fifth draw, for the only class with weight.
        .attrs = {.num_samples = 2},
        .inputs = {u32({0, 0, 14883994, 0, 0, 0}), f32({-kInf, 0, -kInf})},
        .expect = {i64({1, 1}), u32({0, 0, 14883996, 0, 0, 0})},

@@ -11,7 +11,7 @@ enum LayerInput : size_t { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, 
 constexpr const char* kNames[] = {"x",         "w",         "r", "b", "sequence_lens",
                                   "initial_h", "initial_c", "p"};
 
-// The sizes of a layer, by the names of C3.
+// The sizes of a layer, as C3 names them.
 struct LayerSizes {
   Size steps, batch, features, hidden;
   int64_t directions;

@@ -7,7 +7,7 @@ namespace {
 
 struct Attrs {
   bool interleaved = false;          // Whether pairs are adjacent; otherwise they are half apart.
-  int64_t num_heads = 0;             // Of an x with three axes.
+  int64_t num_heads = 0;             // Number of heads, for an x with three axes.
   int64_t rotary_embedding_dim = 0;  // Number of features of a head to rotate; 0 for all.
   TENON_ATTRS(interleaved, num_heads, rotary_embedding_dim)
 };

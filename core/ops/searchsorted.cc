@@ -1,4 +1,4 @@
-// searchsorted: where values belong in a sorted sequence.
+// searchsorted: the positions at which values would be inserted into a sorted sequence.
 
 #include "core/ops/searchsorted.h"
 

@@ -1,4 +1,4 @@
-// sgd: a step down the gradient.
+// sgd: a step against the gradient.
 
 #include "core/ops/optimizer.h"
 

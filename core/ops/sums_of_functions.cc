@@ -1,4 +1,4 @@
-// l1_norm, sum_square and log_sum: a function of each element before the sum, or of the sum.
+// l1_norm, sum_square and log_sum: sums with a function applied to each element, or to the sum.
 
 #include <limits>
 

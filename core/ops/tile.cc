@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints repeats;  // How often x is repeated along each axis.
+  Ints repeats;  // Number of repetitions of x along each axis.
   TENON_ATTRS(repeats)
 };
 

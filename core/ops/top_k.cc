@@ -8,7 +8,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t k = 1;        // How many.
+  int64_t k = 1;        // Number of elements to choose.
   int64_t axis = -1;    // The axis to choose along; a negative one counts from the end.
   bool largest = true;  // Whether the largest are chosen, or the smallest.
   bool sorted = true;   // Whether results are in order of value; otherwise, in order of index.

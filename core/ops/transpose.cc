@@ -9,13 +9,13 @@ namespace {
 
 struct MoveaxisAttrs {
   Ints source;       // The axes to move; negative ones count from the end.
-  Ints destination;  // Where each of them goes.
+  Ints destination;  // The new position of each.
   TENON_ATTRS(source, destination)
 };
 
 struct SwapaxesAttrs {
-  int64_t axis1 = -2;  // The one axis; a negative one counts from the end.
-  int64_t axis2 = -1;  // The other.
+  int64_t axis1 = -2;  // One axis; a negative one counts from the end.
+  int64_t axis2 = -1;  // The other axis.
   TENON_ATTRS(axis1, axis2)
 };
 

@@ -7,7 +7,7 @@
 
 namespace tenon::ops {
 
-// Adds what all members of a family have in common, and defines the op.
+// Sets the fields that all members of a family share, and defines the op.
 OpDef define_unary(Definition<NoAttrs> d);   // y = f(x)
 OpDef define_binary(Definition<NoAttrs> d);  // y = f(a, b), promoted and broadcast
 

@@ -41,7 +41,7 @@ Tensors hamming(const Attrs& attrs, TensorSpan) {
 }
 Tensors blackman(const Attrs& attrs, TensorSpan) { return cosines(attrs, 0.42, 0.5, 0.08); }
 
-// `periodic` and `symmetric` are windows of four and of five numbers.
+// `periodic` and `symmetric` are the expected windows of four and of five elements.
 Cases<Attrs> cases(std::initializer_list<double> periodic,
                    std::initializer_list<double> symmetric) {
   return {

@@ -17,7 +17,7 @@ inline std::vector<std::byte> bytes_of(const Tensor& x) {
   return bytes;
 }
 
-// The device is the parameter.
+// The test parameter is the name of the device.
 class ProgramTest : public CoreTest, public ::testing::WithParamInterface<const char*> {
  protected:
   // Distinct values, which differ for each seed.

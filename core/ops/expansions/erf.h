@@ -29,7 +29,7 @@ V erf(const V& x) {
 // rounding error of the square is so small that its exponential is 1 minus the error.
 template <class V>
 V erfc(const V& x) {
-  const V a = clamp(abs(x), 0, pick<V>(10.5, 28));  // At the end the result is 0.
+  const V a = clamp(abs(x), 0, pick<V>(10.5, 28));  // At the upper bound the result is 0.
   const V square = a * a;
   const V lost = product_error(a, a, square);
   const V e = expansions::exp(-square);

@@ -16,7 +16,8 @@
 
 namespace tenon::expansions {
 
-// |x| = quadrant pi/2 + (angle.high + angle.low), up to whole turns; |angle| <= pi/4 and a little.
+// |x| = quadrant pi/2 + (angle.high + angle.low), up to whole turns; |angle| <= pi/4 or barely
+// more.
 template <class V>
 struct Reduction {
   typename V::UInt quadrant;  // 0 to 4; 4 means 0.
