@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// P(X <= x), and its tanh approximation.
+// P(X <= x), which 0.5 * (1 + tanh_form(x)) approximates.
 Tensor probability(const Tensor& x) { return 0.5 * (1.0 + erf(kSqrtHalf * x)); }
 Tensor tanh_form(const Tensor& x) { return tanh(kSqrtTwoOverPi * (x + kCubic * (x * x * x))); }
 

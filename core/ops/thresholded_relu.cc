@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// With this order of operands, NaN does not compare as above the threshold, but passes.
+// NaN is not less than or equal to alpha, so it passes.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(less_equal(in[0], number(attrs.alpha)), number(0), in[0])};
 }
