@@ -10,8 +10,8 @@ namespace tenon_vulkan {
 static std::mutex mutex;
 AtExit* AtExit::last_ = nullptr;
 
-// Not for each device that is opened: what is registered stays so. If there is no room for it, all
-// is as without it.
+// Registers at most once per moment, not per device, because atexit handlers cannot be removed. If
+// registration fails for lack of memory, the handler does not run.
 void AtExit::come_first(Moment now) {
   static std::atomic<bool> is_registered[3];
   if (!is_registered[static_cast<int>(now)].exchange(true)) (void)std::atexit(end_all);

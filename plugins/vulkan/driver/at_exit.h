@@ -1,6 +1,6 @@
-// What is open while the process ends. A program's static objects may hold a device to the very
-// end, and those of a driver end before them if they came later. So whatever is open asks the
-// driver for the last time when the process begins to end.
+// Objects that must stop using the driver before the process ends. A program's static objects may
+// hold a device until the very end, but the driver's own static objects may be destroyed before
+// them. So every open device makes its last driver calls when the process begins to exit.
 
 #pragma once
 
@@ -11,8 +11,9 @@ class AtExit {
   AtExit(const AtExit&) = delete;
   AtExit& operator=(const AtExit&) = delete;
 
-  // What calls end_with_process() comes before all that ends static objects which are there when
-  // a driver is loaded, when it has made a pipeline, and when it has worked: some make theirs then.
+  // Registers a handler that calls end_with_process(). It runs before the destructors of static
+  // objects that exist when a driver is loaded, when it has created a pipeline, and when it has
+  // completed work: some drivers create theirs at these moments.
   enum class Moment { kLoaded, kMade, kWorked };
   static void come_first(Moment now);
 
@@ -20,7 +21,7 @@ class AtExit {
   AtExit() = default;
   ~AtExit() { unwatch(); }
   void watch();
-  void unwatch();  // Before anything of it ends.
+  void unwatch();  // Called before any member is destroyed.
 
  private:
   virtual void end_with_process() noexcept = 0;

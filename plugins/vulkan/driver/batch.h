@@ -1,5 +1,5 @@
-// Work that is submitted as one: a command buffer, and what the host has to do when the device has
-// come to its end.
+// Work that is submitted as a unit: a command buffer, and what the host does when the device has
+// completed it.
 
 #pragma once
 
@@ -16,14 +16,14 @@ namespace tenon_vulkan {
 
 class Stream;
 
-// For the host's `launch_failed`.
+// Identifies the launch in the host's `launch_failed`.
 struct LaunchId {
   void* work = nullptr;
   uint64_t ticket = 0;
   bool operator==(const LaunchId&) const = default;
 };
 
-// Between host addresses, when the device has finished.
+// A copy between host addresses that the host performs once the device has completed the batch.
 struct HostCopy {
   const std::byte* from;
   std::byte* to;
@@ -38,10 +38,10 @@ struct HostCopy {
 struct Batch {
   Stream* stream = nullptr;
   VkCommandBuffer commands = VK_NULL_HANDLE;
-  VkFence fence = VK_NULL_HANDLE;  // Where there are no timeline semaphores.
+  VkFence fence = VK_NULL_HANDLE;  // Without timeline semaphores.
   std::chrono::steady_clock::time_point opened;
 
-  // In the order in which the device comes to them; of no use before it is submitted.
+  // Batches form a list in execution order. Not valid before the batch is submitted.
   uint64_t number = 0;
   Batch* next = nullptr;
   VkResult result = VK_SUCCESS;  // Of recording and submitting it.
@@ -49,7 +49,7 @@ struct Batch {
   uint32_t n_commands = 0;
   uint64_t n_products = 0;
   bool has_transfers = false;
-  bool has_marks = false;  // Then it is not cut in two, so that nothing is between them.
+  bool has_marks = false;  // Then the batch is not split, so that nothing runs between the marks.
   std::vector<LaunchId> launches;
   std::vector<HostCopy> host_copies;
   std::vector<Chunk*> spent;

@@ -14,7 +14,7 @@ constexpr uint32_t kNone = ~0u;
 constexpr VkExternalMemoryHandleTypeFlagBits kPages =
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
 
-// `more` says where its memory will be from, if that is not the driver's.
+// `more`: the pNext chain, for example for external memory; may be NULL.
 VkResult make_buffer(const Driver& driver, uint64_t size, const void* more, VkBuffer& buffer) {
   const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                    .pNext = more,
@@ -53,9 +53,9 @@ void name(const Driver& driver, const Block& block) {
   driver.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, block.memory, name);
 }
 
-// The type that has all that is required, and most of what is preferred; of several that on the
-// largest heap. Types with properties that are none of our business, protected ones and those that
-// bypass caches, are never taken.
+// Selects the memory type that has all required properties and most of the preferred ones; of
+// several, the one on the largest heap. Types with other properties, such as protected ones and
+// those that bypass caches, are never selected.
 class Chooser {
  public:
   Chooser(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed)
@@ -99,7 +99,7 @@ tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
 
   const Chooser chooser(driver.physical().memory, requirements.memoryTypeBits);
   types.device = chooser.choose(0, kLocal, kMapped);
-  // Elsewhere what the host can see of the device's memory lies behind a bus.
+  // On other devices, host-visible device memory is across a bus.
   const Capabilities& capabilities = driver.physical().capabilities;
   types.device_is_visible = false;
   if (driver.options().visible && (capabilities.is_integrated || capabilities.is_software)) {

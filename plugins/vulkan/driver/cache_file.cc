@@ -18,7 +18,7 @@ struct Header {
 constexpr char kMagic[8] = {'t', 'e', 'n', 'o', 'n', 'v', 'k', '1'};
 constexpr uint64_t kLargest = uint64_t{1} << 30;
 
-// Drivers trust what is kept.
+// Must be a trusted folder, because drivers trust the cached bytes.
 std::filesystem::path default_folder() {
   const char* const cache = trusted_variable("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "tenon/vulkan";
@@ -40,8 +40,8 @@ std::string hex(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// FNV-1a over words of 8 bytes, with a last mixing: it tells files and shaders apart, and no one
-// who could choose them is kept out by it.
+// FNV-1a over words of 8 bytes, with a final mix. It distinguishes files and shaders, but does not
+// resist deliberate collisions.
 uint64_t hash_bytes(std::span<const std::byte> bytes) {
   constexpr uint64_t kPrime = 0x100000001b3;
   uint64_t hash = 0xcbf29ce484222325 ^ bytes.size();

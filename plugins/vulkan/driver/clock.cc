@@ -6,7 +6,8 @@
 namespace tenon_vulkan {
 namespace {
 
-// So that a product of a tick's length with 64 bits of ticks needs no more than these.
+// Fractional bits of the fixed-point period, chosen so that a tick's length times 64 bits of ticks
+// fits into 64 bits.
 constexpr uint32_t kFraction = 20;
 constexpr uint64_t kBelow = (uint64_t{1} << kFraction) - 1;
 
@@ -18,8 +19,8 @@ Clock::Clock(uint32_t n_bits, float period_ns)
                            : (uint64_t{1} << n_bits) - 1),
       period_(static_cast<uint64_t>(static_cast<double>(period_ns) * (kBelow + 1))) {}
 
-// Marks are read nearly in the order in which the device came to them: one that seems to be just
-// before the last one is, and every other is behind it.
+// Marks are read almost in the order in which the device reached them. A timestamp slightly before
+// the last one is taken as earlier; every other is taken as later.
 uint64_t Clock::ns_of(uint64_t ticks) {
   std::lock_guard guard(mutex_);
   const uint64_t ahead = (ticks - last_) & mask_;

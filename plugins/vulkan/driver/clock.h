@@ -1,5 +1,5 @@
-// The device's clock. A stream writes its ticks into queries, in the order of its commands; here
-// they become nanoseconds.
+// The device's clock. A stream writes timestamps into queries, in the order of its commands; this
+// class converts them to nanoseconds.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tenon_vulkan {
 
-// Ticks as nanoseconds. The device counts with so many bits, and begins anew behind the last.
+// Converts ticks to nanoseconds. The device's counter has `n_bits` bits and wraps around.
 class Clock {
  public:
   Clock(uint32_t n_bits, float period_ns);
@@ -20,30 +20,31 @@ class Clock {
 
  private:
   const uint64_t mask_;
-  const uint64_t period_;  // Of a tick, in parts of a nanosecond.
+  const uint64_t period_;  // Of a tick, in fixed-point nanoseconds (20 fractional bits).
   std::mutex mutex_;
-  uint64_t last_ = 0;  // Of the ticks so far, also those that the device has begun anew behind.
+  uint64_t last_ = 0;  // Total ticks so far, with wraparounds counted.
 };
 
-// One place for the ticks of a mark.
+// A query that holds the timestamp of one mark.
 struct Query {
   VkQueryPool pool = VK_NULL_HANDLE;
   uint32_t index = 0;
 };
 
-// The marks of a stream that were not read yet. A mark is the number of its query.
+// The marks of a stream that are not yet read. A mark is the number of its query.
 class Marks {
  public:
   explicit Marks(const Driver& driver) : driver_(driver) {}
   Marks(const Marks&) = delete;
   Marks& operator=(const Marks&) = delete;
-  // The device has come to the last of them.
+  // The device must have completed the last of them.
   ~Marks();
 
   tenon_error* take(uint64_t& mark, Query& query);
-  // What was written there, of a mark that the device has come to, which is given back.
+  // Reads the timestamp of a mark that the device has reached, and frees the mark.
   tenon_error* read(uint64_t mark, uint64_t& ticks);
-  // The device never comes to some of those that were not read; nobody asks to which.
+  // Marks all unread marks as lost: the device will never reach some of them, and it is unknown
+  // which.
   void lose() noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// What a command buffer is told, with barriers where a command would otherwise meet what those
-// before it still read or write.
+// Encodes a command buffer, with barriers where a command conflicts with reads or writes of earlier
+// commands.
 
 #pragma once
 
@@ -20,7 +20,7 @@ struct Access {
   bool is_written;
 
   bool operator==(const Access&) const = default;
-  // Whether one of two commands has to wait for the other.
+  // Whether the two accesses conflict, so that one command has to wait for the other.
   bool meets(const Access& other) const {
     return block == other.block && (is_written || other.is_written) && begin < other.end &&
            other.begin < end;
@@ -29,31 +29,33 @@ struct Access {
 
 class Commands {
  public:
-  // More accesses that are remembered are fewer barriers, and more to look through.
+  // Remembering more accesses means fewer barriers, but longer searches.
   Commands(const Driver& driver, size_t most_accesses)
       : driver_(driver), most_accesses_(most_accesses) {}
 
-  // The first command comes behind all that the queue was given before.
+  // The first command runs after everything that was submitted to the queue before.
   tenon_error* begin(VkCommandBuffer commands);
-  // Behind it the host sees what was written.
+  // Makes writes visible to the host.
   VkResult end();
 
-  // The same for secondary commands, which are executed again and again, and wait for nothing.
+  // The same for secondary command buffers, which are executed repeatedly and do not wait for
+  // earlier work.
   tenon_error* begin_kept(VkCommandBuffer commands);
   VkResult end_kept();
-  // Waits for all that was before.
+  // Waits for all earlier commands.
   void execute(VkCommandBuffer kept);
 
-  // Says what the next command touches.
+  // Declares the accesses of the next command and inserts a barrier if they conflict with earlier
+  // ones.
   void order(std::span<const Access> accesses);
 
-  // `label`: how tools show it; NULL where none looks.
+  // `label` is shown by debugging tools; NULL if none is attached.
   void dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t first_word,
                 const std::array<uint32_t, 3>& groups, const char* label);
   void copy(const Block& from, const Block& to, std::span<const VkBufferCopy> regions);
   // Multiples of 4 bytes.
   void fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word);
-  // What the clock shows when all that was before has ended, and nothing behind it has begun.
+  // Writes a timestamp after all earlier commands have completed and before any later one begins.
   void write_time(const Query& query);
 
  private:
@@ -64,10 +66,10 @@ class Commands {
   const Driver& driver_;
   const size_t most_accesses_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
-  VkPipeline pipeline_ = VK_NULL_HANDLE;  // What is bound.
+  VkPipeline pipeline_ = VK_NULL_HANDLE;  // The bound pipeline.
   VkDescriptorSet set_ = VK_NULL_HANDLE;
-  std::vector<Access> accesses_;   // Since the last barrier;
-  bool has_touched_more_ = false;  // then those are not all.
+  std::vector<Access> accesses_;   // Accesses since the last barrier;
+  bool has_touched_more_ = false;  // whether others had to be dropped.
 };
 
 }  // namespace tenon_vulkan

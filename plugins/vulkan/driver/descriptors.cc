@@ -7,7 +7,7 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr uint32_t kSetsOfPool = 64;
-constexpr uint64_t kWindowStep = 256;  // No device needs more alignment than this.
+constexpr uint64_t kWindowStep = 256;  // No device requires more alignment than this.
 
 uint64_t align_down(uint64_t offset, uint64_t step) { return offset / step * step; }
 
@@ -20,9 +20,10 @@ bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end
     binding = {&block, 0, block.size};
     return true;
   }
-  // Windows at few places, each overlapping the next by half, serve all but the largest operands.
+  // Windows at few offsets, each overlapping the next by half, serve all but the largest operands.
   const uint64_t half = align_down(most / 2, kWindowStep);
-  const uint64_t first = std::min(begin, block.size - 1);  // An empty operand may be behind all.
+  const uint64_t first =
+      std::min(begin, block.size - 1);  // An empty operand may begin at the block's end.
   uint64_t offset = align_down(first, half);
   if (end - offset > most) offset = align_down(first, kWindowStep);
   if (end - offset > most) return false;
@@ -78,7 +79,7 @@ tenon_error* DescriptorSets::allocate(const Layout& layout, VkDescriptorSet& set
                                             .pSetLayouts = &layout.set};
   const VkResult result = driver_.vk().AllocateDescriptorSets(driver_.device(), &info, &set);
   if (result != VK_SUCCESS) {
-    pool.n_left = 0;  // The next attempt is made with another one.
+    pool.n_left = 0;  // The next attempt uses a new pool.
     return driver_.error(result, "cannot bind operands");
   }
   --pool.n_left;

@@ -1,7 +1,7 @@
-// Which memory the operands of a dispatch are in, as the driver wants to know it.
+// Descriptor sets for the operands of a dispatch.
 //
-// Blocks of memory are few and are bound whole, so that the same few sets serve all dispatches of a
-// stream: where in its block an operand begins is a parameter.
+// There are few blocks of memory and they are bound whole, so the same few sets serve all
+// dispatches of a stream. The offset of an operand in its block is a parameter.
 
 #pragma once
 
@@ -15,20 +15,22 @@
 
 namespace tenon_vulkan {
 
-// A part of a block that shaders see: all of it, or a window on one that is too large.
+// The range of a block that is bound: all of it, or a window if the block is too large.
 struct Binding {
   const Block* block;
   uint64_t offset, size;
   bool operator==(const Binding&) const = default;
 };
 
-// Where a shader finds bytes [begin, end) of a block. False: they are too many to be seen at once.
+// Finds the binding for bytes [begin, end) of a block. Returns false if no binding can hold that
+// many bytes.
 bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end, Binding& binding);
 
-// Sets of descriptors, made as they are asked for; they end together.
+// Descriptor sets, created on demand and destroyed together.
 class DescriptorSets {
  public:
-  // So many that a program which runs on and on needs no others, and few enough to be forgotten.
+  // Large enough that a long-running program needs no others; small enough that unused sets are
+  // freed.
   static constexpr size_t kMost = 4096;
 
   explicit DescriptorSets(const Driver& driver) : driver_(driver) {}
@@ -42,7 +44,7 @@ class DescriptorSets {
   tenon_error* get(const Layout& layout, std::span<const Binding> bindings, VkDescriptorSet& set);
 
  private:
-  // The layout's number; a block's serial number and the window on it, for each binding.
+  // The layout's number, then for each binding the block's serial number and the window.
   using Key = std::vector<uint64_t>;
   using KeyView = std::span<const uint64_t>;
   struct Hash {
@@ -73,7 +75,7 @@ class DescriptorSets {
   std::vector<Pool> current_;  // By the layout's number.
   std::vector<VkDescriptorPool> pools_;
   std::vector<VkBufferView> views_;  // Blocks as texels.
-  Key key_;                          // Of the question at hand; and what is written to a set.
+  Key key_;  // Scratch: the key being looked up, and the structs of a set being written.
   std::vector<VkDescriptorBufferInfo> buffers_;
   std::vector<VkWriteDescriptorSet> writes_;
 };

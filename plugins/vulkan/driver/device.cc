@@ -28,7 +28,7 @@ Device::~Device() {
   if (pipelines_ != nullptr) pipelines_->makers().stop();
 }
 
-// A driver that is still at work has a second to come to an end. What it computes, nobody reads.
+// Waits at most one second for running work to complete; its results are not read.
 void Device::end_with_process() noexcept {
   pipelines_->makers().stop();
   if (queue_->wait_for_all(std::chrono::seconds(1))) pipelines_->save();

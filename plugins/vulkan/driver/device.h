@@ -27,7 +27,7 @@ class Device final : private AtExit {
   Queue& queue() { return *queue_; }
   Clock& clock() { return clock_; }
 
-  // `arithmetic` says how numbers are treated, which is the kernels' to know.
+  // `arithmetic`: the numeric features, which depend on the kernels.
   tenon_device_properties describe(tenon_features arithmetic) const;
 
   Device(Instance& instance, const PhysicalDevice& physical)

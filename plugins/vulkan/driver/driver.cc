@@ -55,7 +55,7 @@ void Driver::set_name(VkObjectType type, uint64_t handle, const std::string& nam
       .objectType = type,
       .objectHandle = handle,
       .pObjectName = name.c_str()};
-  // Without its name the object is as good.
+  // An object without its name still works, so the result is ignored.
   (void)vk_.SetDebugUtilsObjectNameEXT(device_, &info);
 }
 

@@ -1,5 +1,5 @@
-// A VkDevice with its functions, and how what it answers becomes an error. Whatever belongs to a
-// device has a reference to it.
+// A VkDevice with its functions, and the conversion of its results to errors. Everything that
+// belongs to a device holds a reference to it.
 
 #pragma once
 
@@ -30,11 +30,11 @@ class Driver {
   bool has_timeline() const { return physical_.has_timeline() && options().timeline; }
   uint32_t timestamp_bits() const { return options().clock ? physical_.timestamp_bits : 0; }
 
-  // Whether the validation layer or another tool shows names of objects.
+  // Whether the validation layer or another tool displays object names.
   bool has_names() const {
     return options().wants_names() && vk_.SetDebugUtilsObjectNameEXT != nullptr;
   }
-  // Only with names.
+  // Does nothing unless has_names().
   template <class Handle>
   void set_name(VkObjectType type, Handle handle, const std::string& name) const {
     set_name(type, reinterpret_cast<uint64_t>(handle), name);
@@ -42,16 +42,16 @@ class Driver {
   void set_name(VkObjectType type, uint64_t handle, const std::string& name) const;
 
   tenon_error* error(tenon_code code, std::string_view message) const;
-  // What a call answered, as an error that says what was tried. A loss is noted.
+  // Converts a result to an error that says what was attempted. Records the loss of the device.
   tenon_error* error(VkResult result, std::string_view what) const;
 
   bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
   void mark_lost() const { is_lost_ = true; }
-  // The process ends, and with it the device and its instance.
+  // Called when the process exits, which ends the device and its instance: no driver calls follow.
   void lose();
   tenon_error* lost_error() const;
 
-  // A number for each block of memory, never used twice.
+  // Returns a serial number for a block of memory; never repeats.
   uint32_t next_serial() const { return ++last_serial_; }
 
  private:

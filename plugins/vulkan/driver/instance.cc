@@ -10,8 +10,8 @@ constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 constexpr const char* kPortability = "VK_KHR_portability_enumeration";
 constexpr VkInstanceCreateFlags kEnumeratePortability = 1;
 
-// Part of a second on the smallest of these, as kernels are: of boards, of what shares the host's
-// memory, and of software.
+// Multiplications per submission: a fraction of a second on the slowest device of each type with
+// these kernels. Discrete GPUs, GPUs that share the host's memory, and software drivers.
 constexpr uint64_t kProductsOfBoard = uint64_t{1} << 34, kProductsOfSmall = uint64_t{1} << 31,
                    kProductsOfHost = uint64_t{1} << 26;
 
@@ -20,7 +20,7 @@ uint64_t products_at_once(VkPhysicalDeviceType type) {
   return type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ? kProductsOfBoard : kProductsOfSmall;
 }
 
-// Of the loader or a layer.
+// Whether the loader (`layer` is NULL) or a layer has the extension.
 bool has_extension(const GlobalFunctions& vk, const char* layer, const char* name) {
   uint32_t n = 0;
   if (vk.EnumerateInstanceExtensionProperties(layer, &n, nullptr) != VK_SUCCESS) return false;
@@ -48,7 +48,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT se
   auto& instance = *static_cast<Instance*>(self);
   const bool is_error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
   instance.log(is_error ? TENON_LOG_ERROR : TENON_LOG_WARNING, data->pMessage);
-  return VK_FALSE;  // The call goes on.
+  return VK_FALSE;  // The triggering call proceeds.
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ tenon_error* Instance::make_instance() {
                                               : "vulkan: no instance: " + name_of(result));
   }
   if (!load_functions(loader_, instance_, vk_)) {
-    // Not even the function that would end it can be relied on.
+    // Not even vkDestroyInstance is known to be present.
     instance_ = VK_NULL_HANDLE;
     return host_.error(TENON_UNAVAILABLE, "vulkan: the loader lacks functions of Vulkan 1.1");
   }

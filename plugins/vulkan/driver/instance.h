@@ -13,7 +13,7 @@ namespace tenon_vulkan {
 
 class Instance {
  public:
-  // UNAVAILABLE where this machine has no Vulkan to compute with.
+  // UNAVAILABLE if this machine has no Vulkan device for compute.
   static tenon_error* create(const tenon_host* host, const tenon_instance_options& options,
                              std::unique_ptr<Instance>& made);
   Instance(const tenon_host* host, void* log_context) : host_(host), log_context_(log_context) {}
@@ -28,7 +28,7 @@ class Instance {
 
   void log(int32_t level, std::string_view message) const;
 
-  // The process ends, and with it the instance.
+  // Called when the process exits, which ends the instance: no driver calls follow.
   void lose() { make_lost(vk_); }
 
  private:

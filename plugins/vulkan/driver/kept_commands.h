@@ -1,6 +1,6 @@
-// The dispatches of a recording as commands that are executed again at each replay, for slots that
-// lie in certain blocks. Where in their blocks the slots begin, and what values hold, stands in the
-// parameters: these are kept, too, and the queue changes them before a replay that has others.
+// The dispatches of a recording as a secondary command buffer that each replay executes, for slots
+// in certain blocks. The parameters hold the offsets of the slots in their blocks and the values.
+// They are kept in device memory, too; the queue updates them before a replay that changes them.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tenon_vulkan {
 
 class Device;
 
-// Where a slot is.
+// The location of a slot.
 struct SlotPlace {
   const Block* block = nullptr;  // NULL: it is empty.
   uint64_t begin = 0;
@@ -26,8 +26,8 @@ struct SlotPlace {
 
 class KeptCommands {
  public:
-  // Which blocks slots are in. Those that shaders do not see whole are bound to a place, so that
-  // there the place counts as well.
+  // The blocks that the slots are in. A block that is too large to be bound whole is bound at an
+  // offset, so the offset is part of the key.
   using Key = std::vector<uint64_t>;
   static Key key_of(const Driver& driver, uint32_t stream, std::span<const SlotPlace> slots);
 
@@ -36,19 +36,19 @@ class KeptCommands {
   KeptCommands& operator=(const KeptCommands&) = delete;
   ~KeptCommands();
 
-  // Room for the commands and for so many bytes of parameters.
+  // Allocates the command buffer and this many bytes of parameters.
   tenon_error* open(uint64_t parameter_bytes);
 
   const Key& key() const { return key_; }
   VkCommandBuffer commands() const { return commands_; }
   const Buffer& parameters() const { return *parameters_; }
 
-  // The parameters as the replay that comes next wants them.
+  // The parameters that the next replay needs.
   std::vector<std::byte> wanted;
-  std::vector<SlotPlace> filled;  // Where slots were when the commands were told,
-  std::vector<SlotPlace> slots;   // where they are as `wanted` says it,
+  std::vector<SlotPlace> filled;  // The slots when the commands were encoded,
+  std::vector<SlotPlace> slots;   // the slots that `wanted` describes,
   std::vector<tenon_element> values;
-  // and the part of it that the device has otherwise when it comes to that replay.
+  // and the range of `wanted` that differs from the device's copy.
   uint64_t stale_begin = 0, stale_end = 0;
   void mark_stale(uint64_t begin, uint64_t end) {
     stale_begin = std::min(stale_begin, begin);
@@ -57,14 +57,14 @@ class KeptCommands {
   void mark_all_stale() noexcept { mark_stale(0, wanted.size()); }
   void mark_sent() { stale_begin = wanted.size(), stale_end = 0; }
 
-  // The pipelines of its sequences, and of those that commands in its place are to have: of more,
-  // once there were so many replays.
+  // The pipelines of its sequences, and those that the replacement command buffer waits for. A
+  // replacement has more sequences; it is built from replay `next_at` on.
   using Sequences = std::vector<std::shared_ptr<const Pipeline>>;
   Sequences sequences, awaited;
-  bool is_whole = true;  // False: a sequence is missing, whose pipeline was not made yet.
+  bool is_whole = true;  // False: a sequence is missing because its pipeline is not yet created.
   static constexpr uint64_t kNever = ~uint64_t{0};
   uint64_t n_replays = 0, next_at = kNever;
-  // Told of each replay.
+  // Called once for each replay.
   bool is_due() {
     return ++n_replays >= next_at && std::all_of(awaited.begin(), awaited.end(),
                                                  [](const auto& each) { return each->is_made(); });

@@ -8,7 +8,7 @@
 
 namespace tenon_vulkan {
 
-// Calls find(name) for each function of a table; false if one of them is not there.
+// Calls find(name) for each function of a table; `all` becomes false if one of them is missing.
 #define TENON_VULKAN_FIND(name)                                      \
   functions.name = reinterpret_cast<PFN_vk##name>(find("vk" #name)); \
   all = all && functions.name != nullptr;
@@ -82,7 +82,7 @@ void keep_drivers() {
   for (const std::string& name : libraries) {
     void* const library = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
     if (library == nullptr) continue;
-    if (dlsym(library, "vk_icdGetInstanceProcAddr") != nullptr) {  // What makes it a driver.
+    if (dlsym(library, "vk_icdGetInstanceProcAddr") != nullptr) {  // This export makes it a driver.
       dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
     }
     dlclose(library);
@@ -93,7 +93,7 @@ namespace {
 
 template <class Result, class... Arguments>
 void make_one_lost(Result(VKAPI_PTR*& function)(Arguments...)) {
-  if (function == nullptr) return;  // An extension's.
+  if (function == nullptr) return;  // Belongs to an extension that is not enabled.
   function = [](Arguments...) -> Result {
     if constexpr (std::is_same_v<Result, VkResult>) return VK_ERROR_DEVICE_LOST;
     return Result();

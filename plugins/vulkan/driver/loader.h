@@ -10,25 +10,25 @@ namespace tenon_vulkan {
 
 inline constexpr const char* kLoaderName = "libvulkan.so.1";
 
-// Stays open for good: drivers keep threads and destructors of their own.
+// Never closed: drivers keep threads and destructors of their own.
 struct Loader {
   PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
   GlobalFunctions functions;
 };
 
-// False, with the reason in `why`, if there is no such library or it is no loader.
+// Returns false, with the reason in `why`, if the library does not exist or is not a Vulkan loader.
 bool open_loader(const std::string& name, Loader& loader, std::string& why);
 
 bool load_functions(const Loader& loader, VkInstance instance, InstanceFunctions& functions);
 bool load_functions(const InstanceFunctions& instance_functions, VkDevice device,
                     DeviceFunctions& functions);
 
-// Keeps the drivers that are loaded for good, as the loader is kept, which would unload them with
-// their last instance.
+// Keeps the loaded drivers in memory for good, as the loader is. Otherwise the loader would unload
+// them with their last instance.
 void keep_drivers();
 
-// From here on nothing is asked of the driver: each function does nothing, and says
-// VK_ERROR_DEVICE_LOST where it says anything.
+// Replaces all functions by stubs that do nothing and, if they return a VkResult, return
+// VK_ERROR_DEVICE_LOST. No driver calls follow.
 void make_lost(InstanceFunctions& functions);
 void make_lost(DeviceFunctions& functions);
 

@@ -10,15 +10,15 @@ namespace {
 constexpr uint64_t kSharedBytes = uint64_t{64} << 20;
 constexpr uint64_t kLeastSharedBytes = uint64_t{1} << 20;
 
-// What is smaller is copied in less time.
+// Smaller memory is faster to copy than to import.
 constexpr uint64_t kLeastImported = uint64_t{16} << 10;
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-// At most a small part of the heap, and no more than a shader sees at once, so that one descriptor
-// serves every buffer of the block.
+// At most a small part of the heap, and at most what one descriptor can bind, so that one
+// descriptor serves every buffer of the block.
 uint64_t shared_bytes_of(const Driver& driver, const MemoryTypes& types) {
   const uint64_t part = std::bit_floor(std::max<uint64_t>(types.device_bytes / 32, 1));
   const uint64_t seen = driver.physical().capabilities.max_operand_bytes;
@@ -67,7 +67,7 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
   }
   tenon_error* error = add_block(std::max(room, shared_bytes_));
   if (error != nullptr && room < shared_bytes_ && !driver_.is_lost()) {
-    // There may still be room for this one alone.
+    // There may still be memory for this buffer alone.
     driver_.host().release(error);
     error = add_block(room);
   }
@@ -97,8 +97,8 @@ void Memory::reserve_block() {
   if (blocks_.capacity() == blocks_.size()) blocks_.reserve(2 * blocks_.size() + 1);
 }
 
-// The driver takes whole pages. Shaders write whole words, and what is beside the first and the
-// last element is not theirs.
+// The driver imports whole pages. Shaders write whole words, so the memory must begin and end at
+// word boundaries: bytes beside it belong to others.
 tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer) {
   const uint64_t alignment = driver_.physical().import_alignment;
   const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
@@ -111,7 +111,7 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   std::lock_guard guard(mutex_);
   const auto n_imported = static_cast<uint64_t>(std::count_if(
       blocks_.begin(), blocks_.end(), [](const auto& each) { return each->block.is_imported; }));
-  // Drivers may have 4096 pieces of memory, of which some are to be for what is allocated.
+  // Drivers may allow as few as 4096 allocations; half of them are left for other memory.
   if (n_imported >= driver_.physical().properties.limits.maxMemoryAllocationCount / 2) {
     return driver_.error(TENON_UNIMPLEMENTED, "so many pieces of memory are imported already");
   }
@@ -134,8 +134,8 @@ std::unique_ptr<Buffer> Memory::find_room(uint64_t size, uint64_t room) {
   return nullptr;
 }
 
-// The first range that is large enough. Between n buffers there are at most n + 1 ranges, so with
-// this many reserved giving back needs no memory.
+// First fit. Between n buffers there are at most n + 1 free ranges, so with this many reserved,
+// release() does not allocate.
 std::unique_ptr<Buffer> Memory::find_room(OwnedBlock& block, uint64_t size, uint64_t room) {
   const auto range = std::find_if(block.free.begin(), block.free.end(),
                                   [&](const Range& each) { return each.size >= room; });
@@ -165,7 +165,7 @@ void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
   if (--(*block)->n_buffers == 0) end_if_spare(block);
 }
 
-// Joins the range with those that it touches.
+// Merges the range with adjacent free ranges.
 void Memory::add_free(OwnedBlock& block, Range range) noexcept {
   auto next = std::find_if(block.free.begin(), block.free.end(),
                            [&](const Range& each) { return each.offset > range.offset; });
@@ -183,7 +183,7 @@ void Memory::add_free(OwnedBlock& block, Range range) noexcept {
   block.free.insert(next, range);
 }
 
-// An empty block goes, but for one of the shared ones, which the next buffer finds.
+// Frees an empty block, but keeps one shared block for the next buffer.
 void Memory::end_if_spare(Blocks::iterator block) noexcept {
   const auto is_empty = [&](const auto& each) {
     return each != *block && each->n_buffers == 0 && each->block.size == shared_bytes_;

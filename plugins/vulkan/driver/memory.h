@@ -1,4 +1,4 @@
-// The host's buffers: parts of blocks that many share, or blocks of their own.
+// The buffers of the plugin interface: parts of shared blocks, or blocks of their own.
 
 #pragma once
 
@@ -28,11 +28,11 @@ class Memory {
 
   uint64_t max_buffer_bytes() const { return max_bytes_; }
   tenon_error* allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
-  // Whether devices read and write memory of the host's as quickly as their own.
+  // Whether devices access host memory as quickly as their own, so that importing it is useful.
   bool imports() const {
     return types_.device_is_visible && driver_.physical().import_alignment > 0;
   }
-  // Of the host's memory, where it is.
+  // Makes a buffer of the host's memory, without a copy.
   tenon_error* import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer);
   void release(std::unique_ptr<Buffer> buffer) noexcept;
   tenon_memory_statistics statistics() const;
@@ -43,7 +43,7 @@ class Memory {
   };
   struct OwnedBlock {
     Block block;
-    std::vector<Range> free;  // By offset, apart from one another.
+    std::vector<Range> free;  // By offset; adjacent ranges are merged.
     size_t n_buffers = 0;
   };
   using Blocks = std::vector<std::unique_ptr<OwnedBlock>>;
@@ -62,7 +62,7 @@ class Memory {
   const MemoryTypes types_;
   const uint64_t alignment_;
   const uint64_t max_bytes_;
-  const uint64_t shared_bytes_;  // Of a block that several buffers share.
+  const uint64_t shared_bytes_;  // Size of a block that several buffers share.
   mutable std::mutex mutex_;
   Blocks blocks_;
   uint64_t allocated_ = 0, peak_ = 0, allocations_ = 0;

@@ -1,4 +1,4 @@
-// What a program may say to its context about this plugin.
+// Options that a program can pass to its context for this plugin.
 
 #pragma once
 
@@ -14,27 +14,27 @@ struct Options {
   // An index, a UUID in hex, a type of device or a part of its name; empty: all devices.
   std::string device;
   std::string loader = kLoaderName;
-  // Where pipelines are kept between runs; empty: nowhere. Not given: in the user's cache.
+  // Folder of the pipeline cache; empty: none. Not given: in the user's cache.
   std::optional<std::string> cache;
-  // Where each module of SPIR-V is kept, as HASH.spv, for tools that look at it; empty: nowhere.
-  // Not given: in the folder of the variable TENON_VULKAN_SHADERS.
+  // Folder to which each SPIR-V module is written as HASH.spv, for inspection; empty: none. Not
+  // given: the environment variable TENON_VULKAN_SHADERS.
   std::string shaders;
-  bool validate = false;  // Through the Khronos validation layer.
-  bool gpu_ways = false;  // Kernels go the ways of GPUs, also where the host's processor runs them.
-  bool sequences = false;  // At once: small dispatches are one from a recording's first replay on.
-  bool minimum = false;    // As if the device had what Vulkan asks of each, and no more.
-  bool names = false;      // Of objects, for tools that show them; `validate` implies it.
-  bool visible = true;     // False: as if the host saw no device memory.
-  bool timeline = true;    // False: as if there were no timeline semaphores.
-  bool clock = true;       // False: as if the device had no clock.
+  bool validate = false;   // Enable the Khronos validation layer.
+  bool gpu_ways = false;   // Use the GPU variants of kernels also on software drivers.
+  bool sequences = false;  // Coalesce small dispatches from a recording's first replay on.
+  bool minimum = false;    // Assume only the limits and features that Vulkan requires.
+  bool names = false;      // Name objects for debugging tools; `validate` implies it.
+  bool visible = true;     // False: treat device memory as not host-visible.
+  bool timeline = true;    // False: do not use timeline semaphores.
+  bool clock = true;       // False: report that the device has no clock.
 
   bool wants_names() const { return names || validate; }
 };
 
-// A variable of the environment; NULL also for a process with more rights than who set it.
+// Returns an environment variable; NULL in a process with elevated privileges (secure_getenv).
 const char* trusted_variable(const char* name);
 
-// An error for a key that is not known, or a value that means nothing.
+// Returns an error for an unknown key or an invalid value.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options);
 

@@ -1,5 +1,5 @@
-// What a dispatch's parameters are made of: where operands begin, the kernel's words, then operands
-// by value.
+// The memory layout of a dispatch's parameters: offsets of operands, the kernel's words, then
+// operands by value.
 
 #pragma once
 
@@ -7,15 +7,15 @@
 
 namespace tenon_vulkan {
 
-// Shaders read whole words of a value.
+// Rounded up, since shaders read whole words of a value.
 inline uint64_t room_for_value(const Operand& value) {
   constexpr uint64_t kRoom = 16;
   return (value.end - value.begin + kRoom - 1) / kRoom * kRoom;
 }
 
 struct ParameterLayout {
-  uint64_t words;   // Where the kernel's words begin,
-  uint64_t values;  // and the values.
+  uint64_t words;   // Offset of the kernel's words
+  uint64_t values;  // and of the values.
   uint64_t size;
 
   explicit ParameterLayout(const Dispatch& dispatch)
@@ -28,7 +28,7 @@ struct ParameterLayout {
   }
 };
 
-// Where they are written, and where the device finds them.
+// Where the host writes parameters, and where the device reads them.
 struct ParameterPlace {
   std::byte* data;
   const Block* block;

@@ -6,7 +6,7 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr uint32_t kNever = ~0u;  // No version has it.
+constexpr uint32_t kNever = ~0u;  // Exceeds every version.
 
 template <class Struct>
 Struct of_type(VkStructureType type) {
@@ -15,7 +15,7 @@ Struct of_type(VkStructureType type) {
   return made;
 }
 
-// Puts structs behind one another for a query, and for what is asked of it.
+// Builds the pNext chain of a query or of a creation call.
 class Chain {
  public:
   template <class Struct>
@@ -87,7 +87,7 @@ class Extensions {
   std::vector<VkExtensionProperties> list_;
 };
 
-// What the device offers; extensions that are needed for it go into its list.
+// Returns the available functionality and adds the required extensions to the device's list.
 Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
   const auto offers = [&](uint32_t since, const char* extension) {
     if (device.api_version >= since) return true;
@@ -96,7 +96,7 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
     return true;
   };
   if (extensions.has("VK_KHR_portability_subset")) {
-    device.extensions.push_back("VK_KHR_portability_subset");  // Where it is, it must be asked for.
+    device.extensions.push_back("VK_KHR_portability_subset");  // Required if available.
   }
   Offers found = {};
   found.timeline = offers(VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
@@ -108,8 +108,8 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
   return found;
 }
 
-// Of all that is there only what somebody uses is asked for: memory is words of 32 bits, and so are
-// integers, whatever else the device has.
+// Enables only features that are used. Memory consists of 32-bit words and integers have 32 bits,
+// whatever else the device supports.
 void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   FeatureChain& found = device.features;
   found.link(device.offers);
@@ -119,7 +119,8 @@ void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   found.core.features.shaderFloat64 = all.shaderFloat64;
 }
 
-// The family that computes and draws least, so that a desktop's frames are in nobody's way.
+// Selects the compute family with the fewest other capabilities, to avoid delaying a desktop's
+// frames.
 bool find_queue_family(const InstanceFunctions& vk, PhysicalDevice& device) {
   uint32_t n = 0;
   vk.GetPhysicalDeviceQueueFamilyProperties(device.handle, &n, nullptr);
@@ -163,7 +164,8 @@ std::string driver_of(const PropertyChain& properties, const Offers& offers) {
   return "driver " + std::to_string(properties.core.properties.driverVersion);
 }
 
-// No shader computes with 16 bits, so that 32 and 64 may differ wherever 32 may differ from others.
+// No shader computes in 16 bits. So the setting for 32 bits can differ from that for 64 if it can
+// differ from any other at all.
 void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
                          Capabilities& capabilities) {
   FloatControls &single = capabilities.controls32, &wide = capabilities.controls64;
@@ -172,7 +174,7 @@ void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
   if (!capabilities.float64) return;
   wide = {floats.shaderSignedZeroInfNanPreserveFloat64 != 0,
           floats.shaderDenormPreserveFloat64 != 0, floats.shaderRoundingModeRTEFloat64 != 0};
-  // Where they cannot differ, both have it or none.
+  // If the settings cannot differ, both widths have the mode or neither has.
   const auto join = [](VkShaderFloatControlsIndependence independence, bool& a, bool& b) {
     if (independence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE) a = b = a && b;
   };
@@ -193,7 +195,7 @@ void find_subgroups(const VkPhysicalDeviceSubgroupProperties& subgroup,
 }
 
 void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilities) {
-  // Binding 0 is the parameters.
+  // Binding 0 holds the parameters.
   capabilities.max_operands =
       std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxPerStageResources,
                 limits.maxDescriptorSetStorageBuffers, kMostOperands + 1}) -
@@ -205,7 +207,7 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
   capabilities.shared_memory_bytes = limits.maxComputeSharedMemorySize;
 }
 
-// Whether buffers of the usage that blocks have may be of the host's memory.
+// Whether buffers with the usage of blocks can be made of imported host memory.
 bool imports(const InstanceFunctions& vk, VkPhysicalDevice device) {
   const VkPhysicalDeviceExternalBufferInfo asked = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
@@ -346,7 +348,7 @@ bool is_named(const PhysicalDevice& device, size_t index, std::string_view name)
   std::erase(digits, '-');
   if (digits == hex(device.uuid)) return true;
   if (wanted.find_first_not_of("0123456789") == std::string::npos && wanted.size() < 3) {
-    return false;  // The index of another device, which many a name holds as well.
+    return false;  // An index, not a name: many names contain such digits.
   }
   return lower(device.properties.deviceName).find(wanted) != std::string::npos;
 }

@@ -12,18 +12,19 @@
 
 namespace tenon_vulkan {
 
-// Whether what is not in Vulkan 1.1 is there, by a later version or by an extension.
+// Whether functionality beyond Vulkan 1.1 is available, from a later version or an extension.
 struct Offers {
   bool timeline, float_controls, driver_properties, maintenance4, external_memory_host,
       memory_budget;
 };
 
-// The features that kernels or streams use. First what is there, then the same to ask for it.
+// The features that kernels or streams use: first filled with the supported ones, then passed to
+// vkCreateDevice to enable them.
 struct FeatureChain {
   VkPhysicalDeviceFeatures2 core;
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
 
-  // Points one at the other, from `core` on.
+  // Links the pNext chain, starting at `core`.
   void link(const Offers& offers);
 };
 
@@ -31,32 +32,33 @@ struct PhysicalDevice {
   VkPhysicalDevice handle;
   VkPhysicalDeviceProperties properties;
   VkPhysicalDeviceMemoryProperties memory;
-  uint32_t api_version;  // The most that both sides know.
+  uint32_t api_version;  // The highest version that both sides support.
   uint32_t queue_family;
-  uint32_t timestamp_bits;  // Of that family; 0: its queues have no clock.
+  uint32_t timestamp_bits;  // Of the timestamps of that family's queues; 0: no timestamps.
   std::array<uint8_t, VK_UUID_SIZE> uuid;
   std::string vendor;
   std::string driver;
   uint64_t max_allocation_bytes;
   uint64_t max_buffer_bytes;
-  uint64_t import_alignment;  // Of the host's memory that buffers may be made of; 0: of none.
+  uint64_t import_alignment;  // Alignment of host memory that can be imported; 0: import is not
+                              // supported.
   Offers offers;
   FeatureChain features;
-  std::vector<const char*> extensions;  // To be asked for.
+  std::vector<const char*> extensions;  // To be enabled.
   Capabilities capabilities;
 
   bool has_timeline() const { return offers.timeline && features.timeline.timelineSemaphore; }
 };
 
-// The devices with a compute queue and Vulkan 1.1: first the discrete ones, then those that share
-// the host's memory, virtual ones and software. `why` says what became of the others.
+// Lists the devices with a compute queue and Vulkan 1.1: first discrete GPUs, then those that share
+// the host's memory, virtual ones and software. `why` explains why the others were rejected.
 VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t api_version,
                       std::vector<PhysicalDevice>& devices, std::string& why);
 
-// Leaves of them what Vulkan 1.1 asks of every device.
+// Reduces the capabilities to those that Vulkan 1.1 requires of every device.
 void keep_minimum(Capabilities& capabilities);
 
-// Whether option `device` names the device with this index in the list.
+// Whether option `device` selects the device with this index in the list.
 bool is_named(const PhysicalDevice& device, size_t index, std::string_view name);
 
 }  // namespace tenon_vulkan

@@ -1,5 +1,5 @@
-// A shader on its way to being ready: its words are there from the beginning, the driver's pipeline
-// once somebody has made it.
+// A shader and its pipeline. The SPIR-V is present from the beginning, the driver's pipeline once a
+// thread has created it.
 
 #pragma once
 
@@ -12,21 +12,22 @@
 
 namespace tenon_vulkan {
 
-// What a shader's operands are.
+// The number and kinds of a shader's operands.
 struct OperandKinds {
   uint32_t n_operands = 0;
-  // A bit for each of the first 32 that is seen as texels; the others are storage buffers.
+  // Bit i is set if operand i (of the first 32) is bound as a texel buffer; the others are storage
+  // buffers.
   uint32_t texels = 0;
   bool operator==(const OperandKinds&) const = default;
 };
 
-// Of a binding; 0 is the parameters, 1 + i is operand i.
+// The descriptor type of a binding: 0 is the parameters, 1 + i is operand i.
 VkDescriptorType descriptor_type(const OperandKinds& kinds, uint32_t binding);
 
-// What all dispatches with such operands have in common.
+// The layouts that all shaders with the same operand kinds share.
 struct Layout {
   OperandKinds kinds;
-  uint32_t number = 0;  // Tells it from the device's other layouts.
+  uint32_t number = 0;  // Unique among the device's layouts.
   VkDescriptorSetLayout set = VK_NULL_HANDLE;
   VkPipelineLayout pipeline = VK_NULL_HANDLE;
 };
@@ -45,7 +46,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   const Layout& layout() const { return layout_; }
 
   bool is_made() const { return stage_.load(std::memory_order_acquire) == Stage::kMade; }
-  // Once it is made.
+  // Valid once is_made().
   VkPipeline handle() const { return handle_; }
 
  private:
@@ -55,7 +56,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   const Driver& driver_;
   const std::vector<uint32_t> spirv_;
   const Layout& layout_;
-  mutable std::atomic<Stage> stage_{Stage::kWanted};  // Changes under the makers' lock.
+  mutable std::atomic<Stage> stage_{Stage::kWanted};  // Changes under the mutex of PipelineMakers.
   mutable VkPipeline handle_ = VK_NULL_HANDLE;
 };
 

@@ -8,7 +8,7 @@
 namespace tenon_vulkan {
 namespace {
 
-// One thread fewer than there are processors: who waits for a pipeline makes some, too.
+// One thread fewer than there are processors: a thread that waits for a pipeline creates some, too.
 size_t most_threads() {
   constexpr unsigned kMost = 8;
   return std::clamp(std::thread::hardware_concurrency(), 2u, kMost + 1) - 1;
@@ -42,7 +42,7 @@ void PipelineMakers::run() noexcept {
   }
 }
 
-// The first of those that are wanted and that nobody has begun. False: there is none.
+// Creates the first requested pipeline that no thread has begun. Returns false if there is none.
 bool PipelineMakers::make_next(Lock& lock) noexcept {
   while (!wanted_.empty()) {
     const std::shared_ptr<const Pipeline> pipeline = wanted_.front().lock();
@@ -51,15 +51,15 @@ bool PipelineMakers::make_next(Lock& lock) noexcept {
     try {
       driver_.host().release(make(*pipeline, lock));
     } catch (const std::exception&) {
-      // Who requires it is told.
+      // The error is reported to the caller of require().
     }
     return true;
   }
   return false;
 }
 
-// While another makes it, this makes some of those behind it. Streams that hold dispatches are told
-// by a thread: who calls this has one locked.
+// While another thread creates the pipeline, this one creates later ones of the queue. A pool
+// thread notifies streams that hold dispatches, because the caller has a stream locked.
 tenon_error* PipelineMakers::require(const Pipeline& pipeline) {
   if (pipeline.is_made()) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();
@@ -82,7 +82,7 @@ void PipelineMakers::tell_streams() {
   called_.notify_one();
 }
 
-// The lock is held again when this ends.
+// Unlocks while the driver works; the lock is held again on return.
 tenon_error* PipelineMakers::make(const Pipeline& pipeline, Lock& lock) {
   const auto enter = [&](Pipeline::Stage stage) {
     pipeline.stage_ = stage;

@@ -1,5 +1,5 @@
-// Threads that make pipelines while whoever wants them goes on: a driver takes milliseconds for
-// each, and several at once. There are none before the first is wanted.
+// A pool of threads that create pipelines in the background. A driver takes milliseconds for each
+// pipeline, and can create several at once. Threads start with the first request.
 
 #pragma once
 
@@ -22,17 +22,19 @@ class PipelineMakers {
   PipelineMakers& operator=(const PipelineMakers&) = delete;
   ~PipelineMakers() { stop(); }
 
-  // What a thread calls behind each that was made. Said before the first is wanted.
+  // Sets a callback that a pool thread runs after each pipeline is created. Call it before the
+  // first want().
   void call_behind_each(std::function<void()> call) { behind_each_ = std::move(call); }
 
-  // A thread makes it some time, if somebody has it then. If there is no room for that, whoever
-  // needs it does.
+  // Queues the pipeline for creation, unless it is released before. If memory for that is lacking,
+  // require() creates it instead.
   void want(const std::shared_ptr<const Pipeline>& pipeline) noexcept;
-  // Until it is made, which this does itself if nobody has begun. One that the driver did not make
-  // is tried again.
+  // Blocks until the pipeline is created; creates it on this thread if no other thread has begun.
+  // Retries a pipeline that the driver failed to create.
   tenon_error* require(const Pipeline& pipeline);
 
-  // The threads finish what they have begun, and end. What is wanted then is for who requires it.
+  // Waits until the threads have finished what they have begun, and ends them. Pipelines requested
+  // afterwards are created by require().
   void stop() noexcept;
 
  private:
@@ -51,7 +53,7 @@ class PipelineMakers {
   std::deque<std::weak_ptr<const Pipeline>> wanted_;
   std::vector<std::thread> threads_;
   size_t n_idle_ = 0;
-  bool has_news_ = false;  // Some were made since a thread called.
+  bool has_news_ = false;  // Pipelines were created since the last callback.
   bool is_stopping_ = false;
 };
 

@@ -32,7 +32,7 @@ void Pipelines::open() {
     info.initialDataSize = 0;
     result = create();
   }
-  if (result != VK_SUCCESS) cache_ = VK_NULL_HANDLE;  // It only saves time.
+  if (result != VK_SUCCESS) cache_ = VK_NULL_HANDLE;  // The cache is optional.
 }
 
 Pipelines::~Pipelines() {
@@ -48,7 +48,7 @@ Pipelines::~Pipelines() {
   if (cache_ != VK_NULL_HANDLE) vk.DestroyPipelineCache(driver_.device(), cache_, nullptr);
 }
 
-// Nothing here may fail: what is not kept is made again.
+// Failures are ignored: pipelines that are not saved are compiled again.
 void Pipelines::save() const {
   if (cache_ == VK_NULL_HANDLE || file_.empty() || entries_.empty() || driver_.is_lost()) return;
   try {
@@ -98,7 +98,7 @@ std::shared_ptr<const Pipeline> Pipelines::find(uint64_t hash, std::span<const u
   return nullptr;
 }
 
-// Another thread may have asked for the same meanwhile.
+// Another thread may have added the same pipeline meanwhile.
 std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
                                                 const Layout& layout) {
   std::lock_guard guard(mutex_);
@@ -116,8 +116,9 @@ std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const u
   return kept;
 }
 
-// Programs come and go, and so do their loops: of pipelines that nobody has those stay that were
-// asked for last. The host releases a kernel behind its work, so none of the others is in use.
+// Evicts the least recently used unreferenced pipelines, down to kMostSpare: loops of released
+// programs leave theirs behind. The host releases a kernel only after its work has completed, so
+// none of these is in use.
 void Pipelines::end_spare() {
   const auto is_spare = [](const Entry& entry) { return entry.pipeline.use_count() == 1; };
   auto n_spare = static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), is_spare));
@@ -154,7 +155,7 @@ const char* Pipelines::name_of(const Pipeline& pipeline) const {
   return found == names_.end() ? nullptr : found->second.c_str();
 }
 
-// To whoever looks at shaders.
+// Writes the module to the folder of option `shaders`.
 tenon_error* Pipelines::show(uint64_t hash, std::span<const uint32_t> spirv) const {
   const std::string& folder = driver_.options().shaders;
   if (folder.empty()) return nullptr;

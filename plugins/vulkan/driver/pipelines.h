@@ -1,4 +1,5 @@
-// All pipelines of a device, each once, and what is kept of them between runs.
+// All pipelines of a device, deduplicated by SPIR-V, and the pipeline cache that persists between
+// runs.
 
 #pragma once
 
@@ -20,24 +21,24 @@ class Pipelines {
   Pipelines& operator=(const Pipelines&) = delete;
   ~Pipelines();
 
-  // Reads what earlier runs kept.
+  // Loads the pipeline cache of earlier runs.
   void open();
-  // Keeps it for later ones; done at the end, too.
+  // Saves the pipeline cache for later runs. The destructor saves it, too.
   void save() const;
 
-  // One that may not be made yet: threads are at it.
+  // Returns a pipeline that may not be created yet: threads create it in the background.
   tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
                    std::shared_ptr<const Pipeline>& pipeline);
   PipelineMakers& makers() { return makers_; }
 
-  // How many there are. Those that nobody has are kept for a while.
+  // The number of pipelines. At most about 2 * kMostSpare unreferenced ones are kept.
   size_t count() const;
   static constexpr size_t kMostSpare = 256;
 
-  // Names a pipeline after what it computes, unless it has a name: kernels may share one. Only with
-  // names.
+  // Names a pipeline after its kernel, unless it has a name, as several kernels may share one
+  // pipeline. Does nothing unless has_names().
   void set_name(const Pipeline& pipeline, const std::string& name);
-  // Stays as long as the pipeline; NULL: it has none.
+  // Valid as long as the pipeline; NULL if it has no name.
   const char* name_of(const Pipeline& pipeline) const;
 
  private:
@@ -59,13 +60,13 @@ class Pipelines {
 
   const Driver& driver_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
-  std::string file_;  // Empty: nothing is kept.
+  std::string file_;  // Empty: the cache is disabled.
   uint64_t kept_hash_ = 0;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Layout>> layouts_;  // By number.
-  Entries entries_;                               // Those asked for last come last.
+  Entries entries_;                               // By last use, most recent last.
   std::unordered_multimap<uint64_t, Entries::iterator> by_hash_;
-  size_t n_to_look_ = 2 * kMostSpare;  // So many, and it is looked for those to end.
+  size_t n_to_look_ = 2 * kMostSpare;  // Evict unreferenced ones at this number of entries.
   std::unordered_map<const Pipeline*, std::string> names_;
   PipelineMakers makers_;
 };

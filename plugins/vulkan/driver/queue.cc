@@ -11,13 +11,13 @@
 namespace tenon_vulkan {
 namespace {
 
-// How long the device may be busy before what was gathered meanwhile is handed over, so that it
-// finds more work at once when it has finished. The thread wakes so often while there is work.
+// If the device stays busy for this long, batches gathered meanwhile are submitted, so that it has
+// more work when it finishes. Also the wake-up interval of the thread while work is in flight.
 constexpr std::chrono::milliseconds kGather{1};
 constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
-// How long the driver is asked again and again before the caller sleeps in it: a thread that sleeps
-// wakes tens of microseconds late. Where somebody waits, and where only the thread follows.
+// How long the driver is polled before the thread sleeps in it, because a sleeping thread wakes
+// tens of microseconds late: if a caller waits, and if only the queue's thread follows.
 constexpr std::chrono::microseconds kPolledWaiting{2000}, kPolledFollowing{200};
 
 }  // namespace
@@ -126,7 +126,8 @@ VkResult Queue::try_submit(Batch& batch) {
   return driver_.vk().QueueSubmit(driver_.queue(), 1, &info, batch.fence);
 }
 
-// Whether the device has finished this batch, after waiting for so long. One that is lost has.
+// Waits at most `timeout_ns` and returns whether the device has completed the batch. True if the
+// device is lost.
 bool Queue::has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) const {
   if (driver_.is_lost()) return true;
   const DeviceFunctions& vk = driver_.vk();
@@ -144,11 +145,11 @@ bool Queue::has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) con
   }
   if (result == VK_TIMEOUT) return false;
   if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-    // What is waited for goes on, and has its memory.
+    // The batch continues: its own memory is already allocated.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return false;
   }
-  // Without an answer nobody can ever tell what has finished.
+  // After any other error, completion can no longer be determined.
   if (result != VK_SUCCESS) driver_.mark_lost();
   return true;
 }
@@ -167,15 +168,15 @@ void Queue::end_first_batch() {
     if (first_ == nullptr) last_ = nullptr;
   }
   if (number == 1) AtExit::come_first(AtExit::Moment::kWorked);
-  batch->stream->take_back(*batch);  // It may be submitted anew at once.
+  batch->stream->take_back(*batch);  // The stream may submit it again at once.
   std::lock_guard guard(mutex_);
   ended_.store(number, std::memory_order_release);
   changed_.notify_all();
 }
 
-// What the host has to do for a batch, while the stream goes on.
+// Performs the host's part of a batch, while the stream continues.
 void Queue::end(Batch& batch) {
-  const bool is_lost = driver_.is_lost();  // Whoever asks is told.
+  const bool is_lost = driver_.is_lost();  // The loss is reported to later callers.
   if (!is_lost && batch.result == VK_SUCCESS) {
     for (const HostCopy& copy : batch.host_copies) std::memmove(copy.to, copy.from, copy.size);
   }
@@ -220,7 +221,8 @@ bool Queue::ask(Lock& lock, std::chrono::nanoseconds most, bool is_for_waiting) 
   return has_finished;
 }
 
-// Software drivers need the processor themselves. The thread makes room for who waits.
+// Software drivers need the processor themselves, so they are not polled. The queue's thread stops
+// polling for the benefit of threads that wait.
 bool Queue::poll(uint64_t number, VkFence fence, bool is_for_waiting) const {
   if (driver_.physical().capabilities.is_software) return false;
   const auto end =
@@ -264,7 +266,7 @@ void Queue::notify(Stream& stream, uint64_t number, const tenon_done_callback& d
   changed_.notify_all();
 }
 
-// Calls back whom the device has come to. False: there is nobody.
+// Delivers the first notice whose batch has completed. Returns false if there is none.
 bool Queue::answer_notice(Lock& lock) {
   if (notices_ == nullptr || !has_ended(notices_->number)) return false;
   const std::unique_ptr<Notice> notice = std::move(notices_);
@@ -298,8 +300,8 @@ void Queue::run() {
   }
 }
 
-// Ends the first batch, or finds that the device is busy with it. Where somebody waits it is not
-// this thread that asks.
+// Retires the first batch, or finds that the device is still busy with it. If another thread waits,
+// that thread polls instead.
 void Queue::follow(Lock& lock) {
   if (is_asked_ || n_waiting_ > 0) {
     if (changed_.wait_for(lock, kGather) == std::cv_status::no_timeout) return;

@@ -1,10 +1,11 @@
-// The device's one queue. What all streams submit has one order here, with barriers between, so the
-// number of a batch says it all: when the device has come to a number, it has done everything up to
-// it. An event is such a number.
+// The device's only queue. The batches of all streams have one order here, with barriers between
+// them. So the number of a batch is sufficient as a timeline: when the device has reached a number,
+// it has completed everything up to it. An event is such a number.
 //
-// A thread follows the device: it ends batches in their order, calls back, and submits what streams
-// have gathered for too long. Who waits for a number does the first in its place. Never do two wait
-// in the driver at once, where on an NVIDIA GPU who waited woke milliseconds late.
+// A thread follows the device: it retires batches in order, runs callbacks, and submits batches
+// that streams have gathered for too long. A thread that waits for a number retires batches in its
+// place. Two threads never wait in the driver at once: on an NVIDIA GPU, waiters then woke
+// milliseconds late.
 
 #pragma once
 
@@ -29,29 +30,30 @@ class Queue {
   tenon_error* open();
 
   void add(Stream& stream);
-  // Waits until nothing of the stream is under way.
+  // Blocks until the stream has no work in flight.
   void remove(Stream& stream, uint64_t last_number) noexcept;
 
-  // Streams go on with what they held until a pipeline was made: one was. Not while a stream is
+  // A pipeline was created: streams encode the dispatches that they held for it. No stream may be
   // locked.
   void encode_made();
 
-  // Hands the batch over, unless `batch.result` says that it was not even recorded, and gives it
-  // its number. If that fails, the batch fails when its turn comes.
+  // Submits the batch and returns its number. A batch whose `result` reports a recording error is
+  // queued but not submitted. Errors are reported when the batch is retired.
   uint64_t submit(Batch& batch) noexcept;
 
   bool has_ended(uint64_t number) const { return ended_.load(std::memory_order_acquire) >= number; }
-  // Not while a stream is locked.
+  // No stream may be locked.
   void wait(uint64_t number);
-  // For all that was submitted, at most so long: whether it has ended. The driver is not asked.
+  // Waits at most `most` until everything submitted has completed; returns whether it has. Makes no
+  // driver calls.
   bool wait_for_all(std::chrono::nanoseconds most);
-  // Not while a stream is locked: calls `done` behind the batch with this number.
+  // Calls `done` after the batch with this number has completed. No stream may be locked.
   void notify(Stream& stream, uint64_t number, const tenon_done_callback& done);
 
-  // Copies to the host that batches hold, also those that are not submitted yet.
+  // Counts the host copies of batches, including those that are not submitted yet.
   void add_host_copy() { ++n_host_copies_; }
   bool has_host_copies() const { return n_host_copies_ > 0; }
-  // The last batch under way that writes there; 0: none.
+  // The number of the last batch in flight with a host copy to this range; 0: none.
   uint64_t find_host_write(const void* begin, uint64_t size) const;
 
  private:
@@ -67,7 +69,7 @@ class Queue {
   void run();
   bool answer_notice(Lock& lock);
   void follow(Lock& lock);
-  // Whether the device has finished the first batch, which is ended then; waits for it so long.
+  // Waits at most `most` for the first batch and retires it. Returns whether it has completed.
   bool ask(Lock& lock, std::chrono::nanoseconds most, bool is_for_waiting);
   bool poll(uint64_t number, VkFence fence, bool is_for_waiting) const;
   bool has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) const;
@@ -82,15 +84,15 @@ class Queue {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Batch* first_ = nullptr;  // Under way, by number.
+  Batch* first_ = nullptr;  // In flight, by number.
   Batch* last_ = nullptr;
   uint64_t last_number_ = 0;
   std::unique_ptr<Notice> notices_;  // By number.
-  Stream* answered_ = nullptr;       // Whose notice is being answered.
+  Stream* answered_ = nullptr;       // The stream whose notice is being delivered.
   bool is_closing_ = false;
-  bool is_asked_ = false;  // About the first batch; who asks ends it.
+  bool is_asked_ = false;  // A thread polls the first batch, and retires it.
 
-  std::atomic<uint32_t> n_waiting_{0};  // For numbers.
+  std::atomic<uint32_t> n_waiting_{0};  // Threads that wait for a number.
   std::atomic<uint64_t> ended_{0};
   std::atomic<uint64_t> n_host_copies_{0};
 

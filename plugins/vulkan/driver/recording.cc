@@ -8,8 +8,10 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr size_t kMostKept = 4;  // For a program whose outputs come in turn from several blocks.
-constexpr uint64_t kForgotten = 64;  // Replays without them, and others take their place.
+constexpr size_t kMostKept =
+    4;  // Enough for programs whose outputs alternate between several blocks.
+constexpr uint64_t kForgotten =
+    64;  // After this many replays without use, commands may be replaced.
 constexpr uint64_t kAlignment = 16;  // Of a dispatch's parameters.
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {
@@ -53,7 +55,7 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
     if (operand.buffer == nullptr) value_at += room_for_value(operand);
   }
   uint64_t size = layout.size;
-  // A replay may come without a record, which is then a value, behind all others.
+  // A replay may have no error record, which is then a value after all others.
   if (!places_.empty() && places_.back().where == Where::kRecord) {
     size += room_for_value(places_.back().operand);
   }
@@ -61,7 +63,7 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
   return nullptr;
 }
 
-// What a replay changes in the parameters, and what has to be told apart.
+// Records which parameters a replay changes, and which accesses may conflict.
 void Recording::note(const Place& place, uint64_t offset_at, uint64_t value_at) {
   const Operand& operand = place.operand;
   if (place.where == Where::kByValue) {
@@ -94,7 +96,8 @@ Recording::Place Recording::place_of(const Operand& operand) const {
   place.number = recorded.number;
   if (recorded.kind == TENON_OPERAND_IN_SLOT) {
     place.where = Where::kInSlot;
-    // Bytes before the view's first element are in the slot, too: the sum is never negative.
+    // The slot also contains the bytes before the view's first element, so the sum is never
+    // negative.
     const uint64_t moved = recorded.offset - view_of(launch, operand.number).byte_offset;
     place.operand.begin += moved;
     place.operand.end += moved;
@@ -182,8 +185,8 @@ void Recording::find_slots(const tenon_replay& replay, std::vector<SlotPlace>& s
   add(replay.record_buffer, replay.record_offset);
 }
 
-// Each command was ordered behind all that it met where the slots were then. In the same slot it
-// meets the same everywhere.
+// Each command was ordered after all commands that it conflicted with at the slots' locations then.
+// Conflicts within one slot do not depend on its location.
 bool Recording::serve(const KeptCommands& kept, std::span<const SlotPlace> slots) const {
   const auto moved = [&](size_t i) { return slots[i].begin - kept.filled[i].begin; };
   for (size_t i = 0; i < slots.size(); ++i) {

@@ -1,7 +1,7 @@
-// Launches as the dispatches that they come to, with operands that each replay puts elsewhere.
+// Recorded launches as a list of dispatches, with operands whose addresses each replay supplies.
 //
-// A replay executes commands that an earlier one kept. They serve as long as slots stay in their
-// blocks and as far apart as they were, where they meet; else the dispatches are told to the driver
+// A replay executes commands that an earlier replay kept. They are valid as long as the slots stay
+// in their blocks, and overlapping slots keep their distance. Otherwise the dispatches are encoded
 // one by one.
 
 #pragma once
@@ -23,7 +23,7 @@ class Recording final : public Encoder {
   Recording(Device& device, size_t n_slots, size_t n_values)
       : device_(device), slots_(n_slots + 1), values_(n_values) {}
 
-  // A launch's dispatches behind those that are here.
+  // Called once for each launch: appends its dispatches.
   tenon_error* add(const tenon_recorded_launch& launch);
 
   Device& device() const { return device_; }
@@ -32,24 +32,24 @@ class Recording final : public Encoder {
   uint64_t parameter_bytes() const { return parameter_bytes_; }
   uint64_t parameters_at(size_t i) const { return steps_[i].parameters_at; }
 
-  // Until the pipelines of all dispatches are made.
+  // Blocks until the pipelines of all dispatches are created.
   tenon_error* require_pipelines();
 
-  // The dispatch as a replay wants it. `operands` has room for kMostOperands.
+  // Returns dispatch `i` with the buffers of the replay. `operands` has room for kMostOperands.
   Dispatch dispatch(size_t i, const tenon_replay& replay, Operand* operands) const;
 
-  // Where a replay's slots are; the last is the error record.
+  // The locations of a replay's slots; the last is the error record.
   void find_slots(const tenon_replay& replay, std::vector<SlotPlace>& slots) const;
-  // Whether commands that were kept for other places in the same blocks do here what the dispatches
-  // would do one by one: what is written in one slot is not in another one, or was there as well.
+  // Whether commands that were kept for other offsets in the same blocks are valid for these slots:
+  // every overlap between written slots and others existed at the same distance.
   bool serve(const KeptCommands& kept, std::span<const SlotPlace> slots) const;
-  // The parameters as this replay wants them.
+  // Updates the wanted parameters to this replay.
   void update(KeptCommands& kept, std::span<const SlotPlace> slots,
               const tenon_replay& replay) const;
 
-  // NULL: there are none.
+  // NULL if there are none.
   std::shared_ptr<KeptCommands> find_kept(const KeptCommands::Key& key);
-  // Whether there is room for others, or some were not needed for long.
+  // Whether there is room for more, or some were not used for kForgotten replays.
   bool may_keep();
   void keep(std::shared_ptr<KeptCommands> kept);
 
@@ -59,12 +59,12 @@ class Recording final : public Encoder {
  private:
   enum class Where : uint8_t { kFixed, kInSlot, kByValue, kRecord };
 
-  // Where an operand is in a replay. In a slot its bytes count from the slot's beginning.
+  // The location of an operand in a replay. Offsets in a slot count from the slot's beginning.
   struct Place {
     Where where = Where::kFixed;
     uint32_t number = 0;
     Operand operand;
-    tenon_element value = {};  // One that is fixed.
+    tenon_element value = {};  // Of a fixed operand by value.
   };
   struct Step {
     PipelineRef pipeline;
@@ -74,14 +74,15 @@ class Recording final : public Encoder {
     uint64_t products, iterations, n;
     uint64_t parameters_at;
   };
-  // Where parameters say where an operand begins, and how far that is from its slot's beginning.
+  // A parameter that holds the offset of an operand, and the operand's distance from the beginning
+  // of its slot.
   struct Mention {
     uint64_t at, first;
   };
-  // What is known of a slot.
+  // The uses of a slot.
   struct Slot {
     std::vector<Mention> mentions;
-    uint64_t begin = ~uint64_t{0}, end = 0;  // What is touched of it.
+    uint64_t begin = ~uint64_t{0}, end = 0;  // The range that is accessed.
     bool is_written = false;
 
     Access access(const SlotPlace& place) const;
@@ -101,7 +102,7 @@ class Recording final : public Encoder {
   uint64_t parameter_bytes_ = 0, n_products_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::vector<Value>> values_;
-  std::vector<Access> fixed_;  // What is touched in every replay.
+  std::vector<Access> fixed_;  // Accessed in every replay.
   const tenon_recorded_launch* adding_ = nullptr;
   std::atomic<bool> has_pipelines_{false};
 

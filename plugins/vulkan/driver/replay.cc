@@ -1,4 +1,4 @@
-// How a stream replays what is recorded.
+// Replays of recordings on a stream.
 
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/parameters.h"
@@ -28,8 +28,8 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   return nullptr;
 }
 
-// Commands that do what the replay wants, once their parameters are sent; NULL: there are none, as
-// for what takes so long that it is not to be one submission.
+// Returns commands that are valid for the replay once their parameters are sent. NULL if there are
+// none, for example because the work is too long for one submission.
 std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
   if (recording.n_products() > driver_.physical().capabilities.products_at_once) return nullptr;
   recording.find_slots(replay, slots_);
@@ -43,7 +43,7 @@ std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const teno
   kept = std::make_shared<KeptCommands>(device_, std::move(key));
   const uint64_t n_replays = driver_.options().sequences ? KeptCommands::kNever - 1 : 0;
   if (tenon_error* error = fill_kept(recording, replay, *kept, n_replays)) {
-    // There may still be room for the dispatches one by one, and if not, that is told.
+    // There may still be memory for the dispatches one by one; if not, that error is reported.
     driver_.host().release(error);
     return nullptr;
   }
@@ -51,8 +51,8 @@ std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const teno
   return kept;
 }
 
-// What is replayed often is worth shaders of its own, which do small dispatches as one. Threads
-// make them; until then the commands stay as they are.
+// Recordings that are replayed often get shaders of their own, which coalesce small dispatches.
+// Threads create their pipelines; until then the old commands are used.
 std::shared_ptr<KeptCommands> Stream::shorten(Recording& recording, const tenon_replay& replay,
                                               const std::shared_ptr<KeptCommands>& kept) {
   auto shorter = std::make_shared<KeptCommands>(device_, kept->key());
@@ -70,7 +70,7 @@ std::shared_ptr<KeptCommands> Stream::shorten(Recording& recording, const tenon_
   return shorter;
 }
 
-// `n_replays` is how many there were, which says what is worth being a sequence.
+// `n_replays`: replays so far, which decide where a sequence pays off.
 tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& replay,
                                KeptCommands& kept, uint64_t n_replays) {
   const size_t n = recording.n_dispatches();
@@ -114,8 +114,8 @@ tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& r
   return result == VK_SUCCESS ? nullptr : driver_.error(result, "cannot keep commands");
 }
 
-// Nothing is told before its pipeline is made. Threads may make it at any time, so what was not
-// told is known from here alone.
+// Nothing is encoded before its pipeline is created. Threads may create it at any time, so
+// `is_whole` and `sequences` record whether this call encoded it.
 tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlace& list,
                                    Commands& commands, KeptCommands& kept) {
   PipelineRef pipeline;
@@ -137,7 +137,7 @@ tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlac
   return tell(sequence.placed(*pipeline, first_word), commands, kept.sets);
 }
 
-// What the device is to change in the parameters before it executes the commands.
+// Encodes a copy of the stale parameters to the device, before it executes the commands.
 tenon_error* Stream::send_parameters(KeptCommands& kept) {
   const uint64_t begin = kept.stale_begin, end = kept.stale_end;
   if (begin >= end) return nullptr;

@@ -5,7 +5,7 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr size_t kMostFree = 4;  // Chunks; what a burst needed beyond that goes back.
+constexpr size_t kMostFree = 4;  // Chunks kept for reuse; the rest of a burst is freed.
 constexpr uint64_t kAlignment = 16;
 
 }  // namespace

@@ -1,6 +1,5 @@
-// Memory that the host and the device hand to and fro: parameters, what is to be copied to the
-// device, what was copied from it. It is taken piece after piece and comes back by the chunk, once
-// the work that used it has finished.
+// Memory that the host and the device use in turn: parameters, uploads and downloads. It is
+// allocated in pieces and returned in chunks, once the work that used a chunk has completed.
 
 #pragma once
 
@@ -28,7 +27,7 @@ struct Piece {
 
 class Ring {
  public:
-  // `other_type` serves where there is no more of the first.
+  // `other_type` is the fallback if memory of the first type is exhausted.
   Ring(const Driver& driver, uint32_t memory_type, uint32_t other_type, uint64_t chunk_bytes)
       : driver_(driver),
         memory_type_(memory_type),
@@ -38,16 +37,16 @@ class Ring {
   Ring& operator=(const Ring&) = delete;
   ~Ring();
 
-  // A piece that begins at a multiple of 16. Chunks that are used up go to `spent`; what takes them
-  // gives them back.
+  // Allocates a piece that begins at a multiple of 16. Full chunks are added to `spent`; its owner
+  // returns them with give_back().
   tenon_error* take(uint64_t size, std::vector<Chunk*>& spent, Piece& piece);
   void give_back(Chunk& chunk) noexcept;
-  // No work uses any of it.
+  // Reuses the current chunk from its beginning: no work uses it.
   void restart() {
     if (current_ != nullptr) current_->used = 0;
   }
 
-  // In chunks that are spent and not given back.
+  // Bytes of chunks that are spent and not yet returned.
   uint64_t spent_bytes() const { return spent_bytes_; }
 
  private:

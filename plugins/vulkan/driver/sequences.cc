@@ -10,15 +10,14 @@
 namespace tenon_vulkan {
 namespace {
 
-// A driver's compiler takes the longer the more there is of a shader, and some have it compile when
-// it is dispatched first.
+// Compile time grows with the size of a shader, and some drivers compile it at its first dispatch.
 constexpr size_t kMostWords = size_t{1} << 14;
 
-// So many dispatches take the time that a driver takes to compile a shader of one: on software
-// drivers 20 us each, and 20 ms.
+// This many dispatches take as long as compiling one part's shader. On software drivers a dispatch
+// takes 20 us, compiling 20 ms.
 constexpr uint64_t kDispatchesOfPart = 1000;
 
-// What a group goes over in so many rounds is small.
+// A dispatch is small if one group can iterate over it in this many rounds.
 constexpr uint64_t kMostRounds = 4;
 
 uint64_t rounds_of(const PlacedDispatch& dispatch) {
@@ -40,7 +39,7 @@ Sequence::Sequence(const Device& device, std::span<const PlacedDispatch> dispatc
   }
 }
 
-// Everything or nothing of it.
+// Adds the dispatch as a whole, or returns false.
 bool Sequence::add(const PlacedDispatch& dispatch, uint32_t most_bindings) {
   const uint64_t iterations = 1 + dispatch.iterations * rounds_of(dispatch);
   if (iterations_ + iterations > kMostIterations) return false;
@@ -87,7 +86,7 @@ uint64_t Sequence::is_worth_at() const {
 
 tenon_error* Sequence::get_pipeline(Device& device,
                                     std::shared_ptr<const Pipeline>& pipeline) const {
-  // What does nothing takes a processor's time, too. GPUs have a whole subgroup in any case.
+  // Idle invocations cost processor time on software drivers. GPUs run whole subgroups in any case.
   const Capabilities& capabilities = device.capabilities();
   const uint64_t wanted = std::bit_ceil(std::max<uint64_t>(n_, capabilities.subgroup_size));
   const auto local_size = static_cast<uint32_t>(std::min<uint64_t>(wanted, kLocalSize));

@@ -1,5 +1,5 @@
-// Dispatches behind each other that are small: told to the driver as one (spirv/sequence.h). It
-// takes microseconds to begin a dispatch, and to see that the one before has ended.
+// Consecutive small dispatches, coalesced into one (spirv/sequence.h). Starting a dispatch, and
+// finding that the previous one has completed, takes microseconds.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tenon_vulkan {
 
 class Device;
 
-// A dispatch whose parameters are written, as the driver is told it.
+// A dispatch with its parameters written and its operands bound, ready to be encoded.
 struct PlacedDispatch {
   const Pipeline* pipeline;
   std::span<const Binding> bindings;  // 0 is the parameters.
@@ -24,21 +24,21 @@ struct PlacedDispatch {
   uint64_t iterations, n;  // As Dispatch says.
 };
 
-// Some of a list of dispatches as one.
+// A prefix of a list of dispatches, coalesced into one dispatch.
 class Sequence {
  public:
-  // Those at the beginning that can be.
+  // Takes the longest prefix that can be coalesced.
   Sequence(const Device& device, std::span<const PlacedDispatch> dispatches);
 
   size_t size() const { return size_; }
-  // Behind so many replays it is worth its shader: by then as much time went into its dispatches as
-  // that takes to be made.
+  // The number of replays after which the sequence is worth its shader. By then its dispatches have
+  // taken as long as the shader takes to be compiled.
   uint64_t is_worth_at() const;
 
-  // A pipeline of the device's, which may not be made yet.
+  // A pipeline of the device, which may not be created yet.
   tenon_error* get_pipeline(Device& device, std::shared_ptr<const Pipeline>& pipeline) const;
 
-  // Its own parameters: where they begin in the block of all, it is dispatched.
+  // Bytes of the sequence's own parameters, whose first word is passed to placed().
   static uint64_t bytes_for(size_t n_dispatches) { return n_dispatches * kBytesEach; }
   uint64_t parameter_bytes() const { return bytes_for(size_); }
   std::vector<uint32_t> parameters() const;
@@ -47,11 +47,11 @@ class Sequence {
  private:
   static constexpr uint64_t kBytesEach = 16;
 
-  // Dispatches of one shader whose operands are bound alike.
+  // Consecutive dispatches of one shader with the same bindings.
   struct Part {
     const Pipeline* pipeline;
     std::vector<uint32_t> bindings;
-    uint32_t end;  // The step behind its last.
+    uint32_t end;  // The step after its last.
   };
 
   bool add(const PlacedDispatch& dispatch, uint32_t most_bindings);

@@ -90,7 +90,8 @@ tenon_error* Stream::open_batch() {
 tenon_error* Stream::add_batch() {
   auto made = std::make_unique<Batch>();
   made->stream = this;
-  made->launches.reserve(kMostCommands + 1);  // Each has a command at least, so that it is enough.
+  made->launches.reserve(kMostCommands +
+                         1);  // Each launch has at least one command, so this is enough.
   free_.reserve(batches_.size() + 1);
   batches_.reserve(batches_.size() + 1);
   const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -131,8 +132,8 @@ void Stream::submit() noexcept {
   if (batch.has_marks) marks_.lose();
 }
 
-// While the device has work of this stream, more is gathered. What is between marks waits for who
-// asks for it, so that the device finds it whole.
+// While the device has work of this stream, more is gathered. Work between marks is not submitted
+// before a caller waits for it or the batch is full, so that it reaches the device as a whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
   if (is_full(*open_) || (n_under_way_ == 0 && !open_->has_marks)) submit();
@@ -144,7 +145,7 @@ bool Stream::is_full(const Batch& batch) const {
 }
 
 void Stream::submit_if_old(std::chrono::steady_clock::time_point opened_before) {
-  const Lock lock(mutex_, std::try_to_lock);  // Who has it now is about to submit, or will be.
+  const Lock lock(mutex_, std::try_to_lock);  // A thread that holds the lock will submit.
   if (lock && open_ != nullptr && open_->opened <= opened_before) submit();
 }
 
@@ -172,8 +173,8 @@ tenon_error* Stream::record_event(uint64_t& number) {
   return nullptr;
 }
 
-// What the event stands for was submitted, and every batch comes behind those that were submitted
-// before it: so the device orders it anyway, and only the host has to know.
+// The work of the event was submitted, and batches execute in submission order. So the device needs
+// no wait, and only the host records the number.
 tenon_error* Stream::wait_event(uint64_t number) {
   const Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
@@ -252,8 +253,8 @@ tenon_error* Stream::take_failure(uint64_t upto) {
 
 // ---- launches
 
-// If a dispatch of a launch fails, those before it stay: they write what the launch would have
-// written, and nothing else. Those behind it are left out, which may read what it did not write.
+// If a dispatch of a launch fails, those before it remain: they write only what the launch would
+// have written. Those after it are skipped, as they may read what it did not write.
 tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   const Lock lock(mutex_);
   launching_ = {{launch.work, launch.ticket}, &kernel.name()};
@@ -278,8 +279,8 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   return nullptr;
 }
 
-// A thread that makes pipelines is not to wait for one that goes on with all that is held, and
-// makes pipelines for that.
+// A thread that creates pipelines must not wait for a thread that encodes all held dispatches,
+// which itself waits for pipelines.
 void Stream::encode_made() {
   if (encodes_all_) return;
   const Lock lock(mutex_);
@@ -335,7 +336,8 @@ tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch
   return nullptr;
 }
 
-// Whether shaders see them: who launches is told so at once.
+// Whether all operands can be bound. Errors are reported to the caller at once, even if the
+// dispatch is held.
 tenon_error* Stream::check_operands(const Dispatch& dispatch) const {
   Binding binding;
   uint32_t byte_offset;
@@ -369,7 +371,7 @@ tenon_error* Stream::place(const Dispatch& dispatch, const ParameterPlace& to, P
       continue;
     }
     if (tenon_error* error = bind_operand(dispatch, i, bindings[i + 1], offsets[i])) return error;
-    // Shaders write whole words, also where an element is less.
+    // Shaders write whole words, even for smaller elements.
     const Buffer& buffer = from_c(operand.buffer);
     accesses[n_accesses++] = {buffer.block.serial, (buffer.offset + operand.begin) & ~uint64_t{3},
                               round_up(buffer.offset + operand.end, 4), operand.is_written};
@@ -418,7 +420,7 @@ tenon_error* Stream::bind_set(const Layout& layout, std::span<const Binding> bin
                               std::vector<std::shared_ptr<DescriptorSets>>& used,
                               VkDescriptorSet& set) {
   if (sets_->is_full()) {
-    // Begins anew; the old ones end with the last batch that uses them.
+    // Starts a new set; the old sets are destroyed after the last batch that uses them.
     sets_ = std::make_shared<DescriptorSets>(driver_);
     used.push_back(sets_);
     if (open_ != nullptr) open_->sets.push_back(sets_);

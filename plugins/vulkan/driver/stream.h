@@ -1,9 +1,9 @@
-// A stream gathers work into batches and hands them to the device's queue: at once while it has
-// nothing under way there, later by as much as the device can take at a time. A dispatch whose
-// pipeline is still being made is held, and so are those behind it; all other work waits for them.
+// A stream gathers work into batches and submits them to the device's queue: immediately while none
+// of its batches are in flight, otherwise in larger batches. A dispatch whose pipeline is not yet
+// created is held, and so are the dispatches after it. All other work encodes the held ones first.
 //
-// One thread at a time enqueues; the queue's thread takes batches back meanwhile, and threads that
-// made a pipeline go on with what was held, so that there is a lock.
+// One thread at a time enqueues. Meanwhile the queue's thread returns batches, and threads that
+// created a pipeline encode held dispatches, so the state is guarded by a mutex.
 
 #pragma once
 
@@ -36,7 +36,7 @@ class Stream final : public Encoder {
   tenon_error* copy(const tenon_copy_region& region);
   tenon_error* fill(const tenon_fill_region& region);
 
-  // The number that stands for all work so far.
+  // Returns the number of the batch that contains the last work enqueued so far.
   tenon_error* record_event(uint64_t& number);
   tenon_error* wait_event(uint64_t number);
   tenon_error* notify(const tenon_done_callback& done);
@@ -44,28 +44,29 @@ class Stream final : public Encoder {
   tenon_error* mark_time(uint64_t& mark);
   tenon_error* read_time(uint64_t mark, uint64_t& ns);
 
-  // Called by a kernel from within `launch`, so the lock is held.
+  // Called by a kernel from within `launch`, with the mutex locked.
   tenon_error* dispatch(const Dispatch& dispatch) override;
 
   // ---- for the queue
   void take_back(Batch& batch) noexcept;
   void submit_if_old(std::chrono::steady_clock::time_point opened_before);
-  // Goes on with what was held, as far as pipelines are made.
+  // Encodes held dispatches whose pipelines are created.
   void encode_made();
   void add_failure(uint64_t number, tenon_error* error);
-  // The first failure up to this number that was not told yet, or the loss of the device.
+  // Returns the first failure up to this number that is not yet reported, or the loss of the
+  // device.
   tenon_error* take_failure(uint64_t upto);
 
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  static constexpr uint32_t kMostCommands = 64;  // Of a batch, while the device has another one.
-  // So few that looking through them costs less than the barrier that it may save; for commands
-  // that are kept that is soon made up for.
+  static constexpr uint32_t kMostCommands = 64;  // Of a batch while another one is in flight.
+  // Few enough that searching them costs less than the barriers that it may save. Kept commands are
+  // searched once and replayed many times.
   static constexpr size_t kMostAccesses = 32;
   static constexpr size_t kMostKeptAccesses = 1024;
 
-  // A part of a device's buffer.
+  // A range of a device buffer.
   struct Span {
     const Buffer& buffer;
     uint64_t offset;  // In the block.
@@ -82,20 +83,21 @@ class Stream final : public Encoder {
   void submit() noexcept;
   void submit_if_due();
   bool is_full(const Batch& batch) const;
-  // Whether all that this stream's next command comes behind has ended.
+  // Whether everything has completed that this stream's next command must wait for.
   bool is_idle() const;
-  // Of a stream that is idle, on a device whose memory the host sees: what is quicker done here.
+  // Whether the host may access the buffer directly: the stream is idle and the host shares the
+  // device's memory.
   bool can_touch(const Buffer& buffer) const;
 
-  // Held dispatches as commands: as far as their pipelines are made, or all. What fails, the host
-  // is told.
+  // Encodes held dispatches: the first ones whose pipelines are created, or all. Failures are
+  // reported to the host.
   enum class Which { kMade, kAll };
   void encode_held(Which which);
-  // A dispatch whose pipeline is made, as a command of the open batch.
+  // Encodes a dispatch whose pipeline is created into the open batch.
   tenon_error* encode_now(const Dispatch& dispatch, const LaunchId& launch,
                           const std::string& name);
   tenon_error* check_operands(const Dispatch& dispatch) const;
-  // Writes its parameters. What is placed is in `places`.
+  // Writes its parameters and computes its bindings and accesses, which refer to `places`.
   struct Places {
     std::array<Binding, kMostOperands + 1> bindings;
     std::array<Access, kMostOperands> accesses;
@@ -119,7 +121,7 @@ class Stream final : public Encoder {
   tenon_error* send_parameters(KeptCommands& kept);
   tenon_error* replay_one_by_one(const Recording& recording, const tenon_replay& replay);
 
-  // Lets copies to the host that are under way end before what they write is read.
+  // Waits until in-flight host copies to this range have completed.
   void settle(Lock& lock, const void* begin, uint64_t size);
   tenon_error* open_transfer(Lock& lock, const Ring& ring);
   tenon_error* upload(Lock& lock, const std::byte* from, Span to);
@@ -138,28 +140,28 @@ class Stream final : public Encoder {
   Device& device_;
   const Driver& driver_;
   Queue& queue_;
-  const uint32_t serial_;  // No block of memory has it.
+  const uint32_t serial_;  // Distinct from the serials of blocks.
   VkCommandPool pool_ = VK_NULL_HANDLE;
 
   mutable std::mutex mutex_;
   Commands commands_;  // Of the open batch.
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
-  std::vector<SlotPlace> slots_;  // Of the replay at hand.
-  struct {                        // The launch at hand.
+  std::vector<SlotPlace> slots_;  // Of the current replay.
+  struct {                        // The current launch.
     LaunchId id;
-    const std::string* name = nullptr;  // NULL: of a replay, whose pipelines have their names.
+    const std::string* name = nullptr;  // NULL: a replay, whose pipelines are already named.
   } launching_;
   HeldDispatches held_;
-  std::atomic<bool> encodes_all_{false};  // Until nothing is held.
+  std::atomic<bool> encodes_all_{false};  // While encode_held(kAll) runs.
   Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;  // Has room for all of them.
   Batch* open_ = nullptr;
   uint32_t n_under_way_ = 0;  // Batches.
-  uint64_t last_number_ = 0;  // Of its last batch, or of an event that it waits for.
-  LaunchId failed_;           // The last launch of which something failed.
-  std::vector<std::pair<uint64_t, tenon_error*>> failures_;  // By the numbers of their batches.
+  uint64_t last_number_ = 0;  // Of the stream's last batch, or of an event that it waits for.
+  LaunchId failed_;           // The last launch that failed in part.
+  std::vector<std::pair<uint64_t, tenon_error*>> failures_;  // By batch number.
   std::mutex failure_mutex_;
 };
 

@@ -1,4 +1,4 @@
-// Copies and fills: what goes through staging memory, and what the device does by itself.
+// Copies and fills, through staging memory or by the device alone.
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{4} << 20;        // What goes through staging at once,
-constexpr uint64_t kMostStaged = uint64_t{64} << 20;  // and what may be there in all.
+constexpr uint64_t kPiece = uint64_t{4} << 20;        // Bytes staged at once,
+constexpr uint64_t kMostStaged = uint64_t{64} << 20;  // and in flight in all.
 constexpr uint64_t kScratch = uint64_t{16} << 20;     // To move bytes within a buffer.
 constexpr uint64_t kFilledByHost = uint64_t{64} << 10;
 constexpr uint64_t kFilledAtOnce = uint64_t{1} << 20;
@@ -19,7 +19,7 @@ bool is_inside(const Buffer& buffer, uint64_t offset, uint64_t size) {
   return offset <= buffer.size && size <= buffer.size - offset;
 }
 
-// A pattern of 1, 2, 4 or 8 bytes as one of 8. The low bytes come first, whatever the machine's
+// A pattern of 1, 2, 4 or 8 bytes, extended to 8. The low bytes come first, whatever the machine's
 // byte order.
 struct Pattern {
   std::byte bytes[8];
@@ -28,7 +28,7 @@ struct Pattern {
   Pattern(uint64_t pattern, uint32_t n) {
     for (uint32_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(pattern >> (8 * (i % n)));
   }
-  // As it goes on behind `n` bytes.
+  // The pattern rotated: its continuation after `n` bytes.
   Pattern behind(uint64_t n) const {
     Pattern later = *this;
     for (uint64_t i = 0; i < 8; ++i) later.bytes[i] = bytes[(i + n) % 8];
@@ -101,7 +101,7 @@ void Stream::settle(Lock& lock, const void* begin, uint64_t size) {
   lock.lock();
 }
 
-// Staging memory is bounded: beyond that the caller waits for what it has enqueued before.
+// Staging memory is bounded: at the limit, the caller waits for the transfers that it has enqueued.
 tenon_error* Stream::open_transfer(Lock& lock, const Ring& ring) {
   if (ring.spent_bytes() >= kMostStaged) {
     submit();
@@ -186,8 +186,8 @@ tenon_error* Stream::copy_on_device(Span from, Span to) {
   return nullptr;
 }
 
-// Through memory apart, in pieces, from the end that is written first where a piece would otherwise
-// meet what is still to be read.
+// Moves through scratch memory, in pieces. Starts at the end whose target does not overwrite source
+// bytes that are still to be read.
 tenon_error* Stream::move_within(Span from, Span to) {
   const uint64_t step = std::min(from.size, kScratch);
   std::unique_ptr<Buffer> scratch;
@@ -237,8 +237,8 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
   return error;
 }
 
-// The device fills whole words; the bytes beside them, and patterns of two different words, come
-// from staging memory.
+// The device fills whole words. The bytes before and after them, and patterns of two different
+// words, are copied from staging memory.
 tenon_error* Stream::fill_span(Span to, const std::byte* bytes) {
   const Pattern pattern(bytes);
   const uint64_t end = to.offset + to.size;

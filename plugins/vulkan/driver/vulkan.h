@@ -1,5 +1,5 @@
-// Vulkan's types, and its functions as tables of pointers: nothing here is linked, so the plugin
-// opens on machines without a loader.
+// Vulkan's types, and its functions as tables of pointers. Nothing is linked, so the plugin loads
+// on machines without a Vulkan loader.
 
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace tenon_vulkan {
 
-// Those that are there before an instance is,
+// Global functions, which need no instance,
 #define TENON_VULKAN_GLOBAL_FUNCTIONS(F)  \
   F(CreateInstance)                       \
   F(EnumerateInstanceExtensionProperties) \
   F(EnumerateInstanceLayerProperties)
 
-// those of an instance,
+// functions of an instance,
 #define TENON_VULKAN_INSTANCE_FUNCTIONS(F)     \
   F(DestroyInstance)                           \
   F(EnumeratePhysicalDevices)                  \
@@ -31,7 +31,7 @@ namespace tenon_vulkan {
   F(CreateDevice)                              \
   F(GetDeviceProcAddr)
 
-// and those of a device.
+// and functions of a device.
 #define TENON_VULKAN_DEVICE_FUNCTIONS(F) \
   F(DestroyDevice)                       \
   F(GetDeviceQueue)                      \
@@ -115,7 +115,7 @@ struct DeviceFunctions {
 // "VK_ERROR_DEVICE_LOST", or the number of a result that has no name here.
 std::string name_of(VkResult result);
 
-// Of every block.
+// The usage flags of every block.
 inline constexpr VkBufferUsageFlags kBlockUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
