@@ -1,5 +1,5 @@
-// What a device can do, as kernels read it when they choose code. What it says was asked for when
-// the device was opened, so a shader may use it.
+// Capabilities of a device, on which kernels base the code that they generate. Every feature listed
+// here was enabled when the device was opened, so shaders may use it.
 
 #pragma once
 
@@ -7,25 +7,25 @@
 
 namespace tenon_vulkan {
 
-// What shaders ask for numbers of one width, and so have (VkPhysicalDeviceFloatControlsProperties).
+// Float controls that shaders request for one width (VkPhysicalDeviceFloatControlsProperties).
 struct FloatControls {
   bool preserves_signed_zero_inf_nan;
   bool preserves_denorms;
   bool rounds_to_nearest_even;
 };
 
-// No dispatch has more operands, whatever the device binds.
+// Maximum number of operands of a dispatch, whatever the device can bind.
 inline constexpr uint32_t kMostOperands = 64;
 
-// Invocations in a group. Every device has room for 128; software drivers run a group on one
+// Invocations in a workgroup. Every device supports 128; software drivers run a group on one
 // thread.
 inline constexpr uint32_t kLocalSize = 64;
 
-// An invocation goes through its loops so many times at most, through all of them together. Mesa's
-// software driver ends loops in silence at 65,535 times, and drivers of GPUs end long shaders.
+// Maximum number of loop iterations of an invocation, over all its loops. Mesa's software driver
+// silently ends loops after 65,535 iterations, and GPU drivers abort long shaders.
 inline constexpr uint32_t kMostIterations = 32768;
 
-// Shaders count with 32 bits, and a bit beyond what there is.
+// Maximum count in a shader: indices have 32 bits, with some headroom beyond the last element.
 inline constexpr uint32_t kMostCounted = ~uint32_t{0} - (uint32_t{1} << 23);
 
 struct Capabilities {
@@ -35,20 +35,20 @@ struct Capabilities {
   uint32_t subgroup_size;
   bool subgroup_ballot, subgroup_shuffle, subgroup_quad;  // In compute shaders.
 
-  uint32_t max_operands;  // Of a dispatch. The block of parameters is not counted.
+  uint32_t max_operands;  // Of a dispatch, without the parameter buffer.
   uint64_t max_operand_bytes;
-  // The same wherever it begins: blocks are bound from multiples of an alignment on.
+  // Usable bytes of an operand at any offset, since bindings begin at aligned offsets.
   uint64_t seen_bytes() const { return max_operand_bytes - 256; }
-  bool texels;              // All that an operand may be is also seen as texels of four words.
-  uint64_t max_iterations;  // Of an invocation's loops, all together; they end in silence then.
-  // A product comes in dispatches of so many multiplications, and a submission ends once it has so
-  // many. Drivers take a device for lost that is busy with one for seconds.
+  bool texels;  // Every operand range can also be bound as a texel buffer of four-word texels.
+  uint64_t max_iterations;  // Of all loops of an invocation; they silently end at this number.
+  // Maximum number of multiplications in a dispatch of a matrix product; a submission ends when it
+  // reaches this number. Drivers report the device as lost if it is busy for seconds.
   uint64_t products_at_once;
   uint32_t shared_memory_bytes;
 
   bool is_integrated;  // Shares the host's memory.
   bool is_software;    // Runs on the host's processor.
-  bool runs_on_host;   // So kernels go ways that are quick there, and not those of GPUs.
+  bool runs_on_host;   // Use the kernel variants that are fast on CPUs, not those for GPUs.
 };
 
 }  // namespace tenon_vulkan

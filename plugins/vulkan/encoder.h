@@ -1,11 +1,11 @@
-// What kernels hand over to a stream: dispatches, whose operands are memory and whose parameters
-// are words; and what they ask of a device when they are prepared.
+// The interface between kernels and streams: dispatches, whose operands are memory and whose
+// parameters are words, and the queries that kernels make about a device when they are prepared.
 //
-// A shader sees one block of words of parameters, and each operand as a block of words of its own,
-// whatever its dtype: set 0, binding 0 is the parameters, binding 1 + i is operand i. Its push
-// constant, one word, says at which word of binding 0 the dispatch's parameters begin. The first of
-// them say at which byte of its block each operand begins, in the order of the operands; those of
-// the kernel follow. An operand by value is memory, too: it is put behind the parameters.
+// A shader sees one storage buffer of parameter words, and each operand as a storage buffer of
+// words, whatever its dtype. In set 0, binding 0 is the parameters and binding 1 + i is operand i.
+// The push constant, one word, is the index of the word of binding 0 where the dispatch's
+// parameters begin. First come the byte offsets of the operands in their bindings, in order; then
+// the parameters of the kernel. An operand by value is stored in memory after the parameters.
 
 #pragma once
 
@@ -22,77 +22,78 @@
 
 namespace tenon_vulkan {
 
-// A shader that is ready. The device keeps it as long as somebody has it.
+// A shader with its pipeline. The device keeps it while it is referenced.
 class Pipeline;
 using PipelineRef = std::shared_ptr<const Pipeline>;
 
-// ---- when a kernel is prepared
+// ---- preparation
 
 const Capabilities& capabilities_of(tenon_device_p* device);
 
-// Whether a tool shows what kernels are called.
+// Whether a debugging tool displays the names of kernels.
 bool has_names(tenon_device_p* device);
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
 
-// The reason for which no shader has so many operands, or none.
+// The reason why no shader can have `n` operands, or an empty string.
 tenon_string refusal_of_operands(tenon_device_p* device, size_t n);
 
-// An error, rather than a wrong result, where an invocation would go through its loops more often
-// than the driver lets it.
+// Returns an error if an invocation would run more loop iterations than the driver permits, since
+// the result would be wrong.
 tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations);
-// Likewise where elements are more than a shader counts, with 32 bits; memory has fewer, but what
-// is broadcast may have more.
+// Returns an error if there are more elements than a shader can count with 32 bits. Memory holds
+// fewer, but broadcast operands may have more.
 tenon_error* check_count(tenon_device_p* device, int64_t n);
-// The same of each axis, which may be long without memory where it is broadcast.
+// The same check for each axis: a broadcast axis may be long without memory.
 tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch);
 
-// A shader whose entry is `main`, ready to be dispatched with so many operands, of which it sees
-// those of a mask as texels. The device keeps it and gives the same one for the same words.
+// Makes a shader with entry point `main` and `n_operands` operands; those in the mask `texels` are
+// bound as texel buffers. The device caches pipelines by SPIR-V.
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
                            uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels = 0);
 
-// ---- when it is launched
+// ---- launch
 
 // An operand of a dispatch.
 struct Operand {
-  // Which of the launch's operands: its inputs, then its outputs, then the workspace and the
-  // record.
+  // Index among the launch's operands: its inputs, then its outputs, then the workspace and the
+  // error record.
   uint32_t number;
   tenon_buffer_p* buffer;  // NULL: by value.
   const void* value;       // By value: one element.
-  // What may be touched, in bytes from the beginning of the buffer, and where its first element is.
+  // The range that may be accessed, in bytes from the beginning of the buffer, and the offset of
+  // the first element.
   uint64_t begin, end;
   uint64_t first;
   bool is_written;
 };
 
-// A view as an operand. `number` counts the inputs, then the outputs.
+// Returns the operand of a view. `number` is an index into the inputs, then the outputs.
 Operand operand_of(const tenon_launch& launch, uint32_t number);
-// Whether it begins at a multiple of four elements.
+// Whether the operand begins at a multiple of four elements.
 bool starts_by_four(const Operand& operand, tenon_dtype dtype);
-// Its inputs that are there, and its outputs.
+// The inputs that are present, and the outputs.
 std::vector<Operand> operands_of(const tenon_launch& launch);
 Operand workspace_of(const tenon_launch& launch);
-// Where nobody asked for a record this is memory that nobody reads.
+// If the launch has no error record, this is memory that is never read.
 Operand record_of(const tenon_launch& launch);
 
 struct Dispatch {
   const Pipeline* pipeline;
   std::span<const Operand> operands;
   std::span<const uint32_t> words;  // The kernel's own parameters.
-  std::array<uint32_t, 3> groups;   // With a zero there is nothing to do.
-  uint64_t products = 0;            // Multiplications, where these are what takes long.
-  // Of an invocation's loops, all of them together, for each number that it goes over; 0: unknown.
-  // Where it is known, groups have kLocalSize invocations, which share no memory, and several
-  // dispatches may become one.
+  std::array<uint32_t, 3> groups;   // With a zero, nothing is dispatched.
+  uint64_t products = 0;            // Multiplications, if they dominate the cost.
+  // Loop iterations of an invocation, over all loops, for each index that it processes; 0: unknown.
+  // If known, groups have kLocalSize invocations without shared memory, and several dispatches may
+  // be coalesced.
   uint64_t iterations = 0;
-  // Then: over so many numbers it goes (spirv::Code::for_each), in any number of groups; 0:
-  // unknown.
+  // If `iterations` is known: the number of indices (spirv::Code::for_each), which any number of
+  // groups can process; 0: unknown.
   uint64_t n = 0;
 };
 
-// Takes dispatches in their order. Each sees what those before it wrote.
+// Receives dispatches in order. Each sees the writes of those before it.
 class Encoder {
  public:
   virtual ~Encoder() = default;
@@ -102,16 +103,16 @@ class Encoder {
 // A prepared kernel of this plugin.
 class Kernel : public tenon_sdk::Kernel {
  public:
-  // Hands over what a launch comes to; nothing, if there is nothing to do. What it hands over, and
-  // in which order, does not depend on where the operands are nor on what those by value hold, so
-  // that a recording can say both anew.
+  // Emits the dispatches of a launch; none if there is no work. Their number and order do not
+  // depend on the addresses of operands or on the contents of operands by value, so a recording can
+  // replace both.
   virtual tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const = 0;
 
-  // What it computes, for tools that show it: "matmul", "loop(add,mul)". Empty where none looks.
+  // What it computes, for debugging tools: "matmul", "loop(add,mul)". Empty if none is attached.
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  // Into the stream.
+  // Enqueues the dispatches on the stream.
   tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const final;
 
  private:

@@ -1,18 +1,18 @@
-// attention: a group has a tile of queries of one head and goes over the keys, a tile at a time. Of
-// the scores it keeps those of one tile, in shared memory.
+// attention: a group processes a tile of queries of one head and iterates over the keys, one tile
+// at a time. It keeps the scores of only one tile, in shared memory (online softmax).
 //
-// For each query it knows the largest score so far, m, the sum of exp(score - m), and the sum of
-// the values with these weights. Where a tile brings a larger m, what was summed before is
-// multiplied by exp(m before - m). In the end the one is divided by the other. In which order all
-// this happens, the sizes of tiles decide.
+// For each query it maintains the largest score so far, m, the sum of exp(score - m), and the sum
+// of the values with these weights. If a tile has a larger m, the sums so far are multiplied by
+// exp(m before - m). At the end the weighted sum is divided by the sum of weights. The tile sizes
+// determine the order of all operations.
 //
-// A group is kSide x kSide invocations, as for a matrix product: each has kEach queries and, beside
-// them, kEach keys of a tile's scores, or a kSide'th of the columns of values. Values of more
-// columns than a group takes are several groups', each of which computes the scores.
+// A group is kSide x kSide invocations, as for a matrix product. Each has kEach queries and kEach
+// keys of a tile's scores, or 1/kSide of the columns of the values. If the values have more columns
+// than a group takes, several groups share them, and each computes the scores.
 //
-// Many keys come in pieces, a dispatch each, of at most longest_chain() keys: what is known of a
-// query is kept in between and joins what the next piece finds. So sums over many keys are sums of
-// shorter ones, and loops stay short (kMostIterations).
+// Long key sequences are split into pieces of at most longest_chain() keys, one dispatch each. The
+// state of each query is stored between pieces and merged with that of the next. So sums over many
+// keys are sums of shorter ones, and loops stay short (kMostIterations).
 
 #include "plugins/vulkan/kernels/attention.h"
 
@@ -55,7 +55,7 @@ class Attention final : public Kernel {
       const uint64_t n_tiles = std::min(tiles_at_once, sizes.n_tiles - tile);
       const uint64_t n_products = n_tiles * sizes.products_of_tile;
       words[kFirstTile] = static_cast<uint32_t>(tile);
-      // Of no keys, too, something is given.
+      // Runs at least once: without keys, zeros are written.
       for (int64_t begin = 0; begin < sizes.keys || begin == 0; begin += sizes.keys_at_once) {
         words[kBegin] = static_cast<uint32_t>(begin);
         words[kEnd] = static_cast<uint32_t>(std::min(sizes.keys, begin + sizes.keys_at_once));
@@ -69,10 +69,10 @@ class Attention final : public Kernel {
 
  private:
   struct Sizes {
-    uint64_t n_tiles, iterations;  // Those of a tile of keys.
+    uint64_t n_tiles, iterations;  // Iterations per tile of keys.
     int64_t keys, keys_at_once;
-    uint32_t columns, shape;    // Which of kColumns.
-    uint64_t products_of_tile;  // In one piece.
+    uint32_t columns, shape;    // Index into kColumns.
+    uint64_t products_of_tile;  // In one piece of the keys.
     uint64_t most_tiles;
 
     bool in_pieces() const { return keys > keys_at_once; }
@@ -91,7 +91,8 @@ class Attention final : public Kernel {
     const uint32_t columns = kColumns[shape];
     const int64_t tiles = (q.sizes[2] + kTile - 1) / kTile;
     const int64_t chunks = (v.sizes[3] + columns - 1) / columns;
-    // Each panel takes one for itself and those of its columns, and beside them are the values'.
+    // Each panel costs one iteration plus those of its columns; the panels of the values come on
+    // top.
     const auto panels = static_cast<uint64_t>((q.sizes[3] + kDepth - 1) / kDepth);
     const uint64_t iterations = panels * (1 + spirv::Code::iterations_of_many(kDepth)) + 4 * kDepth;
     const uint64_t tiles_of_keys = std::clamp<uint64_t>(
@@ -104,7 +105,7 @@ class Attention final : public Kernel {
                    .shape = shape};
     const int64_t keys = std::clamp<int64_t>(sizes.keys, 1, sizes.keys_at_once);
     sizes.products_of_tile = static_cast<uint64_t>(kTile * keys * (q.sizes[3] + columns));
-    // What is kept of tiles, if anything is, is to be no more than shaders see.
+    // Bounds the state that is kept between pieces to what a shader can bind.
     constexpr uint64_t kMostGroups = 65535, kMostKept = 4096;
     const uint64_t most = sizes.in_pieces() ? kMostKept * sizeof(float) / element : kMostGroups;
     const uint64_t busy = capabilities_of(device_).products_at_once / sizes.products_of_tile;
@@ -145,7 +146,7 @@ class Attention final : public Kernel {
       for (size_t axis = 0; axis < 4; ++axis) push(words, view->strides[axis]);
     }
     if (plan_.mask == TENON_DTYPE_NONE) return words;
-    // As batch, heads, queries and keys; axes of size 1 repeat.
+    // In the order batch, heads, queries, keys; axes of size 1 are broadcast.
     const tenon_view& mask = launch.inputs[3];
     const size_t missing = size_t{4} - mask.rank;
     for (size_t axis = 0; axis < 4; ++axis) {

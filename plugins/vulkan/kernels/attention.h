@@ -1,4 +1,5 @@
-// What the shader of attention is made for, and the order of its parameters (kernels/attention.cc).
+// The configuration of the attention shader, and the order of its parameters
+// (kernels/attention.cc).
 
 #pragma once
 
@@ -8,23 +9,25 @@ namespace tenon_vulkan::attention {
 
 inline constexpr uint32_t kEach = 4;
 inline constexpr uint32_t kSide = 8;
-inline constexpr uint32_t kTile = kSide * kEach;  // Queries, and keys.
-inline constexpr uint32_t kDepth = 8;             // Of a panel: of queries and keys, and of values.
+inline constexpr uint32_t kTile = kSide * kEach;  // Queries and keys in a tile.
+inline constexpr uint32_t kDepth =
+    8;  // Columns of queries and keys, and rows of values, in a panel.
 static_assert(kSide * kSide == kLocalSize);
 
-// How many columns of values a group may have, and what it then needs of shared memory.
+// The possible numbers of value columns per group, and the shared memory that a group then needs.
 inline constexpr uint32_t kColumns[] = {32, 64, 128};
 constexpr uint32_t shared_elements(uint32_t columns) {
   return 2 * kTile * kDepth + kTile * kTile + 3 * kTile * kSide + kDepth * columns;
 }
 
-// Parameters. Strides are those of batch, heads, length and size; those of a mask are the scores'.
+// Parameters. Strides are in the order batch, heads, length, size; those of a mask are of the
+// scores.
 enum : uint32_t {
   kFirstTile,
-  kBegin,  // Which keys.
+  kBegin,  // Range of keys.
   kEnd,
   kHeads,
-  kSharing,  // How many heads of q share one of k.
+  kSharing,  // Query heads that share one key head.
   kQueries,
   kKeys,
   kSize,
@@ -37,18 +40,19 @@ enum : uint32_t {
 };
 
 struct Plan {
-  tenon_dtype dtype, wide;  // Of the operands, and what is computed in.
-  tenon_dtype mask;         // TENON_DTYPE_NONE: there is none.
+  tenon_dtype dtype, wide;  // Of the operands; of the computation.
+  tenon_dtype mask;         // TENON_DTYPE_NONE: no mask.
   bool is_causal;
-  double softcap;  // 0: there is none.
+  double softcap;  // 0: no cap.
   uint32_t columns;
   bool in_pieces;
 };
 
-// What an invocation keeps between pieces.
+// Elements of state that an invocation stores between pieces of the keys.
 constexpr uint32_t kept_elements(uint32_t columns) { return kEach * (3 + columns / kSide); }
 
-// The shader. Operands: q, k, v, the mask if there is one, y, and what is kept between pieces.
+// Generates the shader. Operands: q, k, v, the mask if there is one, y, and the state between
+// pieces.
 Words write_shader(const Capabilities& capabilities, const Plan& plan, uint32_t n_operands);
 
 }  // namespace tenon_vulkan::attention

@@ -1,4 +1,4 @@
-// What a group does: kernels/attention.cc says how.
+// The shader of attention; kernels/attention.cc describes the algorithm.
 
 #include <optional>
 
@@ -16,10 +16,10 @@ using spirv::ElementVar;
 using spirv::SharedElements;
 using spirv::U32;
 
-// What is known of a query.
+// Running state of a query.
 struct Query {
   ElementVar most, sum;
-  ElementVar most_added;  // Of what a mask added to its scores.
+  ElementVar most_added;  // The largest mask value that was added to its scores.
   std::vector<ElementVar> values;
 };
 
@@ -58,7 +58,7 @@ class AttentionCode {
       }
     }
     const U32 begin = code_.parameter(kBegin);
-    // What comes behind a tile's last query, none of its queries meets.
+    // In causal attention, no query of a tile attends to keys after the tile's last query.
     const U32 given_end = code_.parameter(kEnd);
     const U32 end = plan_.is_causal ? min(given_end, first_query_ + kTile) : given_end;
     code_.for_(begin, end, code_.u32(kTile), [&](U32 first) { take_in(queries, first, end); });
@@ -72,7 +72,7 @@ class AttentionCode {
 
  private:
   struct Place {
-    U32 first, along, across;  // Where a matrix begins; its strides.
+    U32 first, along, across;  // Offset of a matrix; its strides.
   };
 
   Element minus_infinity() {
@@ -111,14 +111,14 @@ class AttentionCode {
   }
   U32 query(uint32_t i) { return first_query_ + side_ * kEach + i; }
 
-  // A panel of rows from `first_row` on: the element (row, d) lies at d * kTile + row. What is
-  // beyond the matrix is zero.
+  // Loads a panel of rows from `first_row` on into shared memory: element (row, d) is at d * kTile
+  // + row. Elements outside the matrix are zero.
   void bring(const SharedElements& panel, const Elements& from, const Place& place, U32 first_row,
              U32 n_rows, U32 first_deep, const Element* factor) {
     const U32 deep = code_.parameter(kSize);
     for (uint32_t part = 0; part < kTile * kDepth / kLocalSize; ++part) {
       const U32 at = code_.local_index() + part * kLocalSize;
-      // Neighbours bring what lies side by side in a row.
+      // Neighbouring invocations load neighbouring elements of a row.
       const U32 row = at / kDepth, d = at % kDepth, from_row = first_row + row,
                 from_d = first_deep + d;
       const ElementVar x(zero_);
@@ -145,7 +145,7 @@ class AttentionCode {
     }
   }
 
-  // The products of the invocation's queries and keys, row by row.
+  // The dot products of the invocation's queries and keys, row by row.
   std::vector<Element> products(U32 first_key) {
     std::vector<ElementVar> sums;
     for (uint32_t i = 0; i < kEach * kEach; ++i) sums.emplace_back(zero_);
@@ -189,7 +189,7 @@ class AttentionCode {
     return spirv::cast(x, plan_.wide);
   }
 
-  // The scores of a tile become weights in shared memory, and the queries know of them.
+  // Converts the scores of a tile to weights in shared memory and updates the state of the queries.
   void weigh(std::vector<Query>& queries, U32 first_key, U32 end) {
     std::vector<Element> scores = products(first_key);
     for (uint32_t i = 0; i < kEach; ++i) {
@@ -222,7 +222,7 @@ class AttentionCode {
         most = maximum(most, largest_.get(row_part(i) + part));
         if (mask_) most_added = maximum(most_added, largest_added_.get(row_part(i) + part));
       }
-      // Of nothing but minus infinity no difference is taken.
+      // Avoids subtracting minus infinity from itself.
       const Element from = spirv::select(compare(TENON_OP_equal, most, lowest_), zero_, most);
       const Element factor = exp_of(binary(TENON_OP_sub, known.most.get(), from));
       known.most.set(most);
@@ -249,7 +249,7 @@ class AttentionCode {
     }
   }
 
-  // Where the parts of a query's row are, one of each invocation beside it.
+  // Index of the partial results of a query's row: one for each invocation of that row.
   U32 row_part(uint32_t i) { return (side_ * kEach + i) * kSide; }
 
   void take_in(std::vector<Query>& queries, U32 first_key, U32 end) {
@@ -276,7 +276,7 @@ class AttentionCode {
   }
 
   void give(const Query& known, uint32_t i) {
-    // Without a mask each query meets the first key, if there is one.
+    // Without a mask, each query attends to the first key, if there is one.
     Bool meets_none = code_.parameter(kKeys) == 0;
     if (mask_) {
       meets_none = meets_none | compare(TENON_OP_equal, known.most_added.get(), lowest_);
@@ -293,7 +293,7 @@ class AttentionCode {
     }
   }
 
-  // Writes what is known of the queries.
+  // Stores the state of the queries for the next piece.
   void keep(const std::vector<Query>& queries) {
     U32 place = code_.number() * kept_elements(plan_.columns);
     const auto keep_one = [&](const ElementVar& x) {
@@ -306,7 +306,7 @@ class AttentionCode {
     }
   }
 
-  // Adds what the pieces before this one have kept.
+  // Merges the state that earlier pieces stored.
   void join_kept(const std::vector<Query>& queries) {
     U32 place = code_.number() * kept_elements(plan_.columns);
     const auto next = [&] {

@@ -74,7 +74,7 @@ std::vector<U32> AxesCode::places_on_line(U32 number) const {
 }
 
 std::vector<U32> AxesCode::places(U32 number) const {
-  // Adds what an axis brings to the sums; gives the number without the axis.
+  // Adds the contribution of an axis to the sums; returns the index without the axis.
   const auto go_over = [&](const Axis& axis, U32 rest, std::vector<U32>& sums) {
     const auto [quotient, coordinate] = axis.size.of(rest);
     for (uint32_t k = 0; k < n_operands_; ++k) {

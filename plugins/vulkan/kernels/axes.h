@@ -1,5 +1,5 @@
-// Axes as shaders go over them: a number counts elements in row-major order, and where an operand
-// has one is the sum of coordinates times strides.
+// Iteration over axes in shaders. A linear index counts elements in row-major order; the offset of
+// an element in an operand is the sum of coordinates times strides.
 
 #pragma once
 
@@ -14,16 +14,15 @@
 
 namespace tenon_vulkan {
 
-// Division by a number that the host knows, of any word: the quotient is
-// (t + (word - t) / 2) / 2^shift with t the high word of word * multiplier (Granlund and
-// Montgomery, 1994).
+// Division of any word by a number that the host knows. The quotient is (t + (word - t) / 2) /
+// 2^shift, where t is the high word of word * multiplier (Granlund and Montgomery, 1994).
 struct Divisor {
   uint32_t multiplier, shift;
 };
-// Of a number above 1.
+// `number` must be greater than 1.
 Divisor divisor_of(uint32_t number);
 
-// In a shader: the division by a number that was pushed with its divisor.
+// In a shader: division by a number that was pushed together with its divisor.
 struct Division {
   spirv::U32 number, multiplier, shift;
 
@@ -31,7 +30,7 @@ struct Division {
   static void push(spirv::Words& words, int64_t number);
   static Division load(spirv::Code& code, spirv::U32 at);
 
-  // The quotient, and what is left: of a number above 1, and of any.
+  // Returns quotient and remainder: `of` requires a divisor greater than 1, `of_any` takes any.
   std::pair<spirv::U32, spirv::U32> of(spirv::U32 x) const;
   std::pair<spirv::U32, spirv::U32> of_any(spirv::U32 x) const;
 
@@ -39,15 +38,16 @@ struct Division {
   spirv::U32 quotient(spirv::U32 x) const;
 };
 
-// At a launch: some axes, the last one first, those merged that all operands cross without a gap.
-// What is pushed is how many there are, and for each its size, the division by it, and the strides
-// of the operands. They are never fewer than kAtOnce: those added have strides of zero.
+// At a launch: selected axes, the last one first. Adjacent axes are merged where all operands
+// traverse them without a gap. Pushes the number of axes, and for each its size, the division by
+// it, and the strides of the operands. At least kAtOnce axes are pushed; padding axes have strides
+// of zero.
 class Axes {
  public:
   static constexpr size_t kMostOperands = 32;
-  static constexpr size_t kAtOnce = 3;  // Shaders go over so many without a loop.
+  static constexpr size_t kAtOnce = 3;  // Axes that shaders handle without a loop.
 
-  // The axes of `mask`, with the operands' strides.
+  // Selects the axes of `mask`, with the operands' strides.
   Axes(size_t rank, const int64_t* sizes, uint32_t mask, std::span<const int64_t* const> strides) {
     for (size_t axis = rank; axis-- > 0;) {
       if ((mask >> axis & 1) == 0 || sizes[axis] == 1) continue;
@@ -67,35 +67,35 @@ class Axes {
   }
 
   void push(spirv::Words& words) const;
-  // Of the loop that a shader needs for what it does not go over at once, with its end.
+  // Iterations of the shader's loop over the axes beyond kAtOnce, including its final test.
   uint64_t iterations() const { return 1 + (rank_ > kAtOnce ? rank_ - kAtOnce : 0); }
-  // How long the last axis is, with what merged.
+  // Size of the last axis, including the axes merged into it.
   int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
-  // Whether that is all there is: shaders may go over it as a line.
+  // Whether at most one axis is left, so that shaders can iterate over it as a line.
   bool is_line() const { return rank_ <= 1; }
 
  private:
   size_t rank_ = 0, n_operands_ = 0;
-  std::array<size_t, TENON_MAX_RANK> axes_;  // Of those merged, the innermost.
+  std::array<size_t, TENON_MAX_RANK> axes_;  // The innermost of the merged axes.
   std::array<int64_t, TENON_MAX_RANK> sizes_;
   std::array<const int64_t*, kMostOperands> strides_;
 };
 
 inline constexpr uint32_t kAllAxes = ~uint32_t{0};
 
-// In a shader: axes that were pushed at some parameter.
+// In a shader: axes that were pushed from parameter `at` on.
 class AxesCode {
  public:
   AxesCode(spirv::Code& code, spirv::U32 at, uint32_t n_operands);
 
-  // The parameter behind them.
+  // Index of the parameter after them.
   spirv::U32 end() const { return axis_at(count_); }
 
-  // Where each operand has the element of that number.
+  // Offset of the element with this linear index in each operand.
   std::vector<spirv::U32> places(spirv::U32 number) const;
-  // The same of a line.
+  // The same if is_line().
   std::vector<spirv::U32> places_on_line(spirv::U32 number) const;
-  // How far it is from an element to the next, for each operand, along the last axis.
+  // The stride of each operand along the last axis.
   const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }
 
  private:

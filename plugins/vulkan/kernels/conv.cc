@@ -1,6 +1,5 @@
-// conv and its derivative with respect to the filter, as products of matrices of which one is not
-// there: what it has for a row and a column is found in the input, and is zero where that is
-// padded.
+// conv and its derivative with respect to the filter, as implicit GEMM. One matrix is not
+// materialised: its elements are read from the input, and are zero in the padding.
 
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/product.h"
@@ -15,7 +14,8 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// What both have: the planes of the two inputs and of the result, whose groups are the matrices.
+// Base of both kernels: the planes of the two inputs and of the result. The convolution groups are
+// the matrices.
 class ConvKernel : public ProductKernel {
  public:
   template <class Attrs>
@@ -36,7 +36,7 @@ class ConvKernel : public ProductKernel {
     kMore = kWindow + WindowCode::kWords
   };
 
-  // The second input and the result are the filter and what its windows give, or the reverse.
+  // True if the result is the filter, and the second input the gradient of the windows' results.
   virtual bool gives_filter() const { return false; }
 
   tenon_error* check(const tenon_launch& launch) const override {
@@ -53,7 +53,7 @@ class ConvKernel : public ProductKernel {
     window_.push(words);
   }
 
-  // The element of the input that a tap lies on.
+  // The input element under a tap; zero in the padding.
   Element under_tap(const Elements& x, const PlanesCode& planes, const WindowCode& window, U32 n,
                     U32 channel, const Place& p, const Place& tap) const {
     Code& code = *n.code;
@@ -73,8 +73,8 @@ class ConvKernel : public ProductKernel {
   const tenon_dtype dtype_, wide_;
 };
 
-// Rows are the group's channels of the result, columns its places in all images; k goes over the
-// group's channels of the input and the taps.
+// Rows are the group's output channels, columns the output positions in all images. k iterates over
+// the group's input channels and the taps.
 class Conv final : public ConvKernel {
  public:
   Conv(const Request& request, bool has_bias, std::optional<LoopPlan> epilogue)
@@ -143,7 +143,7 @@ class Conv final : public ConvKernel {
     tenon_vulkan::push(words, has_bias_ ? launch.inputs[2].strides[0] : 0);
   }
 
-  // Neighbouring columns are neighbouring places, as long as they are in one plane.
+  // Neighbouring columns are neighbouring positions if they are in one plane.
   Fours fours(const tenon_launch& launch) const override {
     const Operand y = operand_of(launch, launch.n_inputs);
     return {.result = starts_by_four(y, dtype_) && Planes(launch.outputs[0]).places() % 4 == 0};
@@ -152,8 +152,8 @@ class Conv final : public ConvKernel {
   const bool has_bias_;
 };
 
-// dw[out, c, tap]: the sum of dy times the element of x that the tap lay on. Rows are the group's
-// channels of dy, columns the channels and taps of the filter; k goes over the places in all
+// dw[out, c, tap]: the sum of dy times the element of x under the tap. Rows are the group's
+// channels of dy, columns the channels and taps of the filter. k iterates over the positions in all
 // images.
 class ConvBackwardFilter final : public ConvKernel {
  public:

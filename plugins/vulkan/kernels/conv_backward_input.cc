@@ -1,11 +1,11 @@
-// conv_backward_input as products of matrices: dx[n, c, x] is the sum of dy[n, o, p] * w[o, c, k]
-// over the output channels and the taps that lay on it, with
+// conv_backward_input as matrix products: dx[n, c, x] is the sum of dy[n, o, p] * w[o, c, k] over
+// the output channels and the taps that covered it, with
 //
 //   x * lhs_dilation = p * stride + k * dilation - pad
 //
-// Along an axis with strides that is only every so-many-th tap, and the remainder of x says which.
-// So the elements of one remainder along each axis, a phase, are a matrix of their own, whose k
-// goes over those taps alone.
+// Along a strided axis only every nth tap satisfies this, and the remainder of x determines which.
+// So the elements with one remainder along each axis, a phase, form a matrix of their own, whose k
+// iterates over those taps only.
 
 #include <numeric>
 
@@ -23,8 +23,9 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// An axis: how many phases it has, how far the taps of one are apart, and the first of each phase.
-// With more strides than this it has one phase, whose taps are all of which any lies on an element.
+// Phases of an axis: their number, the distance between the taps of one phase, and the first tap of
+// each. An axis with more than kMostPhases has a single phase with all taps, of which any may cover
+// an element.
 struct PhaseAxis {
   static constexpr int64_t kMostPhases = 8;
   static constexpr uint32_t kNoTap = 1u << 30;
@@ -51,8 +52,8 @@ struct PhaseAxis {
   std::array<uint32_t, kMostPhases> first_taps = {};
 };
 
-// The same in a shader, from the parameter `at` on, with the forward window's numbers. Without
-// strides every tap lies on an element, and every number is one: then less is asked.
+// The same in a shader, from parameter `at` on, with the parameters of the forward window. Without
+// strides every tap covers an element and every number is one, which simplifies the code.
 class PhaseAxisCode {
  public:
   static constexpr uint32_t kWords = 4 + 4 * Division::kWords + PhaseAxis::kMostPhases;
@@ -82,12 +83,12 @@ class PhaseAxisCode {
         by_strides_(division(code, at, 0)),
         first_taps_(at + 4 + 4 * Division::kWords) {}
 
-  // Of a number of matrices the quotient, and the axis' phase.
+  // Splits a matrix index into the quotient and the axis' phase.
   std::pair<U32, U32> phase(U32 matrix) const {
     if (!is_strided_) return {matrix, matrix.code->u32(0)};
     return by_phases_.of_any(matrix);
   }
-  // The tap, or the place, with that number in a phase, and whether it is one of so many.
+  // The tap, or the position, with this index in a phase, and whether it is below `n`.
   std::pair<U32, Bool> tap(U32 phase, U32 number, U32 n) const {
     if (!is_strided_) return {number, number.code->boolean(true)};
     const U32 tap = phase.code->parameter(phase + first_taps_) + number * tap_step_;
@@ -98,7 +99,7 @@ class PhaseAxisCode {
     const U32 place = number * by_phases_.number + phase;
     return {place, place < n};
   }
-  // Where the window lay whose tap is on that place, of so many windows, and whether there is one.
+  // The window whose tap covers the position, and whether it exists among `n_windows`.
   std::pair<U32, Bool> window(U32 place, U32 tap, U32 n_windows) const {
     const U32 at = place * lhs_dilation_ + pad_ - tap * dilation_;
     if (!is_strided_) return {at, (!signed_less(at, 0)) & (at < n_windows)};
@@ -119,8 +120,8 @@ class PhaseAxisCode {
   const uint32_t first_taps_;
 };
 
-// Rows are a group's channels of dx, columns the places of a phase in all images; k goes over the
-// group's channels of dy and the taps of the phase.
+// Rows are a group's channels of dx, columns the positions of a phase in all images. k iterates
+// over the group's channels of dy and the taps of the phase.
 class ConvBackwardInput final : public ProductKernel {
  public:
   ConvBackwardInput(const Request& request, const tenon_conv_backward_input_attrs& attrs)
@@ -145,7 +146,7 @@ class ConvBackwardInput final : public ProductKernel {
     kPhases
   };
 
-  // What a number says along the axes, the last one fastest, and what is left of it above.
+  // An index split into spatial coordinates, the last axis fastest, and the remaining quotient.
   struct Spread {
     U32 above;
     Place place;
@@ -267,7 +268,7 @@ class ConvBackwardInput final : public ProductKernel {
 
   AlongK along_k(const tenon_launch&) const override { return {.left = true}; }
 
-  // Of one phase neighbouring columns are neighbouring places, as long as they are in one plane.
+  // With a single phase, neighbouring columns are neighbouring positions if they are in one plane.
   Fours fours(const tenon_launch& launch) const override {
     const bool has_one = std::all_of(axes_.begin(), axes_.end(),
                                      [](const PhaseAxis& axis) { return axis.n_phases == 1; });

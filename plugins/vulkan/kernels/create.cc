@@ -33,7 +33,7 @@ Block philox(Block counter, U32 key0, U32 key1) {
   return counter;
 }
 
-// The 128-bit sum; it wraps.
+// The 128-bit sum, modulo 2^128.
 Block advance(const Block& counter, U32 blocks) {
   Block sum;
   U32 carry = blocks;
@@ -44,7 +44,7 @@ Block advance(const Block& counter, U32 blocks) {
 
 }  // namespace
 
-// Each element is its index along the axis; integers that it does not fit wrap.
+// Each element is its index along the axis; it wraps if the integer dtype is too small.
 Prepared prepare_iota(const Request& request) {
   const Capabilities& capabilities = capabilities_of(request.device());
   const tenon_dtype dtype = request.output(0).dtype;
@@ -68,8 +68,8 @@ Prepared prepare_iota(const Request& request) {
   return one_dispatch(request.device(), code, 1, TENON_KERNEL_DETERMINISTIC, fill);
 }
 
-// Word w of a draw is lane w % 4 of the block w / 4 behind the counter. A u64 takes two words, the
-// low one first. So an invocation writes what its block gives.
+// Word w of a draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, the low
+// one first. So an invocation writes the words of one block.
 Prepared prepare_rng_bits(const Request& request) {
   const Capabilities& capabilities = capabilities_of(request.device());
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
@@ -99,7 +99,7 @@ Prepared prepare_rng_bits(const Request& request) {
     const int64_t n = tenon_sdk::count(launch.outputs[0]) * words_each;
     push(parameters, n);
     push(parameters, launch.inputs[0].strides[0]);
-    // Also a draw of nothing gives the state on.
+    // An empty draw still writes the next state.
     return groups_for(std::max<uint64_t>(1, (static_cast<uint64_t>(n) + 3) / 4));
   };
   return one_dispatch(request.device(), code, 3,

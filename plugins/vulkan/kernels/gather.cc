@@ -1,5 +1,5 @@
-// gather, gather_elements and gather_nd. An index outside of its axis gathers zero and is reported;
-// a negative one counts from the end.
+// gather, gather_elements and gather_nd. An index out of range of its axis gathers zero and is
+// reported; a negative one counts from the end.
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/each.h"
@@ -20,8 +20,8 @@ using spirv::Var;
 
 constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
 
-// Operands of all: x, indices, y and the record. The first parameters of all: how many elements y
-// has, and the launch's site.
+// The common part. Operands: x, indices, y and the error record. The first parameters are the
+// number of elements of y and the launch's site.
 struct GatherCode {
   GatherCode(const Request& request)
       : dtype(bits_dtype(request.output(0).dtype)),
@@ -31,7 +31,7 @@ struct GatherCode {
         indices(code, 1, request.input(1).dtype),
         record(code, 3, code.parameter(1u)) {}
 
-  // An element of x, or zero.
+  // An element of x, or zero if the index is out of range.
   Element load(Bool is_inside, U32 place) {
     const spirv::ElementVar result(spirv::constant(code, dtype, 0));
     code.if_(is_inside, [&] { result.set(x.load(place)); });
@@ -48,7 +48,7 @@ struct GatherCode {
   const Record record;
 };
 
-// `fill` pushes the rest of the parameters.
+// `fill` pushes the remaining parameters.
 template <class Fill>
 Prepared gather_kernel(const Request& request, GatherCode& gather, const Fill& fill) {
   const auto fill_all = [fill, size = tenon_sdk::size_of(gather.dtype)](const tenon_launch& launch,
@@ -64,8 +64,8 @@ Prepared gather_kernel(const Request& request, GatherCode& gather, const Fill& f
 
 }  // namespace
 
-// Parameters: x's size and stride along the axis, how many indices there are, how many elements lie
-// behind the axis, and the axes of x before it, of the indices, and of x behind it.
+// Parameters: x's size and stride along the axis, the number of indices, the number of elements
+// after the axis; then the axes of x before it, of the indices, and of x after it.
 Prepared prepare_gather(const Request& request) {
   GatherCode gather(request);
   Code& code = gather.code;
@@ -101,8 +101,8 @@ Prepared prepare_gather(const Request& request) {
   return gather_kernel(request, gather, fill);
 }
 
-// Parameters: x's size and stride along the axis, and the indices' axes, with x's strides but for
-// that axis.
+// Parameters: x's size and stride along the axis, and the indices' axes, with x's strides except
+// along that axis.
 Prepared prepare_gather_elements(const Request& request) {
   GatherCode gather(request);
   Code& code = gather.code;
@@ -130,9 +130,9 @@ Prepared prepare_gather_elements(const Request& request) {
   return gather_kernel(request, gather, fill);
 }
 
-// Parameters: how many elements a tuple stands for, how many indices it has, their stride, each
-// one's bound and x's stride; the axes of the tuples, with x's strides along the batch; x's axes
-// that are taken whole.
+// Parameters: the number of elements per tuple, the number of indices per tuple, their stride, and
+// for each index its bound and x's stride; then the axes of the tuples, with x's strides along the
+// batch, and the axes of x that are copied whole.
 Prepared prepare_gather_nd(const Request& request) {
   GatherCode gather(request);
   Code& code = gather.code;

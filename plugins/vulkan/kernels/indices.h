@@ -1,4 +1,4 @@
-// Indices that tensors hold: read, wrapped, and reported where they are out of range.
+// Indices in tensors: loaded, wrapped, and reported if they are out of range.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace tenon_vulkan {
 
-// An index from the front; where it is not inside, it is 0.
+// An index counted from the front; 0 if it is out of range.
 struct Index {
   spirv::U32 at;
   spirv::Bool is_inside;
@@ -20,8 +20,8 @@ class Indices {
 
   spirv::Wide load(spirv::U32 place) const;
   Index wrapped(const spirv::Wide& index, spirv::U32 bound) const;
-  // Where a slice of `size` elements begins that lies inside of `bound`: a negative start counts
-  // from the end, and then it is moved as little as possible.
+  // The start of a slice of `size` elements, clamped so that the slice is within `bound`. A
+  // negative start counts from the end.
   spirv::U32 wrapped_start(const spirv::Wide& start, spirv::U32 bound, spirv::U32 size) const;
 
  private:
@@ -29,7 +29,7 @@ class Indices {
   spirv::Elements elements_;
 };
 
-// The launch's error record (tenon_error_record), an operand.
+// The launch's error record (tenon_error_record), as an operand.
 class Record {
  public:
   Record(spirv::Code& code, uint32_t operand, spirv::U32 site)
@@ -38,7 +38,7 @@ class Record {
         first_(code.place(operand) >> 2),
         site_(site) {}
 
-  // The first that reports writes.
+  // Only the first report is written.
   void report(const spirv::Wide& index, spirv::U32 bound) const;
 
  private:

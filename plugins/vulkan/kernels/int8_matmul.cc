@@ -1,4 +1,4 @@
-// int8_matmul: an invocation sums one element in int32, which wraps. The zero points come as a
+// int8_matmul: an invocation computes one element in int32, which wraps. The zero points are a
 // column for the rows of a and a row for the columns of b, with the batch axes of the result.
 
 #include <algorithm>
@@ -19,9 +19,9 @@ using spirv::Elements;
 using spirv::U32;
 using spirv::Var;
 
-// Parameters: how many elements of a dispatch and which is the first, rows, columns and depth, the
-// strides of a's rows and depth, of b's depth and columns, and of the zero points along rows and
-// columns; the axes of the matrices.
+// Parameters: number and first of the elements of a dispatch; rows, columns and depth; the strides
+// of a's rows and depth, of b's depth and columns, and of the zero points along rows and columns;
+// the axes of the matrices.
 enum : uint32_t {
   kCount,
   kFirst,
@@ -81,7 +81,7 @@ class Int8Matmul final : public Kernel {
                             launch.inputs[i].strides_class != TENON_STRIDES_UNIFORM;
       return is_given ? launch.inputs[i].strides : kZeros;
     };
-    Words words(kRows);  // What a dispatch has of it comes before.
+    Words words(kRows);  // The parameters of the dispatch come before.
     for (const int64_t word :
          {out.sizes[row], out.sizes[column], a.sizes[column], a.strides[row], a.strides[column],
           b.strides[row], b.strides[column], strides_of(2)[row], strides_of(3)[column]}) {

@@ -1,4 +1,4 @@
-// The functions that prepare the kernels of kernels.def, and what they share.
+// The functions that prepare the kernels of kernels.def, and shared helpers.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tenon_vulkan {
 using tenon_sdk::Prepared;
 using tenon_sdk::Request;
 
-// The dtype without meaning whose elements have the same size.
+// The unsigned integer dtype with the same element size, for kernels that only move elements.
 inline tenon_dtype bits_dtype(tenon_dtype dtype) {
   switch (tenon_sdk::size_of(dtype)) {
     case 1:

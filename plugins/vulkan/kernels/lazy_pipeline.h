@@ -1,5 +1,5 @@
-// A pipeline that is made when a launch needs it first: which of a kernel's shaders that is, sizes
-// say.
+// A pipeline that is made at the first launch that needs it: the sizes of a launch select among a
+// kernel's shaders.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tenon_vulkan {
 
 class LazyPipeline {
  public:
-  // `make()` gives the words. Two threads may both make them: the device keeps one pipeline.
+  // `make()` returns the SPIR-V. Two threads may both generate it: the device keeps one pipeline.
   template <class Make>
   tenon_error* get(tenon_device_p* device, uint32_t n_operands, const Pipeline** out_pipeline,
                    const Make& make, uint32_t texels = 0) const {

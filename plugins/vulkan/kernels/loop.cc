@@ -1,7 +1,6 @@
-// An invocation computes four neighbouring elements at a time, which it loads and stores as vectors
-// of words. Where operands do not lie so that this can be, elements are few or the body is long, it
-// computes as many as make a word of the smallest result, so that words are written whole all the
-// same.
+// An invocation computes four neighbouring elements at a time, loaded and stored as vectors of
+// words. If operands are not aligned for this, elements are few or the body is long, it computes as
+// many elements as fill a word of the smallest result, so that whole words are written.
 
 #include "plugins/vulkan/kernels/loop.h"
 
@@ -23,7 +22,7 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// Parameters: how many elements; if any inputs are strided, their axes.
+// Parameters: the number of elements; the axes of strided inputs, if any.
 constexpr uint32_t kCount = 0, kAxes = 1;
 
 class LoopCode {
@@ -36,7 +35,7 @@ class LoopCode {
         n_(code.parameter(kCount)),
         operands_(code, plan, 0, static_cast<uint32_t>(plan.inputs.size()), code.u32(kAxes)) {}
 
-  // How many elements are computed at a time.
+  // Number of elements that an invocation computes at a time.
   static uint32_t lanes(const LoopPlan& plan, bool by_four) {
     if (by_four) return 4;
     size_t least = 4;
@@ -53,7 +52,7 @@ class LoopCode {
           n_steps, [&](U32 step) { go_over(lanes_ == 1 ? step : step * lanes_, lanes_, false); });
     }
     code_.for_each(n_ >> 2, [&](U32 step) { go_over(step << 2, lanes_, true); });
-    if (operands_.has_axes()) return;  // Rows of fours leave nothing over.
+    if (operands_.has_axes()) return;  // Rows of a multiple of four leave no remainder.
     const U32 rest = n_ & 3;
     code_.if_(code_.number() < rest, [&] { go_over(n_ - rest + code_.number(), 1, false); });
   }
@@ -62,7 +61,7 @@ class LoopCode {
   using Values = LoopOperands::Values;
 
   void go_over(U32 first, uint32_t lanes, bool by_four) {
-    std::vector<U32> numbers = {first};  // Beyond the last element the last one is computed again.
+    std::vector<U32> numbers = {first};  // Indices past the end recompute the last element.
     for (uint32_t lane = 1; lane < lanes; ++lane) {
       numbers.push_back(by_four ? first + lane : min(first + lane, n_ - 1));
     }
@@ -141,11 +140,11 @@ class Loop final : public Kernel {
   }
 
  private:
-  // Words of a module for each element from which on it computes longer than it loads: its code is
-  // not worth having four times.
+  // SPIR-V words per element beyond which computing dominates loading, so that unrolling the body
+  // four times is not worthwhile.
   static constexpr size_t kLong = 2000;
-  // Fewer elements take an invocation each sooner than a driver compiles code of five bodies: four
-  // elements, and what is left over.
+  // With fewer elements, one invocation per element finishes sooner than a driver compiles five
+  // copies of the body: four lanes and the remainder.
   static constexpr int64_t kMany = 256;
 
   uint32_t n_inputs() const { return static_cast<uint32_t>(plan_.inputs.size()); }
@@ -172,7 +171,7 @@ class Loop final : public Kernel {
     return code.finish();
   }
 
-  // Where operands are matters modulo 32 bytes only, which recordings keep. Values stand anywhere.
+  // Offsets matter only modulo 32 bytes, which recordings preserve. Values may be at any offset.
   bool goes_by_four(std::span<const Operand> operands, const Axes& axes) const {
     if (is_long_ || (!strided_.empty() && axes.last_size() % 4 != 0)) return false;
     for (uint32_t i = 0; i < operands.size(); ++i) {
@@ -184,10 +183,10 @@ class Loop final : public Kernel {
 
   tenon_device_p* const device_;
   const LoopPlan plan_;
-  std::vector<uint32_t> strided_;  // Inputs.
+  std::vector<uint32_t> strided_;  // Indices of strided inputs.
   bool is_long_;
-  uint64_t iterations_;        // Of an element.
-  LazyPipeline pipelines_[2];  // The second goes by four.
+  uint64_t iterations_;        // Per element.
+  LazyPipeline pipelines_[2];  // The second is vectorised.
 };
 
 }  // namespace
@@ -256,7 +255,7 @@ Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
 
 Prepared prepare_elementwise(const Request& request) {
   LoopPlan plan;
-  // What is chosen is moved.
+  // `where` only moves elements.
   const bool moves = request.op() == TENON_OP_where;
   const auto as = [&](tenon_dtype dtype) {
     return moves && dtype != TENON_BOOL ? bits_dtype(dtype) : dtype;
@@ -271,7 +270,7 @@ Prepared prepare_elementwise(const Request& request) {
   return prepare_loop(request.device(), plan);
 }
 
-// What is only moved keeps its bits.
+// Moves bits without interpreting them.
 Prepared prepare_copy(const Request& request) {
   LoopPlan plan;
   plan.inputs = {{bits_dtype(request.input(0).dtype), request.input(0).strides}};

@@ -1,5 +1,5 @@
-// Loops over elements: elementwise kernels, which are loops of one instruction, and those that the
-// host makes of several.
+// Elementwise loops: elementwise kernels, which are loops of one instruction, and fused loops of
+// the host.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace tenon_vulkan {
 
 struct LoopPlan : tenon_sdk::LoopPlan {
-  // As operands: the inputs, or the first of them, then the outputs.
+  // Number of operands: the first `n_inputs` inputs, then the outputs.
   uint32_t n_operands(uint32_t n_inputs) const {
     return n_inputs + static_cast<uint32_t>(outputs.size());
   }
@@ -22,26 +22,28 @@ struct LoopPlan : tenon_sdk::LoopPlan {
   tenon_dtype operand_dtype(uint32_t n_inputs, uint32_t operand) const {
     return operand < n_inputs ? inputs[operand].dtype : dtype(outputs[operand - n_inputs]);
   }
-  // Those that are read and written as vectors, where elements go by four.
+  // Mask of the operands that are loaded and stored as vectors if the loop is vectorised.
   uint32_t vectors(uint32_t n_inputs) const;
 };
 
-// All values of one element, of those of its inputs.
+// Computes all values of one element from its inputs.
 std::vector<spirv::Element> compute(const LoopPlan& plan, std::vector<spirv::Element> inputs);
 
-// How many iterations of its own an element takes at most, or what is computed once for its row.
+// Maximum number of loop iterations of the body for one element; `per_row`: of the values that are
+// computed once per row.
 uint64_t iterations_of(const LoopPlan& plan, bool per_row = false);
-// The reason for which a shader cannot have it beside so many other operands, or none.
+// The reason why a shader cannot contain the loop beside `n_others` other operands, or an empty
+// string.
 tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others = 0);
 
 tenon_sdk::Prepared prepare_loop(tenon_device_p* device, LoopPlan plan);
-// One that goes over rows and that the device has room for.
+// Prepares a loop over rows for which the device has enough operands.
 tenon_sdk::Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan);
 
-// A product whose last input is what the loop stands behind (epilogue.h).
+// Prepares a product with an epilogue, whose last input is the product (epilogue.h).
 tenon_sdk::Prepared prepare_with_epilogue(const tenon_sdk::Request& head, LoopPlan plan);
 
-// The slot's.
+// The entry for the plugin's loop slot.
 tenon_sdk::Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
 
 }  // namespace tenon_vulkan

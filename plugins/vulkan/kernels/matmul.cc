@@ -1,5 +1,5 @@
-// matmul and gemm: the matrices are read where they lie, by strides. What gemm scales and adds
-// joins a sum before it is stored, so that halves round once.
+// matmul and gemm. The matrices are read in place, by strides. The scaling and addition of gemm are
+// applied before a sum is rounded and stored, so half types round once.
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
@@ -34,8 +34,8 @@ class Matmul final : public ProductKernel {
         gemm_(gemm) {}
 
  private:
-  // The strides of a's rows and depth, of b's depth and columns and of c's rows and columns; the
-  // axes of the matrices.
+  // The strides of a's rows and depth, of b's depth and columns and of c's rows and columns; then
+  // the axes of the matrices.
   enum : uint32_t { kRowA = kOwn, kDeepA, kDeepB, kColumnB, kRowC, kColumnC, kAxes };
 
   static Element scaled(const Element& x, double factor) {
@@ -46,7 +46,7 @@ class Matmul final : public ProductKernel {
     return arithmetic(TENON_OP_mul, by, x);
   }
 
-  // Of a sum what is stored.
+  // The value to store for a sum.
   Element finished(Code& code, const Element& sum, U32 row, U32 column) const {
     Element y = scaled(sum, gemm_.alpha);
     if (gemm_.has_c) {
@@ -93,7 +93,7 @@ class Matmul final : public ProductKernel {
     };
   }
 
-  // As vectors if neighbours lie side by side, and so the first of each four at a multiple of it.
+  // Vectorised if neighbours are contiguous and the first of each four is at a multiple of four.
   Fours fours(const tenon_launch& launch) const override {
     const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
     const size_t last = out.rank - size_t{1};
@@ -138,7 +138,7 @@ class Matmul final : public ProductKernel {
     Axes(batch, out.sizes, kAllAxes, strides).push(words);
   }
 
-  // Along an axis of the result: c may have fewer, and repeat along those of size 1.
+  // Along an axis of the result: c may have fewer axes, and axes of size 1 are broadcast.
   int64_t stride_of_c(const tenon_launch& launch, size_t axis) const {
     if (!gemm_.has_c) return 0;
     const tenon_view& c = launch.inputs[2];

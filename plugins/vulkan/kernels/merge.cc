@@ -13,8 +13,6 @@ using spirv::ElementVar;
 using spirv::U32;
 using spirv::Var;
 
-// Whether `a` comes before `b`. NaN comes behind all else in either direction, and nothing comes
-// before what it equals.
 Bool precedes(const Element& a, const Element& b, bool is_descending) {
   const Bool before =
       a.kind() == spirv::Kind::kBool
@@ -26,9 +24,9 @@ Bool precedes(const Element& a, const Element& b, bool is_descending) {
 
 namespace {
 
-// Blocks of kLocalSize elements, each a group's: an element's place is how many of its block come
-// before it. Parameters: how many blocks in all lines, how long a line is, how many blocks it has,
-// the stride along it, and the other axes.
+// Sorts blocks of kLocalSize elements, one per group: an element's position is the number of
+// elements of its block that precede it. Parameters: the number of blocks in all lines, the length
+// of a line, its number of blocks, the stride along it, and the other axes.
 Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
   Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), to(code, 1, TENON_UINT32);
@@ -59,14 +57,14 @@ Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_d
   return code.finish();
 }
 
-// Parameters of a pass: how many elements in all lines, how long a line is, how long runs are, the
-// stride along a line, and the other axes.
+// Parameters of a pass: the number of elements in all lines, the length of a line, the length of
+// runs, the stride along a line, and the other axes.
 Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), from(code, 1, TENON_UINT32), to(code, 2, TENON_UINT32);
   const U32 length = code.parameter(1u), run = code.parameter(2u), stride = code.parameter(3u);
   const AxesCode axes(code, code.u32(4), 1);
-  // Runs of one element are the elements in their order.
+  // Runs of one element are the identity permutation.
   const Bool is_first = run == 1;
   code.for_each(code.parameter(0u), [&](U32 number) {
     const U32 line = number / length, at = number - line * length, first = line * length;
@@ -86,11 +84,11 @@ Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_de
     const U32 end = select(is_right, middle, min(middle + run, length));
     const U32 found = search(code, begin, end, [&](U32 i) {
       const Element other = x.load(place + place_at(i) * stride);
-      // What equals it and comes from before stays before it.
+      // Keeps the sort stable: equal elements of the left run stay before those of the right.
       return select(is_right, !precedes(own, other, is_descending),
                     precedes(other, own, is_descending));
     });
-    // Behind those of its own run before it and those of the other that it found.
+    // After the preceding elements of its own run and those that the search found in the other.
     const U32 own_begin = select(is_right, middle, pair);
     to.store(first + pair + (at - own_begin) + (found - begin), {TENON_UINT32, own_place});
   });
@@ -116,7 +114,7 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
   to.end = to.begin + 4 * static_cast<uint64_t>(lines.n_elements);
   const int64_t length = lines.length;
   int64_t run = 1;
-  // Of short lines a block would be empty for the most part.
+  // Blocks of short lines would be mostly empty.
   if (length > kLocalSize / 2) {
     const int64_t n_blocks = (length + kLocalSize - 1) / kLocalSize;
     const int64_t n = lines.n_elements / length * n_blocks;
@@ -129,7 +127,7 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
     if (error != nullptr) return error;
     run = kLocalSize;
   }
-  // A line of one element, too, needs its places written.
+  // A line of one element also needs its index written.
   for (; run < length || run == 1; run *= 2) {
     Words words;
     for (const int64_t word : {lines.n_elements, length, run, lines.stride}) push(words, word);

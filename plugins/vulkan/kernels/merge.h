@@ -1,7 +1,6 @@
-// Sorting by merging: in each pass two sorted runs of a line become one, and every element finds
-// its place there by a search in the other run. The first runs are blocks that a group sorts. What
-// is moved are places, of 32 bits. Equal elements keep their order, since those of the first run go
-// before those of the second.
+// Merge sort: each pass merges two sorted runs of a line, and every element finds its position by a
+// binary search in the other run. The first runs are blocks, each sorted by a group. The sort moves
+// 32-bit indices. It is stable, since elements of the first run precede equal ones of the second.
 
 #pragma once
 
@@ -11,12 +10,12 @@
 
 namespace tenon_vulkan {
 
-// Whether `a` comes before `b`. NaN comes behind all else in either direction, and nothing comes
-// before what it equals.
+// Whether `a` sorts before `b`. NaN sorts last in either direction, and equal elements do not
+// precede each other.
 spirv::Bool precedes(const spirv::Element& a, const spirv::Element& b, bool is_descending);
 
-// The first number from `begin` on, and at most `end`, for which holds(number) is false; it holds
-// for all before that.
+// Binary search: the first index in [begin, end] for which holds(index) is false, if it is true for
+// all indices before that.
 template <class Holds>
 spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Holds& holds) {
   const spirv::Var<spirv::U32> low = code.var(begin), high = code.var(end);
@@ -30,9 +29,9 @@ spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Hol
   return low.get();
 }
 
-// Lines of an operand.
+// The lines of an operand.
 struct Lines {
-  int64_t n_elements, length, stride;  // Of all lines; of one; from one to the next along it.
+  int64_t n_elements, length, stride;  // Of all lines; of one; along it.
   const Axes& others;
 };
 
@@ -41,11 +40,11 @@ class MergeSort {
   MergeSort(tenon_device_p* device, tenon_dtype dtype, bool is_descending)
       : device_(device), dtype_(dtype), is_descending_(is_descending) {}
 
-  // How much room it needs, in bytes: places from one pass to the next, two of them.
+  // Workspace in bytes: two arrays of indices, for alternate passes.
   static uint64_t room_for(int64_t n_elements) { return 8 * static_cast<uint64_t>(n_elements); }
 
-  // Gives the places of each line's elements within it, in their order: words, line by line, in
-  // the room, and they may be read.
+  // Computes for each line the indices of its elements in sorted order, as words, line by line.
+  // They are in `room`, which may be read.
   tenon_error* enqueue(Encoder& encoder, const Operand& x, const Lines& lines, const Operand& room,
                        Operand* out_places) const;
 

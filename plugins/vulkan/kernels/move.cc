@@ -1,4 +1,4 @@
-// concat, pad, dynamic_slice and dynamic_update_slice: elements move, nothing is computed, so that
+// concat, pad, dynamic_slice and dynamic_update_slice: elements are moved without computation, so
 // only their size matters.
 
 #include "plugins/vulkan/kernels/move.h"
@@ -22,9 +22,9 @@ using spirv::Var;
 
 }  // namespace
 
-// ---- from any strides to any
+// ---- strided copies
 
-// Parameters: how many elements, how far into the result they begin, and the axes.
+// Parameters: the number of elements, their offset in the result, and the axes.
 tenon_error* make_strided_copy(tenon_device_p* device, tenon_dtype dtype,
                                PipelineRef* out_pipeline) {
   Code code(capabilities_of(device), {.n_operands = 2, .local_size = kLocalSize});
@@ -101,8 +101,8 @@ Prepared prepare_concat(const Request& request) {
 
 // ---- pad
 
-// A negative pad takes elements away. Without a value the padding is zero. Parameters: how many
-// elements, and for each axis, from the last one on, the sizes of result and input, how many come
+// A negative pad removes elements. Without a value, the padding is zero. Parameters: the number of
+// elements, and for each axis, from the last one on: the sizes of result and input, the padding
 // before, and the input's stride.
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
@@ -125,7 +125,7 @@ Prepared prepare_pad(const Request& request) {
       const U32 at = axis * 4 + 2;
       const U32 size = code.parameter(at);
       const U32 before = rest.get(), quotient = before / size;
-      // Where it would be in the input; what is before that wraps beyond it.
+      // The coordinate in the input; one in the padding before it wraps to a value beyond the size.
       const U32 coordinate = before - quotient * size - code.parameter(at + 2);
       rest.set(quotient);
       is_inside.set(is_inside.get() & (coordinate < code.parameter(at + 1)));
@@ -144,7 +144,7 @@ Prepared prepare_pad(const Request& request) {
     push(words, n);
     push(words, out.rank);
     for (size_t axis = out.rank; axis-- > 0;) {
-      // What lies further away is as far from the result as what lies beside it.
+      // Larger paddings are clamped, which does not change the result.
       const int64_t before = std::clamp(pads[axis], -in.sizes[axis], out.sizes[axis]);
       for (const int64_t word : {out.sizes[axis], in.sizes[axis], before, in.strides[axis]}) {
         push(words, word);
@@ -156,13 +156,13 @@ Prepared prepare_pad(const Request& request) {
                       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
-// ---- slices whose beginning a tensor holds
+// ---- slices with dynamic starts
 
 namespace {
 
-// Parameters of a slice: how many elements, how many axes, the stride of the starts, and for each
-// axis, from the last one on, its number, the sizes of what is sliced and of the slice, and
-// strides.
+// Parameters of a slice: the number of elements, the number of axes, the stride of the starts; and
+// for each axis, from the last one on: its number, the sizes of the sliced tensor and of the slice,
+// and strides.
 constexpr uint32_t kSliceAxes = 3;
 
 void push_slice(const tenon_view& whole, const tenon_view& part, const tenon_view& starts,
@@ -218,7 +218,7 @@ Prepared prepare_dynamic_slice(const Request& request) {
                       TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
-// Each element of the result is one of the update where that lies, and else of x.
+// Each element of the result is from the update if it is inside the slice, otherwise from x.
 Prepared prepare_dynamic_update_slice(const Request& request) {
   const tenon_dtype dtype = bits_dtype(request.output(0).dtype);
   Code code(capabilities_of(request.device()), {.n_operands = 4, .local_size = kLocalSize});

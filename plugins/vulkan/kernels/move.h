@@ -9,7 +9,7 @@ namespace tenon_vulkan {
 tenon_error* make_strided_copy(tenon_device_p* device, tenon_dtype dtype,
                                PipelineRef* out_pipeline);
 
-// The elements of a view, `from`, into `to`, `first` elements behind where that begins.
+// Copies the elements of a view, `from`, into `to`, starting `first` elements after its beginning.
 tenon_error* strided_copy(Encoder& encoder, const PipelineRef& pipeline, const Operand& from,
                           const Operand& to, const tenon_view& view, const int64_t* to_strides,
                           int64_t first);

@@ -1,4 +1,4 @@
-// Kernels with the names of what they compute, where a tool shows names.
+// Names of kernels, if a debugging tool displays them.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace tenon_vulkan {
 
-// Gives the kernel the op's name.
+// Sets the kernel's name to that of the op.
 Prepared with_name(const Request& request, Prepared prepared);
 
 template <Prepared (*function)(const Request&)>
@@ -15,7 +15,8 @@ Prepared named(const Request& request) {
   return with_name(request, function(request));
 }
 
-// The slot's: "loop(add,mul)", behind a head "loop(matmul,add)".
+// The entry for the plugin's loop slot. Names are "loop(add,mul)", or "loop(matmul,add)" after an
+// anchor.
 Prepared prepare_named_loop(const tenon_sdk::LoopRequest& request);
 
 }  // namespace tenon_vulkan

@@ -1,7 +1,8 @@
-// nonzero: the coordinates of elements that are not zero, in their order. One group goes over a
-// piece of x twice: each invocation counts what a stretch of it holds, and then knows where its own
-// go. Pieces follow each other in dispatches of their own (kMostIterations); how many elements were
-// found before one, the result says that tells how many there are. In the end the rest is filled.
+// nonzero: the coordinates of nonzero elements, in order. A group processes a piece of x in two
+// passes: each invocation first counts the nonzero elements of its section, from which follow the
+// positions of its results. Pieces are processed by consecutive dispatches (kMostIterations); the
+// count output carries the number found so far from one to the next. A last dispatch fills the
+// remainder.
 
 #include <algorithm>
 
@@ -21,14 +22,14 @@ using spirv::Shared;
 using spirv::U32;
 using spirv::Var;
 
-// Of one invocation: it goes over them twice, and over the axes of those that it finds.
+// Per invocation, which iterates over its section twice, and over the axes of those that it finds.
 constexpr int64_t kStretch = 1024;
 constexpr int64_t kPiece = kStretch * kLocalSize;
 
-// Parameters: which elements, how many there is room for, x's rank and sizes, and its axes.
+// Parameters: the range of elements, the capacity of the result, x's rank and sizes, and its axes.
 enum : uint32_t { kBegin, kEnd, kRoom, kRank, kSizes };
 
-// Operands: x, the coordinates, and how many were found.
+// Operands: x, the coordinates, and the number found.
 Words find_in_piece(const Capabilities& capabilities, tenon_dtype dtype) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), indices(code, 1, TENON_INT64), total(code, 2, TENON_INT64);
@@ -74,8 +75,8 @@ Words find_in_piece(const Capabilities& capabilities, tenon_dtype dtype) {
   return code.finish();
 }
 
-// What is left of each axis' row. Operands: the coordinates, and how many were found. Parameters:
-// how many coordinates, how many of an axis, and what fills the rest.
+// Fills the remainder of each axis' row. Operands: the coordinates, and the number found.
+// Parameters: the number of coordinates, the number per axis, and the fill value.
 Words fill_rest(const Capabilities& capabilities) {
   Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
   const Elements indices(code, 0, TENON_INT64), total(code, 1, TENON_INT64);
@@ -98,7 +99,7 @@ class Nonzero final : public Kernel {
     const Operand operands[] = {operand_of(launch, 0), indices, total};
     const int64_t n = tenon_sdk::count(in);
     if (tenon_error* error = check_count(device_, n)) return error;
-    // Of no elements, too, it is told how many were found.
+    // Runs at least once, to write the count of an empty x.
     for (int64_t begin = 0; begin < n || begin == 0; begin += kPiece) {
       Words words;
       for (const int64_t word :
