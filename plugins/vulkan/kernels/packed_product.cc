@@ -23,7 +23,7 @@ uint32_t row_vectors(const PackedShape& shape) { return shape.block() / kVector;
 
 Division by(Code& code, uint32_t parameter) { return Division::load(code, code.u32(parameter)); }
 
-// Writes vector i of an operand: the four of four(), or one(j) for each j below four; zero where
+// Writes vector i of an operand: the result of four(), or one(j) for each j below four; zero where
 // is_there(j) is false.
 template <class Four, class One, class IsThere>
 void write_vector(Code& code, uint32_t operand, U32 i, bool by_four, const Four& four,
@@ -39,9 +39,10 @@ void write_vector(Code& code, uint32_t operand, U32 i, bool by_four, const Four&
   code.operand(operand).store_vector((code.place(operand) >> 4) + i, words);
 }
 
-// ---- a block of both factors, as an invocation has it
+// ---- how an invocation holds a block of both factors
 
-// An invocation keeps every so many texels of the left factor's, and has neighbouring columns.
+// Each invocation holds every nth texel of the left factor, with n = lanes, and has contiguous
+// columns.
 class Texels {
  public:
   Texels(Code& code, const Memory& left, const Memory& right, const PackedShape& shape, U32 lane)
@@ -74,8 +75,8 @@ class Texels {
   std::vector<std::vector<F32>> own_;
 };
 
-// An invocation keeps every so many words of the left factor's. Its columns are as far apart as
-// there are invocations, so that these read side by side.
+// Each invocation holds every nth word of the left factor, with n = lanes. Its columns are `lanes`
+// apart, so that the invocations of a subgroup load contiguous words.
 class SingleWords {
  public:
   SingleWords(Code& code, const Memory& left, const Memory& right, const PackedShape& shape,
@@ -109,7 +110,7 @@ class SingleWords {
   std::vector<F32> own_;
 };
 
-// Adds the products of a block to the sums, each of which takes them in the order of k.
+// Adds the products of a block to the sums, in the order of k for each sum.
 template <class Block>
 void add_block(Block& block, U32 left_at, U32 right_at, const PackedShape& shape,
                const std::vector<Var<F32>>& sums) {
@@ -136,7 +137,7 @@ void add_block(Block& block, U32 left_at, U32 right_at, const PackedShape& shape
   }
 }
 
-// Tiles that follow each other have the same columns, whose panel stays in the caches.
+// Consecutive tiles have the same columns, whose panel stays in the caches.
 template <class Block>
 void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operand,
                    const PackedShape& shape, Sums how) {
@@ -217,7 +218,7 @@ std::optional<PackedShape> packed_shape(const Capabilities& capabilities) {
   return shape;
 }
 
-// [matrix][tile][block][row][k]. What is beyond the matrix is zero.
+// Layout: [matrix][tile][block][row][k]. Elements outside the matrix are zero.
 void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
                        const PackedShape& shape, bool by_four) {
   const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
@@ -242,7 +243,7 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
   });
 }
 
-// [matrix][tile][k][column], likewise.
+// Layout: [matrix][tile][k][column], padded likewise.
 void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
                         const PackedShape& shape, bool by_four) {
   const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),

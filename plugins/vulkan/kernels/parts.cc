@@ -6,7 +6,8 @@
 namespace tenon_vulkan {
 namespace {
 
-// What goes by four begins at a multiple of it in each part.
+// A multiple of every alignment that vectorised loops need, so that they stay vectorised in each
+// part.
 constexpr int64_t kEvenly = 65536;
 
 bool is_one_element(const tenon_view& view) {
@@ -59,7 +60,7 @@ int64_t Parts::extent_behind(const tenon_view& view, size_t axis) const {
   return extent;
 }
 
-// Of an axis, with all of those behind it; 0: not even one.
+// The maximum number of indices of an axis, with all axes after it, that fit; 0: not even one.
 int64_t Parts::most_at_once(size_t axis) const {
   int64_t most = std::numeric_limits<int64_t>::max();
   for (const tenon_view& view : views_) {

@@ -1,5 +1,5 @@
-// Launches over elements in parts, of which shaders see every operand whole: what they see of one
-// at once is as little as 128 MiB on some devices.
+// Splits elementwise launches into parts whose operands fit into one binding each, which holds as
+// little as 128 MiB on some devices.
 
 #pragma once
 
@@ -12,21 +12,21 @@ namespace tenon_vulkan {
 
 class Parts {
  public:
-  // All operands have the sizes of the outputs, which are dense. Of an operand shaders see so many
-  // bytes, wherever it begins.
+  // All operands have the sizes of the outputs, which are dense. A binding holds `seen_bytes` of an
+  // operand, at any offset.
   Parts(const tenon_launch& launch, uint64_t seen_bytes);
   Parts(const Parts&) = delete;
 
-  // Goes to the next part, at first to the first one; false: there are no more.
+  // Advances to the next part, initially the first. Returns false if there are no more.
   bool next();
-  // The part, until the next one.
+  // The current part; valid until next().
   const tenon_launch& launch() const { return part_; }
 
  private:
   using Sizes = std::array<int64_t, TENON_MAX_RANK>;
 
   const int64_t* strides_of(const tenon_view& view) const;
-  // How far the operand's elements are apart that differ in axes behind this one.
+  // The distance between an operand's elements that differ only in axes after this one.
   int64_t extent_behind(const tenon_view& view, size_t axis) const;
   int64_t most_at_once(size_t axis) const;
 
@@ -34,13 +34,13 @@ class Parts {
   const uint64_t seen_bytes_;
   size_t rank_;
   Sizes sizes_{}, dense_strides_{};
-  // A part is one of each axis before this one, so many of it, and all of those behind it; it
-  // begins there. So it is dense where the whole is.
+  // A part has one index of each axis before `axis_`, `at_once_` indices of `axis_`, and all of the
+  // axes after it, and begins at `begin_`. So it is dense where the whole is.
   size_t axis_ = 0;
   int64_t at_once_;
   Sizes begin_{}, part_sizes_{};
   bool has_begun_ = false;
-  std::vector<tenon_view> views_;  // The part's inputs, then outputs.
+  std::vector<tenon_view> views_;  // Inputs of the part, then outputs.
   tenon_launch part_;
 };
 

@@ -1,5 +1,5 @@
-// max_pool and window_sum: each channel by itself, an invocation for each element. A window_sum
-// adds the elements of a window of more than kRun in runs, as reductions do.
+// max_pool and window_sum: each channel separately, one invocation per element. A window_sum over
+// more than kRun elements adds them in runs, as reductions do.
 
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/reduction.h"
@@ -14,8 +14,8 @@ using spirv::Code;
 using spirv::Elements;
 using spirv::U32;
 
-// max_pool gives the first NaN, then the first of the largest, and where in x it lies, in row-major
-// order over all axes. Of window_sum padding counts as zeros.
+// max_pool returns the first NaN, otherwise the first of the largest elements, and its index in x,
+// in row-major order over all axes. In window_sum padding counts as zeros.
 template <class Attrs>
 Prepared pool_kernel(const Request& request, uint32_t op) {
   const Capabilities& capabilities = capabilities_of(request.device());
@@ -27,7 +27,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   Spatial taps = {1, 1, 1};
   Window::set(taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);
   for (size_t i = 0; i < kSpatial; ++i) {
-    constexpr int64_t kMost = 1 << 28;  // Places are counted with a sign.
+    constexpr int64_t kMost = 1 << 28;  // Positions are signed.
     if (std::max({window.steps[i], window.pads[i], taps[i] * window.dilations[i]}) > kMost) {
       return tenon_sdk::refuse("has no room for such windows");
     }
@@ -43,7 +43,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const Place tap_sizes = {code.parameter(kTaps), code.parameter(kTaps + 1),
                            code.parameter(kTaps + 2)};
   const int64_t n_taps = taps[0] * taps[1] * taps[2];
-  // A maximum does not depend on the order, and a driver may end loops of so many iterations.
+  // A maximum does not depend on the order. A driver may end loops of more than max_iterations.
   const bool in_runs = op == TENON_OP_window_sum && n_taps > int64_t{kRun} &&
                        n_taps <= int64_t{kMostCounted} &&
                        iterations_of_runs(false, n_taps) <= capabilities.max_iterations;

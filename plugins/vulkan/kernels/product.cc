@@ -78,11 +78,11 @@ void set_division(Words& words, uint32_t parameter, int64_t number) {
   std::copy(pushed.begin(), pushed.end(), words.begin() + parameter);
 }
 
-// Packed factors have so much room. What needs more is computed in parts, one after the other.
+// Maximum size of packed factors. Larger products are computed in consecutive parts.
 constexpr int64_t kMostPackedBytes = 32 << 20;
 
-// A product that is worth it, each element that is packed being multiplied several times; and one
-// that has more steps than an invocation goes through one by one.
+// Packs a product if it pays off, since each packed element is multiplied several times, and if it
+// has more steps than an invocation of the tiled kernel may take.
 std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes& sizes) const {
   constexpr int64_t kLeastProducts = 1 << 15, kLeastTimes = 4, kMostSteps = kMostIterations / 2;
   if (!packed_ || sizes.matrices * sizes.rows * sizes.columns == 0) return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
   const int64_t n_down = divide_up(sizes.rows, packed_->rows());
   const int64_t block_bytes = packed_->block() * static_cast<int64_t>(sizeof(float));
   const int64_t left_block_bytes = n_down * packed_->rows() * block_bytes;
-  // All rows of a block are packed, and shaders see them whole.
+  // All rows of a block are packed, and must fit into one binding.
   const auto seen_bytes = static_cast<int64_t>(capabilities_.seen_bytes());
   const int64_t in_chain = longest_chain(sizes.deep) / packed_->block();
   const int64_t blocks_at_once = std::min({n_blocks, in_chain, seen_bytes / left_block_bytes});
@@ -106,7 +106,7 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
                      .blocks_at_once = blocks_at_once,
                      .left_bytes = n_down * packed_->rows() * k_bytes,
                      .tile_bytes = packed_->columns() * k_bytes};
-  // Some of the matrices; if not even one is small enough, some of its columns.
+  // Several matrices at a time; if not even one fits, some of its columns.
   const int64_t matrix_bytes = packing.left_bytes + packing.n_tiles * packing.tile_bytes;
   packing.matrices_at_once =
       std::clamp<int64_t>(kMostPackedBytes / matrix_bytes, 1, sizes.matrices);
@@ -136,7 +136,7 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
          tenon_sdk::size_of(wide_);
 }
 
-// What all parts have is one operand more.
+// A sum in parts needs one more operand, which must fit into one binding.
 SumParts ProductKernel::parts(const ProductSizes& sizes) const {
   if (n_operands_ + 1 > capabilities_.max_operands) return {.steps = sizes.deep};
   const SumParts parts = parts_of_sums(capabilities_, wide_, sizes);
@@ -228,7 +228,7 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
       std::max<uint64_t>(n_panels * static_cast<uint64_t>(lines * lines) * kPanelDepth, 1);
   const uint64_t tiles_at_once =
       std::clamp<uint64_t>(capabilities_.products_at_once / of_tile, 1, n_tiles);
-  // A panel takes an iteration for itself and those of its k, a row of sums one and its stores.
+  // A panel costs one iteration plus those of its k; a row of sums costs one plus its stores.
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
       1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
@@ -343,7 +343,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
                                      bool by_four) const {
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;
-  // Without texels neighbours are not one invocation's.
+  // Without texels an invocation has no neighbouring columns.
   const Sums how = sums != nullptr                    ? Sums::kPartial
                    : by_four && packed_->reads_texels ? Sums::kByFour
                                                       : Sums::kWhole;
@@ -366,7 +366,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
       {pipeline, operands, words, so_many_groups(static_cast<uint64_t>(n_tiles))});
 }
 
-// What the calls of an epilogue take does not count as iterations of a product, so none may loop.
+// The iterations of an epilogue's ops are not counted in a product, so these ops must not loop.
 Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
   const auto n_inputs = static_cast<uint32_t>(head.n_inputs());
   if (const tenon_string reason = refusal(head.device(), plan, n_inputs + kOperandsOfPacking);

@@ -1,10 +1,10 @@
-// Products of matrices, whatever the matrices are made of: matmul reads its own by strides, a
-// convolution finds an element of its input for each row and column.
+// Matrix products of any operands: matmul reads its matrices by strides, a convolution reads the
+// input element for each row and column.
 //
-// Each element of a result is the sum of its products in the order of k, and every step rounds.
-// Floating-point sums of more than longest_chain() products are sums of parts of that length. So
-// the two ways of computing it, of which sizes choose one, give the same bits, whatever the
-// layouts. But on GPUs a sum of which there are few has shorter parts (tiled_product.h).
+// Each element of the result is the sum of its products in the order of k, with rounding after
+// every step. Floating-point sums of more than longest_chain() products are sums of parts of that
+// length. So both algorithms, which are selected by size, return the same bits for any layout. The
+// exception are GPUs: if there are few sums, they have shorter parts (tiled_product.h).
 
 #pragma once
 
@@ -17,34 +17,34 @@
 
 namespace tenon_vulkan {
 
-// What products of a dtype are computed in.
+// The dtype in which products of a dtype are computed.
 tenon_dtype product_dtype(tenon_dtype dtype);
 
-// What lies so that it goes by four, as vectors: there are then no fewer at the end.
+// The matrices that are vectorised, in fours: their sizes are multiples of four, so no remainder is
+// left.
 struct Fours {
   bool left = false, right = false, result = false;
 };
 
-// Whether each fourth element along an axis is at a multiple of four.
+// Whether the axis is vectorised: every fourth element is at a multiple of four.
 bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis);
 
-// Whether what is side by side in a factor are elements of neighbouring k, and not of neighbouring
-// lines.
+// Whether contiguous elements of a factor are neighbours in k, rather than in rows or columns.
 struct AlongK {
   bool left = false, right = false;
 };
 
-// The kernels, with an epilogue if one is given.
+// Prepare the kernels, with an epilogue if one is given.
 Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);
 
-// The reason for which a device has no such product, or none.
+// The reason why a device cannot compute the product, or an empty string.
 tenon_string refusal_of_product(const Request& request);
 
 class ProductKernel : public Kernel, public ProductParameters {
  public:
-  // Which of the launch's operands are what, without what an epilogue has.
+  // Indices of the launch's operands, without those of an epilogue.
   struct Operands {
     uint32_t left, right, n_inputs;
   };
@@ -59,20 +59,20 @@ class ProductKernel : public Kernel, public ProductParameters {
 
  protected:
   tenon_device_p* device() const { return device_; }
-  // Of a shader whose own parameters end there.
+  // The result in a shader. `end`: index of the parameter after the kernel's own.
   ResultCode result(spirv::Code& code, spirv::U32 end) const;
 
  private:
-  // Whatever the shader is, it has the same operands, and perhaps more, and the same parameters.
+  // All shaders of a kernel have these operands, possibly more, and these parameters.
   virtual FactorsOf factors(spirv::Code& code) const = 0;
   virtual ProductSizes sizes(const tenon_launch& launch) const = 0;
   virtual void push(const tenon_launch& launch, Words& words) const = 0;
   virtual Fours fours(const tenon_launch& launch) const = 0;
   virtual AlongK along_k(const tenon_launch& launch) const = 0;
-  // What shaders cannot have.
+  // Returns an error if the shaders cannot compute the launch.
   virtual tenon_error* check(const tenon_launch&) const { return nullptr; }
 
-  // How the packed factors are laid out, and how much is computed at once.
+  // The layout of the packed factors, and how much is computed at a time.
   struct Packing {
     int64_t n_blocks, n_tiles;
     int64_t blocks_at_once;
@@ -83,18 +83,18 @@ class ProductKernel : public Kernel, public ProductParameters {
     bool has_partial_sums() const { return blocks_at_once < n_blocks; }
   };
 
-  // Nothing, if it is not to be.
+  // Empty if the product is not packed.
   std::optional<Packing> packing(const ProductSizes& sizes) const;
   SumParts parts(const ProductSizes& sizes) const;
-  // The bit of an operand that goes by four.
+  // Mask of an operand that is vectorised, for Code::Shape.
   uint32_t vectors_of(uint32_t operand, bool by_four) const;
   uint32_t vectors_of_result(bool by_four) const;
-  // Of a shader that writes a packed factor of that operand.
+  // The shape of a shader that packs this operand.
   spirv::Code::Shape shape_of_packing(uint32_t operand, bool by_four) const;
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
-  // `sums`: NULL if these have no parts. `of_store`: iterations of what is behind the product.
+  // `sums`: NULL if the sums have no parts. `of_store`: iterations of the epilogue per element.
   tenon_error* run_tiles(Encoder& encoder, std::vector<Operand> operands, const Operand* sums,
                          Words& words, const ProductSizes& product, uint64_t of_store = 0) const;
   tenon_error* add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
@@ -105,7 +105,7 @@ class ProductKernel : public Kernel, public ProductParameters {
   enum Side { kLeft, kRight };
   tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
                     const Words& words, bool by_four) const;
-  // `sums`: NULL if the part has all of k.
+  // `sums`: NULL if all of k is in one part.
   tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
                         Operand right, const Operand* sums, const Words& words, bool by_four) const;
 
@@ -116,8 +116,8 @@ class ProductKernel : public Kernel, public ProductParameters {
   const uint32_t n_operands_;
   const tenon_dtype dtype_, wide_;
   const std::optional<PackedShape> packed_;  // None: nothing is packed on this device.
-  // Of two the second goes by four; a third has partial sums (Sums). Of tiles: by their sizes, and
-  // whether they are of parts.
+  // Of two pipelines, the second is vectorised; multiply_ is indexed by Sums; tiles_ by tile size
+  // and by whether the sums have parts.
   LazyPipeline tiles_[2][2], add_parts_, pack_[2][2], multiply_[3];
 };
 

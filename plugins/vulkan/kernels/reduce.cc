@@ -1,9 +1,8 @@
-// Reductions over any axes. Rows are what lies along them; kernels/reduction.h says in which order
-// a row comes down.
+// Reductions over any axes. A row consists of the elements along the reduced axes;
+// kernels/reduction.h defines the order in which it is reduced.
 //
-// A row that is long is cut into parts, each a group's, or an invocation's where a part is as short
-// as a row of those, and what they give is the row of a second dispatch. So few rows keep many
-// groups busy.
+// A long row is cut into parts, each reduced by a group, or by an invocation if the part is short.
+// A second dispatch reduces the partial results as rows. So few rows keep many groups busy.
 
 #include <optional>
 
@@ -21,25 +20,25 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-constexpr int64_t kLongestWhole = 32768;  // Of rows; longer ones come in parts,
-constexpr int64_t kPart = 16384;          // of so many elements.
+constexpr int64_t kLongestWhole = 32768;  // Of rows; longer ones are cut into parts
+constexpr int64_t kPart = 16384;          // of this many elements.
 
-// What one shader of the family goes over, and what it gives.
+// The variant of a shader of this family.
 struct Pass {
-  bool by_groups;      // A row is a group's, not an invocation's.
-  bool from_partials;  // Rows of what the parts gave, not of a view.
-  bool to_partials;    // Of parts, not of whole rows.
-  bool by_lines;       // A view's rows are along one axis.
+  bool by_groups;      // A group reduces a row, rather than an invocation.
+  bool from_partials;  // Rows are partial results, not elements of a view.
+  bool to_partials;    // Reduces parts, not whole rows.
+  bool by_lines;       // The rows of a view are along one axis.
 };
 
-// Parameters: how many rows there are, how many elements each has, and of a view how many parts it
-// is cut into, how many a part has, and its axes: those that stay and those that go.
+// Parameters: the number of rows and the elements per row; for a view also the parts per row, the
+// elements per part, and its axes: first those that are kept, then those that are reduced.
 constexpr uint32_t kRows = 0, kLength = 1, kParts = 2, kPartLength = 3, kAxes = 4;
 
 class PassCode {
  public:
-  // Operands: a view, or partials and, of a search, which elements they are; then likewise what is
-  // written.
+  // Operands: a view, or partial results with, for argmax and argmin, their indices; then the same
+  // for the output.
   PassCode(Code& code, const Reduction& reduction, const Pass& pass, tenon_dtype from,
            tenon_dtype result)
       : code_(code),
@@ -62,7 +61,7 @@ class PassCode {
     const U32 zero = code_.u32(0);
     const U32 n_parts = pass_.to_partials ? code_.parameter(kParts) : code_.u32(1);
     const U32 n_items = n_rows * n_parts;
-    // Neighbours have neighbouring rows, which often lie side by side.
+    // Neighbouring items have neighbouring rows, which are often contiguous.
     const auto go_over = [&](U32 item, const auto& reduce) {
       if (!pass_.to_partials) return reduce(item, item, zero, length);
       const U32 part = item / n_rows, row = item - part * n_rows;
@@ -158,7 +157,7 @@ class ReduceKernel final : public Kernel {
     if (sizes.n_parts == 1) {
       return run(encoder, pass, {from, to}, words, {sizes.n_rows, sizes.length});
     }
-    // Values first; behind them, of a search, which elements they are.
+    // Values first; then, for argmax and argmin, the indices.
     const int64_t n_partials = sizes.n_rows * sizes.n_parts;
     Operand values = workspace_of(launch), indices = values;
     values.end = values.begin + 8 * static_cast<uint64_t>(n_partials);
@@ -181,7 +180,7 @@ class ReduceKernel final : public Kernel {
   }
 
  private:
-  // So many rows, or parts of them, of so many elements.
+  // A number of rows, or of parts of rows, and their length.
   struct Items {
     int64_t n, length;
   };
@@ -244,7 +243,7 @@ Prepared reduce(const Request& request, uint32_t mask) {
 
 }  // namespace
 
-// sum, prod, max and min. The four attribute structs are alike.
+// sum, prod, max and min. The four attribute structs have the same layout.
 Prepared prepare_reduce(const Request& request) {
   const auto attrs = request.attrs<tenon_sum_attrs>();
   const size_t rank = request.input(0).rank;

@@ -1,10 +1,10 @@
-// How elements come down to one, in shaders: by kernels of reductions and by loops over rows, in
-// the same order, so that both give the same bits.
+// Reductions in shaders. Reduction kernels and loops over rows use the same order, so that both
+// return the same bits.
 //
-// A short row is one invocation's, from the first element to the last. A longer one is a group's:
-// invocation t takes elements t, t + kLocalSize, ..., and what the invocations have is joined as a
-// tree. Which it is depends on the row's length alone. An invocation takes its elements in runs, of
-// which each comes down by itself, so that the error of a sum grows no further than a run is long.
+// A short row is reduced by one invocation, from the first element to the last. A longer one is
+// reduced by a group: invocation t takes elements t, t + kLocalSize, ..., and the partial results
+// are joined as a tree. The row's length alone decides. An invocation reduces its elements in runs,
+// each separately, so that the error of a sum grows no further than the length of a run.
 
 #pragma once
 
@@ -19,8 +19,8 @@ namespace tenon_vulkan {
 
 inline constexpr uint32_t kRun = 1024;
 
-// The host's processor waits long at each barrier of a group. A loop goes over a row four times,
-// and some drivers end an invocation's loops behind 65,535 iterations.
+// On software drivers each barrier of a group is slow. A loop iterates over a row up to four times,
+// and some drivers end the loops of an invocation after 65,535 iterations.
 inline int64_t longest_short_row(const Capabilities& capabilities) {
   return capabilities.runs_on_host ? 4096 : 32;
 }
@@ -30,17 +30,17 @@ class Reduction {
  public:
   Reduction(uint32_t op, tenon_dtype dtype);
 
-  // What it is on the way: an element, and of a search which one it is.
+  // A partial result: an element, and for argmax and argmin its index.
   struct Partial {
     spirv::Element value;
     spirv::U32 index;
   };
 
   bool is_search() const { return is_search_; }
-  // Before any element was met. A search's index is then beyond all.
+  // The identity element. The index of argmax and argmin is then past the end.
   Partial identity(spirv::Code& code) const;
   Partial partial(const spirv::Element& x, spirv::U32 index) const;
-  // `b` comes behind `a`.
+  // `b` comes after `a`.
   Partial join(const Partial& a, const Partial& b) const;
   // In the dtype of the op's result.
   spirv::Element result(const Partial& partial) const;
@@ -51,7 +51,7 @@ class Reduction {
   bool is_search_;
 };
 
-// A partial that changes.
+// A mutable partial result.
 class PartialVar {
  public:
   PartialVar(const Reduction& reduction, spirv::Code& code)
@@ -69,20 +69,20 @@ class PartialVar {
   spirv::Var<spirv::U32> index_;
 };
 
-// What an invocation has of elements begin, begin + step, ... below end, for each reduction. `body`
-// joins an element to the partials of its run.
+// Reduces the elements begin, begin + step, ... below `end` in an invocation, for each reduction.
+// `body` joins an element to the partials of its run.
 std::vector<Reduction::Partial> over_runs(
     spirv::Code& code, std::span<const Reduction* const> reductions, spirv::U32 begin,
     spirv::U32 end, spirv::U32 step,
     const std::function<void(spirv::U32 i, std::span<const PartialVar> run)>& body);
-// How many iterations that is at most along so many elements, which an invocation has or a group,
-// and of which each takes so many.
+// The maximum number of iterations of over_runs along `n` elements, which an invocation or a group
+// reduces, with `each` iterations per element.
 inline uint64_t iterations_of_runs(bool by_groups, int64_t n, uint64_t each = 1) {
   const auto own = static_cast<uint64_t>(by_groups ? n / kLocalSize + 1 : n);
   return own * each + own / kRun + 1;
 }
 
-// Partials that the invocations of a group share.
+// Partial results in shared memory.
 class SharedPartials {
  public:
   SharedPartials(spirv::Code& code, const Reduction& reduction, uint32_t n)
@@ -102,7 +102,7 @@ class SharedPartials {
   std::optional<spirv::Shared<spirv::U32>> indices_;
 };
 
-// Joins what a group's invocations have; all of them get the result.
+// Joins the partial results of a group's invocations; all of them receive the result.
 class GroupReduction {
  public:
   GroupReduction(spirv::Code& code, const Reduction& reduction)

@@ -1,9 +1,9 @@
-// Loops over rows. A row is an invocation's if it is short and a group's if not, as for reductions
-// alone (kernels/reduction.h), so that sums have the same bits.
+// Loops over rows. An invocation processes a short row, a group a longer one, as in reduction
+// kernels (kernels/reduction.h), so that sums have the same bits.
 //
-// A loop has stages. In each, the invocations go over their elements once, compute what the stage's
-// reductions and results need, and bring the reductions down; values per row follow. What an
-// earlier stage computed for an element is computed again: that costs less than to keep it.
+// A loop has stages. In each, the invocations iterate over their elements once, compute the inputs
+// of the stage's reductions and results, and perform the reductions; values per row follow. Values
+// per element of earlier stages are recomputed, which costs less than storing them.
 
 #include <algorithm>
 #include <array>
@@ -26,12 +26,13 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// Parameters: how many rows, how long they are, the axes beside the rows and those along them.
+// Parameters: the number of rows, their length, the outer axes and the axes along the rows.
 constexpr uint32_t kRows = 0, kLength = 1, kAxes = 2;
 
 class RowLoopCode {
  public:
-  // A row is a group's, or an invocation's; rows are along one axis, or along several.
+  // `by_groups`: a group processes a row, rather than an invocation. `by_lines`: rows are along one
+  // axis.
   RowLoopCode(Code& code, const LoopPlan& plan, bool by_groups, bool by_lines)
       : code_(code),
         plan_(plan),
@@ -83,7 +84,7 @@ class RowLoopCode {
     std::vector<bool> is_written(plan_.outputs.size(), false);
     while (true) {
       complete(of_row);
-      // Reductions that all of whose operands are there now, and results that are.
+      // Finds the reductions and results all of whose operands are available now.
       std::vector<uint32_t> reduced, given;
       size_t first_reduction = 0;
       std::vector<size_t> numbers;
@@ -118,14 +119,14 @@ class RowLoopCode {
     }
   }
 
-  // Computes the values per row whose operands are there.
+  // Computes the values per row whose operands are available.
   void complete(Values& of_row) {
     for (uint32_t v = static_cast<uint32_t>(n_inputs()); v < of_row.size(); ++v) {
       const LoopPlan::Instruction& instruction = giver(v);
       if (of_row[v] || !instruction.is_per_row || instruction.reduces) continue;
       std::vector<Element> inputs;
       for (const uint32_t input : instruction.inputs) {
-        // One element stands for all.
+        // A uniform input has one element.
         if (!of_row[input] && input < n_inputs()) of_row[input] = memory_[input].load(code_.u32(0));
         if (of_row[input]) inputs.push_back(*of_row[input]);
       }
@@ -134,7 +135,7 @@ class RowLoopCode {
     }
   }
 
-  // Whether a value per element needs nothing of its row that is not there.
+  // Whether a value per element needs no value per row that is not yet available.
   bool is_there(uint32_t value, const Values& of_row) const {
     if (of_row[value] || (value < n_inputs() && !plan_.is_per_row(value))) return true;
     if (plan_.is_per_row(value)) return false;
@@ -190,9 +191,9 @@ class RowLoopCode {
   const LoopPlan& plan_;
   const bool by_groups_, by_lines_;
   const U32 length_;
-  std::vector<Elements> memory_;  // Of inputs, then outputs.
+  std::vector<Elements> memory_;  // Inputs, then outputs.
   std::optional<AxesCode> beside_, along_;
-  // Of each instruction that reduces.
+  // One for each reducing instruction.
   std::vector<std::unique_ptr<Reduction>> reductions_;
   std::vector<std::unique_ptr<GroupReduction>> groups_;
 };
@@ -200,7 +201,7 @@ class RowLoopCode {
 class RowLoop final : public Kernel {
  public:
   RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
-    // What needs a reduction is of a later pass than that.
+    // A value that depends on a reduction belongs to a later pass.
     std::vector<uint64_t> passes(plan_.inputs.size(), 1);
     for (const LoopPlan::Instruction& each : plan_.instructions) {
       uint64_t pass = 1;
@@ -260,13 +261,14 @@ class RowLoop final : public Kernel {
  private:
   tenon_device_p* const device_;
   const LoopPlan plan_;
-  uint64_t n_passes_ = 1;  // Over a row's elements.
+  uint64_t n_passes_ = 1;  // Over the elements of a row.
   const LazyPipeline pipelines_[4];
 };
 
 }  // namespace
 
-// An invocation goes over thousands of elements, and that more than once.
+// Refuses bodies with loops on drivers that limit iterations: an invocation iterates over thousands
+// of elements, several times.
 Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
   if (capabilities_of(device).max_iterations < UINT64_MAX && iterations_of(plan) > 0) {
     return tenon_sdk::refuse("has a driver that would end so many loops");

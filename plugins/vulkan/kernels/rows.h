@@ -1,4 +1,4 @@
-// Rows of what an invocation has computed.
+// Loops over rows of an invocation's variables.
 
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace tenon_vulkan {
 
-// Does something with each row of variables in turn, with the text of one: a row is the first when
-// it is done, and those behind it move up. What is stored may be long, and drivers take the longer
-// to compile it the more often it is there.
+// Emits `body` once and runs it for each row of variables in turn: the current row is always the
+// first, and the others move up after each iteration. A body that stores may be long, and compile
+// time grows with the number of copies.
 template <class Variable, class Body>
 void for_each_row(spirv::Code& code, std::span<const Variable> rows, uint32_t n_rows,
                   const Body& body) {

@@ -1,17 +1,17 @@
 // cumsum, cumprod, cummax and cummin.
 //
-// A line of so many elements at most is one invocation's, which goes along it. Sums are made in
-// runs of kScanRun elements: an element joins its run before it joins the sum of the runs before. A
-// longer line is cut into parts of kPart elements, each a group's. Of a line of several parts the
-// groups first bring down what each part holds; then what comes before each is known, by a scan of
-// these partials, which are a line like others; and then each part is scanned from there on.
+// A short line (short_line) is scanned by one invocation. Sums are computed in runs of kScanRun
+// elements: an element is added to its run before it is added to the sum of the runs before. A
+// longer line is cut into parts of kPart elements, one per group. If a line has several parts, the
+// groups first reduce each part; a scan of these partial results, as lines of their own, yields the
+// prefix of each part; then each part is scanned from its prefix.
 //
-// Within a part, a tile at a time, an invocation goes along kEach elements; then it joins what the
-// invocations before it in its block have, and then what the blocks before that have. So the order
-// in which elements meet is decided by the line's length alone. Nothing is left to the scans of
-// subgroups: these have an order of the driver's. Exchanges within a subgroup would save two of the
-// five barriers that a tile takes, where it is memory that a tile waits for, and only where
-// invocations lie in subgroups as they are numbered, which no driver promises.
+// A part is scanned tile by tile. An invocation scans kEach elements, then joins the partial
+// results of the invocations before it in its block, and then those of the blocks before. So the
+// line's length alone determines the order of operations. Subgroup scans are not used: their order
+// is up to the driver. Exchanges within subgroups would save two of the five barriers of a tile,
+// but tiles are memory-bound. Exchanges also require that subgroups consist of consecutive
+// invocations, which no driver guarantees.
 
 #include <optional>
 #include <utility>
@@ -31,36 +31,36 @@ using spirv::Elements;
 using spirv::U32;
 using Partial = Reduction::Partial;
 
-// Where the host's processor runs shaders, a barrier costs more than a hundred steps.
+// On software drivers a barrier costs more than a hundred steps.
 int64_t short_line(const Capabilities& capabilities) {
   return capabilities.runs_on_host ? kMostIterations / 2 : 256;
 }
 constexpr uint32_t kScanRun = 256;
 constexpr uint32_t kEach = 8;
 constexpr uint32_t kTile = kEach * kLocalSize;
-constexpr uint32_t kBlock = 8;  // Of invocations, and so many blocks.
+constexpr uint32_t kBlock = 8;  // Invocations in a block, and blocks in a group.
 static_assert(kBlock * kBlock == kLocalSize);
 constexpr int64_t kPart = 4 * kTile;
 
 struct Scan {
   bool is_exclusive, is_reverse;
-  bool tells_where;  // A second result: which element it was.
+  bool tells_where;  // A second result: the index of the element.
   bool adds = false;
 };
 
-// What one shader of the family does.
+// The variant of a shader of this family.
 struct Pass {
-  bool by_groups;      // A part of a line is a group's; a line is not an invocation's.
-  bool brings_down;    // Gives a partial for each part. Else: scans.
-  bool from_partials;  // Lines of partials, which are scanned in place and leave themselves out.
-  bool has_before;     // It is known what comes before each part.
+  bool by_groups;      // A group processes a part of a line; otherwise an invocation a line.
+  bool brings_down;    // Reduces each part to a partial result; otherwise scans.
+  bool from_partials;  // Lines are partial results: an exclusive scan in place.
+  bool has_before;     // The prefix of each part is an operand.
 };
 
-// Parameters: how many lines, how long they are, into how many parts each is cut, and of a view the
-// strides of input and result along a line, and the other axes.
+// Parameters: the number of lines, their length, the parts per line; for a view also the strides of
+// input and result along a line, and the other axes.
 enum : uint32_t { kLines, kLength, kParts, kFromStride, kToStride, kAxes };
 
-// Partials that are operands: values and, of a search, which elements they are.
+// Partial results as operands: values and, for cummax and cummin, their indices.
 class PartialMemory {
  public:
   PartialMemory(Code& code, const Reduction& reduction, uint32_t& operand)
@@ -82,8 +82,8 @@ class PartialMemory {
 
 class ScanCode {
  public:
-  // Operands: a view or partials; what is given, unless partials are scanned in place; what comes
-  // before each part.
+  // Operands: a view or partial results; the outputs, unless partial results are scanned in place;
+  // the prefix of each part.
   ScanCode(Code& code, const Reduction& reduction, const Scan& scan, const Pass& pass,
            tenon_dtype dtype)
       : code_(code), reduction_(reduction), scan_(scan), pass_(pass), dtype_(dtype) {
@@ -129,7 +129,7 @@ class ScanCode {
   }
 
  private:
-  // Where a line begins, in what is read and what is written.
+  // Offset of a line in the input and in the output.
   struct Place {
     U32 from, to;
   };
@@ -143,7 +143,7 @@ class ScanCode {
     return {places[0], places[1]};
   }
 
-  // body(number of the part among those of all lines, its line's place, its first step, its end).
+  // body(index of the part among all lines, offset of its line, its first step, its end).
   template <class Body>
   void for_each_part(const Body& body) {
     const U32 n_parts = code_.parameter(kParts), length = code_.parameter(kLength);
@@ -155,7 +155,7 @@ class ScanCode {
                });
   }
 
-  // A step along the line, as an element's number; and back.
+  // Converts a step along the line to an element's index, and back.
   U32 turned(U32 step) { return scan_.is_reverse ? code_.parameter(kLength) - 1 - step : step; }
 
   Partial load(const Place& place, U32 step) {
@@ -196,12 +196,11 @@ class ScanCode {
     });
   }
 
-  // Invocations read and write memory side by side, and go along elements that lie side by side:
-  // these change hands in shared memory, where every kEach of them leave a gap, since otherwise
-  // invocations would reach the same bank of it.
+  // Invocations access memory at neighbouring addresses, but scan contiguous elements, so a tile is
+  // transposed in shared memory. A gap after every kEach elements avoids bank conflicts.
   static U32 slot(U32 element) { return element + element / kEach; }
 
-  // `total` is what comes before the tile; gives what comes before the next one.
+  // `total`: the prefix of the tile. Returns the prefix of the next tile.
   Partial scan_tile(const Place& place, U32 first, U32 end, const Partial& total) {
     const U32 self = code_.local_index(), own_slots = self * (kEach + 1);
     for (uint32_t k = 0; k < kEach; ++k) {
@@ -230,7 +229,8 @@ class ScanCode {
     return next;
   }
 
-  // What comes before the invocation's own, and before the next tile. `total` comes before all.
+  // Returns the prefixes of the invocation's elements and of the next tile; `total` is that of this
+  // tile.
   std::pair<Partial, Partial> across(const Partial& total, const Partial& own) {
     const U32 self = code_.local_index(), block = self / kBlock, within = self % kBlock;
     totals_->set(self, own);
@@ -243,7 +243,7 @@ class ScanCode {
     return {reduction_.join(blocks_before, in_block), reduction_.join(total, all)};
   }
 
-  // The first n of kBlock partials.
+  // Joins the first `n` of kBlock partial results.
   Partial join_first(const SharedPartials& partials, U32 first, U32 n) {
     Partial sum = reduction_.identity(code_);
     for (uint32_t i = 0; i < kBlock; ++i) {
@@ -315,12 +315,12 @@ class ScanKernel final : public Kernel {
   }
 
  private:
-  static constexpr uint64_t kPartialBytes = 12;  // A value of up to 8, and which element it is.
+  static constexpr uint64_t kPartialBytes = 12;  // A value of up to 8 bytes, and an index.
   using Operands = std::vector<Operand>;
 
   struct Line {
     int64_t n, length;
-    Words more;  // Parameters of views.
+    Words more;  // The further parameters of views.
   };
 
   int64_t lines_of(const tenon_launch& launch) const {
@@ -329,7 +329,7 @@ class ScanKernel final : public Kernel {
     return n == 0 ? 0 : n / in.sizes[axis_];
   }
 
-  // Partials at the beginning of what is left of the workspace.
+  // Allocates partial results at the beginning of the remaining workspace.
   Operands take_partials(Operand& rest, int64_t n) const {
     Operand values = rest, indices = rest;
     values.end = values.begin + 8 * static_cast<uint64_t>(n);
@@ -344,7 +344,7 @@ class ScanKernel final : public Kernel {
     return operands;
   }
 
-  // Lines of several parts, too.
+  // Scans lines, which may have several parts.
   tenon_error* scan(Encoder& encoder, bool from_partials, const Line& line, const Operands& from,
                     const Operands& to, Operand& rest) const {
     const int64_t n_parts = parts_of(line.length);
@@ -401,7 +401,8 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
   if (x.dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
-  // The line, what comes before its parts, and the results; of a search also places of both.
+  // The line, the prefixes of its parts, and the results; for cummax and cummin also indices of the
+  // latter two.
   const size_t n_operands = scan.tells_where ? 5 : 3;
   if (const tenon_string reason = refusal_of_operands(request.device(), n_operands);
       reason.size > 0) {
@@ -415,7 +416,7 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
 
 }  // namespace
 
-// The two attribute structs are alike.
+// The two attribute structs have the same layout.
 Prepared prepare_scan(const Request& request) {
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   return scan_kernel(request, attrs.axis,

@@ -1,22 +1,21 @@
-// scatter_elements and scatter_nd: y is x, and updates meet what is there. An index outside of its
-// axis drops its update and is reported.
+// scatter_elements and scatter_nd: y is a copy of x into which updates are combined. An update
+// whose index is out of range is dropped and reported.
 //
-// Updates of one place come in their order, whatever else runs. Updates lie in lines: those along
-// the axis of scatter_elements, all tuples of scatter_nd. What may meet is in one line, and is for
-// one target of it: an element, or all those that a tuple stands for, which are its width.
+// Updates of one element are applied in order, whatever runs concurrently. Updates form lines:
+// those along the axis of scatter_elements; all tuples of scatter_nd. Updates of the same target
+// are in one line. A target is an element, or the elements of a tuple, whose number is the width.
 //
-// - Where lines are short, or so many that they keep a device busy, and where the host's processor
-//   runs shaders, an invocation makes the updates of one line to one element of the width, one
-//   after the other.
-// - Otherwise the targets of updates are written down and sorted, those that are equal in their
-//   order; and an invocation makes those of one target, to one element of the width.
+// - If lines are short, or numerous enough to keep a device busy, and on software drivers, an
+// invocation applies the updates of one line to one element of the width, sequentially.
+// - Otherwise the targets of the updates are computed and stably sorted. An invocation then applies
+// the updates of one target to one element of the width.
 //
-// Both give the same bits. Many updates are made by several dispatches, one after the other
+// Both return the same bits. Many updates are split into several consecutive dispatches
 // (kMostIterations).
 //
-// Floating-point sums are always made the second way if a line has more than kLongestChain updates,
-// or if they are halves: an invocation then adds at most longest_chain() updates to each other, in
-// float32 where the dtype is half, before it adds that sum to the total.
+// Floating-point sums always use the second algorithm if a line has more than kLongestChain
+// updates, or for half types. An invocation then adds at most longest_chain() updates to each
+// other, in float32 for half types, before it adds that sum to the total.
 
 #include <optional>
 
@@ -40,39 +39,40 @@ using spirv::ElementVar;
 using spirv::U32;
 using spirv::Var;
 
-// Lines of so many updates are sorted, unless there are so many of them.
+// Lines with more updates are sorted, unless there are this many lines, times the width.
 constexpr int64_t kLongLine = 64, kManyLines = 16384;
 constexpr int64_t kLongestChain = 4096;
 
-constexpr uint32_t kNowhere = ~0u;  // The target of an update that is dropped: behind all others.
+constexpr uint32_t kNowhere = ~0u;  // The target of a dropped update: sorts last.
 
 struct Op {
   bool has_tuples;  // scatter_nd.
   int32_t reduction;
-  tenon_dtype dtype, index_dtype;  // Updates that replace are moved, as bits.
+  tenon_dtype dtype, index_dtype;  // Replacing updates are moved as bits.
 
   bool sums_floats() const {
     return reduction == TENON_SCATTER_REDUCTION_ADD && spirv::is_float(dtype);
   }
 };
 
-// What one shader of the family does.
+// The variant of a shader of this family.
 enum Task : uint8_t { kMakeLines, kFindTargets, kMakeTargets };
 
-// The first parameters: how many lines, how many updates each has and which of them are made, the
-// width, the launch's site, and how many updates of a target are added to each other at most.
+// The first parameters: the number of lines, the updates per line, the width, the range of updates
+// to apply, the launch's site, and the maximum number of updates of a target that are added to each
+// other.
 enum : uint32_t { kLines, kLength, kWidth, kBegin, kEnd, kSite, kChain, kMore };
-// Of scatter_elements there follow y's size and stride along the axis, the strides of indices and
-// updates along it, and the other axes.
+// Then for scatter_elements: y's size and stride along the axis, the strides of indices and updates
+// along it, and the other axes.
 enum : uint32_t { kBound = kMore, kStride, kIndexStride, kUpdateStride, kLineAxes };
-// Of scatter_nd: how many indices a tuple has, their stride, each one's bound; the axes of the
+// For scatter_nd: the number of indices per tuple, their stride, the bound of each; the axes of the
 // tuples, and those of the width with the strides of the updates.
 enum : uint32_t { kTupleSize = kMore, kTupleStride, kBounds };
 
 class ScatterCode {
  public:
-  // Operands: indices, updates and y, and the record; indices, targets and the record; targets,
-  // their updates in order, updates and y.
+  // Operands of kMakeLines: indices, updates, y and the error record; of kFindTargets: indices,
+  // targets and the record; of kMakeTargets: targets, their updates in order, updates and y.
   ScatterCode(Code& code, const Op& op, Task task) : code_(code), op_(op) {
     if (task != kMakeTargets) {
       indices_.emplace(code, 0, op.index_dtype);
@@ -116,8 +116,9 @@ class ScatterCode {
     });
   }
 
-  // Of the updates of a line in the order of their targets, some: those of a target that begin
-  // there. Where they replace, it is the last of a target that counts.
+  // Applies some updates of a line in the order of their targets. An invocation applies those of
+  // the target that begins at its position. If updates replace, only the last one of a target
+  // counts.
   void make_targets() {
     const U32 width = code_.parameter(kWidth), length = code_.parameter(kLength);
     const U32 begin = code_.parameter(kBegin), end = code_.parameter(kEnd), n = end - begin;
@@ -138,8 +139,8 @@ class ScatterCode {
         if (replaces) return y_->store(to, update(place, own));
         const tenon_dtype wide = op_.sums_floats() ? product_dtype(op_.dtype) : op_.dtype;
         const ElementVar value(spirv::cast(y_->load(to), wide));
-        // Of a sum: what y and the chains before the present one give. Of a long one the first
-        // chain does not begin with y either, which may be the sum of the pieces before.
+        // For sums: `total` is y plus the chains before the current one. In a long line the first
+        // chain does not start from y either, because y may be the sum of earlier pieces.
         std::optional<ElementVar> total;
         const Var<Bool> has_total = code_.var(code_.parameter(kChain) < length);
         const auto with_total = [&] {
@@ -173,7 +174,7 @@ class ScatterCode {
   }
 
  private:
-  // Where a line begins in the operands, for one element of the width.
+  // Offsets of a line in the operands, for one element of the width.
   struct Place {
     U32 indices, updates, y;
   };
@@ -184,7 +185,8 @@ class ScatterCode {
     return {places[0], places[1], places[2]};
   }
 
-  // An index from the front. One that is outside is reported, unless `is_dropped` already.
+  // Returns an index from the front. Reports it if it is out of range, unless `is_dropped` is
+  // already true.
   Index index_at(U32 place, U32 bound, Bool is_dropped) {
     const spirv::Wide given = indices_->load(place);
     const Index index = indices_->wrapped(given, bound);
@@ -220,7 +222,7 @@ class ScatterCode {
                                                           : i * code_.parameter(kUpdateStride)));
   }
 
-  // An update that meets what is there.
+  // Combines an update with the old value.
   template <class Old>
   Element met(const Old& old, const Element& update) {
     switch (op_.reduction) {
@@ -254,7 +256,7 @@ class Scatter final : public Kernel {
         copy_(copy),
         sort_(request.device(), TENON_UINT32, false) {}
 
-  // Targets, and what sorts them.
+  // Holds the targets, and the workspace of the sort.
   uint64_t workspace(const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
     if (!are_sorted(sizes)) return 0;
@@ -300,11 +302,11 @@ class Scatter final : public Kernel {
                          Axes(1, &sizes.n_lines, kAllAxes, strides)};
     error = sort_.enqueue(encoder, targets, lines, room, &order);
     if (error != nullptr) return error;
-    // Where updates replace, none goes on to another.
+    // If updates replace, an invocation applies only one.
     const auto of_piece = [&](int64_t length) {
       return static_cast<uint64_t>(sizes.n_lines * std::min(length, sizes.length) * sizes.width);
     };
-    // So many items of a piece are counted.
+    // Bounds the items of a piece to what shaders can count.
     const int64_t most_at_once = std::max<int64_t>(1, kMostCounted / (sizes.n_lines * sizes.width));
     auto at_once = static_cast<uint32_t>(std::min(sizes.length, most_at_once));
     uint64_t n_items = of_piece(at_once);
@@ -367,7 +369,8 @@ class Scatter final : public Kernel {
     Axes(indices.rank, indices.sizes, ~(uint32_t{1} << axis_), strides).push(words);
   }
 
-  // What an update costs: itself, a tuple's indices and, of axes that are many, those of its place.
+  // Iterations of an update: itself, the indices of a tuple, and the loop over the axes of its
+  // position.
   uint32_t iterations(const tenon_launch& launch) const {
     const tenon_view& indices = launch.inputs[1];
     if (!op_.has_tuples) return 1;
@@ -402,7 +405,7 @@ class Scatter final : public Kernel {
 
   tenon_device_p* const device_;
   const Op op_;
-  const size_t axis_;  // Of scatter_elements.
+  const size_t axis_;  // Only for scatter_elements.
   const PipelineRef copy_;
   const MergeSort sort_;
   LazyPipeline pipelines_[3];
@@ -415,7 +418,7 @@ Prepared scatter_kernel(const Request& request, bool has_tuples, int32_t reducti
   if (!is_moved && dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
-  // Indices, updates, the result and the record; or, sorted, targets and their order.
+  // Indices, updates, the result and the error record; or, if sorted, targets and their order.
   if (const tenon_string reason = refusal_of_operands(request.device(), 4); reason.size > 0) {
     return {.reason = reason};
   }

@@ -1,4 +1,4 @@
-// From a module of SPIR-V to a prepared kernel: what kernels of one dispatch share.
+// Helpers for kernels with a single dispatch: from a SPIR-V module to a prepared kernel.
 
 #pragma once
 
@@ -12,49 +12,50 @@ namespace tenon_vulkan {
 
 using Words = spirv::Words;
 
-// Where each group has one, and goes on to others beyond what a device takes.
+// One group per item; beyond the device's limit, groups process several.
 inline std::array<uint32_t, 3> so_many_groups(uint64_t n) {
   constexpr uint64_t kMostGroups = 65535;
   return {static_cast<uint32_t>(std::min(n, kMostGroups)), 1, 1};
 }
 
-// What goes over numbers (Code::for_each): in how many groups, and with how many iterations of an
-// invocation's loops, where that may be many.
+// The groups of a loop over indices (Code::for_each), and the number of loop iterations of an
+// invocation, if that may be large.
 struct Rounds {
   std::array<uint32_t, 3> groups;
   uint64_t iterations = 0;
-  uint64_t n = 0;           // Numbers; 0: unknown.
-  bool are_counted = true;  // Whether shaders count all places on the way.
+  uint64_t n = 0;           // Number of indices; 0: unknown.
+  bool are_counted = true;  // False: offsets exceed what shaders can count.
 
   operator const std::array<uint32_t, 3>&() const { return groups; }
 };
 
-// How many groups go over so many numbers. Those that fill a large device have one number for each
-// invocation; beyond that an invocation has several.
+// The number of groups for `n` indices. Up to a number that fills a large device, each invocation
+// has one index; beyond that, several.
 inline Rounds groups_for(uint64_t n) {
   constexpr uint64_t kFull = 4096, kRounds = 16;
   const uint64_t single = (n + kLocalSize - 1) / kLocalSize;
   return {so_many_groups(std::max(std::min(single, kFull), single / kRounds)), 0, n};
 }
 
-// What is not worth counting: loops over axes, or a few words of an element.
+// Loops that are too short to count: over axes, or over a few words of an element.
 inline constexpr uint64_t kFewIterations = 64;
 
-// How many numbers for_each gives an invocation, of n in all.
+// The number of indices that for_each assigns to an invocation, of n in all.
 inline uint64_t rounds_of(uint64_t n, const std::array<uint32_t, 3>& groups) {
   const uint64_t all = uint64_t{groups[0]} * kLocalSize;
   return all == 0 ? 1 : (n + all - 1) / all;
 }
 
-// How many steps an invocation may take in one dispatch for each number that for_each gives it, of
-// n in all, where a step costs so many iterations.
+// The maximum number of steps in one dispatch for each index that for_each assigns to an
+// invocation, of n in all, if a step costs this many iterations.
 inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
                               uint32_t iterations) {
   const uint64_t rounds = rounds_of(n, groups);
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMostIterations / (rounds * iterations)));
 }
 
-// For n numbers (Code::for_each) that take so many iterations each, or kLocalSize of them together.
+// For n indices (Code::for_each) that take this many iterations each, or each kLocalSize of them
+// together.
 inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   std::array<uint32_t, 3> groups = groups_for(n);
   if (rounds_of(n, groups) * iterations > kMostIterations) {
@@ -63,7 +64,7 @@ inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   return {groups, rounds_of(n, groups) * (1 + iterations), n};
 }
 
-// For n items that are a group's each.
+// For n items, one per group.
 inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
   const std::array<uint32_t, 3> groups = so_many_groups(n);
   return {groups, n == 0 ? 0 : (n + groups[0] - 1) / groups[0] * (1 + iterations)};
@@ -71,8 +72,8 @@ inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
 
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
 
-// One dispatch with a pipeline that is ready: a function fills in its parameters, and gives the
-// groups that run, or Rounds.
+// A kernel of one dispatch with a pipeline that is already made. A function pushes its parameters
+// and returns the groups, or Rounds.
 template <class Fill>
 class OneDispatch final : public Kernel {
  public:
@@ -115,8 +116,8 @@ class OneDispatch final : public Kernel {
   const bool has_record_;
 };
 
-// Prepares a kernel of one dispatch, whose operands are the launch's and, if it says so, the
-// record.
+// Prepares a kernel of one dispatch. Its operands are the launch's and, with `has_record`, the
+// error record.
 template <class Fill>
 tenon_sdk::Prepared one_dispatch(tenon_device_p* device, spirv::Code& code, uint32_t n_operands,
                                  uint32_t traits, Fill fill, bool has_record = false) {

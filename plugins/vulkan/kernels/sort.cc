@@ -1,5 +1,5 @@
-// sort, argsort and top_k by merging (kernels/merge.h), and searchsorted, which is a search of the
-// same kind.
+// sort, argsort and top_k by merge sort (kernels/merge.h), and searchsorted, which uses the same
+// binary search.
 
 #include "plugins/vulkan/kernels/each.h"
 #include "plugins/vulkan/kernels/kernels.h"
@@ -15,7 +15,7 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// What is kept of sorted places.
+// The elements that are copied to the results after sorting.
 struct Kept {
   bool values, indices, in_order_of_places;
 
@@ -24,9 +24,9 @@ struct Kept {
   }
 };
 
-// Operands: a view, the places of its lines' elements, in which order those that are kept come, if
-// that is another, and the results. Parameters: how many elements are kept in all lines, how many
-// of a line, how long it is, the strides of input and results along it, and the other axes.
+// Operands: a view, the sorted indices of its lines' elements, the order of the kept ones if that
+// differs, and the results. Parameters: the number of kept elements in all lines and per line, the
+// length of a line, the strides of input and results along it, and the other axes.
 Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept) {
   const uint32_t n_operands = kept.n_operands();
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
@@ -103,7 +103,8 @@ class SortKernel final : public Kernel {
   }
 
  private:
-  // The first places of each line, which are kept, in their order: in the end of the workspace.
+  // Sorts the first indices of each line, which are kept, in ascending order, at the end of the
+  // workspace.
   tenon_error* sort_places(Encoder& encoder, const tenon_launch& launch, const Operand& places,
                            Operand* out_order) const {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
@@ -158,7 +159,7 @@ Prepared prepare_top_k(const Request& request) {
                      {.values = true, .indices = true, .in_order_of_places = !attrs.sorted});
 }
 
-// Parameters: how many values, how long the sequence is, its stride, and the values' axes.
+// Parameters: the number of values, the length of the sequence, its stride, and the values' axes.
 Prepared prepare_searchsorted(const Request& request) {
   const Capabilities& capabilities = capabilities_of(request.device());
   const tenon_dtype dtype = request.input(0).dtype;

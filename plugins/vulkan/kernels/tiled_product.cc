@@ -15,9 +15,9 @@ using spirv::SharedElements;
 using spirv::U32;
 using enum ProductParameters::Parameter;
 
-constexpr uint32_t kSide = 8;  // Of a group, in invocations.
+constexpr uint32_t kSide = 8;  // Invocations along one side of a group.
 static_assert(kSide * kSide == kLocalSize);
-constexpr uint32_t kVector = 4;  // Lines of an invocation that are neighbours.
+constexpr uint32_t kVector = 4;  // Contiguous lines of an invocation.
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -25,9 +25,9 @@ int64_t n_tiles(const ProductSizes& sizes, int64_t lines) {
   return sizes.matrices * divide_up(sizes.rows, lines) * divide_up(sizes.columns, lines);
 }
 
-// Some lines of a factor, rows of the left one or columns of the right one, and kPanelDepth k.
-// Element (line, k) lies at k * (n + kApart) + line: of 32 banks neither neighbours in k nor those
-// in lines share one.
+// Lines of a factor (rows of the left one or columns of the right one) times kPanelDepth k. Element
+// (line, k) is at k * (n + kApart) + line, so that neither neighbours in k nor neighbouring lines
+// share one of 32 banks.
 class Panel {
  public:
   static constexpr uint32_t kApart = 32 / kPanelDepth;
@@ -42,9 +42,9 @@ class Panel {
     }
   }
 
-  // Each invocation fetches a few elements, load(line, k), neighbours those that are side by side
-  // in memory. What is beyond the factor is one within it: nothing waits for a branch, and nothing
-  // is made of it.
+  // Each invocation loads a few elements by load(line, k); neighbouring invocations load contiguous
+  // ones. Indices outside the factor are clamped, which avoids a branch; those elements are not
+  // used.
   template <class Load>
   void fetch(U32 first_line, U32 n_lines, U32 first_k, U32 end_k, const Load& load) const {
     for (uint32_t i = 0; i < own_.size(); ++i) {
@@ -58,7 +58,7 @@ class Panel {
       elements_.set(k * (n_ + kApart) + line, own_[i].get());
     }
   }
-  // Line `i` of those that an invocation has: four side by side, and four a half further on.
+  // Line `i` of an invocation: four contiguous ones, and four half a tile later.
   template <class Number>
   U32 line_of(U32 own, Number i) const {
     return own * kVector + (i / kVector * (kSide * kVector) + i % kVector);
@@ -85,7 +85,7 @@ class Panel {
 
 SumParts parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes) {
-  constexpr int64_t kFull = 256, kLeast = 128;  // Groups that fill a device; k of a part.
+  constexpr int64_t kFull = 256, kLeast = 128;  // Groups that fill a device; minimum k of a part.
   constexpr int64_t kMostBytes = 4 << 20;       // Of the sums of all parts.
   const int64_t tiles = n_tiles(sizes, lines_of(TileSize::kSmall));
   int64_t steps = sizes.deep;

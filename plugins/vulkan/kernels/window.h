@@ -18,7 +18,7 @@ namespace tenon_vulkan {
 inline constexpr size_t kSpatial = 3;
 using Spatial = std::array<int64_t, kSpatial>;
 
-// How the window moves, as attributes say it.
+// The parameters of a window, from an op's attributes.
 struct Window {
   Spatial steps = {1, 1, 1}, pads = {0, 0, 0}, dilations = {1, 1, 1}, lhs_dilations = {1, 1, 1};
 
@@ -26,14 +26,14 @@ struct Window {
   Window(const Attrs& attrs, size_t rank) {
     set(steps, attrs.strides, attrs.n_strides, rank);
     set(dilations, attrs.dilations, attrs.n_dilations, rank);
-    // The first half of the pads are those before.
+    // The first half of the pads are those before the input.
     set(pads, attrs.pads, attrs.n_pads / 2, rank);
     if constexpr (requires { attrs.lhs_dilation; }) {
       set(lhs_dilations, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
     }
   }
 
-  // Whether shaders count, with a sign, where the taps of so many windows lie.
+  // Whether the positions of all taps of the windows fit into signed words.
   bool is_counted(const Spatial& windows, const Spatial& taps) const {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t last = (windows[i] - 1) * steps[i] + (taps[i] - 1) * dilations[i] - pads[i];
@@ -91,7 +91,7 @@ struct Planes {
 
 using Place = std::array<spirv::U32, kSpatial>;
 
-// A view's sizes and strides, from the parameter `at` on.
+// A view's sizes and strides, from parameter `at` on.
 class PlanesCode {
  public:
   static constexpr uint32_t kWords = 6 + 4 * Division::kWords;
@@ -110,7 +110,7 @@ class PlanesCode {
     return n * batch_stride + channel * channel_stride + p[0] * strides[0] + p[1] * strides[1] +
            p[2] * strides[2];
   }
-  // A number of places, counted in row-major order, as planes and a place in the last of them.
+  // Splits a row-major index into the index of a plane and the position in it.
   struct Split {
     spirv::U32 plane;
     Place p;
@@ -122,7 +122,7 @@ class PlanesCode {
     }
     return found;
   }
-  // The coordinates of an element, counted likewise.
+  // The coordinates of an element with a row-major index.
   struct At {
     spirv::U32 n, channel;
     Place p;
@@ -148,14 +148,14 @@ class PlanesCode {
   const Place sizes;
 };
 
-// Of loops, with their ends, over the places of a block of these sizes.
+// Iterations of for_each_place over a block of these sizes, including final tests.
 inline uint64_t iterations_of_places(const Spatial& sizes) {
   const uint64_t line = spirv::Code::iterations_of_many(static_cast<uint64_t>(sizes[2]));
   const uint64_t plane = static_cast<uint64_t>(sizes[1]) * (1 + line) + 1;
   return static_cast<uint64_t>(sizes[0]) * (1 + plane) + 1;
 }
 
-// Goes over the places of a block of these sizes, the last axis fastest.
+// Iterates over the positions of a block of these sizes, the last axis fastest.
 template <class Each>
 void for_each_place(spirv::Code& code, const Place& sizes, const Each& each) {
   const spirv::U32 zero = code.u32(0), one = code.u32(1);
@@ -166,14 +166,15 @@ void for_each_place(spirv::Code& code, const Place& sizes, const Each& each) {
   });
 }
 
-// A window, from the parameter `at` on. That its numbers are parameters makes one shader of all.
+// A window, from parameter `at` on. Because its numbers are parameters, all windows share one
+// shader.
 class WindowCode {
  public:
   static constexpr uint32_t kWords = 3 * kSpatial + kSpatial * Division::kWords;
 
   WindowCode(spirv::Code& code, uint32_t at);
 
-  // Where in x tap k of the window at output place p lies, and whether there is an element.
+  // The position in x of tap k of the window at output position p, and whether there is an element.
   struct Found {
     Place place;
     spirv::Bool is_there;
