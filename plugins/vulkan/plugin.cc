@@ -1,5 +1,6 @@
-// Devices that speak Vulkan, 1.1 or later. driver/ is all that knows Vulkan: memory, streams,
-// shaders. kernels/ say what runs, as SPIR-V that spirv/ writes; encoder.h is between the two.
+// The Vulkan plugin, for Vulkan 1.1 or later. driver/ contains everything that calls Vulkan:
+// memory, streams, pipelines. kernels/ generate shaders as SPIR-V with spirv/; encoder.h is the
+// interface between the two.
 
 #include <tenon/plugin.h>
 

@@ -1,5 +1,5 @@
-// Pipelines that are kept between runs: what a run kept is what the next one hands to the driver,
-// and a file that is torn, spoiled or another driver's is not.
+// The pipeline cache between runs: the next run passes the saved data to the driver, unless the
+// file is torn, corrupt or from another driver.
 
 #include <filesystem>
 #include <fstream>
@@ -36,7 +36,7 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
 
 constexpr CacheKey kKey = {1, 2, 3, 4, 5, 6, 7, 8};
 
-// No multiple of the words that are summed up.
+// Not a multiple of the words over which the checksum is computed.
 Data some_data() {
   Data data(29);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(3 * i);
@@ -104,7 +104,7 @@ TEST(VulkanCacheFile, IsNotReadIfItIsShorterOrLonger) {
 
 // ---- runs
 
-// What the driver gave to be kept, and what it is handed to begin with: each time.
+// The cache data that the driver returned, and the initial data that it received in each run.
 Data given;
 std::vector<Data> handed;
 bool refuses_data;
@@ -139,7 +139,7 @@ void make_one_pipeline(const std::filesystem::path& cache) {
   EXPECT_SUCCESS(from_c(bench.device()).pipelines().makers().require(*pipeline));
 }
 
-// What a run hands to its driver that begins with this device and its file.
+// The initial data that a run with this device and its file passes to its driver.
 std::vector<Data> handed_by_a_run(const Bench& bench) {
   handed.clear();
   create_of_driver = std::exchange(functions_of(bench).CreatePipelineCache, create);
@@ -181,7 +181,7 @@ TEST_F(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {
   for (const uintmax_t torn : {size - 1, uintmax_t{20}, uintmax_t{0}}) {
     std::filesystem::resize_file(file, torn);
     make_one_pipeline(folder() / "new");
-    EXPECT_EQ(read_cache(file, key()), given);  // Not of one size from run to run on every driver.
+    EXPECT_EQ(read_cache(file, key()), given);  // Some drivers return a different size in each run.
   }
   std::fstream spoiled(file, std::ios::in | std::ios::out | std::ios::binary);
   spoiled.seekp(-1, std::ios::end);
@@ -203,7 +203,7 @@ TEST_F(VulkanCache, HandsTheNextRunWhatThisOneKept) {
   EXPECT_EQ(handed_by_a_run(next), std::vector<Data>{given});
 }
 
-// The name of the file says whose it is, and so does what is in it.
+// Both the file's name and its header identify the driver.
 TEST_F(VulkanCache, ShowsTheDriverNothingThatIsSpoiledOrAnothers) {
   make_one_pipeline(folder());
   const Data whole = data_of(file()), kept = read();

@@ -1,5 +1,5 @@
-// What is there to look inside: times of the device's clock, names of objects and labels of
-// dispatches. Each test of times runs as tests of streams do (vulkan_stream_test.cc).
+// Debugging aids: timestamps of the device's clock, names of objects and labels of dispatches. The
+// tests of timestamps use the same settings as those of streams (vulkan_stream_test.cc).
 
 #include <algorithm>
 #include <chrono>
@@ -59,7 +59,8 @@ TEST_P(VulkanClock, TellsWhatALaunchTakes) {
   EXPECT_EQ(stream.words(b, 2), (Words{5, 5}));
 }
 
-// Marks hold work back, so that the device finds it whole, and who waits gets it all the same.
+// Marks delay submission, so that the device receives the work between them as a whole; a caller
+// that waits still gets all of it.
 TEST_P(VulkanClock, HoldsNothingBackFromWhoWaits) {
   const Queue stream(bench()), other(bench());
   const Memory data(bench(), kBytes);
@@ -87,7 +88,7 @@ TEST_P(VulkanClock, HasAsManyMarksAsAreWanted) {
     EXPECT_GE(ns, last);
     last = ns;
   }
-  const uint64_t again = mark(stream);  // One of those that were given back.
+  const uint64_t again = mark(stream);  // A mark that was returned.
   EXPECT_NE(std::find(marks.begin(), marks.end(), again), marks.end());
 }
 
@@ -154,7 +155,7 @@ TEST(VulkanClocks, GoOnWhereTheDeviceBeginsAnew) {
 
 // ---- names
 
-// What the driver was told: the names of objects by their kinds, and the labels in their order.
+// What the driver received: the names of objects by type, and the labels in order.
 struct Told {
   std::multimap<VkObjectType, std::string> names;
   std::vector<std::string> labels;
@@ -178,7 +179,7 @@ VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer, const VkDebugUtilsLabelE
 }
 VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer) { --told.depth; }
 
-// The first line of the plugin for an op.
+// The plugin's first line for an op.
 const tenon_kernel& line_of(uint32_t op) {
   const tenon_plugin& plugin = Bench::plugin();
   return *std::find_if(plugin.kernels, plugin.kernels + plugin.n_kernels,
@@ -194,7 +195,7 @@ class TellsNames : public OnDriver {
     functions().CmdEndDebugUtilsLabelEXT = end_label;
   }
 
-  // Numbers twice over: add(x, x), or as a loop mul(add(x, x), x).
+  // Runs add(x, x), or the loop mul(add(x, x), x).
   void run(bool as_loop) {
     const Queue stream(bench());
     const Memory x(bench(), 4096), y(bench(), 4096);
@@ -288,7 +289,7 @@ TEST_P(VulkanWithoutNames, TellsTheDriverNothing) {
 
 INSTANTIATE_TEST_SUITE_P(, VulkanWithoutNames, ::testing::Values(Settings{}), name_of_settings);
 
-// A buffer has its memory already, so that the layer complains, and says which buffer that is.
+// Binds memory to a buffer twice, so that the layer reports an error that names the buffer.
 TEST(VulkanNamesOfObjects, AreInMessagesOfTheLayer) {
   const Bench bench(Settings{{"validate", "1"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;

@@ -1,5 +1,5 @@
-// Instances, devices and memory: what options choose, and what is said where there is nothing to
-// choose from. They run on the drivers that VK_DRIVER_FILES names.
+// Instances, devices and memory: selection by options, and the error reports if nothing matches.
+// The tests run on the drivers in VK_DRIVER_FILES.
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +18,7 @@ bool says(const Failure& failure, const std::string& words) {
   return failure.message.find(words) != std::string::npos;
 }
 
-// A setting of the environment while a test runs.
+// Sets an environment variable while a test runs.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -38,7 +38,7 @@ class Environment {
   std::optional<std::string> before_;
 };
 
-// The loader finds these drivers alone. Before 1.3.207 it knew the older name.
+// Makes the loader find only these drivers. Loaders before 1.3.207 use the older variable.
 class Drivers {
  public:
   explicit Drivers(const std::string& files)
@@ -48,7 +48,7 @@ class Drivers {
   const Environment files_, icds_;
 };
 
-// A driver with one device, the discrete Broken Board, which it does not open.
+// A driver with one device, the discrete "Broken Board", that cannot be opened.
 class FailingDriver {
  public:
   FailingDriver() : folder_("icd") {
@@ -61,7 +61,7 @@ class FailingDriver {
   Folder folder_;
 };
 
-// The file that describes the first of these drivers that is installed; empty: none is.
+// The manifest of the first of these drivers that is installed; empty: none is.
 std::string installed(std::initializer_list<const char*> files) {
   for (const char* const file : files) {
     if (std::filesystem::exists(file)) return file;
@@ -69,7 +69,7 @@ std::string installed(std::initializer_list<const char*> files) {
   return {};
 }
 
-// All devices that options choose: their names, or why they are not opened.
+// The devices that options select: their names, or the error of opening them.
 std::vector<std::string> chosen(const Settings& settings) {
   tenon_instance_p* instance = nullptr;
   const Failure created = take(Bench::create(settings, &instance));
@@ -103,7 +103,7 @@ std::string uuid_of(const Bench& bench) {
   return uuid;
 }
 
-// Empty: one that has no name.
+// Empty: a type without a name.
 std::string type_of(const Bench& bench) {
   switch (from_c(bench.device()).driver().physical().properties.deviceType) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -185,8 +185,8 @@ TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidTypeAndPartOfItsName) {
   EXPECT_EQ(Bench::try_create(Settings{{"device", "99"}}).code, TENON_INVALID_ARGUMENT);
 }
 
-// The devices of the driver that is tested come behind a discrete one, which its driver, named
-// last, lists and does not open.
+// The devices of the tested driver come after a discrete one. That one's driver is listed last, and
+// does not open it.
 TEST(VulkanInstance, ListsDevicesByTheirTypes) {
   const char* const tested = std::getenv("VK_DRIVER_FILES");
   if (tested == nullptr) GTEST_SKIP() << "VK_DRIVER_FILES names no driver to which one is added";
@@ -283,7 +283,7 @@ TEST(VulkanDevice, HasOnlySoManyDevices) {
   Bench::calls().destroy(instance);
 }
 
-// What is static ends behind the drivers' own static objects, if it was there before them.
+// Static objects are destroyed after those of the driver if they were created before them.
 TEST(VulkanDevice, MayBeOpenWhenTheProcessEnds) {
   if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -384,7 +384,7 @@ TEST(VulkanMemory, CountsWhatItHolds) {
   EXPECT_EQ(statistics.peak_bytes, 4196u);
 }
 
-// Each buffer holds a pattern of its own all along, whatever is given back beside it.
+// Each buffer keeps its own pattern, whatever its neighbours do.
 TEST(VulkanMemory, KeepsBuffersApartWhateverTheOrderInWhichTheyGo) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
@@ -397,7 +397,7 @@ TEST(VulkanMemory, KeepsBuffersApartWhateverTheOrderInWhichTheyGo) {
     const auto made = kept.emplace(i, std::pair(Memory(bench, size), size)).first;
     stream.fill(made->second.first, 0, size, static_cast<uint64_t>(i), 1);
     if (i % 3 == 2) {
-      stream.wait();  // No work uses what goes.
+      stream.wait();  // Released memory must not be in use.
       const auto goes = std::next(kept.begin(), (random >> 4) % static_cast<long>(kept.size()));
       kept.erase(goes);
     }

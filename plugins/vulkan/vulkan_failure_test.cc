@@ -1,5 +1,5 @@
-// What is told when a driver fails: a submission that it does not take, a device that is lost. The
-// driver's functions are a table, in which the tests put others.
+// Reports of driver failures: a rejected submission, a lost device. The driver's functions are a
+// table whose entries the tests replace.
 
 #include <condition_variable>
 
@@ -20,7 +20,7 @@ VKAPI_ATTR VkResult VKAPI_CALL is_lost_for_all(VkDevice, const VkSemaphoreWaitIn
   return VK_ERROR_DEVICE_LOST;
 }
 
-// Of the next submissions one is not taken.
+// Rejects one of the next submissions.
 PFN_vkQueueSubmit submit_really;
 int n_submissions;
 VKAPI_ATTR VkResult VKAPI_CALL has_no_memory_once(VkQueue queue, uint32_t n,
@@ -40,7 +40,7 @@ bool says(const Failure& failure, const std::string& words) {
   return failure.message.find(words) != std::string::npos;
 }
 
-// Waits for a callback, and says what it was told.
+// Waits for a callback and returns the failure that it received.
 Failure notified(const Queue& stream) {
   struct Answer {
     std::mutex mutex;
@@ -80,7 +80,7 @@ TEST_P(VulkanFailure, OfASubmissionIsToldForEachOfItsLaunches) {
     launch.get().ticket = ticket;
     EXPECT_SUCCESS(Bench::calls().launch(add.handle(), stream.get(), &launch.get()));
   }
-  EXPECT_EQ(notified(stream).code, TENON_OK);  // All was told of already.
+  EXPECT_EQ(notified(stream).code, TENON_OK);  // All failures are already reported.
   {
     std::lock_guard guard(heard().mutex);
     ASSERT_EQ(heard().failed.size(), 3u);
@@ -91,11 +91,11 @@ TEST_P(VulkanFailure, OfASubmissionIsToldForEachOfItsLaunches) {
     }
   }
   functions().QueueSubmit = submit;
-  // None of it ran, and the stream works on.
+  // No launch ran, and the stream is still usable.
   EXPECT_EQ(stream.words(a, 100), Words(100, 1));
 }
 
-// Two dispatches, each of them a submission.
+// Two dispatches, each in a submission of its own.
 class AddTwiceKernel final : public Kernel {
  public:
   explicit AddTwiceKernel(tenon_device_p* device) : add_(device, uint64_t{1} << 62) {}
@@ -175,7 +175,7 @@ TEST_P(VulkanFailure, LeavesMarksWithoutATime) {
   const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
   uint64_t mark = 0, ns = 0;
   EXPECT_SUCCESS(calls.mark_time(stream.get(), &mark));
-  EXPECT_SUCCESS(calls.wait(stream.get()));  // Nothing was to be done but that.
+  EXPECT_SUCCESS(calls.wait(stream.get()));  // There was no other work.
   EXPECT_EQ(take(calls.read_time(stream.get(), mark, &ns)).code, TENON_INTERNAL);
   functions().QueueSubmit = submit;
   EXPECT_SUCCESS(calls.mark_time(stream.get(), &mark));
@@ -184,7 +184,7 @@ TEST_P(VulkanFailure, LeavesMarksWithoutATime) {
   EXPECT_GT(ns, 0u);
 }
 
-// Each error says which device that is.
+// Each error names the device.
 void expect_lost(const Bench& bench, const Queue& stream, const Memory& memory) {
   const tenon_plugin_calls& calls = Bench::calls();
   const std::string lost = "vulkan: " + std::string(bench.properties().description.data) +

@@ -1,5 +1,5 @@
-// Buffers of the host's memory: shaders read and write it where it is, and what lies beside it is
-// nobody's business.
+// Buffers of imported host memory: shaders access it in place, and leave the memory around it
+// alone.
 
 #include <sys/mman.h>
 
@@ -15,7 +15,7 @@ constexpr size_t kPage = 4096;
 constexpr size_t kBytes = 64 << 10;
 constexpr size_t kWords = kBytes / 4;
 
-// Whole pages, as the system gives them.
+// Whole pages from the operating system.
 class Pages {
  public:
   explicit Pages(size_t size)
@@ -78,7 +78,7 @@ TEST_P(VulkanImport, IsReadAndWrittenWhereItIs) {
     Words want((kBytes + 2 * kPage) / 4, 7);
     std::fill_n(want.begin() + static_cast<ptrdiff_t>(offset / 4), kWords, 80);
     EXPECT_EQ(Words(to.words(), to.words() + want.size()), want) << offset;
-    // What the host writes in between is seen.
+    // Later writes of the host are visible.
     from.words(offset)[100] = 1;
     EXPECT_SUCCESS(calls().launch(add.handle(), stream.get(), &launch.get()));
     stream.wait();
@@ -86,7 +86,7 @@ TEST_P(VulkanImport, IsReadAndWrittenWhereItIs) {
   }
 }
 
-// As two tensors of an allocator do, that are one behind the other.
+// As with two tensors of an allocator that are adjacent.
 TEST_P(VulkanImport, MayShareAPage) {
   const Queue stream(bench());
   const Pages pages(3 * kBytes);
@@ -101,8 +101,8 @@ TEST_P(VulkanImport, MayShareAPage) {
   EXPECT_EQ(pages.words(2 * kBytes + 1024)[0], 0u);
 }
 
-// The device does not count it as its own, and gives no part of it to other buffers, of whatever
-// size it is.
+// The device does not count the memory as its own, and allocates no other buffers in it, whatever
+// their size.
 TEST_P(VulkanImport, IsNobodysWhenItIsReleased) {
   const Queue stream(bench());
   const uint64_t before = allocated();
@@ -133,14 +133,14 @@ TEST_P(VulkanImport, MayBeOfMemoryThatCannotBeWritten) {
   tenon_buffer_p* buffer = nullptr;
   const Failure failure = import(pages.words(), kBytes, &buffer);
   if (failure.code != TENON_OK) {
-    EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED) << failure.message;  // A driver may not want it.
+    EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED) << failure.message;  // A driver may refuse it.
     return;
   }
   const Memory lent(buffer);
   EXPECT_EQ(Queue(bench()).words(lent, kWords), Words(kWords, 3));
 }
 
-// So the host copies them.
+// The host then copies the memory.
 TEST_P(VulkanImport, IsRefusedForWhatIsNoWholeWordsOrIsSmall) {
   const Pages pages(2 * kBytes);
   const struct {
@@ -170,7 +170,7 @@ TEST_P(VulkanImport, IsRefusedWhereTheDriverDoesNotTakeIt) {
   EXPECT_NE(failure.message.find("VK_ERROR_INVALID_EXTERNAL_HANDLE"), std::string::npos)
       << failure.message;
 
-  // No type of memory is the device's and the host's.
+  // No memory type serves both the device and the host.
   functions().GetMemoryHostPointerPropertiesEXT = [](VkDevice, VkExternalMemoryHandleTypeFlagBits,
                                                      const void*,
                                                      VkMemoryHostPointerPropertiesEXT* properties) {
@@ -187,7 +187,7 @@ TEST_P(VulkanImport, IsRefusedWhereTheDriverDoesNotTakeIt) {
 INSTANTIATE_TEST_SUITE_P(, VulkanImport, ::testing::Values(Settings{}, Settings{{"validate", "1"}}),
                          name_of_settings);
 
-// The device's own memory is not the host's there.
+// On such devices, device memory is not host memory.
 TEST(VulkanImports, AreNotClaimedWhereTheHostSeesNoDeviceMemory) {
   const Bench bench(Settings{{"visible", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;

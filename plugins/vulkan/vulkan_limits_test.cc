@@ -1,4 +1,4 @@
-// What shaders cannot do is an error; what they cannot do at once they do in parts.
+// Limits of shaders: what exceeds them is an error, or is computed in parts.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ tenon_launch launch_of(std::span<const tenon_view> inputs, const tenon_view& out
   return launch;
 }
 
-// Launches whose inputs are one element that is broadcast, along axes that no memory could have.
+// Launches whose inputs are one broadcast element, with axes longer than memory.
 class VulkanBroadcast : public ::testing::Test {
  protected:
   using Sizes = std::vector<int64_t>;
@@ -33,7 +33,7 @@ class VulkanBroadcast : public ::testing::Test {
     if (!bench_.is_open()) GTEST_SKIP() << bench_.failure().message;
   }
 
-  // Input i is broadcast from word 2 * i; the result has at most one axis that is no 1.
+  // Input i is broadcast from word 2 * i; at most one axis of the result is not 1.
   Failure run(uint32_t op, const void* attrs, const std::vector<Given>& inputs, const Given& output,
               const Memory& memory, const Memory& result) const {
     static constexpr std::array<int64_t, TENON_MAX_RANK> kZeros = {};
@@ -102,7 +102,7 @@ TEST_F(VulkanBroadcast, IsSearchedBehind31Bits) {
   EXPECT_EQ(queue_.words(result, 2), (Words{static_cast<uint32_t>(kMany), 0}));
 }
 
-// Where a window's taps lie is counted with a sign.
+// The positions of a window's taps are signed.
 TEST_F(VulkanBroadcast, PoolsOfAxesBeyond31BitsAreUnimplemented) {
   const int64_t kernel = 1, stride = 1 << 28;
   tenon_max_pool_attrs attrs = TENON_MAX_POOL_ATTRS_DEFAULT;
@@ -139,9 +139,9 @@ TEST_F(VulkanBroadcast, UpdatesThatAreNotCountedAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-// ---- what Vulkan asks of every device
+// ---- the minimum limits of Vulkan
 
-// Binding 0 is the parameters, so that shaders have three more.
+// Binding 0 is the parameters, which leaves three operands.
 TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceHasAreRefused) {
   const Bench bench(Settings{{"cache", ""}, {"minimum", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -160,7 +160,7 @@ TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceHasAreRefused) {
 
 // ---- the driver's budget
 
-// 10 MiB for this process in each heap, of which it has taken 7.
+// A budget of 10 MiB for this process in each heap, of which 7 are used.
 void VKAPI_CALL leaves_three_mib(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties2* memory) {
   auto& budget = *static_cast<VkPhysicalDeviceMemoryBudgetPropertiesEXT*>(memory->pNext);
   EXPECT_EQ(budget.sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
@@ -175,7 +175,7 @@ TEST(VulkanLimits, WhatIsLeftOfTheBudgetIsAllThereIs) {
   const_cast<Offers&>(driver.physical().offers).memory_budget = true;
   const_cast<InstanceFunctions&>(driver.instance().vk()).GetPhysicalDeviceMemoryProperties2 =
       leaves_three_mib;
-  const Memory small(bench, 2 << 20);  // Alone, where there is no room for a block of many.
+  const Memory small(bench, 2 << 20);  // In a block of its own, as a shared block does not fit.
   tenon_buffer_p* large = nullptr;
   const Failure failure = take(Bench::calls().allocate(bench.device(), 4 << 20, &large));
   EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY);
@@ -196,7 +196,7 @@ TEST(VulkanLimits, TheDriversBudgetIsAsked) {
   EXPECT_LT(left_in_budget(device.driver(), types.device), before);
 }
 
-// ---- operands of which shaders see a part at once: on lavapipe 128 MiB
+// ---- operands larger than a binding: 128 MiB on lavapipe
 
 class VulkanLargeLoops : public ::testing::Test {
  protected:
@@ -212,7 +212,7 @@ class VulkanLargeLoops : public ::testing::Test {
   const Bench& bench() const { return bench_; }
   uint64_t seen() const { return capabilities_of(bench_.device()).max_operand_bytes; }
 
-  // Memory with the result of an elementwise op of int8.
+  // Returns memory with the result of an elementwise op on int8.
   std::unique_ptr<Memory> computed(uint32_t op, const std::vector<int64_t>& sizes,
                                    const std::vector<Input>& inputs) const {
     std::vector<int64_t> dense(sizes.size());
@@ -275,7 +275,7 @@ TEST_F(VulkanLargeLoops, GoOverDenseOperandsInParts) {
   EXPECT_EQ(n_wrong, 0u);
 }
 
-// Rows, one of which alone is too much where their elements lie apart.
+// A single strided row already exceeds a binding.
 TEST_F(VulkanLargeLoops, GoOverStridedOperandsInParts) {
   constexpr uint64_t kRows = 3;
   const uint64_t n_columns = seen() / kRows + 50001, n = kRows * n_columns;

@@ -1,6 +1,5 @@
-// What becomes of calls when the host's memory runs out: they fail, and nothing is lost. Only what
-// this thread allocates with `new` fails, so that drivers, which do not always bear it, have
-// enough.
+// Calls fail cleanly when host memory runs out. Only allocations by `new` in this thread fail,
+// because not every driver survives failed allocations.
 
 #include <cstdlib>
 #include <new>
@@ -9,7 +8,7 @@
 
 namespace {
 
-thread_local int n_left = 0;  // Allocations until one fails, it included; 0: none does.
+thread_local int n_left = 0;  // Allocations up to and including the one that fails; 0: none fails.
 
 }  // namespace
 
@@ -25,8 +24,8 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace tenon_vulkan::testing {
 namespace {
 
-// Calls with the first allocation failing, then with the second, until none does. Errors are made
-// with memory of the host's own, which does not fail: it counts down no more then.
+// Repeats the call with the first allocation failing, then the second, until none does. Errors use
+// host memory that does not fail, since the counter has then stopped.
 template <class Call, class End>
 void exhaust(const char* name, const Call& call, const End& end) {
   for (int n = 1; n < 200; ++n) {
@@ -77,7 +76,7 @@ TEST(VulkanHostMemory, MayFailInAnyCall) {
       "fill", [&] { return calls.fill(stream.get(), &fill); }, nothing);
   AddKernel add(bench.device());
   AddLaunch launch({&a, 0, 1000}, {&b, 0, 1000}, {&b, 0, 1000});
-  // What a driver needs to make the pipeline is not to fail.
+  // Creates the pipeline first: the driver's own allocations must not fail.
   EXPECT_SUCCESS(calls.launch(add.handle(), stream.get(), &launch.get()));
   stream.wait();
   exhaust(
@@ -92,7 +91,7 @@ TEST(VulkanHostMemory, MayFailInAnyCall) {
       "notify", [&] { return calls.notify(stream.get(), done); }, nothing);
   stream.wait();
 
-  // The device works on.
+  // The device is still usable.
   stream.write(a, ones);
   stream.write(b, Words(1000, 2));
   EXPECT_SUCCESS(calls.launch(add.handle(), stream.get(), &launch.get()));

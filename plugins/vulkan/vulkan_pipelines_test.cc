@@ -1,6 +1,6 @@
-// Pipelines that threads make: whoever launches goes on, what lies behind waits in its order, and
-// what a driver does not make fails the launches that need it. The driver's function is one that
-// the tests hold back.
+// Pipelines that are created by threads: launches do not block, later work waits in order, and a
+// pipeline that the driver fails to create fails the launches that need it. The tests replace the
+// driver's function by one that can block.
 
 #include <chrono>
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto kLimit = std::chrono::seconds(20);
 
-// Where calls of the driver wait, and what they answer.
+// Blocks calls of the driver, and determines their results.
 class Gate {
  public:
   void close() {
@@ -25,21 +25,21 @@ class Gate {
   void open() {
     set([&] { is_open_ = true; });
   }
-  // It opens by itself when so many wait.
+  // It opens by itself once `n` calls wait.
   void open_for(int n) {
     set([&] {
       is_open_ = false;
       enough_ = n;
     });
   }
-  // Whether the driver has no memory.
+  // Makes the driver report that it is out of memory.
   void fail(bool fails) {
     set([&] { fails_ = fails; });
   }
   void reset() {
     set([&] { is_open_ = true, enough_ = 1000, fails_ = false, most_ = 0; });
   }
-  int most() {  // That were inside at once.
+  int most() {  // Maximum number of concurrent calls.
     std::lock_guard guard(mutex_);
     return most_;
   }
@@ -53,7 +53,7 @@ class Gate {
     --n_inside_;
     return fails_ ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS;
   }
-  // Until a call waits here.
+  // Blocks until a call waits here.
   void wait_for_one() {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(lock, kLimit, [&] { return n_inside_ > 0; }));
@@ -82,7 +82,8 @@ VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, ui
                               : result;
 }
 
-// x[i] = 3 x[i] + number, of words: each number is a pipeline of its own, and their order shows.
+// x[i] = 3 x[i] + number, for words. Each number is a pipeline of its own, and the results reveal
+// the order.
 class StepKernel final : public Kernel {
  public:
   StepKernel(tenon_device_p* device, uint32_t number) {
@@ -146,7 +147,7 @@ TEST_P(VulkanPipelines, KeepNobodyWaitingWhoLaunches) {
   StepKernel second(bench().device(), 2);
   step(stream, first, x);
   {
-    // Its value is read during the call.
+    // The value is read during the call.
     const uint32_t value = 10;
     AddLaunch launch({&x, 0, kCount}, {nullptr, 0, 1, &value}, {&x, 0, kCount});
     EXPECT_SUCCESS(Bench::calls().launch(add.handle(), stream.get(), &launch.get()));
@@ -214,7 +215,7 @@ TEST_P(VulkanPipelines, ThatADriverDoesNotMakeFailTheirLaunchesAlone) {
   }
   EXPECT_EQ(stream.words(x, kCount), Words(kCount, (3 + 1) * 3 + 1));
   EXPECT_EQ(stream.words(y, kCount), Words(kCount, 1));
-  // When there is memory again, it is made after all.
+  // Once memory is available again, the pipeline is created.
   gate.fail(false);
   step(stream, failing, y, 4);
   EXPECT_EQ(stream.words(y, kCount), Words(kCount, 3 + 2));

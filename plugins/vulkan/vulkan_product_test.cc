@@ -1,6 +1,6 @@
-// Products of matrices: whichever way sizes choose, each element has the bits of the sum of its
-// products in their order, every step rounded, or of the sums of chains of them where there are
-// many. A loop on the host says what these are.
+// Matrix products: with every algorithm, each element has the bits of the sum of its products in
+// order, with every step rounded, or for long sums of the sums of chains. A loop on the host
+// computes the expected bits.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// The layer has nothing to say to what is done here.
+// The validation layer must report nothing.
 class VulkanProducts : public InSilence {};
 
 void expect_bits(const Product& product) {
@@ -57,12 +57,12 @@ TEST_F(VulkanProducts, HaveTheirBitsTransposed) {
   }
 }
 
-// Their packed factors need more room than there is at once: some matrices come first, ...
+// The packed factors exceed the packing limit: computes several matrices at a time, ...
 TEST_F(VulkanProducts, HaveTheirBitsInPartsOfMatrices) {
   expect_bits({.matrices = 40, .rows = 128, .deep = 512, .columns = 512});
 }
 
-// ... and of one matrix, some columns.
+// ... and of one matrix, several columns at a time.
 TEST_F(VulkanProducts, HaveTheirBitsInPartsOfColumns) {
   expect_bits({.matrices = 1, .rows = 16, .deep = 8192, .columns = 1400});
 }
@@ -71,21 +71,21 @@ TEST_F(VulkanProducts, HaveTheirBitsAlongManySteps) {
   expect_bits({.matrices = 1, .rows = 1, .deep = 100003, .columns = 2});
 }
 
-// More than the loops of one dispatch may go through: sums wait in the workspace.
+// Exceeds the iterations of one dispatch: partial sums are kept in the workspace.
 TEST_F(VulkanProducts, HaveTheirBitsInPartsOfTheirSteps) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
   expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
 }
 
-// ---- the ways of GPUs
+// ---- the GPU variants
 
-// The product on two devices: as it is, which packs factors of floats if the host's processor runs
-// its shaders, and going the ways of GPUs, by tiles and panels of 8 steps.
+// The product on two devices: one as it is, which packs float factors on software drivers; one with
+// the GPU variants, tiles and panels of 8 steps.
 struct BothWays {
   const Bench as_it_is{Settings{{"validate", "1"}, {"cache", ""}}};
   const Bench directly{Settings{{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}}};
 
-  // The bytes of the direct way, of which the other has the same.
+  // Returns the bytes of the GPU variant, and checks that the other device returns the same.
   Bytes multiply(const Product& product, const Bytes& a, const Bytes& b) const {
     const Result one = multiplied(as_it_is, product, a, b);
     const Result other = multiplied(directly, product, a, b);
@@ -97,7 +97,7 @@ struct BothWays {
   }
 };
 
-// No size is a multiple of a tile's or a panel's, and there are several tiles in each direction.
+// No size is a multiple of a tile or a panel, and there are several tiles in each direction.
 constexpr Product kTiles = {.matrices = 2, .rows = 70, .deep = 45, .columns = 101, .offset = 3};
 constexpr int64_t kCountA = 3 + 2 * 70 * 45, kCountB = 2 * 45 * 101;
 
@@ -114,7 +114,7 @@ std::vector<Product> transposed(Product product, tenon_dtype dtype) {
   return all;
 }
 
-// Of 16 bits: random numbers of either sign and of 1/16 to 1.
+// Random 16-bit floats of either sign, with magnitudes of 1/16 to 1.
 std::vector<uint16_t> drawn_halves(int64_t n, tenon_dtype dtype, uint32_t seed) {
   std::minstd_rand random(seed);
   const int bits = dtype == TENON_FLOAT16 ? 10 : 7, least = dtype == TENON_FLOAT16 ? 11 : 123;
@@ -133,7 +133,7 @@ std::vector<float> floats_of_bfloat16(const std::vector<uint16_t>& halves) {
   for (const uint16_t half : halves) floats.push_back(std::bit_cast<float>(uint32_t{half} << 16));
   return floats;
 }
-// To the nearest, and to even between two.
+// Rounds to nearest, ties to even.
 uint16_t bfloat16_of(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
@@ -149,7 +149,7 @@ TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsEitherWay) {
   }
 }
 
-// More than a driver takes at once: some tiles after the other.
+// Exceeds the work of one dispatch: tiles are split over several.
 TEST_F(VulkanProducts, InPartsHaveTheSameBitsEitherWay) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
@@ -172,7 +172,7 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsEitherWay) {
                                 b = drawn_halves(kCountB, dtype, 2);
     for (const Product& product : transposed(kTiles, dtype)) {
       const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
-      if (dtype == TENON_FLOAT16) continue;  // Which the host cannot round so simply.
+      if (dtype == TENON_FLOAT16) continue;  // The host has no simple rounding for it.
       std::vector<std::pair<size_t, uint16_t>> rounded;
       for (const auto& [i, sum] : expected(product, floats_of_bfloat16(a), floats_of_bfloat16(b))) {
         rounded.emplace_back(i, bfloat16_of(sum));
@@ -182,7 +182,7 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsEitherWay) {
   }
 }
 
-// They have no way but the direct one, and wrap around.
+// Integers have only the tiled variant, and wrap.
 TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsEitherWay) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
@@ -196,7 +196,7 @@ TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsEitherWay) {
   }
 }
 
-// Rows and matrices in reverse: neighbours lie side by side all the same.
+// Rows and matrices in reverse: neighbours are still contiguous.
 TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
@@ -229,7 +229,7 @@ TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
   }
 }
 
-// Packed, all of its rows would be more than lavapipe's shaders see.
+// All of its packed rows would exceed a binding on lavapipe.
 TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
   const Bench bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -265,7 +265,8 @@ TEST_F(VulkanProducts, MayHaveNoElements) {
   }
 }
 
-// Long sums with few results are sums of parts, and of several matrices' results none is another's.
+// Long sums with few results are split into parts; the results of several matrices must not be
+// mixed up.
 TEST_F(VulkanProducts, OfManyStepsAreSumsOfPartsOnGpus) {
   const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -290,7 +291,7 @@ TEST_F(VulkanProducts, OfManyStepsAreSumsOfPartsOnGpus) {
   }
 }
 
-// Chains of sums that are too large to be kept side by side are added as they come.
+// Partial sums that are too large to be stored all at once are accumulated.
 TEST_F(VulkanProducts, OfManySumsOfManyStepsAddChainsOneByOne) {
   const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -303,7 +304,7 @@ TEST_F(VulkanProducts, OfManySumsOfManyStepsAddChainsOneByOne) {
   expect_elements(y.bytes, expected(product, a, b, 4096));
 }
 
-// As many tiles as large ones need.
+// Enough tiles that large ones are selected.
 TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;

@@ -1,5 +1,5 @@
-// Recordings: commands that are kept serve replays whose slots move, and whatever they do not serve
-// gives what the dispatches give one by one.
+// Recordings: kept commands serve replays whose slots move; all other replays return what the
+// dispatches return one by one.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// What the driver answers.
+// A submission that the driver rejects.
 VKAPI_ATTR VkResult VKAPI_CALL has_no_memory(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) {
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
@@ -32,7 +32,7 @@ struct Slot {
 
 constexpr int64_t kCount = 100;
 
-// Slot 1 = slot 0 + value 0, then slot 2 = slot 1 + slot 0, of so many words.
+// Slot 1 = slot 0 + value 0, then slot 2 = slot 1 + slot 0, for `n` words.
 class TwoAdds {
  public:
   TwoAdds(const Bench& bench, AddKernel& add) {
@@ -77,7 +77,7 @@ class TwoAdds {
 
 class VulkanRecording : public CountsDispatches {
  protected:
-  // Memory that has a block for itself.
+  // Memory with a block of its own.
   Memory apart() const { return Memory(bench(), kBlock); }
 
   static Words words(const Queue& stream, const Slot& slot) {
@@ -96,7 +96,7 @@ TEST_P(VulkanRecording, IsToldToTheDriverOnce) {
   const Memory a(bench(), 4096), b(bench(), 4096), c(bench(), 4096);
   stream.write(a, Words(1024, 5));
   for (uint32_t i = 0; i < 200; ++i) {
-    // The numbers change, and the second half of the replays is elsewhere in the same block.
+    // The values change, and the second half of the replays uses other offsets in the same blocks.
     const uint64_t offset = i < 100 ? 0 : 64 * (i % 5);
     EXPECT_SUCCESS(two.replay(stream, {a, offset}, {b, offset}, {c, 2 * offset}, i));
     if (i % 50 == 49) {
@@ -106,7 +106,7 @@ TEST_P(VulkanRecording, IsToldToTheDriverOnce) {
   EXPECT_EQ(n_dispatches, 2);
 }
 
-// Each is read while others are under way, so that none has the parameters of another.
+// Each is read while others are in flight, so none may have the parameters of another.
 TEST_P(VulkanRecording, ManyMayBeUnderWay) {
   const Queue stream(bench());
   AddKernel add(bench().device());
@@ -123,7 +123,7 @@ TEST_P(VulkanRecording, ManyMayBeUnderWay) {
   for (uint32_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], Words(kCount, 10 + i)) << i;
 }
 
-// A submission ends once it has so many products, whoever they come from.
+// A submission ends at a number of products, whichever launches they come from.
 TEST_P(VulkanRecording, AreSubmittedWhereTheyTakeLong) {
   const Queue stream(bench());
   AddKernel add(bench().device(), capabilities_of(bench().device()).products_at_once / 2);
@@ -197,7 +197,7 @@ TEST_P(VulkanRecording, OutlivesTheBlocksOfItsReplays) {
   }
 }
 
-// As where what is trained is written over.
+// As if a trained parameter were updated in place.
 TEST_P(VulkanRecording, ServesSlotsThatShareBytesAsTheyDid) {
   const Queue stream(bench());
   AddKernel add(bench().device());
@@ -212,21 +212,21 @@ TEST_P(VulkanRecording, ServesSlotsThatShareBytesAsTheyDid) {
     EXPECT_EQ(words(stream, {c, moved}), Words(kCount, 2 * want));
   }
   EXPECT_EQ(n_dispatches, 2);
-  // Both elsewhere, and apart.
+  // Both move, and do not overlap.
   EXPECT_SUCCESS(two.replay(stream, {a, 4096}, {a, 4096}, {c}, 5));
   EXPECT_EQ(words(stream, {c}), Words(kCount, 12));
   stream.write(a, Words(2048, 1));
   EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {c}, 5));
   EXPECT_EQ(words(stream, {c}), Words(kCount, 7));
   EXPECT_EQ(n_dispatches, 2);
-  // One upon the other in another way.
+  // Overlap in another way.
   EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {a}, 5));
   EXPECT_EQ(words(stream, {a}), Words(kCount, 7));
   EXPECT_EQ(n_dispatches, 4);
 }
 
-// Kept commands order what one slot sees; where slots share bytes that did not there may be more to
-// order, so that they are not executed.
+// Kept commands order the accesses within one slot. If slots overlap that did not before, more may
+// need ordering, so the commands are not executed.
 TEST_P(VulkanRecording, IsReplayedOneByOneWhereSlotsMeet) {
   const Queue stream(bench());
   AddKernel add(bench().device());

@@ -1,5 +1,5 @@
-// Reductions of rows of any length, however they lie: by an invocation, by a group, in parts; by
-// kernels and by loops, with the same bits.
+// Reductions of rows of any length and layout: by an invocation, by a group, in parts; by kernels
+// and by loops, with the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -10,16 +10,16 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// Lengths about those where the way changes.
+// Lengths around those where the algorithm changes.
 constexpr int64_t kLengths[] = {1,    2,    31,    32,    33,    63,    64,
                                 65,   1023, 1024,  1025,  2049,  4095,  4096,
                                 4097, 8200, 32767, 32768, 32769, 36865, 65537};
 
-// How the elements of a matrix of rows lie in memory.
+// The memory layout of a matrix of rows.
 enum class Lie {
-  kRows,     // A row's side by side.
-  kColumns,  // The rows' side by side.
-  kTwoAxes   // A row's along two axes with the rows between them.
+  kRows,     // The elements of a row are contiguous.
+  kColumns,  // Neighbouring rows are contiguous; the elements of a row are not.
+  kTwoAxes   // A row's elements are along two axes, with the rows between them.
 };
 
 struct Shape {
@@ -41,7 +41,7 @@ Shape shape_of(Lie lie, int64_t n_rows, int64_t length) {
   return {{outer, n_rows, length / outer}, 5};
 }
 
-// Where element `i` of a row is.
+// Offset of element `i` of a row.
 size_t place_of(Lie lie, const Shape& shape, int64_t row, int64_t i) {
   const std::vector<int64_t>& sizes = shape.sizes;
   switch (lie) {
@@ -56,7 +56,7 @@ size_t place_of(Lie lie, const Shape& shape, int64_t row, int64_t i) {
 
 class VulkanReduction : public OnDriver {
  protected:
-  // Dense memory seen with `sizes`.
+  // Dense memory, viewed with `sizes`.
   struct View {
     View(const Memory& memory, tenon_dtype dtype, std::vector<int64_t> of) : sizes(std::move(of)) {
       strides.resize(sizes.size());
@@ -78,7 +78,7 @@ class VulkanReduction : public OnDriver {
     tenon_operand operand = {};
   };
 
-  // Of a reduction along the rows.
+  // Attributes of a reduction along the rows.
   struct Attrs {
     explicit Attrs(const Shape& shape) {
       for (int64_t axis = 0; axis < 3; ++axis) {
@@ -103,7 +103,7 @@ class VulkanReduction : public OnDriver {
     OnDriver::TearDown();
   }
 
-  // What `op` makes of the rows, as words.
+  // The result of `op` on the rows, as words.
   Words reduced(uint32_t op, const Shape& shape, const std::vector<float>& x, int64_t n_rows) {
     const Attrs attrs(shape);
     const Memory from(bench(), x.size() * sizeof(float)), to(bench(), n_words(n_rows) * 4);
@@ -114,8 +114,8 @@ class VulkanReduction : public OnDriver {
     return stream_->words(to, n_words(n_rows));
   }
 
-  // The same of a loop that sums each row, and what `op` then makes of each element and the sum.
-  // Nothing if it is refused.
+  // The sums of a loop over the rows, and the result of `op` on each element and its row's sum.
+  // Empty if the loop is refused.
   std::pair<Words, Words> by_loop(uint32_t op, const Shape& shape, const std::vector<float>& x,
                                   int64_t n_rows) {
     const Attrs attrs(shape);
@@ -196,7 +196,7 @@ class VulkanReduction : public OnDriver {
   std::unique_ptr<Queue> stream_;
 };
 
-// Of small whole numbers every order gives the same.
+// With small integers every order gives the same sum.
 TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
   for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kTwoAxes}) {
     for (const int64_t length : kLengths) {
@@ -230,7 +230,7 @@ TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
 TEST_P(VulkanReduction, HasTheSameBitsInLoops) {
   for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kTwoAxes}) {
     for (const int64_t length : kLengths) {
-      if (length > 32768) continue;  // The host asks for no loop of these.
+      if (length > 32768) continue;  // The host requests no loops for these.
       const int64_t n_rows = 3;
       const Shape shape = shape_of(lie, n_rows, length);
       std::vector<float> x(static_cast<size_t>(n_rows * length));
@@ -258,13 +258,13 @@ TEST_P(VulkanReduction, HasTheSameBitsInLoops) {
   }
 }
 
-// A quotient of floats takes as many rounds as their exponents differ, and a driver may end loops
-// behind some.
+// A quotient of floats takes as many iterations as their exponents differ, and a driver may end
+// loops after a limit.
 TEST_P(VulkanReduction, IsInNoLoopThatTheDriverEnds) {
   constexpr int64_t kLength = 4096;
   std::vector<float> x(kLength);
   for (size_t i = 0; i < kLength; ++i) x[i] = i / 64 % 2 == 0 ? 0x1p60f : -0x1p60f;
-  x[kLength - 65] = 0, x[kLength - 1] = 1;  // And so is the sum, in either order.
+  x[kLength - 65] = 0, x[kLength - 1] = 1;  // The sum is 1, too, in either order.
   const auto [sums, found] = by_loop(TENON_OP_floor_div, shape_of(Lie::kRows, 1, kLength), x, 1);
   EXPECT_EQ(sums.empty(), capabilities_of(bench().device()).max_iterations < UINT64_MAX);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(number(found[i]), x[i]) << i;

@@ -1,5 +1,5 @@
-// Sequences: what is replayed often has its small dispatches told to the driver as one, with the
-// same results; whatever cannot be one stays as it is.
+// Sequences: recordings that are replayed often have their small dispatches coalesced, with the
+// same results; dispatches that cannot be coalesced stay as they are.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-std::atomic<int> n_refused{0};  // Pipelines.
+std::atomic<int> n_refused{0};  // Pipelines that the driver refused.
 
 VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint32_t,
                                                  const VkComputePipelineCreateInfo*,
@@ -22,9 +22,9 @@ VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-// While one lives, the driver begins a pipeline once it was told a dispatch, and is told none
-// before it has ended one: what is wanted before that dispatch is not made by then, and is behind
-// it.
+// While an instance exists, the driver begins a pipeline only after it received a dispatch, and
+// records that dispatch only after it has created a pipeline. So a pipeline that is requested
+// before that dispatch is created while the dispatch is recorded.
 class MakesWithFirstDispatch {
  public:
   explicit MakesWithFirstDispatch(DeviceFunctions& functions) : functions_(functions) {
@@ -54,7 +54,7 @@ class MakesWithFirstDispatch {
                                              uint32_t z) {
     ++n_told_;
     wait_for(n_made_);
-    // The pipeline is made once its maker goes on.
+    // Gives the thread that created the pipeline time to publish it.
     if (n_told_ == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     dispatch_(commands, x, y, z);
   }
@@ -70,7 +70,7 @@ class MakesWithFirstDispatch {
   DeviceFunctions& functions_;
 };
 
-// to[i] = factor * from[n - 1 - i] + value, of words: each invocation reads what another wrote.
+// to[i] = factor * from[n - 1 - i] + value, for words: each invocation reads what another wrote.
 class TurnKernel final : public Kernel {
  public:
   TurnKernel(tenon_device_p* device, uint32_t factor, uint64_t iterations, bool knows_n = true)
@@ -107,8 +107,8 @@ class TurnKernel final : public Kernel {
 
 constexpr uint64_t kBytes = 4096;
 
-// Launches one behind the other, of so many words: from slot 0 to slot 1, from there to slot 2,
-// back to slot 1, and so on. What they add is value 0, and the memory that stays.
+// A chain of launches over `n` words: from slot 0 to slot 1, from there to slot 2, back to slot 1,
+// and so on. They add value 0 and a constant in memory.
 class Chain {
  public:
   Chain(const Bench& bench, const std::vector<TurnKernel*>& kernels, int64_t n)
@@ -137,8 +137,8 @@ class Chain {
   Chain(const Chain&) = delete;
   ~Chain() { Bench::calls().release_recording(handle_); }
 
-  // With its slots `offset` bytes on, in `memory` or memory of its own; and whether what comes out
-  // is what comes of it.
+  // Replays with the slots moved by `offset` bytes, in `memory` or in memory of its own, and checks
+  // the result.
   void replay(const Queue& stream, uint32_t value, uint64_t offset = 0,
               const Memory* memory = nullptr) {
     const Memory& all = memory == nullptr ? own_ : *memory;
@@ -184,7 +184,7 @@ class Chain {
 
 class VulkanSequence : public CountsDispatches {
  protected:
-  // So many small launches of two kernels, half of them each.
+  // `n` small launches of two kernels, half of them each.
   std::vector<TurnKernel*> many(size_t n) {
     std::vector<TurnKernel*> all(n, &make(3, kFew));
     std::fill(all.begin() + static_cast<ptrdiff_t>(n / 2), all.end(), &make(5, kFew));
@@ -242,7 +242,8 @@ TEST_P(VulkanSequence, StaysAsItIsWhereNothingElseCanBeKept) {
   EXPECT_EQ(none.n_refused(), 1);
 }
 
-// The same sequence comes before large dispatches and behind them, and is made while they are told.
+// The same sequence occurs before and after large dispatches, and its pipeline is created while
+// they are encoded.
 TEST_P(VulkanSequence, IsToldWholeWhereItIsMadeMeanwhile) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels(60, &make(3, kFew));
@@ -254,11 +255,11 @@ TEST_P(VulkanSequence, IsToldWholeWhereItIsMadeMeanwhile) {
   const MakesWithFirstDispatch makes(functions());
   for (uint32_t i = 0; i < 120; ++i) chain.replay(stream, i);
   EXPECT_EQ(makes.n_made(), 1);
-  // In vain without the first sequence, and then with both.
+  // First an attempt without the first sequence, which is discarded, then one with both.
   EXPECT_GE(n_dispatches, 60 + 20 + 22);
 }
 
-// The option gives a recording its sequences with its first replay.
+// The option coalesces dispatches from a recording's first replay on.
 class VulkanSequenceAtOnce : public VulkanSequence {};
 
 TEST_P(VulkanSequenceAtOnce, HasAGroupForWhatThereIsToDo) {
@@ -280,11 +281,12 @@ TEST_P(VulkanSequenceAtOnce, LeavesOutWhatIsNotSmall) {
   Chain chain(bench(), {&small, &small, &unknown, &small, &small, &wide, &deep, &deep, &small}, 70);
   chain.write_constant(stream);
   for (uint32_t i = 0; i < 3; ++i) chain.replay(stream, i);
-  // Two, the unknown one, two, the wide one, one that is deep, and the other with what follows.
+  // Two small ones, the unknown one, two small ones, the wide one, the first deep one, and the
+  // second deep one with the last small one.
   EXPECT_EQ(n_dispatches, 6);
 }
 
-// So many shaders that no driver is to compile them as one.
+// More shaders than a driver should compile as one.
 TEST_P(VulkanSequenceAtOnce, IsSeveralWhereItWouldBeLong) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels;

@@ -1,4 +1,4 @@
-// Ops of two elements of one dtype that give another of it.
+// Binary ops on two elements of one dtype with a result of the same dtype.
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -7,12 +7,12 @@ namespace {
 
 // ---- integers: words, and pairs of them
 
-// By zero both are 0. The one quotient that overflows wraps.
+// Quotient and remainder of a division by zero are 0. The one quotient that overflows wraps.
 Divided<U32> divided(U32 a, U32 b, bool is_signed) {
   Code& code = *a.code;
   const U32 zero = code.u32(0), one = code.u32(1);
   const Bool by_zero = is_zero(b);
-  // What dividing by one in the place of another gives is not taken.
+  // The quotient by this substitute divisor is discarded.
   const U32 divisor = select(by_zero, one, b);
   U32 quotient;
   if (is_signed) {
@@ -51,7 +51,7 @@ Int power(Int base, Int exponent, bool is_signed) {
                 rest.set(shift_right(now, code.u32(1), false));
               });
   if (!is_signed) return result.get();
-  // Integers have no fractions to give a negative power.
+  // Integers cannot represent negative powers, except those of 1 and -1.
   const Int minus_one = number<Int>(code, -1);
   const Int sign = select(is_odd(exponent), minus_one, one);
   const Int of_negative = select(base == one, one, select(base == minus_one, sign, zero));
@@ -75,7 +75,7 @@ Int int_arithmetic(uint32_t op, Int a, Int b, bool is_signed) {
   const Divided<Int> of = divided(a, b, is_signed);
   if (op == TENON_OP_div || (op == TENON_OP_floor_div && !is_signed)) return of.quotient;
   if (op == TENON_OP_fmod || !is_signed) return of.rest;
-  // Where the exact quotient is negative and no integer, floor and truncation differ.
+  // If the exact quotient is negative and not an integer, floor and truncation differ.
   const Bool is_below = (!is_zero(of.rest)) & is_negative(a ^ b);
   const Int zero = number<Int>(code_of(a), 0), one = number<Int>(code_of(a), 1);
   return op == TENON_OP_floor_div ? of.quotient - select(is_below, one, zero)
@@ -91,12 +91,13 @@ Float with_sign_of(Float magnitude, Float sign) {
   return float_of((bits ^ sign_of(bits)) | sign_of(bits_of(sign)));
 }
 
-// The sum of a remainder and its divisor. A remainder may be subnormal.
+// The sum of a remainder, which may be subnormal, and its divisor.
 F64 sum_of_rest(F64 rest, F64 b) { return rest + b; }
 F32 sum_of_rest(F32 rest, F32 b) {
   Code& code = *rest.code;
   if (!code.flushes()) return rest + b;
-  // Beside a large divisor it is nothing; with a small one it is added as a multiple of 2^-149.
+  // A subnormal remainder is negligible beside a large divisor; with a small one it is added as a
+  // multiple of 2^-149.
   const auto up = [&](F32 x) {
     const U32 fraction = bits_of(x) & 0x7fffffffu;
     const F32 multiple = code.emit<F32>(spv::Op::OpConvertUToF, {fraction.id});
@@ -207,7 +208,7 @@ Element bitwise(uint32_t op, const Element& a, const Element& b) {
   if (op == TENON_OP_bitwise_and) return {dtype, x & y};
   if (op == TENON_OP_bitwise_or) return {dtype, x | y};
   if (op == TENON_OP_bitwise_xor) return {dtype, x ^ y};
-  // A negative distance counts as beyond the width, like a large one.
+  // A negative shift count is treated as larger than the width.
   const Bool is_beyond = y >= 32;
   const U32 by = y & 31;
   if (is_left) return {dtype, wrapped(dtype, select(is_beyond, code.u32(0), x << by))};

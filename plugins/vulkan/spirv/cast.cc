@@ -1,13 +1,14 @@
-// From each dtype to each. To integers floats lose their fraction, then saturate; NaN becomes 0.
-// Integers wrap. To bool all but zero is true, NaN too. To floats everything rounds once.
+// Casts between all dtypes. From float to integer: truncates, then saturates; NaN becomes 0.
+// Between integers: wraps. To bool: everything but zero is true, including NaN. To float: rounds
+// once.
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
 namespace tenon_vulkan::spirv {
 namespace {
 
-// The integer without sign that a positive float below 2^64 begins with, by its bits: a mantissa
-// that is moved. `bias` is of the exponent, `digits` how many bits the mantissa has.
+// The integer part of a positive float below 2^64 as an unsigned integer: its mantissa, shifted.
+// `bias` is that of the exponent, `digits` the number of bits of the mantissa.
 Wide truncated(Wide magnitude, uint32_t bias, uint32_t digits) {
   Code& code = *magnitude.low.code;
   const Wide one = wide(code, 1);
@@ -20,7 +21,7 @@ Wide truncated(Wide magnitude, uint32_t bias, uint32_t digits) {
   return select(exponent < bias, wide(code, 0), whole);
 }
 
-// A float as an integer of up to 64 bits: saturated.
+// Converts a float to an integer of up to 64 bits, with saturation.
 Wide to_int(const Element& x, tenon_dtype to) {
   Code& code = x.code();
   const bool is_double = x.kind() == Kind::kF64;
@@ -34,7 +35,7 @@ Wide to_int(const Element& x, tenon_dtype to) {
 
   const auto width = static_cast<uint32_t>(8 * tenon_sdk::size_of(to));
   const bool is_signed = is_signed_int(to);
-  // The largest and the smallest, the latter without its sign.
+  // The magnitudes of the largest and the smallest value.
   const uint64_t largest = ~uint64_t{0} >> (64 - width + (is_signed ? 1 : 0));
   const uint64_t smallest = is_signed ? largest + 1 : 0;
   const Wide limit = select(is_negative, wide(code, smallest), wide(code, largest));
@@ -54,8 +55,8 @@ F64 double_of(const Element& x) {
   return float64_of(wide_of_int(x), is_signed_int(x.dtype()));
 }
 
-// To the float beside a double whose last bit is 1 if it is inexact: rounding once more then gives
-// what rounding the double would.
+// Rounds a double to odd: if inexact, to the neighbouring float whose last bit is 1. A further
+// rounding then equals rounding the double directly.
 F32 odd_float_of(F64 x) {
   Code& code = *x.code;
   const F32 near = code.emit<F32>(spv::Op::OpFConvert, {x.id});
@@ -98,7 +99,7 @@ Bool is_true(const Element& x) {
 
 }  // namespace
 
-// Words are exact; the sum of two rounds once.
+// Each word is converted exactly; the sum of the two rounds once.
 F64 float64_of(Wide x, bool is_signed) {
   Code& code = *x.low.code;
   const F64 low = code.emit<F64>(spv::Op::OpConvertUToF, {x.low.id});

@@ -60,8 +60,8 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
   n_groups_ = built_in(spv::BuiltIn::NumWorkgroups, 0);
 }
 
-// NaN, infinities and signed zeros are kept, subnormals too, and rounding is to the nearest, as far
-// as the device has it.
+// Requests that NaN, infinities, signed zeros and subnormals are preserved and that rounding is to
+// nearest, as far as the device supports it.
 void Code::ask_for_floats(const Capabilities& capabilities) {
   const auto ask = [&](spv::Capability capability, spv::ExecutionMode mode, uint32_t width) {
     module_.extension("SPV_KHR_float_controls");
@@ -82,7 +82,7 @@ void Code::ask_for_floats(const Capabilities& capabilities) {
            single.preserves_denorms, wide.preserves_denorms);
 }
 
-// A pointer to a block of elements.
+// Returns the pointer type of a storage buffer of elements.
 Id Code::block_of(Id element, uint32_t element_bytes) {
   const Id elements = module_.new_type(spv::Op::OpTypeRuntimeArray, {element});
   module_.decorate(elements, spv::Decoration::ArrayStride, {element_bytes});
@@ -96,7 +96,7 @@ Id Code::bind(Id pointer, uint32_t binding) {
   const Id variable = module_.global(pointer, spv::StorageClass::StorageBuffer);
   module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
   module_.decorate(variable, spv::Decoration::Binding, {binding});
-  module_.decorate(variable, spv::Decoration::Aliased, {});  // An output may lie on an input.
+  module_.decorate(variable, spv::Decoration::Aliased, {});  // An output may alias an input.
   return variable;
 }
 
@@ -110,7 +110,7 @@ Id Code::bind_texels(uint32_t binding) {
   return variable;
 }
 
-// A buffer of vectors of four words, as shaders see what is read and written through formats.
+// The type of a texel buffer with four words per texel, accessed as a storage image.
 Id Code::texels() {
   constexpr uint32_t kNoDepth = 0, kOne = 0, kSingleSample = 0, kReadAndWritten = 2;
   return module_.type(spv::Op::OpTypeImage,
@@ -127,7 +127,7 @@ Id Code::input_variable(spv::BuiltIn which, Id pointer) {
   return at->second;
 }
 
-// What the device tells an invocation.
+// Loads a built-in input.
 Id Code::input(spv::BuiltIn which, Id type) {
   const Id variable = input_variable(which, module_.pointer(spv::StorageClass::Input, type));
   const Id loaded = module_.new_id();
@@ -286,7 +286,7 @@ void Memory::store_vector(U32 index, std::span<const U32, 4> words) const {
   code_->emit(spv::Op::OpStore, {to, vector});
 }
 
-// Variables of a function stand at its beginning.
+// Function variables must be declared at the beginning of the function.
 Id Code::new_variable(Scalar scalar) {
   const Id pointer = module_.pointer(spv::StorageClass::Function, type(scalar));
   const Id id = module_.new_id();
@@ -372,7 +372,7 @@ std::pair<U32, U32> Code::words_of(F64 x) {
           emit<U32>(spv::Op::OpCompositeExtract, {both, 1})};
 }
 
-// ---- what runs when: every branch says where its ways meet again
+// ---- structured control flow: every branch declares its merge block
 
 Code::Branch Code::begin_if(Bool condition) {
   const Id then = module_.new_id(), merge = module_.new_id();

@@ -1,12 +1,12 @@
-// Shaders written in C++: what runs here writes down what is to run there.
+// An embedded C++ language that emits SPIR-V.
 //
 //   Code code(capabilities, {.n_operands = 2, .local_size = 64});
 //   const Memory x = code.operand(0), y = code.operand(1);
 //   code.for_each(code.parameter(0), [&](U32 i) { y.store(i, x.load(i) + 1u); });
 //   const Words module = code.finish();
 //
-// Values are registers and never change; what changes is a Var. Floats are computed as they are
-// written: nothing is contracted.
+// Values are SSA values; mutable variables are of class Var. Floating-point operations are
+// evaluated as written, without contraction.
 
 #pragma once
 
@@ -28,7 +28,8 @@ class Code;
 
 enum class Scalar : uint8_t { kBool, kU32, kF32, kF64 };
 
-// A register. The integers of 32 bits are one type: what signs mean is said by the operation.
+// An SSA value. All 32-bit integers have one type; the operations determine whether they are
+// signed.
 template <Scalar scalar>
 struct Value {
   static constexpr Scalar kScalar = scalar;
@@ -40,7 +41,7 @@ using U32 = Value<Scalar::kU32>;
 using F32 = Value<Scalar::kF32>;
 using F64 = Value<Scalar::kF64>;
 
-// A register that the function keeps in memory of its own, and so one that changes.
+// A mutable variable in function storage.
 template <class T>
 class Var {
  public:
@@ -53,7 +54,7 @@ class Var {
   Id pointer_;
 };
 
-// An array that the invocations of a group share.
+// An array in shared (workgroup) memory.
 template <class T>
 class Shared {
  public:
@@ -66,7 +67,7 @@ class Shared {
   Id variable_;
 };
 
-// An operand: words of 32 bits, counted from the beginning of its block.
+// An operand: an array of 32-bit words that begins at the start of its binding.
 class Memory {
  public:
   enum class Kind : uint8_t { kWords, kVectors, kTexels };
@@ -74,12 +75,12 @@ class Memory {
       : code_(code), variable_(variable), kind_(kind) {}
   U32 load(U32 index) const;
   void store(U32 index, U32 value) const;
-  // The word as it was before.
+  // Atomic operations return the previous value of the word.
   U32 atomic(spv::Op op, U32 index, U32 value) const;
   U32 compare_exchange(U32 index, U32 expected, U32 value) const;
 
-  // Of an operand that has them (Shape): vectors of four words, counted likewise. Of texels nothing
-  // else is to be had.
+  // For operands that are vectors (Shape): vectors of four words, indexed as such. Texels support
+  // only load_vector.
   std::array<U32, 4> load_vector(U32 index) const;
   void store_vector(U32 index, std::span<const U32, 4> words) const;
 
@@ -97,39 +98,39 @@ class Code {
   struct Shape {
     uint32_t n_operands;
     uint32_t local_size;
-    uint32_t vectors = 0;  // A bit for each operand of vectors; their blocks are whole ones.
-    uint32_t texels = 0;   // A bit for each operand whose vectors are texels, which are only read.
+    uint32_t vectors = 0;  // Mask of operands that are four-word vectors, in whole bindings.
+    uint32_t texels = 0;   // Mask of operands that are bound as texels: read-only vectors.
   };
   Code(const Capabilities& capabilities, const Shape& shape);
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
 
-  // The module; the last that is asked of it.
+  // Returns the module. Call it last.
   Words finish();
 
-  // ---- where and with what it runs
+  // ---- environment of the invocation
 
-  // Whether subnormal numbers may count as zeros, and results that are subnormal become zeros.
+  // Whether subnormal numbers may be treated as zeros, as inputs and as results.
   bool flushes() const { return flushes_; }
-  // Whether it divides numbers of every magnitude, as processors do. Others may multiply by a
-  // reciprocal, which is subnormal, and lost, where the divisor is large.
+  // Whether division is correct for all magnitudes, as on CPUs. Other devices may multiply by a
+  // reciprocal, which is subnormal and flushed if the divisor is large.
   bool divides_all() const { return divides_all_; }
   uint32_t local_size() const { return shape_.local_size; }
-  U32 local_index() const { return local_index_; }  // Within the group.
+  U32 local_index() const { return local_index_; }  // In the group.
   U32 group_index() const { return group_index_; }
   U32 n_groups() const { return n_groups_; }
-  // Of this invocation, among all of the dispatch.
+  // Index of this invocation in the dispatch.
   U32 number() const;
-  U32 subgroup_lane();  // Of this invocation, within the subgroup.
-  // What the invocation with that number in the subgroup has; all of them are under way here.
-  // By a shuffle, or a broadcast: drivers are good at one of them.
+  U32 subgroup_lane();  // Index of this invocation in the subgroup.
+  // The value of invocation `lane` of the subgroup; all invocations must be active. `from_lane`
+  // uses a shuffle, `broadcast` a broadcast: each is fast on some drivers.
   F32 from_lane(F32 x, uint32_t lane);
   F32 broadcast(F32 x, uint32_t lane);
   Memory operand(uint32_t number) const { return {code(), operands_[number], kind_of(number)}; }
-  // The kernel's own parameters, behind the operands' places.
+  // The kernel's own parameters, after the offsets of the operands.
   U32 parameter(uint32_t index);
   U32 parameter(U32 index);
-  // At which byte of its block an operand begins.
+  // Byte offset of an operand in its binding.
   U32 place(uint32_t operand);
 
   // ---- constants
@@ -139,7 +140,7 @@ class Code {
   F64 f64(double value);
   Bool boolean(bool value);
 
-  // ---- what runs when
+  // ---- control flow
 
   template <class Then>
   void if_(Bool condition, Then&& then) {
@@ -155,7 +156,7 @@ class Code {
     otherwise();
     end_if(branch);
   }
-  // As long as condition() gives a Bool that is true.
+  // Loops while condition(), a Bool, is true.
   template <class Condition, class Body>
   void while_(Condition&& condition, Body&& body) {
     const Loop loop = begin_loop();
@@ -163,24 +164,23 @@ class Code {
     body();
     end_loop(loop);
   }
-  // body(U32) for begin, begin + step, ... below `end`.
+  // Runs body(U32) for begin, begin + step, ... below `end`.
   template <class Body>
   void for_(U32 begin, U32 end, U32 step, Body&& body);
-  // The same for each number from `begin` on, eight of them in one iteration.
+  // The same with step 1, unrolled by eight.
   template <class Body>
   void for_many(U32 begin, U32 end, Body&& body);
-  // Those that so many numbers come to, with the ends of the loops for eights and for the rest.
+  // The iterations of for_many over n indices, including the final tests of both loops.
   static constexpr uint64_t iterations_of_many(uint64_t n) { return n / 8 + n % 8 + 2; }
-  // body(U32) for each number below n, shared among all invocations of the dispatch. What a
-  // subgroup goes over lies side by side: its invocations reach the same lines of caches at once,
-  // and where it runs alone until it ends, as on software drivers, it stays within few pages.
+  // Runs body(U32) for each index below n, distributed over all invocations of the dispatch. The
+  // invocations of a subgroup process neighbouring indices, so they access the same cache lines. On
+  // software drivers, where a subgroup runs alone until it ends, it stays within few pages.
   template <class Body>
   void for_each(U32 n, Body&& body);
-  // The invocations of a group meet, and see what each other wrote, in shared memory and in
-  // operands.
+  // Barrier of the group that makes all writes to shared memory and operands visible.
   void barrier();
 
-  // ---- memory of its own
+  // ---- variables
 
   template <class T>
   Var<T> var(T initial) {
@@ -193,7 +193,7 @@ class Code {
     return {this, new_shared(T::kScalar, n)};
   }
 
-  // A pointer to a variable of the function.
+  // Returns a pointer to a variable in function storage.
   Id new_variable(Scalar scalar);
 
   // ---- instructions
@@ -206,7 +206,7 @@ class Code {
   T glsl(GLSLstd450 function, std::initializer_list<uint32_t> operands) {
     return {this, emit_glsl(function, T::kScalar, operands)};
   }
-  // The low and the high word of a product of 64 bits, of words without sign.
+  // The low and the high word of the 64-bit product of unsigned words.
   std::pair<U32, U32> multiply_wide(U32 a, U32 b);
   // A sum and its carry; a difference and what it borrows.
   std::pair<U32, U32> add_carry(U32 a, U32 b);
@@ -215,18 +215,18 @@ class Code {
   std::pair<U32, U32> words_of(F64 x);
 
   Id type(Scalar scalar);
-  Id words(uint32_t n);  // The type of a vector of them.
-  Id texels();           // The type of an operand of texels.
+  Id words(uint32_t n);  // The type of a vector of n words.
+  Id texels();           // The type of an operand that is bound as texels.
   Id emit(spv::Op op, Scalar result, std::initializer_list<uint32_t> operands);
   void emit(spv::Op op, std::initializer_list<uint32_t> operands) { append(body_, op, operands); }
   Module& module() { return module_; }
 
   // ---- declarations
 
-  // A variable of a block of buffers' words, and one of what the device tells an invocation.
+  // Declare a storage buffer variable, and a built-in input variable.
   Id bind(Id pointer, uint32_t binding);
   Id input_variable(spv::BuiltIn which, Id pointer);
-  // Instructions of a whole function, for the module.
+  // Adds the instructions of a whole function to the module.
   void add_function(std::span<const uint32_t> function) {
     functions_.insert(functions_.end(), function.begin(), function.end());
   }
@@ -262,12 +262,12 @@ class Code {
   const bool flushes_;
   const bool divides_all_;
   const bool subgroups_are_quads_;
-  const uint32_t neighbours_;  // Invocations of a group that run side by side.
+  const uint32_t neighbours_;  // Consecutive invocations of a group that run concurrently.
   Module module_;
   Words variables_, body_, functions_;
   Id function_ = 0, parameters_ = 0, first_parameter_ = 0;
   std::vector<Id> operands_;
-  std::map<spv::BuiltIn, Id> inputs_;  // Variables.
+  std::map<spv::BuiltIn, Id> inputs_;  // Variables of built-in inputs.
   U32 local_index_, group_index_, n_groups_;
 };
 
@@ -302,7 +302,7 @@ TENON_SPIRV_BINARY(F64, F64, *, OpFMul)
 TENON_SPIRV_BINARY(Bool, Bool, &, OpLogicalAnd)
 TENON_SPIRV_BINARY(Bool, Bool, |, OpLogicalOr)
 TENON_SPIRV_BINARY(Bool, Bool, !=, OpLogicalNotEqual)
-// NaN is unequal to all, and neither less nor greater.
+// NaN compares unequal to everything, and neither less nor greater.
 #define TENON_SPIRV_COMPARE(T)                         \
   TENON_SPIRV_BINARY(T, Bool, ==, OpFOrdEqual)         \
   TENON_SPIRV_BINARY(T, Bool, !=, OpFUnordNotEqual)    \
@@ -315,7 +315,7 @@ TENON_SPIRV_COMPARE(F64)
 #undef TENON_SPIRV_COMPARE
 #undef TENON_SPIRV_BINARY
 
-// Within 2.5 units in the last place.
+// Accurate to 2.5 ULP.
 F32 operator/(F32 a, F32 b);
 F64 operator/(F64 a, F64 b);
 
@@ -323,7 +323,7 @@ inline Bool operator!(Bool a) { return a.code->emit<Bool>(spv::Op::OpLogicalNot,
 inline U32 operator~(U32 a) { return a.code->emit<U32>(spv::Op::OpNot, {a.id}); }
 inline U32 operator-(U32 a) { return a.code->emit<U32>(spv::Op::OpSNegate, {a.id}); }
 
-// With a constant on the right.
+// With a constant right operand.
 #define TENON_SPIRV_CONSTANT(symbol) \
   inline auto operator symbol(U32 a, uint32_t b) { return a symbol a.code->u32(b); }
 TENON_SPIRV_CONSTANT(+)
@@ -344,7 +344,7 @@ TENON_SPIRV_CONSTANT(>)
 TENON_SPIRV_CONSTANT(>=)
 #undef TENON_SPIRV_CONSTANT
 
-// As numbers with a sign.
+// Signed operations.
 inline Bool signed_less(U32 a, U32 b) {
   return a.code->emit<Bool>(spv::Op::OpSLessThan, {a.id, b.id});
 }

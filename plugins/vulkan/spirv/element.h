@@ -1,8 +1,9 @@
-// Elements of the dtypes of tensors, in registers and in memory.
+// Elements of tensor dtypes, in registers and in memory.
 //
-// bool is a Bool. Integers of up to 32 bits are a word that holds their value, with or without
-// sign; those of 64 are two. float16, bfloat16 and float32 are computed in float32, and what an
-// instruction gives is rounded to its dtype (rounded), so that a loop has the bits of single calls.
+// bool is a Bool. Integers of up to 32 bits are a word with their value, signed or unsigned; 64-bit
+// integers are two words. float16, bfloat16 and float32 are computed in float32, and the result of
+// each instruction is rounded to its dtype (rounded), so that a fused loop returns the same bits as
+// separate calls.
 
 #pragma once
 
@@ -54,26 +55,26 @@ class Element {
   Id low_ = 0, high_ = 0;
 };
 
-// The integer within its dtype: it wraps.
+// Wraps an integer to its dtype.
 U32 wrapped(tenon_dtype dtype, U32 x);
 // The nearest value of the dtype, ties to even.
 F32 rounded(tenon_dtype dtype, F32 x);
 
-// Where subnormal numbers may count as zeros they do.
+// Replaces subnormal numbers by zeros if the device may do so.
 F32 without_subnormals(F32 x);
 
-// The bits that memory holds of float16 and bfloat16, and back.
+// Conversion of float16 and bfloat16 to and from their bits in memory.
 U32 half_bits(tenon_dtype dtype, F32 x);
 F32 half_value(tenon_dtype dtype, U32 bits);
 
-// The bits of an element as memory has them: one word, or two.
+// The bits of an element in memory: one word, or two.
 struct Bits {
   U32 low, high;
 };
 Bits bits_of(const Element& x);
 Element element_of(tenon_dtype dtype, const Bits& bits);
 
-// An element that changes.
+// A mutable variable of a dtype.
 class ElementVar {
  public:
   explicit ElementVar(const Element& initial);
@@ -86,7 +87,7 @@ class ElementVar {
   Id low_, high_;
 };
 
-// Elements that the invocations of a group share.
+// Elements in shared memory.
 class SharedElements {
  public:
   SharedElements(Code& code, tenon_dtype dtype, uint32_t n);
@@ -99,33 +100,33 @@ class SharedElements {
   std::optional<Shared<U32>> high_;
 };
 
-// The elements of an operand. Indices are counted in elements and wrap, so that negative strides
-// are numbers like others.
+// The elements of an operand. Indices are in elements and wrap, so negative strides need no special
+// case.
 class Elements {
  public:
   Elements(Code& code, uint32_t operand, tenon_dtype dtype);
 
   tenon_dtype dtype() const { return dtype_; }
   Element load(U32 index) const;
-  // Also where other invocations write the same word.
+  // Safe even if other invocations write to the same word.
   void store(U32 index, const Element& x) const;
-  // How many elements of this dtype make a word; 1 where one is a word or more.
+  // Elements of this dtype per word; 1 if an element has a word or more.
   uint32_t per_word() const { return size_ >= 4 ? 1 : 4 / size_; }
-  // All elements of a word, from `index` on, of which those below `n` are there. An index is a
-  // multiple of how many are given.
+  // Stores all elements of a word, from `index` on; those at `n` and beyond are not part of the
+  // tensor. `index` is a multiple of their number.
   void store_word(U32 index, std::span<const Element> elements, U32 n) const;
 
-  // Elements of a word and more go in vectors, when they go by four.
+  // Whether vectorised accesses need a binding of vectors: true for elements of a word or more.
   static bool needs_vectors(tenon_dtype dtype) { return tenon_sdk::size_of(dtype) >= 4; }
-  // Four elements side by side. The index is a multiple of four, and the operand begins at a
-  // multiple of four elements, as its block ends. Beyond the operand's end anything is read;
-  // nothing is written at `n` and above.
+  // Four contiguous elements. The index is a multiple of four, and the operand begins at a multiple
+  // of four elements, as its binding ends. Loads beyond the operand's end return unspecified
+  // values; nothing is stored there.
   std::vector<Element> load_four(U32 index) const;
   void store_four(U32 index, std::span<const Element> elements) const;
 
  private:
   U32 first_of_four(U32 index) const;
-  uint32_t mask() const { return (1u << (8 * size_)) - 1; }  // Of an element below a word.
+  uint32_t mask() const { return (1u << (8 * size_)) - 1; }  // Of an element smaller than a word.
 
   tenon_dtype dtype_;
   uint32_t size_;

@@ -6,7 +6,7 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// What differs between the two widths: floats, and the ints that have as many bits.
+// The differences between the two widths: floats, and integers of the same width.
 
 struct Single {
   using Float = F32;
@@ -41,7 +41,7 @@ struct Double {
     return spirv::shift_right(a, b.low, is_signed);
   }
   static Bool less(Wide a, Wide b) { return signed_less(a, b); }
-  // A whole number is its upper word times 2^32 and the rest, both exact.
+  // The upper word times 2^32 plus the lower word; both are exact.
   static Wide to_int(F64 x) {
     Code& code = *x.code;
     const F64 high = code.glsl<F64>(GLSLstd450Floor, {(x * code.f64(0x1p-32)).id});
@@ -65,7 +65,7 @@ class Builder {
  public:
   using Float = typename Width::Float;
   using Int = typename Width::Int;
-  // Which of the three an operand is, the opcode says.
+  // The opcode determines which of the three an operand is.
   struct Value {
     Float number = {};
     Int bits = {};
@@ -153,7 +153,7 @@ typename Width::Float run(uint32_t op, std::span<const Element> inputs, const Nu
 
 bool has_expansion(uint32_t op) { return tenon_sdk::find_expansion(op, false) != nullptr; }
 
-// Some of the steps would take a subnormal number for zero and others not: all do.
+// Flushes subnormal inputs, since otherwise only some of the steps would.
 Element expanded(uint32_t op, std::span<const Element> inputs) {
   const tenon_dtype dtype = inputs[0].dtype();
   if (dtype == TENON_FLOAT64) {

@@ -1,4 +1,4 @@
-// The shared expansions of transcendental functions, as instructions of a shader.
+// The SDK's expansions of transcendental functions, as shader instructions.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace tenon_vulkan::spirv {
 
-// Whether an op has one.
+// Whether an op has an expansion.
 bool has_expansion(uint32_t op);
 
 // Half types are computed in float32 and rounded once.

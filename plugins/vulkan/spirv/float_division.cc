@@ -1,5 +1,4 @@
-// Quotients of floats that are exact, digit by digit: the drivers' own division may be off by 2.5
-// units in the last place.
+// Exact division of floats, bit by bit. Drivers' own division may be off by 2.5 ULP.
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -7,7 +6,7 @@ namespace tenon_vulkan::spirv {
 namespace {
 
 U32 highest_bit(U32 x) { return x.code->glsl<U32>(GLSLstd450FindUMsb, {x.id}); }
-// Zero counts as 1.
+// The highest bit; that of zero is 0.
 U32 top_of(U32 x) { return highest_bit(max(x, x.code->u32(1))); }
 U32 top_of(Wide x) { return select(x.high != 0, top_of(x.high) + 32, top_of(x.low)); }
 
@@ -16,23 +15,24 @@ U32 low_of(Wide x) { return x.low; }
 U32 extended(U32 word, U32) { return word; }
 Wide extended(U32 word, Wide) { return zero_extended(word); }
 
-// The nearest float of a number of which a bit more than that is lost.
+// The nearest float of an integer, of which less significant nonzero bits were dropped if
+// `is_above`.
 F32 rounded_from(Wide x, Bool is_above, F32) { return float_of_wide(x, is_above, false); }
 F64 rounded_from(Wide x, Bool is_above, F64) {
   return float64_of(x | zero_extended(to_u32(is_above)), false);
 }
 
-// How the bits of a float are made up, as integers of its width.
+// The bit layout of a float, as integers of its width.
 template <class Float>
 struct Format {
   using Int = decltype(bits_of(Float()));
   static constexpr bool kIsDouble = sizeof(Int) == sizeof(Wide);
-  static constexpr uint32_t kDigits = kIsDouble ? 52 : 23;  // Behind the first.
+  static constexpr uint32_t kDigits = kIsDouble ? 52 : 23;  // Mantissa bits after the leading one.
   static constexpr uint32_t kBias = kIsDouble ? 1023 : 127;
 
   Code& code;
   Int zero = number<Int>(code, 0);
-  Int first = number<Int>(code, int64_t{1} << kDigits);  // The digit before them.
+  Int first = number<Int>(code, int64_t{1} << kDigits);  // The leading one.
   Int sign = number<Int>(code, 1) << code.u32(kIsDouble ? 63 : 31);
   Int infinity = exponent(code.u32(2 * kBias + 1));
 
@@ -40,8 +40,9 @@ struct Format {
   Int magnitude(Float x) const { return bits_of(x) & ~sign; }
 };
 
-// A positive float: an integer below 2^(kDigits + 1) times 2^(exponent - kBias - kDigits), also of
-// a subnormal one, whose exponent may be below 1.
+// A positive float as mantissa * 2^(exponent - kBias - kDigits), with an integer mantissa below
+// 2^(kDigits + 1). The mantissa of a subnormal number is
+// normalised, so its exponent may be below 1.
 template <class Int>
 struct Parts {
   Int mantissa;
@@ -59,14 +60,14 @@ Parts<Int> parts_of(const Format<Float>& format, Int magnitude) {
           select(is_subnormal, one - up, exponent)};
 }
 
-// The float that such parts make, if they make one.
+// The float that these parts represent, if it is representable.
 template <class Float, class Int>
 Int joined(const Format<Float>& format, const Parts<Int>& parts) {
   Code& code = format.code;
   const U32 up = code.u32(format.kDigits) - top_of(parts.mantissa);
   const U32 exponent = parts.exponent - up;
   const Int normal = (parts.mantissa << up) - format.first + format.exponent(exponent);
-  // What was moved up goes back.
+  // Shifts the mantissa of a subnormal result into place.
   const Bool moves_down = signed_less(parts.exponent, 1);
   const U32 by = select(moves_down, code.u32(1) - parts.exponent, parts.exponent - 1) &
                  (format.kIsDouble ? 63 : 31);
@@ -76,8 +77,8 @@ Int joined(const Format<Float>& format, const Parts<Int>& parts) {
   return select(is_zero(parts.mantissa), format.zero, select(is_normal, normal, subnormal));
 }
 
-// The digits of a quotient of positive floats: quotient 2^dropped, of which `is_above` is lost, and
-// the rest.
+// The digits of a quotient of positive floats: quotient * 2^dropped, where `is_above` reports
+// nonzero dropped digits, and the remainder.
 template <class Int>
 struct Digits {
   Wide quotient;
@@ -113,7 +114,7 @@ Digits<Int> divide(const Format<Float>& format, Int a, Int b) {
           {rest.get(), select(is_below, x.exponent, y.exponent)}};
 }
 
-// The same where one of them may be zero, infinite or NaN, and the result is of no use.
+// The same, but if an operand is zero, infinite or NaN, the result is unspecified.
 template <class Float, class Int>
 Digits<Int> divide_where(Bool is_ordinary, const Format<Float>& format, Int a, Int b) {
   const Int one = format.exponent(format.code.u32(format.kBias));
@@ -138,7 +139,7 @@ Float exact_floor_divide(Float a, Float b) {
   const Format<Float> format = {code};
   const auto x = format.magnitude(a), y = format.magnitude(b);
   const auto sign = (bits_of(a) ^ bits_of(b)) & format.sign;
-  // NaN, infinity, or a zero with its sign.
+  // The hardware quotient is NaN, infinity, or a signed zero, and so correct.
   const Bool is_quotient =
       (!(x < format.infinity)) | (format.infinity < y) | is_zero(y) | is_zero(x);
   const Bool by_infinity = (y == format.infinity) & !is_quotient;
@@ -148,7 +149,7 @@ Float exact_floor_divide(Float a, Float b) {
   const Wide more = zero_extended(to_u32((!is_zero(sign)) & !is_whole));
   const Wide whole = select(is_ordinary, digits.quotient, wide(code, 0)) + more;
   const Float near = rounded_from(whole, digits.is_above, a);
-  // Times a power of two, which may overflow.
+  // Scales by a power of two, which may overflow.
   const auto power_of_two = [&](U32 exponent) {
     return float_of(format.exponent(exponent + format.kBias));
   };
@@ -156,14 +157,15 @@ Float exact_floor_divide(Float a, Float b) {
   const U32 exponent = min(digits.dropped, most);
   const Float scaled =
       near * power_of_two(exponent) * power_of_two(min(digits.dropped - exponent, most));
-  // An infinity has no remainder, so its quotient is NaN.
+  // An infinite dividend has no remainder, so the quotient is NaN.
   const auto nan = format.infinity | shift_right(format.first, code.u32(1), false);
   const Float quotient = select((x == format.infinity) & !is_zero(y), float_of(nan), a / b);
   return select(is_quotient, quotient, float_of(format.magnitude(scaled) | sign));
 }
 
-// Both times a power of two that brings the divisor to where Vulkan says how exact a quotient is.
-// What that takes from a dividend is taken where the quotient is as small or infinite anyway.
+// Scales both operands by a power of two that moves the divisor into the range for which Vulkan
+// specifies the accuracy of division. If the dividend loses digits, the quotient underflows or
+// overflows anyway.
 template <class Float, class Int>
 Float scaled_divide(Float a, Float b, Int large, Float down, Float up, Float one) {
   const Format<Float> format = {*a.code};
@@ -197,7 +199,8 @@ F32 float_of_wide(Wide x, Bool is_above, bool to_odd) {
   const U32 zero = code.u32(0), one = code.u32(1);
   const Bool is_long = x.high != 0;
   const U32 top = select(is_long, highest_bit(max(x.high, one)) + 32, highest_bit(max(x.low, one)));
-  // The highest bit moves to bit 63: the mantissa is the first 24, and the rest says how to round.
+  // Moves the highest bit to bit 63. The mantissa is the first 24 bits, and the rest determines the
+  // rounding.
   const Wide up = x << ((code.u32(63) - top) & 63);
   const U32 mantissa = up.high >> 8;
   const Bool is_inexact = ((up.high & 0xffu) != 0) | (up.low != 0) | is_above;

@@ -4,7 +4,7 @@ namespace tenon_vulkan::spirv {
 namespace {
 
 constexpr uint32_t kMagic = spv::MagicNumber;
-constexpr uint32_t kVersion = 0x00010300;  // What Vulkan 1.1 takes.
+constexpr uint32_t kVersion = 0x00010300;  // The newest version that Vulkan 1.1 accepts.
 constexpr uint32_t kGenerator = 0;
 
 uint32_t word(auto value) { return static_cast<uint32_t>(value); }
@@ -62,7 +62,7 @@ void Module::decorate_member(Id type, uint32_t member, spv::Decoration decoratio
   append(decorations_, spv::Op::OpMemberDecorate, operands);
 }
 
-// A type's number comes first among its operands; that of a value comes behind its type.
+// The result id is the first operand of a type, and comes after the type in a value.
 Id Module::declare(spv::Op op, Operands operands, bool has_type) {
   Words with_id(operands.begin(), operands.end());
   const Id id = new_id();
@@ -102,7 +102,7 @@ Id Module::constant(Id type, bool value) {
 Id Module::global(Id pointer_type, spv::StorageClass storage) {
   const uint32_t operands[] = {pointer_type, word(storage)};
   const Id id = declare(spv::Op::OpVariable, operands, true);
-  // Before SPIR-V 1.4 an interface has inputs only.
+  // Before SPIR-V 1.4 the interface lists only inputs and outputs.
   if (storage == spv::StorageClass::Input) interface_.push_back(id);
   return id;
 }

@@ -1,5 +1,5 @@
-// A module of SPIR-V in the making: numbers for everything that has one, types and constants each
-// once, and the sections in the order that the specification (section 2.4) wants.
+// Builds a SPIR-V module: allocates ids, deduplicates types and constants, and orders the sections
+// as the specification (section 2.4) requires.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tenon_vulkan::spirv {
 using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
-// The words of an instruction behind its first, for the time of a call.
+// The operand words of an instruction; a view that is valid during a call.
 struct Operands : std::span<const uint32_t> {
   using std::span<const uint32_t>::span;
   Operands(std::span<const uint32_t> words) : span(words) {}
@@ -34,15 +34,15 @@ class Module {
 
   void capability(spv::Capability capability);
   void extension(std::string_view name);
-  // The extended instructions of GLSL.
+  // The id of the extended instruction set GLSL.std.450.
   Id glsl();
   void decorate(Id target, spv::Decoration decoration, Operands literals = {});
   void decorate_member(Id type, uint32_t member, spv::Decoration decoration,
                        Operands literals = {});
 
-  // The type that the instruction declares; the same instruction gives the same type.
+  // Returns the type that the instruction declares; equal instructions share one type.
   Id type(spv::Op op, Operands operands);
-  // One that is different each time: structs and arrays that are decorated.
+  // A type that is not deduplicated: structs and arrays with decorations.
   Id new_type(spv::Op op, Operands operands);
   Id pointer(spv::StorageClass storage, Id pointee);
   Id constant(Id type, std::initializer_list<uint32_t> words) {
@@ -55,7 +55,7 @@ class Module {
   void entry_point(Id function, std::string_view name);
   void execution_mode(Id function, spv::ExecutionMode mode, Operands literals);
 
-  // The whole, with the functions' instructions.
+  // Returns the module with the functions' instructions.
   Words finish(std::span<const uint32_t> functions) const;
 
  private:

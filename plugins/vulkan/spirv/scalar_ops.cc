@@ -56,14 +56,14 @@ Element select(Bool condition, const Element& a, const Element& b) {
 
 namespace {
 
-// A number with sign that counts upwards with a float; both zeros are 0.
+// A signed integer that is ordered as the float is; both zeros are 0.
 U32 order_of(F32 x) {
   const U32 bits = bits_of(x);
   const U32 ordered = bits ^ (signed_shift_right(bits, 31) & 0x7fffffffu);
   return select(bits == 0x80000000u, bits.code->u32(0), ordered);
 }
 
-// Floats are compared as integers, since a driver may take a subnormal one for zero.
+// Compares floats as integers, since a driver may treat a subnormal number as zero.
 Bool compare_by_bits(uint32_t op, const Element& a, const Element& b) {
   const U32 x = order_of(a.f32()), y = order_of(b.f32());
   const Bool holds = op == TENON_OP_equal  ? x == y
@@ -110,11 +110,11 @@ Bool compare(uint32_t op, const Element& a, const Element& b) {
 
 namespace {
 
-// A sum that, with `to_odd`, has a last bit of 1 where it is inexact.
+// A sum; with `to_odd`, rounded to odd.
 F32 sum_of(F32 product, F32 c, bool to_odd) {
   const F32 sum = product + c;
   if (!to_odd) return sum;
-  // What the addition lost, exactly; NaN where the sum is not finite.
+  // The exact rounding error of the addition; NaN if the sum is not finite.
   const F32 part = sum - product;
   const F32 lost = (product - (sum - part)) + (c - part);
   const F32 zero = sum.code->f32(0);
@@ -124,7 +124,7 @@ F32 sum_of(F32 product, F32 c, bool to_odd) {
   return float_of(select(is_kept, bits, select(is_outwards, bits + 1, bits - 1)));
 }
 
-// Towards zero, where neither it nor its parts are flushed.
+// The product rounded towards zero, if neither it nor its parts are flushed.
 F32 truncated_product(F32 a, F32 b) {
   const auto upper = [](F32 x) { return float_of(bits_of(x) & 0xfffff000u); };
   const F32 product = a * b, a0 = upper(a), b0 = upper(b), a1 = a - a0, b1 = b - b0;
@@ -138,8 +138,8 @@ Bool is_below(F32 x, F32 limit) { return (bits_of(x) & 0x7fffffffu) < bits_of(li
 
 }  // namespace
 
-// Of half types the product is exact in float32, and the sum is rounded to odd there, so that
-// rounding it once more gives what rounding once would. Of wider ones product and sum round.
+// For half types the product is exact in float32 and the sum is rounded to odd, so that the final
+// rounding equals a single rounding. For wider types product and sum round separately.
 Element fma(const Element& a, const Element& b, const Element& c) {
   if (a.kind() == Kind::kF64) return Element(a.f64() * b.f64() + c.f64());
   Code& code = a.code();
@@ -149,9 +149,9 @@ Element fma(const Element& a, const Element& b, const Element& c) {
   const bool is_half = a.dtype() != TENON_FLOAT32;
   F32 sum = sum_of(product, z, is_half);
   if (code.flushes()) {
-    // A product that is flushed may show in the sum: both are moved up. If it is cut off the sum is
-    // between that of the exact product and that of none. A sum that is subnormal is flushed
-    // rather than rounded again.
+    // A flushed product may affect the sum, so both are scaled up. With a truncated product, the
+    // sum lies between that with the exact product and that without a product. A subnormal sum is
+    // flushed rather than rounded again.
     const F32 least = code.f32(0x1p-126f), up = code.f32(0x1p90f), down = code.f32(0x1p-90f);
     const Bool is_small =
         is_below(product, least) & is_below(x, code.f32(0x1p30f)) & is_below(z, code.f32(0x1p-40f));
@@ -162,7 +162,7 @@ Element fma(const Element& a, const Element& b, const Element& c) {
   return {a.dtype(), rounded(a.dtype(), sum)};
 }
 
-// The lower bound is met first; NaN anywhere gives NaN.
+// The lower bound is applied first; NaN in any operand gives NaN.
 Element clip(const Element& x, const Element& low, const Element& high) {
   const Bool is_below = compare(TENON_OP_less, x, low);
   const bool has_nan = is_float(x.dtype());

@@ -1,5 +1,4 @@
-// What ops do to single elements: the instructions of loops, and what reductions, scans and
-// scatters are made of.
+// Ops on single elements: the instructions of loops, also used by reductions, scans and scatters.
 
 #pragma once
 
@@ -7,14 +6,14 @@
 
 namespace tenon_vulkan::spirv {
 
-// What an elementwise op gives, in the dtype `result`.
+// The result of an elementwise op, in the dtype `result`.
 Element scalar_op(uint32_t op, std::span<const Element> inputs, tenon_dtype result);
 
-// How often at most its code for one element of that dtype goes through a loop: 0, some tens of
-// times or, for remainders of floats, as often as their exponents differ.
+// Maximum number of loop iterations of the op's code for one element of that dtype: 0, some tens
+// or, for remainders of floats, the difference of their exponents.
 uint32_t iterations_of(uint32_t op, tenon_dtype dtype);
 
-// ---- the families that it is made of
+// ---- op families
 
 Element arithmetic(uint32_t op, const Element& a, const Element& b);
 Element bitwise(uint32_t op, const Element& a, const Element& b);
@@ -26,25 +25,25 @@ Element clip(const Element& x, const Element& low, const Element& high);
 Element cast(const Element& x, tenon_dtype to);
 Element select(Bool condition, const Element& a, const Element& b);
 
-// NaN wins.
+// NaN propagates.
 Element maximum(const Element& a, const Element& b);
 Element minimum(const Element& a, const Element& b);
 Bool is_nan(const Element& x);
 
-// Exact: what a truncated quotient leaves, and the largest integer that is not above one.
+// Exact: the remainder of the truncated quotient, and the floor of the quotient.
 F32 fmod(F32 a, F32 b);
 F64 fmod(F64 a, F64 b);
 F32 floor_divide(F32 a, F32 b);
 F64 floor_divide(F64 a, F64 b);
 
-// The nearest float of a number without sign, or of a bit more than that. `to_odd`: not the
-// nearest, but the one whose last bit is 1 where it is inexact.
+// The nearest float of an unsigned integer plus, if `is_above`, a small fraction. `to_odd`: rounds
+// to odd instead, so that the last bit is 1 if the result is inexact.
 F32 float_of_wide(Wide x, Bool is_above, bool to_odd);
 
-// The nearest one.
+// The nearest double.
 F64 float64_of(Wide x, bool is_signed);
 
-// A small whole number in any dtype.
+// A small integer in any dtype.
 Element constant(Code& code, tenon_dtype dtype, int value);
 
 }  // namespace tenon_vulkan::spirv

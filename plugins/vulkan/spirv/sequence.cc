@@ -1,6 +1,6 @@
-// What parts declare is declared anew, once for all parts that have it, as far as their functions
-// name it: types and constants by what they are, variables also by where they are bound. Only the
-// push constant goes: a part's function is given its word as an argument.
+// Merges the declarations that the functions of the parts reference, deduplicated: types and
+// constants by content, variables also by binding. Only the push constant is dropped: each part's
+// function takes its word as an argument.
 
 #include "plugins/vulkan/spirv/sequence.h"
 
@@ -19,7 +19,7 @@ struct Instruction {
   std::span<const uint32_t> operands;
 };
 
-// Calls visit(Instruction) for each.
+// Calls visit(Instruction) for each instruction.
 template <class Visit>
 void for_each_instruction(std::span<const uint32_t> module, const Visit& visit) {
   constexpr size_t kHeader = 5;
@@ -30,7 +30,7 @@ void for_each_instruction(std::span<const uint32_t> module, const Visit& visit) 
   }
 }
 
-// Operands from `first` until `end` stand for themselves; the others are numbers of something.
+// Operands in [first, end) are literals; the others are ids.
 struct Literals {
   size_t first, end;
 };
@@ -93,7 +93,7 @@ class Writer {
   }
 
  private:
-  // The part's function, which takes the place of its parameters.
+  // Adds the part's function, which takes the index of its parameters as an argument.
   Id add(const Part& part) {
     part_ = &part;
     globals_.clear();
@@ -121,7 +121,7 @@ class Writer {
     return own;
   }
 
-  // What stands before the function.
+  // Records an instruction before the function.
   void note(const Instruction& each) {
     const auto& operands = each.operands;
     switch (each.op) {
@@ -135,7 +135,7 @@ class Writer {
       case spv::Op::OpMemoryModel:
       case spv::Op::OpEntryPoint:
       case spv::Op::OpExecutionMode:
-        return;  // As the whole has them.
+        return;  // The merged module has its own.
       case spv::Op::OpVariable:
         if (operands[2] == word(spv::StorageClass::PushConstant)) pushed_ = operands[1];
         break;
@@ -146,7 +146,7 @@ class Writer {
     globals_[operands[has_type ? 1 : 0]] = each;
   }
 
-  // Operands from one on, with the whole's numbers.
+  // The operands from `from` on, with the ids of the merged module.
   Words renumbered(const Instruction& each, size_t from) {
     const Literals literals = literals_of(each.op);
     Words words;
@@ -206,7 +206,7 @@ class Writer {
     const auto [at, is_new] = variables_.insert({{pointer, binding, is_operand}, 0});
     if (is_new) {
       at->second = code_.bind(pointer, binding);
-      // Other invocations write what this one reads behind a barrier.
+      // Other invocations write what this one reads after a barrier.
       if (is_operand) module_.decorate(at->second, spv::Decoration::Coherent);
     }
     return at->second;
@@ -236,7 +236,7 @@ class Writer {
   Code code_;
   Module& module_;
   const Id nothing_, u32_;
-  std::map<Words, Id> decorated_;  // Types.
+  std::map<Words, Id> decorated_;  // Ids of decorated types.
   struct Bound {
     Id pointer;
     uint32_t binding;
@@ -245,11 +245,11 @@ class Writer {
   };
   std::map<Bound, Id> variables_;
 
-  // ---- of the part at hand
+  // ---- state of the current part
   const Part* part_ = nullptr;
   std::unordered_map<Id, Instruction> globals_;
   std::unordered_map<Id, std::vector<Instruction>> decorations_;
-  std::unordered_map<Id, Id> ids_;  // In the whole.
+  std::unordered_map<Id, Id> ids_;  // Ids in the merged module.
   Id pushed_ = 0, at_pushed_ = 0;   // The push constant, and the pointer to its word.
 };
 

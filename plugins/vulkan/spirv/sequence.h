@@ -1,5 +1,5 @@
-// One shader of several, whose one group does what a group of each would do, one behind the other:
-// what takes a driver longer to begin than a device to do is begun once.
+// Merges several shaders into one, whose single group does the work of a group of each in order.
+// This saves the start of each dispatch, which takes a driver longer than the work itself.
 
 #pragma once
 
@@ -9,16 +9,17 @@
 
 namespace tenon_vulkan::spirv {
 
-// So many steps of one shader, each with parameters of its own.
+// A number of steps of one shader, each with its own parameters.
 struct Part {
-  // Of Code::finish, of a shader of buffers whose invocations share no memory.
+  // From Code::finish. The shader must use storage buffers only and no shared memory.
   std::span<const uint32_t> module;
-  // Where the whole finds its operands. Several may be one.
+  // Binding of each operand in the merged shader. Several may be the same.
   std::span<const uint32_t> bindings;
 };
 
-// Its parameters: for each part, how many steps there are up to its end; then for each step, at
-// which word of the parameters' block its own begin. What a step writes, those behind it see.
+// The parameters of the merged shader: for each part, the number of steps up to its end; then for
+// each step, the index of the word of the parameter buffer where its parameters begin. Later steps
+// see the writes of earlier ones.
 Words sequence_of(std::span<const Part> parts, const Capabilities& capabilities,
                   uint32_t local_size);
 

@@ -1,4 +1,4 @@
-// Ops of one element, but for those that are expansions; and the neighbour of a float.
+// Unary ops, except those that are expansions; and next_after.
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t kSign = 0x80000000u;
 
-// The half of a float's bits that says its sign and exponent, and the mask of infinities in it.
+// The word of a float with sign and exponent, and infinity in that word.
 U32 upper_bits(const Element& x) {
   return x.kind() == Kind::kF64 ? x.code().words_of(x.f64()).second : bits_of(x.f32());
 }
@@ -60,7 +60,7 @@ Element float_unary(uint32_t op, const Element& x) {
       return glsl(GLSLstd450Floor, x);
     case TENON_OP_ceil:
       return glsl(GLSLstd450Ceil, x);
-    case TENON_OP_round:  // Halves go to the even neighbour.
+    case TENON_OP_round:  // Ties to even.
       return glsl(GLSLstd450RoundEven, x);
     default:
       return glsl(GLSLstd450Trunc, x);
@@ -106,7 +106,7 @@ Element wide_unary(uint32_t op, const Element& x) {
 
 }  // namespace
 
-// By its bits: what a driver thinks of NaN does not matter.
+// Compares bits, so it does not depend on how drivers treat NaN.
 Bool is_nan(const Element& x) {
   const U32 magnitude = upper_bits(x) & ~kSign;
   const Bool is_above = magnitude > infinity_of(x);
@@ -127,7 +127,7 @@ Element unary(uint32_t op, const Element& x) {
   }
 }
 
-// The bits of a float without its sign count upwards with its magnitude.
+// The bits of a float without its sign are ordered by magnitude.
 Element next_after(const Element& a, const Element& b) {
   Code& code = a.code();
   const Bits x = bits_of(a), y = bits_of(b);
@@ -143,7 +143,7 @@ Element next_after(const Element& a, const Element& b) {
   const Bool is_up = compare(TENON_OP_less, a, b);
   const Bool is_outwards = !(is_up != is_positive);
   const Wide step = select(is_outwards, wide(code, 1), wide(code, ~uint64_t{0}));
-  // The least magnitude follows on zero, with the sign of where it goes.
+  // The successor of zero is the least magnitude, with the sign of `b`.
   const Wide least = wide(code, 1) | ((Wide{y.low, y.high}) & sign_bit);
   const Wide next = select(is_from_zero, least, from + step);
   const Element result = element_of(dtype, {next.low, next.high});

@@ -1,4 +1,4 @@
-// Integers of 64 bits as pairs of words, for devices that have none.
+// 64-bit integers as pairs of words, for devices without 64-bit integers.
 
 #pragma once
 
@@ -13,7 +13,7 @@ struct Wide {
 inline Wide wide(Code& code, uint64_t value) {
   return {code.u32(static_cast<uint32_t>(value)), code.u32(static_cast<uint32_t>(value >> 32))};
 }
-// The word's own value; its sign goes on in the upper word if it has one.
+// Zero and sign extension of a word.
 inline Wide zero_extended(U32 word) { return {word, word.code->u32(0)}; }
 inline Wide sign_extended(U32 word) { return {word, signed_shift_right(word, 31)}; }
 
@@ -25,7 +25,7 @@ inline Bool operator==(Wide a, Wide b) { return (a.low == b.low) & (a.high == b.
 inline Bool operator!=(Wide a, Wide b) { return !(a == b); }
 inline Bool is_zero(Wide a) { return (a.low | a.high) == 0; }
 inline Bool is_negative(Wide a) { return signed_less(a.high, 0); }
-// Without sign.
+// Unsigned.
 inline Bool operator<(Wide a, Wide b) {
   return (a.high < b.high) | ((a.high == b.high) & (a.low < b.low));
 }
@@ -51,7 +51,7 @@ inline Wide operator*(Wide a, Wide b) {
   return {low, high + a.low * b.high + a.high * b.low};
 }
 
-// By less than 64. A word's own shifts are defined for less than 32 only.
+// Shifts by less than 64. Shifts of words are defined for less than 32 only.
 inline Wide operator<<(Wide a, U32 by) {
   const U32 within = by & 31, rest = (by ^ 31) & 31;
   const U32 low = a.low << within;
@@ -74,7 +74,7 @@ inline Wide bits_of(F64 x) {
 }
 inline F64 float_of(Wide bits) { return bits.low.code->as_f64(bits.low, bits.high); }
 
-// ---- what integers of both widths have
+// ---- helpers that both integer widths have
 
 inline Code& code_of(U32 a) { return *a.code; }
 inline Code& code_of(Wide a) { return *a.low.code; }
@@ -97,7 +97,7 @@ inline Wide number<Wide>(Code& code, int64_t value) {
   return wide(code, static_cast<uint64_t>(value));
 }
 
-// An integer that changes.
+// A mutable integer variable.
 template <class Int>
 class IntVar;
 
@@ -125,7 +125,7 @@ template <class Int>
 struct Divided {
   Int quotient, rest;
 };
-// Of numbers without sign, the divisor not zero: digit by digit.
+// Unsigned division, bit by bit; the divisor must not be zero.
 Divided<Wide> divide(Wide a, Wide b);
 
 }  // namespace tenon_vulkan::spirv

@@ -1,6 +1,5 @@
-// A driver whose device computes by its own account, and cannot be opened: for tests of what then
-// is said. The loader asks it for functions by name; it has those that are called before a device
-// is.
+// A driver with one device that cannot be opened, for tests of the error reports. The loader
+// queries its functions by name; it has those that are called before a device exists.
 
 #include <vulkan/vk_icd.h>
 
@@ -82,12 +81,12 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice, const VkDeviceCre
 }
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_for_device(VkDevice, const char*) { return nullptr; }
 
-// What the loader wants to find, and nobody here calls.
+// A function that the loader requires and the tests never call.
 VKAPI_ATTR void VKAPI_CALL never_called() {}
 
 }  // namespace
 
-// The loader takes drivers of Vulkan 1.1 only if they speak this version of its interface.
+// The loader accepts Vulkan 1.1 drivers only if they implement this version of its interface.
 extern "C" __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t* version) {
   *version = 5;

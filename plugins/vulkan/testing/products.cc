@@ -59,8 +59,8 @@ bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
 
 namespace {
 
-// s = z + c and s s, of a product z and a row c that all of its rows meet, by three launches, and z
-// and (z + c) s as a loop behind the product: what both give is the same.
+// Computes s = z + c and s * s, for a product z and a row c that is broadcast to all rows, by three
+// launches; then z and (z + c) * s as an epilogue of the product. Both must agree.
 void expect_same_behind(const Bench& bench, const Queue& queue, const Product& product,
                         std::span<const tenon_view> factors, const Matrices& of_y) {
   const uint64_t size = of_y.bytes();
@@ -69,7 +69,7 @@ void expect_same_behind(const Bench& bench, const Queue& queue, const Product& p
   const auto view = [&](size_t i) { return of_y.view(memory[i], 0); };
   const auto bytes = [&](size_t i) { return queue.bytes(memory[i], size); };
   const tenon_view z = view(0), s = view(1), want = view(2), z_of_loop = view(3), y = view(4);
-  tenon_view c = factors[0];  // Any numbers do.
+  tenon_view c = factors[0];  // The values do not matter.
   const int64_t by_columns[] = {0, 0, 1};
   c.byte_offset = 0;
   c.sizes = y.sizes;

@@ -1,4 +1,4 @@
-// Products of matrices for tests: what is multiplied, on a device and by a loop on the host.
+// Matrix products for tests, computed on a device and by a loop on the host.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tenon_vulkan::testing {
 struct Product {
   int64_t matrices, rows, deep, columns;
   bool transpose_a = false, transpose_b = false;
-  int64_t offset = 0;  // Of a's first element; vectors of four need it to be a multiple.
+  int64_t offset = 0;  // Of a's first element; vectorised access requires a multiple of four.
   tenon_dtype dtype = TENON_FLOAT32;
 };
 
@@ -46,8 +46,8 @@ class Matrices {
 
 std::vector<float> drawn(int64_t n, uint32_t seed);
 
-// Some of the elements, as pairs of number and value: the first and the last of each matrix, and
-// every so many. Sums are of parts that have so many steps, or of one.
+// Expected values of some elements, as pairs of index and value: the first and the last of each
+// matrix, and samples in between. Sums consist of parts of `steps` steps; 0: of one part.
 template <class T>
 std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T>& a,
                                            const std::vector<T>& b, int64_t steps = 0) {
@@ -79,17 +79,17 @@ tenon_operand operand_of(const Product& product, tenon_stride_class strides = TE
 PreparedKernel matmul_kernel(const Bench& bench, const Product& product);
 tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon_view> outputs);
 
-// With as much workspace as it asks for. Whether that is any.
+// Runs the kernel with the workspace that it requests; returns whether it needs any.
 bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
          std::span<const tenon_view> inputs, std::span<const tenon_view> outputs);
 
-// What a device computes, and whether it packed the factors.
+// The result of a device, and whether it packed the factors.
 struct Result {
   Bytes bytes;
   bool is_packed = false;
 };
 
-// Of loops behind the product it has seen that they give what launches of their own give.
+// Also checks that fused epilogues return the same bits as separate launches.
 Result multiplied(const Bench& bench, const Product& product, const Bytes& a, const Bytes& b);
 
 template <class T>
@@ -109,7 +109,7 @@ void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>
   }
 }
 
-// How many steps a part of a sum has on that device.
+// Steps per part of a sum on the device.
 int64_t steps_of(const Bench& bench, const Product& p);
 
 }  // namespace tenon_vulkan::testing

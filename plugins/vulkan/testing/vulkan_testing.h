@@ -1,5 +1,5 @@
-// What the tests of the driver layer share: a host that counts what it is told, a device that is
-// opened with options, and one small kernel.
+// Shared helpers of the driver tests: a host that records reports, a device that is opened with
+// options, and a small kernel.
 
 #pragma once
 
@@ -35,7 +35,7 @@ struct Failure {
   std::string message;
 };
 
-// What an error says; it is released.
+// Returns the contents of an error and releases it.
 Failure take(tenon_error* error);
 #define EXPECT_SUCCESS(call)                                              \
   do {                                                                    \
@@ -43,14 +43,14 @@ Failure take(tenon_error* error);
     EXPECT_EQ(failure_of_call.code, TENON_OK) << failure_of_call.message; \
   } while (false)
 
-// The launches that the host was told of as failed, by ticket, and the lines of its log.
+// The failed launches that were reported to the host, by ticket, and the lines of its log.
 struct Heard {
   std::mutex mutex;
   std::map<uint64_t, Failure> failed;
   std::vector<std::string> log;
 };
 Heard& heard();
-size_t count_errors();  // That live.
+size_t count_errors();  // Live ones.
 
 // An instance with its first device.
 class Bench {
@@ -62,7 +62,7 @@ class Bench {
 
   static const tenon_plugin& plugin();
   static const tenon_plugin_calls& calls() { return *plugin().calls; }
-  // Of `create`, whose instance is ended at once.
+  // Returns the result of `create`; an instance is destroyed at once.
   static Failure try_create(const Settings& settings);
   static tenon_error* create(const Settings& settings, tenon_instance_p** out_instance);
 
@@ -77,18 +77,18 @@ class Bench {
   tenon_device_p* device_ = nullptr;
 };
 
-// The functions of the driver, in whose place a test may put others.
+// The functions of the driver, which a test may replace.
 DeviceFunctions& functions_of(const Bench& bench);
 
-// A test of devices that it has closed when it ends. By then no error is left, and nothing was
-// logged: the validation layer, where a device is opened behind it, had nothing to say.
+// A test that closes its devices. On tear-down no error may be live and nothing may have been
+// logged, so the validation layer, if enabled, reported nothing.
 class InSilence : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 };
 
-// The same with one device, which has the settings of the test.
+// The same with one device, opened with the settings of the test.
 class OnDriver : public InSilence, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override;
@@ -102,14 +102,14 @@ class OnDriver : public InSilence, public ::testing::WithParamInterface<Settings
   std::unique_ptr<Bench> bench_;
 };
 
-// The same, which counts the dispatches that the driver is told.
+// The same; counts the dispatches that the driver receives.
 extern std::atomic<int> n_dispatches;
 class CountsDispatches : public OnDriver {
  protected:
   void SetUp() override;
 };
 
-// While one lives, the driver makes no pool of commands.
+// While an instance exists, the driver fails to create command pools.
 class NoCommandPools {
  public:
   explicit NoCommandPools(DeviceFunctions& functions);
@@ -122,10 +122,10 @@ class NoCommandPools {
   DeviceFunctions& functions_;
 };
 
-// What a test is called that runs with these settings, of memory, semaphores, names and the layer.
+// The name suffix of a test with these settings: memory, semaphores, names and the layer.
 std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info);
 
-// An empty folder of this process, while a test runs.
+// An empty temporary folder that exists while a test runs.
 class Folder {
  public:
   explicit Folder(const char* name);
@@ -165,7 +165,7 @@ class Queue {
   void fill(const Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
             uint32_t pattern_size) const;
   void wait() const;
-  // The same, and what was written by then.
+  // The same as wait(), then reads memory.
   Bytes bytes(const Memory& from, uint64_t size) const;
   Words words(const Memory& from, size_t n) const;
   void write(const Memory& to, const Words& words) const;
@@ -174,12 +174,12 @@ class Queue {
   tenon_stream_p* handle_ = nullptr;
 };
 
-// A kernel of the plugin, of the first line that has the op.
+// A kernel of the plugin, from the first line for the op.
 class PreparedKernel {
  public:
   PreparedKernel(const Bench& bench, uint32_t op, const void* attrs,
                  std::span<const tenon_operand> inputs, const tenon_operand& output);
-  // A loop.
+  // A loop kernel.
   PreparedKernel(const Bench& bench, const tenon_loop_request& request);
   PreparedKernel(const PreparedKernel&) = delete;
   PreparedKernel& operator=(const PreparedKernel&) = delete;
@@ -192,8 +192,8 @@ class PreparedKernel {
   tenon_kernel_p* handle_ = nullptr;
 };
 
-// out[i] = a[i] + b[i] for words, or a[i] + b[0] if b has one element. It may say that it takes as
-// long as so many products.
+// out[i] = a[i] + b[i] for words, or a[i] + b[0] if b has one element. `products`: the cost that it
+// declares.
 class AddKernel final : public Kernel {
  public:
   explicit AddKernel(tenon_device_p* device, uint64_t products = 0);
