@@ -43,7 +43,7 @@ Data some_data() {
   return data;
 }
 
-TEST(VulkanCacheFile, IsReadAsItWasWritten) {
+TEST(VulkanCacheFile, ReadsBackWhatWasWritten) {
   const Folder folder("cache");
   const std::string path = folder.path() / "below" / "one";
   write_cache(path, kKey, some_data());
@@ -53,7 +53,7 @@ TEST(VulkanCacheFile, IsReadAsItWasWritten) {
   EXPECT_EQ(files_in(folder.path() / "below").size(), 1u);
 }
 
-TEST(VulkanCacheFile, IsEmptyWhereThereIsNone) {
+TEST(VulkanCacheFile, IsEmptyIfTheFileDoesNotExist) {
   const Folder folder("cache");
   EXPECT_EQ(read_cache("", kKey), Data{});
   EXPECT_EQ(read_cache(folder.path() / "one", kKey), Data{});
@@ -72,7 +72,7 @@ TEST(VulkanCacheFile, IsNotReadForAnotherKey) {
   EXPECT_EQ(read_cache(path, kKey), some_data());
 }
 
-TEST(VulkanCacheFile, IsNotReadIfAnyByteIsSpoiled) {
+TEST(VulkanCacheFile, IsNotReadIfAnyByteIsCorrupt) {
   const Folder folder("cache");
   const std::string path = folder.path() / "one";
   write_cache(path, kKey, some_data());
@@ -193,7 +193,7 @@ TEST_F(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {
   EXPECT_EQ(read_cache(file, key()), given);
 }
 
-TEST_F(VulkanCache, HandsTheNextRunWhatThisOneKept) {
+TEST_F(VulkanCache, PassesSavedDataToTheNextRun) {
   make_one_pipeline(folder());
   ASSERT_FALSE(given.empty());
   EXPECT_EQ(files_in(folder()), (std::vector<std::filesystem::path>{file()}));
@@ -204,7 +204,7 @@ TEST_F(VulkanCache, HandsTheNextRunWhatThisOneKept) {
 }
 
 // Both the file's name and its header identify the driver.
-TEST_F(VulkanCache, ShowsTheDriverNothingThatIsSpoiledOrAnothers) {
+TEST_F(VulkanCache, PassesNoCorruptOrForeignDataToTheDriver) {
   make_one_pipeline(folder());
   const Data whole = data_of(file()), kept = read();
   ASSERT_FALSE(kept.empty());
@@ -229,7 +229,7 @@ TEST_F(VulkanCache, ShowsTheDriverNothingThatIsSpoiledOrAnothers) {
   EXPECT_EQ(handed_by_a_run(next), std::vector<Data>{kept});
 }
 
-TEST_F(VulkanCache, IsBegunAnewWhereTheDriverRefusesWhatWasKept) {
+TEST_F(VulkanCache, StartsEmptyIfTheDriverRejectsSavedData) {
   make_one_pipeline(folder());
   const Data kept = read();
   ASSERT_FALSE(kept.empty());
@@ -239,7 +239,7 @@ TEST_F(VulkanCache, IsBegunAnewWhereTheDriverRefusesWhatWasKept) {
   EXPECT_EQ(handed_by_a_run(next), (std::vector<Data>{kept, Data{}}));
 }
 
-TEST_F(VulkanCache, IsWithoutHarmWhereNothingCanBeWritten) { make_one_pipeline("/proc/nowhere"); }
+TEST_F(VulkanCache, IgnoresAnUnwritableFolder) { make_one_pipeline("/proc/nowhere"); }
 
 }  // namespace
 }  // namespace tenon_vulkan::testing

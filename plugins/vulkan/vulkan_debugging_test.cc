@@ -36,7 +36,7 @@ class VulkanClock : public OnDriver {
   }
 };
 
-TEST_P(VulkanClock, TellsWhatALaunchTakes) {
+TEST_P(VulkanClock, MeasuresTheTimeOfALaunch) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), kBytes), b(bench(), kBytes);
@@ -61,7 +61,7 @@ TEST_P(VulkanClock, TellsWhatALaunchTakes) {
 
 // Marks delay submission, so that the device receives the work between them as a whole; a caller
 // that waits still gets all of it.
-TEST_P(VulkanClock, HoldsNothingBackFromWhoWaits) {
+TEST_P(VulkanClock, MarksDoNotBlockWaiters) {
   const Queue stream(bench()), other(bench());
   const Memory data(bench(), kBytes);
   const uint64_t first = mark(stream);
@@ -76,7 +76,7 @@ TEST_P(VulkanClock, HoldsNothingBackFromWhoWaits) {
   calls().release_event(event);
 }
 
-TEST_P(VulkanClock, HasAsManyMarksAsAreWanted) {
+TEST_P(VulkanClock, SupportsAnyNumberOfMarks) {
   const Queue stream(bench());
   std::vector<uint64_t> marks;
   for (int i = 0; i < 1000; ++i) marks.push_back(mark(stream));
@@ -92,7 +92,7 @@ TEST_P(VulkanClock, HasAsManyMarksAsAreWanted) {
   EXPECT_NE(std::find(marks.begin(), marks.end(), again), marks.end());
 }
 
-TEST_P(VulkanClock, SaysThatThereIsNoSuchMark) {
+TEST_P(VulkanClock, ReportsAnUnknownMark) {
   const Queue stream(bench());
   const uint64_t made = mark(stream);
   stream.wait();
@@ -103,7 +103,7 @@ TEST_P(VulkanClock, SaysThatThereIsNoSuchMark) {
   EXPECT_EQ(ns, 0u);
 }
 
-TEST_P(VulkanClock, IsReadFromOtherThreadsWhileTheStreamIsUsed) {
+TEST_P(VulkanClock, CanBeReadFromOtherThreadsWhileTheStreamIsUsed) {
   const Queue stream(bench());
   const Memory data(bench(), kBytes);
   std::vector<uint64_t> marks;
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(, VulkanClock,
                                            Settings{{"visible", "0"}, {"validate", "1"}}),
                          name_of_settings);
 
-TEST(VulkanClocks, AreMissingWhereTheQueueHasNone) {
+TEST(VulkanClocks, AreUnavailableIfTheQueueHasNone) {
   const Bench bench(Settings{{"clock", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue stream(bench);
@@ -136,14 +136,14 @@ TEST(VulkanClocks, AreMissingWhereTheQueueHasNone) {
   EXPECT_EQ(mark, 0u);
 }
 
-TEST(VulkanClocks, CountNanoseconds) {
+TEST(VulkanClocks, ConvertTicksToNanoseconds) {
   Clock clock(64, 83.25f);
   EXPECT_EQ(clock.ns_of(4), 333u);
   EXPECT_EQ(clock.ns_of(uint64_t{1} << 50), (uint64_t{1} << 50) / 4 * 333);
   EXPECT_EQ(clock.ns_of(8), 666u);  // Long before the last.
 }
 
-TEST(VulkanClocks, GoOnWhereTheDeviceBeginsAnew) {
+TEST(VulkanClocks, ContinueWhenTheCounterWraps) {
   constexpr uint64_t kAll = uint64_t{1} << 36;
   Clock clock(36, 1.0f);
   EXPECT_EQ(clock.ns_of(kAll - 10), kAll - 10);
@@ -256,7 +256,7 @@ class VulkanNames : public TellsNames {
   }
 };
 
-TEST_P(VulkanNames, AreThoseOfOps) {
+TEST_P(VulkanNames, PipelinesAndLabelsHaveTheNamesOfOps) {
   run(false);
   EXPECT_TRUE(told.has(VK_OBJECT_TYPE_PIPELINE, "add"));
   EXPECT_EQ(told.labels, (std::vector<std::string>{"add"}));
@@ -266,7 +266,7 @@ TEST_P(VulkanNames, AreThoseOfOps) {
   EXPECT_TRUE(told.has(VK_OBJECT_TYPE_COMMAND_BUFFER, "batch 0 of stream "));
 }
 
-TEST_P(VulkanNames, SayWhatALoopDoes) {
+TEST_P(VulkanNames, NamesOfLoopsListTheirOps) {
   run(true);
   EXPECT_TRUE(told.has(VK_OBJECT_TYPE_PIPELINE, "loop(add,mul)"));
   EXPECT_EQ(told.labels, (std::vector<std::string>{"loop(add,mul)"}));
@@ -278,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(, VulkanNames,
 
 class VulkanWithoutNames : public TellsNames {};
 
-TEST_P(VulkanWithoutNames, TellsTheDriverNothing) {
+TEST_P(VulkanWithoutNames, PassesNoNamesToTheDriver) {
   EXPECT_FALSE(from_c(bench().device()).driver().has_names());
   listen();
   run(false);
@@ -290,7 +290,7 @@ TEST_P(VulkanWithoutNames, TellsTheDriverNothing) {
 INSTANTIATE_TEST_SUITE_P(, VulkanWithoutNames, ::testing::Values(Settings{}), name_of_settings);
 
 // Binds memory to a buffer twice, so that the layer reports an error that names the buffer.
-TEST(VulkanNamesOfObjects, AreInMessagesOfTheLayer) {
+TEST(VulkanNamesOfObjects, AppearInMessagesOfTheLayer) {
   const Bench bench(Settings{{"validate", "1"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   heard().log.clear();

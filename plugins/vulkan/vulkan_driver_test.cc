@@ -126,20 +126,20 @@ const Settings kNoCache = {{"cache", ""}};
 
 // ---- options
 
-TEST(VulkanInstance, RefusesOptionsThatItDoesNotKnow) {
+TEST(VulkanInstance, RejectsUnknownOptions) {
   const Failure failure = Bench::try_create(Settings{{"colour", "blue"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "there is no option 'colour'")) << failure.message;
   EXPECT_TRUE(says(failure, "device, gpu_ways, loader")) << failure.message;
 }
 
-TEST(VulkanInstance, RefusesASwitchThatIsNeitherOnNorOff) {
+TEST(VulkanInstance, RejectsASwitchThatIsNeitherOnNorOff) {
   const Failure failure = Bench::try_create(Settings{{"visible", "perhaps"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "'perhaps', not 0 or 1")) << failure.message;
 }
 
-TEST(VulkanInstance, RefusesACacheThatDependsOnTheWorkingDirectory) {
+TEST(VulkanInstance, RejectsARelativeCachePath) {
   EXPECT_EQ(Bench::try_create(Settings{{"cache", "here"}}).code, TENON_INVALID_ARGUMENT);
 }
 
@@ -149,7 +149,7 @@ TEST(VulkanInstance, IsUnavailableWithoutALoader) {
   EXPECT_TRUE(says(failure, "there is no Vulkan loader")) << failure.message;
 }
 
-TEST(VulkanInstance, IsUnavailableWithALoaderThatIsNone) {
+TEST(VulkanInstance, IsUnavailableIfTheLoaderIsAnotherLibrary) {
   const Failure failure = Bench::try_create(Settings{{"loader", "libm.so.6"}});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
   EXPECT_TRUE(says(failure, "libm.so.6 is no Vulkan loader")) << failure.message;
@@ -162,7 +162,7 @@ TEST(VulkanInstance, IsUnavailableWithoutADriver) {
   EXPECT_TRUE(says(failure, "no driver")) << failure.message;
 }
 
-TEST(VulkanInstance, SaysWhichDevicesThereAreWhenNoneIsMeant) {
+TEST(VulkanInstance, ListsTheDevicesInTheErrorIfNoneMatches) {
   const Bench bench(Settings{});
   NEED_A_DEVICE(bench);
   const Failure failure = Bench::try_create(Settings{{"device", "abacus"}});
@@ -171,7 +171,7 @@ TEST(VulkanInstance, SaysWhichDevicesThereAreWhenNoneIsMeant) {
   EXPECT_TRUE(says(failure, bench.properties().description.data)) << failure.message;
 }
 
-TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidTypeAndPartOfItsName) {
+TEST(VulkanInstance, SelectsADeviceByIndexUuidTypeOrPartOfItsName) {
   const Bench bench(Settings{});
   NEED_A_DEVICE(bench);
   const tenon_device_properties properties = bench.properties();
@@ -187,7 +187,7 @@ TEST(VulkanInstance, ListsTheDeviceThatIsNamedByIndexUuidTypeAndPartOfItsName) {
 
 // The devices of the tested driver come after a discrete one. That one's driver is listed last, and
 // does not open it.
-TEST(VulkanInstance, ListsDevicesByTheirTypes) {
+TEST(VulkanInstance, OrdersDevicesByType) {
   const char* const tested = std::getenv("VK_DRIVER_FILES");
   if (tested == nullptr) GTEST_SKIP() << "VK_DRIVER_FILES names no driver to which one is added";
   const Bench bench(Settings{});
@@ -238,7 +238,7 @@ TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {
 
 // ---- devices
 
-TEST(VulkanDevice, SaysWhyTheDriverDoesNotOpenIt) {
+TEST(VulkanDevice, ReportsWhyTheDriverCannotOpenIt) {
   const FailingDriver failing;
   const Drivers only(failing.file());
   const Bench bench(Settings{});
@@ -262,7 +262,7 @@ TEST(VulkanDevice, DescribesItself) {
   EXPECT_EQ(properties.features & TENON_FEATURE_SYNCHRONOUS, 0u);
 }
 
-TEST(VulkanDevice, HidesItsMemoryWhenItIsToldTo) {
+TEST(VulkanDevice, HidesItsMemoryIfTheOptionIsSet) {
   const Bench bench(Settings{{"visible", "0"}});
   NEED_A_DEVICE(bench);
   EXPECT_EQ(bench.properties().features & TENON_FEATURE_HOST_VISIBLE, 0u);
@@ -270,7 +270,7 @@ TEST(VulkanDevice, HidesItsMemoryWhenItIsToldTo) {
   EXPECT_EQ(Bench::calls().map(memory.get()), nullptr);
 }
 
-TEST(VulkanDevice, HasOnlySoManyDevices) {
+TEST(VulkanDevice, RejectsAnIndexBeyondTheLastDevice) {
   tenon_instance_p* instance = nullptr;
   const Failure created = take(Bench::create({}, &instance));
   if (instance == nullptr) GTEST_SKIP() << created.message;
@@ -284,7 +284,7 @@ TEST(VulkanDevice, HasOnlySoManyDevices) {
 }
 
 // Static objects are destroyed after those of the driver if they were created before them.
-TEST(VulkanDevice, MayBeOpenWhenTheProcessEnds) {
+TEST(VulkanDevice, CanBeOpenWhenTheProcessExits) {
   if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end_process = [] {
@@ -297,7 +297,7 @@ TEST(VulkanDevice, MayBeOpenWhenTheProcessEnds) {
   EXPECT_EXIT(end_process(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST(VulkanDevice, RefusesAShaderWithMoreOperandsThanItBinds) {
+TEST(VulkanDevice, RejectsAShaderWithMoreOperandsThanItBinds) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   const uint32_t n = capabilities_of(bench.device()).max_operands + 1;
@@ -306,7 +306,7 @@ TEST(VulkanDevice, RefusesAShaderWithMoreOperandsThanItBinds) {
             TENON_UNIMPLEMENTED);
 }
 
-TEST(VulkanDevice, MakesEachPipelineOnce) {
+TEST(VulkanDevice, CreatesEachPipelineOnce) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   const std::vector<uint32_t> words = add_shader();
@@ -320,7 +320,7 @@ TEST(VulkanDevice, MakesEachPipelineOnce) {
   for (const PipelineRef& pipeline : made) EXPECT_EQ(pipeline, made[0]);
 }
 
-TEST(VulkanDevice, EndsPipelinesThatNobodyHas) {
+TEST(VulkanDevice, EvictsUnreferencedPipelines) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   const Pipelines& pipelines = from_c(bench.device()).pipelines();
@@ -339,7 +339,7 @@ TEST(VulkanDevice, EndsPipelinesThatNobodyHas) {
 
 // ---- memory
 
-TEST(VulkanMemory, GivesBuffersThatBeginAtMultiplesOf64) {
+TEST(VulkanMemory, AlignsBuffersTo64Bytes) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   if (!(bench.properties().features & TENON_FEATURE_HOST_VISIBLE)) GTEST_SKIP();
@@ -352,7 +352,7 @@ TEST(VulkanMemory, GivesBuffersThatBeginAtMultiplesOf64) {
   }
 }
 
-TEST(VulkanMemory, RefusesMoreThanABufferCanHold) {
+TEST(VulkanMemory, RejectsMoreThanABufferCanHold) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   const uint64_t most = bench.properties().max_buffer_bytes;
@@ -365,7 +365,7 @@ TEST(VulkanMemory, RefusesMoreThanABufferCanHold) {
   }
 }
 
-TEST(VulkanMemory, CountsWhatItHolds) {
+TEST(VulkanMemory, CountsAllocatedBytes) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   tenon_memory_statistics statistics = {};
@@ -385,7 +385,7 @@ TEST(VulkanMemory, CountsWhatItHolds) {
 }
 
 // Each buffer keeps its own pattern, whatever its neighbours do.
-TEST(VulkanMemory, KeepsBuffersApartWhateverTheOrderInWhichTheyGo) {
+TEST(VulkanMemory, BuffersDoNotOverlapForAnyOrderOfReleases) {
   const Bench bench(kNoCache);
   NEED_A_DEVICE(bench);
   const Queue stream(bench);

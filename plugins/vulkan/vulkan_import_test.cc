@@ -63,7 +63,7 @@ class VulkanImport : public OnDriver {
   }
 };
 
-TEST_P(VulkanImport, IsReadAndWrittenWhereItIs) {
+TEST_P(VulkanImport, IsReadAndWrittenInPlace) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   for (const size_t offset : {size_t{0}, size_t{16}, kPage - 16}) {
@@ -87,7 +87,7 @@ TEST_P(VulkanImport, IsReadAndWrittenWhereItIs) {
 }
 
 // As with two tensors of an allocator that are adjacent.
-TEST_P(VulkanImport, MayShareAPage) {
+TEST_P(VulkanImport, BuffersMayShareAPage) {
   const Queue stream(bench());
   const Pages pages(3 * kBytes);
   const Memory first = imported(pages.words(), kBytes + 1024),
@@ -103,7 +103,7 @@ TEST_P(VulkanImport, MayShareAPage) {
 
 // The device does not count the memory as its own, and allocates no other buffers in it, whatever
 // their size.
-TEST_P(VulkanImport, IsNobodysWhenItIsReleased) {
+TEST_P(VulkanImport, IsNotReusedAfterItIsReleased) {
   const Queue stream(bench());
   const uint64_t before = allocated();
   for (const size_t size : {kBytes, size_t{1} << 20, size_t{64} << 20}) {
@@ -126,7 +126,7 @@ TEST_P(VulkanImport, IsNobodysWhenItIsReleased) {
   }
 }
 
-TEST_P(VulkanImport, MayBeOfMemoryThatCannotBeWritten) {
+TEST_P(VulkanImport, MayBeOfReadOnlyMemory) {
   const Pages pages(kBytes);
   pages.fill(3);
   pages.protect();
@@ -141,7 +141,7 @@ TEST_P(VulkanImport, MayBeOfMemoryThatCannotBeWritten) {
 }
 
 // The host then copies the memory.
-TEST_P(VulkanImport, IsRefusedForWhatIsNoWholeWordsOrIsSmall) {
+TEST_P(VulkanImport, IsRefusedForPartialWordsAndSmallMemory) {
   const Pages pages(2 * kBytes);
   const struct {
     size_t offset;
@@ -157,7 +157,7 @@ TEST_P(VulkanImport, IsRefusedForWhatIsNoWholeWordsOrIsSmall) {
   }
 }
 
-TEST_P(VulkanImport, IsRefusedWhereTheDriverDoesNotTakeIt) {
+TEST_P(VulkanImport, IsRefusedIfTheDriverRejectsTheMemory) {
   const Pages pages(kBytes);
   tenon_buffer_p* buffer = nullptr;
   const DeviceFunctions kept = functions();
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(, VulkanImport, ::testing::Values(Settings{}, Settings{
                          name_of_settings);
 
 // On such devices, device memory is not host memory.
-TEST(VulkanImports, AreNotClaimedWhereTheHostSeesNoDeviceMemory) {
+TEST(VulkanImports, AreNotClaimedIfDeviceMemoryIsNotHostVisible) {
   const Bench bench(Settings{{"visible", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   EXPECT_EQ(bench.properties().features & TENON_FEATURE_IMPORT_HOST, 0u);

@@ -70,7 +70,7 @@ class VulkanBroadcast : public ::testing::Test {
 };
 
 // Shaders count with 32 bits.
-TEST_F(VulkanBroadcast, MoreElementsThanAreCountedAreUnimplemented) {
+TEST_F(VulkanBroadcast, MoreElementsThanShadersCountAreUnimplemented) {
   const tenon_sum_attrs attrs = TENON_SUM_ATTRS_DEFAULT;
   const Memory memory(bench_, 4), result(bench_, 4);
   const Failure failure = run(TENON_OP_sum, &attrs, {{TENON_FLOAT32, {1 << 16, 1 << 16}}},
@@ -79,7 +79,7 @@ TEST_F(VulkanBroadcast, MoreElementsThanAreCountedAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, AxesLongerThanAreCountedAreUnimplemented) {
+TEST_F(VulkanBroadcast, AxesLongerThanShadersCountAreUnimplemented) {
   const tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
   const Memory memory(bench_, 16), result(bench_, 4);
   const Failure failure =
@@ -89,7 +89,7 @@ TEST_F(VulkanBroadcast, AxesLongerThanAreCountedAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, IsSearchedBehind31Bits) {
+TEST_F(VulkanBroadcast, SearchesSequencesBeyond31Bits) {
   constexpr int64_t kMany = 3'000'000'000;
   const tenon_searchsorted_attrs attrs = TENON_SEARCHSORTED_ATTRS_DEFAULT;
   const Memory memory(bench_, 16), result(bench_, 8);
@@ -116,7 +116,7 @@ TEST_F(VulkanBroadcast, PoolsOfAxesBeyond31BitsAreUnimplemented) {
   EXPECT_NE(failure.message.find("more places"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, SumsThatAreNotCountedAreUnimplemented) {
+TEST_F(VulkanBroadcast, SumsLongerThanShadersCountAreUnimplemented) {
   const tenon_conv_attrs attrs = TENON_CONV_ATTRS_DEFAULT;
   const Memory memory(bench_, 16), result(bench_, 4);
   const Given factor = {TENON_FLOAT32, {1, 1 << 16, 1 << 16}};
@@ -126,7 +126,7 @@ TEST_F(VulkanBroadcast, SumsThatAreNotCountedAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, UpdatesThatAreNotCountedAreUnimplemented) {
+TEST_F(VulkanBroadcast, MoreUpdatesThanShadersCountAreUnimplemented) {
   tenon_scatter_nd_attrs attrs = TENON_SCATTER_ND_ATTRS_DEFAULT;
   attrs.reduction = TENON_SCATTER_REDUCTION_ADD;
   const Memory memory(bench_, 24), result(bench_, 4);
@@ -168,7 +168,7 @@ void VKAPI_CALL leaves_three_mib(VkPhysicalDevice, VkPhysicalDeviceMemoryPropert
   std::fill_n(budget.heapUsage, VK_MAX_MEMORY_HEAPS, 7 << 20);
 }
 
-TEST(VulkanLimits, WhatIsLeftOfTheBudgetIsAllThereIs) {
+TEST(VulkanLimits, AllocationsAreLimitedToTheRemainingBudget) {
   const Bench bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Driver& driver = from_c(bench.device()).driver();
@@ -184,7 +184,7 @@ TEST(VulkanLimits, WhatIsLeftOfTheBudgetIsAllThereIs) {
       << failure.message;
 }
 
-TEST(VulkanLimits, TheDriversBudgetIsAsked) {
+TEST(VulkanLimits, TheDriversBudgetIsQueried) {
   const Bench bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const auto& device = from_c(bench.device());
@@ -263,7 +263,7 @@ class VulkanLargeLoops : public ::testing::Test {
   const Queue queue_{bench_};
 };
 
-TEST_F(VulkanLargeLoops, GoOverDenseOperandsInParts) {
+TEST_F(VulkanLargeLoops, SplitDenseOperandsIntoParts) {
   const uint64_t n = seen() + 100001;
   const Memory memory(bench(), n);
   const Bytes numbers = drawn(n);
@@ -276,7 +276,7 @@ TEST_F(VulkanLargeLoops, GoOverDenseOperandsInParts) {
 }
 
 // A single strided row already exceeds a binding.
-TEST_F(VulkanLargeLoops, GoOverStridedOperandsInParts) {
+TEST_F(VulkanLargeLoops, SplitStridedOperandsIntoParts) {
   constexpr uint64_t kRows = 3;
   const uint64_t n_columns = seen() / kRows + 50001, n = kRows * n_columns;
   const auto columns = static_cast<int64_t>(n_columns);

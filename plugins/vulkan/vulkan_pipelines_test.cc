@@ -137,7 +137,7 @@ class VulkanPipelines : public OnDriver {
   }
 };
 
-TEST_P(VulkanPipelines, KeepNobodyWaitingWhoLaunches) {
+TEST_P(VulkanPipelines, DoNotBlockLaunches) {
   const Queue stream(bench());
   const Memory x(bench(), 400);
   stream.write(x, Words(kCount, 1));
@@ -158,7 +158,7 @@ TEST_P(VulkanPipelines, KeepNobodyWaitingWhoLaunches) {
   EXPECT_EQ(stream.words(x, kCount), Words(kCount, ((3 + 1 + 10) * 3 + 2) * 3 + 1));
 }
 
-TEST_P(VulkanPipelines, AreMadeSideBySide) {
+TEST_P(VulkanPipelines, AreCreatedConcurrently) {
   const Queue stream(bench());
   const Memory x(bench(), 400);
   stream.write(x, Words(kCount, 1));
@@ -170,7 +170,7 @@ TEST_P(VulkanPipelines, AreMadeSideBySide) {
   EXPECT_GE(gate.most(), 2);
 }
 
-TEST_P(VulkanPipelines, LetTheDeviceGoOnWhereNobodyAsks) {
+TEST_P(VulkanPipelines, SubmitHeldWorkWithoutAWaiter) {
   if ((bench().properties().features & TENON_FEATURE_HOST_VISIBLE) == 0) {
     GTEST_SKIP() << "only the address tells";
   }
@@ -191,7 +191,7 @@ TEST_P(VulkanPipelines, LetTheDeviceGoOnWhereNobodyAsks) {
   EXPECT_EQ(words[0], 8u);
 }
 
-TEST_P(VulkanPipelines, ThatADriverDoesNotMakeFailTheirLaunchesAlone) {
+TEST_P(VulkanPipelines, ThatCannotBeCreatedFailOnlyTheirLaunches) {
   const Queue stream(bench());
   const Memory x(bench(), 400), y(bench(), 400);
   stream.write(x, Words(kCount, 1));
@@ -221,7 +221,7 @@ TEST_P(VulkanPipelines, ThatADriverDoesNotMakeFailTheirLaunchesAlone) {
   EXPECT_EQ(stream.words(y, kCount), Words(kCount, 3 + 2));
 }
 
-TEST_P(VulkanPipelines, AreHeldForSoManyLaunchesOnly) {
+TEST_P(VulkanPipelines, HoldABoundedNumberOfLaunches) {
   const Queue stream(bench());
   const Memory x(bench(), 400);
   stream.write(x, Words(kCount, 0));
@@ -242,7 +242,7 @@ TEST_P(VulkanPipelines, AreHeldForSoManyLaunchesOnly) {
   EXPECT_EQ(stream.words(x, kCount), Words(kCount, expected));
 }
 
-TEST_P(VulkanPipelines, MayBeWantedWhenTheDeviceIsClosed) {
+TEST_P(VulkanPipelines, MayBePendingWhenTheDeviceIsClosed) {
   std::vector<std::unique_ptr<StepKernel>> kernels;
   for (uint32_t i = 0; i < 20; ++i) {
     kernels.push_back(std::make_unique<StepKernel>(bench().device(), i));

@@ -28,23 +28,23 @@ void expect_bits(const Product& product) {
   expect_elements(y.bytes, expected(product, a, b, steps_of(bench, product)));
 }
 
-TEST_F(VulkanProducts, HaveTheirBitsInOneTile) {
+TEST_F(VulkanProducts, AreBitExactInOneTile) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 5, .columns = 2});
 }
 
-TEST_F(VulkanProducts, HaveTheirBitsInManyTiles) {
+TEST_F(VulkanProducts, AreBitExactInManyTiles) {
   expect_bits({.matrices = 1, .rows = 65, .deep = 67, .columns = 131});
 }
 
-TEST_F(VulkanProducts, HaveTheirBitsInVectorsOfFour) {
+TEST_F(VulkanProducts, AreBitExactWhenVectorised) {
   expect_bits({.matrices = 2, .rows = 48, .deep = 64, .columns = 132});
 }
 
-TEST_F(VulkanProducts, HaveTheirBitsWhereVectorsCannotBe) {
+TEST_F(VulkanProducts, AreBitExactWhenNotVectorised) {
   expect_bits({.matrices = 2, .rows = 48, .deep = 64, .columns = 132, .offset = 3});
 }
 
-TEST_F(VulkanProducts, HaveTheirBitsTransposed) {
+TEST_F(VulkanProducts, AreBitExactTransposed) {
   for (const bool transpose_a : {false, true}) {
     for (const bool transpose_b : {false, true}) {
       expect_bits({.matrices = 3,
@@ -58,21 +58,21 @@ TEST_F(VulkanProducts, HaveTheirBitsTransposed) {
 }
 
 // The packed factors exceed the packing limit: computes several matrices at a time, ...
-TEST_F(VulkanProducts, HaveTheirBitsInPartsOfMatrices) {
+TEST_F(VulkanProducts, AreBitExactInPartsOfMatrices) {
   expect_bits({.matrices = 40, .rows = 128, .deep = 512, .columns = 512});
 }
 
 // ... and of one matrix, several columns at a time.
-TEST_F(VulkanProducts, HaveTheirBitsInPartsOfColumns) {
+TEST_F(VulkanProducts, AreBitExactInPartsOfColumns) {
   expect_bits({.matrices = 1, .rows = 16, .deep = 8192, .columns = 1400});
 }
 
-TEST_F(VulkanProducts, HaveTheirBitsAlongManySteps) {
+TEST_F(VulkanProducts, AreBitExactForLongSums) {
   expect_bits({.matrices = 1, .rows = 1, .deep = 100003, .columns = 2});
 }
 
 // Exceeds the iterations of one dispatch: partial sums are kept in the workspace.
-TEST_F(VulkanProducts, HaveTheirBitsInPartsOfTheirSteps) {
+TEST_F(VulkanProducts, AreBitExactInPartsOfLongSums) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
   expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
 }
@@ -139,7 +139,7 @@ uint16_t bfloat16_of(float x) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsEitherWay) {
+TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsInBothVariants) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
   const std::vector<float> a = drawn(kCountA, 1), b = drawn(kCountB, 2);
@@ -150,7 +150,7 @@ TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsEitherWay) {
 }
 
 // Exceeds the work of one dispatch: tiles are split over several.
-TEST_F(VulkanProducts, InPartsHaveTheSameBitsEitherWay) {
+TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsInBothVariants) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
   const Product product = {.matrices = 2, .rows = 600, .deep = 110, .columns = 700};
@@ -164,7 +164,7 @@ TEST_F(VulkanProducts, InPartsHaveTheSameBitsEitherWay) {
   expect_elements(y, expected(product, a, b));
 }
 
-TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsEitherWay) {
+TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsInBothVariants) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
@@ -183,7 +183,7 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsEitherWay) {
 }
 
 // Integers have only the tiled variant, and wrap.
-TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsEitherWay) {
+TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsInBothVariants) {
   const BothWays ways;
   if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
   std::minstd_rand random(1);
@@ -267,7 +267,7 @@ TEST_F(VulkanProducts, MayHaveNoElements) {
 
 // Long sums with few results are split into parts; the results of several matrices must not be
 // mixed up.
-TEST_F(VulkanProducts, OfManyStepsAreSumsOfPartsOnGpus) {
+TEST_F(VulkanProducts, OfLongSumsAreSplitIntoPartsOnGpus) {
   const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product products[] = {{.matrices = 1, .rows = 3, .deep = 5003, .columns = 2, .offset = 1},
@@ -292,7 +292,7 @@ TEST_F(VulkanProducts, OfManyStepsAreSumsOfPartsOnGpus) {
 }
 
 // Partial sums that are too large to be stored all at once are accumulated.
-TEST_F(VulkanProducts, OfManySumsOfManyStepsAddChainsOneByOne) {
+TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirParts) {
   const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product product = {.matrices = 1, .rows = 1030, .deep = 4100, .columns = 512};
@@ -317,7 +317,7 @@ TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
 }
 
 // Rather than a wrong sum.
-TEST_F(VulkanProducts, SayThatTheDriverEndsLoopsThatAreThatLong) {
+TEST_F(VulkanProducts, ReportLoopsBeyondTheDriversLimit) {
   const Bench bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue queue(bench);

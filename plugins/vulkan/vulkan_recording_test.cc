@@ -89,7 +89,7 @@ class VulkanRecording : public CountsDispatches {
   static constexpr uint64_t kBlock = uint64_t{65} << 20;
 };
 
-TEST_P(VulkanRecording, IsToldToTheDriverOnce) {
+TEST_P(VulkanRecording, IsEncodedOnce) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -107,7 +107,7 @@ TEST_P(VulkanRecording, IsToldToTheDriverOnce) {
 }
 
 // Each is read while others are in flight, so none may have the parameters of another.
-TEST_P(VulkanRecording, ManyMayBeUnderWay) {
+TEST_P(VulkanRecording, ManyReplaysMayBeInFlight) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -124,7 +124,7 @@ TEST_P(VulkanRecording, ManyMayBeUnderWay) {
 }
 
 // A submission ends at a number of products, whichever launches they come from.
-TEST_P(VulkanRecording, AreSubmittedWhereTheyTakeLong) {
+TEST_P(VulkanRecording, LongReplaysAreSubmittedEarly) {
   const Queue stream(bench());
   AddKernel add(bench().device(), capabilities_of(bench().device()).products_at_once / 2);
   TwoAdds two(bench(), add);
@@ -137,7 +137,7 @@ TEST_P(VulkanRecording, AreSubmittedWhereTheyTakeLong) {
   functions().QueueSubmit = submit_of_driver;
 }
 
-TEST_P(VulkanRecording, ReadsWhatTheReplayBeforeWrote) {
+TEST_P(VulkanRecording, ReadsTheResultsOfThePreviousReplay) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -152,7 +152,7 @@ TEST_P(VulkanRecording, ReadsWhatTheReplayBeforeWrote) {
   EXPECT_EQ(words(stream, {a}), Words(kCount, want));
 }
 
-TEST_P(VulkanRecording, ServesOutputsThatComeInTurnFromSeveralBlocks) {
+TEST_P(VulkanRecording, ServesOutputsThatAlternateBetweenBlocks) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -198,7 +198,7 @@ TEST_P(VulkanRecording, OutlivesTheBlocksOfItsReplays) {
 }
 
 // As if a trained parameter were updated in place.
-TEST_P(VulkanRecording, ServesSlotsThatShareBytesAsTheyDid) {
+TEST_P(VulkanRecording, ServesSlotsThatOverlapAsBefore) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -227,7 +227,7 @@ TEST_P(VulkanRecording, ServesSlotsThatShareBytesAsTheyDid) {
 
 // Kept commands order the accesses within one slot. If slots overlap that did not before, more may
 // need ordering, so the commands are not executed.
-TEST_P(VulkanRecording, IsReplayedOneByOneWhereSlotsMeet) {
+TEST_P(VulkanRecording, IsReplayedOneByOneIfSlotsOverlapDifferently) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -244,7 +244,7 @@ TEST_P(VulkanRecording, IsReplayedOneByOneWhereSlotsMeet) {
   }
 }
 
-TEST_P(VulkanRecording, IsReplayedOnTwoStreamsAtOnce) {
+TEST_P(VulkanRecording, IsReplayedOnTwoStreamsConcurrently) {
   const Queue first(bench()), second(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -262,7 +262,7 @@ TEST_P(VulkanRecording, IsReplayedOnTwoStreamsAtOnce) {
 
 // ---- failures
 
-TEST_P(VulkanRecording, IsRightBehindAReplayThatTheDeviceDidNotTake) {
+TEST_P(VulkanRecording, IsCorrectAfterARejectedReplay) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -285,7 +285,7 @@ TEST_P(VulkanRecording, IsRightBehindAReplayThatTheDeviceDidNotTake) {
   EXPECT_EQ(n_dispatches, 2);
 }
 
-TEST_P(VulkanRecording, IsReplayedOneByOneWhereNothingCanBeKept) {
+TEST_P(VulkanRecording, IsReplayedOneByOneIfCommandsCannotBeKept) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -300,7 +300,7 @@ TEST_P(VulkanRecording, IsReplayedOneByOneWhereNothingCanBeKept) {
   EXPECT_EQ(words(stream, {c}), Words(kCount, 12));
 }
 
-TEST_P(VulkanRecording, SaysThatTheDeviceIsLost) {
+TEST_P(VulkanRecording, ReportsTheLossOfTheDevice) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);

@@ -260,7 +260,7 @@ TEST_P(VulkanReduction, HasTheSameBitsInLoops) {
 
 // A quotient of floats takes as many iterations as their exponents differ, and a driver may end
 // loops after a limit.
-TEST_P(VulkanReduction, IsInNoLoopThatTheDriverEnds) {
+TEST_P(VulkanReduction, IsNotFusedIntoLoopsThatTheDriverEnds) {
   constexpr int64_t kLength = 4096;
   std::vector<float> x(kLength);
   for (size_t i = 0; i < kLength; ++i) x[i] = i / 64 % 2 == 0 ? 0x1p60f : -0x1p60f;

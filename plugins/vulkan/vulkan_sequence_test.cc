@@ -204,7 +204,7 @@ class VulkanSequence : public CountsDispatches {
   std::vector<std::unique_ptr<TurnKernel>> kernels_;
 };
 
-TEST_P(VulkanSequence, BecomesOneDispatchOnceThatIsWorthIt) {
+TEST_P(VulkanSequence, IsCoalescedAfterManyReplays) {
   const Queue stream(bench());
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
@@ -218,7 +218,7 @@ TEST_P(VulkanSequence, BecomesOneDispatchOnceThatIsWorthIt) {
   EXPECT_EQ(n_dispatches, 41);
 }
 
-TEST_P(VulkanSequence, StaysAsItIsWhereTheDriverMakesNoShader) {
+TEST_P(VulkanSequence, IsNotCoalescedIfThePipelineFails) {
   const Queue stream(bench());
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
@@ -231,7 +231,7 @@ TEST_P(VulkanSequence, StaysAsItIsWhereTheDriverMakesNoShader) {
   functions().CreateComputePipelines = create;
 }
 
-TEST_P(VulkanSequence, StaysAsItIsWhereNothingElseCanBeKept) {
+TEST_P(VulkanSequence, IsNotCoalescedIfCommandsCannotBeKept) {
   const Queue stream(bench());
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
@@ -244,7 +244,7 @@ TEST_P(VulkanSequence, StaysAsItIsWhereNothingElseCanBeKept) {
 
 // The same sequence occurs before and after large dispatches, and its pipeline is created while
 // they are encoded.
-TEST_P(VulkanSequence, IsToldWholeWhereItIsMadeMeanwhile) {
+TEST_P(VulkanSequence, IsEncodedWholeIfItsPipelineIsCreatedMeanwhile) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels(60, &make(3, kFew));
   std::fill(kernels.begin() + 20, kernels.begin() + 40, &make(7, 0));
@@ -262,7 +262,7 @@ TEST_P(VulkanSequence, IsToldWholeWhereItIsMadeMeanwhile) {
 // The option coalesces dispatches from a recording's first replay on.
 class VulkanSequenceAtOnce : public VulkanSequence {};
 
-TEST_P(VulkanSequenceAtOnce, HasAGroupForWhatThereIsToDo) {
+TEST_P(VulkanSequenceAtOnce, CoalescesLaunchesOfAnySmallSize) {
   const Queue stream(bench());
   for (const int64_t n : {1, 2, 3, 4, 7, 8, 9, 31, 32, 33, 63, 64, 65, 200, 256, 257}) {
     SCOPED_TRACE(n);
@@ -274,7 +274,7 @@ TEST_P(VulkanSequenceAtOnce, HasAGroupForWhatThereIsToDo) {
   }
 }
 
-TEST_P(VulkanSequenceAtOnce, LeavesOutWhatIsNotSmall) {
+TEST_P(VulkanSequenceAtOnce, ExcludesLargeDispatches) {
   const Queue stream(bench());
   TurnKernel& small = make(3, kFew);
   TurnKernel &unknown = make(7, 0), &wide = make(11, kFew, false), &deep = make(13, 10000);
@@ -287,7 +287,7 @@ TEST_P(VulkanSequenceAtOnce, LeavesOutWhatIsNotSmall) {
 }
 
 // More shaders than a driver should compile as one.
-TEST_P(VulkanSequenceAtOnce, IsSeveralWhereItWouldBeLong) {
+TEST_P(VulkanSequenceAtOnce, IsSplitIfTheShaderWouldBeLong) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels;
   for (uint32_t i = 0; i < 80; ++i) kernels.push_back(&make(2 * i + 1, kFew));
@@ -298,7 +298,7 @@ TEST_P(VulkanSequenceAtOnce, IsSeveralWhereItWouldBeLong) {
   EXPECT_LT(n_dispatches, 20);
 }
 
-TEST_P(VulkanSequenceAtOnce, GoesOverBlocks) {
+TEST_P(VulkanSequenceAtOnce, IsCoalescedForSlotsInDifferentBlocks) {
   constexpr uint64_t kBlock = uint64_t{65} << 20;
   const Queue stream(bench());
   Chain chain(bench(), many(12), 50);

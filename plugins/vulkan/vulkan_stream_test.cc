@@ -39,7 +39,7 @@ Bytes part(const Bytes& all, uint64_t offset, uint64_t size) {
 
 constexpr uint64_t kSize = 5000;
 
-TEST_P(VulkanStream, CopiesAnySizeFromAndToAnyPlace) {
+TEST_P(VulkanStream, CopiesAnySizeAtAnyOffset) {
   const Queue stream(bench());
   const Memory a(bench(), kSize), b(bench(), kSize);
   Bytes model = noise(kSize, 1), other = noise(kSize, 2);
@@ -70,7 +70,7 @@ TEST_P(VulkanStream, CopiesMoreThanStagingMemoryHolds) {
   EXPECT_TRUE(stream.bytes(a, kLarge) == bytes);
 }
 
-TEST_P(VulkanStream, MovesBytesWithinABufferAsMemmoveDoes) {
+TEST_P(VulkanStream, CopiesOverlappingRangesLikeMemmove) {
   const Queue stream(bench());
   constexpr uint64_t kLarge = (uint64_t{16} << 20) + 3000;
   const Memory buffer(bench(), kLarge);
@@ -88,7 +88,7 @@ TEST_P(VulkanStream, MovesBytesWithinABufferAsMemmoveDoes) {
   }
 }
 
-TEST_P(VulkanStream, CopiesBetweenHostAddressesInTheirTurn) {
+TEST_P(VulkanStream, CopiesBetweenHostAddressesInOrder) {
   const Queue stream(bench());
   const Memory a(bench(), kSize), busy(bench(), kBusyBytes);
   const Bytes first = noise(kSize, 1);
@@ -107,7 +107,7 @@ TEST_P(VulkanStream, CopiesBetweenHostAddressesInTheirTurn) {
   EXPECT_EQ(part(moved, 2, kSize - 2), part(first, 1, kSize - 2));
 }
 
-TEST_P(VulkanStream, CopiesHostMemoryOnceTheCallIsMade) {
+TEST_P(VulkanStream, CopiesHostMemoryWhileTheDeviceIsBusy) {
   const Queue stream(bench());
   const Memory a(bench(), kSize), busy(bench(), kBusyBytes);
   make_busy(stream, busy);
@@ -119,7 +119,7 @@ TEST_P(VulkanStream, CopiesHostMemoryOnceTheCallIsMade) {
   EXPECT_EQ(stream.bytes(a, kSize), kept);
 }
 
-TEST_P(VulkanStream, RefusesCopiesAndFillsOutsideOfTheirBuffers) {
+TEST_P(VulkanStream, RejectsCopiesAndFillsOutsideTheirBuffers) {
   const Queue stream(bench());
   const Memory a(bench(), 100), b(bench(), 100);
   const tenon_copy_region copies[] = {{{a.get(), nullptr, 1, 0}, {b.get(), nullptr, 0, 0}, 100, 0},
@@ -138,7 +138,7 @@ TEST_P(VulkanStream, RefusesCopiesAndFillsOutsideOfTheirBuffers) {
 
 // ---- fills
 
-TEST_P(VulkanStream, FillsWithPatternsOfEachSizeAtAnyPlace) {
+TEST_P(VulkanStream, FillsWithPatternsOfEachSizeAtAnyOffset) {
   constexpr uint64_t kPattern = 0x8877665544332211;
   const Queue stream(bench());
   const Memory buffer(bench(), kSize), busy(bench(), kBusyBytes);
@@ -160,7 +160,7 @@ TEST_P(VulkanStream, FillsWithPatternsOfEachSizeAtAnyPlace) {
   }
 }
 
-TEST_P(VulkanStream, FillsMoreWithTwoWordsThanStagingMemoryHolds) {
+TEST_P(VulkanStream, FillsMoreThanStagingMemoryHoldsWithTwoWords) {
   constexpr uint64_t kLarge = uint64_t{80} << 20;
   const Queue stream(bench());
   const Memory buffer(bench(), kLarge);
@@ -172,7 +172,7 @@ TEST_P(VulkanStream, FillsMoreWithTwoWordsThanStagingMemoryHolds) {
 
 // ---- dispatches
 
-TEST_P(VulkanStream, DispatchesAShaderOnPartsOfBuffers) {
+TEST_P(VulkanStream, DispatchesAShaderOnRangesOfBuffers) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 4000), b(bench(), 4000), out(bench(), 4000);
@@ -227,7 +227,7 @@ TEST_P(VulkanStream, RunsWorkInOrder) {
   EXPECT_EQ(stream.words(a, 100), want);
 }
 
-TEST_P(VulkanStream, ReadsAndWritesAgainWhileMoreIsEnqueued) {
+TEST_P(VulkanStream, ReadsAndWritesRepeatedlyWhileMoreIsEnqueued) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 4000);
@@ -243,7 +243,7 @@ TEST_P(VulkanStream, ReadsAndWritesAgainWhileMoreIsEnqueued) {
   for (uint32_t i = 0; i < 200; ++i) ASSERT_EQ(seen[i], Words(1000, i + 1));
 }
 
-TEST_P(VulkanStream, SaysThatAnOperandIsLargerThanShadersSee) {
+TEST_P(VulkanStream, ReportsAnOperandLargerThanABinding) {
   const uint64_t most = capabilities_of(bench().device()).max_operand_bytes;
   if (bench().properties().max_buffer_bytes < most + 8 || most > uint64_t{1} << 29) GTEST_SKIP();
   const Queue stream(bench());
@@ -288,7 +288,7 @@ TEST_P(VulkanStream, OrdersStreamsByEvents) {
   }
 }
 
-TEST_P(VulkanStream, WritesHostMemoryBeforeAnotherStreamReadsItBehindAnEvent) {
+TEST_P(VulkanStream, WritesHostMemoryBeforeAnotherStreamReadsItAfterAnEvent) {
   const Queue first(bench()), second(bench());
   const Memory a(bench(), kBusyBytes), b(bench(), kBusyBytes);
   Bytes between(kBusyBytes, 0);
@@ -304,7 +304,7 @@ TEST_P(VulkanStream, WritesHostMemoryBeforeAnotherStreamReadsItBehindAnEvent) {
   first.wait();
 }
 
-TEST_P(VulkanStream, MayBeClosedWithWorkUnderWay) {
+TEST_P(VulkanStream, CanBeClosedWithWorkInFlight) {
   const Memory data(bench(), kBusyBytes);
   for (int i = 0; i < 20; ++i) {
     const Queue stream(bench());
@@ -344,7 +344,7 @@ tenon_done_callback call_back(Calls& all, int number) {
               }};
 }
 
-TEST_P(VulkanStream, CallsBackInOrderAndOnceEach) {
+TEST_P(VulkanStream, RunsEachCallbackOnceInOrder) {
   const Queue stream(bench());
   const Memory data(bench(), kBusyBytes);
   Calls all;
@@ -360,7 +360,7 @@ TEST_P(VulkanStream, CallsBackInOrderAndOnceEach) {
   EXPECT_EQ(all.code, TENON_OK);
 }
 
-TEST_P(VulkanStream, HasReadWhenItCallsBack) {
+TEST_P(VulkanStream, ReadsAreCompleteWhenCallbacksRun) {
   const Queue stream(bench());
   const Memory data(bench(), kBusyBytes);
   Bytes read(kBusyBytes);
@@ -375,7 +375,7 @@ TEST_P(VulkanStream, HasReadWhenItCallsBack) {
 }
 
 // Work gathered while the device is busy is submitted even if no caller waits for it.
-TEST_P(VulkanStream, SubmitsWhatItHasGatheredByItself) {
+TEST_P(VulkanStream, SubmitsGatheredWorkWithoutAWaiter) {
   const bool is_visible = (bench().properties().features & TENON_FEATURE_HOST_VISIBLE) != 0;
   if (!is_visible) GTEST_SKIP() << "only the address tells";
   const Queue stream(bench());
@@ -391,7 +391,7 @@ TEST_P(VulkanStream, SubmitsWhatItHasGatheredByItself) {
   EXPECT_EQ(words[0], 77u);
 }
 
-TEST_P(VulkanStream, IsWaitedForByOtherThreads) {
+TEST_P(VulkanStream, OtherThreadsCanWait) {
   const Queue stream(bench());
   const Memory data(bench(), kBusyBytes);
   std::atomic<bool> is_done{false};
@@ -410,7 +410,7 @@ TEST_P(VulkanStream, IsWaitedForByOtherThreads) {
 
 // ---- recordings
 
-TEST_P(VulkanStream, ReplaysWithOtherMemoryAndOtherValues) {
+TEST_P(VulkanStream, ReplaysWithDifferentMemoryAndValues) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 4096), b(bench(), 4096), fixed(bench(), 4096);
