@@ -1,6 +1,6 @@
-// Matrix products: with every algorithm, each element has the bits of the sum of its products in
-// order, with every step rounded, or for long sums of the sums of chains. A loop on the host
-// computes the expected bits.
+// Matrix products: every algorithm returns the same bits. An element is the sum of its products in
+// order, rounded at every step; a long sum is the sum of chains. A loop on the host computes the
+// expected bits.
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@ class AtExit {
   AtExit(const AtExit&) = delete;
   AtExit& operator=(const AtExit&) = delete;
 
-  // Registers a handler that calls end_with_process(). It runs before the destructors of static
-  // objects that exist when a driver is loaded, when it has created a pipeline, and when it has
-  // completed work: some drivers create theirs at these moments.
+  // Registers a handler that calls end_with_process() before the destructors of the driver's static
+  // objects. Drivers create these when they are loaded, when they create a pipeline, or when they
+  // work, so the handler is registered at each of these moments.
   enum class Moment { kLoaded, kMade, kWorked };
   static void come_first(Moment now);
 

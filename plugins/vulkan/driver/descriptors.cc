@@ -22,8 +22,8 @@ bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end
   }
   // Windows at few offsets, each overlapping the next by half, serve all but the largest operands.
   const uint64_t half = align_down(most / 2, kWindowStep);
-  const uint64_t first =
-      std::min(begin, block.size - 1);  // An empty operand may begin at the block's end.
+  // An empty operand may begin at the block's end.
+  const uint64_t first = std::min(begin, block.size - 1);
   uint64_t offset = align_down(first, half);
   if (end - offset > most) offset = align_down(first, kWindowStep);
   if (end - offset > most) return false;

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kGather{1};
 constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
 // How long the driver is polled before the thread sleeps in it, because a sleeping thread wakes
-// tens of microseconds late: if a caller waits, and if only the queue's thread follows.
+// tens of microseconds late. First if a caller waits, then if only the queue's thread follows.
 constexpr std::chrono::microseconds kPolledWaiting{2000}, kPolledFollowing{200};
 
 }  // namespace

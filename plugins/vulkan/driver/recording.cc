@@ -8,10 +8,10 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr size_t kMostKept =
-    4;  // Enough for programs whose outputs alternate between several blocks.
-constexpr uint64_t kForgotten =
-    64;  // After this many replays without use, commands may be replaced.
+// Enough for programs whose outputs alternate between several blocks.
+constexpr size_t kMostKept = 4;
+// After this many replays without use, commands may be replaced.
+constexpr uint64_t kForgotten = 64;
 constexpr uint64_t kAlignment = 16;  // Of a dispatch's parameters.
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {

@@ -10,8 +10,8 @@ namespace tenon_vulkan::attention {
 inline constexpr uint32_t kEach = 4;
 inline constexpr uint32_t kSide = 8;
 inline constexpr uint32_t kTile = kSide * kEach;  // Queries and keys in a tile.
-inline constexpr uint32_t kDepth =
-    8;  // Columns of queries and keys, and rows of values, in a panel.
+// Columns of queries and keys, and rows of values, in a panel.
+inline constexpr uint32_t kDepth = 8;
 static_assert(kSide * kSide == kLocalSize);
 
 // The possible numbers of value columns per group, and the shared memory that a group then needs.

@@ -65,7 +65,7 @@ Prepared gather_kernel(const Request& request, GatherCode& gather, const Fill& f
 }  // namespace
 
 // Parameters: x's size and stride along the axis, the number of indices, the number of elements
-// after the axis; then the axes of x before it, of the indices, and of x after it.
+// after the axis. Then the axes of x before it, of the indices, and of x after it.
 Prepared prepare_gather(const Request& request) {
   GatherCode gather(request);
   Code& code = gather.code;
@@ -131,7 +131,7 @@ Prepared prepare_gather_elements(const Request& request) {
 }
 
 // Parameters: the number of elements per tuple, the number of indices per tuple, their stride, and
-// for each index its bound and x's stride; then the axes of the tuples, with x's strides along the
+// for each index its bound and x's stride. Then the axes of the tuples, with x's strides along the
 // batch, and the axes of x that are copied whole.
 Prepared prepare_gather_nd(const Request& request) {
   GatherCode gather(request);

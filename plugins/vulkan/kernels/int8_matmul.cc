@@ -19,9 +19,9 @@ using spirv::Elements;
 using spirv::U32;
 using spirv::Var;
 
-// Parameters: number and first of the elements of a dispatch; rows, columns and depth; the strides
-// of a's rows and depth, of b's depth and columns, and of the zero points along rows and columns;
-// the axes of the matrices.
+// Parameters: number and first of the elements of a dispatch; rows, columns and depth. Then the
+// strides of a's rows and depth, of b's depth and columns, and of the zero points along rows and
+// columns; the axes of the matrices.
 enum : uint32_t {
   kCount,
   kFirst,

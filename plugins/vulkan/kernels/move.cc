@@ -160,7 +160,7 @@ Prepared prepare_pad(const Request& request) {
 
 namespace {
 
-// Parameters of a slice: the number of elements, the number of axes, the stride of the starts; and
+// Parameters of a slice: the number of elements, the number of axes, the stride of the starts. Then
 // for each axis, from the last one on: its number, the sizes of the sliced tensor and of the slice,
 // and strides.
 constexpr uint32_t kSliceAxes = 3;

@@ -31,7 +31,7 @@ struct Pass {
   bool by_lines;       // The rows of a view are along one axis.
 };
 
-// Parameters: the number of rows and the elements per row; for a view also the parts per row, the
+// Parameters: the number of rows and the elements per row. For a view also the parts per row, the
 // elements per part, and its axes: first those that are kept, then those that are reduced.
 constexpr uint32_t kRows = 0, kLength = 1, kParts = 2, kPartLength = 3, kAxes = 4;
 

@@ -3,8 +3,8 @@
 // A short line (short_line) is scanned by one invocation. Sums are computed in runs of kScanRun
 // elements: an element is added to its run before it is added to the sum of the runs before. A
 // longer line is cut into parts of kPart elements, one per group. If a line has several parts, the
-// groups first reduce each part; a scan of these partial results, as lines of their own, yields the
-// prefix of each part; then each part is scanned from its prefix.
+// groups first reduce each part. A scan of these partial results, as lines of their own, yields the
+// prefix of each part. Then each part is scanned from its prefix.
 //
 // A part is scanned tile by tile. An invocation scans kEach elements, then joins the partial
 // results of the invocations before it in its block, and then those of the blocks before. So the

@@ -5,10 +5,10 @@
 // those along the axis of scatter_elements; all tuples of scatter_nd. Updates of the same target
 // are in one line. A target is an element, or the elements of a tuple, whose number is the width.
 //
-// - If lines are short, or numerous enough to keep a device busy, and on software drivers, an
-// invocation applies the updates of one line to one element of the width, sequentially.
+// - An invocation applies the updates of one line to one element of the width, sequentially. Used
+//   for lines that are short or numerous enough to keep a device busy, and on software drivers.
 // - Otherwise the targets of the updates are computed and stably sorted. An invocation then applies
-// the updates of one target to one element of the width.
+//   the updates of one target to one element of the width.
 //
 // Both return the same bits. Many updates are split into several consecutive dispatches
 // (kMostIterations).

@@ -1,9 +1,8 @@
 // Elements of tensor dtypes, in registers and in memory.
 //
 // bool is a Bool. Integers of up to 32 bits are a word with their value, signed or unsigned; 64-bit
-// integers are two words. float16, bfloat16 and float32 are computed in float32, and the result of
-// each instruction is rounded to its dtype (rounded), so that a fused loop returns the same bits as
-// separate calls.
+// integers are two words. float16, bfloat16 and float32 are computed in float32. The result of each
+// instruction is rounded to its dtype, so a fused loop returns the same bits as separate calls.
 
 #pragma once
 

@@ -17,8 +17,8 @@ struct Part {
   std::span<const uint32_t> bindings;
 };
 
-// The parameters of the merged shader: for each part, the number of steps up to its end; then for
-// each step, the index of the word of the parameter buffer where its parameters begin. Later steps
+// Merges the parts. Parameters of the merged shader: for each part, the number of steps up to its
+// end; then for each step, the word of the parameter buffer where its parameters begin. Later steps
 // see the writes of earlier ones.
 Words sequence_of(std::span<const Part> parts, const Capabilities& capabilities,
                   uint32_t local_size);

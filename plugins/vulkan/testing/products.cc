@@ -59,8 +59,8 @@ bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
 
 namespace {
 
-// Computes s = z + c and s * s, for a product z and a row c that is broadcast to all rows, by three
-// launches; then z and (z + c) * s as an epilogue of the product. Both must agree.
+// Computes s = z + c and s * s by three launches, for a product z and a row c that is broadcast to
+// all rows. Then computes z and (z + c) * s as an epilogue of the product. Both must agree.
 void expect_same_behind(const Bench& bench, const Queue& queue, const Product& product,
                         std::span<const tenon_view> factors, const Matrices& of_y) {
   const uint64_t size = of_y.bytes();
