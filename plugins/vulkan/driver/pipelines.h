@@ -31,7 +31,7 @@ class Pipelines {
                    std::shared_ptr<const Pipeline>& pipeline);
   PipelineMakers& makers() { return makers_; }
 
-  // The number of pipelines. At most about 2 * kMostSpare unreferenced ones are kept.
+  // The number of pipelines. Unreferenced ones are evicted from time to time, down to kMostSpare.
   size_t count() const;
   static constexpr size_t kMostSpare = 256;
 

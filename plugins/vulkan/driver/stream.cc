@@ -132,8 +132,8 @@ void Stream::submit() noexcept {
   if (batch.has_marks) marks_.lose();
 }
 
-// While the device has work of this stream, more is gathered. Work between marks is not submitted
-// before a caller waits for it or the batch is full, so that it reaches the device as a whole.
+// While the device has work of this stream, more is gathered. Work between marks is held until a
+// caller waits for it, so that it reaches the device as a whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
   if (is_full(*open_) || (n_under_way_ == 0 && !open_->has_marks)) submit();

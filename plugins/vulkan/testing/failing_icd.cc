@@ -1,5 +1,6 @@
-// A driver with one device that cannot be opened, for tests of the error reports. The loader
-// queries its functions by name; it has those that are called before a device exists.
+// A driver with one device that claims to support compute but cannot be opened, for tests of the
+// error reports. The loader queries its functions by name; it has those that are called before a
+// device exists.
 
 #include <vulkan/vk_icd.h>
 
