@@ -13,12 +13,13 @@
 namespace tenon {
 namespace {
 
-// Classes of 64 bytes up to 1024, then four to each doubling: at most a quarter is wasted.
+// Size classes: multiples of 64 bytes up to 1024, then four per doubling, which wastes at most a
+// quarter.
 constexpr uint64_t kStep = 64;
 constexpr size_t kSmallClasses = 16;
 constexpr int kSmallBits = 10;  // 1024 = 2^10.
 
-// A storage over the buffer, which it gives back if there is no memory for the storage.
+// Wraps the buffer in a storage. Releases the buffer if there is no memory for the storage.
 Storage* storage_of(Device& device, tenon_buffer_p* buffer, Storage::Recycle recycle) {
   Storage* storage;
   try {
@@ -69,8 +70,8 @@ Ref<Storage> Allocator::allocate(uint64_t bytes) {
   return Ref<Storage>::adopt(storage);
 }
 
-// Counts one more live storage. The lock is held. While any is live the context stays: tensors may
-// outlast the program's own handle to it.
+// Counts one more live storage. The caller holds the lock. The context stays alive while any
+// storage is live, because tensors may outlive the program's handle to it.
 void Allocator::went_live(uint64_t bytes) {
   if (statistics_.live_count++ == 0) device_.retain();
   statistics_.live_bytes += bytes;
@@ -79,7 +80,7 @@ void Allocator::went_live(uint64_t bytes) {
 
 Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   const uint64_t capacity = class_bytes(size_class);
-  // A system that promises memory which it does not have ends the process when that is written.
+  // On a system that overcommits memory, writing to memory that does not exist kills the process.
   const uint64_t all = device_.properties().memory_bytes;
   if (all != 0 && capacity > all) {
     fail_out_of_memory(bytes, format("the device has {}", {all}).c_str());
@@ -125,10 +126,10 @@ void Allocator::recycle(Storage* storage) {
     storage->next_free = self.free_[size_class];
     self.free_[size_class] = storage;
   }
-  if (last) self.device_.release();  // May end the context, and this allocator with it.
+  if (last) self.device_.release();  // May destroy the context, and this allocator with it.
 }
 
-// The lock is held.
+// The caller holds the lock.
 bool Allocator::went_dead(const Storage& storage) {
   --live_of_class_[class_of(storage.capacity)];
   statistics_.live_bytes -= storage.size;
@@ -163,7 +164,7 @@ Ref<Storage> Allocator::import(void* data, uint64_t bytes, const tenon_deleter& 
   return Ref<Storage>::adopt(storage);
 }
 
-// Work under way may still read it.
+// Defers the release on an asynchronous device, because work in progress may still read the memory.
 void Allocator::release_import(Storage* storage) {
   Device& device = *storage->device;
   if (device.synchronous()) {
@@ -177,7 +178,7 @@ void Allocator::release_import(Storage* storage) {
     std::lock_guard turn(device.queue().mutex());
     device.queue().notify(end);
   } catch (const Error&) {
-    end_import(storage);  // A device that is lost reads nothing.
+    end_import(storage);  // A lost device reads no more memory.
   }
 }
 
@@ -209,7 +210,7 @@ uint64_t Allocator::trim() {
     }
     statistics_.reserved_bytes -= bytes;
   }
-  if (bytes > 0) device_.wait();  // Work under way may still use what was given back.
+  if (bytes > 0) device_.wait();  // Work in progress may still use the freed buffers.
   for (Storage* head : taken) {
     while (head) {
       Storage* next = head->next_free;

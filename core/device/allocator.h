@@ -1,8 +1,8 @@
-// The caching allocator of a device: buffers that are given back are kept, in classes of size, for
-// the next that ask. Raw memory comes from the plugin; reuse, limits and statistics are here.
+// The caching allocator of a device. It keeps freed buffers in size classes for reuse. Raw memory
+// comes from the plugin; reuse, limits and statistics are here.
 //
-// On a synchronous device a buffer can be used again at once. On an asynchronous one the same
-// holds, since all its work goes to one stream, which runs in order.
+// On a synchronous device a freed buffer can be reused immediately. The same holds on an
+// asynchronous device, because all its work runs in order on one stream.
 
 #pragma once
 
@@ -22,9 +22,9 @@ namespace tenon {
 class Device;
 
 struct MemoryStatistics {
-  uint64_t live_bytes = 0;      // Held by tensors, as asked for.
-  uint64_t peak_bytes = 0;      // The most that live_bytes was.
-  uint64_t reserved_bytes = 0;  // Taken from the plugin: live and cached.
+  uint64_t live_bytes = 0;      // Held by tensors; sizes as requested.
+  uint64_t peak_bytes = 0;      // The maximum of live_bytes.
+  uint64_t reserved_bytes = 0;  // Allocated from the plugin: live and cached.
   uint64_t live_count = 0;      // Storages held by tensors.
   uint64_t plugin_allocations = 0;
 };
@@ -33,17 +33,17 @@ class Allocator {
  public:
   Allocator(Device& device, uint64_t limit_bytes) : device_(device), limit_(limit_bytes) {}
 
-  // At least one byte, so that an empty tensor has an address too.
+  // Allocates at least one byte, so that an empty tensor has an address, too.
   Ref<Storage> allocate(uint64_t bytes);
 
-  // What the context itself has from now on does not keep it.
+  // Marks memory as owned by the context: it no longer keeps the context alive.
   void leave_to_context(Storage& storage);
 
-  // A storage over the host's memory, which `deleter` gives back. NULL if the device cannot import
-  // it; the deleter is then untouched.
+  // Wraps host memory, which `deleter` releases. Returns NULL if the device cannot import it; the
+  // deleter is then not called.
   Ref<Storage> import(void* data, uint64_t bytes, const tenon_deleter& deleter);
 
-  // Gives cached buffers back to the plugin; returns how many bytes.
+  // Returns cached buffers to the plugin. Returns the number of bytes freed.
   uint64_t trim();
 
   MemoryStatistics statistics() const;
@@ -62,7 +62,7 @@ class Allocator {
 
   Storage* make(uint64_t bytes, size_t size_class);
   void went_live(uint64_t bytes);
-  // True for the last, behind which the context need not stay.
+  // True if this was the last live storage, so that the context may be released.
   bool went_dead(const Storage& storage);
   [[noreturn]] void fail_out_of_memory(uint64_t bytes, const char* why);
 

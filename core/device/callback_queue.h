@@ -1,5 +1,5 @@
-// Runs completion callbacks one after another, on a thread of its own that starts with the first of
-// them. Where there are no threads they run at once.
+// Runs completion callbacks one at a time on its own thread, which starts with the first callback.
+// Without thread support, callbacks run immediately.
 
 #pragma once
 
@@ -11,14 +11,14 @@ namespace tenon {
 class CallbackQueue {
  public:
   CallbackQueue();
-  ~CallbackQueue();  // Runs what is waiting, then ends.
+  ~CallbackQueue();  // Runs the waiting callbacks, then ends.
   CallbackQueue(const CallbackQueue&) = delete;
 
   void push(std::function<void()> callback);
 
  private:
-  // Shared with the thread, which may be the one that ends the queue: a callback can hold the last
-  // handle of a context.
+  // Shared with the thread. The thread itself may end the queue, because a callback can hold the
+  // last handle of a context.
   struct State;
   std::shared_ptr<State> state_;
 };

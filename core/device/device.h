@@ -1,4 +1,4 @@
-// An open device of a plugin: its calls, its memory, its kernels.
+// An open device of a plugin: its calls, memory and kernels.
 
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace tenon {
 
-// What owns the devices lies above this layer, which needs no more of it than these. They are
-// defined with it, in core/dispatch/context.cc.
+// The context owns the devices but lies above this layer, which needs only these functions. They
+// are defined in core/dispatch/context.cc.
 class Context;
 void retain_context(const Context& context);
 void release_context(const Context& context);
@@ -26,12 +26,12 @@ void run_on_callback_thread(Context& context, std::function<void()> callback);
 
 class Device final : public Object {
  public:
-  // Opens device `index` of an instance and takes its name: "cpu:0".
+  // Opens device `index` of an instance and sets its name, such as "cpu:0".
   Device(Context& context, const tenon_plugin& plugin, const tenon_plugin_calls& calls,
          tenon_instance_p* instance, size_t index, uint64_t memory_limit);
   ~Device();
 
-  // A handle to a device keeps its context, which owns it.
+  // A context owns its devices, so a handle to a device retains the context.
   void retain() const { retain_context(context_); }
   void release() const { release_context(context_); }
 
@@ -50,11 +50,11 @@ class Device final : public Object {
   LoopTable& loops() { return loops_; }
 
   tenon_stream_p* open_stream();
-  // What is under way on an asynchronous device.
+  // The work in progress on an asynchronous device.
   WorkQueue& queue() { return *queue_; }
   // Whether the host may block until work is done.
   bool can_wait() const { return !queue_ || queue_->can_wait(); }
-  // Blocks until nothing is under way.
+  // Blocks until no work is in progress.
   void wait() {
     if (queue_) queue_->wait();
   }
@@ -62,8 +62,7 @@ class Device final : public Object {
     if (queue_) queue_->drain();
   }
 
-  // Gives something of the plugin's back once the work that was enqueued so far, which may use it,
-  // has finished.
+  // Releases an object of the plugin once all work enqueued so far, which may use it, has finished.
   template <class T>
   void retire(void (*release)(T*), T* handle) {
     if (queue_) {
@@ -73,7 +72,7 @@ class Device final : public Object {
     }
   }
 
-  // Copies bytes, or enqueues that.
+  // Copies bytes, or enqueues the copy.
   void copy(tenon_stream_p* stream, const tenon_place& from, const tenon_place& to,
             uint64_t bytes) {
     if (bytes == 0) return;
@@ -81,18 +80,18 @@ class Device final : public Object {
     check(calls_.copy(stream, &region));
   }
 
-  // Writes a few bytes, which are looked at now, or enqueues that.
+  // Writes a few bytes, or enqueues the write. Reads `bytes` before returning.
   void write(tenon_stream_p* stream, tenon_buffer_p* buffer, uint64_t offset,
              std::span<const std::byte> bytes);
 
-  // A lost device fails every call with what lost it. Any thread.
+  // Marks the device as lost: every later call fails with `why`. Callable from any thread.
   void mark_lost(const ErrorInfo& why);
   void check_usable() const {
     if (lost_.load(std::memory_order_acquire)) [[unlikely]]
       fail_lost();
   }
 
-  // Throws an error of the plugin as ours, and releases it.
+  // Throws a plugin's error as an Error, and releases it.
   [[noreturn]] void raise(tenon_error* error);
   void check(tenon_error* error) {
     if (error) [[unlikely]]

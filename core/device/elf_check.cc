@@ -33,7 +33,7 @@ constexpr int kMachine = EM_ARM;
 #elif defined(__riscv)
 constexpr int kMachine = EM_RISCV;
 #else
-constexpr int kMachine = -1;  // Left to the loader.
+constexpr int kMachine = -1;  // Unchecked; the loader decides.
 #endif
 
 const char* machine_name(int machine) {
@@ -55,7 +55,7 @@ const char* machine_name(int machine) {
 
 class File {
  public:
-  // Not blocking, so that a pipe in a plugin's place holds nobody up.
+  // Non-blocking, so that opening a pipe in place of a plugin does not hang.
   explicit File(const std::string& path)
       : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~File() {
@@ -93,7 +93,7 @@ FileVerdict truncated(const char* what, size_t index, uint64_t end, uint64_t siz
           format("is truncated: {} {} ends at byte {} of {}", {what, index, end, size})};
 }
 
-// The sum, or the largest number where it would be larger still.
+// Adds without overflow: saturates at the largest number.
 uint64_t end_of(uint64_t offset, uint64_t size) {
   return size > UINT64_MAX - offset ? UINT64_MAX : offset + size;
 }
@@ -140,8 +140,8 @@ FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t
   return has_dynamic && has_load ? FileVerdict{} : not_a_library("nothing in it can be linked");
 }
 
-// The loader does not read the sections, but they lie behind all else, so a file that lost its end
-// lacks them first.
+// The loader does not read the section headers. But they are at the end of the file, so a truncated
+// file lacks them first.
 FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t size) {
   if (header.e_shoff == 0 || header.e_shnum == 0) return {};
   if (header.e_shentsize != sizeof(ElfW(Shdr))) {
@@ -190,7 +190,7 @@ FileVerdict check_shared_object(const std::string& path) {
 
 namespace tenon {
 
-// The loaders of other systems check this themselves.
+// On other systems the loader checks the file itself.
 FileVerdict check_shared_object(const std::string&) { return {}; }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Whether a file is a whole shared object for this machine. Mapping one that is truncated kills the
-// process, so this is asked before.
+// Checks whether a file is a complete shared object for this machine. The check comes before
+// loading, because mapping a truncated file kills the process.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a plugin may ask of the host. It may do so from any thread, and nothing here throws.
+// The functions that the host offers to plugins. Any thread may call them, and none throws.
 
 #include "core/base/error_object.h"
 #include "core/device/plugin_library.h"
@@ -32,7 +32,7 @@ void host_log(void* log_context, int32_t level, tenon_string message) {
   try {
     log_to_context(*static_cast<const Context*>(log_context), level, view_of(message));
   } catch (...) {
-    // A line of a log is no reason to fail what it speaks of.
+    // A failed log message does not fail the call that it reports on.
   }
 }
 
@@ -41,7 +41,7 @@ void host_launch_failed(void* work, uint64_t ticket, tenon_error* error) {
   try {
     static_cast<WorkQueue*>(work)->fail(ticket, take_error(error).info());
   } catch (...) {
-    // Memory ran out: `notify` still tells that something failed.
+    // Out of memory: `notify` still reports that something failed.
   }
 }
 

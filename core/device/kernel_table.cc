@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// The signature of a line, whose place in the plugin's list tells its vendor which one is wrong.
+// Parses the signature of a line. Errors name its index in the plugin's list.
 Signature signature_of(const tenon_kernel& line, size_t place) {
   require(line.prepare != nullptr, "its kernels[{}] has no `prepare`", place);
   require(line.signature.data != nullptr, "its kernels[{}] has a signature that is NULL", place);
@@ -65,8 +65,8 @@ void KernelTable::load(const tenon_plugin& plugin) {
       custom_lines_[name].push_back(std::move(parsed));
       continue;
     }
-    // Ops that a newer version of Tenon has are never asked for here. Ids of custom ops are given
-    // out by each context, so that no plugin knows one.
+    // Lines for ops of newer versions of Tenon are never used here. Each context assigns its own
+    // ids to custom ops, so no plugin can refer to one.
     if (is_custom(line->op)) {
       fail(Code::kInvalidArgument, "its kernels[{}] is for op {}: custom ops go by name, with op 0",
            {i, line->op});

@@ -1,5 +1,5 @@
-// The kernels of a device: which line of the plugin serves a call, and the states that `prepare`
-// made of them.
+// The kernels of a device: selects the plugin's kernel line for a call and caches the prepared
+// kernels.
 
 #pragma once
 
@@ -25,8 +25,8 @@ namespace tenon {
 
 class Device;
 
-// What tells one prepared kernel from another: a word for each input (dtype, rank, stride class),
-// and the sizes where a line of the op is SHAPED.
+// Part of the cache key of a prepared kernel: a word for each input (dtype, rank, stride class),
+// and the sizes if a line of the op is SHAPED.
 using KernelWords = SmallVector<int64_t, 8>;
 
 struct KernelKey {
@@ -47,7 +47,7 @@ inline int64_t kernel_word(DType dtype, size_t rank, tenon_stride_class strides)
          static_cast<int64_t>(strides) << 16;
 }
 
-// An operand as `prepare` is asked about it.
+// An operand as passed to `prepare`.
 struct OperandInfo {
   DType dtype = DType::kNone;  // kNone: absent.
   uint32_t rank = 0;
@@ -55,15 +55,15 @@ struct OperandInfo {
   tenon_stride_class strides = TENON_STRIDES_DENSE;
 };
 
-// A kernel that is ready to be launched, or the fact that there is none.
+// A kernel that is ready to launch, or the reason why there is none.
 class PreparedKernel {
  public:
-  // Takes the handle, also if it throws. `loop_line`, `head_line`: the line that it was made by, if
-  // that says LOOP or HEAD.
+  // Takes ownership of the handle, even if it throws. `loop_line` and `head_line`: the line that
+  // prepared the kernel, if it is marked LOOP or HEAD.
   static Ref<const PreparedKernel> made(Device& device, tenon_kernel_p* handle, uint32_t traits,
                                         const tenon_kernel* loop_line,
                                         const tenon_kernel* head_line, std::string reason = {});
-  ~PreparedKernel();  // Gives it back once no work uses it any more.
+  ~PreparedKernel();  // Releases the handle once no work uses it.
   PreparedKernel(const PreparedKernel&) = delete;
 
   bool exists() const { return handle_ != nullptr; }
@@ -71,7 +71,7 @@ class PreparedKernel {
   const tenon_kernel* loop_line() const { return loop_line_; }
   const tenon_kernel* head_line() const { return head_line_; }
   bool takes_strides() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
-  // Whether an output may lie on an input.
+  // Whether an output may share memory with an input.
   bool may_alias(size_t output) const {
     if (traits_ & TENON_KERNEL_MAY_ALIAS) return true;
     return output == 0 && (traits_ & TENON_KERNEL_FIRST_MAY_ALIAS) != 0;
@@ -83,7 +83,7 @@ class PreparedKernel {
     if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  std::string reason;  // Why there is none: what each line said.
+  std::string reason;  // If there is no kernel: why each line refused.
 
  private:
   PreparedKernel(Device& device, tenon_kernel_p* handle, uint32_t traits,
@@ -101,8 +101,8 @@ class PreparedKernel {
   uint32_t traits_;
 };
 
-// Why a plugin prepared nothing. Throws std::bad_alloc if it says "out of memory": that is no
-// refusal to remember, because a later call may find memory.
+// Converts a plugin's reason for not preparing a kernel. Throws std::bad_alloc if it is "out of
+// memory". That refusal is not cached, because a later call may find memory.
 std::string reason_of(const tenon_string& why);
 
 class KernelTable {
@@ -112,26 +112,26 @@ class KernelTable {
   // Reads the plugin's lines. Throws if a signature cannot be parsed.
   void load(const tenon_plugin& plugin);
 
-  // True if some line of the op is SHAPED, so that keys of it hold the sizes. The name tells a
-  // custom op, and is not looked at for others.
+  // True if any line of the op is SHAPED, so that its cache keys include sizes. The name identifies
+  // a custom op and is ignored for other ops.
   bool is_shaped(uint32_t op, std::string_view name) const {
     if (is_custom(op)) [[unlikely]]
       return custom_shaped_.contains(name);
     return op < shaped_.size() && shaped_[op];
   }
 
-  // Finds or prepares. From any thread.
+  // Finds or prepares a kernel. Callable from any thread.
   Ref<const PreparedKernel> find(const KernelKey& key, std::string_view custom_name,
                                  std::span<const OperandInfo> inputs,
                                  std::span<const TensorType> outputs);
 
-  // Attributes and sizes are values of the user's, of which there is no end. Beyond these numbers
-  // of kernels, the least recently used is released and prepared anew when it is asked for.
-  // kMaxShaped is for kernels of SHAPED lines, which are kept apart from the others.
+  // Maximum numbers of cached kernels. Attributes and sizes are user values, so their number is
+  // unbounded. The least recently used kernel is evicted, and prepared again when needed.
+  // kMaxShaped limits kernels of SHAPED lines, which have their own cache.
   static constexpr size_t kMaxKernels = 4096, kMaxShaped = 1024;
   size_t size();
 
-  // How often a line of the plugin was asked for a kernel so far.
+  // How many times the plugin's `prepare` was called.
   uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
 
   // Releases every kernel, before the device is closed.

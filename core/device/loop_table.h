@@ -1,5 +1,5 @@
-// Loops of a device: calls over the same elements or rows of them as one kernel (tenon_loop_request
-// in tenon/plugin.h), prepared once and kept.
+// The fused loops of a device: several calls over the same elements or rows as one kernel
+// (tenon_loop_request in tenon/plugin.h). Prepared once and cached.
 
 #pragma once
 
@@ -20,8 +20,8 @@ namespace tenon {
 class Device;
 class PreparedKernel;
 
-// Values are numbered: first the inputs, then the head's, if there is one, then what the
-// instructions give. Sizes are no part of it.
+// Describes a loop. Values are numbered: the inputs, then the anchor's result if there is an
+// anchor, then the results of the instructions. Sizes are not part of the description.
 struct LoopSpec {
   struct Input {
     DType dtype;
@@ -29,7 +29,7 @@ struct LoopSpec {
     friend bool operator==(const Input&, const Input&) = default;
   };
   struct Instruction {
-    const tenon_kernel* line;  // Says LOOP.
+    const tenon_kernel* line;  // Marked LOOP.
     OwnedAttrs attrs;
     SmallVector<uint32_t, 3> inputs;
     DType dtype;
@@ -39,7 +39,7 @@ struct LoopSpec {
              a.dtype == b.dtype && a.flags == b.flags;
     }
   };
-  // The call that it goes behind.
+  // The anchor kernel that the loop is the epilogue of.
   struct Head {
     struct Input {
       DType dtype;
@@ -47,7 +47,7 @@ struct LoopSpec {
       uint16_t rank;
       friend bool operator==(const Input&, const Input&) = default;
     };
-    const tenon_kernel* line = nullptr;  // Says HEAD; NULL: there is none.
+    const tenon_kernel* line = nullptr;  // Marked HEAD; NULL: no anchor.
     OwnedAttrs attrs;
     SmallVector<Input, 3> inputs;
     DType dtype = DType::kNone;
@@ -60,7 +60,7 @@ struct LoopSpec {
   Head head;
   uint32_t rank = 0;
   uint32_t row_axes = 0;      // A mask; 0: no rows.
-  uint32_t n_row_inputs = 0;  // The last inputs, which are per row.
+  uint32_t n_row_inputs = 0;  // The last inputs, which have one element per row.
   std::vector<Input> inputs;
   std::vector<Instruction> instructions;
   std::vector<uint32_t> outputs;
@@ -73,14 +73,15 @@ class LoopTable {
  public:
   explicit LoopTable(Device& device) : device_(device) {}
 
-  // Finds or prepares; one that does not exist was refused. From any thread.
+  // Finds or prepares a loop. If the plugin refused it, exists() is false. Callable from any
+  // thread.
   Ref<const PreparedKernel> find(const LoopSpec& loop);
 
-  // Beyond this number of loops, the least recently used is released.
+  // Maximum number of cached loops. The least recently used is evicted.
   static constexpr size_t kMaxLoops = 1024;
   size_t size();
 
-  // How many loops the plugin was asked for so far.
+  // How many times the plugin was called to prepare a loop.
   uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
 
   // Releases every kernel, before the device is closed.

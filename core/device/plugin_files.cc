@@ -43,7 +43,7 @@ constexpr std::string_view kSuffix = ".dylib";
 #else
 constexpr std::string_view kSuffix = ".so";
 #endif
-constexpr int kEpochsToName = 64;  // How far ahead an epoch is still told by its number.
+constexpr int kEpochsToName = 64;  // Epochs below this number are named in the error.
 
 bool is_privileged() {
 #if defined(__linux__)
@@ -53,7 +53,7 @@ bool is_privileged() {
 #endif
 }
 
-// Files found so far. Two paths to one file count once.
+// The files found so far, without duplicates of the same file under another path.
 class Files {
  public:
   void add(const std::string& path) {
@@ -65,7 +65,7 @@ class Files {
       if (std::find(seen_.begin(), seen_.end(), identity) != seen_.end()) return;
       seen_.push_back(identity);
     }
-    paths_.push_back(path);  // A missing one too: the report of candidates says so.
+    paths_.push_back(path);  // Missing files, too: the report of candidates lists them.
   }
 
   void add_folder(const std::string& folder) {
@@ -83,7 +83,7 @@ class Files {
     }
   }
 
-  // Entries that are not absolute would depend on the working directory, so they are passed over.
+  // Skips entries that are not absolute, because they would depend on the working directory.
   void add_list(std::string_view list) {
     while (!list.empty()) {
       const size_t end = std::min(list.find(':'), list.size());
@@ -99,7 +99,7 @@ class Files {
   std::vector<std::pair<dev_t, ino_t> > seen_;
 };
 
-// tenon/plugins in the folder of the file that holds this function: libtenon.
+// The folder tenon/plugins beside libtenon, the file that contains this function.
 std::string install_folder() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&install_folder), &info) == 0 || !info.dli_fname) return {};
@@ -140,7 +140,7 @@ tenon_plugin_query map_plugin_file(const std::string& path) {
   const FileVerdict verdict = check_shared_object(path);
   require_code(verdict.code == Code::kOk, verdict.code, "{}", verdict.reason);
 
-  // A path without a slash would be looked for where the loader looks for libraries.
+  // dlopen would search the library path for a name without a slash.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   errno = 0;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

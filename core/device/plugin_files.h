@@ -1,5 +1,5 @@
-// The part of plugin_library that speaks to the system: folders, the environment, dlopen. Without
-// dynamic loading, as in WebAssembly, there are no files.
+// The system calls of plugin_library: folders, environment variables, dlopen. Without dynamic
+// loading, as in WebAssembly, no files are found.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace tenon {
 
-// "cpu" for ".../libtenon_cpu.so"; empty for a file that is not called so.
+// "cpu" for ".../libtenon_cpu.so"; empty if the file name does not match the pattern.
 std::string name_in_file_name(std::string_view path);
 
-// Every file that discover_plugins() speaks of, once each.
+// The plugin files of discover_plugins(), without duplicates.
 std::vector<std::string> find_plugin_files(std::span<const std::string> paths);
 
-// Maps a file for good and gives its query function; throws the reason if it cannot.
+// Loads a file, which stays mapped, and returns its query function. Throws the reason on failure.
 tenon_plugin_query map_plugin_file(const std::string& path);
 
 }  // namespace tenon

@@ -44,7 +44,7 @@ tenon_error* unimplemented(const char* call) {
   return make_error(Code::kUnimplemented, format("the plugin has no `{}`", {call}));
 }
 
-// A feature that stands for a call comes with it.
+// Requires that a plugin that provides a feature also provides its call.
 void check_claims(const tenon_plugin& plugin) {
   constexpr size_t kFirst = offsetof(tenon_plugin_calls, destroy);
   require(plugin.calls->struct_size > kFirst, "its table of calls says that it has {} bytes",
@@ -61,7 +61,7 @@ void check_claims(const tenon_plugin& plugin) {
           "it claims IMPORT_HOST and has no `import_host`");
 }
 
-// Throws what makes `plugin` unfit to be used.
+// Throws if the description of `plugin` is invalid, with the reason.
 void check_plugin(const tenon_plugin& plugin) {
   constexpr size_t kSmallest = offsetof(tenon_plugin, kernel_size) + sizeof(size_t);
   require(plugin.struct_size >= kSmallest, "its description has {} bytes, less than {}",
@@ -75,7 +75,7 @@ void check_plugin(const tenon_plugin& plugin) {
               plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
           "its kernels have {} bytes each, which is too few", plugin.kernel_size);
 
-  // A table of a process has far fewer; a larger count is a field that was not set.
+  // Real plugins have far fewer kernels. A larger count indicates an uninitialised field.
   constexpr size_t kMaxKernels = size_t{1} << 20, kMaxKernelSize = 4096;
   require(plugin.n_kernels <= kMaxKernels, "its list has {} kernels, more than the {} allowed",
           plugin.n_kernels, kMaxKernels);

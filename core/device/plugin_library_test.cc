@@ -1,5 +1,5 @@
-// What host and plugin demand of each other, and descriptions that are refused before a plugin is
-// asked for anything.
+// Feature negotiation between host and plugin, and descriptions that are refused before any call to
+// the plugin.
 
 #include "core/device/plugin_library.h"
 
@@ -26,7 +26,7 @@ tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
   return nullptr;
 }
 
-// Each test spoils a description that is right.
+// Each test breaks a valid description.
 class PluginLibrary : public ::testing::Test {
  protected:
   PluginLibrary() {
@@ -59,9 +59,9 @@ class PluginLibrary : public ::testing::Test {
   }
 };
 
-TEST_F(PluginLibrary, LoadsWhatIsRight) {
+TEST_F(PluginLibrary, LoadsAValidPlugin) {
   plugin.requires_of_host = host_table().provides;
-  plugin.provides = kOfTheFuture;  // Nobody needs to know it.
+  plugin.provides = kOfTheFuture;  // The host need not know provided features.
 
   const PluginCandidate candidate = loaded();
 
@@ -71,13 +71,13 @@ TEST_F(PluginLibrary, LoadsWhatIsRight) {
   EXPECT_EQ(candidate.plugin, &plugin);
 }
 
-TEST_F(PluginLibrary, RefusesOneThatNeedsMoreThanTheHostHas) {
+TEST_F(PluginLibrary, RefusesAPluginThatNeedsMoreThanTheHostHas) {
   plugin.requires_of_host = TENON_HOST_FEATURE_ERROR_RECORDS | kOfTheFuture;
 
   expect_refused(Code::kUnavailable, "it needs of the host what this one lacks: bit 50");
 }
 
-TEST_F(PluginLibrary, RefusesOneThatLacksWhatTheHostNeeds) {
+TEST_F(PluginLibrary, RefusesAPluginThatLacksWhatTheHostNeeds) {
   tenon_host host = host_table();
   host.requires_of_plugin = TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IMPORT_HOST | kOfTheFuture;
   plugin.provides = TENON_FEATURE_IEEE_DIV;
@@ -98,7 +98,7 @@ TEST_F(PluginLibrary, NamesWhatAnOlderHostLacks) {
                "it needs of the host what this one lacks: ERROR_RECORDS");
 }
 
-TEST_F(PluginLibrary, RefusesClaimsWithoutTheirCall) {
+TEST_F(PluginLibrary, RefusesFeaturesWithoutTheirCall) {
   calls.map = nullptr;
   calls.wait = nullptr;
   calls.import_host = nullptr;
@@ -155,7 +155,7 @@ TEST_F(PluginLibrary, RefusesMoreKernelsThanAnyPluginHas) {
                  "its kernels have 1099511627776 bytes each, more than the 4096 allowed");
 }
 
-TEST_F(PluginLibrary, RefusesDescriptionsWithNullsInThem) {
+TEST_F(PluginLibrary, RefusesDescriptionsWithNullPointers) {
   plugin.version = {nullptr, 3};
   expect_refused(Code::kInvalidArgument, "its version is NULL");
   plugin.version = {nullptr, 0};
@@ -166,7 +166,7 @@ TEST_F(PluginLibrary, RefusesDescriptionsWithNullsInThem) {
   expect_refused(Code::kInvalidArgument, "it has no `create` or no calls");
 }
 
-TEST_F(PluginLibrary, AnswersForAnOptionalCallThatIsMissing) {
+TEST_F(PluginLibrary, ReplacesMissingOptionalCallsByStubs) {
   calls.map = nullptr;
   calls.wait = nullptr;
   calls.import_host = nullptr;

@@ -16,7 +16,7 @@ uint16_t set_of(bool (*predicate)(DType)) {
   return set;
 }
 
-// The dtypes that a member of a class names; 0 if it names none.
+// The set of dtypes that a word of a class names; 0 if it names none.
 uint16_t member(std::string_view word) {
   if (word == "any") return set_of([](DType d) { return d != DType::kF128; });
   if (word == "float") return set_of([](DType d) { return is_floating(d) && d != DType::kF128; });
@@ -130,7 +130,7 @@ class SignatureParser {
     return set;
   }
 
-  // Where a word begins that is wrong.
+  // Reports an error at the start of `word`.
   [[noreturn]] void stop_at(std::string_view word, std::string_view expected) {
     at_ = static_cast<size_t>(word.data() - text_.data());
     stop(expected);

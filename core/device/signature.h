@@ -14,7 +14,7 @@ namespace tenon {
 
 class Signature {
  public:
-  // Throws INVALID_ARGUMENT with what is wrong and where.
+  // Throws INVALID_ARGUMENT with the error and its position.
   static Signature parse(std::string_view text);
 
   // kNone stands for an absent operand.

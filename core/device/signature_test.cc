@@ -13,20 +13,20 @@ bool matches(const char* text, std::vector<DType> inputs, std::vector<DType> out
   return Signature::parse(text).matches(inputs, outputs);
 }
 
-TEST(Signature, ALetterStandsForOneDtype) {
+TEST(Signature, OperandsWithTheSameLetterHaveTheSameDtype) {
   const char* text = "T,T->T  T:f32,f64";
   EXPECT_TRUE(matches(text, {DType::kF32, DType::kF32}, {DType::kF32}));
   EXPECT_FALSE(matches(text, {DType::kF32, DType::kF64}, {DType::kF32}));
   EXPECT_FALSE(matches(text, {DType::kI32, DType::kI32}, {DType::kI32}));
 }
 
-TEST(Signature, ClassesNameFamilies) {
+TEST(Signature, ClassesNameFamiliesOfDtypes) {
   EXPECT_TRUE(matches("A,I->A A:any I:i32,i64", {DType::kBool, DType::kI64}, {DType::kBool}));
   EXPECT_FALSE(matches("A->A A:int", {DType::kF16}, {DType::kF16}));
   EXPECT_TRUE(matches("A->A A:uint", {DType::kU8}, {DType::kU8}));
 }
 
-TEST(Signature, OptionalAndVariadicOperands) {
+TEST(Signature, OperandsMayBeOptionalOrVariadic) {
   EXPECT_TRUE(
       matches("T,T,T?->T T:float", {DType::kF32, DType::kF32, DType::kNone}, {DType::kF32}));
   EXPECT_TRUE(matches("T,T,T?->T T:float", {DType::kF32, DType::kF32}, {DType::kF32}));
@@ -34,7 +34,7 @@ TEST(Signature, OptionalAndVariadicOperands) {
   EXPECT_TRUE(matches("T*->T T:any", {DType::kI8, DType::kI8, DType::kI8}, {DType::kI8}));
 }
 
-TEST(Signature, AnOpMayTakeNothing) { EXPECT_TRUE(matches("->T T:any", {}, {DType::kI64})); }
+TEST(Signature, AnOpMayHaveNoInputs) { EXPECT_TRUE(matches("->T T:any", {}, {DType::kI64})); }
 
 TEST(Signature, ShapedAndLoopAreFlags) {
   EXPECT_TRUE(Signature::parse("f32,f32->f32 SHAPED").shaped());
@@ -43,7 +43,7 @@ TEST(Signature, ShapedAndLoopAreFlags) {
   EXPECT_FALSE(Signature::parse("f32,f32->f32").loop());
 }
 
-TEST(Signature, SaysWhatIsWrongAndWhere) {
+TEST(Signature, ReportsTheErrorAndItsPosition) {
   for (const char* text :
        {"", "f32", "f32->", "f99->f32", "T->T", "f32->f32 SHAPEDX", "f32->f32 T:", "f32,->f32",
         "T->T T:f32,what", "f32->f32 SHAPED LOOP", "->f32 LOOP", "f32->f32,f32 LOOP",
@@ -62,7 +62,7 @@ std::string message_of(const char* text) {
   return "";
 }
 
-TEST(Signature, PointsAtTheWordThatIsWrong) {
+TEST(Signature, ReportsThePositionOfTheWrongWord) {
   EXPECT_EQ(message_of("f32,f23->f32"),
             "signature \"f32,f23->f32\": expected a dtype or a letter at position 4");
   EXPECT_EQ(

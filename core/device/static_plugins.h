@@ -1,4 +1,4 @@
-// The plugins that a static libtenon holds. CMake writes the table from TENON_STATIC_PLUGINS.
+// The plugins linked into a static libtenon. CMake generates the table from TENON_STATIC_PLUGINS.
 
 #pragma once
 

@@ -9,9 +9,9 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kNotifyEvery = 256;  // Launches; so that what has finished is forgotten.
-constexpr uint64_t kRecords = 64;       // In a block of memory,
-constexpr uint64_t kRecordStep = 64;    // each on a cache line of its own.
+constexpr uint64_t kNotifyEvery = 256;  // Launches; bounds the bookkeeping of finished work.
+constexpr uint64_t kRecords = 64;       // Records in a block of memory.
+constexpr uint64_t kRecordStep = 64;    // Each record has its own cache line.
 constexpr size_t kMostInFlight = 2048;  // Launches; more would only hold memory.
 
 }  // namespace
@@ -29,13 +29,13 @@ void WorkQueue::drain() noexcept {
   try {
     wait();
   } catch (const Error&) {
-    // It was lost, and nothing is left to tell of it.
+    // The device was lost; there is nothing left to report.
   }
   std::unique_lock lock(state_mutex_);
   changed_.wait(lock, [&] { return unanswered_ == 0; });
 }
 
-// The first of them; the lock of the state is held.
+// The first failure among the tickets. The caller holds state_mutex_.
 WorkQueue::Failure WorkQueue::find_failure(std::span<const uint64_t> tickets) const {
   if (failed_.empty()) [[likely]]
     return nullptr;
@@ -59,7 +59,7 @@ void WorkQueue::require_sound(std::span<const uint64_t> tickets) {
 uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
                              IfFailed if_failed, uint32_t site) {
   if (if_failed == IfFailed::kThrow) require_sound(inputs);
-  // Before the ticket: what it stands for is not enqueued yet, and would be taken for finished.
+  // Must precede the new ticket: its work is not enqueued yet and would count as finished.
   if (since_notify_ >= kNotifyEvery) notify({});
   std::lock_guard guard(state_mutex_);
   Flight flight = {last_ + 1, owner, {}, std::move(held), site};
@@ -126,7 +126,7 @@ std::optional<uint64_t> WorkQueue::read_time(uint64_t mark) {
   return std::nullopt;
 }
 
-// Without a `wait` of the device's, a thread of the plugin's has to answer.
+// If the device has no `wait`, waiting needs a thread of the plugin.
 bool WorkQueue::can_wait() const {
 #if defined(TENON_NO_THREADS)
   return device_.has(TENON_FEATURE_HOST_BLOCKING);
@@ -139,14 +139,14 @@ void WorkQueue::wait() {
   if (device_.has(TENON_FEATURE_HOST_BLOCKING)) {
     uint64_t upto;
     {
-      std::lock_guard turn(mutex_);  // Nothing is announced now and not enqueued.
+      std::lock_guard turn(mutex_);  // No work is announced but not yet enqueued.
       std::lock_guard guard(state_mutex_);
       upto = last_;
     }
     tenon_error* error = device_.calls().wait(stream_);
     Reached reached = Reached::kYes;
     if (error) {
-      // It may have failed before it waited; then there is something to wait for now.
+      // The first wait may have failed before it waited; wait again.
       if (tenon_error* again = device_.calls().wait(stream_)) {
         device_.discard(again);
         reached = Reached::kPerhaps;
@@ -188,7 +188,7 @@ void WorkQueue::retire(std::function<void()> end) noexcept {
   retired_.push_back({last_, std::move(end)});
 }
 
-// Outside of the locks, on a thread that called us.
+// Called without locks, on a thread of the caller.
 void WorkQueue::end_retired() {
   std::vector<Retired> ended;
   {
@@ -209,7 +209,7 @@ void WorkQueue::throttle() {
   std::unique_lock lock(state_mutex_);
   if (flights_.size() < kMostInFlight) [[likely]]
     return;
-  // An answer is on its way for all but the last few of them.
+  // Notifications are pending for all but the last few launches.
   changed_.wait(lock, [&] { return flights_.size() < kMostInFlight / 2; });
 #endif
 }
@@ -219,16 +219,16 @@ uint64_t WorkQueue::held_bytes() const {
   return held_bytes_;
 }
 
-// All up to `ticket` has finished, with the stream's first failure if it had one. A wait that
-// failed may not have waited, so what the work holds is kept for longer.
+// Records that all work up to `ticket` has finished, with the stream's first failure, if any. A
+// failed wait may not have waited, so the memory that the work holds is kept longer.
 void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reached) {
-  std::deque<Flight> finished;  // Ends outside of the lock.
+  std::deque<Flight> finished;  // Destroyed outside the lock.
   std::lock_guard guard(state_mutex_);
   if (error) {
     const Failure why = explain(error->info, sites_under_way(ticket));
     if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
-    // Where the plugin did not say which launch it was, it may have been any of them. Copies have
-    // no other way to fail.
+    // If the plugin did not report which launch failed, any of them may have. A copy can fail only
+    // this way.
     const bool is_known =
         why->code != Code::kDeviceLost && any_of(flights_, [&](const Flight& flight) {
           return flight.ticket <= ticket && failed_.contains(flight.ticket);
@@ -252,7 +252,7 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
   changed_.notify_all();
 }
 
-// Where the launches come from that are not known to have finished: a place of each op.
+// The origins of unfinished launches, one site for each op.
 WorkQueue::Sites WorkQueue::sites_under_way(uint64_t upto) const {
   Sites sites;
   for (const Flight& flight : flights_) {
@@ -271,7 +271,7 @@ WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error) const {
   return explain(error, sites_under_way(last_));
 }
 
-// The plugin's error with the op whose launch failed; with the ops, if it may have been several.
+// Adds the op whose launch failed to the plugin's error; all candidates if there are several.
 WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
                                       std::span<const uint32_t> sites) const {
   auto why = std::make_shared<ErrorInfo>(error);
@@ -304,8 +304,8 @@ void WorkQueue::fail(uint64_t ticket, ErrorInfo error) {
   spread(ticket);
 }
 
-// Work behind `first` that reads what failed has failed for the same reason. It is no failure of
-// its own, so it is not told twice.
+// Propagates failures to work after `first` that reads failed outputs. Such failures have the same
+// reason and are not reported again.
 void WorkQueue::spread(uint64_t first) {
   for (const Flight& flight : flights_) {
     if (flight.ticket <= first) continue;
@@ -371,7 +371,8 @@ void WorkQueue::give_back(const Record& record) {
 
 uint32_t WorkQueue::site_of(std::string_view op, std::string_view rule,
                             const std::string& location) {
-  // Lines come from users, without end. Beyond so many sites, messages name the op alone.
+  // Locations are user values, so their number is unbounded. Beyond this many sites, errors name
+  // only the op.
   constexpr size_t kMaxSites = 65536;
   std::string key(op);
   key += '\n';

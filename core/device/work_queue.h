@@ -1,9 +1,9 @@
-// The work of an asynchronous device: what is on its way, and what became of it.
+// The work of an asynchronous device: what is in progress, and its outcome.
 //
-// Everything goes to one stream, in order. Each launch has a ticket, a number that grows, and a
-// storage remembers the ticket of what wrote it last. So a launch that fails after it was enqueued
-// poisons what it would have written and nothing else: whoever uses such a storage gets its error,
-// and a launch that used one before anyone knew hands the error on.
+// All work goes to one stream, in order. Each launch has a ticket, an increasing number. Each
+// storage keeps the ticket of the launch that wrote it last. So a launch that fails after it was
+// enqueued poisons its outputs and nothing else. A later use of such a storage fails with the same
+// error. A launch that used one before the failure was known propagates the error to its outputs.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace tenon {
 
 class Device;
 
-// Host memory that is kept until the work that uses it has finished.
+// Host memory that is kept alive until the work that uses it has finished.
 struct HeldMemory {
   std::shared_ptr<void> memory;
   uint64_t bytes = 0;
@@ -39,74 +39,74 @@ class WorkQueue {
 
   // Opens the stream.
   explicit WorkQueue(Device& device);
-  // Drains it, then closes it.
+  // Drains the stream, then closes it.
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
 
-  // ---- enqueuing: who does so holds the lock, and never while a kernel or a wait runs ----
+  // ---- enqueuing: the caller holds the lock, but never while a kernel or a wait runs ----
   std::mutex& mutex() { return mutex_; }
   tenon_stream_p* stream() const { return stream_; }
 
-  // What becomes of work that reads what is known to have failed: its caller fails, or it fails
-  // like work that read it before anyone knew.
+  // What happens to work whose input is known to have failed. kThrow: the caller fails. kHandOn:
+  // the work fails with the same error, as if it had been enqueued before the failure was known.
   enum class IfFailed : uint8_t { kThrow, kHandOn };
 
-  static constexpr uint32_t kNoSite = ~uint32_t{0};  // Of work that is no launch of an op.
+  static constexpr uint32_t kNoSite = ~uint32_t{0};  // For work that is not a launch of an op.
 
-  // Gives the next work a ticket. `inputs` are the tickets of what it reads. `owner` stands for the
-  // scope. If it fails, its error names the op of `site`.
+  // Assigns a ticket to the next work. `inputs`: tickets of the work that wrote its inputs.
+  // `owner`: identifies the scope. `site`: names the op in the error if the work fails.
   uint64_t announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {},
                     IfFailed if_failed = IfFailed::kThrow, uint32_t site = kNoSite);
 
-  // Calls `done` when all that was enqueued so far has finished, on a thread of the plugin's.
+  // Calls `done` on a plugin's thread when all work enqueued so far has finished.
   void notify(std::function<void()> done);
 
-  // A place in the stream whose time the device's clock will tell; none where it has no clock.
+  // Enqueues a time mark by the device's clock; nothing if the device has no clock.
   std::optional<uint64_t> mark_time();
 
   // ---- waiting: without the lock ----
   bool can_wait() const;
-  // Blocks until all that was enqueued so far has finished. What failed is then known.
+  // Blocks until all work enqueued so far has finished. Its failures are then known.
   void wait();
-  // The same, and until every `notify` was answered in full.
+  // Like wait(), and also waits until every `notify` callback has returned.
   void drain() noexcept;
-  // Blocks while more is on its way than a device needs to stay busy.
+  // Blocks while more work is in progress than the device needs to stay busy.
   void throttle();
   uint64_t held_bytes() const;
 
-  // What the clock read, once the mark was passed; nothing if that failed. Not from within `done`.
+  // The time of a mark that was passed; nothing on failure. Must not be called from `done`.
   std::optional<uint64_t> read_time(uint64_t mark);
 
-  // Calls `end` when all that was enqueued so far has finished, from a later call or from the end
-  // of the queue.
+  // Calls `end` after all work enqueued so far has finished: during a later call, or when the queue
+  // is destroyed.
   void retire(std::function<void()> end) noexcept;
 
   // ---- outcomes ----
   // Throws the error of the first of these tickets that failed.
   void require_sound(std::span<const uint64_t> tickets);
-  // What the plugin says of a launch that was enqueued. Any thread.
+  // Records the plugin's report that an enqueued launch failed. Callable from any thread.
   [[gnu::cold]] void fail(uint64_t ticket, ErrorInfo error);
-  // An error that any of the work under way may be the reason of, with the op or the ops of that.
+  // Adds to an error the ops of the work in progress that may have caused it.
   [[gnu::cold]] Failure explain(const ErrorInfo& error) const;
-  // Why the work of this ticket failed, which is told with that; NULL if it did not.
+  // Why the work of this ticket failed, and marks it as reported; NULL if it did not fail.
   Failure take_failure_of(uint64_t ticket);
-  // The first failure of an owner's work that was not told before; NULL if there is none.
+  // The first unreported failure of an owner's work; NULL if there is none.
   Failure take_failure(uint64_t owner);
 
   // ---- error records ----
-  // A record's place in the device's memory. What it holds is whatever the last owner left.
+  // The location of an error record in device memory. Its content is left from the previous owner.
   struct Record {
     tenon_buffer_p* buffer = nullptr;
     uint64_t offset = 0;
-    tenon_error_record* data = nullptr;  // Where the host sees it; NULL where it does not.
+    tenon_error_record* data = nullptr;  // The host's pointer to it; NULL if not host-visible.
   };
   [[gnu::cold]] Record take_record();
   void give_back(const Record& record);
 
-  // Where launches come from.
+  // The origin of a launch.
   struct Site {
     std::string op;
-    std::string rule;  // Of an index that is out of range.
+    std::string rule;  // For an index out of range.
     std::string location;
   };
   uint32_t site_of(std::string_view op, std::string_view rule, const std::string& location);
@@ -145,17 +145,17 @@ class WorkQueue {
   tenon_stream_p* stream_ = nullptr;
   std::mutex mutex_;
   uint64_t since_notify_ = 0;
-  bool has_clock_ = true;  // As long as the device has not said otherwise.
+  bool has_clock_ = true;  // Until the device reports otherwise.
 
-  mutable std::mutex state_mutex_;  // Of all below; taken last, and never held across a call.
+  mutable std::mutex state_mutex_;  // For all below; taken last, never held across a call.
   std::condition_variable changed_;
   uint64_t last_ = 0;
-  size_t unanswered_ = 0;  // Calls of notify.
+  size_t unanswered_ = 0;  // Pending notify callbacks.
   uint64_t held_bytes_ = 0;
   std::deque<Flight> flights_;  // Announced and not known to have finished.
-  std::deque<Flight> kept_;     // Ended, though perhaps with a wait that failed.
+  std::deque<Flight> kept_;     // Finished, unless the wait for them failed early.
   std::deque<Retired> retired_;
-  std::map<uint64_t, Failed> failed_;  // One for each ticket that ever failed.
+  std::map<uint64_t, Failed> failed_;  // An entry for each ticket that failed.
   std::vector<tenon_buffer_p*> record_blocks_;
   std::vector<Record> free_records_;
   std::vector<Site> sites_;

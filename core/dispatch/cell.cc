@@ -12,7 +12,7 @@ Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
       device_(*value->storage->device),
       id_(scope.context().next_serial()),
       value_(std::move(value)) {
-  // Code under trace may make one of a size that it does not know: this call's, then.
+  // Under trace, the initial value may have unknown sizes. The cell gets the sizes of this call.
   for (size_t i = 0; i < type_.rank(); ++i) type_.shape[i] = int64_t{type_.shape[i]};
   if (scope.traced_cells()) scope.traced_cells()->add(*this);
 }
@@ -23,7 +23,7 @@ Tensor Cell::held() const {
 }
 
 void Cell::hold(const Tensor& value) {
-  // What was held goes only when the lock is free again.
+  // Declared before the guard: the old value is released after the lock.
   Tensor stored = renewed(*value);
   std::lock_guard guard(*this);
   std::swap(value_, stored);

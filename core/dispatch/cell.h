@@ -1,5 +1,5 @@
-// A cell: what holds a tensor that is replaced, never changed. Variables and generators are cells;
-// to a function they are its state.
+// A cell holds a tensor that is replaced, never modified. Variables and generators are cells. Cells
+// are the state of a function.
 
 #pragma once
 
@@ -18,27 +18,27 @@ class Cell : public Object {
   Context& context() const { return *context_; }
   const TensorType& type() const { return type_; }
   Device& device() const { return device_; }
-  // Never used twice.
+  // Unique; never reused.
   uint64_t id() const { return id_; }
 
-  // The value as the code of the scope sees it, under a new identity; no copy. Code under trace
-  // sees what it stored itself.
+  // Returns the current value under a new identity, without a copy. Under trace, returns what the
+  // traced code stored last.
   Tensor load(Scope& scope) const;
-  // Replaces the value, for the code of the scope; code under trace stores when it is run. The
-  // value has the cell's type.
+  // Replaces the value, which must have the cell's type. Under trace, the store happens when the
+  // traced graph runs.
   void store(Scope& scope, const Tensor& value);
 
-  // The same for everybody, whatever is traced.
+  // Reads and replaces the value directly, ignoring any trace.
   Tensor held() const;
   void hold(const Tensor& value);
 
-  // Keeps other threads from the value: for those who replace it by what they make of it.
+  // Locks out other threads, for read-modify-write updates of the value.
   void lock() const { mutex_.lock(); }
   void unlock() const { mutex_.unlock(); }
 
  protected:
   using Destroy = void (*)(const Cell& self);
-  // The value's type and device are the cell's for good.
+  // The value's type and device are fixed for the lifetime of the cell.
   Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value);
   ~Cell() = default;
 
@@ -52,20 +52,20 @@ class Cell : public Object {
   Tensor value_;
 };
 
-// Throws that a tensor of a trace has no value. Defined by those who trace.
+// Throws an error: a tensor of a trace has no value. Defined by the tracer.
 [[noreturn]] void fail_traced(const TensorImpl& x);
 
-// What cells hold for the code under trace.
+// The contents of cells as the code under trace sees them.
 class TracedCells {
  public:
   virtual Tensor load(const Cell& cell) = 0;
   virtual void store(Cell& cell, const Tensor& value) = 0;
-  // A cell that the code makes.
+  // Registers a cell that the traced code creates.
   virtual void add(Cell& cell) = 0;
-  // A tensor that the code found outside, or has itself, as a tensor of the trace under a new
+  // Returns `x`, a tensor from outside or of this trace, as a tensor of this trace with a new
   // identity.
   virtual Tensor inside(const Tensor& x) = 0;
-  // Fails for a tensor of a trace that the code is no part of.
+  // Fails if `x` belongs to a trace that does not enclose the current code.
   virtual void require_reach(const TensorImpl& x) const = 0;
 
  protected:

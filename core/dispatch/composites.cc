@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// Whether what came out is what inference said: of a size that depends on data it says the largest.
+// Whether an output type agrees with inference, which reports the maximum of a data-dependent size.
 [[maybe_unused]] bool is_within(const TensorType& type, const TensorType& inferred) {
   bool within = type.dtype == inferred.dtype && type.rank() == inferred.rank();
   for (size_t i = 0; within && i < type.rank(); ++i) within = type.shape[i] <= inferred.shape[i];
@@ -28,7 +28,7 @@ Tensors Composites::call(const Call& call) {
   const auto parts = [&](TensorSpan given) {
     Tensors inputs(given);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      // The parts must not give a scalar another dtype than the whole did.
+      // The decomposition must not promote a scalar differently than the composite op did.
       if (!inputs[i] || !inputs[i]->type.weak) continue;
       inputs[i] = fill(inputs[i], Dims{}, call.types[i].dtype);
     }

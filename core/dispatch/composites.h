@@ -1,4 +1,4 @@
-// Running an op as its parts, where a device has no kernel for it.
+// Runs composite ops by their decomposition, where the device has no kernel for them.
 
 #pragma once
 
@@ -14,12 +14,12 @@ class Composites {
  public:
   explicit Composites(Scope& scope) : scope_(scope) {}
 
-  // Runs the decomposition in the scope: what records there records the parts. Where nobody does,
-  // what came before runs as what it launched then.
+  // Runs the decomposition in the scope, so that interpreters record its ops. If nothing records, a
+  // repeated call replays its cached launches.
   Tensors call(const Call& call);
 
-  // Whether a tape does better to record the call whole, and to compute its parts again on the way
-  // back: where that is a launch or two.
+  // Whether a tape should record the call as one op and recompute its decomposition in the backward
+  // pass. True if the decomposition takes only one or two launches.
   bool is_one(const Call& call);
 
  private:
@@ -28,24 +28,24 @@ class Composites {
 
 inline Composites composites(Scope& scope) { return Composites(scope); }
 
-// What composites and their ways back launched when they ran before. Each scope has its own. Where
-// tapes, traces or recorders look on, they run as they are written.
+// Caches the launches of composite ops and of their derivatives. Each scope has its own. Under
+// tapes, traces and recorders, nothing is cached and the body runs op by op.
 class CompositePrograms {
  public:
-  // What it is, beside its inputs.
+  // The cache key, except for the inputs.
   struct Key {
     const OpDef& op;
     AnyAttrs attrs;
-    uint64_t part = 0;                       // 0: the call; of ways back each has a number.
-    std::span<const TensorType> types = {};  // What a way back knows of values that it has not.
+    uint64_t part = 0;                       // 0: the call itself; derivatives use other numbers.
+    std::span<const TensorType> types = {};  // Types of values that a derivative does not receive.
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
 
   virtual ~CompositePrograms() = default;
-  // Inputs and outputs may be absent. Inputs that are donated may be written.
+  // Inputs and outputs may be null. Donated inputs may be overwritten.
   virtual Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) = 0;
-  // Whether it makes elementwise launches and reductions alone; a guess, if it comes for the second
-  // time.
+  // Whether the body launches only elementwise kernels and reductions. On the second call this is a
+  // guess, because nothing is recorded yet.
   virtual bool is_light(Scope& scope, const Key& key, TensorSpan inputs) = 0;
 };
 

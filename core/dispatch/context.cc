@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// A loaded plugin, its instance, and the devices that are open.
+// A loaded plugin, its instance, and its open devices.
 struct Context::Plugin {
   const tenon_plugin* plugin = nullptr;
   tenon_plugin_calls calls = {};
@@ -32,7 +32,7 @@ Context::Context(ContextOptions options) : Object(Kind::kContext), options_(std:
 }
 
 Context::~Context() {
-  // What is under way calls back while there is a thread for that.
+  // Pending work may call back, so it is drained while the callback thread still exists.
   for (const auto& plugin : plugins_) {
     for (const auto& device : plugin->devices) device->drain();
   }
@@ -141,7 +141,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
   };
   try {
     Plugin* const plugin = try_to_open();
-    // A later call may find memory.
+    // Out of memory is transient, so a later call tries again.
     if (!plugin && candidate.refusal.code == Code::kOutOfMemory) {
       candidate.state = PluginCandidate::State::kNotTried;
     }

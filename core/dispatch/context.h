@@ -1,5 +1,5 @@
 // A context owns the devices, the plugin instances and the defaults of one program or library. Two
-// contexts in one process do not touch each other.
+// contexts in one process are independent of each other.
 
 #pragma once
 
@@ -31,18 +31,18 @@ enum class NumericPolicy : int32_t { kStrict, kFast };
 enum class FallbackPolicy : int32_t { kWarn, kStrict, kAuto };
 
 struct PluginOption {
-  std::string plugin;  // The plugin that it is for.
+  std::string plugin;  // The plugin that receives the option.
   std::string key;
   std::string value;
 };
 
 struct ContextOptions {
   std::function<void(int32_t level, std::string_view message)> log;  // Empty: to stderr.
-  int32_t log_level = TENON_LOG_WARNING;                             // The least that is passed on.
+  int32_t log_level = TENON_LOG_WARNING;  // The minimum level that is passed on.
   std::vector<std::string> plugin_paths;  // Files, or folders that hold plugins.
   std::vector<PluginOption> plugin_options;
-  uint64_t memory_limit_bytes = 0;  // Of each device; 0 for none.
-  uint32_t threads = 0;             // Of each device that computes on the host; 0 for all cores.
+  uint64_t memory_limit_bytes = 0;  // Per device; 0 for no limit.
+  uint32_t threads = 0;             // Per device that computes on the host; 0 for all cores.
   bool deterministic = false;
   NumericPolicy numeric_policy = NumericPolicy::kStrict;
   FallbackPolicy fallback_policy = FallbackPolicy::kWarn;
@@ -58,42 +58,41 @@ class Context final : public Object, public Pooled<Context> {
   const ContextOptions& options() const { return options_; }
   void log(int32_t level, std::string_view message) const;
 
-  // Where the text goes that programs print; to stdout if nobody says.
+  // Receives the text that programs print. Default: stdout.
   using Print = std::function<void(std::string_view text)>;
   void set_print(Print print);
   void print(std::string_view text) const;
 
-  // "cpu:1", or "cpu" for cpu:0; "best" is the first that is no CPU, else cpu:0. Loads the plugin
-  // of that name if need be. NOT_FOUND lists what there is.
+  // Finds a device: "cpu:1", or "cpu" for cpu:0. "best" is the first device that is not a CPU, else
+  // cpu:0. Loads the plugin of that name if necessary. The NOT_FOUND error lists the devices.
   Device& device(std::string_view name);
 
-  // Loads every plugin that there is and opens all their devices, in the order of their names, cpu
-  // first.
+  // Loads every plugin found and opens all their devices, sorted by name with cpu first.
   std::vector<Device*> devices();
 
   // Loads one more plugin and opens its devices.
   void load_plugin(const std::string& path);
-  void add_plugin(std::string_view name, tenon_plugin_query query);  // One that is linked in.
+  void add_plugin(std::string_view name, tenon_plugin_query query);  // A linked-in plugin.
 
-  // Every file that was looked at, and what came of it.
+  // Every plugin file that was considered, with the outcome.
   std::vector<PluginCandidate> candidates();
 
-  // A copy that lives as long as the context, the same for the same text.
+  // Interns the text: returns a copy that lives as long as the context, the same for equal texts.
   const std::string& keep(std::string_view text);
 
   CallbackQueue& callbacks() { return callbacks_; }
 
-  // Calls under way fail with CANCELLED at their next check; later calls run.
+  // Makes calls in progress fail with CANCELLED at their next check. Later calls run.
   void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t cancels() const { return cancels_.load(std::memory_order_relaxed); }
 
-  // Whether functions run as the code that they are made of, for debugging.
+  // Whether functions run their callback eagerly instead of a trace, for debugging.
   bool runs_functions_eagerly() const { return eager_functions_.load(std::memory_order_relaxed); }
   void run_functions_eagerly(bool eagerly) {
     eager_functions_.store(eagerly, std::memory_order_relaxed);
   }
 
-  // Which passes (core/trace/passes/) code that runs goes without, by their places in the table.
+  // Which passes (core/trace/passes/) are disabled, by their index in the table of passes.
   bool leaves_out_pass(size_t i) const {
     return left_out_passes_.load(std::memory_order_relaxed) >> i & 1;
   }
@@ -102,28 +101,28 @@ class Context final : public Object, public Pooled<Context> {
     leave_out ? left_out_passes_.fetch_or(bit) : left_out_passes_.fetch_and(~bit);
   }
 
-  // ---- profiling (core/dispatch/profiler.h): the number of the log that is written; 0 for none
+  // ---- profiling (core/dispatch/profiler.h): the number of the active log; 0 for none
   uint64_t profiled() const { return profiled_.load(std::memory_order_relaxed); }
-  // Fails if there is one.
+  // Fails if a profile is already active.
   void start_profile(std::shared_ptr<ProfileLog> log);
-  // Nothing if it is not this one.
+  // Does nothing if `log` is not the active one.
   void stop_profile(const ProfileLog& log);
-  // In the log of the moment; NULL if there is none.
+  // Creates a track in the active log; NULL if there is none.
   std::shared_ptr<ProfileTrack> new_profile_track();
 
-  // Numbers that are never used twice: of tapes.
+  // Unique numbers for tapes; never reused.
   uint64_t next_serial() { return serial_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Custom ops. Throws if the name is taken; gives the op its number, from 2^31.
+  // Adds a custom op and assigns it an id from 2^31. Throws if the name is taken.
   const OpDef& add_op(std::unique_ptr<OpDef> op);
-  // Built-in ones too; NULL if there is none.
+  // Finds a custom or built-in op; NULL if there is none.
   const OpDef* find_op(uint32_t id) const;
   const OpDef* find_op(std::string_view name) const;
 
-  // TENON_REQUEST_* as the policies say.
+  // The TENON_REQUEST_* flags that follow from the policies.
   uint32_t request_flags() const { return request_flags_; }
 
-  // True the first time that it is asked of `what`: for warnings that are given once.
+  // True on the first call for `what`; for warnings that are given once.
   bool first_time(const std::string& what);
 
  private:
@@ -141,7 +140,8 @@ class Context final : public Object, public Pooled<Context> {
   mutable std::recursive_mutex mutex_;
   bool discovered_ = false;
   std::vector<PluginCandidate> candidates_;
-  std::vector<std::unique_ptr<OpDef>> custom_ops_;  // Before the kernels that keep attributes.
+  // Declared before plugins_: their kernels keep attributes of these ops.
+  std::vector<std::unique_ptr<OpDef>> custom_ops_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::shared_ptr<const Print> print_;
   std::vector<std::string> warned_;
@@ -154,7 +154,7 @@ class Context final : public Object, public Pooled<Context> {
   std::shared_ptr<ProfileLog> profile_log_;
   mutable std::mutex ops_mutex_;
   CallbackQueue callbacks_;
-  std::unique_ptr<Scope> default_scope_;  // The last member: it goes before the devices.
+  std::unique_ptr<Scope> default_scope_;  // Last member: destroyed before the devices.
 };
 
 }  // namespace tenon

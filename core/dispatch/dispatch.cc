@@ -1,14 +1,13 @@
-// The heart of Tenon. Every operation, from every language and inside every transformation, is one
-// call of apply().
+// The dispatcher. Every operation, from every language and inside every transformation, is one call
+// of apply().
 //
-// What a call does depends on the innermost interpreter of the scope that it is given:
+// What a call does depends on the innermost interpreter of its scope:
 //
-//   Eager    runs a kernel now.               Always at the bottom.
-//   Tape     does as below, and remembers.    While a tape is recording.
-//   Tracer   writes a node, computes nothing. While a function is traced.
+//   Eager    runs a kernel now.                   Always at the bottom.
+//   Tape     passes the call on and records it.   While a tape is recording.
+//   Tracer   adds a node, computes nothing.       While a function is traced.
 //
-// An op needs no code here. It says what it is in core/ops/<op>.cc; launch.cc says how a kernel is
-// found and started.
+// An op needs no code here. core/ops/<op>.cc defines it; launch.cc finds and starts its kernel.
 
 #include "core/dispatch/dispatch.h"
 
@@ -30,7 +29,7 @@ namespace {
   throw error;
 }
 
-// Offered tensors are used up by the call that succeeds with them.
+// A successful call consumes its donated inputs.
 void consume_donations(Inputs inputs) {
   for (TensorImpl* x : inputs) {
     if (x && x->donation == Donation::kOffered) [[unlikely]]
@@ -38,12 +37,11 @@ void consume_donations(Inputs inputs) {
   }
 }
 
-// Views share their input's storage; where no strides can say what they show, the input is copied
-// first.
+// Views share their input's storage. If no strides can express the view, the input is copied first.
 Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   Tensor base = Tensor::share(call.inputs[0]);
   if (base->is_scalar_value()) {
-    // The same value still takes its dtype from its partners.
+    // The result keeps the inline value, which still adopts its dtype from the other operands.
     if (&call.op == &op_def(OpId::k_identity)) return {renewed(*base)};
     base = with_dtype(scope, *base, call.types[0].dtype);
   }
@@ -64,7 +62,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   return outputs;
 }
 
-// By the context's policy, an op that its device lacks runs on the CPU.
+// Returns the CPU device, which runs an op that `device` lacks if the context's policy permits it.
 Device& cpu_instead_of(Context& context, const Device& device, const std::string& reason) {
   try {
     return context.device("cpu");
@@ -97,7 +95,7 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
   }
   Tensors outputs;
   {
-    // A call without tensors runs where the scope is.
+    // A call without tensor inputs runs on the scope's device.
     const Scope::OnDevice on(scope, cpu);
     outputs = eager(scope, {call.op, call.attrs, inputs, call.types});
   }
@@ -107,7 +105,7 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
 
 Tensors eager_anew(Scope& scope, const Call& call);
 
-// Part of each of its two callers, the one that measures and the one that every call goes through.
+// Inlined into both callers: the profiled one and the fast path that every call takes.
 [[gnu::always_inline]] inline Tensors apply_now(Scope& scope, const OpDef& op, AnyAttrs attrs,
                                                 Inputs inputs) {
   Interpreter* top = scope.innermost();
@@ -151,13 +149,13 @@ Tensors eager(Scope& scope, const Call& call) {
 
 namespace {
 
-// The whole way, for a call that is not known to repeat an earlier one.
+// The full path, for a call that is not recognised as repeated.
 Tensors eager_anew(Scope& scope, const Call& call) {
   if (call.op.run) return call.op.run(scope, call);
   for (const TensorImpl* x : call.inputs) {
     if (x) require_value(*x);
   }
-  // All errors of type, shape and attribute are thrown here, before memory is touched.
+  // Throws all type, shape and attribute errors before any memory is touched.
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   if (call.op.is_view) return views(scope, call, types);
 
@@ -190,7 +188,7 @@ bool has_kernel(Scope& scope, const Call& call) {
 
 namespace {
 
-// Whether nothing but tokens is said to lie on a device.
+// Whether only order tokens are on `device`.
 bool is_only_tokens(Inputs inputs, const Device* device) {
   return std::all_of(inputs.begin(), inputs.end(), [&](const TensorImpl* x) {
     return !x || x->is_scalar_value() || x->storage->device != device || x->type.is_token();
@@ -210,7 +208,7 @@ Device& common_device(Scope& scope, Inputs inputs) {
         fail(Code::kInvalidArgument, "an input belongs to another context than the scope");
       }
     } else if (device != own) [[unlikely]] {
-      // What only orders calls lies nowhere.
+      // Tokens only order calls and have no data on any device.
       if (x->type.is_token()) continue;
       if (is_only_tokens(inputs, device)) {
         device = own;

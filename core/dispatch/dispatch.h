@@ -1,4 +1,4 @@
-// The heart of Tenon: every operation is one apply(). Read dispatch.cc.
+// The dispatcher: every operation is one call of apply(). Read dispatch.cc first.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace tenon {
 
-// Applies an op in a scope: promotes, then hands the call to the innermost interpreter. Throws what
-// the user got wrong, with the op's name; then nothing has happened.
+// Applies an op in a scope: promotes the inputs, then passes the call to the innermost interpreter.
+// Throws user errors with the op's name; a failed call has no effect.
 Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs);
 
-// Runs a call now, whatever records.
+// Executes a call now, bypassing all interpreters.
 Tensors eager(Scope& scope, const Call& call);
 
-// The device that the tensors among `inputs` lie on, or the scope's if there are none. Two are an
-// error that names both.
+// The device of the tensors in `inputs`, or the scope's if there are none. If tensors are on two
+// devices, the error names both.
 Device& common_device(Scope& scope, Inputs inputs);
 
 // A new dense tensor on a device, with unspecified content.
@@ -27,51 +27,52 @@ inline Tensor allocate(Device& device, const TensorType& type) {
   return allocate(device, type.dtype, type.shape);
 }
 
-// For who shows the host memory without a call: what is written down there cannot run again.
+// Notifies the recorder that host code gets access to memory without a call. The launches recorded
+// at this point cannot be replayed.
 void host_looks();
 
-// The same value with row-major strides without gaps; itself if it has them.
+// Returns `x` in row-major layout without gaps; `x` itself if it has that layout.
 Tensor dense(Scope& scope, const Tensor& x);
-// The same in memory of its own.
+// Returns a dense copy in its own memory.
 Tensor copied(Scope& scope, const Tensor& x);
 
-// A tensor on `device` of the same value, which is copied unless it is there already. Not recorded.
+// Returns `x` on `device`; copies unless it is already there. Tapes do not record this.
 Tensor to_device(Scope& scope, const Tensor& x, Device& device);
 
-// An inline scalar as an ordinary 0-d tensor on the scope's device.
+// Converts an inline scalar to an ordinary 0-d tensor on the scope's device.
 Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype);
 
 // Throws FAILED_PRECONDITION for a tensor of a trace, which has no value to compute with or to
 // read.
 void require_value(const TensorImpl& x);
-// Throws it for a tensor of a trace that the code of the scope is no part of.
+// Throws FAILED_PRECONDITION if `x` belongs to a trace that does not enclose the scope's code.
 void require_reach(const Scope& scope, const TensorImpl& x);
-// What messages call a tensor of a trace: y : f32[?,4]. Defined by those who trace.
+// Formats a tensor of a trace for error messages: y : f32[?,4]. Defined by the tracer.
 std::string traced_text(const TensorImpl& x);
 
-// Ends a donated handle: its storage is the callee's.
+// Consumes a donated tensor: the callee now owns its storage.
 void consume(TensorImpl& x);
-// A size of the code under trace that a value will say, i64[]. Defined by those who trace.
+// Returns a data-dependent size for the value of an i64[] tensor under trace. Defined by the
+// tracer.
 Size read_traced_size(Scope& scope, const Tensor& x);
-// The same value under another identity, which the tapes of the scope take for the same and those
-// that come later do not. What a callback is given is one: a tape of its own that watches it does
-// not watch the same tensor where the callback captured that.
+// Returns an alias: the same value under a new identity. Tapes that are active in the scope treat
+// both as the same tensor; later tapes do not. Callbacks receive their arguments as aliases. A tape
+// inside the callback that watches an argument then does not watch a capture of the same tensor.
 Tensor another(Scope& scope, const Tensor& x);
-// A donated tensor under another identity: for what is more than one op, of which the first would
-// end it.
+// Returns an alias if `x` is donated, so that the first of several ops does not consume it.
 Tensor not_donated(Scope& scope, const Tensor& x);
 void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to);  // Defined with the tape.
 
-// Tensors from host memory, row-major, and back. `bytes` must be what the type takes.
+// Copies tensors from and to host memory, row-major. `bytes` must match the size of the type.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes);
-// The same without blocking: `data` stays valid until `done` was called, on any thread.
+// Does not block: `data` must stay valid until `done` is called, on any thread.
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes, PendingWork::Done done);
 
-// Blocks until the tensor's memory holds its value, and throws why it never will.
+// Blocks until the tensor's memory holds its value. Throws if computing it failed.
 void wait_for(Scope& scope, const TensorImpl& x);
 
-// True if the device has a kernel for the call, which eager() would launch.
+// Whether the device has a kernel for the call, so that eager() would launch it.
 bool has_kernel(Scope& scope, const Call& call);
 
 }  // namespace tenon

@@ -16,7 +16,7 @@ using testing::make;
 
 class DispatchTest : public CoreTest {
  protected:
-  // As a user calls it: the handle is borrowed, not shared as in a formula.
+  // Calls the op as a user does: the handle is borrowed, not shared as in a formula.
   Tensor call_neg(const Tensor& x) {
     TensorImpl* input = x.get();
     return std::move(apply(scope(), op_def(OpId::k_neg), {}, {&input, 1})[0]);
@@ -71,7 +71,7 @@ TEST_F(DispatchTest, ViewsShareMemory) {
   EXPECT_TENSOR(reshape(y, Dims{6}), f32({1, 4, 2, 5, 3, 6}));
 }
 
-TEST_F(DispatchTest, ADonatedTensorIsWrittenInPlaceAndThenGone) {
+TEST_F(DispatchTest, ADonatedTensorIsOverwrittenAndConsumed) {
   const Tensor x = f32({1, 2});
   const uint64_t before = live_bytes();
   x->donation = Donation::kOffered;
@@ -83,7 +83,7 @@ TEST_F(DispatchTest, ADonatedTensorIsWrittenInPlaceAndThenGone) {
   EXPECT_ERROR(call_neg(x), Code::kInvalidArgument, "donated");
 }
 
-TEST_F(DispatchTest, DonationNeverTouchesSharedStorage) {
+TEST_F(DispatchTest, SharedStorageIsNotReusedByDonation) {
   const Tensor x = f32({1, 2});
   const Tensor view = reshape(x, Dims{2, 1});
   x->donation = Donation::kOffered;
@@ -94,19 +94,19 @@ TEST_F(DispatchTest, DonationNeverTouchesSharedStorage) {
   EXPECT_TENSOR(view, f32(Dims{2, 1}, {1, 2}));
 }
 
-TEST_F(DispatchTest, AFailedCallUsesNoDonationUp) {
+TEST_F(DispatchTest, AFailedCallDoesNotConsumeDonatedInputs) {
   const Tensor x = f32({1, 2});
   x->donation = Donation::kOffered;
   EXPECT_ERROR(x + f32({1, 2, 3}), Code::kInvalidArgument, "add");
   EXPECT_TENSOR(call_neg(x), f32({-1, -2}));
 }
 
-TEST_F(DispatchTest, ADonatedTensorThatATapeKeepsStaysWhole) {
+TEST_F(DispatchTest, ADonatedTensorSavedByATapeIsNotOverwritten) {
   const Ref<Tape> t = tape();
   Tensor x = f32({1, 2});
   t->watch(x);
   const Tensor y = x * 3.0;
-  const Tensor z = mul(y, y);  // Keeps y.
+  const Tensor z = mul(y, y);  // The tape saves y.
   y->donation = Donation::kOffered;
   const Tensor negative = call_neg(y);
 
@@ -114,7 +114,7 @@ TEST_F(DispatchTest, ADonatedTensorThatATapeKeepsStaysWhole) {
   EXPECT_TENSOR(t->gradient(z, x), f32({18, 36}));
 }
 
-TEST_F(DispatchTest, ADonatedTensorThatItsOwnCallSavesStaysWhole) {
+TEST_F(DispatchTest, ADonatedTensorSavedByItsOwnCallIsNotOverwritten) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({1, 2});
   t->watch(x);
@@ -126,20 +126,20 @@ TEST_F(DispatchTest, ADonatedTensorThatItsOwnCallSavesStaysWhole) {
   EXPECT_TENSOR(t->gradient(z, x), f32({6, 12}));
 }
 
-TEST_F(DispatchTest, AnIndexOutOfRangeFailsAtOnceAndOnce) {
+TEST_F(DispatchTest, AnIndexOutOfRangeIsReportedImmediatelyAndOnce) {
   const Tensor x = i32({0, 1, 2});
   EXPECT_ERROR(gather(x, i64({7}), 0), Code::kOutOfRange, "index 7 is outside [0, 3)");
   EXPECT_TENSOR(gather(x, i64({2}), 0), i32({2}));
 }
 
-// What is checked of every access takes its time.
+// Sanitizers check every access, which is slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kManyOps = 100;
 #else
 constexpr int kManyOps = 1000;
 #endif
 
-TEST_F(DispatchTest, WithoutATapeNothingIsKept) {
+TEST_F(DispatchTest, WithoutATapeNoMemoryIsRetained) {
   Tensor x = fill(number(1), Dims{256, 1024}, DType::kF32);  // 1 MB.
   device().allocator().reset_peak();
   for (int i = 0; i < kManyOps; ++i) x = x + 1.0;
@@ -176,7 +176,7 @@ TEST_F(DispatchTest, AnUnknownDeviceIsAnErrorThatListsTheDevices) {
 }
 
 TEST_F(DispatchTest, ASecondThreadInOneScopeIsRefused) {
-  // This thread is inside; pretend to be another by asking from one.
+  // This thread holds the scope, so another thread must be refused.
   std::string message;
   std::thread([&] {
     try {

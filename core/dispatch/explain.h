@@ -1,4 +1,4 @@
-// What a call would do, without doing it.
+// Explains how a call would run, without running it.
 
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace tenon {
 
-// The types of the outputs, for inputs whose types are promoted already; throws as apply() does.
+// Infers the output types for inputs that are already promoted. Throws as apply() does.
 TensorTypes infer_types(const OpDef& op, AnyAttrs attrs, TypeSpan types);
 
-// How an eager call would run, and of what no kernel of the device takes: why not.
+// How an eager call would run. `reason` says why no kernel of the device accepts the call.
 struct Execution {
   enum class How : uint8_t { kView, kKernel, kParts, kElsewhere };
 
@@ -22,7 +22,7 @@ struct Execution {
 // `inputs` need types, strides and devices, but no memory.
 Execution execution_of(Scope& scope, const Call& call, const TensorTypes& types);
 
-// The device, how it would run the call, and what each kernel that was passed over said.
+// Describes the device, how it would run the call, and why each rejected kernel does not apply.
 std::string explain(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs);
 
 }  // namespace tenon

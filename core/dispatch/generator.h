@@ -12,12 +12,12 @@ class Generator final : public Cell, public Pooled<Generator> {
 
   // u32[6]: the key, low word first, then the 128-bit counter, low word first.
   static const TensorType& state_type();
-  // Of that type.
+  // `state` must have that type.
   void set_state(Scope& scope, const Tensor& state);
   void seed(Scope& scope, uint64_t seed);
 
-  // Applies an op whose first input and last output are a state, and keeps the new state. The
-  // outputs are the others.
+  // Applies an op whose first input and last output are a state, and stores the new state. Returns
+  // the other outputs.
   Tensors draw(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs, size_t state_input);
 };
 

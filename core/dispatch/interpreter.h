@@ -1,4 +1,4 @@
-// What a call does depends on the innermost interpreter of its scope: none for eager, a tape, or a
+// The innermost interpreter of a scope determines what a call does: none (eager), a tape, or a
 // tracer.
 
 #pragma once
@@ -10,12 +10,12 @@ namespace tenon {
 
 class Scope;
 
-// One application of an op, checked and promoted: what passes from interpreter to interpreter.
+// One application of an op, checked and promoted. Passed from interpreter to interpreter.
 struct Call {
   const OpDef& op;
   AnyAttrs attrs;
   Inputs inputs;
-  TypeSpan types;  // Of the inputs, scalars with the dtype that they have taken.
+  TypeSpan types;  // Of the inputs; scalars have the dtype that they adopted.
 };
 
 class Interpreter : public Object {
@@ -28,11 +28,12 @@ class Interpreter : public Object {
     if (drop()) destroy_(*this);
   }
   Interpreter* outer() const { return outer_; }
-  // Whether it is on its scope's stack. A callback that ends takes off what it left there.
+  // Whether it is on its scope's stack. When a callback ends, interpreters that it left there are
+  // removed.
   bool is_on_scope() const { return is_on_scope_; }
 
  protected:
-  // Pointers in place of virtual functions: handles are checked by what lies at their start.
+  // Function pointers instead of virtual functions: handle checks read the start of the object.
   Interpreter(Kind kind, Apply apply, Destroy destroy)
       : Object(kind), apply_(apply), destroy_(destroy) {}
   ~Interpreter() = default;
@@ -41,8 +42,9 @@ class Interpreter : public Object {
   friend class Scope;
   Apply apply_;
   Destroy destroy_;
-  Interpreter* outer_ = nullptr;         // The next one out, in the scope's stack.
-  Interpreter* next_removed_ = nullptr;  // Of those that wait to be unlinked from the stack.
+  Interpreter* outer_ = nullptr;  // The next outer one on the scope's stack.
+  // Links interpreters that wait to be unlinked from the stack.
+  Interpreter* next_removed_ = nullptr;
   bool is_on_scope_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Kernels are kept by their attributes, which are values of the user's: however many there are, the
-// cache stays within its bound, and what was evicted is prepared anew.
+// The kernel cache is keyed by attributes, which are user values and unbounded in number. The cache
+// stays within its maximum, and evicted kernels are prepared again.
 
 #include "core/device/kernel_table.h"
 #include "core/testing/test.h"
@@ -11,12 +11,12 @@ using testing::f32;
 
 class KernelCacheTest : public testing::CoreTest {
  protected:
-  // A kernel of its own for each number of zeros before and after.
+  // Each count of zeros before and after needs its own kernel.
   Tensor padded(int64_t i) { return pad(f32({1}), {i % 100, i / 100}); }
   KernelTable& kernels() { return device().kernels(); }
 };
 
-TEST_F(KernelCacheTest, HoldsNoMoreThanItsMaximumWhateverTheAttributesAre) {
+TEST_F(KernelCacheTest, NeverExceedsItsMaximum) {
   constexpr auto kMax = static_cast<int64_t>(KernelTable::kMaxKernels);
   for (int64_t i = 0; i < kMax + 500; ++i) {
     const Tensor y = padded(i);
@@ -31,7 +31,7 @@ TEST_F(KernelCacheTest, KeepsAKernelThatIsInUse) {
   padded(0);
   for (int64_t i = 1; i < kMax + 500; ++i) {
     padded(i);
-    // Other kernels of the scope's small table drive it out there, so that this asks the device's.
+    // Other kernels evict it from the scope's small table, so this call queries the device's table.
     if (i % 512 == 0) padded(0);
   }
   const uint64_t n_prepared = kernels().n_prepared();
@@ -42,7 +42,7 @@ TEST_F(KernelCacheTest, KeepsAKernelThatIsInUse) {
   EXPECT_GT(kernels().n_prepared(), n_prepared);
 }
 
-TEST_F(KernelCacheTest, GivesTheSameAfterAKernelWasEvicted) {
+TEST_F(KernelCacheTest, ResultsAreTheSameAfterEviction) {
   constexpr auto kMax = static_cast<int64_t>(KernelTable::kMaxKernels);
   const Tensor first = padded(3);
   for (int64_t i = 4; i < kMax + 500; ++i) padded(i);

@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The sizes of a result that an attribute `shape` says are no part of a kernel, which sees them in
-// its outputs: one serves them all. NULL for what has none, and for ops of other people.
+// Kernels read output sizes from their views, so the attribute `shape` is not part of the cache
+// key. Returns that attribute; NULL for ops without it and for custom ops.
 const AttrField* says_shape(const OpDef& op, AnyAttrs attrs) {
   constexpr uint32_t kCustom = uint32_t{1} << 31;
   if (attrs.empty() || op.id >= kCustom) return nullptr;
@@ -34,7 +34,7 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
     : scope_(scope), device_(device), call_(call), types_(types) {
   const size_t n = call.inputs.size();
   for (size_t i = 0; i < n; ++i) lay_out(i);
-  for (size_t i = 0; i < n; ++i) {  // Only now do the layouts stay where they are.
+  for (size_t i = 0; i < n; ++i) {  // Pointers into layouts_ are stable from here.
     if (layouts_[i].own) infos_[i].sizes = layouts_[i].shape.sizes.data();
   }
   if (call.op.arrange) arrange_outputs();
@@ -111,11 +111,11 @@ void Launcher::arrange_outputs() {
   }
 }
 
-// For a kernel that takes no strides: what is strided becomes a dense copy, broadcast in full.
+// For a kernel that takes no strides: copies strided operands to dense, fully broadcast tensors.
 void Launcher::make_dense() {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (infos_[i].strides != TENON_STRIDES_STRIDED) continue;
-    held_kernel_ = Ref<const PreparedKernel>::share(kernel_);  // The copies' kernels come by here.
+    held_kernel_ = Ref<const PreparedKernel>::share(kernel_);  // Preparing the copies may evict it.
     const TensorImpl& x = *tensors_[i];
     Layout& layout = layouts_[i];
     const TensorType type(x.type.dtype, layout.own ? layout.shape.sizes : x.shape());
@@ -136,7 +136,7 @@ Tensors Launcher::outputs() {
     Tensor on_input;
     if (kernel_->may_alias(outputs.size())) {
       for (TensorImpl* x : call_.inputs) {
-        // Nobody else may see the storage, and the caller has said that it will not look again.
+        // The tensor was donated and nothing else references its storage.
         if (x && x->donation == Donation::kOffered && x->dense && x->offset == 0 &&
             x->type == type && x->owners() == 1 && x->storage->owners() == 1 &&
             !x->storage->imported) [[unlikely]] {

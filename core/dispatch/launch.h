@@ -1,4 +1,4 @@
-// One kernel launch: finding the prepared kernel, laying out the views, running it.
+// One kernel launch: finds the prepared kernel, builds the views and runs it.
 
 #pragma once
 
@@ -13,17 +13,17 @@ namespace tenon {
 
 class Launcher {
  public:
-  // Finds the kernel; nothing runs yet.
+  // Finds the kernel; does not run anything.
   Launcher(Scope& scope, Device& device, const Call& call, const TensorTypes& types);
 
   const PreparedKernel& kernel() const { return *kernel_; }
 
-  // Allocates the outputs and launches. Throws what the kernel found wrong with a value.
+  // Allocates the outputs and launches. Throws value errors that the kernel reports.
   Tensors run();
 
  private:
-  // How the kernel sees an operand, where that is not as the tensor says: broadcast, or arranged
-  // by the op.
+  // How the kernel sees an operand if that differs from the tensor: broadcast, or rearranged by the
+  // op.
   struct Layout {
     bool own = false;
     StridedShape shape;
@@ -45,21 +45,21 @@ class Launcher {
   const TensorTypes& types_;
   SmallVector<OperandInfo, 4> infos_;
   SmallVector<Layout, 3> layouts_;
-  TensorTypes arranged_;  // The outputs, as the kernel sees them; empty: as they are.
+  TensorTypes arranged_;  // Outputs as the kernel sees them; empty if unchanged.
   SmallVector<StridedShape, 1> arranged_outputs_;
   SmallVector<const TensorImpl*, 4> tensors_;
-  SmallVector<Tensor, 1> held_;  // Dense copies.
+  SmallVector<Tensor, 1> held_;  // Keeps dense copies alive.
   Ref<const PreparedKernel> held_kernel_;
   const PreparedKernel* kernel_;
 };
 
-// Reports what a kernel that ran wrote into the scope's error record, if it wrote something.
+// Reports the scope's error record if the kernel wrote a value error into it.
 void check_record(Scope& scope, Device& device, const OpDef& op);
-// Reports it, and clears the record. `location` is the user's source line.
+// Reports the error record and clears it. `location` is the user's source line.
 void report_record(Scope& scope, Device& device, const OpDef& op, std::string_view location);
 
-// On a synchronous device whose memory the host does not see: the scope's error record goes there
-// before a launch, and back behind it.
+// Copies the scope's error record to the device before a launch and back after it. For synchronous
+// devices whose memory is not visible to the host.
 class RecordOnDevice {
  public:
   RecordOnDevice(Scope& scope, Device& device, tenon_launch& launch);

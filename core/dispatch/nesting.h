@@ -1,5 +1,5 @@
-// Bounds how deep the user's callbacks nest on a thread: one that calls itself without end is an
-// error instead of a stack overflow.
+// Limits the nesting depth of user callbacks on a thread, so that infinite recursion is an error
+// instead of a stack overflow.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// What happens to the inputs of a call before anyone sees it: arity, donated and foreign handles,
-// scalars that adopt a dtype, promotion.
+// Prepares the inputs of a call before any interpreter receives it: checks arity, donation and the
+// context of handles; scalars adopt a dtype; other inputs are promoted.
 
 #pragma once
 
@@ -24,14 +24,14 @@ class Operands {
 
   SmallVector<TensorImpl*, 6> inputs_;
   SmallVector<const TensorType*, 6> types_;
-  // What promotion made; unused in the common case.
+  // Casts made by promotion; empty in the common case.
   SmallVector<Tensor, 1> casts_;
   TensorType adopted_[2];
   size_t n_adopted_ = 0;
   std::vector<std::unique_ptr<TensorType>> more_adopted_;
 };
 
-// The dtype that an inline scalar has when no tensor gives it one.
+// The dtype of an inline scalar if no tensor determines one.
 DType default_dtype(const TensorImpl& scalar);
 
 }  // namespace tenon

@@ -7,13 +7,13 @@
 namespace tenon {
 namespace {
 
-// Host memory up to this size is copied aside, so that writing it to the device blocks nobody.
+// Host memory up to this size is copied to a staging buffer, so that a write does not block.
 constexpr uint64_t kHeldAtOnce = uint64_t{1} << 20;
 constexpr uint64_t kHeldInAll = uint64_t{16} << 20;
 
 }  // namespace
 
-// What is asked of the device when somebody waits, and where its answer goes.
+// What a wait enqueues on the device, and where the result goes.
 struct PendingWork::Check {
   WorkQueue& queue;
   Device& device;
@@ -107,8 +107,8 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
   if (!held) queue_.wait();
 }
 
-// Enqueues what is to be read, if anything is, and the record behind it. What is read is not
-// written any more once this has failed.
+// Enqueues the read, if any, and then the copy of the error record. If this fails, the device does
+// not write to `data` any more.
 std::shared_ptr<PendingWork::Check> PendingWork::enqueue_check(const Storage* from, uint64_t offset,
                                                                void* data, uint64_t bytes) {
   try {

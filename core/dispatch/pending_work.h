@@ -1,7 +1,7 @@
-// What a scope has on its way on an asynchronous device, and what it learns when that is done.
+// The work of a scope in progress on an asynchronous device, and its outcome.
 //
-// The scope has one error record there, in the device's memory, which its launches share. It is
-// copied to the host and cleared in the order of the stream, whenever somebody waits.
+// The scope has one error record in the device's memory, shared by its launches. Each wait copies
+// the record to the host and clears it, in stream order.
 
 #pragma once
 
@@ -16,20 +16,20 @@
 
 namespace tenon {
 
-// Wants to know when a launch ran.
+// Receives a notification when a launch finishes.
 class LaunchWatch {
  public:
   virtual ~LaunchWatch() = default;
-  // It has finished. On any thread, which may be a plugin's.
+  // The launch has finished. Called on any thread, possibly one of the plugin's.
   virtual void finish() = 0;
 
-  // Marks before and behind it, where the device has a clock.
+  // Time marks before and after the launch, if the device has a clock.
   std::optional<uint64_t> begin, end;
 };
 
 class PendingWork {
  public:
-  // What came of it: NULL or an error.
+  // Receives the outcome: NULL or an error.
   using Done = std::function<void(const ErrorInfo*)>;
 
   PendingWork(Device& device, uint64_t owner);
@@ -38,22 +38,22 @@ class PendingWork {
 
   Device& device() const { return device_; }
 
-  // What is to be known of work besides what the plugin is handed.
+  // Properties of the work that the plugin does not receive.
   struct Reads {
-    std::span<const uint64_t> tickets;  // Of what wrote what it reads; 0 for nobody.
+    std::span<const uint64_t> tickets;  // Tickets of the work that wrote the inputs; 0 for none.
     bool may_report = false;            // It may write into the error record.
     WorkQueue::IfFailed if_failed = WorkQueue::IfFailed::kThrow;
   };
-  // Enqueue a launch, whose `site` is that of site_of, or a replay, and give its ticket.
+  // Enqueue a launch (from `site` of site_of) or a replay, and return its ticket.
   uint64_t launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
                   std::shared_ptr<LaunchWatch> watch = {});
   uint64_t replay(tenon_recording_p* recording, tenon_replay& replay, const Reads& reads);
   uint32_t site_of(const OpDef& op, const std::string& location);
-  // Throws why work failed that one of these tickets is of.
+  // Throws the error of the first of these tickets that failed.
   void require_sound(std::span<const uint64_t> tickets) { queue_.require_sound(tickets); }
-  // Enqueues to write a few bytes.
+  // Enqueues a write of a few bytes.
   void write(tenon_buffer_p* buffer, uint64_t offset, std::span<const std::byte> bytes);
-  // Where a launch or a replay is to record errors.
+  // Sets the memory where a launch or a replay records errors.
   template <class Work>
   void set_record(Work& work) const {
     work.record_buffer = record_.buffer;
@@ -61,17 +61,17 @@ class PendingWork {
     work.record = record_.data;
   }
 
-  // Writes host memory, which is free when this returns.
+  // Copies from host memory, which the caller may reuse when this returns.
   void write(Storage& to, const void* data, uint64_t bytes, std::function<void()> finished);
 
-  // Reads into host memory and waits. Throws why the value was never computed. Gives, once, what
-  // the scope's launches found wrong with a value; NULL if nothing is.
+  // Reads into host memory and waits. Throws if the value was never computed. Returns a value error
+  // of the scope's launches that was not reported before; NULL if there is none.
   std::shared_ptr<const ErrorInfo> read(const Storage& from, uint64_t offset, void* data,
                                         uint64_t bytes);
-  // The same without waiting: `data` stays valid until `done` was called, on any thread.
+  // Does not wait: `data` must stay valid until `done` is called, on any thread.
   void read(const Storage& from, uint64_t offset, void* data, uint64_t bytes, Done done);
 
-  // Waits for all of the scope's work. Throws its first error that nobody was told of.
+  // Waits for all of the scope's work. Throws its first error that was not reported before.
   void wait();
   void wait(Done done);
 
@@ -99,7 +99,7 @@ class PendingWork {
 // Whether a kernel of the op may write into the error record.
 inline bool may_report(const OpDef& op) { return *op.index_rule != '\0' || op.id >> 31 != 0; }
 
-// What a record says went wrong, where `rule` is the op's.
+// Converts an error record to an error. `rule` is the op's rule.
 Error value_error(const Device& device, const tenon_error_record& record, std::string_view rule);
 
 }  // namespace tenon

@@ -1,5 +1,4 @@
-// Traces of profiles that several write at once, on disks that are full, by processes that are
-// killed.
+// Trace files of profiles: concurrent writers, a full disk, and killed processes.
 
 #include <fstream>
 #include <nlohmann/json.hpp>

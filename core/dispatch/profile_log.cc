@@ -22,7 +22,7 @@ uint32_t thread_number() {
   return number;
 }
 
-// ---- inputs as words: a tensor's type and sizes, kNoTensor or kScalar
+// ---- inputs as words: a tensor's dtype and sizes, kNoTensor or kScalar
 
 constexpr int64_t kNoTensor = -1, kScalar = -2;
 
@@ -32,7 +32,7 @@ void add_words(SpanWords& words, const TensorType& type) {
   for (const Size size : type.shape) words.push_back(size.word());
 }
 
-// What a kernel reads: an axis that it repeats counts for one.
+// The sizes that a kernel reads: a broadcast axis counts as 1.
 void add_words(SpanWords& words, const tenon_view& view) {
   if (view.strides_class == TENON_STRIDES_ABSENT) {
     words.push_back(kNoTensor);
@@ -94,7 +94,7 @@ uint64_t count_all(const tenon_view& view) {
   return n;
 }
 
-// Of several as one the first is the one whose inputs come first.
+// The first op of a fused launch: its inputs come first.
 std::string_view first_of(std::string_view name) {
   constexpr std::string_view kFused = "fused(";
   if (!name.starts_with(kFused)) return name;
@@ -106,10 +106,11 @@ uint64_t count_flops(std::string_view name, const tenon_launch& launch) {
   const std::string_view op = first_of(name);
   const tenon_view* in = launch.inputs;
   const tenon_view& out = launch.outputs[0];
-  if (op == "matmul" && out.rank >= 2) {  // Each element of a meets each column of the product.
+  if (op == "matmul" && out.rank >= 2) {  // Each element of a times each output column.
     return 2 * count_all(in[0]) * static_cast<uint64_t>(out.sizes[out.rank - 1]);
   }
-  if (op == "conv" && in[1].rank >= 1 && in[1].sizes[0] > 0) {  // Each output, a filter.
+  // Each output element times the filter size.
+  if (op == "conv" && in[1].rank >= 1 && in[1].sizes[0] > 0) {
     return 2 * count_all(out) * (count_all(in[1]) / static_cast<uint64_t>(in[1].sizes[0]));
   }
   return 0;
@@ -208,7 +209,7 @@ tenon_error* ProfileTrack::launch(Device& device, tenon_stream_p* stream,
   return nullptr;
 }
 
-// Tells a track of a launch. Marks are read later, on a thread that called us.
+// Reports a launch to its track. Marks are read later, on a thread of the caller, not the plugin's.
 class ProfileTrack::Watch final : public LaunchWatch {
  public:
   Watch(std::shared_ptr<ProfileTrack> track, uint32_t lane, uint32_t row)
@@ -269,10 +270,10 @@ void ProfileTrack::add_device_time(uint32_t row, DeviceClock clock, uint64_t sta
 
 // ---- the end
 
-// Rows of all tracks as one table, by what they say.
+// Merges the rows of all tracks into one table, keyed by their texts.
 class ProfileLog::Merger {
  public:
-  // `shifts`: from the clock of each lane's device to the host's.
+  // `shifts`: offsets from each lane's device clock to the host's.
   Merger(Profile& profile, std::vector<int64_t> shifts)
       : profile_(profile), shifts_(std::move(shifts)) {}
 
@@ -307,7 +308,7 @@ class ProfileLog::Merger {
     }
   }
 
-  // Puts rows and events in their order, with times counted from the start.
+  // Sorts rows and events, and makes times relative to the start of the profile.
   void finish() {
     std::vector<uint32_t> order(profile_.rows.size()), places(profile_.rows.size());
     for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -324,7 +325,7 @@ class ProfileLog::Merger {
       event.row = places[event.row];
       event.start -= std::min(event.start, profile_.start);
     }
-    // An inner span came to its end before the outer one.
+    // Inner spans were recorded before the outer ones, which end later.
     std::reverse(profile_.events.begin(), profile_.events.end());
     std::stable_sort(profile_.events.begin(), profile_.events.end(),
                      [](const Profile::Event& a, const Profile::Event& b) {

@@ -1,8 +1,8 @@
-// What a profiler writes while it runs; see profiler.h.
+// What a profiler records while it runs; see profiler.h.
 //
-// Times of a device's clock are kept as the device tells them. When all is known they become the
-// host's, by one number for each device: no launch began before it was enqueued, and none ended
-// after the host was told.
+// Times by a device's clock are kept unconverted until the end. Then one offset for each device
+// maps them to the host's clock. The offset satisfies two bounds: no launch began before it was
+// enqueued, and none ended after the host was notified.
 
 #pragma once
 
@@ -20,23 +20,23 @@
 
 namespace tenon {
 
-// The inputs of a span: their types in words.
+// The input types of a span, encoded as words.
 using SpanWords = SmallVector<int64_t, 16>;
 
-// Of one profiler.
+// The log of one profiler.
 class ProfileLog {
  public:
   class Merger;
 
   ProfileLog(uint64_t number, uint64_t max_events);
 
-  // Never used twice.
+  // Unique; never reused.
   uint64_t number() const { return number_; }
   static std::shared_ptr<ProfileTrack> new_track(const std::shared_ptr<ProfileLog>& self);
-  // Whether there is room for one more event, which is then taken.
+  // Reserves room for one more event. False if there is none.
   bool take_event();
 
-  // A launch between two marks of its device's clock, which has finished.
+  // A finished launch between two marks of its device's clock.
   struct Marked {
     std::shared_ptr<ProfileTrack> track;
     uint32_t row;
@@ -44,17 +44,17 @@ class ProfileLog {
     uint64_t begin, end;          // The marks.
   };
 
-  // What an asynchronous device does is a lane of its own.
+  // Returns the lane that shows the work of an asynchronous device.
   uint32_t lane_of(Device& device);
-  // Work that was enqueued then had finished: since when the device can have been busy with it.
+  // Returns the interval in which the device can have been busy with this work.
   std::pair<uint64_t, uint64_t> occupy(uint32_t lane, uint64_t enqueued, uint64_t finished);
-  // Keeps a launch until its marks are read, which a plugin's thread does not do.
+  // Stores a launch until its marks are read, which must not happen on a plugin's thread.
   void add_marked(uint32_t lane, Marked launch);
   void read_marks(uint32_t lane);
-  // Until all of those have finished what they were given.
+  // Waits until all these devices have finished their work.
   void drain();
 
-  // Ends all tracks, and tells what is in them.
+  // Closes all tracks and returns their contents.
   std::unique_ptr<const Profile> close();
 
  private:
@@ -62,7 +62,7 @@ class ProfileLog {
     Device* device;
     uint64_t busy_until = 0;
     std::vector<Marked> marked = {};
-    // What is between the device's clock and the host's, at least and at most, once it is known.
+    // Bounds on the offset from the device's clock to the host's, once it is known.
     bool is_told = false;
     int64_t least_shift = std::numeric_limits<int64_t>::min();
     int64_t most_shift = std::numeric_limits<int64_t>::max();
@@ -85,12 +85,12 @@ class ProfileLog {
   std::vector<Lane> lanes_;
 };
 
-// Of one scope. Its open spans are those of the thread that is inside; a device's thread may tell
-// of launches meanwhile.
+// The track of one scope. The thread inside the scope uses its open spans. Meanwhile a device's
+// thread may report launches.
 class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
  public:
   static constexpr uint32_t kNoRow = ~uint32_t{0};
-  // With Profile::kLane, of an event whose start is by the device's clock.
+  // Set with Profile::kLane for an event whose start is by the device's clock.
   static constexpr uint32_t kByDevice = uint32_t{1} << 30;
 
   struct Open {
@@ -99,11 +99,11 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
     const Device* device = nullptr;
     SpanWords words;
     uint64_t start = 0;
-    uint64_t inside = 0;  // What spans inside of it took.
+    uint64_t inside = 0;  // Time spent in nested spans.
     SpanTimes times;
     uint32_t row = kNoRow;
 
-    // One more input, or those of a launch.
+    // Adds one more input, or all those of a launch.
     void takes(const TensorType& type);
     void takes(const TensorImpl* x);
     void takes(const tenon_launch& launch);
@@ -120,7 +120,7 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
 
   uint64_t number() const { return log_->number(); }
 
-  // A span inside of the one that is open, for the caller to describe; it begins at start().
+  // Opens a nested span for the caller to describe. Its time begins at start().
   Open& open(SpanKind kind, std::string_view name);
   void start();
   void end(const std::string& location);
@@ -131,12 +131,12 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
   std::shared_ptr<LaunchWatch> watch(Device& device, const tenon_launch& launch);
   std::function<void()> when_finished(Device& device);
 
-  // A launch, or with kNoRow something else, has finished: as the host sees it, and as the device
-  // tells.
+  // Adds a launch (with kNoRow, other work) that has finished: with times of the host's clock, or
+  // of the device's.
   void add_finished(uint32_t lane, uint32_t row, uint64_t enqueued, uint64_t finished);
   void add_timed(uint32_t lane, uint32_t row, uint64_t begin, uint64_t end);
 
-  // Gives all away; nothing is written any more.
+  // Moves all contents to `merger`; nothing is recorded afterwards.
   void close(ProfileLog::Merger& merger);
 
  private:
@@ -153,7 +153,7 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
   std::mutex mutex_;  // Of all below.
   bool is_closed_ = false;
   std::deque<Row> rows_;
-  std::unordered_multimap<uint64_t, uint32_t> numbers_;  // Of rows, by their hashes.
+  std::unordered_multimap<uint64_t, uint32_t> numbers_;  // Row numbers by the rows' hashes.
   std::vector<Profile::Event> events_;
   std::vector<std::string> locations_ = {""};
   std::unordered_map<std::string, uint32_t> location_numbers_;

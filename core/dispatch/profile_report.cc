@@ -17,7 +17,7 @@ namespace {
 
 // ---- the table
 
-constexpr size_t kWidest = 44;  // Of a column of text.
+constexpr size_t kWidest = 44;  // Maximum width of a text column.
 
 std::string shortened(const std::string& text) {
   if (text.size() <= kWidest) return text;
@@ -91,7 +91,7 @@ std::string text_of(const std::vector<Line>& lines) {
 
 std::string json(const std::string& text) { return Json(text).dump(-1, Json::NotUtf8::kReplace); }
 
-// Microseconds, with all that is known of them.
+// Microseconds with full precision.
 std::string micros(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 constexpr int kHost = 1, kDevices = 2;  // The processes of the trace.
@@ -120,7 +120,7 @@ std::string span_event(const Profile& profile, const Profile::Event& event) {
       event.thread & ~Profile::kLane, micros(event.start), micros(event.length), args);
 }
 
-// How device times were found.
+// Describes how device times were measured.
 std::string clocks_text(const std::vector<Profile::Row>& rows) {
   const auto has = [&](DeviceClock clock) {
     return std::any_of(rows.begin(), rows.end(),

@@ -23,7 +23,7 @@ class Profiles : public testing::ControlTest {
     profiler->stop();
     return profiler->profile();
   }
-  // The spans of that name, whatever their inputs.
+  // Sums the spans of that name over all inputs.
   SpanTimes times(const char* name, SpanKind kind = SpanKind::kOp) const {
     SpanTimes all;
     for (const Profile::Row& row : profiler->profile().rows) {
@@ -39,7 +39,7 @@ class Profiles : public testing::ControlTest {
     profiler->profile().write_trace(folder.file("trace.json"));
     return Json::parse(folder.read("trace.json"));
   }
-  // What a function of a product and a sum launches, alone and with a fused part.
+  // A function that launches a matmul and fused elementwise work.
   Ref<Function> layer() {
     return function([](Scope&, TensorSpan in, const Statics&) {
       return Tensors{tanh(matmul(in[0], in[1]) * 2.0 + 1.0)};
@@ -53,11 +53,11 @@ uint64_t ns(const Json& micros) {
   return static_cast<uint64_t>(std::llround(micros.get<double>() * 1000));
 }
 
-// Spans of a track begin one after the other, and each ends before the one that it is in.
+// Spans of a track are sorted by their begin, and each ends before the span that encloses it.
 void expect_nested(const Json& trace) {
   struct Track {
     uint64_t last = 0;           // When the last span began.
-    std::vector<uint64_t> ends;  // Of those that it is in.
+    std::vector<uint64_t> ends;  // Ends of the enclosing spans.
   };
   std::map<std::pair<int, int>, Track> tracks;
   for (const Json& event : trace["traceEvents"]) {
@@ -95,10 +95,10 @@ TEST_F(Profiles, CountEagerOpsByTheirInputs) {
   EXPECT_EQ(profile.events.size(), 4u);
 }
 
-TEST_F(Profiles, SayOfEachTimeThePartThatNoOtherSpanTook) {
+TEST_F(Profiles, ExcludeNestedSpansFromOwnTime) {
   const Tensor x = f32(Dims{2, 2}, {1, 2, 3, 4});
   start();
-  const Tensor y = softmax(x, 1);  // In parts, on a device without a kernel of its own.
+  const Tensor y = softmax(x, 1);  // Decomposed, on a device without a kernel for it.
   add(reshape(x, Dims{4}), number(2));
   const Profile& profile = stop();
 
@@ -116,7 +116,7 @@ TEST_F(Profiles, SayOfEachTimeThePartThatNoOtherSpanTook) {
   EXPECT_LE(own, profile.length);
 }
 
-TEST_F(Profiles, CountWhatATapeRecords) {
+TEST_F(Profiles, CountOpsOfTheBackwardPass) {
   const Tensor x = f32({1, 2});
   start();
   const Ref<Tape> t = tape();
@@ -124,14 +124,14 @@ TEST_F(Profiles, CountWhatATapeRecords) {
   const Tensor dx = t->gradient(x * x, x);
   stop();
   EXPECT_EQ(values_of(dx), (std::vector<double>{2, 4}));
-  EXPECT_GE(count("mul"), 3u);  // The product and its derivative by each factor.
+  EXPECT_GE(count("mul"), 3u);  // The product, and its derivative with respect to each factor.
 }
 
-TEST_F(Profiles, CountEachLaunchOfAProgram) {
+TEST_F(Profiles, CountEachLaunchOfALaunchPlan) {
   const Tensor a = f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6}), b = f32(Dims{3, 2}, {1, 2, 3, 4, 5, 6});
   const auto f = layer();
   const Tensors in = {a, b};
-  for (int i = 0; i < 3; ++i) f->call(scope(), in, {});  // Traced, run, written down.
+  for (int i = 0; i < 3; ++i) f->call(scope(), in, {});  // Traced, run, recorded.
   start();
   for (int i = 0; i < 5; ++i) f->call(scope(), in, {});
   const Profile& profile = stop();
@@ -147,12 +147,12 @@ TEST_F(Profiles, CountEachLaunchOfAProgram) {
   EXPECT_LT(times("f", SpanKind::kFunction).own.total, times("f", SpanKind::kFunction).host.total);
 }
 
-TEST_F(Profiles, TakeEagerAndLaunchedCallsForTheSame) {
+TEST_F(Profiles, CountEagerAndPlannedLaunchesInTheSameRow) {
   const auto f = function(
       [](Scope&, TensorSpan in, const Statics&) { return Tensors{matmul(in[0] + in[1], in[0])}; });
   const Tensors in = {f32(Dims{2, 2}, {1, 2, 3, 4}), f32({10, 20})};
   start();
-  for (int i = 0; i < 5; ++i) f->call(scope(), in, {});  // The last ones as a program.
+  for (int i = 0; i < 5; ++i) f->call(scope(), in, {});  // The last calls use a launch plan.
   const Profile& profile = stop();
   size_t n_rows = 0;
   for (const Profile::Row& row : profile.rows) {
@@ -164,7 +164,7 @@ TEST_F(Profiles, TakeEagerAndLaunchedCallsForTheSame) {
   EXPECT_EQ(n_rows, 1u);
 }
 
-TEST_F(Profiles, TellTracingFromRunning) {
+TEST_F(Profiles, ShowTracingAndRunningAsSeparateSpans) {
   const Tensor a = f32(Dims{1, 1}, {1});
   start();
   const auto f = layer();
@@ -176,7 +176,7 @@ TEST_F(Profiles, TellTracingFromRunning) {
   EXPECT_EQ(count("matmul"), 1u);  // Tracing computes nothing.
 }
 
-TEST_F(Profiles, CountEachTripOfALoop) {
+TEST_F(Profiles, CountEachIterationOfALoop) {
   const auto code = [&](const Tensor& x) { return power(x, testing::count_from(10)); };
   const auto f = function(code);
   const Tensor x = testing::scalar64(2);
@@ -205,7 +205,7 @@ TEST_F(Profiles, CountCopiesWithTheirBytes) {
   EXPECT_EQ(count("to_host", SpanKind::kCopy), 1u);
 }
 
-TEST_F(Profiles, AreFilesWhoseSpansNest) {
+TEST_F(Profiles, WriteFilesWhoseSpansNest) {
   const Tensor a = f32(Dims{2, 2}, {1, 2, 3, 4});
   const auto f = layer();
   const Tensors in = {a, a};
@@ -228,11 +228,11 @@ TEST_F(Profiles, AreFilesWhoseSpansNest) {
     EXPECT_LE(ns(event["args"]["device_us"]), ns(event["dur"]));
     EXPECT_EQ(event["args"]["location"], "a \"file\"\n.c:1");
   }
-  EXPECT_EQ(n_products, 2u);  // Later it is the head of a loop.
+  EXPECT_EQ(n_products, 2u);  // Later it is the anchor of a fused loop.
   EXPECT_EQ(n_spans, profile.events.size());
 }
 
-TEST_F(Profiles, SeeEveryThreadOfTheContext) {
+TEST_F(Profiles, IncludeEveryThreadOfTheContext) {
   start();
   const auto work = [&] {
     const Ref<Scope> own = Ref<Scope>::adopt(new Scope(context(), &device()));
@@ -246,14 +246,14 @@ TEST_F(Profiles, SeeEveryThreadOfTheContext) {
   const Profile& profile = stop();
 
   EXPECT_EQ(count("add"), 200u);
-  ASSERT_EQ(profile.rows.size(), 2u);  // The same calls are one row, wherever they are made.
+  ASSERT_EQ(profile.rows.size(), 2u);  // Equal calls share a row, on any thread.
   std::set<uint32_t> threads;
   for (const Profile::Event& event : profile.events) threads.insert(event.thread);
   EXPECT_EQ(threads.size(), 2u);
   expect_nested(trace());
 }
 
-TEST_F(Profiles, KeepAsManyEventsAsTheyMay) {
+TEST_F(Profiles, KeepAtMostTheGivenNumberOfEvents) {
   const Tensor x = f32({1});
   start(7);
   for (int i = 0; i < 10; ++i) add(x, x);
@@ -265,7 +265,7 @@ TEST_F(Profiles, KeepAsManyEventsAsTheyMay) {
   EXPECT_NE(profile.table().find("3 events were not kept"), std::string::npos);
 }
 
-TEST_F(Profiles, LeaveOutWhatFailsAndWhatIsUnderWay) {
+TEST_F(Profiles, LeaveOutFailedAndUnfinishedCalls) {
   start();
   EXPECT_ERROR(f32({1, 2}) + f32({1, 2, 3}), Code::kInvalidArgument, "add");
   const auto f = function([&](const Tensor& x) {
@@ -281,7 +281,7 @@ TEST_F(Profiles, LeaveOutWhatFailsAndWhatIsUnderWay) {
   EXPECT_EQ(count("from_host", SpanKind::kCopy), 3u);
 }
 
-TEST_F(Profiles, MayFollowEachOtherInsideOfACall) {
+TEST_F(Profiles, MayFollowEachOtherInsideACall) {
   start();
   const auto f = function([&](const Tensor& x) {
     profiler->stop();
@@ -293,7 +293,7 @@ TEST_F(Profiles, MayFollowEachOtherInsideOfACall) {
   f->call(scope(), {&x, 1}, {});
   stop();
   EXPECT_EQ(count("neg"), 1u);
-  EXPECT_EQ(count("f", SpanKind::kFunction), 0u);  // It began under the other one.
+  EXPECT_EQ(count("f", SpanKind::kFunction), 0u);  // It began under the other profiler.
 }
 
 TEST_F(Profiles, RunOneAtATimeAndStopOnce) {
@@ -307,7 +307,7 @@ TEST_F(Profiles, RunOneAtATimeAndStopOnce) {
   EXPECT_FALSE(scope().is_profiled());
 }
 
-TEST_F(Profiles, AreTablesOfWhatTookMostTime) {
+TEST_F(Profiles, PrintTablesSortedByTime) {
   const Tensor x = f32({1, 2});
   start();
   for (int i = 0; i < 3; ++i) add(x, x);
@@ -320,11 +320,10 @@ TEST_F(Profiles, AreTablesOfWhatTookMostTime) {
 }
 
 #ifdef TENON_FAKE_PLUGIN
-// On a device `fake`, of whose work each piece takes two milliseconds, which the host does not wait
-// for.
+// Runs on a device `fake`, where each launch takes two milliseconds and the host does not wait.
 class ProfilesOfAsynchronousDevices : public ::testing::TestWithParam<const char*> {
  protected:
-  // Three additions. `clock`: how fast the device's goes, in percent.
+  // Launches three additions. `clock`: speed of the device's clock, in percent.
   void profile_additions(const char* clock) {
     ContextOptions options;
     options.plugin_paths = {TENON_FAKE_PLUGIN};
@@ -366,7 +365,7 @@ class ProfilesOfAsynchronousDevices : public ::testing::TestWithParam<const char
   Ref<Profiler> profiler;
 };
 
-TEST_P(ProfilesOfAsynchronousDevices, TellWhenLaunchesHadFinished) {
+TEST_P(ProfilesOfAsynchronousDevices, UseCompletionTimesWithoutADeviceClock) {
   profile_additions("0");
   expect_three_in_turn();
   const SpanTimes& times = profile().rows[0].times;
@@ -377,7 +376,7 @@ TEST_P(ProfilesOfAsynchronousDevices, TellWhenLaunchesHadFinished) {
   EXPECT_FALSE(says("its own clock"));
 }
 
-TEST_P(ProfilesOfAsynchronousDevices, TellWhatTheDevicesClockSays) {
+TEST_P(ProfilesOfAsynchronousDevices, UseTheDevicesClockIfThereIsOne) {
   profile_additions("100");
   expect_three_in_turn();
   const SpanTimes& times = profile().rows[0].times;
@@ -388,8 +387,8 @@ TEST_P(ProfilesOfAsynchronousDevices, TellWhatTheDevicesClockSays) {
   EXPECT_FALSE(says("host was told"));
 }
 
-// A clock that goes faster is not the host's.
-TEST_P(ProfilesOfAsynchronousDevices, TakeTheDevicesWordForItsTimes) {
+// A clock faster than the host's is reported as it is.
+TEST_P(ProfilesOfAsynchronousDevices, DoNotRescaleTheDevicesClock) {
   profile_additions("1000");
   const SpanTimes& times = profile().rows[0].times;
   EXPECT_EQ(times.clock, DeviceClock::kDevice);
@@ -397,9 +396,9 @@ TEST_P(ProfilesOfAsynchronousDevices, TakeTheDevicesWordForItsTimes) {
   EXPECT_GT(times.device.total, profile().length);
 }
 
-// The device's clock is an hour ahead. Each launch begins behind its call and the notice of the one
-// before, and ends before the profiler does.
-TEST_P(ProfilesOfAsynchronousDevices, PlaceLaunchesByTheHostsClock) {
+// The device's clock is an hour ahead. Each launch begins after its call and after the notification
+// of the previous launch. It ends before the profiler does.
+TEST_P(ProfilesOfAsynchronousDevices, MapLaunchesToTheHostsClock) {
   profile_additions("100");
   std::vector<uint64_t> calls;
   for (const Profile::Event& event : profile().events) {
@@ -426,7 +425,7 @@ TEST_P(ProfilesOfAsynchronousDevices, PlaceLaunchesByTheHostsClock) {
 
 INSTANTIATE_TEST_SUITE_P(, ProfilesOfAsynchronousDevices, ::testing::Values("0", "1"));
 
-TEST(ProfilesOfSeveralClocks, SayTheLeastExact) {
+TEST(ProfilesOfSeveralClocks, ReportTheLeastExactClock) {
   EXPECT_EQ(common(DeviceClock::kNone, DeviceClock::kDevice), DeviceClock::kDevice);
   EXPECT_EQ(common(DeviceClock::kDevice, DeviceClock::kCompletion), DeviceClock::kCompletion);
   EXPECT_EQ(common(DeviceClock::kCompletion, DeviceClock::kNone), DeviceClock::kCompletion);

@@ -1,5 +1,5 @@
-// What sees the launches of a scope while it lives, so that they can be made again without anything
-// being dispatched (core/trace/program.h).
+// Observes the launches of a scope, so that they can be replayed without dispatch
+// (core/trace/program.h).
 
 #pragma once
 
@@ -19,16 +19,17 @@ class LaunchRecorder {
     const OpDef& op;
     AnyAttrs attrs;
     const tenon_launch& launch;
-    std::span<const TensorImpl* const> inputs;  // What the launch's inputs show.
+    std::span<const TensorImpl* const> inputs;  // The tensors behind the launch's input views.
     TensorSpan outputs;
     const Storage* workspace;  // NULL if it has none.
-    int64_t took_ns;           // The launch alone.
+    int64_t took_ns;           // Duration of the launch alone.
   };
-  // A launch that succeeded, or was enqueued.
+  // A launch succeeded or was enqueued.
   virtual void launched(const Launched& launched) = 0;
-  // A tensor whose memory the host wrote: the inline scalar's value, or what nothing else says.
+  // The host wrote the memory of `x`: with the value of the inline `scalar`, or with data from no
+  // other source.
   virtual void written(const TensorImpl& x, const TensorImpl* scalar) = 0;
-  // The host has read a value, or something else happened that launches do not tell.
+  // The host read a value, or something else happened that launches do not show.
   virtual void interrupted() = 0;
 
  protected:

@@ -40,7 +40,7 @@ void RepeatedCalls::learn(const Call& call, Device& device, const TensorTypes& t
   Key key;
   if (!device.synchronous() || types.size() != 1 || !read_key(call.op, call.inputs, key)) return;
   if (kernel.wants_workspace()) return;
-  // A kernel that was made for sizes is not for the next call's.
+  // A kernel prepared for specific sizes does not serve other sizes.
   if (device.kernels().is_shaped(call.op.id, call.op.name)) return;
   Entry& entry = entry_of(key);
   entry.key = key;

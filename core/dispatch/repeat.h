@@ -1,9 +1,9 @@
-// Elementwise calls that were made before: the same op on dense tensors of one shape, and on inline
-// scalars. Dtypes decide everything about such a call but its sizes, so what inference, promotion
-// and the kernel's preparation found the first time holds for every later one.
+// Fast path for repeated elementwise calls: the same op on dense tensors of one shape and on inline
+// scalars. Dtypes determine everything about such a call except its sizes. So the results of
+// inference, promotion and kernel preparation hold for every later call.
 //
-// This is what makes an eager add of a few elements cost little more than its kernel. Whatever does
-// not fit goes the whole way; see eager().
+// This makes an eager add of a few elements cost little more than its kernel. All other calls take
+// the full path; see eager().
 
 #pragma once
 
@@ -16,10 +16,10 @@ namespace tenon {
 
 class RepeatedCalls {
  public:
-  // Runs the call if it was learned. False: it was not, and nothing has happened.
+  // Runs the call if it was learned. Otherwise returns false without any effect.
   bool run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& outputs);
 
-  // Remembers what the whole way found, if later calls can be told by their dtypes.
+  // Remembers the result of the full path, if dtypes are enough to recognise later calls.
   void learn(const Call& call, Device& device, const TensorTypes& types,
              const PreparedKernel& kernel);
 
@@ -27,19 +27,18 @@ class RepeatedCalls {
   static constexpr size_t kMostInputs = 3;
   static constexpr size_t kEntries = 256;
 
-  // How a call is told from another: its op, its device, and a word of its operands' dtypes and
-  // rank.
+  // The cache key: op, device, and a word that encodes the operands' dtypes and rank.
   struct Key {
     const OpDef* op = nullptr;
     Device* device = nullptr;
     uint64_t word = 0;
-    const TensorImpl* like = nullptr;  // A tensor of the call: not part of what is compared.
+    const TensorImpl* like = nullptr;  // A tensor of the call; not compared.
   };
   struct Entry {
     Key key;
     Ref<const PreparedKernel> kernel;
     DType output = DType::kNone;
-    std::array<DType, kMostInputs> inputs{};  // What scalars adopt.
+    std::array<DType, kMostInputs> inputs{};  // The dtypes that scalars adopt.
   };
 
   static bool read_key(const OpDef& op, Inputs inputs, Key& key);

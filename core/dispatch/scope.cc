@@ -11,7 +11,7 @@ namespace {
 
 constinit thread_local Scope* current = nullptr;
 
-// An address that is this thread's alone.
+// An address that is unique to this thread.
 constinit thread_local char thread_mark = 0;
 
 }  // namespace
@@ -41,7 +41,7 @@ Scope::~Scope() {
   pending_.clear();
   repeated_.reset();
   kernels_.reset();
-  composite_programs_.reset();  // Its kernels are of devices, which the context closes.
+  composite_programs_.reset();  // Its kernels belong to devices, which the context closes.
   for (const auto& [device, stream] : streams_) device->calls().close_stream(stream);
   if (!is_default_) context_.release();
 }
@@ -56,7 +56,7 @@ void Scope::push(Interpreter& interpreter) {
   interpreter.is_on_scope_ = true;
   interpreter.outer_ = innermost_;
   innermost_ = &interpreter;
-  // Below some interpreter it is there for the calls under way alone.
+  // Inside a Below, the interpreter exists only for the calls in progress.
   if (below_ == 0) top_ = innermost_;
 }
 
@@ -68,8 +68,8 @@ bool Scope::remove(Interpreter& interpreter) {
   interpreter.is_on_scope_ = false;
   Interpreter** at = &top_;
   while (*at && *at != &interpreter) at = &(*at)->outer_;
-  // While a call runs below some interpreter the chain must hold; it is mended when that ends. So
-  // is the chain out of sight.
+  // While a call runs inside a Below, the chain must stay intact, so unlinking is deferred until
+  // the call ends. The same holds for a chain that an Apart hides.
   if (below_ > 0 || (!*at && traces_ > 0)) {
     interpreter.retain();
     interpreter.next_removed_ = std::exchange(removed_, &interpreter);
@@ -202,7 +202,7 @@ void Scope::wait() {
 }
 
 void Scope::wait(PendingWork::Done done) {
-  // The last device to finish calls back, with the first error.
+  // The last device to finish calls back with the first error.
   struct Shared {
     std::mutex mutex;
     size_t left;

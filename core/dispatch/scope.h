@@ -1,5 +1,5 @@
-// A scope: where calls happen. It holds the current device, the stack of interpreters, and what
-// makes repeated calls cheap. One thread at a time uses it; nothing in it is locked.
+// A scope is where calls happen. It holds the current device, the stack of interpreters, and the
+// caches that make repeated calls cheap. One thread at a time uses it; nothing in it is locked.
 
 #pragma once
 
@@ -28,11 +28,11 @@ class TracedCells;
 
 class Scope final : public Object, public Pooled<Scope> {
  public:
-  // NULL for the device: "cpu", looked up when it is first needed.
+  // If `device` is NULL, the scope uses "cpu", looked up on first use.
   explicit Scope(Context& context, Device* device = nullptr);
   ~Scope();
 
-  // A handle to a context's default scope, which the context owns, keeps the context.
+  // A context owns its default scope, so a handle to that scope retains the context.
   void retain() const { is_default_ ? context_.retain() : Object::retain(); }
   void release() const {
     if (is_default_) {
@@ -46,7 +46,8 @@ class Scope final : public Object, public Pooled<Scope> {
   Device& device();
   void set_device(Device& device) { device_ = &device; }
 
-  // While it lives, the current device is another: constants of a formula lie where its inputs do.
+  // Sets the current device for its lifetime, so that constants of a formula are placed on the
+  // device of its inputs.
   class OnDevice {
    public:
     OnDevice(Scope& scope, Device& device)
@@ -59,11 +60,11 @@ class Scope final : public Object, public Pooled<Scope> {
     Device* saved_;
   };
 
-  // The user's source line, for messages; empty for none.
+  // The user's source line for error messages; empty if unknown.
   void set_location(std::string location) { location_ = std::move(location); }
   const std::string& location() const { return location_; }
 
-  // While it lives, the line is another, unless that is empty.
+  // Sets the source line for its lifetime, unless `location` is empty.
   class AtLine {
    public:
     AtLine(Scope& scope, const std::string& location) : scope_(scope), other_(!location.empty()) {
@@ -82,17 +83,17 @@ class Scope final : public Object, public Pooled<Scope> {
 
   // ---- interpreters ----
   Interpreter* innermost() const { return innermost_; }
-  // What cells hold for the code of this scope, if it is under trace.
+  // The contents of cells for code under trace; NULL if the scope is not tracing.
   TracedCells* traced_cells() const { return traced_cells_; }
   void push(Interpreter& interpreter);
-  // Takes it off wherever it stands. True if that waits until calls under way are done.
+  // Removes an interpreter anywhere on the stack. True if the removal is deferred until the calls
+  // in progress end.
   bool remove(Interpreter& interpreter);
-  // The same for one whose last handle is gone. True if calls are under way below it: it is then
-  // destroyed when they are done.
+  // Removes an interpreter whose last handle is gone. True if calls are in progress below it; it is
+  // then destroyed when they end.
   bool remove_last(Interpreter& interpreter);
 
-  // While it lives, calls go to the interpreters outside of `interpreter`, and to what is pushed
-  // meanwhile.
+  // For its lifetime, calls go to the interpreters outside `interpreter` and to those pushed later.
   class Below {
    public:
     Below(Scope& scope, const Interpreter& interpreter) : Below(scope, interpreter.outer_) {}
@@ -115,14 +116,15 @@ class Scope final : public Object, public Pooled<Scope> {
     Interpreter *saved_, *from_;
   };
 
-  // While it lives, no tape records but those that are pushed meanwhile.
+  // For its lifetime, only tapes that are pushed later record.
   class Unrecorded : private Below {
    public:
     explicit Unrecorded(Scope& scope) : Below(scope, scope.tracer_) {}
   };
 
-  // Keeps what launches find wrong with values, such as an index out of range: while it lives, that
-  // does not stop the calls of the scope. A function runs to its end and stores its states first.
+  // Defers value errors, such as an index out of range. For its lifetime, they do not stop the
+  // calls of the scope. A function runs to its end and stores its states before the error is
+  // thrown.
   class ValueErrors {
    public:
     explicit ValueErrors(Scope& scope)
@@ -131,7 +133,7 @@ class Scope final : public Object, public Pooled<Scope> {
     ValueErrors(const ValueErrors&) = delete;
 
     bool any() const { return first_.has_value(); }
-    // Throws the first error, if there is one; hands it on to a function further out.
+    // Throws the first error, if there is one, or passes it to an enclosing ValueErrors.
     void raise();
 
    private:
@@ -140,14 +142,14 @@ class Scope final : public Object, public Pooled<Scope> {
     ValueErrors* outer_;
     std::optional<Error> first_;
   };
-  // Throws what a launch found wrong with a value, or keeps it for the function under way.
+  // Throws a value error of a launch, or defers it if a function is in progress.
   void report_value_error(Error error);
-  // Whether value errors are kept; whether there is one.
+  // Whether value errors are deferred, and whether there is one.
   bool keeps_value_errors() const { return value_errors_ != nullptr; }
   bool has_value_error() const { return value_errors_ && value_errors_->any(); }
 
-  // While it lives, calls reach what is pushed meanwhile, and nothing further out: code of the host
-  // runs as it would by itself.
+  // For its lifetime, calls reach only interpreters that are pushed later. Host code runs as if no
+  // function, tape or trace were active.
   class Apart {
    public:
     explicit Apart(Scope& scope);
@@ -162,8 +164,8 @@ class Scope final : public Object, public Pooled<Scope> {
     int below_;
   };
 
-  // While it lives, code is under trace: calls go to `tracer` and to what is pushed meanwhile, and
-  // no further out.
+  // For its lifetime, code is under trace: calls go to `tracer` and to interpreters that are pushed
+  // later, but not to outer ones.
   class Traced {
    public:
     Traced(Scope& scope, Interpreter& tracer, TracedCells& cells);
@@ -173,10 +175,10 @@ class Scope final : public Object, public Pooled<Scope> {
     Apart apart_;
   };
 
-  // Who writes down the launches of the scope; NULL for nobody.
+  // Records the launches of the scope; NULL for none.
   LaunchRecorder* recorder() const { return recorder_; }
 
-  // While it lives, that is `recorder`, and no call is known to repeat an earlier one.
+  // For its lifetime, `recorder` records the launches, and the cache of repeated calls is empty.
   class Recorded {
    public:
     Recorded(Scope& scope, LaunchRecorder& recorder);
@@ -188,14 +190,14 @@ class Scope final : public Object, public Pooled<Scope> {
     std::unique_ptr<RepeatedCalls> repeated_;
   };
 
-  // Whether somebody wants to know what calls take (core/dispatch/profiler.h).
+  // Whether a profiler is active (core/dispatch/profiler.h).
   bool is_profiled() const { return context_.profiled() != 0; }
-  // Where that is written; NULL if nobody wants to know it any more.
+  // Where spans are recorded; NULL if profiling has ended.
   std::shared_ptr<ProfileTrack> profile_track();
 
   // ---- entry ----
-  // Every call of the C ABI that computes holds one: it makes the scope current on this thread, and
-  // refuses a second thread.
+  // Held by every C ABI call that computes. Makes the scope current on this thread, and rejects a
+  // second thread.
   class Enter {
    public:
     explicit Enter(Scope& scope);
@@ -209,7 +211,7 @@ class Scope final : public Object, public Pooled<Scope> {
   };
 
   void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
-  // Throws CANCELLED if somebody cancelled the scope or its context since the outermost entry.
+  // Throws CANCELLED if the scope or its context was cancelled since the outermost entry.
   void check_cancelled() const {
     if (is_cancelled()) [[unlikely]]
       fail_cancelled();
@@ -219,25 +221,25 @@ class Scope final : public Object, public Pooled<Scope> {
   }
 
   // ---- devices ----
-  // This scope's stream of a synchronous device.
+  // This scope's stream on a synchronous device.
   tenon_stream_p* stream(Device& device);
-  // What this scope has under way on an asynchronous device.
+  // This scope's work in progress on an asynchronous device.
   PendingWork& pending(Device& device);
-  // Blocks until all that the scope enqueued has finished, and throws its first error that nobody
-  // was told of.
+  // Blocks until all work that the scope enqueued has finished. Throws its first error that was not
+  // reported before.
   void wait();
-  // The same without blocking; the error, or NULL, goes to `done`, on any thread.
+  // Does not block: passes the error, or NULL, to `done` on any thread.
   void wait(PendingWork::Done done);
   tenon_error_record& error_record() { return record_; }
 
   // ---- kernels ----
-  // Prepared kernels that this scope used, found without a lock.
+  // Finds a kernel in the scope's own cache of prepared kernels, without a lock.
   const PreparedKernel* find_kernel(Device& device, const OpDef& op, const KernelKey& key,
                                     std::span<const OperandInfo> inputs,
                                     std::span<const TensorType> outputs);
 
   RepeatedCalls& repeated() { return *repeated_; }
-  // What composites became that ran here before.
+  // Cached launches of composite ops that ran in this scope.
   CompositePrograms& composite_programs();
 
  private:
@@ -252,20 +254,20 @@ class Scope final : public Object, public Pooled<Scope> {
 
   [[noreturn]] static void fail_cancelled();
   void unlink_removed();
-  // Takes off what was pushed further in than `until` and not removed.
+  // Marks interpreters inside `until` that were pushed but not removed as off the stack.
   void leave_behind(const Interpreter* until);
 
   friend class Context;
   struct Default {};
-  Scope(Context& context, Default);  // Does not keep the context, which owns it.
+  Scope(Context& context, Default);  // Does not retain the context, which owns it.
 
   Context& context_;
   bool is_default_;
   Device* device_;
   std::string location_;
   Interpreter* top_ = nullptr;        // The stack, innermost first.
-  Interpreter* innermost_ = nullptr;  // Where calls go now: top_, or further out below one.
-  Interpreter* tracer_ = nullptr;     // The outermost that calls reach, if code is under trace.
+  Interpreter* innermost_ = nullptr;  // Receives calls: top_, or an outer one inside a Below.
+  Interpreter* tracer_ = nullptr;     // The outermost that calls reach under trace; else NULL.
   TracedCells* traced_cells_ = nullptr;
   ValueErrors* value_errors_ = nullptr;
   LaunchRecorder* recorder_ = nullptr;
@@ -273,7 +275,7 @@ class Scope final : public Object, public Pooled<Scope> {
   int below_ = 0;
   int traces_ = 0;
   Interpreter* removed_ = nullptr;          // A list, so that releasing a tape allocates nothing.
-  std::atomic<const void*> user_{nullptr};  // The thread that is inside, if one is.
+  std::atomic<const void*> user_{nullptr};  // The thread inside the scope, if any.
   std::atomic<uint64_t> cancels_{0};
   uint64_t seen_cancels_ = 0;
   SmallVector<std::pair<Device*, tenon_stream_p*>, 4> streams_;
@@ -281,12 +283,12 @@ class Scope final : public Object, public Pooled<Scope> {
   SmallVector<std::unique_ptr<PendingWork>, 1> pending_;
   std::unique_ptr<std::array<CachedKernel, kCached>> kernels_;
   std::unique_ptr<RepeatedCalls> repeated_;
-  std::unique_ptr<CompositePrograms> composite_programs_;  // Once there is one.
+  std::unique_ptr<CompositePrograms> composite_programs_;  // Created on first use.
 };
 
-// The scope of the call under way on this thread. There always is one where the core computes.
+// The scope of the call in progress on this thread. There always is one while the core computes.
 Scope& current_scope();
-// NULL where there is none.
+// Returns NULL if there is none.
 Scope* find_current_scope();
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Where bytes move: allocation of outputs, dense copies, host memory, other devices.
+// Moves bytes: allocation of outputs, dense copies, host memory, copies between devices.
 
 #include <cstring>
 #include <vector>
@@ -22,7 +22,7 @@ uint64_t byte_offset(const TensorImpl& x) {
   return static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
 }
 
-// `scalar`: the inline scalar whose value the data are, if they are one's.
+// `scalar`: the inline scalar that `data` holds the value of; NULL if there is none.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data,
                  const TensorImpl* scalar) {
   check_size(type);
@@ -100,7 +100,7 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
 
 namespace {
 
-// Reads what needs no waiting. False: `source` is a dense tensor whose device must be asked.
+// Reads values that need no waiting. False: `source` is a dense tensor to be read from its device.
 bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
   require_value(*x);
   if (scope.recorder()) scope.recorder()->interrupted();
@@ -161,7 +161,7 @@ void wait_for(Scope& scope, const TensorImpl& x) {
 int64_t read_integer(const Tensor& x) {
   Scope& scope = current_scope();
   require_value(*x);
-  // Under trace, too: no op is called.
+  // This calls no op, so it works under trace, too.
   if (x->is_scalar_value() && !is_floating(x->type.dtype)) return x->int_value;
   if (x->storage && !x->storage->device->can_wait()) {
     fail(Code::kUnimplemented,
@@ -212,7 +212,7 @@ Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
 
 void consume(TensorImpl& x) {
   x.donation = Donation::kConsumed;
-  if (x.owners() == 1) x.storage.reset();  // Else a tape keeps it, too.
+  if (x.owners() == 1) x.storage.reset();  // Otherwise a tape still refers to it.
 }
 
 Tensor another(Scope& scope, const Tensor& x) {

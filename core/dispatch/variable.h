@@ -1,5 +1,5 @@
-// A variable: a cell that tapes watch. Reading gives its value under a new identity; assigning
-// stores a value, not its history.
+// A variable is a cell that tapes watch. Reading returns its value under a new identity. Assigning
+// stores a value without its gradient history.
 
 #pragma once
 
@@ -17,9 +17,9 @@ class Variable final : public Cell, public Pooled<Variable> {
   bool trainable() const { return trainable_.load(std::memory_order_relaxed); }
   void set_trainable(bool trainable) { trainable_.store(trainable, std::memory_order_relaxed); }
 
-  // The current value, shared; no copy. Every tape of the scope hears of it.
+  // Returns the current value, shared without a copy. Notifies every tape of the scope.
   Tensor read(Scope& scope);
-  // The value has the variable's type and lies on its device; an inline scalar is written there.
+  // Assigns a value of the variable's type and device. An inline scalar is written to the device.
   void assign(Scope& scope, const Tensor& value);
 
  private:
@@ -27,7 +27,7 @@ class Variable final : public Cell, public Pooled<Variable> {
   std::atomic<bool> trainable_;
 };
 
-// Told of every read, by whoever records; defined with the tape.
+// Notifies the scope's tapes of a read. Defined with the tape.
 void tapes_on_read(Scope& scope, Variable& variable, TensorImpl& value);
 
 }  // namespace tenon
