@@ -1,4 +1,4 @@
-// Recording. tape_gradient.cc plays back.
+// Recording. tape_gradient.cc computes gradients.
 
 #include "core/autograd/tape.h"
 
@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// Calls `change`; if that throws, `undo` takes back what it did.
+// Calls `change`; if it throws, calls `undo` and rethrows.
 template <class Undo, class Change>
 void on_failure(const Undo& undo, const Change& change) {
   try {
@@ -68,7 +68,7 @@ void Tape::forget() {
   type_words_.clear();
   by_identity_.clear();
   variable_index_.clear();
-  // What these held goes when the tape is whole again: it may end with code of the user's.
+  // Destroyed after the tape is consistent again, because the destructors may run user code.
   const auto records = std::exchange(records_, {});
   const auto saved = std::exchange(saved_, {});
   const auto tensors = std::exchange(watched_tensors_, {});
@@ -79,7 +79,7 @@ void Tape::reset() {
   require_code(playing_ == 0, Code::kFailedPrecondition,
                "the tape is giving gradients: reset it when that call has returned");
   forget();
-  serial_ = scope_->context().next_serial();  // What was recorded before is unknown from now on.
+  serial_ = scope_->context().next_serial();  // Makes all earlier nodes unknown to this tape.
   used_up_ = false;
   if (!is_on_scope()) scope_->push(*this);
   recording_ = true;
@@ -102,7 +102,7 @@ bool Tape::watches_any(Inputs inputs) const {
   return false;
 }
 
-// A tensor that nobody else has seen yet carries its node itself; others go through a table.
+// A tensor that no other code has yet stores its node itself. Other tensors use a table.
 void Tape::bind(TensorImpl& x, Node node, bool fresh) {
   if (fresh && x.tape_serial == 0) {
     x.tape_serial = serial_;
@@ -204,8 +204,8 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   }
   const OpDef& op = call.op;
   if (op.linearize) return tape.linearize(call);
-  // Parts record themselves. Where the device runs the op whole, or a program does that costs
-  // little, one record recomputes the parts.
+  // A decomposition is normally recorded op by op. If the device has a kernel for the op, or its
+  // cached launches cost little, one record recomputes the decomposition instead.
   const bool in_parts = !op.vjp && op.decompose && op.differentiable;
   const bool adds_up = in_parts && !has_kernel(scope, call);
   if (adds_up && !tape.takes_as_one(call)) return composites(scope).call(call);
@@ -219,7 +219,7 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   }
   bool any_floating = false;
   for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y->type.dtype);
-  if (!any_floating) return outputs;  // Nothing can be differentiated by it.
+  if (!any_floating) return outputs;  // Nothing can be differentiated with respect to these.
   tell_apart(call.inputs, outputs);
 
   OwnedAttrs attrs(call.attrs);
@@ -231,7 +231,8 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   return outputs;
 }
 
-// An output is no input, nor another output, though it is the same tensor, as users' code may give.
+// Replaces outputs that are the same tensor as an input or another output, which user code may
+// return, by aliases.
 void Tape::tell_apart(Inputs inputs, Tensors& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->owners() == 1) continue;
@@ -244,8 +245,8 @@ void Tape::tell_apart(Inputs inputs, Tensors& outputs) {
   }
 }
 
-// Of what is to be saved those that are donated: while somebody has them, no result is written
-// there.
+// Returns the donated inputs that the record saves. Holding them prevents the call from writing its
+// outputs into their memory.
 Tensors Tape::donated(Inputs inputs, uint64_t saved) {
   Tensors all;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -256,8 +257,8 @@ Tensors Tape::donated(Inputs inputs, uint64_t saved) {
   return all;
 }
 
-// Whether the parts of a call give the same if one record recomputes them: each input is a value of
-// its own.
+// Whether one record that recomputes the decomposition gives the same gradients. The inputs must be
+// distinct values.
 bool Tape::takes_as_one(const Call& call) const {
   std::vector<Node> nodes;
   for (const TensorImpl* x : call.inputs) {
@@ -325,7 +326,7 @@ void Tape::add_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uin
     if (kept_inputs >> std::min<size_t>(i, 63) & 1) {
       Tensor x = Tensor::share(inputs[i]);
       if (x && x->donation != Donation::kNone) [[unlikely]]
-        x = another(*scope_, x);  // The call uses up the one that was given.
+        x = another(*scope_, x);  // The call consumes the donated handle.
       saved_.push_back(std::move(x));
     }
   }

@@ -1,8 +1,8 @@
-// The gradient tape: remembers the calls that derivatives need, and plays them back.
+// The gradient tape: records the calls that gradients need, and computes gradients backward.
 //
-// A tape gives a node to each tensor that depends on something it watches, and writes a record for
-// each call that made such a tensor. A record holds the nodes and types of its operands, and those
-// values that the op's derivative says it needs; nothing else is kept alive.
+// A tape assigns a node to each tensor that depends on a watched tensor, and adds a record for each
+// call that produced one. A record holds the nodes and types of its operands, and the residuals
+// that the op's derivative declares. Nothing else is kept alive.
 
 #pragma once
 
@@ -21,15 +21,15 @@
 namespace tenon {
 
 struct TapeOptions {
-  bool persistent = false;      // May give gradients more than once, and records while it does.
+  bool persistent = false;      // Allows several gradient calls, and records them.
   bool watch_trainable = true;  // Watches trainable variables when they are read.
 };
 
 struct GradientOptions {
-  bool unreached_as_null = false;  // A source that no target reaches gets NULL instead of zeros.
+  bool unreached_as_null = false;  // NULL instead of zeros for a source that no target depends on.
 };
 
-// What can be differentiated by: a tensor or a variable.
+// What gradients can be taken with respect to: a tensor or a variable.
 using Source = std::variant<Tensor, Ref<Variable>>;
 
 class Tape final : public Interpreter, public Pooled<Tape> {
@@ -40,22 +40,23 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   Scope& scope() const { return *scope_; }
   const TapeOptions& options() const { return options_; }
 
-  // What depends on it from now on is recorded. Floating tensors only.
+  // Records what depends on `source` from now on. Floating-point tensors only.
   void watch(const Source& source);
-  // Every tensor that was asked for and every variable that was read or asked for, in that order.
+  // Every tensor that was watched explicitly, then every variable that was read or watched.
   std::vector<Source> watched() const;
 
   bool is_recording() const { return recording_ && is_on_scope(); }
   bool is_used_up() const { return used_up_; }
   void pause() { recording_ = false; }
   void resume();
-  // Forgets all records and what was watched. A used-up tape can be used again after it. Fails
-  // while the tape gives gradients.
+  // Clears all records and watched sources. A consumed tape can be used again afterwards. Fails
+  // during a gradient computation.
   void reset();
-  // Takes the tape off its scope. What it recorded stays.
+  // Removes the tape from its scope. Its records stay.
   void stop();
 
-  // The gradients of the targets' sum, weighted by the cotangents, by each source.
+  // Computes the gradients of the sum of the targets, weighted by the cotangents, with respect to
+  // each source.
   Tensors gradient(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                    std::span<const Source> sources, GradientOptions options = {});
   Tensor gradient(const Tensor& target, const Tensor& source);
@@ -64,14 +65,14 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   Tensors jacobian(const Tensor& target, std::span<const Source> sources,
                    GradientOptions options = {});
 
-  // Whether a call with this input is recorded.
+  // Whether a call with this input would be recorded.
   bool watches(const TensorImpl& x) const { return recording_ && node_of(x) != 0; }
 
-  // Called by those who make tensors outside of apply().
+  // Called for tensors that are created outside apply().
   void on_read(Variable& variable, TensorImpl& value);
-  // Takes a tensor that nobody has seen for another.
+  // Gives `to`, a tensor that no other code has yet, the node of `from`.
   void follow(const TensorImpl& from, TensorImpl& to);
-  // A call that is no op. The derivative of record_custom() may use inputs and outputs.
+  // Records a call that is not an op. The derivative of record_custom() may use inputs and outputs.
   void record_call(Inputs inputs, const Tensors& outputs,
                    const std::shared_ptr<const CustomVjp>& vjp, uint64_t kept = 0);
   void record_custom(Inputs inputs, const Tensors& outputs,
@@ -80,10 +81,10 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   }
 
  private:
-  using Node = uint32_t;  // 0 for none.
+  using Node = uint32_t;  // 0 for no node.
   class Args;
 
-  // One remembered call. What varies in size lies in the vectors below.
+  // One recorded call. Variable-length data is in the vectors below.
   struct Record {
     const OpDef* op = nullptr;  // NULL for a leaf or a custom derivative.
     OwnedAttrs attrs;
@@ -91,14 +92,14 @@ class Tape final : public Interpreter, public Pooled<Tape> {
     Node first_output = 0;
     uint32_t n_inputs = 0;
     uint32_t n_outputs = 0;
-    uint32_t nodes_at = 0;  // In input_nodes_.
-    uint32_t types_at = 0;  // In type_words_: the inputs, then the outputs.
-    uint32_t saved_at = 0;  // In saved_: the kept inputs, then the kept outputs.
+    uint32_t nodes_at = 0;  // Index into input_nodes_.
+    uint32_t types_at = 0;  // Index into type_words_: the inputs, then the outputs.
+    uint32_t saved_at = 0;  // Index into saved_: the saved inputs, then the saved outputs.
     uint64_t kept_inputs = 0;
     uint64_t kept_outputs = 0;
-    bool recompute = false;  // The derivative is that of the decomposition, run again.
-    // It adds what reaches the inputs to what reached them before, part by part, as it would have
-    // been had the parts been recorded: in the same order.
+    bool recompute = false;  // The decomposition is recomputed and differentiated.
+    // Accumulates into the cotangents of the inputs op by op. The order is the same as if the ops
+    // of the decomposition had been recorded.
     bool adds_up = false;
   };
 
@@ -123,20 +124,20 @@ class Tape final : public Interpreter, public Pooled<Tape> {
 
   std::vector<Node> nodes_of(const Source& source) const;
   std::vector<bool> mark_reached(const std::vector<std::vector<Node>>& sources) const;
-  // Runs what asks for gradients; unless the tape is persistent, it is used up behind it.
+  // Runs `ask`, which computes gradients. Consumes the tape afterwards, unless it is persistent.
   template <class Ask>
   Tensors ask(const Ask& ask);
-  // `before`: what has reached the sources already.
+  // `before`: cotangents already accumulated for the sources.
   Tensors play_back(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                     std::span<const Source> sources, GradientOptions options, bool keep,
                     TensorSpan before = {});
-  // A row of the Jacobian for each element of the target.
+  // Computes the Jacobian row by row: one row for each element of the target.
   Tensors play_back_rows(const Tensor& target, std::span<const Source> sources,
                          GradientOptions options);
   bool takes_as_one(const Call& call) const;
-  // `before`: what has reached each node.
+  // `before`: cotangents already accumulated for each node.
   Tensors derivative(const Record& record, const Args& args, const std::vector<Tensor>& before);
-  // `before`: what has reached each input.
+  // `before`: cotangents already accumulated for each input.
   Tensors through_parts(const Record& record, const Args& args, TensorSpan before);
   void check_usable() const;
   void check_on_scope() const;
@@ -148,14 +149,15 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   uint64_t serial_;
   bool recording_ = true;
   bool used_up_ = false;
-  int playing_ = 0;  // Calls under way that play it back.
+  int playing_ = 0;  // Gradient computations in progress.
 
   std::vector<Record> records_;
-  std::vector<uint32_t> node_record_;  // Of node i + 1.
+  std::vector<uint32_t> node_record_;  // The record of node i + 1.
   std::vector<Node> input_nodes_;
   std::vector<int64_t> type_words_;
   std::vector<Tensor> saved_;
-  std::unordered_map<uint64_t, Node> by_identity_;  // Of tensors that another tape knew first.
+  // Nodes of tensors that another tape recorded first.
+  std::unordered_map<uint64_t, Node> by_identity_;
   std::vector<Tensor> watched_tensors_;
   struct WatchedVariable {
     Ref<Variable> variable;
@@ -165,7 +167,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   std::unordered_map<const Variable*, size_t> variable_index_;
 };
 
-// Walks the tapes of a scope that see what happens now, innermost first.
+// Visits the active tapes of a scope, innermost first.
 template <class Visit>
 void each_tape(Scope& scope, Visit&& visit) {
   for (Interpreter* i = scope.innermost(); i; i = i->outer()) {

@@ -1,4 +1,4 @@
-// Playing a tape back.
+// Computes gradients from the records of a tape.
 
 #include <algorithm>
 #include <optional>
@@ -14,13 +14,12 @@
 namespace tenon {
 namespace {
 
-// Where a value lies; an inline scalar lies nowhere, and what belongs to it goes where the scope
-// is.
+// The device of a value. Inline scalars have none; their gradients use the scope's device.
 Device& device_of(Scope& scope, const Tensor& x) {
   return x->is_scalar_value() ? scope.device() : *x->storage->device;
 }
 
-// A source's value: its type, and its device.
+// The current value of a source, for its type and device.
 Tensor value_of(const Source& source) {
   const auto* variable = std::get_if<Ref<Variable>>(&source);
   return variable ? (*variable)->held() : std::get<Tensor>(source);
@@ -35,8 +34,8 @@ void check_sources(std::span<const Source> sources) {
 
 }  // namespace
 
-// What a derivative sees of its record. Everything is copied out of the tape, which may grow while
-// the derivative runs.
+// The arguments of a derivative. They are copied out of the tape, which may grow while the
+// derivative runs.
 class Tape::Args final : public VjpArgs {
  public:
   Args(const Tape& tape, const Record& record, const std::vector<Tensor>& cotangents,
@@ -81,7 +80,7 @@ class Tape::Args final : public VjpArgs {
   const Tensors& inputs() const { return inputs_; }
   std::span<const TensorType> types() const { return {types_.data(), types_.size()}; }
 
-  // All that it may read; and the same with other tensors in their places.
+  // All tensors that the derivative may read; with() replaces them by others.
   Tensors tensors() const {
     Tensors all(inputs_);
     for (const Tensor& y : outputs_) all.push_back(y);
@@ -96,7 +95,7 @@ class Tape::Args final : public VjpArgs {
     }
     return other;
   }
-  // A number for the inputs by which it is asked for; none of ops with very many.
+  // A number that encodes which inputs need a gradient; nothing for ops with more than 60 inputs.
   std::optional<uint64_t> which_way_back() const {
     if (needs_.size() > 60) return std::nullopt;
     uint64_t number = 1;
@@ -113,7 +112,7 @@ class Tape::Args final : public VjpArgs {
 
   SmallVector<Node, 4> nodes_;
   SmallVector<bool, 4> needs_;
-  TensorTypes types_;  // Of inputs, and of outputs.
+  TensorTypes types_;  // Types of the inputs, then the outputs.
   Tensors inputs_;
   Tensors outputs_;
   mutable Tensors cotangents_;
@@ -128,7 +127,7 @@ std::vector<Tape::Node> Tape::nodes_of(const Source& source) const {
   return node ? std::vector<Node>{node} : std::vector<Node>();
 }
 
-// The nodes that depend on some source. Others need no cotangent.
+// Marks the nodes that depend on some source. Other nodes need no cotangent.
 std::vector<bool> Tape::mark_reached(const std::vector<std::vector<Node>>& sources) const {
   std::vector<bool> reached(node_record_.size() + 1, false);
   for (const auto& nodes : sources) {
@@ -146,7 +145,7 @@ std::vector<bool> Tape::mark_reached(const std::vector<std::vector<Node>>& sourc
   return reached;
 }
 
-// What is done for a composite is a program, too, if it comes again.
+// Derivatives of composite ops are cached as launch plans, too.
 Tensors Tape::derivative(const Record& record, const Args& args,
                          const std::vector<Tensor>& before) {
   if (record.custom) return (*record.custom)(args);
@@ -177,14 +176,15 @@ Tensors Tape::derivative(const Record& record, const Args& args,
                                           given, code);
 }
 
-// The parts are run again under a tape of their own. Tapes further out see all of it.
+// Recomputes the decomposition under a new tape and differentiates it. Outer tapes record all of
+// it.
 Tensors Tape::through_parts(const Record& record, const Args& args, TensorSpan before) {
   const OpDef& op = *record.op;
   Tensors inputs, sums;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     Tensor x = args.inputs()[i];
     if (x && x->type.weak) x = fill(x, Dims{}, args.input_type(i).dtype);
-    // The parts may have a tensor twice, or find it outside.
+    // Aliases keep inputs distinct if the decomposition has a tensor twice or also captures it.
     inputs.push_back(x ? another(*scope_, x) : x);
   }
   auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
@@ -241,7 +241,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
   for (size_t r = last; r-- > 0;) {
     count_steps();
     if (records_[r].n_inputs == 0) continue;
-    const Record record = records_[r];  // A copy: a persistent tape may grow below.
+    const Record record = records_[r];  // A copy, because a persistent tape may grow below.
     bool any = false;
     for (uint32_t i = 0; i < record.n_outputs; ++i) {
       any = any || gradients[record.first_output + i];
@@ -267,7 +267,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
       }
     }
     if (keep) continue;
-    // What only this record kept can go before the next one allocates.
+    // Releases the residuals of this record before the next derivative allocates.
     const size_t saved_end = r + 1 < records_.size() ? records_[r + 1].saved_at : saved_.size();
     for (size_t i = record.saved_at; i < saved_end; ++i) saved_[i].reset();
   }
@@ -293,7 +293,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
 template <class Ask>
 Tensors Tape::ask(const Ask& ask) {
   ++playing_;
-  if (!options_.persistent) stop();  // So that nothing of the way back passes through this tape.
+  if (!options_.persistent) stop();  // Keeps the backward pass from being recorded on this tape.
   const auto end = [&] {
     --playing_;
     if (!options_.persistent) use_up();
@@ -347,7 +347,7 @@ Tensors Tape::play_back_rows(const Tensor& target, std::span<const Source> sourc
                              GradientOptions options) {
   const Scope::OnDevice on(*scope_, device_of(*scope_, target));
   const int64_t n = count(target->shape());
-  // Row k of an identity, in the target's shape, gives row k of the result.
+  // Row k of an identity matrix, in the target's shape, yields row k of the result.
   std::vector<Tensors> rows;
   for (int64_t k = 0; k < n; ++k) {
     const Tensor index = fill(integer(k), Dims{}, DType::kI64);
@@ -360,7 +360,7 @@ Tensors Tape::play_back_rows(const Tensor& target, std::span<const Source> sourc
     type.weak = false;
     Dims shape = target->shape();
     for (const int64_t size : type.shape) shape.push_back(size);
-    if (n > 0 && !rows[0][i]) {  // Unreached, and wanted as NULL.
+    if (n > 0 && !rows[0][i]) {  // Unreached, with NULL requested.
       results.emplace_back();
       continue;
     }

@@ -24,7 +24,7 @@ class TapeTest : public CoreTest {
   }
 };
 
-TEST_F(TapeTest, AddsContributionsOfATensorUsedTwice) {
+TEST_F(TapeTest, SumsTheGradientsOfATensorUsedTwice) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({3});
   t->watch(x);
@@ -34,7 +34,7 @@ TEST_F(TapeTest, AddsContributionsOfATensorUsedTwice) {
   EXPECT_TENSOR(t->gradient(loss, x), f32({6}));
 }
 
-TEST_F(TapeTest, GivesZerosForTensorsTheLossDoesNotUse) {
+TEST_F(TapeTest, ReturnsZerosForTensorsTheLossDoesNotUse) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({1, 2}), unused = f32({5, 6, 7});
   t->watch(x);
@@ -43,7 +43,7 @@ TEST_F(TapeTest, GivesZerosForTensorsTheLossDoesNotUse) {
   EXPECT_TENSOR(t->gradient(sum(x), unused), f32({0, 0, 0}));
 }
 
-TEST_F(TapeTest, GivesZerosOrNullForTensorsNobodyWatched) {
+TEST_F(TapeTest, ReturnsZerosOrNullForUnwatchedTensors) {
   const Tensor x = f32({1, 2}), never_watched = f32({5, 6, 7});
   const Ref<Tape> zeros_tape = tape({.persistent = true});
   zeros_tape->watch(x);
@@ -78,7 +78,7 @@ TEST_F(TapeTest, APersistentTapeDifferentiatesItsOwnGradient) {
   EXPECT_TENSOR(t->gradient(sum(dx), x), f32({12}));
 }
 
-TEST_F(TapeTest, SourcesMayBeValuesComputedOnTheWay) {
+TEST_F(TapeTest, SourcesMayBeIntermediateValues) {
   const Ref<Tape> t = tape({.persistent = true});
   const Tensor x = f32({3});
   t->watch(x);
@@ -100,7 +100,7 @@ TEST_F(TapeTest, SumsOverTheReadsOfAVariable) {
   EXPECT_TENSOR(t->gradient(loss, first), f32({3}));
 }
 
-TEST_F(TapeTest, DoesNotSeeWhatRanBeforeIt) {
+TEST_F(TapeTest, DoesNotRecordCallsBeforeItStarted) {
   const Tensor x = f32({3});
   const Tensor before = x * x;
   const Ref<Tape> t = tape();
@@ -109,7 +109,7 @@ TEST_F(TapeTest, DoesNotSeeWhatRanBeforeIt) {
   EXPECT_TENSOR(t->gradient(before * 2.0, x), f32({0}));
 }
 
-TEST_F(TapeTest, AnUntrainableVariableIsWatchedOnlyWhenAsked) {
+TEST_F(TapeTest, AnUntrainableVariableIsWatchedOnlyExplicitly) {
   const Ref<Variable> v = variable(f32({3}), false);
   const Ref<Tape> t = tape({.persistent = true});
   const Tensor unseen = square(v->read(scope()));
@@ -120,7 +120,7 @@ TEST_F(TapeTest, AnUntrainableVariableIsWatchedOnlyWhenAsked) {
   EXPECT_TENSOR(gradient(*t, seen, v), f32({6}));
 }
 
-TEST_F(TapeTest, ATapeToldToWatchOnlyWhatItIsAskedToIgnoresTrainableVariables) {
+TEST_F(TapeTest, IgnoresTrainableVariablesIfWatchTrainableIsFalse) {
   const Ref<Variable> v = variable(f32({3}));
   const Ref<Tape> t = tape({.watch_trainable = false});
 
@@ -152,7 +152,7 @@ TEST_F(TapeTest, AssignAfterSaveDoesNotChangeTheGradient) {
   EXPECT_TENSOR(gradient(*t, loss, v), f32({6}));
 }
 
-TEST_F(TapeTest, AssignAfterReadLeavesWhatWasRead) {
+TEST_F(TapeTest, AssignDoesNotChangeAValueReadBefore) {
   const Ref<Variable> v = variable(f32({3}));
   const Tensor read = v->read(scope());
   v->assign(scope(), f32({100}));
@@ -161,7 +161,7 @@ TEST_F(TapeTest, AssignAfterReadLeavesWhatWasRead) {
   EXPECT_TENSOR(v->read(scope()), f32({100}));
 }
 
-TEST_F(TapeTest, PausingSkipsWhatHappensMeanwhile) {
+TEST_F(TapeTest, DoesNotRecordCallsWhilePaused) {
   const Ref<Tape> t = tape({.persistent = true});
   const Tensor x = f32({3});
   t->watch(x);
@@ -174,7 +174,7 @@ TEST_F(TapeTest, PausingSkipsWhatHappensMeanwhile) {
   EXPECT_TENSOR(t->gradient(seen, x), f32({6}));
 }
 
-TEST_F(TapeTest, AUsedUpTapeSaysSoUntilItIsReset) {
+TEST_F(TapeTest, AConsumedTapeFailsUntilItIsReset) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({3});
   t->watch(x);
@@ -211,7 +211,7 @@ TEST_F(TapeTest, RefusesIntegersAndCotangentsOfAnotherType) {
                "cotangent 0 must be f32[1] as its target, but is f64[1]");
 }
 
-TEST_F(TapeTest, WeighsTargetsByTheirCotangents) {
+TEST_F(TapeTest, WeightsTargetsByTheirCotangents) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({1, 2});
   t->watch(x);
@@ -222,7 +222,7 @@ TEST_F(TapeTest, WeighsTargetsByTheirCotangents) {
   EXPECT_TENSOR(t->gradient(targets, cotangents, {&source, 1})[0], f32({5, 43}));
 }
 
-TEST_F(TapeTest, GivesTheGradientOfAScalarAsAFloat) {
+TEST_F(TapeTest, ReturnsTheGradientOfAScalarAsAFloat) {
   const Ref<Tape> t = tape();
   const Tensor rate = make_scalar(0.5);
   t->watch(rate);
@@ -231,12 +231,12 @@ TEST_F(TapeTest, GivesTheGradientOfAScalarAsAFloat) {
   EXPECT_TENSOR(t->gradient(y, rate), f32(Dims{}, {3}));
 }
 
-TEST_F(TapeTest, DerivativesComputeWhereTheirInputsLie) {
+TEST_F(TapeTest, DerivativesRunOnTheDeviceOfTheirInputs) {
   const Tensor x = f32({1, 2});
   const Ref<Tape> t = tape();
   t->watch(x);
   const Tensor y = call1(OpId::k_logsumexp, Along{}, {x}) * 2.0;
-  scope().set_device(context().device("null"));  // Which has next to no kernels.
+  scope().set_device(context().device("null"));  // It has almost no kernels.
 
   const Tensor dx = t->gradient(y, x);
 
@@ -245,7 +245,7 @@ TEST_F(TapeTest, DerivativesComputeWhereTheirInputsLie) {
   EXPECT_TENSOR_NEAR(dx, f32({0.53788286, 1.4621172}), 1e-6, 0);
 }
 
-TEST_F(TapeTest, GivesJacobians) {
+TEST_F(TapeTest, ComputesJacobians) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({1, 2, 3});
   t->watch(x);
@@ -254,7 +254,7 @@ TEST_F(TapeTest, GivesJacobians) {
   EXPECT_TENSOR(t->jacobian(x * x, {&source, 1})[0], f32(Dims{3, 3}, {2, 0, 0, 0, 4, 0, 0, 0, 6}));
 }
 
-TEST_F(TapeTest, AddKeepsNothingAndReluItsOutput) {
+TEST_F(TapeTest, AddSavesNothingAndReluSavesItsOutput) {
   const Ref<Tape> t = tape();
   const Tensor x = f32({-1, 2});
   t->watch(x);
@@ -289,7 +289,7 @@ TEST_F(TapeTest, StaysWithItsScopeWhenTwoScopesInterleave) {
   EXPECT_TENSOR(other->gradient(z, x), f32({27}));
 }
 
-TEST_F(TapeTest, TwoScopesOnTwoThreadsDoNotDisturbEachOther) {
+TEST_F(TapeTest, TwoScopesOnTwoThreadsAreIndependent) {
   const Tensor shared = f32({3});
   const auto work = [&](double factor) {
     const auto own = Ref<Scope>::adopt(new Scope(context(), &device()));

@@ -10,13 +10,13 @@ template class SmallVector<int64_t, 6>;
 
 namespace {
 
-// The list of the C ABI.
+// A list at the C ABI.
 struct CInts {
   const int64_t* data;
   size_t size;
 };
 
-// An enumeration of any type, which has the size of an int32_t but may not be read as one.
+// The storage of any enumeration: it has the size of an int32_t but may not be accessed as one.
 class EnumWord {
  public:
   int32_t get() const {
@@ -35,7 +35,7 @@ class EnumWord {
   fail(Code::kInvalidArgument, "attribute {}: {} {}", {name, value, what});
 }
 
-// Calls `use` with the field's C++ type and its C type, as null pointers.
+// Calls `use` with null pointers of the field's C++ type and C type.
 template <class Use>
 auto with_types(AttrKind kind, const Use& use) {
   const auto types = [&]<class T, class C>() {
@@ -164,7 +164,7 @@ void read(const AttrField& field, DType& value, tenon_dtype c) {
     fail_attr(field.name, "is not a dtype that is known here", static_cast<int64_t>(c));
   }
 }
-// A list or a text that is not given takes its default.
+// A list or text whose pointer is NULL keeps its default.
 void read(const AttrField&, Ints& value, CInts c) {
   if (c.data != nullptr) value = Ints(std::span<const int64_t>(c.data, c.size));
 }
@@ -232,7 +232,7 @@ const AttrsMethods detail::kByField = {copy, destroy, equal, hash, from_c, write
 void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)()) {
   require_code(n_fields < kMostFields, Code::kInternal, "{} is one attribute too many", name);
   with_types(kind, [&]<class T, class C>(T*, C*) {
-    // Behind struct_size, which the last padding is not part of.
+    // The field follows struct_size; trailing padding is not counted.
     const AttrField* last = n_fields ? &fields[n_fields - 1] : nullptr;
     const size_t end =
         last ? with_types(last->kind,

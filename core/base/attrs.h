@@ -1,6 +1,6 @@
-// Attributes of operations. An op declares a plain struct and lists its fields; this file gives it
-// equality, a hash, and its form at the C ABI: `struct_size`, then the same fields, lists as
-// pointer and count, text as tenon_string.
+// Attributes of ops. An op declares a plain struct and lists its fields. This file adds equality, a
+// hash and the layout at the C ABI: `struct_size`, then the same fields, with lists as pointer and
+// count and text as tenon_string.
 //
 //   struct Attrs {
 //     int64_t axis = -1;  // The axis to normalise.
@@ -38,7 +38,7 @@
 
 #define TENON_ATTRS_VISIT(field) visit(#field, self.field);
 
-// Lists the fields, in the order that they have at the C ABI. New fields go to the end.
+// Lists the fields in their order at the C ABI. New fields go to the end.
 #define TENON_ATTRS(...)                                                          \
   template <class Self, class Visit>                                              \
   static void each([[maybe_unused]] Self& self, [[maybe_unused]] Visit&& visit) { \
@@ -55,12 +55,12 @@ struct EnumInfo {
 };
 
 class Region;
-// Code that an op runs, as graphs (core/trace/region.h). Nobody gives these at the C ABI.
+// Graphs that an op runs (core/trace/region.h). They cannot be passed through the C ABI.
 using Regions = SmallVector<std::shared_ptr<const Region>, 2>;
-// Something of the host's that an op uses, which no text can tell: a callback, a variable.
+// A host object that an op uses and that has no textual form: a callback, a variable.
 using Held = std::shared_ptr<const void>;
 
-// Sees every field of an attribute struct, for documents and generators.
+// Visits every field of an attribute struct, for documentation and generators.
 class AttrVisitor {
  public:
   virtual ~AttrVisitor() = default;
@@ -71,7 +71,7 @@ class AttrVisitor {
   virtual void on_enum(std::string_view name, int32_t value, const EnumInfo& info) = 0;
   virtual void on_ints(std::string_view name, std::span<const int64_t> value) = 0;
   virtual void on_string(std::string_view name, std::string_view value) = 0;
-  // Sizes, which are numbers but in a trace.
+  // Sizes are numbers, except in a trace.
   virtual void on_size(std::string_view name, Size value) { on_int(name, value); }
   virtual void on_sizes(std::string_view name, std::span<const Size> value) {
     Ints numbers;
@@ -95,15 +95,15 @@ enum class AttrKind : uint8_t {
   kHeld
 };
 
-// One field: where it lies in the op's struct, and where in the one of the C ABI.
+// One field, with its offsets in the op's struct and in the C struct.
 struct AttrField {
   const char* name = nullptr;
   AttrKind kind = AttrKind::kInt;
   uint32_t offset = 0;
   uint32_t c_offset = 0;
-  EnumInfo (*info)() = nullptr;  // Of an enumeration.
+  EnumInfo (*info)() = nullptr;  // For enumerations.
 
-  // The field of a struct, as the type that its kind says; of an enumeration, the number.
+  // Accesses the field as the type of its kind. For an enumeration, use get_enum and set_enum.
   template <class T>
   T& get(void* attrs) const {
     return *reinterpret_cast<T*>(static_cast<std::byte*>(attrs) + offset);
@@ -124,7 +124,7 @@ struct AttrField {
 
 struct AttrsType;
 
-// What is done with attributes whose struct nobody knows: field by field, but for a custom op's.
+// Operations on attributes whose C++ struct is unknown: field by field, except for custom ops.
 struct AttrsMethods {
   void (*copy)(const AttrsType& type, void* attrs, const void* from);
   void (*destroy)(const AttrsType& type, void* attrs);
@@ -149,7 +149,7 @@ struct AttrsType {
   void visit(const void* attrs, AttrVisitor& visitor) const;
 
   std::span<const AttrField> all() const { return {fields, n_fields}; }
-  // Puts a field behind the others.
+  // Appends a field.
   void add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)());
 
   size_t size = 0;
@@ -174,8 +174,7 @@ struct AnyAttrs {
   uint64_t hash() const { return empty() ? 0 : type->hash(data); }
 };
 
-// Attributes of some op, kept.
-// Their form at the C ABI, as long as what they refer to.
+// The C struct for some attributes. It points into them, so they must outlive it.
 class CAttrs {
  public:
   explicit CAttrs(AnyAttrs own) {
@@ -183,20 +182,21 @@ class CAttrs {
     words_.resize(own.type->c_size / sizeof(std::max_align_t) + 1);
     own.type->to_c(own.data, words_.data());
   }
-  // NULL: there are none.
+  // NULL if there are no attributes.
   const void* get() const { return words_.empty() ? nullptr : words_.data(); }
 
  private:
   std::vector<std::max_align_t> words_;
 };
 
+// Attributes of some op, owned.
 class OwnedAttrs {
  public:
   OwnedAttrs() = default;
   explicit OwnedAttrs(AnyAttrs attrs) : type_(attrs.type) {
     if (!attrs.empty()) data_ = made([&](void* to) { type_->copy(to, attrs.data); });
   }
-  // The defaults.
+  // Initialises the attributes to their defaults.
   explicit OwnedAttrs(const AttrsType& type) : type_(&type) {
     if (type.size != 0) data_ = made([&](void* to) { type.init(to); });
   }
@@ -283,7 +283,7 @@ constexpr auto info_of() -> EnumInfo (*)() {
 
 }  // namespace detail
 
-// The description of attribute struct A; one object for each.
+// The description of attribute struct A; a single object for each A.
 template <class A>
 const AttrsType& attrs_type() {
   static const AttrsType type = [] {

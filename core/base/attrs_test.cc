@@ -12,7 +12,7 @@ struct Attrs {
   TENON_ATTRS(axis, equation, exact)
 };
 
-// The same at the C ABI.
+// The same struct at the C ABI.
 struct CAttrs {
   uint32_t struct_size;
   int64_t axis;
@@ -38,16 +38,16 @@ TEST(TextAttributes, AreReadFromC) {
   EXPECT_TRUE(attrs.exact);
 }
 
-TEST(TextAttributes, TakeTheirDefaultWhereThePointerIsNullOrTheStructEnds) {
+TEST(TextAttributes, TakeTheirDefaultIfThePointerIsNullOrTheStructIsShorter) {
   EXPECT_EQ(from_c({sizeof(CAttrs), 3, {nullptr, 0}, true}).equation, "ij");
   EXPECT_EQ(from_c({offsetof(CAttrs, equation), 3, {"ik", 2}, true}).equation, "ij");
 }
 
-TEST(TextAttributes, MayBeEmptyByIntention) {
+TEST(TextAttributes, MayBeEmpty) {
   EXPECT_EQ(from_c({sizeof(CAttrs), 0, {"", 0}, false}).equation, "");
 }
 
-TEST(TextAttributes, AreLentToC) {
+TEST(TextAttributes, AreBorrowedByTheCStruct) {
   const Attrs attrs = {.axis = 1, .equation = "long enough for memory of its own", .exact = true};
   CAttrs c = {};
 
@@ -59,7 +59,7 @@ TEST(TextAttributes, AreLentToC) {
   EXPECT_TRUE(c.exact);
 }
 
-TEST(TextAttributes, TellKeysOfKernelsApart) {
+TEST(TextAttributes, DistinguishKernelKeys) {
   const Attrs a = {.equation = "ij,jk->ik"}, same = {.equation = "ij,jk->ik"},
               other = {.equation = "ij,jk->ki"};
 
@@ -69,7 +69,7 @@ TEST(TextAttributes, TellKeysOfKernelsApart) {
   EXPECT_NE(any_attrs(a).hash(), any_attrs(other).hash());
 }
 
-TEST(TextAttributes, OutliveTheCallWhereTheyAreKept) {
+TEST(TextAttributes, AreCopiedByOwnedAttrs) {
   OwnedAttrs kept;
   {
     const Attrs attrs = {.equation = "long enough for memory of its own"};

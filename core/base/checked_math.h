@@ -1,5 +1,5 @@
-// Arithmetic of integers that come from files and from callers. What does not fit, and division by
-// zero, is an error instead of undefined behaviour. Size (size.h) computes with these.
+// Integer arithmetic for values from files and callers. Overflow and division by zero are errors
+// instead of undefined behaviour. Size (size.h) uses these functions.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon::checked_math {
 
-// Throws OUT_OF_RANGE that names the operation and its operands.
+// Throws OUT_OF_RANGE with the operation and its operands.
 [[noreturn]] void fail(const char* operation, int64_t a, int64_t b);
 
 inline int64_t add(int64_t a, int64_t b) {
@@ -29,7 +29,7 @@ inline int64_t mul(int64_t a, int64_t b) {
     fail("*", a, b);
   return result;
 }
-// Towards zero.
+// Rounds towards zero.
 inline int64_t div(int64_t a, int64_t b) {
   if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) [[unlikely]]
     fail("/", a, b);

@@ -11,7 +11,7 @@
 namespace tenon {
 
 enum class DType : uint8_t {
-  kNone,  // Not given, or an operand that is absent.
+  kNone,  // Not specified, or an absent operand.
   kBool,
   kI8,
   kI16,
@@ -68,10 +68,10 @@ inline std::string_view numpy_name_of(DType dtype) {
 }
 inline tenon_dtype to_c(DType dtype) { return detail::kDTypes[static_cast<size_t>(dtype)].c; }
 
-// kNone for TENON_DTYPE_NONE and for whatever is unknown; `known` tells them apart.
+// Returns kNone for TENON_DTYPE_NONE and for unknown types; `known` is false only for the latter.
 DType dtype_from_c(tenon_dtype c, bool* known = nullptr);
 
-// kNone for an unknown name.
+// Returns kNone for an unknown name.
 DType dtype_from_name(std::string_view name);
 
 inline bool is_floating(DType d) { return d >= DType::kF16; }
@@ -80,8 +80,8 @@ inline bool is_unsigned_integer(DType d) { return d >= DType::kU8 && d <= DType:
 inline bool is_integer(DType d) { return d >= DType::kI8 && d <= DType::kU64; }
 inline bool is_numeric(DType d) { return d >= DType::kI8; }
 
-// The promotion of the array API standard. kNone where it has none: different kinds, or uint64 with
-// a signed type.
+// Promotes as the array API standard does. kNone where it defines no promotion: different kinds, or
+// uint64 with a signed type.
 DType promote(DType a, DType b);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// The one exception of the core, for what a user can get wrong, and the words to throw it with.
+// The core's exception type for user errors, and functions to throw it.
 
 #pragma once
 
@@ -34,7 +34,7 @@ enum class Code : int32_t {
 
 std::string_view name_of(Code code);
 
-// What went wrong, as data: the message stands alone, the fields say where.
+// The data of an error: the message is self-contained; the fields locate the error.
 struct ErrorInfo {
   Code code = Code::kInternal;
   std::string message;
@@ -42,7 +42,7 @@ struct ErrorInfo {
   std::string argument;                    // The parameter at fault, if it is one.
   std::string device;                      // The device, if it took part.
   std::string location;                    // The user's source line, if a binding gave it.
-  std::shared_ptr<const ErrorInfo> cause;  // What failed first, in words of its own.
+  std::shared_ptr<const ErrorInfo> cause;  // The original error, with its own message.
 };
 
 class Error final : public std::exception {
@@ -55,12 +55,12 @@ class Error final : public std::exception {
 
   const char* what() const noexcept override { return info_.message.c_str(); }
   Code code() const { return info_.code; }
-  // Whether the same may succeed a moment later: memory ran out, or somebody cancelled. Such an
-  // error says nothing about the code that met it, so nobody may remember it or do without.
+  // Whether the same call may succeed later: out of memory, or cancelled. Such an error says
+  // nothing about the call itself, so it must not be cached or trigger a fallback.
   bool is_transient() const { return code() == Code::kOutOfMemory || code() == Code::kCancelled; }
   const ErrorInfo& info() const { return info_; }
 
-  // Names the op, in the message too, unless an inner op did.
+  // Adds the op's name to the fields and the message, unless an inner op already did.
   void set_op(std::string_view name);
   void set_argument(std::string_view name);
   void set_device(std::string_view name);
@@ -70,7 +70,7 @@ class Error final : public std::exception {
   ErrorInfo info_;
 };
 
-// One value in a message. Borrows what it is made from.
+// One value in a message. Borrows its argument.
 class FormatArg {
  public:
   enum class Kind : uint8_t { kInt, kUint, kDouble, kText, kSize, kDims, kType };
@@ -104,25 +104,25 @@ class FormatArg {
   };
 };
 
-// Replaces each {} of `pattern` by the next argument: types print as f32[2,3], shapes as [2,3].
+// Replaces each {} of `pattern` by the next argument. Types print as f32[2,3], shapes as [2,3].
 std::string format(std::string_view pattern, std::initializer_list<FormatArg> args);
 
 [[noreturn]] void fail(Code code, std::string_view pattern,
                        std::initializer_list<FormatArg> args = {});
 
-// Throws what came of `cause`, which it keeps: its op, argument, device and line stay.
+// Throws an error caused by `cause`, and keeps the cause with its op, argument, device and line.
 [[noreturn]] void fail_because(const Error& cause, Code code, std::string_view pattern,
                                std::initializer_list<FormatArg> args = {});
 
-// Throws INVALID_ARGUMENT unless `ok`. Patterns that speak of an op begin with the constraint's
-// label: "C1: x must be floating point, but is {}".
+// Throws INVALID_ARGUMENT unless `ok`. Patterns about an op begin with the constraint's label: "C1:
+// x must be floating point, but is {}".
 template <class... Args>
 inline void require(bool ok, std::string_view pattern, const Args&... args) {
   if (!ok) [[unlikely]]
     fail(Code::kInvalidArgument, pattern, {FormatArg(args)...});
 }
 
-// What is asked of sizes is made so, if it can be: see size.h.
+// For sizes: makes the test hold by a guard, if possible; see size.h.
 template <class... Args>
 inline void require(const SizeTest& test, std::string_view pattern, const Args&... args) {
   if (!test.hold()) [[unlikely]]

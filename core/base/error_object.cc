@@ -5,8 +5,8 @@
 
 namespace tenon {
 
-// Made without an allocation, and never destroyed: the first error of a process may be that its
-// memory is used up, and the last may come from the destructor of a static object.
+// Constructed without allocation and never destroyed. It may be the first error of a process (out
+// of memory) or be used last, in the destructor of a static object.
 tenon_error* out_of_memory_error() noexcept {
   alignas(tenon_error) static std::byte memory[sizeof(tenon_error)];
   static tenon_error* const error =

@@ -1,4 +1,4 @@
-// tenon_error: an error as a plugin makes it and a user gets it.
+// tenon_error: the error object that plugins create and users receive.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 struct tenon_error {
   tenon::ErrorInfo info;
-  // Never freed, and without a message of its own (see message_of): reporting that memory ran out
-  // must not allocate.
+  // Never freed, and has no message of its own (see message_of). Used to report out of memory,
+  // which must not allocate.
   bool is_static = false;
   tenon_error* cause = nullptr;  // The handle of info.cause.
   std::atomic<uint32_t> owners{1};
@@ -19,19 +19,19 @@ struct tenon_error {
 
 namespace tenon {
 
-// Never throws: where memory runs out, gives the static error.
+// Never throws: returns the static error if memory runs out.
 tenon_error* make_error(const ErrorInfo& info) noexcept;
 tenon_error* make_error(Code code, std::string_view message) noexcept;
 tenon_error* out_of_memory_error() noexcept;
 inline constexpr const char* kOutOfMemoryMessage = "the host's memory is used up";
-// Lives as long as the error.
+// The message is valid as long as the error.
 std::string_view message_of(const tenon_error& error) noexcept;
 void release_error(tenon_error* error) noexcept;
 
-// The exception that stands for `error`, which it releases.
+// Converts `error` to an exception and releases it.
 Error take_error(tenon_error* error);
 
-// The code if it is one that is known here, else INTERNAL.
+// Returns INTERNAL for an unknown code.
 Code code_from_c(tenon_code code);
 
 }  // namespace tenon

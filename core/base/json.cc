@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// Bytes of the UTF-8 sequence at the start of a text; 0 if it begins with none.
+// The length in bytes of the UTF-8 sequence at the start of a text; 0 if it is invalid.
 size_t sequence_at(std::string_view text) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -24,7 +24,7 @@ size_t sequence_at(std::string_view text) {
   for (size_t i = 1; i < n; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Longer than need be, surrogates, and what lies beyond U+10FFFF.
+  // Rejects overlong encodings, surrogates, and code points above U+10FFFF.
   const bool is_wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
                         (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
   return is_wrong ? 0 : n;

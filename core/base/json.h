@@ -1,4 +1,4 @@
-// JSON values, as the files of programs hold them. Destroying one allocates nothing, so that code
+// JSON values, as used in the files of programs. Destroying a value does not allocate, so that code
 // that runs out of memory can unwind.
 
 #pragma once
@@ -39,7 +39,8 @@ class Json {
   Json(const std::vector<T>& list) : value_(Array(list.begin(), list.end())) {}
   template <class T>
   Json(const std::map<std::string, T>& members) : value_(Object(members.begin(), members.end())) {}
-  // An object if every element is a list of two of which the first is a text; else a list.
+  // Creates an object if every element is a list of two whose first element is a string, else a
+  // list.
   Json(std::initializer_list<Json> elements);
 
   static Json array(std::initializer_list<Json> elements = {}) { return Json(Array(elements)); }
@@ -49,11 +50,12 @@ class Json {
   bool is_boolean() const { return is<bool>(); }
   bool is_array() const { return is<Array>(); }
   bool is_object() const { return is<Object>(); }
-  bool is_number_unsigned() const { return is<uint64_t>(); }  // As all that are read without sign.
+  // True for every number read without a sign.
+  bool is_number_unsigned() const { return is<uint64_t>(); }
   bool is_number_integer() const { return is<int64_t>() || is<uint64_t>(); }
   bool is_number() const { return is_number_integer() || is<double>(); }
 
-  // A number or a truth value, converted; what is of another kind is 0.
+  // Converts a number or a boolean; other kinds give 0.
   template <class T>
   requires(std::is_arithmetic_v<T>) T get()
   const {
@@ -78,24 +80,24 @@ class Json {
   Array::const_iterator begin() const { return elements().begin(); }
   Array::const_iterator end() const { return elements().end(); }
   const Json& at(size_t i) const { return elements()[i]; }
-  // The member of that name; NULL if there is none, or this is no object.
+  // The member of that name; NULL if there is none or this is not an object.
   const Json* find(std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
-  // Throws INTERNAL if there is none.
+  // Throws INTERNAL if there is no such member.
   const Json& operator[](std::string_view name) const;
   const Json& operator[](const char* name) const { return (*this)[std::string_view(name)]; }
 
-  // null becomes an object, or a list.
+  // Converts null to an object, or to a list.
   Json& operator[](std::string_view name);
   Json& operator[](const char* name) { return (*this)[std::string_view(name)]; }
   void push_back(Json value);
 
-  // Integers are equal by their values.
+  // Integers are compared by value, whatever their type.
   friend bool operator==(const Json& a, const Json& b);
 
   enum class NotUtf8 { kThrow, kReplace };
-  // With `indent` spaces for each level; in one line if that is negative. Throws INVALID_ARGUMENT
-  // for a text that is not UTF-8, or puts U+FFFD for what is wrong in it.
+  // Formats with `indent` spaces per level, or on one line if `indent` is negative. For text that
+  // is not UTF-8, throws INVALID_ARGUMENT or replaces the invalid bytes by U+FFFD.
   std::string dump(int indent = -1, NotUtf8 not_utf8 = NotUtf8::kThrow) const;
 
  private:

@@ -18,7 +18,7 @@ class LruTable {
   // `max_size` is at least 1.
   explicit LruTable(size_t max_size) : max_size_(max_size) {}
 
-  // The entry for which `is_it(entry)` holds, among those of this hash; NULL if there is none.
+  // Finds the entry with this hash for which `is_it(entry)` is true; NULL if there is none.
   template <class IsIt>
   Entry* find(uint64_t hash, const IsIt& is_it) {
     const auto [first, last] = by_hash_.equal_range(hash);
@@ -31,7 +31,7 @@ class LruTable {
     return nullptr;
   }
 
-  // References to an entry last until it is evicted.
+  // References to an entry are valid until it is evicted.
   Entry& add(uint64_t hash, Entry entry) {
     if (slots_.size() == max_size_) evict();
     slots_.push_front({hash, std::move(entry)});
@@ -69,7 +69,7 @@ class LruTable {
   }
 
   size_t max_size_;
-  Slots slots_;  // The most recently used first.
+  Slots slots_;  // Most recently used first.
   std::unordered_multimap<uint64_t, typename Slots::iterator> by_hash_;
 };
 

@@ -13,7 +13,7 @@ bool has(Table& table, uint64_t hash, const std::string& name) {
   return table.find(hash, [&](const std::string& entry) { return entry == name; }) != nullptr;
 }
 
-TEST(LruTableTest, EvictsTheEntryThatWasUsedLeastRecently) {
+TEST(LruTableTest, EvictsTheLeastRecentlyUsedEntry) {
   Table table(2);
   table.add(1, "a");
   table.add(2, "b");
@@ -27,7 +27,7 @@ TEST(LruTableTest, EvictsTheEntryThatWasUsedLeastRecently) {
   EXPECT_EQ(table.size(), 2u);
 }
 
-TEST(LruTableTest, DistinguishesEntriesOfOneHash) {
+TEST(LruTableTest, DistinguishesEntriesWithTheSameHash) {
   Table table(2);
   table.add(7, "a");
   table.add(7, "b");
@@ -40,7 +40,7 @@ TEST(LruTableTest, DistinguishesEntriesOfOneHash) {
   EXPECT_TRUE(has(table, 7, "c"));
 }
 
-TEST(LruTableTest, HoldsNoMoreThanItsMaximum) {
+TEST(LruTableTest, NeverExceedsItsMaximum) {
   Table table(8);
   for (uint64_t i = 0; i < 1000; ++i) {
     table.add(i % 5, std::to_string(i));

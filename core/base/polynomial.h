@@ -1,4 +1,4 @@
-// Polynomials with whole coefficients, in a form that two equal ones share.
+// Polynomials with integer coefficients in a canonical form: equal polynomials compare equal.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// A product of what a polynomial is made of, by number, sorted, with its coefficient.
+// A product of atoms (identified by number, sorted) and its coefficient.
 struct Term {
   std::vector<uint32_t> atoms;
   int64_t coefficient;
@@ -19,16 +19,16 @@ struct Term {
   }
 };
 
-// Sorted by atoms, each product of them once; no coefficient is 0.
+// Sorted by atoms. Each product of atoms occurs once, and no coefficient is 0.
 using Polynomial = std::vector<Term>;
 
 // a + factor * b.
 Polynomial plus(Polynomial a, const Polynomial& b, int64_t factor);
 Polynomial times(const Polynomial& a, const Polynomial& b);
-// a / b where b is one term that divides each of a's, or is a; nothing otherwise.
+// Returns a / b if b is one term that divides each term of a, or if b equals a; otherwise nothing.
 std::optional<Polynomial> exact_quotient(const Polynomial& a, const Polynomial& b);
 
-// The value, or an error if an int64 does not hold it.
+// Returns the value; throws if it does not fit into int64.
 int64_t checked(__int128 value);
 
 }  // namespace tenon

@@ -7,8 +7,8 @@
 namespace tenon::detail {
 namespace {
 
-// Free lists of one thread. Trivially destructible: other thread-local and static objects may make
-// and release handles in their destructors, after any destructor of ours has run.
+// The free lists of one thread. Trivially destructible, because other thread-local and static
+// objects may create and release handles in destructors that run last.
 struct Lists {
   static constexpr int kMax = 64;
 
@@ -18,7 +18,7 @@ struct Lists {
 };
 constinit thread_local Lists own_lists;
 
-// Frees the blocks that a thread kept. Blocks freed later go straight back to the allocator.
+// Frees a thread's cached blocks. Blocks that are freed later go directly to the allocator.
 void sweep(void* swept) {
   auto* const own = static_cast<Lists*>(swept);
   own->is_swept = true;
@@ -35,8 +35,8 @@ void sweep(void* swept) {
 }
 
 // Calls `sweep` at the end of each thread that stored a value, after the destructors of its
-// thread_local objects. A thread_local object with a destructor would not do: registering one ends
-// the process if there is no memory for it.
+// thread_local objects. A thread_local object with a destructor does not work: if memory runs out,
+// registering its destructor terminates the process.
 struct SweepKey {
   pthread_key_t key = 0;
   bool is_made = false;
@@ -44,7 +44,7 @@ struct SweepKey {
   SweepKey() { is_made = pthread_key_create(&key, sweep) == 0; }
 };
 
-// Whether the thread's end will empty `blocks`.
+// Registers `blocks` to be emptied at the end of the thread. False if that is not possible.
 bool register_list(FreeBlocks& blocks) {
   static const SweepKey sweep_key;
   Lists& own = own_lists;

@@ -1,9 +1,9 @@
-// Fixed-size memory for objects behind handles: a free list for each thread, so that a handle costs
-// neither a lock nor a call of the allocator.
+// Fixed-size allocation for objects behind handles. Each thread has its own free lists, so that a
+// handle needs neither a lock nor a call of the allocator.
 //
-// The last freed block is the next used, while it is in the cache. In debug builds it is the other
-// way round, and some freed blocks are held back, so that a handle that was released is still told
-// by the mark that ~Object left (see ref.h).
+// Release builds reuse the most recently freed block first, while it is in the cache. Debug builds
+// reuse the oldest block first and hold some blocks back. A released handle is then recognised by
+// the mark that ~Object left (see ref.h).
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// True where freed objects must be seen by the tools that look for their use.
+// False under sanitizers, which must see every deallocation to detect use after free.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kPoolObjects = false;
 #elif defined(__has_feature)
@@ -28,7 +28,7 @@ inline constexpr bool kPoolObjects = true;
 namespace detail {
 
 struct FreeBlock {
-  uint64_t untouched;  // Holds the mark.
+  uint64_t untouched;  // Holds the mark of ~Object.
   FreeBlock* next;
 };
 
@@ -37,15 +37,15 @@ inline constexpr bool kHoldFreed = false;
 #else
 inline constexpr bool kHoldFreed = true;
 #endif
-inline constexpr int kMostKept = 4096;  // Freed blocks of one type and thread,
-inline constexpr int kHeldBack = 256;   // of which debug builds do not use the last.
+inline constexpr int kMostKept = 4096;  // Maximum of freed blocks kept, by type and thread.
+inline constexpr int kHeldBack = 256;   // Of these, blocks that debug builds do not reuse.
 
-// One for each thread and type. Constant-initialised and trivially destroyed, so that reaching it
-// is one load; `pool_refill` registers what empties it at the thread's end.
+// One for each thread and type. Constant-initialised and trivially destructible, so that access is
+// one load. `pool_refill` registers the cleanup at the end of the thread.
 struct FreeBlocks {
   FreeBlock* head = nullptr;
   FreeBlock* tail = nullptr;  // In debug builds only.
-  int room = 0;  // How many more it may keep; 0 until the thread's first refill and after its end.
+  int room = 0;  // How many more blocks fit; 0 before the thread's first refill and after its end.
   size_t block_size = 0;
 };
 
@@ -68,7 +68,8 @@ inline void keep(FreeBlocks& blocks, FreeBlock* block) {
 
 }  // namespace detail
 
-// Gives T a pooled operator new and delete. T must be final, or all that derive must be as large.
+// Gives T a pooled operator new and delete. T must be final, or all derived classes must have its
+// size.
 template <class T>
 class Pooled {
  public:

@@ -1,4 +1,4 @@
-// Intrusive counted references: the lifetime of everything behind a C handle.
+// Intrusive reference counting for every object behind a C handle.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// What an object behind a handle is. Every handle is checked against it, which catches a wrong cast
-// always and a released handle in debug builds (see pool.h).
+// The type tag of an object behind a handle. Checking it detects a wrong cast always, and a
+// released handle in debug builds (see pool.h).
 enum class Kind : uint32_t {
   kDead = 0xdeadbeef,
   kTensor = 0x7e500001,
@@ -39,18 +39,18 @@ class Object {
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   uint32_t owners() const { return count_.load(std::memory_order_acquire); }
 
-  // True if the caller was the last owner. A sole owner needs no atomic subtraction: nobody else is
-  // left who could change the count.
+  // True if the caller was the last owner. A sole owner needs no atomic subtraction, because no
+  // other thread can change the count.
   bool drop() const {
     if (count_.load(std::memory_order_acquire) == 1) return true;
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  // Gives an object whose last owner is gone one more.
+  // Resets the count to 1 for an object whose last owner is gone.
   void revive() const { count_.store(1, std::memory_order_relaxed); }
 
  protected:
-  // Volatile, since a compiler may leave out what is written to an object at its end.
+  // Volatile, because a compiler may omit stores to an object whose lifetime ends.
   ~Object() { *const_cast<volatile Kind*>(&kind_) = Kind::kDead; }
 
  private:
@@ -58,8 +58,7 @@ class Object {
   Kind kind_;
 };
 
-// A reference to a T that has retain() and release(). A new object is born with one owner: adopt
-// it.
+// A reference to a T with retain() and release(). A new object has one owner: adopt it.
 template <class T>
 class Ref {
  public:

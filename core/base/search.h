@@ -1,4 +1,4 @@
-// Searching whole ranges, which not every standard library that we build with has.
+// Range versions of std algorithms, which not every supported standard library has.
 
 #pragma once
 

@@ -44,8 +44,8 @@ void check_size(const TensorType& type) {
     require(size >= 0, "a size is negative: {}", type);
   }
   for (const Size size : type.shape) {
-    if (!size.known()) continue;  // A call checks what it makes of it.
-    // Of empty ones, too, the other sizes are multiplied where strides are counted.
+    if (!size.known()) continue;  // Checked in each call.
+    // The sizes of empty tensors are multiplied, too, when strides are computed.
     if (identical(size, 0)) continue;
     require(size <= kLimit / bytes, "{} has more bytes than an int64 counts", type);
     bytes *= size;

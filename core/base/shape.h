@@ -1,4 +1,4 @@
-// Sizes, strides, and the type of a tensor. Copying one copies as many words as it has axes.
+// Sizes, strides, and the type of a tensor. Copying one copies only as many words as it has axes.
 
 #pragma once
 
@@ -18,10 +18,10 @@ inline constexpr size_t kMaxRank = TENON_MAX_RANK;
 
 class Dims;
 
-// A comparison of two shapes that nobody has asked about yet; see SizeTest.
+// A comparison of two shapes that is not evaluated yet; see SizeTest.
 struct ShapeTest {
   inline operator bool() const;
-  // Makes it hold, by guards if need be. False: it does not.
+  // Makes it hold, by guards if necessary. Returns false if it cannot hold.
   bool hold() const;
 
   const Dims &a, &b;
@@ -48,7 +48,7 @@ class Dims {
   const Size* begin() const { return data_; }
   const Size* end() const { return data_ + rank_; }
   operator std::span<const Size>() const { return {data_, rank_}; }
-  // For kernels and the C ABI: all are numbers wherever a tensor has storage.
+  // For kernels and the C ABI: every size of a tensor with storage is a number.
   const int64_t* data() const { return reinterpret_cast<const int64_t*>(data_); }
   int64_t* data() { return reinterpret_cast<int64_t*>(data_); }
 
@@ -91,7 +91,7 @@ inline void Dims::assign(const Size* values, size_t n) {
   for (size_t i = 0; i < n; ++i) data_[i] = values[i];
 }
 
-// True of the same numbers and formulas; decides nothing.
+// True if all sizes are the same numbers or formulas. Does not add a guard.
 inline bool identical(const Dims& a, const Dims& b) {
   if (a.rank() != b.rank()) return false;
   for (size_t i = 0; i < a.rank(); ++i) {
@@ -100,7 +100,7 @@ inline bool identical(const Dims& a, const Dims& b) {
   return true;
 }
 
-// True if no size is a formula.
+// True if every size is a number.
 inline bool known(const Dims& shape) {
   for (const Size size : shape) {
     if (!size.known()) return false;
@@ -108,22 +108,22 @@ inline bool known(const Dims& shape) {
   return true;
 }
 
-// The number of elements; 1 for rank 0. Types are checked when they are made, so it cannot
-// overflow.
+// The number of elements; 1 for rank 0. Cannot overflow, because types are checked on creation.
 inline Size count(const Dims& shape) {
   Size n = 1;
   for (const Size size : shape) n *= size;
   return n;
 }
 
-// What is known of a value without reading it.
+// The properties of a value that are known without reading it.
 struct TensorType {
   DType dtype = DType::kNone;
-  bool weak = false;  // Of an inline scalar: takes its partner's dtype.
-  uint8_t lists = 0;  // Of a list of tensors (core/trace/lists.h): 1; of a list of such lists: 2.
+  bool weak = false;  // Inline scalar: adopts the dtype of other operands.
+  uint8_t lists = 0;  // 1: a list of tensors (core/trace/lists.h); 2: a list of such lists.
   Dims shape;
 
-  // Of what orders calls, and is no tensor (core/trace/order.h); lists of such are beyond.
+  // Value of `lists` for an order token, which is not a tensor (core/trace/order.h). Larger values
+  // are lists of tokens.
   static constexpr uint8_t kToken = 128;
 
   TensorType() = default;
@@ -134,7 +134,7 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
-// Fails unless every size is in [0, 2^62) and the bytes of the whole fit into int64.
+// Fails unless every size is in [0, 2^62) and the total number of bytes fits into int64.
 void check_size(const TensorType& type);
 
 // Row-major strides without gaps, in elements.
@@ -142,7 +142,7 @@ Dims dense_strides(const Dims& shape);
 
 bool is_dense(const Dims& shape, const Dims& strides);
 
-// True if one element stands for all: each stride is zero or its size is one.
+// True if one element represents all: each stride is 0 or its size is 1.
 bool is_uniform(const Dims& shape, const Dims& strides);
 
 }  // namespace tenon

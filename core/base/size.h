@@ -1,10 +1,10 @@
-// The size of an axis: a number, or, while a function is traced, a formula of sizes that only a
-// call will know.
+// The size of an axis: a number or, while a function is traced, a formula of sizes that are only
+// known in a call.
 //
-// Formulas take part in arithmetic as numbers do. Where code has to decide something about one, the
-// decision comes from what is known of it; if that is not enough, from the sizes of the call that
-// is traced, and then the trace serves only calls that decide alike (size_table.h). To use a
-// formula as an int64_t is such a decision: the trace serves that one size.
+// Formulas support the same arithmetic as numbers. If code has to decide something about a formula,
+// known facts decide. If they are not enough, the sizes of the traced call decide, and a guard
+// restricts the trace to calls with the same outcome (size_table.h). Converting a formula to
+// int64_t is such a decision: it restricts the trace to that one size.
 
 #pragma once
 
@@ -17,31 +17,31 @@ namespace tenon {
 
 class Size;
 
-// A comparison that nobody has asked about yet. `if` asks which way it goes; require() makes it so.
+// A comparison that is not evaluated yet. `if` evaluates it; require() makes it hold.
 struct SizeTest {
   enum class Kind : uint8_t { kEqual, kNotEqual, kLess, kLessEqual };
 
   inline operator bool() const;
-  // Makes it hold, by a guard if need be. False: it does not.
+  // Makes it hold, by a guard if necessary. Returns false if it cannot hold.
   inline bool hold() const;
 
   Kind kind;
-  int64_t a, b;  // The words of two sizes.
+  int64_t a, b;  // The words of the two sizes.
 };
 
 class Size {
  public:
-  Size() = default;  // NOLINT: as an int64_t, it holds nothing yet.
+  Size() = default;  // NOLINT: uninitialised, like an int64_t.
   template <std::integral T>
   constexpr Size(T number) : word_(static_cast<int64_t>(number)) {}
 
-  // Every number but those of a hole, which no size and no bound of one comes near, stands for
-  // itself; those stand for the formulas of the trace under way.
+  // Words in a reserved range stand for the formulas of the current trace; all other words are
+  // numbers. No size, and no bound of one, comes near the reserved range.
   static constexpr int64_t kFirstFormula = -(int64_t{3} << 61);
   static constexpr Size formula(uint32_t id) { return Size(kFirstFormula + int64_t{id}); }
   static constexpr Size from_word(int64_t word) { return Size(word); }
-  // A number from outside; an error if it lies so near to the hole that adding sizes could reach
-  // it.
+  // Accepts a number from outside. Fails if it is so near the reserved range that adding sizes
+  // could reach it.
   static Size number(int64_t value) {
     constexpr int64_t kMargin = int64_t{1} << 60;
     if (value > kFirstFormula - kMargin && value < kFirstFormula + kMargin) [[unlikely]]
@@ -151,7 +151,7 @@ SizeTest::operator bool() const {
   }
 }
 
-// True of one formula and itself, and of equal numbers; decides nothing.
+// True for equal numbers, and for a formula and itself. Does not add a guard.
 constexpr bool identical(Size a, Size b) { return a.word() == b.word(); }
 
 }  // namespace tenon

@@ -21,7 +21,7 @@ std::string cause_now() {
   return (gradient_decides ? "the gradient of " : "") + std::string(deciding_op);
 }
 
-// Bounds beyond these say nothing; sizes and their products stay within.
+// Bounds at these limits carry no information. Sizes and their products stay within.
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = -kMost;
 constexpr int64_t kLargestSize = int64_t{1} << 48;
@@ -45,7 +45,7 @@ SizeTest negated(const SizeTest& test) {
 
 }  // namespace
 
-// ---- what size.h calls
+// ---- called from size.h
 
 int64_t Size::pinned() const { return SizeTable::current().pin(*this); }
 
@@ -155,7 +155,7 @@ Size SizeTable::size_of(Polynomial polynomial) {
   return Size::formula(at->second);
 }
 
-// With every atom that an equality replaced put in terms of others.
+// The polynomial with every atom that an equality replaced substituted.
 Polynomial SizeTable::resolved_polynomial(Size size) {
   const Polynomial given = polynomial(size);
   Polynomial result;
@@ -251,7 +251,7 @@ Size SizeTable::extreme(Atom::Kind kind, Size a, Size b) {
   const bool is_least = kind == Atom::Kind::kMinimum;
   if (prove({Test::kLessEqual, a.word(), b.word()}) == true) return is_least ? a : b;
   if (prove({Test::kLessEqual, b.word(), a.word()}) == true) return is_least ? b : a;
-  if (b.word() < a.word()) std::swap(a, b);  // So that the order of the two does not matter.
+  if (b.word() < a.word()) std::swap(a, b);  // Makes the result independent of operand order.
   const Range x = range(polynomial(a)), y = range(polynomial(b));
   const auto pick = [&](int64_t of_x, int64_t of_y) {
     return is_least ? std::min(of_x, of_y) : std::max(of_x, of_y);
@@ -263,7 +263,7 @@ Size SizeTable::extreme(Atom::Kind kind, Size a, Size b) {
                .greatest = pick(x.greatest, y.greatest)});
 }
 
-// ---- what is known
+// ---- facts
 
 SizeTable::Range SizeTable::range(const Polynomial& polynomial) const {
   __int128 least = 0, greatest = 0;
@@ -305,7 +305,8 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
       break;
     }
   }
-  // Asked before, perhaps in other words. To put a guard in terms of what is open may ask on.
+  // An earlier decision may imply the answer in another form. Resolving a guard may call prove()
+  // again; the flag stops that recursion.
   if (asks_guards_) return std::nullopt;
   asks_guards_ = true;
   const std::optional<bool> answer = asked_before(test, difference);
@@ -337,7 +338,7 @@ std::optional<bool> SizeTable::answered_by(const SizeTest& guard, const SizeTest
   return std::nullopt;
 }
 
-// An atom that stands alone, with the factor 1 or -1, beside a number.
+// A polynomial of one atom with coefficient 1 or -1, and a constant.
 namespace {
 struct Alone {
   explicit Alone(const Polynomial& p) {
@@ -368,7 +369,7 @@ void SizeTable::learn_at_least(const Polynomial& difference, int64_t least) {
   }
 }
 
-// Writes one atom of an equality in terms of the others, the youngest that can be.
+// Learns from an equality: replaces the latest possible atom by a formula of the others.
 void SizeTable::learn_equal(const Polynomial& difference) {
   std::optional<size_t> best;
   for (size_t i = 0; i < difference.size(); ++i) {
@@ -377,7 +378,7 @@ void SizeTable::learn_equal(const Polynomial& difference) {
     const auto holds_it = [&](const Term& other) {
       return &other != &term && contains(other.atoms, term.atoms[0]);
     };
-    // Others that are made of it would be written in terms of themselves.
+    // Compound atoms that contain the replaced one would then refer to themselves.
     const bool composite = any_of(difference, [&](const Term& other) {
       return any_of(other.atoms, [&](AtomId id) {
         return atoms_[id].kind != Atom::Kind::kSymbol && id != term.atoms[0];
@@ -425,7 +426,7 @@ void SizeTable::record(const SizeTest& test) {
     case Test::kNotEqual:
       break;
   }
-  // A number at the end of a range moves the end.
+  // Inequality to the end of a range narrows the range.
   const auto [least, greatest] = range(difference);
   if (least == 0) learn_at_least(difference, 1);
   if (greatest == 0) learn_at_least(plus(Polynomial{}, difference, -1), 1);

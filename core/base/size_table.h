@@ -1,9 +1,9 @@
-// What a trace knows of the sizes that are no numbers: the symbols that calls give, the formulas
-// made of them, and what had to be decided about them.
+// The dynamic sizes of a trace: the symbols that calls bind, the formulas of them, and the
+// decisions made about them.
 //
-// A formula is kept in one normal form, a polynomial with whole coefficients over symbols,
-// quotients, remainders, minima and maxima; so n + n and 2 * n are the same Size. Facts are bounds
-// of these parts, from what sizes are and from earlier decisions.
+// A formula has a canonical form: a polynomial with integer coefficients over symbols, quotients,
+// remainders, minima and maxima. So n + n and 2 * n are the same Size. Facts are bounds on these
+// atoms; they follow from what sizes are and from earlier decisions.
 
 #pragma once
 
@@ -27,7 +27,7 @@ class SizeTable {
   SizeTable(const SizeTable&) = delete;
   SizeTable& operator=(const SizeTable&) = delete;
 
-  // While it lives, the sizes of this thread that are no numbers are formulas of `table`.
+  // For its lifetime, formulas of this thread belong to `table`.
   class Use {
    public:
     explicit Use(SizeTable& table);
@@ -37,59 +37,60 @@ class SizeTable {
    private:
     SizeTable* outer_;
   };
-  // That table; an error if there is none.
+  // The table in use by this thread; an error if there is none.
   static SizeTable& current();
   static bool is_current(const SizeTable& table);
 
-  // A size that a call gives. `example` is what it is in the call that is traced, if one is. The
-  // same name gives the same symbol.
+  // Returns the symbol of that name, which each call binds to a size. `example`: its value in the
+  // traced call, if there is one.
   Size symbol(const std::string& name, std::optional<int64_t> example = std::nullopt);
-  // A size that is known once some of the code has run, under a name of its own.
+  // Creates a data-dependent size, with a unique name. Its value is known once part of the graph
+  // has run.
   Size born();
-  // The symbols of another table, with the same numbers, and what was decided of them. Those that
-  // are born there will be born here, too, as others: theirs stand for nothing.
+  // Imports the symbols of another table, in the same order, and its guards. Data-dependent symbols
+  // of the other table are replaced by new ones of this table.
   Sizes take_over(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
   bool is_born(size_t symbol) const { return atoms_[symbols_[symbol]].is_born; }
   bool has_births() const { return has_births_; }
-  // Says that one is not more than another size.
+  // Records an upper bound of a data-dependent size.
   void bound(Size born, Size most);
-  // The sizes for a look at what code takes that does not run: those that are born are as large as
-  // they may be, and nothing where nobody says that.
+  // Replaces data-dependent sizes by their upper bounds, or by 0 if there is no bound. Used to
+  // estimate what a graph needs without running it.
   Sizes with_most(Sizes sizes) const;
-  // Marks the symbol that a size is, if it is one, as such a size: code is read that makes it.
+  // Marks a size that is a single symbol as data-dependent, when a graph that computes it is read.
   void mark_born(Size size);
-  // The symbols of that kind that a size is made of.
+  // The data-dependent symbols that occur in a size.
   std::vector<size_t> born_in(Size size) const;
 
   Size make(detail::SizeOp op, Size a, Size b);
 
-  // Which way a test goes. Unless it can be proved, the example decides, or, without one, what
-  // holds of large sizes that have nothing in common; and the answer becomes a guard.
+  // Evaluates a test. If it cannot be proved, the example decides. Without an example, sizes are
+  // assumed to be large and unrelated. The answer becomes a guard.
   bool decide(const SizeTest& test);
-  // Makes a test hold, by a guard if need be. False: it does not, by proof or in the example.
+  // Makes a test hold, by a guard if necessary. False if a proof or the example contradicts it.
   bool hold(const SizeTest& test);
-  // The number that a size is from now on, by a guard; an error if nothing says which.
+  // Fixes a size to a number by a guard. Fails if no example gives the number.
   int64_t pin(Size size);
-  // The number of a size that the host reads while it traces: a guard makes the trace serve that
-  // number alone. Fails if a signature declares the size unknown, or if nothing says the number.
+  // Returns the number of a size that the host reads during tracing. A guard restricts the trace to
+  // that number. Fails if a signature declares the size unknown, or if no example gives the number.
   int64_t read_on_host(Size size, std::string_view tensor, size_t axis);
-  // The same without failing: gives the size in the call that is traced, or 0 if there is none, and
-  // records the first failure for raise_failed_read().
+  // Does not fail: returns the size in the traced call, or 0 if there is none, and records the
+  // first failure for raise_failed_read().
   int64_t read_or_record_failure(Size size, std::string_view tensor, size_t axis) noexcept;
   void raise_failed_read() const {
     if (failed_read_) std::rethrow_exception(failed_read_);
   }
-  // The sizes that calls give are unknown by a declared signature: the host may not read them.
+  // A signature declares the sizes of inputs as unknown, so the host may not read them.
   void forbid_host_reads() { host_may_read_ = false; }
-  // The size in terms of what is still open: decisions may have made it a number.
+  // Rewrites the size with all decisions applied; the result may be a number.
   Size resolved(Size size);
 
-  // What calls must make true, in the order in which it was decided.
+  // The conditions that calls must satisfy, in the order of the decisions.
   std::span<const SizeTest> guards() const { return guards_; }
-  // Who decided it: "conv", "the gradient of conv", "a read by the host".
+  // What caused the guard: "conv", "the gradient of conv", "a read by the host".
   std::string_view cause(size_t guard) const { return causes_[guard]; }
 
-  // While it lives, decisions of this thread are recorded as caused by an op or its gradient.
+  // For its lifetime, decisions of this thread are attributed to an op or its gradient.
   class Cause {
    public:
     explicit Cause(std::string_view op, bool is_gradient = false);
@@ -101,34 +102,34 @@ class SizeTable {
     std::string_view outer_op_;
     bool outer_is_gradient_;
   };
-  // Fails if what was decided of a symbol that is born does not hold now that it has a value, and
-  // with it all that were born before.
+  // Fails if the decisions about a data-dependent symbol do not hold, now that it and all earlier
+  // ones have values.
   void check_born(size_t symbol, std::span<const Size> values) const;
 
   size_t n_formulas() const { return formulas_.size(); }
-  // As a formula is written: 2*n + 1.
+  // Formats a formula: 2*n + 1.
   std::string text(Size size) const;
   std::string text(const SizeTest& test) const;
 
   size_t n_symbols() const { return symbols_.size(); }
   const std::string& symbol_name(size_t i) const { return atoms_[symbols_[i]].name; }
-  // What a size is made of: the sum of its terms, each the product of a number and of parts.
+  // The structure of a size: a sum of terms, each the product of a coefficient and of parts.
   enum class PartKind : uint8_t { kSymbol, kQuotient, kRemainder, kMinimum, kMaximum };
   struct Part {
     PartKind kind;
-    size_t symbol;  // Its number among them, of a symbol,
-    Size a, b;      // and the operands of the others.
+    size_t symbol;  // Index of the symbol, if it is one.
+    Size a, b;      // Operands, if it is not a symbol.
   };
   Polynomial terms(Size size) { return resolved_polynomial(size); }
   Part part(uint32_t atom) const {
     const Atom& x = atoms_[atom];
     return {x.kind, x.index, x.a, x.b};
   }
-  // The symbol that a size is, if it is nothing but that.
+  // The symbol, if the size is a single symbol.
   std::optional<size_t> symbol_of(Size size) const;
 
-  // What a size and a test come to when symbol i is values[i]: a number, or a formula of the trace
-  // under way.
+  // Substitutes values[i] for symbol i in a size or a test. Values are numbers or formulas of the
+  // current trace.
   Size evaluate(Size size, std::span<const Size> values) const;
   SizeTest evaluate(const SizeTest& test, std::span<const Size> values) const;
 
@@ -138,14 +139,14 @@ class SizeTable {
   struct Atom {
     using Kind = PartKind;
     Kind kind = Kind::kSymbol;
-    std::string name;  // Of a symbol, as its number among them.
+    std::string name;  // Of a symbol; `index` is its number.
     size_t index = 0;
-    Size a = 0, b = 0;  // The operands of the others.
+    Size a = 0, b = 0;  // Operands of the other kinds.
     std::optional<int64_t> example;
     bool is_born = false;
-    Size most = 0;                // Of one that is born; 0: nobody says.
-    int64_t least, greatest;      // What is known of it.
-    std::optional<Size> instead;  // What an equality made of it.
+    Size most = 0;                // Upper bound if data-dependent; 0: unknown.
+    int64_t least, greatest;      // Known bounds.
+    std::optional<Size> instead;  // Its replacement by a learned equality.
   };
 
   Polynomial polynomial(Size size) const;
@@ -169,7 +170,7 @@ class SizeTable {
   void learn_at_least(const Polynomial& difference, int64_t least);
 
   friend std::optional<int64_t> example_of(Size size);
-  // The value under the example; symbols without one get a made-up size if `invent`.
+  // The value under the example. If `invent`, symbols without an example get a made-up size.
   std::optional<int64_t> example(Size size, bool invent);
   std::optional<bool> example(const SizeTest& test, bool invent);
   template <class ValueOf>
@@ -179,11 +180,11 @@ class SizeTable {
   std::vector<AtomId> symbols_;
   std::vector<Polynomial> formulas_;  // By Size::id().
   std::map<Polynomial, uint32_t> ids_;
-  std::vector<SizeTest> guards_;     // Of sizes that calls give.
-  std::vector<std::string> causes_;  // Of each guard.
+  std::vector<SizeTest> guards_;     // Only about sizes known at the call.
+  std::vector<std::string> causes_;  // One for each guard.
   struct LateGuard {
     SizeTest test;
-    size_t symbol;  // The last one born that it is about.
+    size_t symbol;  // The latest data-dependent symbol in it.
   };
   std::vector<LateGuard> late_guards_;
   bool has_births_ = false;
@@ -192,12 +193,12 @@ class SizeTable {
   std::exception_ptr failed_read_;
 };
 
-// Whether some of a size is known only once code has run.
+// Whether a size contains data-dependent symbols.
 inline bool is_born(Size size) {
   return !size.known() && !SizeTable::current().born_in(size).empty();
 }
 
-// What a size is in the call that is traced, if one is and it says.
+// The value of a size in the traced call, if there is one that determines it.
 std::optional<int64_t> example_of(Size size);
 
 }  // namespace tenon

@@ -23,7 +23,7 @@ class Sizes : public ::testing::Test {
 
 using Guards = std::vector<std::string>;
 
-TEST_F(Sizes, AreNumbersWhereTheyAreKnown) {
+TEST_F(Sizes, BehaveLikeNumbersIfKnown) {
   const Size a = 6, b = 4;
 
   EXPECT_TRUE(a == 6 && a != b && a > b && 4 <= b);
@@ -34,9 +34,9 @@ TEST_F(Sizes, AreNumbersWhereTheyAreKnown) {
   EXPECT_EQ(int64_t{greatest(a, b)}, 6);
 }
 
-// A guard about a minimum is put in other terms when one of its symbols is replaced, which asks
-// about the minimum again.
-TEST_F(Sizes, AskAboutGuardsWithoutEnd) {
+// When one symbol of a minimum is replaced, the guard about the minimum is rewritten, which queries
+// the guards again.
+TEST_F(Sizes, DoNotRecurseInfinitelyInGuards) {
   const Size n = table.symbol("n", 6), m = table.symbol("m", 6);
   const auto last = [](Size size) { return least(size, Size(1000)) - greatest(size - 3, Size(0)); };
 
@@ -46,7 +46,7 @@ TEST_F(Sizes, AskAboutGuardsWithoutEnd) {
   EXPECT_TRUE((least(n, Size(4)) == least(m, Size(4))).hold());
 }
 
-TEST_F(Sizes, HaveOneFormForOneFormula) {
+TEST_F(Sizes, HaveACanonicalForm) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_TRUE(identical(n + n, 2 * n));
@@ -56,7 +56,7 @@ TEST_F(Sizes, HaveOneFormForOneFormula) {
   EXPECT_FALSE(identical(n, m));
 }
 
-TEST_F(Sizes, PrintAsPeopleWriteThem) {
+TEST_F(Sizes, PrintInTheUsualNotation) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_EQ(text(2 * n + 1), "2*n + 1");
@@ -67,7 +67,7 @@ TEST_F(Sizes, PrintAsPeopleWriteThem) {
   EXPECT_EQ(to_string(Dims{n, 3, 2 * n}), "[n,3,2*n]");
 }
 
-TEST_F(Sizes, DivideExactlyWhereTheyCan) {
+TEST_F(Sizes, DivideExactlyIfPossible) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_TRUE(identical(6 * n * m / (2 * n), 3 * m));
@@ -87,7 +87,7 @@ TEST_F(Sizes, AreNotNegative) {
   EXPECT_EQ(guards(), Guards{});
 }
 
-TEST_F(Sizes, DecideByTheExampleAndSayWhat) {
+TEST_F(Sizes, DecideByTheExampleAndRecordGuards) {
   const Size n = table.symbol("n", 5), m = table.symbol("m", 1);
 
   EXPECT_FALSE(n == 1);
@@ -96,7 +96,7 @@ TEST_F(Sizes, DecideByTheExampleAndSayWhat) {
   EXPECT_EQ(guards(), (Guards{"n != 1", "m == 1", "3 < n"}));
 }
 
-TEST_F(Sizes, DecideOnce) {
+TEST_F(Sizes, DecideEachQuestionOnce) {
   const Size n = table.symbol("n", 5);
 
   EXPECT_FALSE(n == 8);
@@ -116,7 +116,7 @@ TEST_F(Sizes, LearnBoundsFromDecisions) {
   EXPECT_EQ(guards(), (Guards{"n != 0", "4 < n"}));
 }
 
-TEST_F(Sizes, WithoutAnExampleAreLargeAndUnlikeEachOther) {
+TEST_F(Sizes, WithoutAnExampleAreAssumedLargeAndUnequal) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_FALSE(n == 1);
@@ -124,7 +124,7 @@ TEST_F(Sizes, WithoutAnExampleAreLargeAndUnlikeEachOther) {
   EXPECT_TRUE(n > 2);
 }
 
-TEST_F(Sizes, BecomeWhatIsRequired) {
+TEST_F(Sizes, AreConstrainedByHold) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_TRUE((n == m).hold());
@@ -134,7 +134,7 @@ TEST_F(Sizes, BecomeWhatIsRequired) {
   EXPECT_EQ(guards(), (Guards{"n == m", "m == 4"}));
 }
 
-TEST_F(Sizes, RefuseWhatTheExampleOrAProofDenies) {
+TEST_F(Sizes, RejectRequirementsThatTheExampleOrAProofContradicts) {
   const Size n = table.symbol("n", 5), m = table.symbol("m");
 
   EXPECT_FALSE((n == 4).hold());
@@ -143,7 +143,7 @@ TEST_F(Sizes, RefuseWhatTheExampleOrAProofDenies) {
   EXPECT_ANY_THROW(require(n == 4, "C1: {} is not 4", n));
 }
 
-TEST_F(Sizes, AsNumbersAreThoseOfTheExample) {
+TEST_F(Sizes, ConvertToTheNumberOfTheExample) {
   const Size n = table.symbol("n", 5);
   const int64_t twice = 2 * n;
 
@@ -151,7 +151,7 @@ TEST_F(Sizes, AsNumbersAreThoseOfTheExample) {
   EXPECT_EQ(guards(), Guards{"2*n == 10"});
 }
 
-TEST_F(Sizes, AsNumbersFailWhereNothingSaysWhich) {
+TEST_F(Sizes, FailToConvertWithoutAnExample) {
   const Size n = table.symbol("rows");
   try {
     const int64_t number = n;
@@ -161,7 +161,7 @@ TEST_F(Sizes, AsNumbersFailWhereNothingSaysWhich) {
   }
 }
 
-TEST_F(Sizes, AreEvaluatedForOtherCalls) {
+TEST_F(Sizes, EvaluateForOtherValues) {
   const Size n = table.symbol("n", 5), m = table.symbol("m", 2);
   const Size formula = (n + 1) / m * 3 + least(n, m) - n % m;
   EXPECT_TRUE(n > m);
@@ -175,7 +175,7 @@ TEST_F(Sizes, AreEvaluatedForOtherCalls) {
   EXPECT_EQ(text(table.evaluate(n * 3 + m, others)), "3*m + 5");
 }
 
-TEST_F(Sizes, AsShapesCompareAxisByAxis) {
+TEST_F(Sizes, InShapesCompareAxisByAxis) {
   const Size n = table.symbol("n", 5), m = table.symbol("m", 5);
 
   require(Dims{n, 3} == Dims{m, 3}, "unequal");
@@ -183,7 +183,7 @@ TEST_F(Sizes, AsShapesCompareAxisByAxis) {
   EXPECT_FALSE(Dims{n} == (Dims{n, 1}));
 }
 
-TEST(SizesOfNoTrace, AreComputedInSixtyFourBitsOrFail) {
+TEST(SizesOfNoTrace, OverflowOfInt64IsAnError) {
   const Size least = std::numeric_limits<int64_t>::min(),
              most = std::numeric_limits<int64_t>::max();
   const auto code_of = [](const auto& compute) {
@@ -207,7 +207,7 @@ TEST(SizesOfNoTrace, AreComputedInSixtyFourBitsOrFail) {
   EXPECT_EQ(Size(-7) / 2, -3);
 }
 
-TEST(SizesOfNoTrace, CannotComeFromOutside) {
+TEST(SizesOfNoTrace, NumbersInTheReservedRangeAreRejected) {
   EXPECT_ANY_THROW(Size::number(Size::kFirstFormula + 7));
   EXPECT_ANY_THROW(Size::number(Size::kFirstFormula - 5));
   EXPECT_TRUE(Size::number(std::numeric_limits<int64_t>::min()).known());

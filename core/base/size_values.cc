@@ -1,4 +1,4 @@
-// What sizes are when the symbols are known, and how formulas are written.
+// Evaluates sizes for given values of the symbols, and formats formulas.
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ std::optional<int64_t> SizeTable::value(Size size, const ValueOf& value_of) cons
           case Atom::Kind::kMaximum:
             factor = std::max(*a, *b);
             break;
-          // Who divides has asked for a divisor that is not 0, by a guard or a rule.
+          // The division already required a nonzero divisor, by a guard or a rule.
           case Atom::Kind::kQuotient:
             factor = *b == 0 ? 0 : checked_math::div(*a, *b);
             break;
@@ -107,7 +107,7 @@ Sizes SizeTable::take_over(const SizeTable& other,
   for (size_t i = 0; i < examples.size(); ++i) {
     symbols.push_back(other.is_born(i) ? born() : symbol(other.symbol_name(i), examples[i]));
   }
-  // A copy: deciding about a size may look at this table's.
+  // Copies the guards, because evaluating a size may modify them in `other`.
   const std::vector<SizeTest> guards = other.guards_;
   for (const SizeTest& guard : guards) other.evaluate(guard, symbols).hold();
   return symbols;
@@ -151,7 +151,7 @@ std::string SizeTable::text(Size size) const {
   if (size.known()) return std::to_string(size.word());
   std::string out;
   const Polynomial& terms = formulas_[size.id()];
-  // The number comes last, as people write it.
+  // The constant comes last, as in the usual notation.
   for (size_t i = 0; i < terms.size(); ++i) {
     const Term& term = terms[(i + (terms[0].atoms.empty() ? 1 : 0)) % terms.size()];
     const int64_t c = term.coefficient;

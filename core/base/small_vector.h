@@ -1,4 +1,4 @@
-// A vector that keeps its first N elements inside itself: what one eager call needs lives on the
+// A vector that stores its first N elements inline, so that the data of one eager call is on the
 // stack.
 
 #pragma once
@@ -137,7 +137,7 @@ class SmallVector {
 using Ints = SmallVector<int64_t, 6>;
 extern template class SmallVector<int64_t, 6>;
 
-// The same of sizes and of bounds along axes.
+// Like Ints, for sizes and for bounds along axes.
 using Sizes = SmallVector<Size, 6>;
 
 }  // namespace tenon

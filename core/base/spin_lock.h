@@ -1,4 +1,4 @@
-// A lock for a handful of instructions. Nothing that can block or throw runs while it is held.
+// A lock for critical sections of a few instructions, which must not block or throw.
 
 #pragma once
 

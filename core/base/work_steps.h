@@ -1,9 +1,9 @@
-// Counts the steps of code whose work grows with a graph, a program or a file. A test compares the
-// counts of two inputs of different size, which tells linear code from quadratic code without a
-// clock.
+// Counts steps of algorithms whose work grows with a graph, a program or a file. Tests compare the
+// counts for two inputs of different size. This distinguishes linear from quadratic algorithms
+// without a clock.
 //
-// One step is one visit of a node, a value, a launch, a view, a buffer or an entry of a table. Each
-// inner loop counts its iterations; code that runs once per call of a program counts nothing.
+// One step is one visit of a node, value, launch, view, buffer or table entry. Each inner loop
+// counts its iterations. Code that runs once per call of a program counts nothing.
 
 #pragma once
 
@@ -15,7 +15,7 @@ inline constinit thread_local uint64_t work_steps = 0;
 
 inline void count_steps(uint64_t n = 1) { work_steps += n; }
 
-// The steps of this thread from here on.
+// The steps of this thread since construction.
 class WorkSteps {
  public:
   uint64_t count() const { return work_steps - begin_; }

@@ -1,4 +1,4 @@
-// float16, bfloat16 and float128 by their bits. Conversions round once, ties to even.
+// float16, bfloat16 and float128 in their bit representation. Conversions round once, ties to even.
 
 #include <cmath>
 #include <cstring>
@@ -20,8 +20,8 @@ float float_of(uint32_t bits) {
   return value;
 }
 
-// A float that rounds to a type of fewer bits as `value` itself would: of the two floats around a
-// value that is none, the one whose last bit is set.
+// Rounds to odd: if `value` is not a float, returns the adjacent float whose last bit is set.
+// Rounding that to a type of fewer bits gives the same result as rounding `value` directly.
 float round_to_odd(double value) {
   const auto nearest = static_cast<float>(value);
   const auto back = static_cast<double>(nearest);
@@ -47,7 +47,7 @@ uint16_t float_to_half(float value) {
   const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;   // NaN.
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // From 65520 on the nearest is infinity.
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // From 65520, the nearest is infinity.
   if (magnitude < 0x38800000) {
     // Subnormal results are multiples of 2^-24, which is the spacing of floats just above 0.5.
     const float shifted = float_of(magnitude) + 0.5f;
@@ -69,7 +69,7 @@ uint16_t double_to_half(double value) { return float_to_half(round_to_odd(value)
 
 uint16_t double_to_bfloat16(double value) { return float_to_bfloat16(round_to_odd(value)); }
 
-// A quad is a sign, 15 bits of exponent with bias 16383, and a fraction of 48 + 64 bits.
+// A quad has a sign, 15 exponent bits with bias 16383, and a fraction of 48 + 64 bits.
 ElementBits double_to_quad(double value) {
   constexpr uint64_t kTop = 0x7fff;
   const uint64_t sign = std::signbit(value) ? uint64_t{1} << 63 : 0;
@@ -91,7 +91,7 @@ double quad_to_double(ElementBits quad) {
   const uint64_t fraction = high & ((uint64_t{1} << 48) - 1);
   if (exponent == 0x7fff) return fraction | low ? NAN : sign * INFINITY;
   if (exponent == 0) return sign * 0.0;  // Far below the smallest double.
-  // The leading 64 bits; the last one stands for all that follow, which only decide ties.
+  // The leading 64 bits. The last bit is set if any following bit is; these only break ties.
   const uint64_t lead = uint64_t{1} << 63 | fraction << 15 | low >> 49;
   const bool rest = (low & ((uint64_t{1} << 49) - 1)) != 0;
   return sign * std::ldexp(static_cast<double>(lead | (rest ? 1 : 0)), exponent - 16383 - 63);

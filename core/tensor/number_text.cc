@@ -11,14 +11,14 @@
 namespace tenon {
 namespace {
 
-// Digits d1 d2 d3 ... that stand for 0.d1d2d3... * 10^point.
+// The digits d1 d2 d3 ... of the number 0.d1d2d3... * 10^point.
 struct Decimal {
   bool negative = false;
   std::string digits;
   int point = 0;
 };
 
-// Reads what fmt writes: "-125.5", "1.25e+10".
+// Parses the output of fmt: "-125.5", "1.25e+10".
 Decimal parse(const std::string& text) {
   Decimal decimal;
   bool behind_point = false;
@@ -37,7 +37,7 @@ Decimal parse(const std::string& text) {
   return decimal;
 }
 
-// With so many digits behind the first.
+// Rounds to `fraction_digits` digits after the first.
 Decimal rounded(double value, int fraction_digits) {
   Decimal decimal = parse(fmt::format("{:.{}e}", value, fraction_digits));
   if (decimal.digits.empty()) decimal.point = 1;
@@ -49,7 +49,7 @@ void trim_zeros(std::string& digits) {
   while (!digits.empty() && digits.back() == '0') digits.pop_back();
 }
 
-// Not by strtod, which reads by the program's locale. What it rounds is far below a half's digits.
+// Not strtod, which depends on the locale. The rounding error is far below the precision of a half.
 double value_of(const Decimal& decimal) {
   double value = 0;
   for (const char digit : decimal.digits) value = value * 10 + (digit - '0');
@@ -62,10 +62,10 @@ bool is_same_half(DType dtype, double a, double b) {
                               : double_to_bfloat16(a) == double_to_bfloat16(b);
 }
 
-// Below a power of two the neighbours are nearer than above, so that of two decimals at the same
-// distance only the upper one may stand for the value: a step away from zero prefers it.
+// Below a power of two, the neighbours are nearer than above. Of two equally near decimals, only
+// the upper one may convert back to the value. Starting slightly away from zero selects it.
 Decimal shortest_half(Element x) {
-  constexpr int kEnough = 8;  // Digits behind the first: more than any half type needs.
+  constexpr int kEnough = 8;  // Digits after the first: more than any half type needs.
   const double above = std::nextafter(x.value, x.value < 0 ? -INFINITY : INFINITY);
   for (int n = 0; n < kEnough; ++n) {
     for (const double start : {x.value, above}) {
@@ -76,7 +76,7 @@ Decimal shortest_half(Element x) {
   return rounded(x.value, kEnough);
 }
 
-// The shortest digits that give the same value when they are read as the dtype.
+// The shortest digits that convert back to the same value of the dtype.
 Decimal shortest(Element x) {
   Decimal decimal;
   if (size_of(x.dtype) >= 8) {
@@ -120,7 +120,7 @@ NumberText to_positional(const Decimal& decimal) {
 NumberText positional(Element x, int precision) {
   const Decimal decimal = shortest(x);
   if (static_cast<int>(decimal.digits.size()) < decimal.point) {
-    return {fmt::format("{:.0f}", x.value), "", ""};  // In an array whole digits are exact.
+    return {fmt::format("{:.0f}", x.value), "", ""};  // In an array, integral values are exact.
   }
   NumberText text = to_positional(decimal);
   if (text.fraction.size() <= static_cast<size_t>(precision)) return text;

@@ -1,4 +1,4 @@
-// float128 by its bits, against the compiler's own.
+// Tests float128 bit conversions against the compiler's float128.
 
 #include <gtest/gtest.h>
 
@@ -55,8 +55,8 @@ TEST(Quad, RoundsToDoubleOnce) {
           0x1p-70);
   }
   const __float128 one = 1, half_ulp = 0x1p-53, little = 0x1p-112;
-  check(one + half_ulp);           // A tie goes to even,
-  check(one + half_ulp + little);  // and what follows decides.
+  check(one + half_ulp);           // A tie rounds to even.
+  check(one + half_ulp + little);  // The following bits break the tie.
   check(one + 3 * half_ulp);
   check(one + 3 * half_ulp - little);
 }

@@ -1,4 +1,4 @@
-// Inline scalars and views: the tensors that need no memory of their own.
+// Inline scalars and views: tensors that need no memory of their own.
 
 #include <cstring>
 
@@ -20,7 +20,7 @@ void store(T value, void* to) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Integers wrap, as casts between them do.
+// Integers wrap around, as in casts between integer types.
 void store_int(int64_t value, DType dtype, void* to) {
   switch (dtype) {
     case DType::kF16:
@@ -69,7 +69,7 @@ void store_float(double value, DType dtype, void* to) {
 }  // namespace
 
 Tensor make_scalar(double value) {
-  Tensor scalar = make_inline(DType::kF32);  // What it is when no partner says otherwise.
+  Tensor scalar = make_inline(DType::kF32);  // The dtype if no other operand determines one.
   scalar->float_value = value;
   return scalar;
 }

@@ -1,4 +1,4 @@
-// Device memory, counted. What a tensor and its views share.
+// Reference-counted device memory, shared by a tensor and its views.
 
 #pragma once
 
@@ -17,7 +17,7 @@ class Device;
 
 class Storage : public Pooled<Storage> {
  public:
-  // Gives the memory back, or keeps it for the next that asks; frees the storage.
+  // Releases the memory or caches it for reuse, and frees the storage.
   using Recycle = void (*)(Storage*);
 
   explicit Storage(Recycle recycle) : recycle_(recycle) {}
@@ -29,22 +29,22 @@ class Storage : public Pooled<Storage> {
       recycle_(this);
     }
   }
-  // Views, tapes, exports and variables count.
+  // Views, tapes, exports and variables count as owners.
   uint32_t owners() const { return count_.load(std::memory_order_acquire); }
   void reuse() { count_.store(1, std::memory_order_relaxed); }
 
   Device* device = nullptr;
   tenon_buffer_p* buffer = nullptr;
-  std::byte* data = nullptr;  // Where the host sees it; NULL on a device that is not visible.
-  uint64_t size = 0;          // Bytes asked for.
+  std::byte* data = nullptr;  // The host's pointer; NULL if the device is not host-visible.
+  uint64_t size = 0;          // Bytes requested.
   uint64_t capacity = 0;      // Bytes of the buffer.
-  bool imported = false;      // Somebody else's memory: never written, never donated.
-  bool traced = false;        // Of a tensor of a trace: there is no memory (core/trace/tracer.h).
-  bool of_context = false;    // Of something that the context has, and not of a tensor.
-  bool list = false;          // Of a list of tensors: there is no memory (core/trace/lists.h).
-  uint64_t written = 0;       // Of an asynchronous device: the ticket of what wrote it last.
+  bool imported = false;      // External memory: never written, never donated.
+  bool traced = false;        // Of a traced tensor: no memory (core/trace/tracer.h).
+  bool of_context = false;    // Owned by the context, not by a tensor.
+  bool list = false;          // Of a tensor list: no memory (core/trace/lists.h).
+  uint64_t written = 0;       // On an asynchronous device: ticket of the last writer.
   Storage* next_free = nullptr;
-  void* import_payload = nullptr;  // Of imported memory: what gives it back.
+  void* import_payload = nullptr;  // Of imported memory: argument of import_release.
   void (*import_release)(void*) = nullptr;
 
  private:
@@ -52,12 +52,12 @@ class Storage : public Pooled<Storage> {
   Recycle recycle_;
 };
 
-// A storage that stands for something else than memory of an allocator, as `Self` says.
+// A storage that does not hold memory of an allocator. `Self` defines what it stands for.
 template <class Self>
 class OtherStorage : public Storage {
  public:
   OtherStorage() : Storage([](Storage* self) { delete static_cast<Self*>(self); }) {}
-  // Larger than its base, whose pool has no room for it.
+  // Not pooled: larger than its base, whose pool has blocks of the base's size.
   static void* operator new(size_t size) { return ::operator new(size); }
   static void operator delete(void* self) { ::operator delete(self); }
 };

@@ -1,5 +1,5 @@
-// A tensor: a type, strides, and a share of some storage; or an inline scalar. Its value never
-// changes. `Tensor` is the counted reference by which the core passes it around.
+// A tensor: a type, strides, and a reference to a storage; or an inline scalar. Its value never
+// changes. The core passes tensors as `Tensor`, a counted reference.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tenon {
 
 class Context;
 
-// A tensor that its owner gives up: the next call may write into its storage.
+// Donation state. The call that receives a donated tensor may write into its storage.
 enum class Donation : uint8_t { kNone, kOffered, kConsumed };
 
 class TensorImpl final : public Object, public Pooled<TensorImpl> {
@@ -30,7 +30,7 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   const Dims& shape() const { return type.shape; }
   size_t rank() const { return type.shape.rank(); }
   bool is_scalar_value() const { return !storage; }
-  std::byte* data() const {  // The first element, where the host sees the storage.
+  std::byte* data() const {  // The first element, if the storage is host-visible.
     return storage->data + offset * static_cast<int64_t>(size_of(type.dtype));
   }
 
@@ -38,18 +38,19 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   Dims strides;        // In elements.
   int64_t offset = 0;  // Of the first element, in elements.
   Ref<Storage> storage;
-  // Without storage: the value, as an int64 or a double, whichever the weak dtype says.
+  // The value of a tensor without storage: int64 or double, depending on the weak dtype.
   union {
     int64_t int_value = 0;
     double float_value;
   };
-  // The node that the first tape to record this tensor gave it; see core/autograd/tape.h. Written
-  // before anyone else can see the tensor, never after.
+  // The node that the first tape to record this tensor assigned; see core/autograd/tape.h. Written
+  // only before other code can see the tensor.
   uint64_t tape_serial = 0;
   uint32_t tape_node = 0;
-  // Of an inline scalar that a program (core/trace/program.h) is given: its number there, from 1.
+  // For an inline scalar passed to a launch plan (core/trace/program.h): its input number there,
+  // from 1.
   uint32_t program_input = 0;
-  // What further tapes know it by; 0 until one asks. Never used twice.
+  // Identifies the tensor to further tapes; 0 until one needs it. Never reused.
   uint64_t identity() const { return identity_.load(std::memory_order_acquire); }
   uint64_t give_identity() const;
   Donation donation = Donation::kNone;
@@ -63,40 +64,41 @@ using Tensor = Ref<TensorImpl>;
 using Tensors = SmallVector<Tensor, 3>;
 extern template class SmallVector<Tensor, 3>;
 
-// The inputs of an op, borrowed. An entry is NULL where an optional input was not given.
+// The inputs of an op, borrowed. An omitted optional input is NULL.
 using Inputs = std::span<TensorImpl* const>;
 
-// The inputs as formulas pass them.
+// Inputs as C++ code in the core passes them.
 using TensorSpan = std::span<const Tensor>;
 
-// 0-d tensors with an inline value and a weak dtype.
+// Creates 0-d tensors with an inline value and a weak dtype.
 Tensor make_scalar(double value);
 Tensor make_scalar(int64_t value);
 Tensor make_scalar_bool(bool value);
-// Room for one element of any dtype.
+// Memory for one element of any dtype.
 struct alignas(16) ElementBits {
   uint64_t words[2];
 };
 
-// Writes the inline value as one element of `dtype`, which it adopts.
+// Writes the inline value as one element of `dtype`, the dtype that it adopts.
 void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to);
 
-// A tensor with other sizes and strides over the same storage.
+// Creates a view of the same storage with other sizes and strides.
 Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& strides,
                  int64_t offset);
-// The same value under a new identity: tapes tell it from `x`.
+// Creates an alias: the same value under a new identity, which tapes distinguish from `x`.
 Tensor renewed(const TensorImpl& x);
 
-// Half types to float and back, ties to even.
+// Converts between half types and float, rounding ties to even.
 float half_to_float(uint16_t bits);
 uint16_t float_to_half(float value);
 float bfloat16_to_float(uint16_t bits);
 uint16_t float_to_bfloat16(float value);
-// From double in one rounding.
+// Converts from double with a single rounding.
 uint16_t double_to_half(double value);
 uint16_t double_to_bfloat16(double value);
 
-// float128 by its bits. To double it rounds once, ties to even, unless that is subnormal.
+// Converts float128 in its bit representation. The conversion to double rounds once, ties to even,
+// unless the result is subnormal.
 ElementBits double_to_quad(double value);
 double quad_to_double(ElementBits bits);
 

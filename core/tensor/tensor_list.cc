@@ -17,7 +17,7 @@ Tensor TensorList::get(uint64_t index) const {
 
 uint64_t TensorList::length() const { return root_ ? length(*root_, levels_) : 0; }
 
-// From the end, since a node whose entries were all taken away may be left there.
+// Searches from the end, because nodes whose entries were all removed may remain there.
 uint64_t TensorList::length(const Node& node, int level) {
   for (size_t i = kWidth; i-- > 0;) {
     if (level == 0) {

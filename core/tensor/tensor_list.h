@@ -1,7 +1,8 @@
-// A list of tensors as a value: it never changes, and one with another entry shares the rest with
-// it. Most entries may be missing; a list is as long as what was set in it.
+// A persistent (immutable) list of tensors. A modified copy shares all other entries with the
+// original. Entries may be missing; the length is determined by the last entry that is set.
 //
-// A tree of kWidth branches: set and get take as many steps as it is deep.
+// The list is a tree with kWidth branches. get() and set() take a number of steps proportional to
+// its depth.
 
 #pragma once
 
@@ -15,20 +16,20 @@ namespace tenon {
 
 class TensorList {
  public:
-  // Empty where nobody set it.
+  // Returns an empty tensor for an entry that is not set.
   Tensor get(uint64_t index) const;
-  // One more than the last index that is set.
+  // One more than the index of the last entry that is set.
   uint64_t length() const;
-  // The same but for one entry, which an empty tensor takes away.
+  // Returns a copy with one entry replaced. An empty tensor removes the entry.
   TensorList set(uint64_t index, const Tensor& x) const;
-  // Entries of either, and what `combine` makes of those that both have.
+  // Merges two lists. `combine` computes the entries that are set in both.
   using Combine = std::function<Tensor(const Tensor& a, const Tensor& b)>;
   static TensorList merged(const TensorList& a, const TensorList& b, const Combine& combine);
 
  private:
   static constexpr size_t kWidth = 8;
 
-  // Of level 0, entries; above, nodes of the level below.
+  // Level 0 holds entries; higher levels hold nodes of the level below.
   struct Node {
     std::array<std::shared_ptr<const Node>, kWidth> below;
     std::array<Tensor, kWidth> entries;
@@ -43,10 +44,10 @@ class TensorList {
     return index >> (kBits * static_cast<unsigned>(level)) & (kWidth - 1);
   }
   static constexpr unsigned kBits = 3;
-  static constexpr int kMostLevels = 21;  // For every index below 2^63.
+  static constexpr int kMostLevels = 21;  // Covers every index below 2^63.
 
   Link root_;
-  int levels_ = 0;  // Those above 0.
+  int levels_ = 0;  // Levels above 0.
 };
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Printing follows NumPy: first the elements that will be seen decide the format of all, then they
-// are laid out in brackets. Read to_text() at the end first.
+// Formats as NumPy does. The visible elements first determine a common format, then they are laid
+// out in brackets. Read to_text() at the end first.
 
 #include "core/tensor/text.h"
 
@@ -65,7 +65,7 @@ std::string pad_left(std::string text, size_t width) {
   return text;
 }
 
-// The quotient as the dtype computes it, which decides what is at the limit.
+// Divides in the precision of the dtype, which matters for values at the threshold.
 double divide(DType dtype, double a, double b) {
   if (size_of(dtype) >= 8) return a / b;
   const float quotient = static_cast<float>(a) / static_cast<float>(b);
@@ -74,7 +74,7 @@ double divide(DType dtype, double a, double b) {
   return quotient;
 }
 
-// The common format of a column of floats.
+// The common format of a set of floats.
 class FloatFormat {
  public:
   FloatFormat(DType dtype, const std::vector<double>& values, int precision)
@@ -137,9 +137,9 @@ class FloatFormat {
   DType dtype_;
   int precision_;
   bool scientific_ = false;
-  size_t whole_ = 0;     // The width before the point,
-  size_t fraction_ = 0;  // behind it,
-  size_t exponent_ = 0;  // and the digits of the exponent.
+  size_t whole_ = 0;     // Width before the point.
+  size_t fraction_ = 0;  // Width after the point.
+  size_t exponent_ = 0;  // Digits of the exponent.
 };
 
 class Printer {
@@ -159,7 +159,7 @@ class Printer {
     return summarise_ && type_.shape[axis] > 2 * options_.edge_items;
   }
 
-  // Visits the indices along an axis that are seen.
+  // Visits the visible indices along an axis.
   template <class Visit>
   void each_seen(size_t axis, Visit&& visit) const {
     const int64_t size = type_.shape[axis];
@@ -169,7 +169,7 @@ class Printer {
     for (int64_t i = size - options_.edge_items; i < size; ++i) visit(i);
   }
 
-  // The places of the elements that are seen, in the order in which they are printed.
+  // Collects the flat indices of the visible elements, in the order of printing.
   void collect(size_t axis, int64_t base) {
     if (axis == type_.rank()) {
       indices_.push_back(base);
@@ -194,11 +194,11 @@ class Printer {
                            : int_text(type_.dtype, data_, i));
       width = std::max(width, words_.back().size());
     }
-    if (type_.dtype == DType::kBool) width = 5;  // As wide as "False", whatever there is.
+    if (type_.dtype == DType::kBool) width = 5;  // The width of "False", even if all are true.
     for (std::string& word : words_) word = pad_left(std::move(word), width);
   }
 
-  // The brackets of one axis and all that is in them.
+  // Formats one axis with its brackets.
   std::string block(size_t axis, const std::string& indent, int width) {
     return axis + 1 == type_.rank() ? row(indent, width) : rows(axis, indent, width);
   }
@@ -213,7 +213,7 @@ class Printer {
     return text + "]";
   }
 
-  // Words of the last axis, broken into lines; the bracket behind the last one has to fit too.
+  // Breaks the words of the last axis into lines; the closing bracket has to fit, too.
   std::string row(const std::string& indent, int width) {
     std::string text;
     std::string line = indent;
@@ -232,7 +232,7 @@ class Printer {
     return "[" + text.substr(indent.size()) + "]";
   }
 
-  // Visits what is seen along an axis, the gap of a summary included.
+  // Visits the visible elements along an axis, and the gap of a summary.
   template <class Visit>
   void each_part(size_t axis, Visit&& visit) const {
     int64_t seen = 0;
@@ -249,7 +249,7 @@ class Printer {
   bool summarise_ = false;
   std::vector<int64_t> indices_;
   std::vector<std::string> words_;
-  size_t next_ = 0;  // The word to print next.
+  size_t next_ = 0;  // Index of the next word to print.
 };
 
 }  // namespace

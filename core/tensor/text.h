@@ -1,4 +1,4 @@
-// A tensor as text, as NumPy prints an array with str().
+// Formats a tensor as NumPy's str() formats an array.
 
 #pragma once
 
@@ -12,13 +12,13 @@ namespace tenon {
 
 // NumPy's print options, with its defaults.
 struct TextOptions {
-  int precision = 8;         // The most digits behind a floating point.
-  int64_t threshold = 1000;  // More elements than this are summarised,
-  int64_t edge_items = 3;    // with so many, at least 1, at each end of an axis.
+  int precision = 8;         // Maximum number of digits after the point.
+  int64_t threshold = 1000;  // Larger tensors are summarised.
+  int64_t edge_items = 3;    // Shown at each end of a summarised axis; at least 1.
   int line_width = 75;
 };
 
-// `data` holds the elements row-major without gaps.
+// `data` holds the elements, row-major without gaps.
 std::string to_text(const TensorType& type, const void* data, const TextOptions& options = {});
 
 }  // namespace tenon

@@ -32,7 +32,7 @@ TEST(Text, ShowsTheShortestDigits) {
   EXPECT_EQ(text<double>(DType::kF64, {2}, {0.1, 2.0 / 3}), "[0.1        0.66666667]");
 }
 
-TEST(Text, SwitchesToExponentsBeyondAThousandfold) {
+TEST(Text, SwitchesToExponentsBeyondARatioOfAThousand) {
   EXPECT_EQ(f32_text({2}, {1, 1000}), "[   1. 1000.]");
   EXPECT_EQ(f32_text({2}, {1, 1001}), "[1.000e+00 1.001e+03]");
   EXPECT_EQ(f32_text({2}, {0.1f, 1e-9f}), "[1.e-01 1.e-09]");
@@ -54,18 +54,18 @@ TEST(Text, ShowsScalarsWithoutBrackets) {
   EXPECT_EQ(text<uint8_t>(DType::kBool, {}, {1}), "True");
 }
 
-TEST(Text, ShowsNothingAsEmptyBrackets) {
+TEST(Text, ShowsEmptyTensorsAsBrackets) {
   EXPECT_EQ(f32_text({0}, {}), "[]");
   EXPECT_EQ(f32_text({2, 0, 3}, {}), "[]");
 }
 
-TEST(Text, AlignsIntegersAndTruthValues) {
+TEST(Text, AlignsIntegersAndBooleans) {
   EXPECT_EQ(text<int64_t>(DType::kI64, {3}, {1, -20, 300}), "[  1 -20 300]");
   EXPECT_EQ(text<uint64_t>(DType::kU64, {1}, {~uint64_t{0}}), "[18446744073709551615]");
   EXPECT_EQ(text<uint8_t>(DType::kBool, {2}, {1, 0}), "[ True False]");
 }
 
-TEST(Text, PartsBlocksByEmptyLines) {
+TEST(Text, SeparatesBlocksByEmptyLines) {
   EXPECT_EQ(text<int32_t>(DType::kI32, {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}),
             "[[[1 2]\n  [3 4]]\n\n [[5 6]\n  [7 8]]]");
 }
@@ -112,11 +112,11 @@ TEST(Half, RoundsTiesToEvenAndOverflowsToInfinity) {
 }
 
 TEST(Half, RoundsADoubleOnce) {
-  const double above_a_tie = 2049 + 1e-9;  // As a float it is the tie itself.
+  const double above_a_tie = 2049 + 1e-9;  // As a float, it is exactly the tie.
   EXPECT_EQ(double_to_half(above_a_tie), 0x6801);
 }
 
-TEST(Half, ComesBackFromEveryValue) {
+TEST(Half, ConvertsEveryValueToFloatAndBack) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const auto half = static_cast<uint16_t>(bits);
     if (std::isnan(half_to_float(half))) continue;
