@@ -1,13 +1,13 @@
-// Files of a folder that change together: new ones are written beside their names, and take them
-// when all are whole.
+// Updates files of a folder together: writes new files under temporary names, and renames them when
+// all are complete.
 //
 // No file system renames several files in one step. So finish() is called under a FolderLock, which
-// keeps readers and other writers out meanwhile. The earlier files step aside first, as
-// NAME.tenon-old, the one that was added last before all others, and come back if anything fails.
-// A process that is killed in the middle of that leaves no file of the last name. The next one that
-// locks the folder brings the earlier files back (FolderLock::restore). A new file has the
-// permissions of the one that it replaces. Where the folder has a symbolic link of that name, all
-// this happens to the file that the link names, and the link stays.
+// excludes readers and other writers. It first renames the earlier files to NAME.tenon-old,
+// starting with the file that was added last. If anything fails, it renames them back. If a process
+// is killed during this, no file of the last name exists. The next process that locks the folder
+// then restores the earlier files (FolderLock::restore). A new file has the permissions of the file
+// that it replaces. If the folder has a symbolic link of that name, the file that the link names is
+// replaced, and the link stays.
 
 #pragma once
 
@@ -19,17 +19,19 @@ namespace tenon {
 
 class FolderUpdate {
  public:
-  // Makes the folder if it is not there. Throws NOT_FOUND or UNAVAILABLE.
+  // Creates the folder if it does not exist. Throws NOT_FOUND or UNAVAILABLE.
   explicit FolderUpdate(const std::string& folder);
   ~FolderUpdate();
   FolderUpdate(const FolderUpdate&) = delete;
 
-  // Where to write a file. Throws UNAVAILABLE if that file is no regular one.
+  // Returns the path where to write a file. Throws UNAVAILABLE if an existing file of that name is
+  // not a regular file.
   std::string add(const std::string& name);
   void write(const std::string& name, const std::string& bytes);
-  // A file that goes, unless one of its name comes.
+  // Marks a file for removal, unless a new file has its name.
   void remove(const std::string& name);
-  // Throws UNAVAILABLE; the folder then is as it was. The caller holds an exclusive FolderLock.
+  // Throws UNAVAILABLE and leaves the folder unchanged on failure. The caller holds an exclusive
+  // FolderLock.
   void finish();
 
  private:
@@ -39,10 +41,10 @@ class FolderUpdate {
   std::filesystem::path folder_;
   bool made_folder_ = false, is_done_ = false;
   std::vector<std::string> names_;      // Of new files.
-  std::vector<std::string> targets_;    // Where they go,
-  std::vector<std::string> new_paths_;  // and where they are written.
-  std::vector<std::string> removed_;    // Names of files that go.
-  // Earlier files, as far as finish() has come.
+  std::vector<std::string> targets_;    // Final paths of the new files.
+  std::vector<std::string> new_paths_;  // Temporary paths of the new files.
+  std::vector<std::string> removed_;    // Names of files to remove.
+  // Earlier files that finish() has renamed so far.
   struct Aside {
     std::string path, old;
   };

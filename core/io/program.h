@@ -1,7 +1,7 @@
-// A program from files: the functions that they hold, which are called, differentiated and trained
-// on as any other, and the variables that these share.
+// A program read from files: its functions, which can be called, differentiated and trained like
+// any other, and the variables that they share.
 //
-// What a graph of ONNX becomes is told in onnx/model_program.h.
+// onnx/model_program.h describes how an ONNX graph becomes a function.
 
 #pragma once
 
@@ -15,24 +15,24 @@
 
 namespace tenon {
 
-// What a function is called with and gives, as a file declares it.
+// The inputs and outputs of a function, as declared in a file.
 struct ProgramSignature {
   std::shared_ptr<const KeptStatics> statics;  // Never null.
-  std::vector<InputSpec> inputs;               // In the order in which the function takes them.
+  std::vector<InputSpec> inputs;               // In the order of the function's arguments.
   std::vector<std::string> outputs;
-  std::vector<InputSpec> output_specs;  // Of dtype kNone where the file says nothing.
-  std::string description;              // What describe() says of it.
+  std::vector<InputSpec> output_specs;  // Of dtype kNone if the file does not declare it.
+  std::string description;              // The part of describe() about it.
 };
 
 struct ProgramFunction {
-  std::string name;  // Of a file: its graph's name, or the file's if that has none.
+  std::string name;  // For a single file: the graph's name, or the file's if the graph has none.
   Ref<Function> function;
-  std::vector<ProgramSignature> signatures;  // At least one, each of a model.
+  std::vector<ProgramSignature> signatures;  // At least one; each has its own model.
 };
 
 class SavedProgram final : public Object, public Pooled<SavedProgram> {
  public:
-  // `description` is what describe() gives.
+  // `description` is what describe() returns.
   SavedProgram(std::vector<ProgramFunction> functions, std::vector<Ref<Variable>> variables,
                std::string description);
   void release() const {
@@ -40,10 +40,11 @@ class SavedProgram final : public Object, public Pooled<SavedProgram> {
   }
 
   std::span<const ProgramFunction> functions() const { return functions_; }
-  // Throws NOT_FOUND with the names that there are. An empty name is that of the only one.
+  // Finds a function. Throws NOT_FOUND with the existing names. An empty name finds the only
+  // function.
   const ProgramFunction& find(std::string_view name) const;
-  // What the files hold in tensors, under its names there. Those of floating numbers can be
-  // trained. Functions of one folder share them by name.
+  // The tensors of the files, under their names there. Floating-point variables can be trained. The
+  // functions of one folder share variables by name.
   std::span<const Ref<Variable>> variables() const { return variables_; }
   // As JSON, for tools:
   // {"functions": [{"name": "f", "defaults": {"training": false}, "signatures": [
@@ -58,9 +59,9 @@ class SavedProgram final : public Object, public Pooled<SavedProgram> {
   std::string description_;
 };
 
-// Reads a file of ONNX, or a folder that save_program() wrote. Throws NOT_FOUND where there is
-// none, DATA_LOSS that names the place where it is no such file, and UNIMPLEMENTED with all that
-// it asks for and is not known here.
+// Reads an ONNX file, or a folder that save_program() wrote. Throws NOT_FOUND if there is none, and
+// DATA_LOSS with the position if it is malformed. Throws UNIMPLEMENTED with everything that it
+// requires and this version does not support.
 Ref<SavedProgram> read_program(Scope& scope, const std::string& path);
 
 }  // namespace tenon

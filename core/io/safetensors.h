@@ -1,7 +1,8 @@
-// Named tensors in the file format safetensors: the size of a header, the header in JSON, the
-// elements of all tensors one behind the other.
+// Named tensors in the safetensors file format: the size of the header, the header in JSON, then
+// the elements of all tensors consecutively.
 //
-// A file is hostile until it is proven otherwise: nothing in the header is believed before it was
+// Files are not trusted: everything in the header is checked against the size of the file and
+// against the rest of the header before it is used.
 // held against the size of the file and against the rest of the header.
 
 #pragma once
@@ -25,7 +26,7 @@ namespace tenon {
 
 using Metadata = std::map<std::string, std::string>;
 
-// A tensor in a file: what it is and where its elements lie.
+// A tensor in a file: its type and the location of its elements.
 struct StoredTensor {
   std::string name;
   TensorType type;
@@ -33,15 +34,15 @@ struct StoredTensor {
   uint64_t size = 0;
 };
 
-// The header of a file of `size` bytes, of which `read` gives any part.
+// The header of a file of `size` bytes. `read` reads any range of the file.
 using ReadBytes = std::function<void(uint64_t offset, void* to, uint64_t size)>;
 struct SafetensorsHeader {
-  std::vector<StoredTensor> tensors;  // In the order of their elements.
+  std::vector<StoredTensor> tensors;  // Sorted by the position of their elements.
   Metadata metadata;
   std::unordered_map<std::string_view, size_t> by_name;  // Indices into `tensors`.
 
   SafetensorsHeader() = default;
-  SafetensorsHeader(SafetensorsHeader&&) = default;  // Names stay where they are.
+  SafetensorsHeader(SafetensorsHeader&&) = default;  // Moving keeps the addresses of the names.
   SafetensorsHeader& operator=(SafetensorsHeader&&) = default;
 
   static SafetensorsHeader parse(uint64_t size, const ReadBytes& read);
@@ -59,9 +60,9 @@ class Safetensors final : public Object, public Pooled<Safetensors> {
 
   std::span<const StoredTensor> tensors() const { return header_.tensors; }
   const Metadata& metadata() const { return header_.metadata; }
-  // Throws NOT_FOUND with the names that there are.
+  // Throws NOT_FOUND with the existing names.
   const StoredTensor& find(std::string_view name) const;
-  // Copies the elements of a tensor; from any thread.
+  // Copies the elements of a tensor. Callable from any thread.
   void read(const StoredTensor& tensor, void* to) const;
 
  private:
@@ -69,8 +70,8 @@ class Safetensors final : public Object, public Pooled<Safetensors> {
 
   void read_bytes(uint64_t offset, void* to, uint64_t size) const;
 
-  std::string path_;   // Empty for one in memory,
-  std::string bytes_;  // which lies here.
+  std::string path_;   // Empty for a file in memory.
+  std::string bytes_;  // The file in memory.
   mutable std::mutex mutex_;
   mutable std::ifstream file_;
   SafetensorsHeader header_;
@@ -89,7 +90,7 @@ using WriteBytes = std::function<void(const void* data, uint64_t size)>;
 void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metadata,
                        const WriteBytes& write);
 
-// The same into a file, which takes its name when it is whole.
+// Writes a file, which gets its name only when it is complete.
 void save_safetensors(const std::string& path, std::vector<TensorToStore> tensors,
                       const Metadata& metadata);
 

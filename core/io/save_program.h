@@ -1,12 +1,12 @@
-// Saving functions as a folder of standard files, which other runtimes open and read_program()
+// Saves functions as a folder of standard files, which other runtimes can open and read_program()
 // (program.h) reads:
 //
-//   NAME.onnx            a model for each function; its weights lie in the next
-//   NAME.2.onnx          and for each further signature of that, from 2 on as far as names are free
-//   weights.safetensors  what variables and generators hold, and tensors that traces captured
-//   tenon.json           which inputs are arguments, and which go with which outputs as a state
+//   NAME.onnx            a model for each function; its weights are in weights.safetensors
+//   NAME.2.onnx          a model for each further signature, numbered from 2, skipping used names
+//   weights.safetensors  the values of variables and generators, and tensors that traces captured
+//   tenon.json           which inputs are arguments, and which inputs and outputs form a state
 //
-// Other than in Tenon, a state is an input of its model, and what it is afterwards an output.
+// Unlike in Tenon, a state is an input of its model, and its new value is an output.
 
 #pragma once
 
@@ -17,20 +17,20 @@
 
 namespace tenon {
 
-// Traces of one name are signatures of one function, whose calls they tell apart by their inputs
-// and static arguments.
+// Traces with the same name become signatures of one function. Calls select a signature by their
+// inputs and static arguments.
 struct FunctionToSave {
-  std::string name;  // Of letters, digits, "_", "-" and ".", of which the last is not first.
+  std::string name;  // Letters, digits, "_", "-" and "."; not starting with ".".
   Ref<Trace> trace;
 };
 
-// Writes into the folder `path`, which is made if it is not there, and removes what a program that
-// lies there lists and this one lacks. Files take their names when all are whole
-// (folder_update.h), under a lock that read_program() shares: it reads the files of one save, never
-// of two. Other readers may see files of two saves for as long as the renames take. Throws
-// UNIMPLEMENTED with the list of all that ONNX cannot say, INVALID_ARGUMENT for names and for
-// signatures that are alike, NOT_FOUND or UNAVAILABLE where the folder cannot be written; then it
-// is as it was.
+// Writes into the folder `path`, which is created if necessary. Removes files that an earlier
+// program in the folder lists and this one lacks. Files get their names when all are complete
+// (folder_update.h), under a lock that read_program() shares. So read_program() reads the files of
+// one save, never of two. Other readers may see files of two saves while the files are renamed.
+// Throws UNIMPLEMENTED with everything that ONNX cannot express, INVALID_ARGUMENT for invalid names
+// and for ambiguous signatures, NOT_FOUND or UNAVAILABLE if the folder cannot be written. On
+// failure the folder is unchanged.
 void save_program(Scope& scope, const std::string& path, std::span<const FunctionToSave> functions);
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
-// Static arguments of functions as JSON, as tenon.json holds them: by their names, each as the JSON
-// value that is of its kind. What has none is an object of one key: {"float": "inf"},
-// {"enum": ["color", 3]}, {"map": {"a": 1}}.
+// Static arguments of functions as JSON, as in tenon.json: an object that maps their names to JSON
+// values of the same kind. A value without a JSON equivalent is an object with one key: {"float":
+// "inf"}, {"enum": ["color", 3]}, {"map": {"a": 1}}.
 
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace tenon {
 
-// How deep what stands for one argument may nest.
+// Maximum nesting depth of one argument.
 constexpr int kDeepestStatic = 32;
 
-// Throws UNIMPLEMENTED for what no file can hold: objects, and arguments without names.
+// Throws UNIMPLEMENTED for arguments that files cannot hold: objects, and arguments without names.
 Json json_of_statics(std::span<const tenon_static> all);
 
-// Throws DATA_LOSS that begins with `what`.
+// Throws DATA_LOSS with a message that begins with `what`.
 std::shared_ptr<const KeptStatics> statics_of_json(const Json& json, std::string_view what);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// JSON of files that may be hostile: of bounded depth, and with no key twice in an object, since
-// readers would differ in what such a file says.
+// Parses JSON from untrusted files: limits the depth and rejects duplicate keys, which parsers
+// interpret differently.
 
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace tenon {
 
-// Throws DATA_LOSS that begins with `what`: "its header". Takes O(n log n) time for n bytes.
+// Throws DATA_LOSS with a message that begins with `what`, such as "its header". Takes O(n log n)
+// time for n bytes.
 Json parse_strict_json(std::string_view text, int deepest, std::string_view what);
 
 }  // namespace tenon

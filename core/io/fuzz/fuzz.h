@@ -1,4 +1,4 @@
-// What the fuzz targets share: a scope on ref, and what may be thrown.
+// Shared by the fuzz targets: a scope on ref, and the check of what may be thrown.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tenon::fuzz {
 
-// Made once; never ended, as the process is.
+// Created once and never destroyed.
 inline Scope& scope() {
   static Scope* const made = [] {
     ContextOptions options;
@@ -28,7 +28,7 @@ inline Scope& scope() {
   return *made;
 }
 
-// Runs what reads the bytes. It may throw what says why it does not, and no fault of ours.
+// Runs `read` on the bytes. It may throw any error that rejects them, but not kInternal.
 template <class Read>
 int reads_or_refuses(const uint8_t* data, size_t size, const Read& read) {
   try {

@@ -1,4 +1,4 @@
-// libFuzzer's target for files of ONNX: any bytes become a function and variables, or are refused.
+// A libFuzzer target for ONNX files: any bytes become a function and variables, or are rejected.
 
 #include "core/io/fuzz/fuzz.h"
 #include "core/io/onnx/model_program.h"

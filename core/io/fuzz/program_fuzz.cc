@@ -1,4 +1,4 @@
-// libFuzzer's target for tenon.json: a saved program in which it may say anything.
+// A libFuzzer target for tenon.json: a saved program with an arbitrary description.
 
 #include <unistd.h>
 
@@ -13,8 +13,8 @@
 namespace tenon {
 namespace {
 
-// A folder with a function f, which adds w to its input and assigns it, for inputs of two sizes,
-// and its files. In memory where the system has files there.
+// A folder with a function f, which adds w to its input and assigns the result, for inputs of two
+// sizes, and its files. In memory if the system has /dev/shm.
 class Folder {
  public:
   Folder() {

@@ -1,4 +1,4 @@
-// libFuzzer's target for safetensors: any bytes are tensors, or are refused.
+// A libFuzzer target for safetensors: any bytes are tensors, or are rejected.
 
 #include <vector>
 
@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return fuzz::reads_or_refuses(data, size, [](std::string bytes) {
     const Ref<Safetensors> file = Safetensors::open_memory(std::move(bytes));
     for (const StoredTensor& tensor : file->tensors()) {
-      std::vector<char> elements(tensor.size);  // They lie in the file, so it is as long.
+      // At most the file's size, since they are inside it.
+      std::vector<char> elements(tensor.size);
       file->read(tensor, elements.data());
     }
   });

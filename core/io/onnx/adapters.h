@@ -1,5 +1,5 @@
-// How ops of ONNX that differ from ours are said in ours: one function each. adapters.def lists
-// them, and adapters_*.cc hold them by families.
+// Adapters express ONNX ops that differ from Tenon's in Tenon's ops, one function for each.
+// adapters.def lists them; adapters_*.cc define them by family.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace tenon::onnx {
 
 using Adapter = Tensors (*)(const NodeCall& n);
 
-// NULL where there is none.
+// Returns NULL if there is none.
 Adapter find_adapter(std::string_view domain, std::string_view op);
 
 namespace adapters {
@@ -17,8 +17,8 @@ namespace adapters {
 #define TENON_ONNX_TRAINING(op, function) TENON_ONNX(op, function)
 #include "core/io/onnx/adapters.def"
 
-// conv with the attributes of a node: what convolutions of integers share with it. Input 0 of the
-// node has the sizes of x.
+// Calls conv with the attributes of a node. Shared with integer convolutions. Input 0 of the node
+// must have the shape of x.
 Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b);
 }  // namespace adapters
 

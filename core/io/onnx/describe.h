@@ -1,4 +1,4 @@
-// What a model asks for and whether it can be had, as JSON for tools.
+// Describes, as JSON for tools, what a model requires and what of it is unknown.
 
 #pragma once
 

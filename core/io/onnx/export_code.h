@@ -1,4 +1,4 @@
-// The nodes of graphs: calls, loops, branches, lists. export_graph.h makes models of them.
+// Writes the nodes of graphs: calls, loops, branches, lists. export_graph.h makes models of them.
 
 #pragma once
 
@@ -11,27 +11,28 @@
 
 namespace tenon::onnx {
 
-// What stands for the name of a token (core/trace/order.h), which no file says: the order of
-// effects is that of the nodes.
+// A placeholder for the name of an order token (core/trace/order.h). Files have no tokens; the
+// order of effects is the order of the nodes.
 inline constexpr const char* kTokenName = "(token)";
 
-// The functions of a model, each once.
+// The functions of a model, without duplicates.
 struct Functions {
   std::vector<WireWriter> all;
-  std::map<std::string, std::string> by_text;  // What a function is, to its name.
-  std::map<std::string, size_t> count;         // Of each op.
+  std::map<std::string, std::string> by_text;  // From a function's definition to its name.
+  std::map<std::string, size_t> count;         // Number of functions for each op.
 };
 
-// Writes the calls of a graph and of those inside of it.
+// Writes the calls of a graph and of its inner graphs.
 class CodeWriter {
  public:
-  // `where` is for messages.
+  // `where` names the graph in error messages.
   CodeWriter(Scope& scope, Functions& functions, Unsayable& unsayable, std::string where)
       : scope_(scope), functions_(functions), unsayable_(unsayable), where_(std::move(where)) {}
 
-  // The names of a graph's values, by slot.
+  // Names of a graph's values, by slot.
   using Values = std::vector<std::string>;
-  // Writes what the outputs need; the inputs have names already. Gives the names of the outputs.
+  // Writes the nodes that the outputs need. The inputs already have names. Returns the output
+  // names.
   Texts write(NodeWriter& w, const tenon::Graph& graph, Values values,
               std::span<const Value> outputs);
 
@@ -40,14 +41,14 @@ class CodeWriter {
     NodeWriter& w;
     const tenon::Graph& graph;
     Values& values;
-    std::vector<uint32_t> reads;  // How often each slot is read.
+    std::vector<uint32_t> reads;  // Number of reads of each slot.
   };
   static std::string name_of(Place& at, const Value& x, DType dtype);
   static void give(Place& at, const tenon::Node& node, const Texts& names);
   void write_call(Place& at, const tenon::Node& node);
   void cannot(Place& at, const tenon::Node& node, std::string_view why);
 
-  // Each false where it does not say the call.
+  // These return false if they cannot express the call.
   bool say(OpCall& call);
   bool decompose(OpCall& call);
   using WriteBody = std::function<Texts(NodeWriter& w, const Texts& inputs)>;
@@ -66,12 +67,12 @@ class CodeWriter {
   Functions& functions_;
   Unsayable& unsayable_;
   std::string where_;
-  std::set<std::string> full_lists_;         // Values whose entries were all set.
-  std::map<std::string, Size> lengths_;      // Those of which it is known how long they are.
-  std::map<std::string, Size> size_values_;  // Values that are sizes.
+  std::set<std::string> full_lists_;         // Lists whose entries are all set.
+  std::map<std::string, Size> lengths_;      // Lists of known length.
+  std::map<std::string, Size> size_values_;  // Values that hold a size.
 };
 
-// The dtype that each input of a call has, where scalars take that of their partners.
+// The dtype of each input of a call, where scalars adopt the dtype of other operands.
 TensorTypes types_of_inputs(const tenon::Node& node);
 
 }  // namespace tenon::onnx

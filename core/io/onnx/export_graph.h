@@ -1,13 +1,13 @@
-// A trace as a model of ONNX.
+// Exports a trace as an ONNX model.
 //
-// The main graph takes the arguments and the states that the trace assigns, and gives the outputs
-// and those states anew. Tensors that the trace only reads are initialisers. Loops become Loop,
-// branches If; an op that ONNX lacks becomes the call of a function of the model, whose text says
-// which op it is.
+// The main graph takes the arguments and the states that the trace assigns. It returns the outputs
+// and the new values of those states. Tensors that the trace only reads are initialisers. Loops
+// become Loop, branches If. An op that ONNX lacks becomes a call of a function of the model, whose
+// doc string names the op.
 //
-// A list of tensors becomes a tensor with a new first axis, which grows: an entry behind its end is
-// put there by Concat. A list that a loop fills trip by trip, which nothing reads meanwhile, is
-// what the Loop collects.
+// A tensor list becomes a tensor with a new first axis, which grows: Concat appends an entry after
+// its end. If a loop fills a list, one entry in each iteration, and nothing reads the list
+// meanwhile, the list becomes a scan output of the Loop.
 
 #pragma once
 
@@ -21,13 +21,13 @@
 
 namespace tenon::onnx {
 
-// The names that tensors and states have in all files of a program.
+// The names of tensors and states, the same in all files of a program.
 struct StoredNames {
   std::map<const Cell*, std::string> cells;
   std::map<uint64_t, std::string> captures;  // By identity.
 };
 
-// A model without the places of its external tensors.
+// A model whose external tensors have no file offsets yet.
 struct ExportedModel {
   struct External {
     std::string name;  // In the graph and in the file of weights.
@@ -39,18 +39,18 @@ struct ExportedModel {
   };
   std::string name;
   GraphParts graph;
-  std::vector<External> external;  // In the order in which the graph lists them.
+  std::vector<External> external;  // In the order of the graph's initialisers.
   std::vector<WireWriter> functions;
-  Texts inputs, outputs;  // Those that are no states.
+  Texts inputs, outputs;  // Without the states.
   std::vector<State> states;
   Texts captures;
 };
 
-// `unsayable` hears of all that cannot be said; then the model is not whole.
+// Adds everything that cannot be expressed to `unsayable`; the model is then incomplete.
 ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
                            const StoredNames& stored, Unsayable& unsayable);
 
-// The bytes of the file. `place` says where a tensor lies in the file of weights.
+// Returns the bytes of the file. `place` returns the location of a tensor in the weights file.
 using PlaceOf = std::function<std::pair<uint64_t, uint64_t>(const std::string& name)>;
 std::string model_bytes(const ExportedModel& model, std::string_view weights_file,
                         const PlaceOf& place);

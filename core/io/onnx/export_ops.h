@@ -1,5 +1,5 @@
-// How ops are said in ONNX. Ops that mean the same as one of ONNX's become its node; a few become a
-// handful of nodes. All others are said by what they decompose into.
+// Expresses ops in ONNX. An op with an ONNX equivalent becomes its node; a few ops become several
+// nodes. All others are expressed by their decomposition.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon::onnx {
 
-// A call that is being written.
+// A call that is being exported.
 class OpCall {
  public:
   OpCall(const tenon::Node& node, NodeWriter& writer, Texts inputs, TensorTypes types,
@@ -20,9 +20,9 @@ class OpCall {
         wanted_(std::move(wanted)) {}
 
   NodeWriter& w;
-  Texts in;           // The inputs' names; empty for those that are absent.
-  TensorTypes types;  // Theirs; scalars have the dtype that the op gives them.
-  Texts out;          // To be filled.
+  Texts in;           // Names of the inputs; empty if absent.
+  TensorTypes types;  // Input types; scalars have their adopted dtype.
+  Texts out;          // Names of the outputs, set by the form.
 
   const tenon::Node& node() const { return node_; }
   bool has(size_t i) const { return i < in.size() && !in[i].empty(); }
@@ -37,15 +37,15 @@ class OpCall {
   double real(std::string_view name) const { return attr<double>(name); }
   bool flag(std::string_view name) const { return attr<bool>(name); }
   const Ints& ints(std::string_view name) const { return attr<Ints>(name); }
-  // Numbers or formulas.
+  // These may contain formulas.
   Sizes sizes(std::string_view name) const;
   Size size(std::string_view name) const;
   std::string_view text(std::string_view name) const { return attr<std::string>(name); }
-  std::string_view choice(std::string_view name) const;  // Of an enumeration.
-  // An axis, counted from the front of input 0.
+  std::string_view choice(std::string_view name) const;  // The value's name in an enumeration.
+  // Returns an axis as a non-negative index.
   int64_t axis(std::string_view name, size_t rank) const;
 
-  // All attributes under their names; false if one cannot be said so.
+  // Exports all attributes by name. Returns false if one of them cannot be expressed.
   bool attributes(Attributes& all) const;
 
  private:
@@ -60,23 +60,23 @@ class OpCall {
 };
 
 struct OpForm {
-  using Say = bool (*)(OpCall& call);  // False: not this call.
+  using Say = bool (*)(OpCall& call);  // False: the call is not expressible.
   Say say = nullptr;
-  // With many nodes, which become a function, so that Tenon knows its op again.
+  // Needs many nodes, which become a function so that Tenon recognises the op when reading.
   Say say_as_function = nullptr;
 };
-// Integers of fewer bits than most of ONNX's arithmetic is defined for, or that onnxruntime has it
-// for, as those in which sums and products are the same but for what is cut off.
+// Integers with fewer bits than ONNX's arithmetic (or onnxruntime's) supports. They are computed in
+// wider integers, where sums and products agree except for the truncated bits.
 inline bool is_narrow(DType dtype) {
   return is_integer(dtype) && dtype != DType::kI32 && dtype != DType::kI64;
 }
-// Says the call of an input that is cast to i64, and casts what that gives back.
+// Exports the call with its inputs cast to i64, and casts the result back.
 bool say_in_wide(OpCall& call, OpForm::Say say);
-// x where the condition holds, else y: of bools too.
+// Exports a select: x where the condition holds, else y. Supports bools, too.
 std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
                    const std::string& y);
 
-// NULL: nothing but the decomposition says it.
+// Returns NULL if only the decomposition expresses the op.
 const OpForm* find_form(const OpDef& op);
 
 // export_ops_shape.cc, export_ops_math.cc, export_ops_nn.cc, export_ops_index.cc

@@ -1,5 +1,5 @@
-// Writing the nodes of a graph: values by name, constants, and sizes, which ONNX computes with
-// nodes as it computes everything else.
+// Writes the nodes of a graph: named values, constants, and sizes, which ONNX computes with nodes
+// like everything else.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace tenon::onnx {
 
-// What of a program cannot be said. All of it is told at once.
+// Collects everything in a program that ONNX cannot express, to report it in one error.
 class Unsayable {
  public:
   void add(std::string what);
@@ -26,26 +26,26 @@ class Unsayable {
   size_t size() const { return all_.size(); }
 
  private:
-  std::vector<std::string> all_;  // Each once.
+  std::vector<std::string> all_;  // Without duplicates.
   std::set<std::string> known_;
 };
 
-// A size that no value at hand tells.
+// Thrown for a size that no available value determines.
 struct UntoldSize {
   std::string text;
 };
 
-// What sees no values but its own: a model's graph with those inside of it, or a function.
+// A scope of value names: a model's main graph with its inner graphs, or a function.
 struct Body {
   Body(std::shared_ptr<SizeTable> table, bool is_function)
       : table(std::move(table)), sizes(*this->table), is_function(is_function) {}
 
-  // A value whose axis is the symbol.
+  // A value with an axis whose size is the symbol.
   struct Source {
     std::string value;
     int64_t axis;
   };
-  // What an input tells of sizes.
+  // Registers the symbols that an input's shape determines.
   void learn(const std::string& input, const TensorType& type);
 
   std::shared_ptr<SizeTable> table;
@@ -54,7 +54,7 @@ struct Body {
   Names names;
   std::vector<WireWriter> first;         // Nodes of constants and sizes, before all others.
   std::vector<WireWriter> initializers;  // Functions have none.
-  std::map<size_t, Source> sources;      // Of symbols.
+  std::map<size_t, Source> sources;      // By symbol.
   std::map<int64_t, std::string> known_sizes;
   std::map<std::string, std::string> constants;  // By their bytes.
 };
@@ -65,14 +65,14 @@ class NodeWriter {
 
   Body& body() const { return body_; }
   std::vector<WireWriter>& nodes() const { return nodes_; }
-  // Whether this writer's nodes gave the value.
+  // Whether a node of this writer computes the value.
   bool made(const std::string& value) const { return made_.contains(value); }
 
-  // A node, and the name of what it gives.
+  // Adds a node and returns the name of its output.
   std::string node(std::string_view op, const Texts& inputs, const Attributes& attributes = {});
   Texts nodes_of(std::string_view op, const Texts& inputs, size_t n_outputs,
                  const Attributes& attributes = {}, std::string_view domain = "");
-  // With outputs that have names already.
+  // Adds a node whose outputs already have names.
   void node_for(std::string_view op, const Texts& inputs, const Texts& outputs,
                 const Attributes& attributes = {});
 
@@ -88,7 +88,7 @@ class NodeWriter {
 
   // ---- sizes; throw UntoldSize
   std::string size(Size size);  // i64[1]
-  // From here on, what such a value says is the size: of a symbol that is born.
+  // Uses `value` for the size from here on: the value of a data-dependent symbol.
   void set_size(Size size, const std::string& value) { body_.known_sizes[size.word()] = value; }
   std::string sizes(std::span<const Size> sizes);
   std::string sizes(const Dims& shape) { return sizes(std::span<const Size>(shape)); }
@@ -98,11 +98,11 @@ class NodeWriter {
   std::string reshape(const std::string& x, std::initializer_list<int64_t> shape) {
     return node("Reshape", {x, integers(shape)});
   }
-  std::string zeros(DType dtype, const std::string& sizes);  // Of sizes that a value says.
+  std::string zeros(DType dtype, const std::string& sizes);  // `sizes` names a value.
 
  private:
   std::string part(const SizeTable::Part& part);
-  // Whether data say some of them, so that nodes in front of all do not know it.
+  // Whether a size is data-dependent, so that nodes at the start of the graph cannot compute it.
   bool is_late(std::span<const Size> sizes) const;
 
   Body& body_;
@@ -110,7 +110,7 @@ class NodeWriter {
   std::set<std::string> made_;
 };
 
-// As a declared shape says it: symbols by name, and nothing of formulas.
+// The shape to declare: symbols by name; formulas are left undeclared.
 std::vector<DeclaredSize> declared(SizeTable& sizes, const TensorType& type);
 
 }  // namespace tenon::onnx

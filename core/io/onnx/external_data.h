@@ -1,6 +1,5 @@
-// The files that a model's tensors lie in, beside the model's own. They lie in its folder, and
-// nowhere else: what a path could reach beyond it is refused, be it by its text or by what lies
-// there.
+// The files beside the model's file that hold tensors. They must be in the model's folder: paths
+// that leave it are rejected, by their text and by what they refer to.
 
 #pragma once
 
@@ -25,33 +24,33 @@ class OpenFile {
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
   uint64_t size() const;
-  // Throws DATA_LOSS where the file ends before.
+  // Throws DATA_LOSS if the file is too short.
   void read(uint64_t offset, void* to, uint64_t n) const;
 
  private:
   int descriptor_ = -1;
 };
 
-// All bytes of a file, of which there may be so many.
+// Reads a whole file of at most `most` bytes.
 std::string read_whole(const OpenFile& file, uint64_t most, std::string_view name);
-// Of a regular file. Throws NOT_FOUND where there is none, and UNAVAILABLE where it cannot be read.
+// Reads a regular file. Throws NOT_FOUND if there is none, and UNAVAILABLE if it cannot be read.
 std::string read_whole_file(const std::string& path, uint64_t most);
 
 class ModelFolder {
  public:
-  // Of a model without one, nothing can be read.
+  // If the model has no folder, nothing can be read.
   explicit ModelFolder(std::string path) : path_(std::move(path)) {}
 
-  // Reads the elements of a tensor that lie in another file, as elements that it owns. Throws
-  // DATA_LOSS where they cannot lie there.
+  // Reads the elements of a tensor from another file into `data`. Throws DATA_LOSS if its location
+  // is invalid.
   void load(TensorData& data);
-  // A file in it, by its path from there.
+  // Opens a file by its path relative to the folder.
   const OpenFile& open(const std::string& location);
 
  private:
   std::string path_;
   OpenFile folder_;
-  std::string location_;  // Of the file that was opened last.
+  std::string location_;  // The file that was opened last.
   OpenFile file_;
 };
 

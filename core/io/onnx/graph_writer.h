@@ -1,5 +1,4 @@
-// The parts of an ONNX file as they are written: types of values, tensors, attributes, nodes, and
-// names that no two values share.
+// Writes the parts of an ONNX file: value types, tensors, attributes, nodes, and unique names.
 
 #pragma once
 
@@ -15,20 +14,20 @@
 
 namespace tenon::onnx {
 
-// What the files are written for.
+// The versions that exported files declare.
 inline constexpr int64_t kIrVersion = 10, kOperatorSet = 20, kTenonOperatorSet = 1;
 inline constexpr std::string_view kTenonDomain = "tenon";
 
-// The number of an element type; 0 where ONNX has none.
+// The ONNX number of an element type; 0 if ONNX has none.
 int64_t element_of(DType dtype);
 
 using Texts = std::vector<std::string>;
 
 class Names {
  public:
-  // The name itself if it is free, else with a number behind it.
+  // Returns the name if it is free, else appends a number.
   std::string fresh(std::string_view name);
-  // False: another value has it.
+  // Returns false if the name is taken.
   bool take(const std::string& name) { return taken_.insert(name).second; }
 
  private:
@@ -52,11 +51,11 @@ using Attributes = std::vector<WireWriter>;
 // Row-major elements.
 WireWriter tensor(std::string_view name, DType dtype, std::span<const int64_t> shape,
                   std::string_view elements);
-// One whose elements lie in another file.
+// A tensor whose elements are in another file.
 WireWriter tensor_in_file(std::string_view name, DType dtype, std::span<const int64_t> shape,
                           std::string_view file, uint64_t offset, uint64_t length);
 
-// A size of a declared shape: a number, or a name, or, empty, nothing.
+// A size of a declared shape: a number, a name, or, if both are unset, unknown.
 struct DeclaredSize {
   int64_t number = -1;
   std::string name;

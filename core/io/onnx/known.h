@@ -1,7 +1,7 @@
-// What is known of the values of a model while it is traced. Models compute shapes, axes and bounds
-// as tensors; a trace has no values, but it has sizes, which are numbers or formulas. So each value
-// of a model may carry its elements beside its tensor: those that come from the file, and what
-// becomes of them and of shapes through the ops that exporters use for it.
+// Values of a model that are known during tracing. Models compute shapes, axes and bounds as
+// tensors. A trace has no values, but it has sizes, which are numbers or formulas. So each value of
+// a model may carry its elements beside its tensor. They come from the file and from shapes, and
+// are propagated through the ops that exporters use for shape computations.
 
 #pragma once
 
@@ -14,16 +14,16 @@ namespace tenon::onnx {
 
 class NodeCall;
 
-// The elements of a tensor, row-major. Those of integers are sizes, bools are 0 and 1, and floating
-// ones are fractions.
+// The elements of a tensor, row-major. Integers are sizes, bools are 0 and 1, and floating-point
+// elements are fractions.
 struct Known {
   DType dtype = DType::kI64;
-  Dims shape;  // Numbers.
+  Dims shape;  // All sizes are numbers.
   Sizes values;
-  Sizes divisors;  // Of floating elements; positive.
+  Sizes divisors;  // For floating-point elements; positive.
 
-  // The tensor of these elements once there is one, if they are numbers. Copies have none, since
-  // they are made to be changed.
+  // Caches the uploaded tensor of these elements, if they are numbers. Copies do not share the
+  // cache, because they are made to be modified.
   struct Upload {
     Upload() = default;
     Upload(const Upload&) {}
@@ -36,10 +36,10 @@ struct Known {
   size_t size() const { return values.size(); }
 };
 
-// A value of a model: a tensor, or what is known of it, or both; neither where it is absent.
+// A value of a model: a tensor, its known elements, or both; neither if it is absent.
 struct ModelValue {
   ModelValue() = default;
-  ModelValue(Tensor x) : tensor(std::move(x)) {}  // NOLINT: most have no more.
+  ModelValue(Tensor x) : tensor(std::move(x)) {}  // NOLINT: most values are only a tensor.
   ModelValue(Tensor x, Known elements)
       : tensor(std::move(x)), known(std::make_shared<const Known>(std::move(elements))) {}
 
@@ -49,22 +49,22 @@ struct ModelValue {
   std::shared_ptr<const Known> known;
 };
 
-// Beyond, elements are a tensor's alone. The second bounds the elements of all results of one run
-// together, but for those of at most kAlwaysKnown elements: a node of 20 bytes may give 1,024.
+// Maximum number of known elements. kMaxKnownOfRun limits all results of one run together, because
+// a node of 20 bytes may produce 1,024. Results of at most kAlwaysKnown elements are not counted.
 inline constexpr int64_t kMostKnown = 1024;
 inline constexpr size_t kMaxKnownOfRun = size_t{1} << 21, kAlwaysKnown = 16;
 
-// The elements of a tensor in a file; none of too many, or of what is no number.
+// The elements of a tensor in a file; nothing if they are too many or not numbers.
 std::optional<Known> known_elements(const TensorData& data);
 
-// What a node gives, one value, if that follows from what is known of its inputs.
+// Computes the single output of a node from the known elements of its inputs, if possible.
 std::optional<Known> known_result(const NodeCall& n);
 
-// The tensor of these elements, on the scope's device.
+// Uploads the elements to the scope's device.
 Tensor tensor_of(const Known& known);
 
-// The first fraction, by its continued one, that rounds to `value` as a float: a float of 0.6 means
-// 3 / 5. None of numbers that are too large or too small for that.
+// The first convergent of the continued fraction of `value` that rounds to `value` as a float: the
+// float 0.6 becomes 3 / 5. Nothing for numbers that are too large or too small.
 struct Fraction {
   int64_t numerator = 0, denominator = 1;
 };

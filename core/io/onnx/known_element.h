@@ -1,5 +1,5 @@
-// Arithmetic of elements that are known while a model is traced: of sizes, and of fractions of
-// them. Whatever does not fit is not known: the ops themselves compute it then.
+// Arithmetic of elements that are known during tracing: sizes, and fractions of sizes. A result
+// that does not fit is not known; the op itself then computes it.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon::onnx {
 
-// A number, an integer if the divisor is 1.
+// A rational number; an integer if the divisor is 1.
 struct Element {
   Size value = 0, divisor = 1;
 };
@@ -27,9 +27,9 @@ inline bool are_numbers(const Known& known) {
   return true;
 }
 
-// ---- arithmetic that gives up where numbers overflow
+// ---- arithmetic that returns nothing on overflow
 
-// Nothing of what no size can be.
+// Returns nothing for a number that a size cannot represent.
 inline std::optional<Size> as_size(__int128 value) {
   constexpr __int128 kHole = __int128{1} << 60;
   const __int128 from_hole = value - Size::kFirstFormula;
@@ -48,7 +48,7 @@ inline std::optional<Size> times(Size a, Size b) {
   return computed(a, b, [](auto x, auto y) { return x * y; });
 }
 
-// Over one divisor.
+// Combines two elements over a common divisor.
 template <class Combine>
 inline Maybe joined(const Element& a, const Element& b, const Combine& combine) {
   if (identical(a.divisor, b.divisor)) {
@@ -73,7 +73,7 @@ inline Maybe mul(const Element& a, const Element& b) {
   return value && divisor ? Maybe({*value, *divisor}) : std::nullopt;
 }
 
-// Computed in 128 bits: int64 does not hold INT64_MIN / -1, and the processor traps on it.
+// Computed in 128 bits, because INT64_MIN / -1 overflows int64 and traps.
 inline std::optional<Size> quotient(Size a, Size b) {
   return computed(a, b, [](auto x, auto y) { return x / y; });
 }
@@ -85,7 +85,7 @@ inline Maybe whole(const std::optional<Size>& value) {
   return value ? Maybe({*value, 1}) : std::nullopt;
 }
 
-// Integers toward zero.
+// Divides integers, rounding toward zero.
 inline Maybe div_integers(const Element& a, const Element& b) {
   return b.value == 0 ? std::nullopt : whole(quotient(a.value, b.value));
 }
@@ -98,7 +98,7 @@ inline Maybe mod_integers(const Element& a, const Element& b) {
   return whole(remainder(a.value, b.value));
 }
 
-// Which is less is asked of the sizes of the call that is traced, where nothing else tells.
+// Compares two elements. If nothing else decides, the sizes of the traced call do.
 template <class Ask>
 std::optional<bool> asked(const Element& a, const Element& b, const Ask& ask) {
   const auto x = times(a.value, b.divisor), y = times(b.value, a.divisor);
@@ -140,7 +140,8 @@ inline size_t count_of(const Dims& shape) { return static_cast<size_t>(int64_t{c
 
 inline Known like(DType dtype, const Dims& shape) { return {dtype, shape, {}, {}}; }
 
-// False where it cannot be kept: an integer that its dtype does not hold, or one too many.
+// Appends an element. Returns false if it cannot be stored: an integer out of the dtype's range, or
+// too many elements.
 inline bool push(Known& to, const Element& x) {
   if (to.values.size() >= static_cast<size_t>(kMostKnown)) return false;
   if (is_floating(to.dtype)) {
@@ -168,7 +169,7 @@ inline Dims strides_of(const Dims& shape) {
   return strides;
 }
 
-// Where element i of `shape` comes from in `from`, which is broadcast to it.
+// The index in `from`, which is broadcast to `shape`, that element i of `shape` comes from.
 inline size_t broadcast_place(size_t i, const Dims& shape, const Dims& from) {
   const Dims strides = strides_of(from);
   size_t place = 0;

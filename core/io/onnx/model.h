@@ -1,5 +1,5 @@
-// An ONNX model as its file says it: graphs of nodes, their attributes and initialisers. Nothing is
-// interpreted here; onnx/run.h gives it a meaning.
+// An ONNX model as parsed from its file: graphs of nodes, attributes and initialisers. Nothing is
+// interpreted here; onnx/run.h runs it.
 
 #pragma once
 
@@ -30,7 +30,7 @@ enum class AttributeKind : uint8_t {
 
 struct Attribute {
   std::string name;
-  std::string refers_to;  // The attribute of the function around it that stands here; else empty.
+  std::string refers_to;  // The enclosing function's attribute that this one refers to; else empty.
   AttributeKind kind = AttributeKind::kUndefined;
   int64_t int_value = 0;
   float float_value = 0;
@@ -45,20 +45,20 @@ struct Attribute {
 struct Node {
   std::string name;
   std::string op;
-  std::string domain;                // Empty for ONNX's own.
-  std::string overload;              // Which function of several with one name.
-  std::vector<std::string> inputs;   // Empty names for optional ones that are absent.
-  std::vector<std::string> outputs;  // Empty names for those that nobody reads.
+  std::string domain;                // Empty for the ONNX domain.
+  std::string overload;              // Selects among functions with the same name.
+  std::vector<std::string> inputs;   // Empty names for absent optional inputs.
+  std::vector<std::string> outputs;  // Empty names for unused outputs.
   std::vector<Attribute> attributes;
 };
 
-// A size of a declared shape: a number, a name, or neither.
+// A size of a declared shape: a number, a name, or unknown.
 struct Dimension {
   int64_t size = -1;
   std::string name;
 };
 
-// A value that enters or leaves a graph, and what is declared of it.
+// An input or output of a graph, and its declared type.
 struct ValueInfo {
   std::string name;
   bool is_tensor = true;  // Else a sequence, an optional or a map.
@@ -72,9 +72,9 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;
   std::vector<TensorData> initializers;
-  std::vector<ValueInfo> inputs;  // Those that no initialiser stands for.
+  std::vector<ValueInfo> inputs;  // Without those that initialisers provide.
   std::vector<ValueInfo> outputs;
-  std::vector<ValueInfo> values;  // What is declared of others.
+  std::vector<ValueInfo> values;  // Declared types of other values.
 };
 
 struct OperatorSet {
@@ -82,17 +82,17 @@ struct OperatorSet {
   int64_t version = 0;
 };
 
-// 0 if it is not among them.
+// Returns 0 if the domain is not among the sets.
 int64_t version_of(std::span<const OperatorSet> sets, std::string_view domain);
 
-// An op that the model itself defines, by other ops.
+// An op that the model itself defines as a graph of other ops.
 struct ModelFunction {
   std::string name, domain, overload;
   std::string doc;
   std::vector<OperatorSet> operator_sets;
   std::vector<std::string> attributes;  // Those without a default.
   std::vector<Attribute> defaults;
-  Graph graph;  // Its inputs and outputs have names alone.
+  Graph graph;  // Its inputs and outputs have only names.
 };
 
 struct Model {
@@ -103,22 +103,23 @@ struct Model {
   int64_t version_of(std::string_view domain) const {
     return onnx::version_of(operator_sets, domain);
   }
-  // The one that a node calls; NULL if it calls none.
+  // The function that a node calls; NULL if it calls none.
   const ModelFunction* find_function(const Node& node) const;
   std::unordered_map<std::string, size_t> function_places;  // By domain, name and overload.
 };
 
-// Refers to the bytes, which must outlive it. Throws DATA_LOSS that names the byte.
+// Parses a model. The result refers to the bytes, which must outlive it. Throws DATA_LOSS with the
+// byte offset.
 Model parse_model(std::string_view bytes);
 
-// Throws DATA_LOSS where values have one name, or are read before they are made, or functions call
-// each other in a circle, or a value is declared to be what it is not.
+// Throws DATA_LOSS if values share a name or are read before they are computed, if functions call
+// each other in a cycle, or if a value contradicts its declaration.
 void check_model(const Model& model);
 
-// Throws DATA_LOSS where a value is not what it is declared to be, as far as either says.
+// Throws DATA_LOSS if a value contradicts its declaration, as far as both are known.
 void require_declared(const ValueInfo& value, const TensorType& type);
 
-// Visits the graphs inside of a node.
+// Visits the graphs in a node's attributes.
 template <class Visit>
 void each_inner_graph(const Node& node, const Visit& visit) {
   for (const Attribute& attribute : node.attributes) {

@@ -1,9 +1,9 @@
-// A model as a function. Its body runs the nodes as call by call (run.h), under trace. What the
-// file holds in tensors are variables, which are read wherever the model reads them, so a function
-// that was read is trained as any other.
+// Converts a model to a function. Its body runs the nodes one by one (run.h) under trace. Tensors
+// in the file become variables that the function reads where the model does, so that it can be
+// trained like any other.
 //
-// What nodes need as numbers (shapes, axes, scales) is constant: bools and integers, as far as they
-// are few, and floating numbers that only say how something is computed.
+// Values that nodes need as numbers (shapes, axes, scales) are constants: small bool and integer
+// tensors, and floating-point numbers that only configure a computation.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace tenon::onnx {
 
-// The variables of a program by their names.
+// The variables of a program, by name.
 class Variables {
  public:
   Ref<Variable> find(const std::string& name) const;
@@ -28,8 +28,8 @@ class Variables {
   std::map<std::string, Ref<Variable>> by_name_;
 };
 
-// Which values of a saved function's graph are what. Of a state comes in what it holds, and goes
-// out what it holds afterwards.
+// Assigns roles to the inputs and outputs of a saved function's graph. A state has an input for its
+// value and an output for its new value.
 struct SavedInterface {
   struct State {
     std::string input, output;
@@ -37,21 +37,21 @@ struct SavedInterface {
   };
   std::vector<std::string> inputs, outputs;
   std::vector<State> states;
-  // Arguments of which the function was traced, and those that its calls may leave out.
+  // The static arguments of the trace, and the defaults that calls may omit.
   std::shared_ptr<const KeptStatics> statics, defaults;
 };
 
-// How a model becomes a function.
+// Describes how to convert a model to a function.
 struct ModelSource {
   std::string bytes;
-  std::string name;    // Of the function; empty for the graph's own,
-  std::string stem;    // and, where that is empty, this.
-  std::string folder;  // Where its external data lies.
-  // Of a saved function, whose variables are there already: all other initialisers are constant.
+  std::string name;    // Of the function; empty: use the graph's name.
+  std::string stem;    // Used if the graph has no name, either.
+  std::string folder;  // The folder of its external data.
+  // Set for a saved function, whose variables already exist. All other initialisers are constants.
   std::optional<SavedInterface> saved;
 };
 
-// A model as a function of one signature. Variables that are there already are shared.
+// Reads a model as a function with one signature. Shares variables that already exist.
 struct ReadModel {
   std::string name;
   Ref<Function> function;
@@ -61,7 +61,7 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables);
 
 Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions, const Variables& variables);
 
-// A program of one function, from the bytes of a file.
+// A program with one function, from the bytes of a file.
 Ref<SavedProgram> program_of_model(Scope& scope, ModelSource source);
 
 }  // namespace tenon::onnx

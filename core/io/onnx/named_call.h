@@ -1,4 +1,4 @@
-// Calls of ops by name, with attributes by name: what a table of another format's ops needs.
+// Calls ops by name, with named attributes, for tables that map ops of other formats.
 
 #pragma once
 
@@ -12,8 +12,9 @@
 
 namespace tenon::onnx {
 
-// A value for an attribute of any kind: an enumeration takes the name of a value in either case, a
-// bool a number, a dtype also its number in ONNX. Sizes become numbers where the op takes those.
+// A value for an attribute of any kind. An enumeration accepts the name of a value in either case,
+// a bool accepts a number, a dtype also its number in ONNX. Sizes are converted to numbers if the
+// op takes numbers.
 using AttrValue = std::variant<int64_t, double, std::string, Ints, DType, Size, Sizes>;
 
 struct NamedAttr {
@@ -21,13 +22,13 @@ struct NamedAttr {
   AttrValue value;
 };
 
-// The attributes of an op, which begin as its defaults.
+// The attributes of an op, initialised to its defaults.
 class NamedAttrs {
  public:
   explicit NamedAttrs(const OpDef& op);
 
   bool has(std::string_view name) const;
-  // Throws INVALID_ARGUMENT where the op has no such attribute, or the value is of another kind.
+  // Throws INVALID_ARGUMENT if the op has no such attribute, or if the value is of another kind.
   void set(std::string_view name, const AttrValue& value);
   AnyAttrs view() const { return {op_.attrs, attrs_.view().data}; }
 
@@ -36,7 +37,7 @@ class NamedAttrs {
   OwnedAttrs attrs_;
 };
 
-// Calls an op in the current scope. Throws UNIMPLEMENTED where there is none of the name.
+// Calls an op in the current scope. Throws UNIMPLEMENTED if there is no op of that name.
 Tensors call_named(std::string_view op, std::span<const NamedAttr> attrs, TensorSpan inputs);
 
 inline Tensors call_named(std::string_view op, std::initializer_list<NamedAttr> attrs,
@@ -45,7 +46,7 @@ inline Tensors call_named(std::string_view op, std::initializer_list<NamedAttr> 
                     TensorSpan(inputs.begin(), inputs.size()));
 }
 
-// The same for its first output.
+// Returns only the first output.
 inline Tensor call_named1(std::string_view op, std::initializer_list<NamedAttr> attrs,
                           std::initializer_list<Tensor> inputs) {
   return call_named(op, attrs, inputs)[0];

@@ -1,6 +1,6 @@
-// Functions of a model that stand for ops of Tenon's own. Saved programs hold each op that ONNX
-// lacks as a function of the domain `tenon`: its body is for other runtimes, and its text says
-// which op it is, with which attributes, and which of that op's inputs and outputs it has:
+// Functions of a model that represent Tenon's own ops. A saved program holds each op that ONNX
+// lacks as a function of the domain `tenon`. The function's body is for other runtimes. Its doc
+// string specifies the op, its attributes, and which of the op's inputs and outputs it has:
 //
 //   {"op": "erfinv", "attributes": {}, "inputs": [0], "outputs": [0]}
 
@@ -28,10 +28,10 @@ class OwnOp {
  private:
   const OpDef& op_;
   NamedAttrs attrs_;
-  std::vector<size_t> inputs_, outputs_;  // Their places among the op's.
+  std::vector<size_t> inputs_, outputs_;  // Indices among the op's.
 };
 
-// Those of a model. A function that says what is not known here is its body.
+// The own ops of a model. A function that names an unknown op runs its body instead.
 using OwnOps = std::unordered_map<const ModelFunction*, OwnOp>;
 OwnOps own_ops_of(const Model& model);
 

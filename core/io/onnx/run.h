@@ -1,9 +1,10 @@
-// Runs a model: each node is a call of Tenon's ops, in the current scope.
+// Runs a model: each node becomes calls of Tenon's ops in the current scope.
 //
-// What a node means is said in one of three places. Where ONNX's op and ours are the same, the
-// registry's OpDef names it in `onnx`, and attributes go over by name. Where they differ, an
-// adapter says how: onnx/adapters.def lists them. And a model may define ops itself, by others.
-// Everything goes through apply(), so that tapes and tracers see it; in code under trace, what is
+// Three places define what a node does. If ONNX's op and Tenon's are the same, the registry's OpDef
+// names it in `onnx`, and attributes are passed by name. If they differ, an adapter converts the
+// call: onnx/adapters.def lists them. A model may also define ops itself, as functions. Every call
+// is an apply(), so tapes and tracers record it. Under trace, known elements (onnx/known.h) are
+// propagated with the values.
 // known of values (onnx/known.h) goes with them.
 
 #pragma once
@@ -20,17 +21,16 @@
 
 namespace tenon::onnx {
 
-// The newest operator set of ONNX's own domain whose ops are known here.
+// The newest operator set of the ONNX domain that is supported.
 inline constexpr int64_t kNewestVersion = 22;
 
-// The ops of a model, and of the graphs and functions inside of it, each once, in the order of
-// their names. An op of another domain than ONNX's own has it before its name:
-// com.microsoft.FusedGemm.
+// The ops of a model, including its inner graphs and functions, sorted and without duplicates. Ops
+// of other domains have the domain as a prefix: com.microsoft.FusedGemm.
 std::vector<std::string> ops_of(const Model& model);
-// And how many nodes are of each.
+// The number of nodes of each op.
 std::map<std::string, size_t> op_counts(const Model& model);
 
-// An op that is unknown here, and the nodes that are of it.
+// An unsupported op, and the nodes that use it.
 struct UnknownOp {
   std::string op;
   std::vector<std::string> nodes;
@@ -38,28 +38,28 @@ struct UnknownOp {
 
 std::vector<UnknownOp> unknown_ops(const Model& model);
 
-// Throws UNIMPLEMENTED with all unknown ops, or for a newer operator set than is known.
+// Throws UNIMPLEMENTED with all unknown ops, or for a newer operator set than is supported.
 void require_known_ops(const Model& model);
 
-// How a model is run.
+// Settings for running a model.
 struct RunSettings {
-  // What an initialiser is.
+  // Returns the value of an initialiser.
   std::function<ModelValue(const TensorData& data)> initial;
-  // Whether values must be what the model declares them to be.
+  // Whether to check values against their declared types.
   bool holds_declared = false;
-  // The functions that are ops of Tenon's own; NULL for none.
+  // The functions that represent Tenon's own ops; NULL for none.
   const OwnOps* own_ops = nullptr;
 };
 
-// Runs it with inputs of the types that it declares. What fails names its node.
+// Runs the model with inputs of its declared types. Errors name the failing node.
 Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& settings);
 
-// The inputs as tensors of the dtypes that the model declares. Declared sizes are but a remark,
-// which is not always true: what a node needs of them, its op checks.
+// Converts the inputs to tensors of the declared dtypes. Declared sizes are advisory and not
+// trusted; each op checks the sizes that it requires.
 Tensors checked_inputs(const Graph& graph, TensorSpan given);
 
-// Runs it on the device of the inputs, or the scope's if there are none, after both of these
-// checks.
+// Runs the model on the device of the inputs, or the scope's if there are none. First checks its
+// ops and inputs with the functions above.
 Tensors run_onnx(const Model& model, TensorSpan inputs);
 
 }  // namespace tenon::onnx

@@ -21,24 +21,24 @@ class Scope;
 
 namespace tenon::onnx {
 
-// The dtype of an element type by its number in ONNX; kNone for one that is unknown here.
+// The dtype of an element type, given by its number in ONNX; kNone if it is unknown.
 DType dtype_of_element(int64_t element);
 // Its name, in lower case: float, string, bfloat16.
 std::string name_of_element(int64_t element);
 
-// Elements that lie in another file.
+// The location of elements in another file.
 struct ExternalData {
   std::string location;  // Relative to the model's folder.
   uint64_t offset = 0;
-  std::optional<uint64_t> length;  // Bytes; without, to the end of the file.
+  std::optional<uint64_t> length;  // Bytes; if absent, to the end of the file.
 };
 
-// What a tensor in a file holds. The elements lie in the file where they lie there as they do in
-// memory, so its bytes must outlive this.
+// The content of a tensor in a file. If the elements have the same layout in the file and in
+// memory, this refers to the file's bytes, which must outlive it.
 struct TensorData {
   std::string name;
   TensorType type;
-  std::string unreadable;  // Why the elements cannot be had; empty if they can.
+  std::string unreadable;  // Why the elements cannot be read; empty if they can.
   std::optional<ExternalData> external;
   std::span<const std::byte> elements() const {
     return converted.empty() ? std::as_bytes(std::span(raw)) : std::as_bytes(std::span(converted));
@@ -48,16 +48,16 @@ struct TensorData {
   std::vector<std::byte> converted;
 };
 
-// How many bytes the elements of a tensor take.
+// The size of a tensor's elements in bytes.
 uint64_t bytes_of(const TensorType& type);
 
-// Reads one, and checks that its elements are as many as its sizes say.
+// Reads a TensorProto and checks that its number of elements matches its shape.
 TensorData read_tensor_data(WireReader fields);
 
-// Makes any that is no zero true 1, in elements of bool.
+// Replaces every nonzero bool element by 1.
 void normalise(TensorData& data);
 
-// The tensor on a device; throws UNIMPLEMENTED where it is unreadable.
+// Uploads the tensor to a device. Throws UNIMPLEMENTED if it is unreadable.
 Tensor upload(Scope& scope, Device& device, const TensorData& data);
 
 }  // namespace tenon::onnx

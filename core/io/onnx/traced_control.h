@@ -1,4 +1,5 @@
-// If, Loop and Scan in code under trace: branches and loops of the trace (core/trace/control.h).
+// If, Loop and Scan under trace: they become branches and loops of the trace
+// (core/trace/control.h).
 
 #pragma once
 
@@ -6,23 +7,23 @@
 
 namespace tenon::onnx::adapters {
 
-// The inputs of a Scan, of which those at the end are scanned.
+// The inputs of a Scan; the last ones are scanned.
 struct ScanInputs {
   Tensors carried, scanned;
 };
 
-// A list that an attribute gives for `size` values, zeros where it is not given.
+// A list attribute with one number for each of `size` values; zeros if it is not given.
 Ints one_for_each(const NodeCall& n, std::string_view name, size_t size);
 
-// An If whose condition is a value of the call. Exporters leave branches in that fit none of the
-// sizes that the other is for: one that cannot be traced fails where it is chosen.
+// An If whose condition is a value of the trace. Exporters keep branches that fit only other input
+// sizes. A branch that cannot be traced fails when it is taken.
 Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else_branch);
 
-// What a Loop collects is as long as it runs. How often that is must follow from sizes: by the
-// number of trips, or by a condition that holds a counter against a size.
+// The length of a Loop's scan outputs is its number of iterations. It must follow from sizes: from
+// the trip count, or from a condition that compares a counter with a size.
 Tensors traced_loop(const NodeCall& n, const Graph& body);
 
-// Along first axes: others are moved there, and backward ones turned around.
+// Scans along first axes: moves other axes there, and reverses inputs that are scanned backward.
 Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inputs);
 
 }  // namespace tenon::onnx::adapters

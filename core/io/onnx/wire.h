@@ -1,5 +1,6 @@
-// The wire format of protocol buffers, as a cursor over bytes. A message is a row of fields: a key
-// that holds a number and one of four ways to lie there, then the value.
+// Reads the wire format of protocol buffers with a cursor over bytes. A message is a sequence of
+// fields. Each field is a key, which holds a number and one of four encodings, followed by the
+// value.
 //
 //   for (WireReader fields(bytes); fields.next();) {
 //     switch (fields.number()) {
@@ -8,8 +9,8 @@
 //     }
 //   }
 //
-// What nobody asks for is skipped. Bytes are hostile: each length is held against what is left, and
-// every error is DATA_LOSS that names the byte.
+// Fields that are not read are skipped. Bytes are not trusted: each length is checked against the
+// bytes that remain. Every error is DATA_LOSS with the byte offset.
 
 #pragma once
 
@@ -22,15 +23,15 @@ namespace tenon::onnx {
 
 class WireReader {
  public:
-  // `offset` is where the bytes begin in their file.
+  // `offset`: position of the bytes in their file.
   explicit WireReader(std::string_view bytes, uint64_t offset = 0)
       : bytes_(bytes), offset_(offset) {}
 
-  // Goes to the next field; false behind the last one.
+  // Advances to the next field. Returns false after the last one.
   bool next();
   uint32_t number() const { return number_; }
 
-  // The value of the field, which lies there as it is asked for, or the file is refused.
+  // Returns the value of the field. Throws if its encoding does not match.
   uint64_t uint64() const;
   int64_t int64() const { return static_cast<int64_t>(uint64()); }
   int32_t int32() const { return static_cast<int32_t>(uint64()); }
@@ -39,14 +40,14 @@ class WireReader {
   std::string text() const;  // UTF-8.
   WireReader message() const { return WireReader(bytes(), value_at_); }
 
-  // The values of a repeated field, which may lie in one field, packed, or in many.
+  // Appends the values of a repeated field, which may be one packed field or many fields.
   void append_to(std::vector<int64_t>& values) const;
   void append_to(std::vector<uint64_t>& values) const;
   void append_to(std::vector<int32_t>& values) const;
   void append_to(std::vector<float>& values) const;
   void append_to(std::vector<double>& values) const;
 
-  // Throws DATA_LOSS about the field at hand.
+  // Throws DATA_LOSS about the current field.
   [[noreturn]] void fail_here(std::string_view what) const;
 
  private:
@@ -64,13 +65,13 @@ class WireReader {
   std::string_view bytes_;
   uint64_t offset_;
   size_t at_ = 0;
-  // The field at hand.
-  uint64_t field_at_ = 0;  // Where its key lies in the file,
-  uint64_t value_at_ = 0;  // and its value.
+  // The current field.
+  uint64_t field_at_ = 0;  // File offset of its key.
+  uint64_t value_at_ = 0;  // File offset of its value.
   uint32_t number_ = 0;
   Form form_ = Form::kVarint;
-  uint64_t word_ = 0;     // A number's bits,
-  std::string_view run_;  // or the bytes.
+  uint64_t word_ = 0;     // The bits of a number.
+  std::string_view run_;  // The bytes of a byte string.
 };
 
 }  // namespace tenon::onnx

@@ -1,5 +1,5 @@
-// Messages of protocol buffers, as they are written: field after field, each its key and its value.
-// WireReader (wire.h) reads them.
+// Writes protocol buffer messages field by field, each as its key and its value. WireReader
+// (wire.h) reads them.
 //
 //   WireWriter node;
 //   node.text(1, "x").text(2, "y").text(4, "Relu");
@@ -36,7 +36,7 @@ class WireWriter {
     return *this;
   }
   WireWriter& message(uint32_t field, const WireWriter& value) { return text(field, value.bytes_); }
-  // One field for each.
+  // Writes one field for each value.
   WireWriter& numbers(uint32_t field, std::span<const int64_t> values) {
     for (const int64_t value : values) number(field, static_cast<uint64_t>(value));
     return *this;
